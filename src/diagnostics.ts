@@ -1,0 +1,52 @@
+import { channel } from "node:diagnostics_channel";
+
+/**
+ * What the program tells whoever listens: metrics, tests that count calls, the
+ * log. Nothing is computed for a channel nobody subscribed to.
+ */
+export const CHANNELS = {
+	/** One call of the storage port: `StorageCall`. */
+	storage: channel("corkboard.storage"),
+	/** One statement on one host: `Statement`. */
+	statement: channel("corkboard.statement"),
+	/** The sweeper paid something, or could not: `Swept`. */
+	swept: channel("corkboard.swept"),
+} as const;
+
+export interface StorageCall {
+	readonly verb: string;
+	/** How many keys were asked for at once. */
+	readonly keys: number;
+}
+
+export interface Statement {
+	/** What the statement does, e.g. `objects pins`: a name, never a value. */
+	readonly name: string;
+	readonly host: string;
+	readonly shard: number;
+	readonly rows: number;
+	readonly ms: number;
+}
+
+export interface Swept {
+	readonly paid: number;
+	readonly left: number;
+	readonly error?: unknown;
+}
+
+export type CacheLayer = "request" | "process" | "memcached" | "redis";
+
+/**
+ * What one step of a plan caused below it, gathered while it runs. Explain
+ * passes one down for each step; without one nothing is gathered.
+ */
+export interface Trace {
+	statement(statement: Statement): void;
+	cache(layer: CacheLayer, hits: number, misses: number): void;
+}
+
+/** What goes along with every read, down to the driver. */
+export interface Call {
+	readonly signal?: AbortSignal;
+	readonly trace?: Trace;
+}

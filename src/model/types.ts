@@ -1,0 +1,117 @@
+import type { JsonValue } from "../util/json.ts";
+
+/**
+ * The model: the SDL read once, as frozen plain data. Storage, tables, loaders,
+ * plan and resolvers take this and never look at the SDL themselves.
+ */
+export interface Model {
+	/** By type name: `User`. */
+	readonly objects: ReadonlyMap<string, ObjectType>;
+	/** By the type number in ids. */
+	readonly objectsByNumber: ReadonlyMap<number, ObjectType>;
+	/** By edge name: `likePin`, `likePin.inverse`. */
+	readonly mappings: ReadonlyMap<string, Mapping>;
+	/** By lookup name: `username`. */
+	readonly lookups: ReadonlyMap<string, Lookup>;
+	/** Where the value of each output field comes from, by type and field name. */
+	readonly sources: ReadonlyMap<string, ReadonlyMap<string, FieldSource>>;
+}
+
+/** A type with rows of its own. */
+export interface ObjectType {
+	readonly name: string;
+	readonly number: number;
+	readonly table: string;
+	readonly stored: readonly StoredField[];
+	readonly references: readonly Reference[];
+	readonly lookups: readonly Lookup[];
+	/** Mappings whose lists belong to objects of this type. */
+	readonly mappings: readonly Mapping[];
+	/** Mappings of other objects that follow a reference of this type. */
+	readonly followers: readonly Mapping[];
+}
+
+export interface StoredField {
+	readonly field: string;
+	/** The key in the stored JSON. */
+	readonly key: string;
+	/** The answer where the key is absent; null for a nullable field without one. */
+	readonly default: JsonValue;
+}
+
+export interface Reference {
+	readonly field: string;
+	/** The key in the stored JSON, whose value is an id. */
+	readonly key: string;
+	/** The name of the type it leads to. */
+	readonly target: string;
+}
+
+export interface Lookup {
+	readonly name: string;
+	/** The type and field it finds, and the key of the field in the stored JSON. */
+	readonly type: string;
+	readonly field: string;
+	readonly key: string;
+	readonly fold: "CASE" | "NONE";
+}
+
+export type MappingOrder = "NEWEST_FIRST" | "OLDEST_FIRST" | "POSITION";
+
+export interface Mapping {
+	readonly name: string;
+	readonly table: string;
+	/** The type whose objects have the lists; null for a list of the whole graph, whose root is `rootOf`. */
+	readonly from: string | null;
+	/** The type the edges lead to. */
+	readonly to: string;
+	/** The field that shows the list: `likes` of `User`. */
+	readonly field: string;
+	readonly order: MappingOrder;
+	readonly inverse: Inverse | null;
+}
+
+/**
+ * How the same fact is told from the other side.
+ *
+ * - `target`: this mapping is the source, the named one is told of each change.
+ * - `source`: the named mapping is the source, this one is told.
+ * - `reference`: the object at `to` names this list's owner under `key`; the
+ *   object is the source, this list follows it.
+ */
+export type Inverse =
+	| { readonly kind: "target"; readonly mapping: string }
+	| { readonly kind: "source"; readonly mapping: string }
+	| {
+			readonly kind: "reference";
+			readonly field: string;
+			readonly key: string;
+	  };
+
+/** Where one output field gets its value. Every field has exactly one. */
+export type FieldSource =
+	/** The object's own id. */
+	| { readonly kind: "id" }
+	| {
+			readonly kind: "stored";
+			readonly key: string;
+			readonly default: JsonValue;
+	  }
+	| {
+			readonly kind: "reference";
+			readonly key: string;
+			readonly target: string;
+	  }
+	/** A connection: one page of the mapping's list. */
+	| { readonly kind: "mapping"; readonly mapping: string }
+	/** A hand-written batch resolver. */
+	| { readonly kind: "resolver" }
+	/** A property of the value its parent gave: of a payload, an image, a page info. One that should be an object is given as its id. */
+	| { readonly kind: "property" }
+	/** A part of a page: `edges`, `nodes`, `pageInfo`, `totalCount` of a connection. */
+	| {
+			readonly kind: "page";
+			readonly part: "edges" | "nodes" | "pageInfo" | "totalCount";
+	  }
+	/** A part of an edge. */
+	| { readonly kind: "edge"; readonly part: "node" | "cursor" | "at" };

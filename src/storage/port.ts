@@ -1,0 +1,226 @@
+import type { Call } from "../diagnostics.ts";
+import type { CorkboardError } from "../errors.ts";
+import type { Id } from "../id/ids.ts";
+import type { Mapping } from "../model/types.ts";
+import type { JsonObject } from "../util/json.ts";
+
+/**
+ * The one way to the shards. Reads take many keys at a time and answer in the
+ * order of the keys, each key for itself: a host that is down makes its own
+ * keys' answers errors (`UNAVAILABLE`) and no others. A caller may not assume
+ * that two keys of one call were read at the same moment. All reads go to
+ * primaries.
+ */
+export interface Storage extends AsyncDisposable {
+	/** The stored JSON text of each object, whatever its state; null where there is no row or no such type or shard. */
+	objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<readonly Answer<string | null>[]>;
+
+	/** A run of present edges of each list, in the order asked, with the list's own row. */
+	scan(
+		scans: readonly Scan[],
+		call?: Call,
+	): Promise<readonly Answer<Scanned>[]>;
+
+	/** Single edges, present or removed. */
+	edges(
+		keys: readonly EdgeKey[],
+		call?: Call,
+	): Promise<readonly Answer<Edge | null>[]>;
+
+	lookups(
+		keys: readonly LookupKey[],
+		call?: Call,
+	): Promise<readonly Answer<LookupRow | null>[]>;
+
+	/**
+	 * One transaction on one shard. What it locks is said beforehand; `decide`
+	 * is synchronous, has no side effects and may be called again (a deadlock,
+	 * a renumbered list). PROTOCOLS §1, §2.
+	 */
+	transact<T>(transaction: Transaction<T>): Promise<Transacted<T>>;
+
+	/**
+	 * Change lookup rows by compare-and-set, each for itself. `expect: null`
+	 * inserts; `next: null` deletes. Answers the row that stands there
+	 * afterwards, so that the caller sees whether it is its own. PROTOCOLS §4.
+	 */
+	setLookups(
+		changes: readonly LookupChange[],
+	): Promise<readonly Answer<LookupRow | null>[]>;
+
+	/** What is owed on all shards: oldest first, at most `limit` rows a shard, written at least `olderThanMs` ago. */
+	owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]>;
+
+	/** Forget debts that were paid. */
+	settle(debts: readonly DebtKey[]): Promise<void>;
+
+	/** Shards with objects and mappings, shards open for new users, and the number of mod shards. */
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly modShards: number;
+	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
+	hostOf(shard: number): string | null;
+
+	/** Make on every shard what is missing there. Repeating it changes nothing. */
+	init(progress?: (done: number, total: number) => void): Promise<void>;
+
+	/** Walk everything in key order, in batches, for `verify`: not a snapshot. */
+	walkObjects(shard: number, type: string): AsyncIterable<readonly StoredObject[]>;
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]>;
+	walkLists(shard: number, mapping: Mapping): AsyncIterable<readonly ListRow[]>;
+	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
+}
+
+/** What came back for one key. */
+export type Answer<T> = T | CorkboardError;
+
+export interface StoredObject {
+	readonly id: Id;
+	/** JSON text. */
+	readonly data: string;
+}
+
+export const PRESENT = 0;
+export const REMOVED = 1;
+export type EdgeState = typeof PRESENT | typeof REMOVED;
+
+export interface ListKey {
+	readonly mapping: Mapping;
+	readonly from: Id;
+}
+
+export interface EdgeKey extends ListKey {
+	readonly to: Id;
+}
+
+export interface Edge {
+	readonly from: Id;
+	readonly to: Id;
+	/** Below 2^53. In lists ordered by time: microseconds since 1970. */
+	readonly sequence: number;
+	readonly state: EdgeState;
+	/** Rises by one with every change at the source. */
+	readonly version: number;
+}
+
+/** A list's own row, which is locked before its edges are touched. */
+export interface ListRow {
+	readonly from: Id;
+	/** Present edges. */
+	readonly count: number;
+	readonly lastSequence: number;
+	/** Rises when the list is renumbered. */
+	readonly epoch: number;
+}
+
+/** A place between edges; it stays good when the edge at it is gone. */
+export interface Position {
+	readonly sequence: number;
+	readonly to: Id;
+}
+
+export interface Scan extends ListKey {
+	/** Against the mapping's order: the edges nearest the end come first. */
+	readonly backward: boolean;
+	/** Exclusive bounds in the mapping's order, whichever way the scan runs. */
+	readonly after?: Position;
+	readonly before?: Position;
+	readonly limit: number;
+}
+
+export interface Scanned {
+	/** In the order of the scan. */
+	readonly edges: readonly Edge[];
+	/** A list nobody wrote to has a row of zeros. */
+	readonly list: ListRow;
+}
+
+export interface LookupKey {
+	readonly name: string;
+	/** Already folded. */
+	readonly key: string;
+}
+
+export interface LookupRow extends LookupKey {
+	readonly id: Id;
+	/** Tells one claim of a key from the next by the same object. */
+	readonly nonce: string;
+}
+
+export interface LookupChange extends LookupKey {
+	readonly expect: { readonly id: Id; readonly nonce: string } | null;
+	readonly next: { readonly id: Id; readonly nonce: string } | null;
+}
+
+export interface Transaction<T> {
+	readonly shard: number;
+	/** Count rows to lock, before anything else. Storage sorts them. */
+	readonly lists?: readonly ListKey[];
+	/** Objects to lock and read. */
+	readonly objects?: readonly Id[];
+	/** Edges to read; their lists must be among `lists`. */
+	readonly edges?: readonly EdgeKey[];
+	/** Edges whose present neighbours in the mapping's order are wanted too; their lists must be among `lists`. */
+	readonly around?: readonly EdgeKey[];
+	/** Objects to insert on this shard, before `decide` is asked. */
+	readonly creates?: readonly NewObject[];
+	readonly decide: (seen: Seen) => Effects<T>;
+}
+
+export interface NewObject {
+	/** The type's name. */
+	readonly type: string;
+	readonly data: JsonObject;
+}
+
+/** What the transaction read under its locks, each in the order it was asked for. */
+export interface Seen {
+	readonly lists: readonly ListRow[];
+	readonly objects: readonly (JsonObject | null)[];
+	readonly edges: readonly (Edge | null)[];
+	readonly around: readonly Around[];
+	readonly created: readonly Id[];
+	/** The clock of this transaction, in microseconds since 1970. */
+	readonly now: number;
+}
+
+export interface Around {
+	readonly edge: Edge | null;
+	/** The present edges just before and just after it in the mapping's order. */
+	readonly previous: Edge | null;
+	readonly next: Edge | null;
+}
+
+export interface Effects<T> {
+	/** What `transact` answers. */
+	readonly result: T;
+	/** New content of objects: of those locked, or just created. */
+	readonly objects?: readonly { readonly id: Id; readonly data: JsonObject }[];
+	/**
+	 * Edges as they shall stand. Each was read under `edges`, or leads to an
+	 * object just created. Storage brings counts, and the list's last sequence,
+	 * in line with them.
+	 */
+	readonly edges?: readonly (EdgeKey & Omit<Edge, "from" | "to">)[];
+	/** Ask for the list to be renumbered, order kept, and for `decide` to be called again; the rest of these effects is dropped. */
+	readonly renumber?: ListKey;
+	/** What this transaction owes elsewhere: one outbox row, committed with it. */
+	readonly debt?: JsonObject;
+}
+
+export interface Transacted<T> {
+	readonly result: T;
+	readonly debt: DebtKey | null;
+}
+
+export interface DebtKey {
+	readonly shard: number;
+	readonly local: number;
+}
+
+export interface DebtRow extends DebtKey {
+	readonly debt: JsonObject;
+}

@@ -1,0 +1,24 @@
+/**
+ * Which host holds which shards. Plain data with a version, as it stands in the
+ * topology file.
+ */
+export interface Topology {
+	readonly version: number;
+	/** Ranges of shards that hold objects and mappings. */
+	readonly shards: readonly ShardRange[];
+	/** Ranges of mod shards, which hold lookups. They cover 0 to their number less one, fixed when the fleet was made. */
+	readonly lookups: readonly HostRange[];
+}
+
+export interface HostRange {
+	/** First and last shard, both included. */
+	readonly range: readonly [number, number];
+	/** Where reads and writes go: `sqlite:FOLDER`. */
+	readonly primary: string;
+	readonly replica?: string;
+}
+
+export interface ShardRange extends HostRange {
+	/** Whether new users may be created here. */
+	readonly open: boolean;
+}
