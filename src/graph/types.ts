@@ -90,3 +90,61 @@ export interface PageEdge {
 	/** Microseconds since 1970. */
 	readonly sequence: number;
 }
+
+/**
+ * Changes to the graph, for one request. None of these asks whether the viewer
+ * may: the mutation that calls them does. Each resolves when its own
+ * transaction is committed, caches are buried, and what it owes elsewhere is
+ * paid or known to be owed. Errors: `CONFLICT` for a natural key that is taken,
+ * `NOT_FOUND` for an object that is not there, `UNAVAILABLE` for a host that
+ * does not answer.
+ */
+export interface Writes {
+	/**
+	 * Make an object. `data` is its stored JSON, references included; natural
+	 * keys are claimed, lists that follow its references get it. With
+	 * `idempotency`, a repeated request answers the object of the first; the
+	 * same key with another `request` is `BAD_USER_INPUT`.
+	 */
+	create(object: {
+		readonly type: string;
+		readonly data: JsonObject;
+		readonly idempotency?: {
+			/** Whose key it is, and for which mutation. */
+			readonly scope: string;
+			readonly key: string;
+			/** The whole request: repeats must equal it. */
+			readonly request: JsonObject;
+		};
+	}): Promise<Id>;
+
+	/**
+	 * Read, change and write an object under its lock. `change` is synchronous,
+	 * may be called again, and gives the whole new content, or null for none.
+	 * Natural keys that changed are renamed. References must not change here.
+	 */
+	modify(
+		id: Id,
+		change: (data: JsonObject) => JsonObject | null,
+	): Promise<void>;
+
+	/** Delete an object: `active` becomes false, and the lists that follow its references lose it. Repeating it is no error. */
+	remove(id: Id): Promise<void>;
+
+	/** Make an edge present or removed, and its inverse with it. Repeating it changes nothing. */
+	setEdge(mapping: Mapping, from: Id, to: Id, present: boolean): Promise<void>;
+
+	/**
+	 * Put an object elsewhere: on the list of `from` (its reference changes if
+	 * that is another one), before or after a neighbour on that list, on top if
+	 * neither is given. A neighbour that is not on the list is `NOT_FOUND`.
+	 */
+	place(move: {
+		/** A mapping ordered by POSITION that follows a reference. */
+		readonly mapping: Mapping;
+		readonly object: Id;
+		readonly from: Id;
+		readonly before?: Id;
+		readonly after?: Id;
+	}): Promise<void>;
+}

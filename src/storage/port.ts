@@ -68,7 +68,10 @@ export interface Storage extends AsyncDisposable {
 	init(progress?: (done: number, total: number) => void): Promise<void>;
 
 	/** Walk everything in key order, in batches, for `verify`: not a snapshot. */
-	walkObjects(shard: number, type: string): AsyncIterable<readonly StoredObject[]>;
+	walkObjects(
+		shard: number,
+		type: string,
+	): AsyncIterable<readonly StoredObject[]>;
 	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]>;
 	walkLists(shard: number, mapping: Mapping): AsyncIterable<readonly ListRow[]>;
 	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
