@@ -210,6 +210,8 @@ export interface Effects<T> {
 	readonly edges?: readonly (EdgeKey & Omit<Edge, "from" | "to">)[];
 	/** Ask for the list to be renumbered, order kept, and for `decide` to be called again; the rest of these effects is dropped. */
 	readonly renumber?: ListKey;
+	/** Lists, of those locked, whose rows are to be brought in line with their edges by counting them: for repairs, it reads the whole list. */
+	readonly recount?: readonly ListKey[];
 	/** What this transaction owes elsewhere: one outbox row, committed with it. */
 	readonly debt?: JsonObject;
 }

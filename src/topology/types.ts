@@ -4,9 +4,9 @@
  */
 export interface Topology {
 	readonly version: number;
-	/** Ranges of shards that hold objects and mappings. */
+	/** Ranges of shards that hold objects and mappings, lowest first, without overlap. */
 	readonly shards: readonly ShardRange[];
-	/** Ranges of mod shards, which hold lookups. They cover 0 to their number less one, fixed when the fleet was made. */
+	/** Ranges of mod shards, which hold lookups, lowest first. They cover 0 to their number less one, fixed when the fleet was made. */
 	readonly lookups: readonly HostRange[];
 }
 

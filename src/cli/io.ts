@@ -1,0 +1,58 @@
+/** What a command has of the process it runs in, so that a test can give it something else. */
+export interface Io {
+	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly stdin: AsyncIterable<Uint8Array>;
+	/** Whether somebody watches stderr, so that a line of progress may be overwritten. */
+	readonly watched: boolean;
+	/** One line, or several, of the command's output. */
+	out(text: string): void;
+	/** One line, or several, beside the output: progress, warnings, errors. */
+	err(text: string): void;
+	/** Text on stderr as it is, without an end of line. */
+	errRaw(text: string): void;
+	/**
+	 * From the first call on, an interrupt (SIGINT, SIGTERM) aborts this signal
+	 * instead of ending the process, and the command is to end by itself soon.
+	 */
+	interruption(): AbortSignal;
+}
+
+/** npm hands on the SIGINT that the terminal has already sent to us: within this time (ms) it is the same one. */
+const SAME_INTERRUPT_MS = 1_000;
+
+export function processIo(): Io {
+	let interruption: AbortSignal | undefined;
+	// Whoever read our output went away (`| head`): there is nobody left to work for.
+	for (const stream of [process.stdout, process.stderr]) {
+		stream.on("error", (error: NodeJS.ErrnoException) => {
+			if (error.code !== "EPIPE") throw error;
+			process.exit(process.exitCode ?? 0);
+		});
+	}
+	return {
+		env: process.env,
+		stdin: process.stdin,
+		watched: process.stderr.isTTY === true,
+		out: (text) => void process.stdout.write(`${text}\n`),
+		err: (text) => void process.stderr.write(`${text}\n`),
+		errRaw: (text) => void process.stderr.write(text),
+		interruption: () => (interruption ??= onInterrupt()),
+	};
+}
+
+/** The second interrupt ends the process as it would have without us. */
+function onInterrupt(): AbortSignal {
+	const controller = new AbortController();
+	let first = 0;
+	for (const name of ["SIGINT", "SIGTERM"] as const) {
+		process.on(name, () => {
+			if (!controller.signal.aborted) {
+				first = performance.now();
+				controller.abort(name);
+			} else if (performance.now() - first > SAME_INTERRUPT_MS) {
+				process.exit(name === "SIGINT" ? 130 : 143);
+			}
+		});
+	}
+	return controller.signal;
+}

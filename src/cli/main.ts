@@ -1,0 +1,126 @@
+import { CorkboardError } from "../errors.ts";
+import { nearest } from "../util/nearest.ts";
+import {
+	type Arguments,
+	columns,
+	help,
+	parseArguments,
+	synopsis,
+	type Usage,
+	UsageError,
+} from "./arguments.ts";
+import { type Io, processIo } from "./io.ts";
+
+/** What a file of this folder exports for its command. */
+export interface Command {
+	readonly usage: Usage;
+	/** The exit code, once everything the command opened is closed again. */
+	run(given: Arguments, io: Io): Promise<number>;
+}
+
+/** Loaded when asked for: `id` need not wait for the server's packages. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+	serve: () => import("./serve.ts"),
+	init: () => import("./init.ts"),
+	import: () => import("./import.ts"),
+	verify: () => import("./verify.ts"),
+	explain: () => import("./explain.ts"),
+	id: () => import("./id.ts"),
+	token: () => import("./token.ts"),
+	"schema print": () => import("./schema-print.ts"),
+	"topology check": () => import("./topology-check.ts"),
+};
+
+/** The process's own start: what `launch.mjs` calls. */
+export async function start(): Promise<void> {
+	process.exitCode = await main(process.argv.slice(2), processIo());
+}
+
+/** Runs one command line; answers its exit code: 0, 1 for an error, 2 for a command line that was not understood. */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+	try {
+		const [name, rest] = commandIn(args);
+		if (name === "help") {
+			io.out(await overview());
+			return 0;
+		}
+		const load = COMMANDS[name];
+		if (!load) throw new Error(`no command ${name}`);
+		const command = await load();
+		const given = parseArguments(name, command.usage, rest);
+		if (given === "help") {
+			io.out(help(name, command.usage));
+			return 0;
+		}
+		return await command.run(given, io);
+	} catch (error) {
+		return failed(error, io);
+	}
+}
+
+function commandIn(
+	args: readonly string[],
+): readonly [name: string, rest: readonly string[]] {
+	const [first, second] = args;
+	if (first === undefined) {
+		throw new UsageError(
+			`expected a command (${Object.keys(COMMANDS).join(", ")}) but got nothing; --help says more`,
+		);
+	}
+	if (["--help", "-h", "help"].includes(first)) return ["help", []];
+	for (const words of [2, 1]) {
+		const name = args.slice(0, words).join(" ");
+		if (Object.hasOwn(COMMANDS, name)) return [name, args.slice(words)];
+	}
+	const names = Object.keys(COMMANDS);
+	const asked =
+		second?.startsWith("-") === false ? `${first} ${second}` : first;
+	const meant =
+		names.find((name) => name.startsWith(`${first} `)) ??
+		nearest(first, names) ??
+		nearest(asked, names);
+	throw new UsageError(
+		`expected a command (${names.join(", ")}) but got: ${first}${meant ? `; did you mean ${meant}?` : ""}`,
+	);
+}
+
+async function overview(): Promise<string> {
+	const rows = await Promise.all(
+		Object.entries(COMMANDS).map(
+			async ([name, load]): Promise<[string, string]> => {
+				const { usage } = await load();
+				return [synopsis(name, usage), usage.about];
+			},
+		),
+	);
+	return [
+		"npm run -s corkboard -- COMMAND",
+		"",
+		...columns(rows),
+		"",
+		"COMMAND --help says more of one. Settings come from the environment: see README.",
+	].join("\n");
+}
+
+function failed(error: unknown, io: Io): number {
+	if (error instanceof UsageError) {
+		io.err(`corkboard: ${error.message}`);
+		return 2;
+	}
+	// What went wrong inside is for whoever mends it: with its stack.
+	if (error instanceof CorkboardError && error.code !== "INTERNAL") {
+		io.err(
+			error.message
+				.split("\n")
+				.map((line) => `corkboard: ${line}`)
+				.join("\n"),
+		);
+		return 1;
+	}
+	const cause = error instanceof CorkboardError ? error.cause : undefined;
+	const shown = cause ?? error;
+	io.err(
+		`corkboard: unexpected: ${shown instanceof Error ? (shown.stack ?? shown.message) : String(shown)}`,
+	);
+	return 1;
+}

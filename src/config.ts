@@ -1,0 +1,290 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { CorkboardError } from "./errors.ts";
+import { didYouMean } from "./util/nearest.ts";
+
+/** What the environment asks for, checked (CONTRACT: "Settings"). Read once, by the entry points only. */
+export interface Config {
+	readonly host: string;
+	/** 0 is any free port. */
+	readonly port: number;
+	readonly mode: "development" | "production";
+	readonly store: Store;
+	/** The HS256 secret; null when it is the embedded folder's own: `embeddedSecret`. */
+	readonly secret: Uint8Array | null;
+	readonly graphiql: boolean;
+	readonly maxPrice: number;
+	/** Origins whose pages may ask, besides localhost's in development. */
+	readonly cors: readonly string[];
+	readonly log: { readonly level: LogLevel; readonly format: LogFormat };
+	/** Whether X-Forwarded-* headers are believed, or from which addresses and networks (Fastify's `trustProxy`). */
+	readonly trustProxy: boolean | string;
+}
+
+export type Store =
+	| {
+			readonly kind: "embedded";
+			readonly folder: string;
+			/** Whether an empty folder gets the demo graph. */
+			readonly demo: boolean;
+	  }
+	| { readonly kind: "topology"; readonly file: string };
+
+const LOG_LEVELS = [
+	"trace",
+	"debug",
+	"info",
+	"warn",
+	"error",
+	"fatal",
+	"silent",
+] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_FORMATS = ["text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** HS256 asks for a key as long as its hash (RFC 7518, 3.2). */
+const SECRET_BYTES = 32;
+
+const SETTINGS = [
+	"CORKBOARD_MODE",
+	"CORKBOARD_TOPOLOGY",
+	"CORKBOARD_DATA",
+	"CORKBOARD_DEMO",
+	"CORKBOARD_MEMCACHED",
+	"CORKBOARD_REDIS",
+	"CORKBOARD_SECRET",
+	"CORKBOARD_GRAPHIQL",
+	"CORKBOARD_MAX_PRICE",
+	"CORKBOARD_CORS",
+	"CORKBOARD_LOG",
+	"CORKBOARD_TRUST_PROXY",
+];
+
+/**
+ * The environment as settings. Every fault is told at once, in one error. A
+ * setting that is empty counts as not given. `secret: "unneeded"` is for
+ * commands that neither make nor check a token.
+ */
+export function readConfig(
+	environment: Environment,
+	{ secret: need = "needed" }: { readonly secret?: "needed" | "unneeded" } = {},
+): Config {
+	const faults: string[] = [];
+	const given = (name: string) => environment[name]?.trim() || undefined;
+	/** The setting if it is given and `read` makes something of it, else the default. */
+	const setting = <T>(
+		name: string,
+		expected: string,
+		read: (text: string) => T | undefined,
+		otherwise: T,
+	): T => {
+		const text = given(name);
+		if (text === undefined) return otherwise;
+		const value = read(text);
+		if (value === undefined) {
+			faults.push(
+				`${name} must be ${expected} but got: ${JSON.stringify(text)}`,
+			);
+		}
+		return value ?? otherwise;
+	};
+
+	for (const name of Object.keys(environment)) {
+		if (name.startsWith("CORKBOARD_") && !SETTINGS.includes(name)) {
+			faults.push(`${name} is no setting${didYouMean(name, SETTINGS)}`);
+		}
+	}
+	for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
+		if (given(name) !== undefined) {
+			faults.push(
+				`${name} is not supported yet: the in-process cache is the only one so far, so leave it out`,
+			);
+		}
+	}
+
+	const file = given("CORKBOARD_TOPOLOGY");
+	if (file !== undefined && given("CORKBOARD_DATA") !== undefined) {
+		faults.push(
+			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
+		);
+	}
+	const mode = setting(
+		"CORKBOARD_MODE",
+		"development or production",
+		(text) => oneOf(["development", "production"] as const, text),
+		file === undefined ? "development" : "production",
+	);
+	const demo = setting("CORKBOARD_DEMO", "on or off", onOrOff, true);
+	const secret = given("CORKBOARD_SECRET");
+	if (secret !== undefined && Buffer.byteLength(secret) < SECRET_BYTES) {
+		// What was given is not repeated: it may be half of somebody's secret.
+		faults.push(
+			`CORKBOARD_SECRET must have at least ${SECRET_BYTES} bytes but got: ${Buffer.byteLength(secret)}`,
+		);
+	}
+	if (secret === undefined && file !== undefined && need === "needed") {
+		faults.push(
+			`CORKBOARD_SECRET must be given with a topology, at least ${SECRET_BYTES} bytes that every server of the fleet shares, but got nothing`,
+		);
+	}
+
+	const config: Config = {
+		host: given("HOST") ?? (file === undefined ? "127.0.0.1" : "0.0.0.0"),
+		port: setting(
+			"PORT",
+			"a port from 0 to 65535",
+			(text) => integer(text, 0, 65_535),
+			4000,
+		),
+		mode,
+		store:
+			file === undefined
+				? { kind: "embedded", folder: given("CORKBOARD_DATA") ?? "data", demo }
+				: { kind: "topology", file },
+		secret: secret === undefined ? null : Buffer.from(secret),
+		graphiql: setting(
+			"CORKBOARD_GRAPHIQL",
+			"on or off",
+			onOrOff,
+			mode === "development",
+		),
+		maxPrice: setting(
+			"CORKBOARD_MAX_PRICE",
+			"an integer from 1 to 1000000000",
+			(text) => integer(text, 1, 1_000_000_000),
+			50_000,
+		),
+		cors: setting(
+			"CORKBOARD_CORS",
+			"origins with commas between them, like https://example.com, or off",
+			origins,
+			[],
+		),
+		log: setting(
+			"CORKBOARD_LOG",
+			`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both with a comma between them`,
+			(text) => logging(text, mode),
+			{ level: "info", format: mode === "development" ? "text" : "json" },
+		),
+		trustProxy: setting(
+			"CORKBOARD_TRUST_PROXY",
+			"off, on, or addresses and networks with commas between them",
+			proxies,
+			false,
+		),
+	};
+	if (faults.length > 0) {
+		throw new CorkboardError("BAD_CONFIG", faults.join("\n"));
+	}
+	return config;
+}
+
+/**
+ * The secret of an embedded folder, made on first use. Two processes that make
+ * it at once get the same one: the file appears whole, and only the first of
+ * them gives it its name.
+ */
+export async function embeddedSecret(folder: string): Promise<Uint8Array> {
+	const file = join(folder, "secret");
+	const existing = await readSecret(file);
+	if (existing) return existing;
+	await mkdir(folder, { recursive: true });
+	const unnamed = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
+	try {
+		const handle = await open(unnamed, "wx", 0o600);
+		try {
+			await handle.writeFile(`${randomBytes(48).toString("base64url")}\n`);
+			await handle.sync();
+		} finally {
+			await handle.close();
+		}
+		await link(unnamed, file).catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== "EEXIST") throw error;
+		});
+	} finally {
+		await rm(unnamed, { force: true });
+	}
+	const made = await readSecret(file);
+	if (!made) throw new CorkboardError("IN_USE", `${file} was just taken away`);
+	return made;
+}
+
+async function readSecret(file: string): Promise<Uint8Array | undefined> {
+	let text: string;
+	try {
+		text = (await readFile(file, "utf8")).trim();
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+		throw error;
+	}
+	if (Buffer.byteLength(text) < SECRET_BYTES) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`${file} must hold a secret of at least ${SECRET_BYTES} bytes but got: ${Buffer.byteLength(text)}; delete it to have one made (tokens given out before stop working)`,
+		);
+	}
+	return Buffer.from(text);
+}
+
+function oneOf<T extends string>(
+	words: readonly T[],
+	text: string,
+): T | undefined {
+	return words.find((word) => word === text);
+}
+
+function onOrOff(text: string): boolean | undefined {
+	return text === "on" ? true : text === "off" ? false : undefined;
+}
+
+function integer(text: string, least: number, most: number) {
+	const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : Number.NaN;
+	return value >= least && value <= most ? value : undefined;
+}
+
+function list(text: string): readonly string[] {
+	return text
+		.split(",")
+		.map((part) => part.trim())
+		.filter((part) => part !== "");
+}
+
+function origins(text: string): readonly string[] | undefined {
+	if (text === "off") return [];
+	const parts = list(text);
+	const areOrigins = parts.every(
+		(part) =>
+			/^https?:\/\//.test(part) &&
+			URL.canParse(part) &&
+			new URL(part).origin === part,
+	);
+	return areOrigins ? parts : undefined;
+}
+
+function logging(text: string, mode: Config["mode"]) {
+	let level: LogLevel | undefined;
+	let format: LogFormat | undefined;
+	for (const word of list(text)) {
+		const asLevel = oneOf(LOG_LEVELS, word);
+		const asFormat = oneOf(LOG_FORMATS, word);
+		if (asLevel && !level) level = asLevel;
+		else if (asFormat && !format) format = asFormat;
+		else return undefined;
+	}
+	return {
+		level: level ?? "info",
+		format: format ?? (mode === "development" ? "text" : "json"),
+	} as const;
+}
+
+function proxies(text: string): boolean | string | undefined {
+	const areAddresses = list(text).every((part) =>
+		/^[0-9a-f.:]*[.:][0-9a-f.:]*(?:\/[0-9]{1,3})?$/i.test(part),
+	);
+	return onOrOff(text) ?? (areAddresses ? text : undefined);
+}

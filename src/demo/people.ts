@@ -1,0 +1,98 @@
+import type { Random } from "./random.ts";
+import { ASIDES, SUBJECTS, type Subject } from "./subjects.ts";
+
+/** Somebody who plainly does not exist. */
+export interface Person {
+	readonly key: string;
+	readonly username: string;
+	readonly name: string;
+	readonly bio: string;
+	/** What this person collects, most of all first. */
+	readonly subjects: readonly Subject[];
+	/** Milliseconds since 1970. */
+	readonly joined: number;
+}
+
+const FIRST_NAMES = [
+	"Marigold",
+	"Juniper",
+	"Basil",
+	"Clover",
+	"Sorrel",
+	"Fennel",
+	"Bramble",
+	"Tansy",
+	"Quince",
+	"Saffron",
+	"Yarrow",
+	"Thistle",
+	"Cobalt",
+	"Indigo",
+	"Pebble",
+	"Lichen",
+	"Maple",
+	"Nettle",
+	"Ochre",
+	"Paprika",
+	"Rhubarb",
+	"Sesame",
+	"Tamarind",
+	"Umber",
+	"Walnut",
+	"Zinnia",
+	"Almond",
+	"Barley",
+	"Cinnamon",
+	"Damson",
+];
+
+const LAST_NAMES = [
+	"Testwell",
+	"Sampleton",
+	"Mockridge",
+	"Exampleby",
+	"Loremford",
+	"Demoworth",
+	"Placeholt",
+	"Fixturely",
+	"Pretendham",
+	"Draftmore",
+	"Stubbington",
+	"Seedley",
+];
+
+/** The account that a newcomer is given: popular, busy, and with something to hide. */
+export const DEMO_USERNAME = "marigold_01";
+
+/** Earliest first; the demo user is the first. */
+export function makePeople(
+	random: Random,
+	count: number,
+	joinedBetween: readonly [number, number],
+): readonly Person[] {
+	const [from, until] = joinedBetween;
+	const surnames = FIRST_NAMES.map((_, first) =>
+		first === 0 ? LAST_NAMES : random.shuffled(LAST_NAMES),
+	);
+	return Array.from({ length: count }, (_, n) => {
+		const first = FIRST_NAMES[n % FIRST_NAMES.length] ?? "";
+		const round = Math.floor(n / FIRST_NAMES.length);
+		const last = surnames[n % FIRST_NAMES.length]?.[round] ?? "";
+		if (last === "") {
+			throw new RangeError(
+				`expected at most ${FIRST_NAMES.length * LAST_NAMES.length} people but got: ${count}`,
+			);
+		}
+		const username = `${first.toLowerCase()}_${String(round + 1).padStart(2, "0")}`;
+		const favourite = random.pickPopular(SUBJECTS, 6);
+		const second = random.pick(SUBJECTS.filter((other) => other !== favourite));
+		return {
+			key: `demo:user:${username}`,
+			username,
+			name: `${first} ${last}`,
+			bio: `${favourite.name}, and some ${second.name.toLowerCase()}. ${random.pick(ASIDES)}`,
+			subjects: [favourite, second],
+			joined: Math.floor(from + ((until - from) * n) / count),
+		};
+	});
+}

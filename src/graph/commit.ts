@@ -1,0 +1,131 @@
+import { type Id, unpackId } from "../id/ids.ts";
+import type { Mapping, ObjectType } from "../model/types.ts";
+import type {
+	DebtRow,
+	EdgeState,
+	Effects,
+	Transaction,
+} from "../storage/port.ts";
+import { PRESENT, REMOVED } from "../storage/port.ts";
+import { withDeadline } from "../util/deadline.ts";
+import type { JsonObject } from "../util/json.ts";
+import { type OwedEdge, pay } from "./debts.ts";
+import type { Store } from "./store.ts";
+
+/** What a transaction's `decide` answers: the value, and the debt it wrote, which is paid next. */
+export interface Decided<T> {
+	readonly value: T;
+	readonly debt?: JsonObject | undefined;
+}
+
+/** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
+const PAY_DEADLINE_MS = 2_000;
+
+/**
+ * A write's three steps: commit, bury what it changed, pay what it owes. The
+ * first alone decides whether it happened.
+ */
+export async function commit<T>(
+	store: Store,
+	transaction: Transaction<Decided<T>>,
+): Promise<{ readonly value: T; readonly created: readonly Id[] }> {
+	let created: readonly Id[] = [];
+	const bury = () =>
+		store.bury({
+			objects: [...(transaction.objects ?? []), ...created],
+			lists: transaction.lists ?? [],
+		});
+	let debt: DebtRow | null = null;
+	let value: T;
+	try {
+		const done = await store.storage.transact<Decided<T>>({
+			...transaction,
+			decide(seen) {
+				created = seen.created;
+				return transaction.decide(seen);
+			},
+		});
+		value = done.result.value;
+		if (done.debt !== null && done.result.debt !== undefined) {
+			debt = { ...done.debt, debt: done.result.debt };
+		}
+	} finally {
+		// Also when it failed: whether it was committed may be unknown.
+		bury();
+	}
+	if (debt !== null) {
+		try {
+			await withDeadline(pay(store, [debt]), PAY_DEADLINE_MS);
+		} catch {
+			// It stays owed, and the sweeper tells of what it cannot pay either.
+		}
+	}
+	return { value, created };
+}
+
+/** Effects that carry a debt both to the outbox and to `commit`. */
+export function decided<T>(
+	value: T,
+	debt?: JsonObject,
+): Pick<Effects<Decided<T>>, "result" | "debt"> {
+	return debt === undefined
+		? { result: { value } }
+		: { result: { value, debt }, debt };
+}
+
+/**
+ * The edges of the lists that follow an object's references, as its content
+ * goes from `data` to `next`. The object is their source: its `version`, which
+ * every change raises, is theirs.
+ */
+export function followEdges(
+	type: ObjectType,
+	id: Id,
+	data: JsonObject | null,
+	next: JsonObject,
+): readonly OwedEdge[] {
+	const edges: OwedEdge[] = [];
+	for (const mapping of type.followers) {
+		if (mapping.inverse?.kind !== "reference") continue;
+		const { key } = mapping.inverse;
+		const old = data?.active === false ? undefined : data?.[key];
+		const now = next.active === false ? undefined : next[key];
+		if (old === now) continue;
+		if (typeof old === "string") {
+			edges.push(followEdge(mapping, old as Id, id, REMOVED, next));
+		}
+		if (typeof now === "string") {
+			edges.push(followEdge(mapping, now as Id, id, PRESENT, next));
+		}
+	}
+	return edges;
+}
+
+export function followEdge(
+	mapping: Mapping,
+	from: Id,
+	to: Id,
+	state: EdgeState,
+	content: JsonObject,
+): OwedEdge {
+	return {
+		mapping: mapping.name,
+		from,
+		to,
+		state,
+		version: content.version as number,
+		sequence: null,
+	};
+}
+
+/** Those of a transaction's own shard, and those it owes. */
+export function byShard(
+	shard: number,
+	edges: readonly OwedEdge[],
+): { readonly here: readonly OwedEdge[]; readonly owed: readonly OwedEdge[] } {
+	const isHere = (edge: OwedEdge) => unpackId(edge.from).shard === shard;
+	return {
+		here: edges.filter(isHere),
+		owed: edges.filter((edge) => !isHere(edge)),
+	};
+}

@@ -1,0 +1,80 @@
+import { CHANNELS, type Swept } from "../diagnostics.ts";
+import { pay } from "./debts.ts";
+import type { Store } from "./store.ts";
+
+/** How many outbox rows of a shard are paid at once. */
+const BATCH = 200;
+/** Between sweeps. Milliseconds. */
+const INTERVAL_MS = 1_000;
+/** Writes pay their own debts, and a rename holds one open while it works: younger ones than this are theirs. Milliseconds. */
+const GRACE_MS = 15_000;
+
+/**
+ * Pay all that is owed on all shards, oldest first. Goes on past what cannot be
+ * paid, and answers how much of it is left.
+ */
+export async function sweep(store: Store, graceMs: number): Promise<Swept> {
+	let paid = 0;
+	let left = 0;
+	let error: unknown;
+	for (;;) {
+		const debts = await store.storage.owed(graceMs, BATCH);
+		if (debts.length === 0) break;
+		const before = paid;
+		try {
+			await pay(store, debts);
+			paid += debts.length;
+		} catch (cause) {
+			// One by one, so that what can be paid is.
+			error = cause;
+			left = 0;
+			for (const debt of debts) {
+				try {
+					await pay(store, [debt]);
+					paid++;
+				} catch (reason) {
+					error = reason;
+					left++;
+				}
+			}
+		}
+		if (paid === before) break;
+	}
+	return left > 0 ? { paid, left, error } : { paid, left: 0 };
+}
+
+/** Sweeps until disposed. */
+export class Sweeper implements AsyncDisposable {
+	readonly #store: Store;
+	#timer: NodeJS.Timeout | undefined;
+	#running: Promise<void> = Promise.resolve();
+	#stopped = false;
+
+	constructor(store: Store) {
+		this.#store = store;
+		const next = () => {
+			this.#running = this.#sweep().then(() => {
+				if (!this.#stopped) this.#timer = setTimeout(next, INTERVAL_MS).unref();
+			});
+		};
+		this.#timer = setTimeout(next, INTERVAL_MS).unref();
+	}
+
+	async #sweep(): Promise<void> {
+		let swept: Swept;
+		try {
+			swept = await sweep(this.#store, GRACE_MS);
+		} catch (error) {
+			swept = { paid: 0, left: 0, error };
+		}
+		if (swept.paid > 0 || swept.error !== undefined) {
+			CHANNELS.swept.publish(swept);
+		}
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#stopped = true;
+		clearTimeout(this.#timer);
+		await this.#running;
+	}
+}

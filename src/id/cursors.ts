@@ -1,0 +1,100 @@
+import {
+	createCipheriv,
+	createDecipheriv,
+	createHmac,
+	hkdfSync,
+	timingSafeEqual,
+} from "node:crypto";
+import { type Id, storedId } from "./ids.ts";
+
+/** A place in a list, as a cursor carries it. */
+export interface CursorPlace {
+	/** Below 2^53. */
+	readonly sequence: number;
+	readonly to: Id;
+	/** Of the list when the cursor was spelled; 0 to 65,535, then round again. */
+	readonly epoch: number;
+}
+
+/**
+ * Cursors clients cannot read, change, or use on another list. At the bound of
+ * a topped-up page a cursor names an edge the viewer may not see, so the id in
+ * it has to be unreadable, not only signed.
+ *
+ * This is SIV mode: the tag is a MAC over list and place, and is itself the
+ * initial vector of the encryption, so one place always has one spelling and
+ * caches may compare answers.
+ *
+ *     version 1 | tag 12 | encrypted: sequence 7, to 8, epoch 2     (bytes, base64url)
+ */
+export interface Cursors {
+	spell(list: string, place: CursorPlace): string;
+	/** Null for anything that `spell` did not make for this list. */
+	read(list: string, cursor: string): CursorPlace | null;
+}
+
+const VERSION = 1;
+const TAG = 12;
+const PLACE = 17;
+const LENGTH = 1 + TAG + PLACE;
+const SPELLED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
+
+export function createCursors(secret: Uint8Array): Cursors {
+	const macKey = derive(secret, "cursor mac", 32);
+	const cipherKey = derive(secret, "cursor cipher", 16);
+
+	function tagOf(list: string, place: Buffer): Buffer {
+		return createHmac("sha256", macKey)
+			.update(list)
+			.update("\0")
+			.update(place)
+			.digest()
+			.subarray(0, TAG);
+	}
+
+	return {
+		spell(list, { sequence, to, epoch }) {
+			const place = Buffer.alloc(PLACE);
+			place.writeUIntBE(Math.floor(sequence / 2 ** 32), 0, 3);
+			place.writeUInt32BE(sequence % 2 ** 32, 3);
+			place.writeBigUInt64BE(BigInt(to), 7);
+			place.writeUInt16BE(epoch % 2 ** 16, 15);
+			const tag = tagOf(list, place);
+			const cipher = createCipheriv("aes-128-ctr", cipherKey, vector(tag));
+			return Buffer.concat([
+				Buffer.of(VERSION),
+				tag,
+				cipher.update(place),
+			]).toString("base64url");
+		},
+
+		read(list, cursor) {
+			if (!SPELLED.test(cursor)) return null;
+			const bytes = Buffer.from(cursor, "base64url");
+			if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
+			const tag = bytes.subarray(1, 1 + TAG);
+			const place = createDecipheriv(
+				"aes-128-ctr",
+				cipherKey,
+				vector(tag),
+			).update(bytes.subarray(1 + TAG));
+			if (!timingSafeEqual(tag, tagOf(list, place))) return null;
+			return {
+				sequence: place.readUIntBE(0, 3) * 2 ** 32 + place.readUInt32BE(3),
+				to: storedId(String(place.readBigUInt64BE(7))),
+				epoch: place.readUInt16BE(15),
+			};
+		},
+	};
+}
+
+function derive(secret: Uint8Array, purpose: string, length: number): Buffer {
+	return Buffer.from(
+		hkdfSync("sha256", secret, "corkboard", purpose, length) as ArrayBuffer,
+	);
+}
+
+/** CTR needs 16 bytes: the tag and a counter from zero. */
+function vector(tag: Buffer): Buffer {
+	return Buffer.concat([tag, Buffer.alloc(16 - TAG)]);
+}

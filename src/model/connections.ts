@@ -1,0 +1,192 @@
+import {
+	type GraphQLObjectType,
+	getNamedType,
+	getNullableType,
+	isListType,
+	isNonNullType,
+	isObjectType,
+} from "graphql";
+import type { DeclaredField, DeclaredType } from "./directives.ts";
+import type { Faults } from "./faults.ts";
+import type { FieldSource } from "./types.ts";
+
+/** Types that are parts of a page, by name, with the source of each of their fields. */
+export type PageTypes = Map<string, ReadonlyMap<string, FieldSource>>;
+
+const PAGE_ARGUMENTS = "(first: Int, after: String, last: Int, before: String)";
+
+const PAGE_INFO = {
+	hasNextPage: "Boolean!",
+	hasPreviousPage: "Boolean!",
+	startCursor: "String",
+	endCursor: "String",
+};
+
+const CONNECTION_SOURCES: ReadonlyMap<string, FieldSource> = new Map(
+	(["edges", "nodes", "pageInfo", "totalCount"] as const).map((part) => [
+		part,
+		{ kind: "page", part },
+	]),
+);
+
+const EDGE_SOURCES: ReadonlyMap<string, FieldSource> = new Map(
+	(["node", "cursor", "at"] as const).map((part) => [
+		part,
+		{ kind: "edge", part },
+	]),
+);
+
+/**
+ * The name of the type a mapping's edges lead to, which is that of its
+ * connection's nodes; null, and faults, where the field is no connection of the
+ * shape in CONTRACT ("Types").
+ */
+export function readConnection(
+	field: DeclaredField,
+	types: ReadonlyMap<string, DeclaredType>,
+	pageTypes: PageTypes,
+	faults: Faults,
+): string | null {
+	checkArguments(field, faults);
+	const { type } = field.field;
+	if (isNonNullType(type)) {
+		faults.add(
+			field.node,
+			`${field.path} is a connection and so must be nullable, because its host may be down, but got: ${type}`,
+		);
+	}
+	const connection = getNullableType(type);
+	const target = isObjectType(connection) ? nodeType(connection) : null;
+	if (!isObjectType(connection) || target === null) {
+		faults.add(
+			field.node,
+			`${field.path} has @mapping and so must be a connection, such as PinConnection, but got: ${type}`,
+		);
+		return null;
+	}
+	if (types.get(target.name)?.role !== "object") {
+		faults.add(
+			field.node,
+			`the edges of ${field.path} must lead to a type with @object but got: ${target.name}`,
+		);
+		return null;
+	}
+	if (!pageTypes.has(connection.name)) {
+		pageTypes.set(connection.name, CONNECTION_SOURCES);
+		checkConnection(connection, target.name, types, pageTypes, faults);
+	}
+	const edge = types.get(`${target.name}Edge`)?.type;
+	if (
+		field.mapping?.values &&
+		field.mapping.values.order !== "POSITION" &&
+		edge &&
+		!edge.getFields().at
+	) {
+		faults.add(
+			field.node,
+			`${field.path} is ordered by time, so ${edge.name} must have at: DateTime!`,
+		);
+	}
+	return target.name;
+}
+
+/** What the nodes of a connection are; null for a type that has none. */
+function nodeType(connection: GraphQLObjectType): GraphQLObjectType | null {
+	const nodes = connection.getFields().nodes;
+	if (nodes !== undefined && isListType(getNullableType(nodes.type))) {
+		const type = getNamedType(nodes.type);
+		return isObjectType(type) ? type : null;
+	}
+	const edge = connection.getFields().edges;
+	const edgeType = edge && getNamedType(edge.type);
+	if (!isObjectType(edgeType)) return null;
+	const node = edgeType.getFields().node;
+	const type = node && getNamedType(node.type);
+	return isObjectType(type) ? type : null;
+}
+
+function checkArguments(field: DeclaredField, faults: Faults): void {
+	const { args } = field.field;
+	const spelled = args.map(({ name, type }) => `${name}: ${type}`);
+	if (`(${spelled.toSorted().join()})` !== sortedArguments()) {
+		faults.add(
+			field.node,
+			`${field.path} must take ${PAGE_ARGUMENTS} but got: (${spelled.join(", ")})`,
+		);
+	}
+	for (const { name, defaultValue, astNode } of args) {
+		if (defaultValue === undefined) continue;
+		faults.add(
+			astNode,
+			`the argument ${name} of ${field.path} must have no default, because null is "not given" too, but got: ${JSON.stringify(defaultValue)}`,
+		);
+	}
+}
+
+function sortedArguments(): string {
+	return `(${PAGE_ARGUMENTS.slice(1, -1).split(", ").toSorted().join()})`;
+}
+
+function checkConnection(
+	connection: GraphQLObjectType,
+	target: string,
+	types: ReadonlyMap<string, DeclaredType>,
+	pageTypes: PageTypes,
+	faults: Faults,
+): void {
+	if (connection.name !== `${target}Connection`) {
+		faults.add(
+			connection.astNode,
+			`a page of ${target} must be of the type ${target}Connection but got: ${connection.name}`,
+		);
+	}
+	checkShape(connection, faults, {
+		edges: `[${target}Edge!]!`,
+		nodes: `[${target}]!`,
+		pageInfo: "PageInfo!",
+		totalCount: "Int",
+	});
+	const edge = types.get(`${target}Edge`)?.type;
+	if (edge !== undefined && !pageTypes.has(edge.name)) {
+		pageTypes.set(edge.name, EDGE_SOURCES);
+		const at = { at: "DateTime!" };
+		checkShape(edge, faults, {
+			node: target,
+			cursor: "String!",
+			...(edge.getFields().at ? at : {}),
+		});
+	}
+	const pageInfo = types.get("PageInfo")?.type;
+	if (pageInfo !== undefined && !pageTypes.has(pageInfo.name)) {
+		pageTypes.set(
+			pageInfo.name,
+			new Map(
+				Object.keys(PAGE_INFO).map((name) => [name, { kind: "property" }]),
+			),
+		);
+		checkShape(pageInfo, faults, PAGE_INFO);
+	}
+}
+
+function checkShape(
+	type: GraphQLObjectType,
+	faults: Faults,
+	shape: Readonly<Record<string, string>>,
+): void {
+	const fields = type.getFields();
+	for (const [name, expected] of Object.entries(shape)) {
+		const got = fields[name];
+		if (String(got?.type) === expected) continue;
+		faults.add(
+			got?.astNode ?? type.astNode,
+			`${type.name} must have ${name}: ${expected} but got: ${got === undefined ? "no such field" : `${name}: ${got.type}`}`,
+		);
+	}
+	for (const { name, astNode } of Object.values(fields)) {
+		if (Object.hasOwn(shape, name)) continue;
+		faults.add(
+			astNode,
+			`${type.name}.${name} is no part of a page: ${type.name} has ${Object.keys(shape).join(", ")} only`,
+		);
+	}
+}

@@ -1,0 +1,213 @@
+import {
+	type ASTNode,
+	type DirectiveNode,
+	type GraphQLDirective,
+	type GraphQLField,
+	type GraphQLInterfaceType,
+	type GraphQLNamedType,
+	type GraphQLObjectType,
+	type GraphQLSchema,
+	getDirectiveValues,
+	getNamedType,
+	isEnumType,
+	isInterfaceType,
+	isObjectType,
+	isSpecifiedDirective,
+} from "graphql";
+import type { JsonValue } from "../util/json.ts";
+import { caught, type Faults } from "./faults.ts";
+import type { Lookup, MappingOrder } from "./types.ts";
+
+/** The whole set, as CONTRACT has it. Code reads the values by these types. */
+const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
+	object: "(type: Int!, table: String!) on OBJECT",
+	mapping:
+		"(name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION",
+	reference: "(key: String!) on FIELD_DEFINITION",
+	lookup: "(name: String!, fold: CASE|NONE = NONE) on FIELD_DEFINITION",
+	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",
+};
+
+export function isStorageDirective(name: string): boolean {
+	return Object.hasOwn(STORAGE_DIRECTIVES, name);
+}
+
+/** An object type of the SDL with what its directives say. */
+export interface DeclaredType {
+	readonly name: string;
+	readonly node: ASTNode | null | undefined;
+	/** `object` has rows of its own (`@object`), `query` and `mutation` are where operations start, `plain` is a part of something else. */
+	readonly role: "object" | "query" | "mutation" | "plain";
+	readonly type: GraphQLObjectType;
+	readonly object: Directive<{ type: number; table: string }> | null;
+	readonly fields: ReadonlyMap<string, DeclaredField>;
+}
+
+export interface DeclaredField {
+	/** `Type.field`, for messages. */
+	readonly path: string;
+	readonly owner: string;
+	readonly name: string;
+	readonly node: ASTNode | null | undefined;
+	readonly field: GraphQLField<unknown, unknown>;
+	readonly stored: Directive<{ key?: string; default?: JsonValue }> | null;
+	readonly reference: Directive<{ key: string }> | null;
+	readonly mapping: Directive<{
+		name: string;
+		table: string;
+		inverse?: string | null;
+		order: MappingOrder;
+	}> | null;
+	readonly lookup: Directive<{ name: string; fold: Lookup["fold"] }> | null;
+}
+
+export interface Directive<Values> {
+	readonly node: DirectiveNode;
+	/** Null where the arguments are wrong, which is already told. */
+	readonly values: Readonly<Values> | null;
+}
+
+/** What the directives of all object types say: the one place that reads them. */
+export function readDirectives(
+	schema: GraphQLSchema,
+	faults: Faults,
+): ReadonlyMap<string, DeclaredType> | null {
+	if (!checkDefinitions(schema, faults)) return null;
+	const declared = new Map<string, DeclaredType>();
+	for (const type of ownTypes(schema)) {
+		if (isInterfaceType(type)) refuseOnInterface(type, faults);
+		if (!isObjectType(type)) continue;
+		const nodes = [type.astNode, ...type.extensionASTNodes];
+		const read = reader(schema, nodes, faults);
+		const object = read<{ type: number; table: string }>("object");
+		declared.set(type.name, {
+			name: type.name,
+			node: type.astNode,
+			type,
+			role: roleOf(schema, type, object !== null),
+			object,
+			fields: new Map(
+				Object.values(type.getFields()).map((field) => [
+					field.name,
+					readField(schema, type.name, field, faults),
+				]),
+			),
+		});
+	}
+	return declared;
+}
+
+/** Types defined in the SDL. */
+export function ownTypes(schema: GraphQLSchema): readonly GraphQLNamedType[] {
+	return Object.values(schema.getTypeMap()).filter(
+		({ name }) => !name.startsWith("__"),
+	);
+}
+
+function readField(
+	schema: GraphQLSchema,
+	owner: string,
+	field: GraphQLField<unknown, unknown>,
+	faults: Faults,
+): DeclaredField {
+	const read = reader(schema, [field.astNode], faults);
+	return {
+		path: `${owner}.${field.name}`,
+		owner,
+		name: field.name,
+		node: field.astNode,
+		field,
+		stored: read("stored"),
+		reference: read("reference"),
+		mapping: read("mapping"),
+		lookup: read("lookup"),
+	};
+}
+
+function reader(
+	schema: GraphQLSchema,
+	nodes: readonly (
+		| { readonly directives?: readonly DirectiveNode[] | undefined }
+		| null
+		| undefined
+	)[],
+	faults: Faults,
+) {
+	return <Values>(name: string): Directive<Values> | null => {
+		const definition = schema.getDirective(name);
+		const node = nodes
+			.flatMap((each) => each?.directives ?? [])
+			.find((each) => each.name.value === name);
+		if (!definition || node === undefined) return null;
+		// The definitions were held against STORAGE_DIRECTIVES, so values that
+		// graphql-js coerced by them are of these types.
+		const values = faults.blames(node)
+			? null
+			: (caught(faults, () =>
+					getDirectiveValues(definition, { directives: [node] }),
+				) as Values | null);
+		return { node, values };
+	};
+}
+
+function roleOf(
+	schema: GraphQLSchema,
+	type: GraphQLObjectType,
+	hasRows: boolean,
+): DeclaredType["role"] {
+	if (type === schema.getQueryType()) return "query";
+	if (type === schema.getMutationType()) return "mutation";
+	return hasRows ? "object" : "plain";
+}
+
+function refuseOnInterface(type: GraphQLInterfaceType, faults: Faults): void {
+	for (const field of Object.values(type.getFields())) {
+		for (const node of field.astNode?.directives ?? []) {
+			if (!isStorageDirective(node.name.value)) continue;
+			faults.add(
+				node,
+				`@${node.name.value} on ${type.name}.${field.name}: an interface stores nothing; say it in the types that implement it`,
+			);
+		}
+	}
+}
+
+function checkDefinitions(schema: GraphQLSchema, faults: Faults): boolean {
+	let right = true;
+	for (const [name, expected] of Object.entries(STORAGE_DIRECTIVES)) {
+		const definition = schema.getDirective(name);
+		const got = definition ? signature(definition) : "no definition";
+		if (got === expected) continue;
+		right = false;
+		faults.add(
+			definition?.astNode,
+			`the directive @${name} must be defined as ${expected} but got: ${got}`,
+		);
+	}
+	for (const definition of schema.getDirectives()) {
+		const { name, astNode } = definition;
+		if (isSpecifiedDirective(definition) || isStorageDirective(name)) continue;
+		faults.add(
+			astNode,
+			`the directive @${name} is none of ${Object.keys(STORAGE_DIRECTIVES)
+				.map((each) => `@${each}`)
+				.join(", ")}: nothing reads it`,
+		);
+	}
+	return right;
+}
+
+function signature({ args, locations }: GraphQLDirective): string {
+	const spelled = args.map(({ name, type, defaultValue }) => {
+		const named = getNamedType(type);
+		const values = isEnumType(named)
+			? named
+					.getValues()
+					.map((value) => value.name)
+					.join("|")
+			: String(type);
+		const fallback = defaultValue === undefined ? "" : ` = ${defaultValue}`;
+		return `${name}: ${values}${fallback}`;
+	});
+	return `(${spelled.join(", ")}) on ${locations.join("|")}`;
+}

@@ -1,0 +1,100 @@
+import type { ASTNode } from "graphql";
+import { MAX_TYPE } from "../id/ids.ts";
+import type { Faults } from "./faults.ts";
+
+// Letters, digits and _ only: these names stand in SQL, in keys of caches and
+// in stored JSON. Tables stay short of MySQL's 64 characters, so that storage
+// can derive names of its own from them.
+const TABLE = /^(?!sqlite_)[a-z][a-z0-9_]{0,47}$/;
+const MAPPING = /^[a-z][A-Za-z0-9]{0,47}(\.inverse)?$/;
+const LOOKUP = /^[a-z][A-Za-z0-9]{0,47}$/;
+const KEY = /^[a-z][A-Za-z0-9_]{0,63}$/;
+
+/** Keys of the stored JSON that the graph layer keeps for itself. */
+const RESERVED_KEYS: ReadonlySet<string> = new Set([
+	"active",
+	"state",
+	"version",
+	"nonces",
+]);
+
+/** Lookups that the graph layer and the import keep for themselves: idempotency keys, keys of import lines. */
+const RESERVED_LOOKUPS: ReadonlySet<string> = new Set(["once", "import"]);
+
+/** What of the model is named, and must be named once. */
+export class Names {
+	readonly #faults: Faults;
+	/** Who has it, by kind and name. */
+	readonly #taken = new Map<string, string>();
+
+	constructor(faults: Faults) {
+		this.#faults = faults;
+	}
+
+	typeNumber(number: number, owner: string, node: ASTNode): void {
+		if (number < 1 || number > MAX_TYPE) {
+			this.#faults.add(
+				node,
+				`the type number of ${owner} must be from 1 to ${MAX_TYPE} but got: ${number}`,
+			);
+		}
+		this.#take("type number", String(number), owner, node);
+	}
+
+	table(name: string, owner: string, node: ASTNode): void {
+		this.#spelled(TABLE, "table", name, owner, node);
+		this.#take("table", name, owner, node);
+	}
+
+	mapping(name: string, owner: string, node: ASTNode): void {
+		this.#spelled(MAPPING, "mapping", name, owner, node);
+		this.#take("mapping", name, owner, node);
+	}
+
+	lookup(name: string, owner: string, node: ASTNode): void {
+		this.#spelled(LOOKUP, "lookup", name, owner, node);
+		if (RESERVED_LOOKUPS.has(name)) {
+			this.#faults.add(node, `the lookup ${name} of ${owner} is reserved`);
+		}
+		this.#take("lookup", name, owner, node);
+	}
+
+	/** A key in the stored JSON of the type. */
+	key(name: string, type: string, owner: string, node: ASTNode): void {
+		this.#spelled(KEY, "key", name, owner, node);
+		// `toString`, `constructor` and the like seem present in every object.
+		if (RESERVED_KEYS.has(name) || name in {}) {
+			this.#faults.add(
+				node,
+				`the key ${name} of ${owner} is reserved: name another with @stored(key:) or @reference(key:)`,
+			);
+		}
+		this.#take(`key of ${type}`, name, owner, node);
+	}
+
+	#spelled(
+		pattern: RegExp,
+		kind: string,
+		name: string,
+		owner: string,
+		node: ASTNode,
+	): void {
+		if (pattern.test(name)) return;
+		this.#faults.add(
+			node,
+			`the ${kind} of ${owner} must match ${pattern.source} but got: ${JSON.stringify(name)}`,
+		);
+	}
+
+	#take(kind: string, name: string, owner: string, node: ASTNode): void {
+		const holder = this.#taken.get(`${kind} ${name}`);
+		if (holder === undefined) {
+			this.#taken.set(`${kind} ${name}`, owner);
+			return;
+		}
+		this.#faults.add(
+			node,
+			`the ${kind} ${name} of ${owner} is already that of ${holder}`,
+		);
+	}
+}

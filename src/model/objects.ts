@@ -1,0 +1,138 @@
+import { getNamedType, isAbstractType, isNonNullType } from "graphql";
+import type { JsonValue } from "../util/json.ts";
+import type { PageTypes } from "./connections.ts";
+import type { DeclaredField, DeclaredType } from "./directives.ts";
+import type { Faults } from "./faults.ts";
+import type { Names } from "./names.ts";
+import { faultOfValue } from "./storedValues.ts";
+import type { Lookup, ObjectType, Reference, StoredField } from "./types.ts";
+
+interface ObjectReading {
+	readonly types: ReadonlyMap<string, DeclaredType>;
+	/** Types that are used but not defined. */
+	readonly unknown: ReadonlySet<string>;
+	readonly pageTypes: PageTypes;
+	readonly names: Names;
+	readonly faults: Faults;
+}
+
+/** A type with rows: its table, and what its rows hold. */
+export function readObject(
+	{ name, object, fields }: DeclaredType,
+	reading: ObjectReading,
+): Omit<ObjectType, "mappings" | "followers"> {
+	const { names } = reading;
+	if (object?.values) {
+		names.typeNumber(object.values.type, name, object.node);
+		names.table(object.values.table, name, object.node);
+	}
+	const stored: StoredField[] = [];
+	const references: Reference[] = [];
+	const lookups: Lookup[] = [];
+	for (const field of fields.values()) {
+		const key = keyOf(field);
+		const node = (field.stored ?? field.reference ?? field.lookup)?.node;
+		if (key !== null && node) names.key(key, name, field.path, node);
+		if (field.stored?.values && key !== null) {
+			checkStored(field, reading);
+			const fallback = field.stored.values.default ?? null;
+			stored.push({ field: field.name, key, default: fallback });
+		}
+		if (field.reference?.values && key !== null) {
+			checkReference(field, reading);
+			const target = String(field.field.type);
+			references.push({ field: field.name, key, target });
+		}
+		if (field.lookup?.values) {
+			checkLookup(field, reading);
+			names.lookup(field.lookup.values.name, field.path, field.lookup.node);
+			lookups.push({
+				...field.lookup.values,
+				type: name,
+				field: field.name,
+				key: key ?? field.name,
+			});
+		}
+	}
+	return {
+		name,
+		number: object?.values?.type ?? 0,
+		table: object?.values?.table ?? "",
+		stored,
+		references,
+		lookups,
+	};
+}
+
+/** The key in the stored JSON that holds a field; null for one that has none. */
+export function keyOf({ name, stored, reference, lookup }: DeclaredField) {
+	if (stored) return stored.values ? (stored.values.key ?? name) : null;
+	if (reference) return reference.values?.key ?? null;
+	return lookup ? name : null;
+}
+
+function checkStored(
+	{ path, field, stored }: DeclaredField,
+	{ types, unknown, pageTypes, faults }: ObjectReading,
+): void {
+	const named = getNamedType(field.type);
+	if (unknown.has(named.name)) return;
+	if (
+		isAbstractType(named) ||
+		pageTypes.has(named.name) ||
+		(types.get(named.name)?.role ?? "plain") !== "plain"
+	) {
+		faults.add(
+			stored?.node,
+			`${path} has @stored and so must be plain data but got: ${field.type}`,
+		);
+		return;
+	}
+	const given: JsonValue | undefined = stored?.values?.default;
+	if (given === undefined) {
+		if (!isNonNullType(field.type)) return;
+		faults.add(
+			stored?.node,
+			`${path} is non-null and so must have a default, which answers for rows written before the field was`,
+		);
+		return;
+	}
+	const fault = faultOfValue(field.type, given);
+	if (fault !== null) {
+		faults.add(stored?.node, `the default of ${path} ${fault}`);
+	}
+}
+
+function checkReference(
+	{ path, field, reference }: DeclaredField,
+	{ types, unknown, faults }: ObjectReading,
+): void {
+	const named = getNamedType(field.type).name;
+	// That a non-null one must be nullable is told with all that lead to objects.
+	const isOne = named === String(field.type).replace(/!$/, "");
+	if (unknown.has(named) || (isOne && types.get(named)?.role === "object")) {
+		return;
+	}
+	faults.add(
+		reference?.node,
+		`${path} has @reference and so must be one type with @object but got: ${field.type}`,
+	);
+}
+
+function checkLookup(
+	{ path, field, reference, mapping, lookup }: DeclaredField,
+	{ unknown, faults }: ObjectReading,
+): void {
+	if (unknown.has(getNamedType(field.type).name)) return;
+	if (reference !== null || mapping !== null) {
+		faults.add(
+			lookup?.node,
+			`${path} has @lookup and so must be @stored or have a resolver but got: ${reference ? "@reference" : "@mapping"}`,
+		);
+	} else if (!/^String!?$/.test(String(field.type))) {
+		faults.add(
+			lookup?.node,
+			`${path} has @lookup and so must be String or String! but got: ${field.type}`,
+		);
+	}
+}

@@ -1,0 +1,62 @@
+import {
+	buildASTSchema,
+	type DefinitionNode,
+	type DocumentNode,
+	type GraphQLSchema,
+	isInterfaceType,
+	isTypeDefinitionNode,
+	Kind,
+	lexicographicSortSchema,
+	printSchema,
+	visit,
+} from "graphql";
+import { type Id, unpackId } from "../id/ids.ts";
+import { isStorageDirective } from "./directives.ts";
+import { mentionedTypes } from "./sdl.ts";
+import type { Model } from "./types.ts";
+
+/**
+ * The schema clients see: the SDL without the storage directives and the types
+ * that only these use.
+ */
+export function buildPublicSchema(
+	document: DocumentNode,
+	model: Model,
+): GraphQLSchema {
+	const schema = buildASTSchema(withoutStorage(document), {
+		assumeValid: false,
+		// Checked whole, and with places, when the model was read.
+		assumeValidSDL: true,
+	});
+	const node = schema.getType("Node");
+	if (isInterfaceType(node)) {
+		node.resolveType = ({ id }: { readonly id: Id }) =>
+			model.objectsByNumber.get(unpackId(id).type)?.name;
+	}
+	return schema;
+}
+
+/** As `schema print --public` shows it: sorted, so that moving a type changes nothing. */
+export function printPublicSchema(schema: GraphQLSchema): string {
+	return `${printSchema(lexicographicSortSchema(schema))}\n`;
+}
+
+function withoutStorage(document: DocumentNode): DocumentNode {
+	const isStorage = (definition: DefinitionNode) =>
+		definition.kind === Kind.DIRECTIVE_DEFINITION &&
+		isStorageDirective(definition.name.value);
+	const definitions = document.definitions.filter((each) => !isStorage(each));
+	const ofStorage = mentionedTypes(document.definitions.filter(isStorage));
+	const ofClients = mentionedTypes(definitions);
+	return visit(
+		{ ...document, definitions },
+		{
+			enter(node) {
+				const isDropped = isTypeDefinitionNode(node)
+					? ofStorage.has(node.name.value) && !ofClients.has(node.name.value)
+					: node.kind === Kind.DIRECTIVE && isStorageDirective(node.name.value);
+				return isDropped ? null : undefined;
+			},
+		},
+	);
+}

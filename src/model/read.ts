@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type GraphQLSchema, getNamedType } from "graphql";
+import { type PageTypes, readConnection } from "./connections.ts";
+import {
+	type DeclaredField,
+	type DeclaredType,
+	readDirectives,
+} from "./directives.ts";
+import { Faults } from "./faults.ts";
+import { deepFreeze } from "./freeze.ts";
+import { type MappingDraft, readInverse } from "./inverses.ts";
+import { Names } from "./names.ts";
+import { keyOf, readObject } from "./objects.ts";
+import { buildPublicSchema } from "./publicSchema.ts";
+import { parseSdl, type SdlFile } from "./sdl.ts";
+import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
+import {
+	checkArguments,
+	checkNodes,
+	checkNullable,
+	checkPageUse,
+	checkResolved,
+	checkSource,
+} from "./validate.ts";
+
+export interface ReadOptions {
+	/** The fields, as `Type.field`, that have hand-written batch resolvers. */
+	readonly resolved: ReadonlySet<string>;
+}
+
+export interface ReadModel {
+	readonly model: Model;
+	/** What clients see. */
+	readonly schema: GraphQLSchema;
+}
+
+/** The model of all `*.graphql` files of a folder. */
+export function loadModel(directory: string, options: ReadOptions): ReadModel {
+	const names = readdirSync(directory)
+		.filter((name) => name.endsWith(".graphql"))
+		.toSorted();
+	return readModel(
+		names.map((name) => {
+			const path = join(directory, name);
+			return { path, text: readFileSync(path, "utf8") };
+		}),
+		options,
+	);
+}
+
+/**
+ * The model and the public schema of these SDL files. Throws BAD_MODEL, which
+ * tells every fault at once, each as `file:line: sentence`.
+ */
+export function readModel(
+	files: readonly SdlFile[],
+	{ resolved }: ReadOptions,
+): ReadModel {
+	const faults = new Faults();
+	const sdl = parseSdl(files, faults);
+	const types = sdl && readDirectives(sdl.schema, faults);
+	if (sdl === null || types === null) throw faults.error();
+	checkNodes(sdl.schema, types, sdl.unknown, faults);
+	checkResolved(types, resolved, faults);
+	const model = buildModel({
+		types,
+		resolved,
+		unknown: sdl.unknown,
+		pageTypes: new Map(),
+		names: new Names(faults),
+		faults,
+	});
+	if (!faults.none) throw faults.error();
+	return {
+		model: deepFreeze(model),
+		schema: buildPublicSchema(sdl.document, model),
+	};
+}
+
+interface Reading {
+	readonly types: ReadonlyMap<string, DeclaredType>;
+	readonly resolved: ReadonlySet<string>;
+	readonly unknown: ReadonlySet<string>;
+	readonly pageTypes: PageTypes;
+	readonly names: Names;
+	readonly faults: Faults;
+}
+
+/** What can be read of the model: all of it if there are no faults. */
+function buildModel(reading: Reading): Model {
+	const { types, resolved, pageTypes, faults } = reading;
+	const fields = [...types.values()].flatMap((type) => [
+		...type.fields.values(),
+	]);
+	const drafts = fields.flatMap((field) => {
+		const draft = readMapping(field, reading);
+		return draft === null ? [] : [draft];
+	});
+	const mappings = drafts.map(
+		(draft): Mapping => ({
+			...draft.mapping,
+			inverse: readInverse(draft, drafts, types, faults),
+		}),
+	);
+	for (const field of fields) {
+		const role = types.get(field.owner)?.role ?? "plain";
+		checkSource(field, role, resolved, faults);
+		checkArguments(field, role, resolved, faults);
+		checkPageUse(field, pageTypes, faults);
+		if (!pageTypes.has(field.owner)) checkNullable(field, types, faults);
+	}
+	const objects: ObjectType[] = [];
+	for (const declared of types.values()) {
+		if (declared.role !== "object") continue;
+		const object = readObject(declared, reading);
+		objects.push({
+			...object,
+			mappings: mappings.filter(({ from }) => from === declared.name),
+			followers: mappings.filter(
+				({ to, inverse }) =>
+					to === declared.name && inverse?.kind === "reference",
+			),
+		});
+	}
+	return {
+		objects: new Map(objects.map((object) => [object.name, object])),
+		objectsByNumber: new Map(objects.map((object) => [object.number, object])),
+		mappings: new Map(mappings.map((mapping) => [mapping.name, mapping])),
+		lookups: new Map(
+			objects
+				.flatMap(({ lookups }) => lookups)
+				.map((lookup) => [lookup.name, lookup]),
+		),
+		sources: new Map(
+			[...types.values()].map((type) => [
+				type.name,
+				pageTypes.get(type.name) ?? readSources(type),
+			]),
+		),
+	};
+}
+
+function readMapping(
+	field: DeclaredField,
+	{ types, unknown, pageTypes, names, faults }: Reading,
+): MappingDraft | null {
+	const { mapping } = field;
+	if (mapping === null) return null;
+	if (mapping.values !== null) {
+		names.mapping(mapping.values.name, field.path, mapping.node);
+		names.table(mapping.values.table, field.path, mapping.node);
+	}
+	if (unknown.has(getNamedType(field.field.type).name)) return null;
+	const to = readConnection(field, types, pageTypes, faults);
+	const role = types.get(field.owner)?.role;
+	if (to === null || mapping.values === null) return null;
+	if (role !== "object" && role !== "query") return null;
+	const { name, table, inverse, order } = mapping.values;
+	const from = role === "query" ? null : field.owner;
+	return {
+		declared: field,
+		mapping: { name, table, from, to, field: field.name, order },
+		inverse: inverse ?? null,
+	};
+}
+
+function readSources({
+	role,
+	fields,
+}: DeclaredType): ReadonlyMap<string, FieldSource> {
+	return new Map(
+		[...fields.values()].map((field) => [field.name, sourceOf(field, role)]),
+	);
+}
+
+function sourceOf(
+	field: DeclaredField,
+	role: DeclaredType["role"],
+): FieldSource {
+	const key = keyOf(field) ?? field.name;
+	if (role === "plain") return { kind: "property" };
+	if (role === "object" && field.name === "id") return { kind: "id" };
+	if (field.stored) {
+		const fallback = field.stored.values?.default ?? null;
+		return { kind: "stored", key, default: fallback };
+	}
+	if (field.reference) {
+		return { kind: "reference", key, target: String(field.field.type) };
+	}
+	if (field.mapping) {
+		return { kind: "mapping", mapping: field.mapping.values?.name ?? "" };
+	}
+	return { kind: "resolver" };
+}

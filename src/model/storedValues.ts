@@ -1,0 +1,77 @@
+import {
+	type GraphQLOutputType,
+	isEnumType,
+	isListType,
+	isNonNullType,
+	isObjectType,
+	isScalarType,
+} from "graphql";
+import type { JsonValue } from "../util/json.ts";
+
+/** What is wrong with a value as the answer of a field of that type; null if nothing is. */
+export function faultOfValue(
+	type: GraphQLOutputType,
+	value: JsonValue,
+): string | null {
+	if (isNonNullType(type)) {
+		return value === null
+			? `must be ${type} but got: null`
+			: faultOfValue(type.ofType, value);
+	}
+	if (value === null) return null;
+	if (isListType(type)) {
+		if (!Array.isArray(value)) return expected(type, value);
+		return first(value.map((item) => faultOfValue(type.ofType, item)));
+	}
+	if (isEnumType(type)) {
+		return typeof value === "string" && type.getValue(value)
+			? null
+			: expected(type, value);
+	}
+	if (isObjectType(type)) {
+		if (typeof value !== "object" || Array.isArray(value)) {
+			return expected(type, value);
+		}
+		const fields = type.getFields();
+		const given = value as { readonly [key: string]: JsonValue };
+		return first([
+			...Object.keys(given)
+				.filter((key) => !Object.hasOwn(fields, key))
+				.map((key) => `must be ${type}, which has no field ${key}`),
+			...Object.values(fields).map((field) =>
+				faultOfValue(field.type, given[field.name] ?? null),
+			),
+		]);
+	}
+	return isScalarType(type) && isScalar(type.name, value)
+		? null
+		: expected(type, value);
+}
+
+function isScalar(name: string, value: JsonValue): boolean {
+	switch (name) {
+		case "Int":
+			return Number.isInteger(value) && value === ((value as number) | 0);
+		case "Float":
+			return typeof value === "number";
+		case "Boolean":
+			return typeof value === "boolean";
+		case "DateTime":
+			return (
+				typeof value === "string" &&
+				!Number.isNaN(Date.parse(value)) &&
+				new Date(value).toISOString() === value
+			);
+		default:
+			// ID, String, and scalars of one's own, which are text in JSON.
+			return typeof value === "string";
+	}
+}
+
+function expected(type: GraphQLOutputType, value: JsonValue): string {
+	return `must be ${type} but got: ${JSON.stringify(value)}`;
+}
+
+function first(faults: readonly (string | null)[]): string | null {
+	return faults.find((fault) => fault !== null) ?? null;
+}

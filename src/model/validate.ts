@@ -1,0 +1,178 @@
+import {
+	type GraphQLOutputType,
+	type GraphQLSchema,
+	getNamedType,
+	isAbstractType,
+	isListType,
+	isNonNullType,
+	isObjectType,
+} from "graphql";
+import type { PageTypes } from "./connections.ts";
+import {
+	type DeclaredField,
+	type DeclaredType,
+	ownTypes,
+} from "./directives.ts";
+import type { Faults } from "./faults.ts";
+
+type Types = ReadonlyMap<string, DeclaredType>;
+
+/** Objects tell their type by their id, so whatever has ids is a Node with a type number, and nothing else can stand for an interface. */
+export function checkNodes(
+	schema: GraphQLSchema,
+	types: Types,
+	unknown: ReadonlySet<string>,
+	faults: Faults,
+): void {
+	for (const { name, node, role, type, object, fields } of types.values()) {
+		const isNode = type.getInterfaces().some((each) => each.name === "Node");
+		if (role === "object" && !isNode && !unknown.has("Node")) {
+			faults.add(node, `${name} has @object and so must implement Node`);
+		}
+		if (role === "object" && String(fields.get("id")?.field.type) !== "ID!") {
+			faults.add(node, `${name} has @object and so must have id: ID!`);
+		}
+		if (role !== "object" && object !== null) {
+			faults.add(object.node, `${name} is where operations start, not @object`);
+		}
+		if (role !== "object" && isNode) {
+			faults.add(
+				node,
+				`${name} implements Node and so must have @object, which gives its ids their type number`,
+			);
+		}
+	}
+	for (const type of ownTypes(schema)) {
+		if (!isAbstractType(type)) continue;
+		for (const member of schema.getPossibleTypes(type)) {
+			// Of Node itself this is told above.
+			if (types.get(member.name)?.role === "object" || type.name === "Node") {
+				continue;
+			}
+			faults.add(
+				member.astNode,
+				`${member.name} belongs to ${type.name} and so must have @object: only objects tell their type, by their id`,
+			);
+		}
+	}
+}
+
+/** Each resolver is one of a field that can have one. */
+export function checkResolved(
+	types: Types,
+	resolved: ReadonlySet<string>,
+	faults: Faults,
+): void {
+	for (const path of resolved) {
+		const [typeName = "", fieldName = ""] = path.split(".");
+		const type = types.get(typeName);
+		if (type?.fields.has(fieldName)) continue;
+		faults.add(type?.node, `there is a resolver but no field: ${path}`);
+	}
+}
+
+/** Exactly one source for each field, and of a kind its type can have. */
+export function checkSource(
+	field: DeclaredField,
+	role: DeclaredType["role"],
+	resolved: ReadonlySet<string>,
+	faults: Faults,
+): void {
+	const sources = [
+		...(role === "object" && field.name === "id" ? ["the id itself"] : []),
+		...(field.stored ? ["@stored"] : []),
+		...(field.reference ? ["@reference"] : []),
+		...(field.mapping ? ["@mapping"] : []),
+		...(resolved.has(field.path) ? ["a resolver"] : []),
+	];
+	const possible = POSSIBLE[role];
+	for (const source of sources) {
+		if (source === "the id itself" || possible.includes(source)) continue;
+		faults.add(
+			field.node,
+			`${field.path} can have ${listed(possible, "no source of its own: its value is a part of its parent's")} but got: ${source}`,
+		);
+	}
+	if (field.lookup !== null && (role !== "object" || field.name === "id")) {
+		faults.add(
+			field.lookup.node,
+			`@lookup must stand at a field of a type with @object but got: ${field.path}`,
+		);
+	}
+	if (role === "plain" || sources.length === 1) return;
+	faults.add(
+		field.node,
+		sources.length === 0
+			? `${field.path} has no source: it must have one of ${possible.join(", ")}`
+			: `${field.path} must have one source but got: ${sources.join(" and ")}`,
+	);
+}
+
+const POSSIBLE: Readonly<Record<DeclaredType["role"], readonly string[]>> = {
+	object: ["@stored", "@reference", "@mapping", "a resolver"],
+	query: ["@mapping", "a resolver"],
+	mutation: ["a resolver"],
+	plain: [],
+};
+
+function listed(words: readonly string[], none: string): string {
+	return words.length === 0 ? none : words.join(", ");
+}
+
+/** Whoever takes arguments must be asked with them, and only lists and resolvers are. */
+export function checkArguments(
+	field: DeclaredField,
+	role: DeclaredType["role"],
+	resolved: ReadonlySet<string>,
+	faults: Faults,
+): void {
+	const asked =
+		field.mapping !== null ||
+		resolved.has(field.path) ||
+		role === "query" ||
+		role === "mutation";
+	if (asked || field.field.args.length === 0) return;
+	faults.add(
+		field.node,
+		`${field.path} must have no arguments, because nothing would read them, but got: ${field.field.args.map(({ name }) => name).join(", ")}`,
+	);
+}
+
+/** An object may be hidden or its host down, so no place that leads to one is non-null. */
+export function checkNullable(
+	field: DeclaredField,
+	types: Types,
+	faults: Faults,
+): void {
+	const named = getNamedType(field.field.type);
+	const leadsToObject =
+		types.get(named.name)?.role === "object" || isAbstractType(named);
+	if (!leadsToObject || !endsNonNull(field.field.type)) return;
+	faults.add(
+		field.node,
+		`${field.path} needs another fetch and so must be nullable but got: ${field.field.type}`,
+	);
+}
+
+function endsNonNull(type: GraphQLOutputType): boolean {
+	if (isListType(type)) return endsNonNull(type.ofType);
+	return (
+		isNonNullType(type) &&
+		(!isListType(type.ofType) || endsNonNull(type.ofType))
+	);
+}
+
+/** Parts of a page come from a mapping and from nowhere else. */
+export function checkPageUse(
+	field: DeclaredField,
+	pageTypes: PageTypes,
+	faults: Faults,
+): void {
+	const named = getNamedType(field.field.type);
+	if (field.mapping !== null || pageTypes.has(field.owner)) return;
+	if (!isObjectType(named) || !pageTypes.has(named.name)) return;
+	faults.add(
+		field.node,
+		`${field.path} is a part of a page and so must have @mapping but got: ${named.name} without it`,
+	);
+}

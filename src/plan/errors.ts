@@ -1,0 +1,69 @@
+import { type ASTNode, GraphQLError } from "graphql";
+import { asCorkboardError, CorkboardError, ERRORS } from "../errors.ts";
+
+/**
+ * An error as it stands in the answer: with its code, and with the error it
+ * came from kept for the log alone.
+ */
+export function fieldError(
+	thrown: unknown,
+	nodes: readonly ASTNode[],
+	path: readonly (string | number)[],
+): GraphQLError {
+	if (thrown instanceof GraphQLError && hasClientCode(thrown)) {
+		return new GraphQLError(thrown.message, {
+			nodes: thrown.nodes ?? nodes,
+			path,
+			originalError: thrown.originalError ?? thrown,
+			extensions: thrown.extensions,
+		});
+	}
+	return requestError(thrown, { nodes, path });
+}
+
+/** An error of the whole request, or of one place if `where` says so. */
+export function requestError(
+	thrown: unknown,
+	where: {
+		readonly nodes?: readonly ASTNode[];
+		readonly path?: readonly (string | number)[];
+		readonly extensions?: Readonly<Record<string, unknown>>;
+	} = {},
+): GraphQLError {
+	const originalError = forClients(thrown);
+	return new GraphQLError(originalError.message, {
+		...where,
+		originalError,
+		extensions: { code: originalError.code, ...where.extensions },
+	});
+}
+
+/** An error of graphql-js about what the client sent: its words are fit for clients, and it lacks only the code. */
+export function inputError(thrown: unknown): GraphQLError {
+	if (!(thrown instanceof GraphQLError)) return requestError(thrown);
+	return new GraphQLError(thrown.message, {
+		...(thrown.nodes ? { nodes: thrown.nodes } : {}),
+		...(thrown.path ? { path: thrown.path } : {}),
+		originalError: thrown.originalError ?? thrown,
+		extensions: { code: "BAD_USER_INPUT" },
+	});
+}
+
+/** What was thrown, as an error whose code and words clients may see. */
+export function forClients(thrown: unknown): CorkboardError {
+	const error = asCorkboardError(thrown);
+	return ERRORS[error.code].client
+		? error
+		: new CorkboardError("INTERNAL", "Something went wrong on our side.", {
+				cause: error,
+			});
+}
+
+function hasClientCode({ extensions }: GraphQLError): boolean {
+	const code = extensions.code;
+	return (
+		typeof code === "string" &&
+		Object.hasOwn(ERRORS, code) &&
+		ERRORS[code as keyof typeof ERRORS].client
+	);
+}

@@ -1,0 +1,355 @@
+import { GraphQLError, type GraphQLSchema } from "graphql";
+import type { Call, Trace } from "../diagnostics.ts";
+import { asCorkboardError, CorkboardError } from "../errors.ts";
+import type { Graph, Node } from "../graph/types.ts";
+import type { Id } from "../id/ids.ts";
+import {
+	type Completing,
+	complete,
+	completeLeaf,
+	type Gathered,
+	gather,
+} from "./complete.ts";
+import { fieldError } from "./errors.ts";
+import { type Bound, inputOf } from "./inputs.ts";
+import { introspect } from "./introspect.ts";
+import { fail, nullAt, type Place } from "./places.ts";
+import {
+	innermost,
+	type ObjectShape,
+	type PlannedField,
+	type Selection,
+	type Step,
+} from "./plan.ts";
+
+export interface RunOptions<Context> {
+	readonly schema: GraphQLSchema;
+	readonly graph: Graph;
+	/** For resolvers, which get the graph with it. */
+	readonly context: Context;
+	/** The deadline: what is not there when it aborts becomes UNAVAILABLE, and the answer goes out. */
+	readonly signal?: AbortSignal;
+	/** Asked at the start of each step, for explain. */
+	readonly tracer?: Tracer;
+}
+
+/** `parents`: ids for a scan or a fetch, objects for a call. */
+export type Tracer = (step: Step, parents: readonly unknown[]) => StepTrace;
+
+export interface StepTrace {
+	readonly trace: Trace;
+	end(answers: readonly unknown[]): void;
+}
+
+export interface Ran {
+	readonly data: Record<string, unknown> | null;
+	readonly errors?: readonly GraphQLError[];
+}
+
+/** One request under way. */
+interface Run {
+	readonly bound: Bound;
+	readonly options: RunOptions<unknown>;
+	readonly context: Readonly<Record<string, unknown>> & {
+		readonly graph: Graph;
+	};
+	/** What untraced steps hand down. */
+	readonly call: Call;
+	readonly errors: GraphQLError[];
+	/** Steps that were started and have not answered. */
+	readonly pending: Set<Pending>;
+	aborted: boolean;
+	/** Called when nothing is pending, or with what no step should have thrown. */
+	idle: ((bug?: unknown) => void) | null;
+}
+
+interface Pending {
+	refuse(error: CorkboardError): void;
+}
+
+/**
+ * Run a plan breadth-first. A step is one call for all parents of its level
+ * and one promise; steps whose parents came together start in one tick, so the
+ * graph can merge what they read. Everything else is read where it stands.
+ */
+export async function run<Context>(
+	bound: Bound,
+	options: RunOptions<Context>,
+): Promise<Ran> {
+	const { root, serial } = bound.plan;
+	const { graph, context, signal } = options;
+	if (root.fault !== null) {
+		return { errors: [fieldError(root.fault, [], [])], data: null };
+	}
+	const data = { ...root.template };
+	const place: Place = {
+		parent: null,
+		key: "",
+		nullable: true,
+		out: data,
+		source: null,
+		dead: false,
+	};
+	const state: Run = {
+		bound,
+		options,
+		context: { ...context, graph },
+		call: signal ? { signal } : {},
+		errors: [],
+		pending: new Set(),
+		aborted: signal?.aborted ?? false,
+		idle: null,
+	};
+	const onAbort = () => abort(state);
+	signal?.addEventListener("abort", onAbort, { once: true });
+	try {
+		if (serial) {
+			for (const field of root.fields) {
+				if (place.dead) break;
+				runField(state, field, [place]);
+				await untilIdle(state);
+			}
+		} else {
+			runSelection(state, root, [place]);
+			await untilIdle(state);
+		}
+	} finally {
+		signal?.removeEventListener("abort", onAbort);
+	}
+	const answer = place.dead ? null : data;
+	return state.errors.length > 0
+		? { errors: state.errors, data: answer }
+		: { data: answer };
+}
+
+function runSelection(
+	run: Run,
+	selection: Selection,
+	places: readonly Place[],
+): void {
+	for (const field of selection.fields) runField(run, field, places);
+}
+
+function runField(
+	run: Run,
+	field: PlannedField,
+	places: readonly Place[],
+): void {
+	const { shape, read, key } = field;
+	const input = inputOf(run.bound, field);
+	if (input instanceof GraphQLError) {
+		refuse(run, field, places, input);
+		return;
+	}
+	const completing = { field, errors: run.errors, gathered: gather() };
+	switch (read.kind) {
+		case "value":
+			if (shape.kind === "leaf") {
+				for (const place of places) {
+					completeLeaf(completing, shape, valueOf(read.of, place), place, key);
+				}
+				return;
+			}
+			for (const place of places) {
+				complete(completing, shape, valueOf(read.of, place), place, key);
+			}
+			descend(run, completing);
+			return;
+		case "scan": {
+			const { mapping, root, step } = read;
+			const page = input.page;
+			if (page === null) throw new TypeError("expected a scan to have a page");
+			const froms = places.map(({ source }) => root ?? (source as Node).id);
+			begin(run, step, froms, {
+				start: (call) => run.options.graph.pages(mapping, froms, page, call),
+				accept: (pages) => accept(run, completing, places, pages),
+				refuse: (error) => refuse(run, field, places, error),
+			});
+			return;
+		}
+		case "call": {
+			const { resolver, step } = read;
+			const parents = places.map(({ source }) => source as Node | null);
+			begin(run, step, parents, {
+				start: (call) =>
+					resolver.resolve({
+						parents,
+						args: input.args,
+						context: run.context,
+						call,
+					}),
+				accept: (values) => accept(run, completing, places, values),
+				refuse: (error) => refuse(run, field, places, error),
+			});
+			return;
+		}
+		case "introspection":
+			for (const place of places) {
+				const { value, errors } = introspect(
+					run.options.schema,
+					read.document,
+					run.bound.variables,
+					key,
+				);
+				run.errors.push(...errors);
+				place.out[key] = value;
+				if (value === null && !shape.nullable) nullAt(place);
+			}
+	}
+}
+
+function accept(
+	run: Run,
+	completing: Completing,
+	places: readonly Place[],
+	values: readonly unknown[],
+): void {
+	const { shape, key } = completing.field;
+	for (let at = 0; at < places.length; at++) {
+		complete(completing, shape, values[at], places[at] as Place, key);
+	}
+	descend(run, completing);
+}
+
+function refuse(
+	run: Run,
+	field: PlannedField,
+	places: readonly Place[],
+	error: unknown,
+): void {
+	for (const place of places) {
+		fail(run.errors, field, place, field.key, field.shape.nullable, error);
+	}
+}
+
+/** Go on with what a field left to be done: fetch what it named, run what is selected of what it gave. */
+function descend(run: Run, { field, gathered }: Completing): void {
+	if (gathered.ids.length > 0) fetch(run, field, gathered);
+	for (let at = 0; at < gathered.selections.length; at++) {
+		runSelection(
+			run,
+			gathered.selections[at] as Selection,
+			gathered.places[at] as Place[],
+		);
+	}
+}
+
+function fetch(
+	run: Run,
+	field: PlannedField,
+	{ ids, owners, keys }: Gathered,
+): void {
+	const shape = innermost(field.shape) as ObjectShape;
+	begin(run, shape.fetch as Step, ids, {
+		start: (call) => run.options.graph.objects(ids, call),
+		accept: (nodes) => {
+			const completing = { field, errors: run.errors, gathered: gather() };
+			for (let at = 0; at < ids.length; at++) {
+				const owner = owners[at] as Place;
+				const key = keys[at] as string | number;
+				// A node that is there is no id, so this asks for no second fetch.
+				complete(completing, shape, nodes[at], owner, key);
+			}
+			descend(run, completing);
+		},
+		refuse: (error) => {
+			for (let at = 0; at < ids.length; at++) {
+				const owner = owners[at] as Place;
+				const key = keys[at] as string | number;
+				fail(run.errors, field, owner, key, shape.nullable, error);
+			}
+		},
+	});
+}
+
+/** Start a step. Exactly one of `accept` and `refuse` is called, once. */
+function begin(
+	run: Run,
+	step: Step,
+	parents: readonly (Id | Node | null)[],
+	doing: {
+		readonly start: (call: Call) => Promise<readonly unknown[]>;
+		readonly accept: (answers: readonly unknown[]) => void;
+		readonly refuse: (error: CorkboardError) => void;
+	},
+): void {
+	if (run.aborted) {
+		doing.refuse(late());
+		return;
+	}
+	const traced = run.options.tracer?.(step, parents);
+	let started: Promise<readonly unknown[]>;
+	try {
+		started = doing.start(
+			traced ? { ...run.call, trace: traced.trace } : run.call,
+		);
+	} catch (thrown) {
+		traced?.end([]);
+		doing.refuse(asCorkboardError(thrown));
+		return;
+	}
+	run.pending.add(doing);
+	const finish = (end: () => void) => {
+		// What comes after the deadline is not waited for any more.
+		if (!run.pending.delete(doing)) return;
+		try {
+			end();
+		} catch (bug) {
+			run.idle?.(bug);
+			return;
+		}
+		if (run.pending.size === 0) run.idle?.();
+	};
+	started.then(
+		(answers) =>
+			finish(() => {
+				traced?.end(answers);
+				if (answers.length === parents.length) doing.accept(answers);
+				else doing.refuse(miscounted(step, parents.length, answers.length));
+			}),
+		(thrown) =>
+			finish(() => {
+				traced?.end([]);
+				doing.refuse(asCorkboardError(thrown));
+			}),
+	);
+}
+
+function untilIdle(run: Run): Promise<void> | undefined {
+	if (run.pending.size === 0) return undefined;
+	return new Promise((resolve, reject) => {
+		run.idle = (bug) => (bug === undefined ? resolve() : reject(bug));
+	});
+}
+
+function abort(run: Run): void {
+	run.aborted = true;
+	const error = late();
+	for (const step of run.pending) {
+		run.pending.delete(step);
+		step.refuse(error);
+	}
+	run.idle?.();
+}
+
+function late(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"The answer was not there within the time a request may take.",
+	);
+}
+
+function miscounted(step: Step, asked: number, got: number): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		`Expected ${step.kind} ${step.reads} to answer each of ${asked} parents but got: ${got} answers.`,
+	);
+}
+
+function valueOf(of: (source: unknown) => unknown, place: Place): unknown {
+	try {
+		return of(place.source);
+	} catch (thrown) {
+		return asCorkboardError(thrown);
+	}
+}

@@ -1,0 +1,168 @@
+import {
+	ApolloServer,
+	type ApolloServerOptionsWithGateway,
+	type BaseContext,
+} from "@apollo/server";
+import {
+	ApolloServerPluginCacheControlDisabled,
+	ApolloServerPluginInlineTraceDisabled,
+	ApolloServerPluginLandingPageDisabled,
+	ApolloServerPluginSchemaReportingDisabled,
+	ApolloServerPluginUsageReportingDisabled,
+} from "@apollo/server/plugin/disabled";
+import type { FastifyBaseLogger } from "fastify";
+import {
+	type DocumentNode,
+	type ExecutionResult,
+	GraphQLError,
+	type GraphQLSchema,
+	type OperationDefinitionNode,
+} from "graphql";
+import type { Id } from "../id/ids.ts";
+import { refusal, toClientError } from "./clientError.ts";
+import { withinDeadline } from "./deadline.ts";
+
+/** One operation of a document that was parsed and is valid. */
+export interface Operation {
+	readonly document: DocumentNode;
+	readonly operationName: string | undefined;
+	readonly variables: Readonly<Record<string, unknown>>;
+	readonly viewer: Id | null;
+	/** Aborted at the request's deadline, and when the client goes away. */
+	readonly signal: AbortSignal;
+	/** The document's text. */
+	readonly source: string;
+}
+
+export type Execute = (operation: Operation) => Promise<ExecutionResult>;
+
+export interface RequestContext extends BaseContext {
+	readonly viewer: Id | null;
+	readonly signal: AbortSignal;
+}
+
+/** A document of 10,000 aliases is refused by the parser this way. */
+const MAX_TOKENS = 2_000;
+/** Apollo's store of persisted queries is bounded (30 MiB), but anyone may fill it. */
+const PERSISTED_QUERY_SECONDS = 24 * 60 * 60;
+/** How long an operation may take to answer in part once it was told to stop. */
+const GRACE_MS = 1_000;
+
+/**
+ * Apollo with `execute` in place of graphql-js. It comes in as a gateway, the
+ * one door Apollo has for another executor, so that plugins, the cache of
+ * documents and persisted queries work as ever. Everything Apollo would else
+ * decide by NODE_ENV or APOLLO_* is said here.
+ */
+export function createApollo(options: {
+	readonly schema: GraphQLSchema;
+	readonly execute: Execute;
+	readonly mode: "development" | "production";
+	readonly log: FastifyBaseLogger;
+}): ApolloServer<RequestContext> {
+	const { schema, mode, log } = options;
+	const production = mode === "production";
+	return new ApolloServer<RequestContext>({
+		gateway: gatewayTo(schema, options.execute),
+		nodeEnv: mode,
+		introspection: !production,
+		hideSchemaDetailsFromClientErrors: production,
+		includeStacktraceInErrorResponses: false,
+		stopOnTerminationSignals: false,
+		allowBatchedHttpRequests: false,
+		csrfPrevention: true,
+		maxRecursiveSelections: true,
+		parseOptions: { maxTokens: MAX_TOKENS },
+		persistedQueries: { ttl: PERSISTED_QUERY_SECONDS },
+		logger: log,
+		formatError: (formatted, error) =>
+			toClientError(formatted, error, { log, hideSuggestions: production }),
+		plugins: [
+			ApolloServerPluginLandingPageDisabled(),
+			ApolloServerPluginCacheControlDisabled(),
+			ApolloServerPluginInlineTraceDisabled(),
+			ApolloServerPluginSchemaReportingDisabled(),
+			ApolloServerPluginUsageReportingDisabled(),
+		],
+	});
+}
+
+function gatewayTo(
+	schema: GraphQLSchema,
+	execute: Execute,
+): ApolloServerOptionsWithGateway<RequestContext>["gateway"] {
+	return {
+		onSchemaLoadOrUpdate(listener) {
+			listener({ apiSchema: schema, coreSupergraphSdl: "" });
+			return () => {};
+		},
+		async load() {
+			return {
+				async executor({ request, document, operation, source, context }) {
+					const fault = operationFault(
+						schema,
+						operation,
+						request.operationName,
+					);
+					if (fault !== null) return { errors: [fault] };
+					const { viewer, signal } = context as RequestContext;
+					try {
+						return asRefusal(
+							await withinDeadline(
+								execute({
+									document,
+									operationName: request.operationName,
+									variables: request.variables ?? {},
+									viewer,
+									signal,
+									source,
+								}),
+								signal,
+								GRACE_MS,
+							),
+						);
+					} catch (thrown) {
+						throw refusal(thrown);
+					}
+				},
+			};
+		},
+		async stop() {},
+	};
+}
+
+/** What is wrong with the choice of operation, which validation does not look at. */
+function operationFault(
+	schema: GraphQLSchema,
+	// Apollo's type forgets that a request may name none of the document's.
+	operation: OperationDefinitionNode | undefined,
+	name: string | undefined,
+): GraphQLError | null {
+	if (operation === undefined) {
+		return new GraphQLError(
+			name
+				? `Unknown operation named "${name}".`
+				: "Must provide operation name if query contains multiple operations.",
+		);
+	}
+	if (!schema.getRootType(operation.operation)) {
+		return new GraphQLError(
+			`This schema has no ${operation.operation} operations.`,
+			{
+				extensions: {
+					code: "GRAPHQL_VALIDATION_FAILED",
+					http: { status: 400 },
+				},
+			},
+		);
+	}
+	return null;
+}
+
+/** A result without data refuses the request: its HTTP status is that of its first error. */
+function asRefusal(result: ExecutionResult): ExecutionResult {
+	const [first, ...others] = result.errors ?? [];
+	return result.data === undefined && first !== undefined
+		? { ...result, errors: [refusal(first), ...others] }
+		: result;
+}

@@ -1,0 +1,104 @@
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { refuse } from "../http.ts";
+import { type Bundle, bundleGraphiql } from "./bundle.ts";
+import type { PageConfig } from "./config.ts";
+
+export interface Demo {
+	readonly token: string;
+	readonly username: string;
+	/** A query that shows what the graph is like. */
+	readonly query: string;
+}
+
+/** Nothing but our own files; styles and fonts also where GraphiQL and Monaco put them, inline. */
+const CONTENT_SECURITY_POLICY = [
+	"default-src 'none'",
+	"script-src 'self'",
+	"worker-src 'self'",
+	"connect-src 'self'",
+	"style-src 'self' 'unsafe-inline'",
+	"font-src 'self' data:",
+	"img-src 'self' data:",
+	"form-action 'none'",
+	"frame-ancestors 'none'",
+	"base-uri 'none'",
+].join("; ");
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="3" y="5" width="26" height="24" rx="4" fill="#c08a52"/><path d="M9 13h14v11H9z" fill="#fff"/><circle cx="16" cy="12" r="4" fill="#d6293e"/></svg>`;
+
+/**
+ * Serve GraphiQL's files, and give what answers a browser with its page. The
+ * files are made in the background, beginning now; if that fails, only the
+ * page does, and its next visitor has it tried again.
+ */
+export async function serveGraphiql(
+	app: FastifyInstance,
+	demo: Demo | undefined,
+): Promise<(reply: FastifyReply) => Promise<FastifyReply>> {
+	let pending: Promise<Bundle> | undefined;
+	const bundle = () => {
+		pending ??= bundleGraphiql().catch((error: unknown) => {
+			pending = undefined;
+			app.log.error({ err: error }, "GraphiQL could not be bundled");
+			throw error;
+		});
+		return pending;
+	};
+	bundle().catch(() => {});
+
+	await app.register(fastifyStatic, {
+		root: import.meta.dirname,
+		serve: false,
+	});
+	app.get<{ Params: { hash: string; file: string } }>(
+		"/graphiql/:hash/:file",
+		async (request, reply) => {
+			const { hash, folder } = await bundle();
+			if (request.params.hash !== hash) return reply.callNotFound();
+			// Workers obey the policy that comes with their own file.
+			reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
+			reply.removeHeader("cache-control");
+			return reply.sendFile(request.params.file, folder, {
+				maxAge: "365d",
+				immutable: true,
+			});
+		},
+	);
+
+	return async (reply) => {
+		let made: Bundle;
+		try {
+			made = await bundle();
+		} catch {
+			return refuse(reply, 503, "GraphiQL is not available at the moment.");
+		}
+		return reply
+			.header("content-security-policy", CONTENT_SECURITY_POLICY)
+			.header("referrer-policy", "no-referrer")
+			.type("text/html; charset=utf-8")
+			.send(html(made, { demo: demo ?? null }));
+	};
+}
+
+function html({ hash }: Bundle, config: PageConfig): string {
+	// A JSON text in a script element ends at the first `<` that closes it.
+	const json = JSON.stringify(config).replaceAll("<", "\\u003c");
+	return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Corkboard: GraphiQL</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+<link rel="stylesheet" href="/graphiql/${hash}/style.css">
+<script type="application/json" id="config">${json}</script>
+<script type="module" src="/graphiql/${hash}/page.js"></script>
+</head>
+<body>
+<div id="root"><p class="waiting">Loading GraphiQL…</p></div>
+<noscript>GraphiQL needs JavaScript. The API itself is at this address: POST a query.</noscript>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,16 @@
+/**
+ * Where Monaco gets its workers: from files beside this one, each a program of
+ * its own. Without this it would run them on the page's own thread.
+ */
+const NAMES: ReadonlySet<string> = new Set(["json", "graphql"]);
+
+Object.assign(globalThis, {
+	MonacoEnvironment: {
+		getWorker(_id: string, label: string): Worker {
+			const name = NAMES.has(label) ? label : "editor";
+			return new Worker(new URL(`./${name}.worker.js`, import.meta.url), {
+				type: "module",
+			});
+		},
+	},
+});

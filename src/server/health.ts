@@ -1,0 +1,49 @@
+import type { FastifyReply } from "fastify";
+import type { Http } from "./http.ts";
+
+const READY_MS = 2_000;
+
+/**
+ * `/health/live`: the process runs; restart it otherwise. `/health/ready`: it
+ * can serve; send it no requests otherwise.
+ */
+export function serveHealth(
+	http: Http,
+	ready: () => boolean | Promise<boolean>,
+): void {
+	http.app.get("/health/live", async (_request, reply) =>
+		answer(reply, 200, "live"),
+	);
+	http.app.get("/health/ready", async (_request, reply) => {
+		if (http.draining) return answer(reply, 503, "draining");
+		return (await isReady(ready))
+			? answer(reply, 200, "ready")
+			: answer(reply, 503, "not ready");
+	});
+}
+
+async function isReady(
+	ready: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+	let timer: NodeJS.Timeout | undefined;
+	try {
+		return await Promise.race([
+			ready(),
+			new Promise<boolean>((resolve) => {
+				timer = setTimeout(resolve, READY_MS, false);
+			}),
+		]);
+	} catch {
+		return false;
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+function answer(
+	reply: FastifyReply,
+	code: number,
+	status: string,
+): FastifyReply {
+	return reply.code(code).send({ status });
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import cors from "@fastify/cors";
+import Fastify, {
+	type FastifyBaseLogger,
+	type FastifyError,
+	type FastifyInstance,
+	type FastifyReply,
+	type FastifyRequest,
+} from "fastify";
+import { internal } from "./clientError.ts";
+
+export interface Http {
+	readonly app: FastifyInstance;
+	/** From now on requests are refused, on connections that are still open. */
+	drain(): void;
+	readonly draining: boolean;
+}
+
+export const BODY_BYTES = 1_000_000;
+
+export interface HttpLimits {
+	/** From the first byte of a request to its last. */
+	readonly receiveMs: number;
+	/** A connection on which nothing moves; longer than any answer may take. */
+	readonly idleSocketMs: number;
+	/** Between two requests; longer than proxies keep theirs, so that they close first. */
+	readonly keepAliveMs: number;
+}
+
+const LOCALHOST = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
+
+/**
+ * Fastify with this project's limits, and with its own errors told in
+ * GraphQL's shape. `allowed` names the methods of each path, for 405.
+ */
+export async function createHttp(options: {
+	readonly log: FastifyBaseLogger;
+	readonly mode: "development" | "production";
+	readonly cors: readonly string[];
+	readonly trustProxy: boolean | string;
+	readonly limits: HttpLimits;
+	readonly allowed: ReadonlyMap<string, readonly string[]>;
+}): Promise<Http> {
+	const { log, limits, allowed } = options;
+	let draining = false;
+
+	const app: FastifyInstance = Fastify({
+		loggerInstance: log,
+		// One line a request, written below: Fastify's own carries the URL, and
+		// that the query and variables of a GET.
+		disableRequestLogging: true,
+		genReqId: () => randomUUID(),
+		trustProxy: options.trustProxy,
+		bodyLimit: BODY_BYTES,
+		requestTimeout: limits.receiveMs,
+		connectionTimeout: limits.idleSocketMs,
+		keepAliveTimeout: limits.keepAliveMs,
+		http: {
+			headersTimeout: limits.receiveMs,
+			// Node looks for requests that are overdue only every 30 s by itself.
+			connectionsCheckingInterval: Math.min(1_000, limits.receiveMs),
+			// Refused below, with a body.
+			requireHostHeader: false,
+		},
+		return503OnClosing: false,
+		exposeHeadRoutes: false,
+		clientErrorHandler: refuseBrokenRequest,
+		frameworkErrors: (_error, _request, reply) => {
+			refuse(reply, 400, "The URL is malformed.");
+		},
+	});
+	// Without its parser text/plain is 415, as any type but JSON.
+	app.removeContentTypeParser("text/plain");
+
+	app.addHook("onRequest", async (request, reply) => {
+		reply.header("x-request-id", request.id);
+		reply.header("x-content-type-options", "nosniff");
+		reply.header("cache-control", "no-store");
+		const path = request.url.split("?", 1)[0] ?? "";
+		if (draining) {
+			reply.header("connection", "close");
+			if (!path.startsWith("/health/")) {
+				return refuse(reply, 503, "The server is shutting down.");
+			}
+		}
+		// The integration builds a URL of these two; what does not fit throws.
+		if (!URL.canParse(`${request.protocol}://${request.hostname}/`)) {
+			return refuse(reply, 400, "The Host header is missing or malformed.");
+		}
+	});
+	await app.register(cors, {
+		origin:
+			options.mode === "development"
+				? [...options.cors, LOCALHOST]
+				: [...options.cors],
+		methods: ["GET", "POST"],
+		allowedHeaders: [
+			"authorization",
+			"content-type",
+			"apollo-require-preflight",
+			"x-apollo-operation-name",
+		],
+		exposedHeaders: ["x-request-id"],
+		maxAge: 600,
+		strictPreflight: false,
+	});
+	// Before any body is read.
+	app.addHook("onRequest", async (request, reply) => {
+		if (!request.is404) return;
+		const methods = allowed.get(request.url.split("?", 1)[0] ?? "");
+		if (methods === undefined)
+			return refuse(reply, 404, "There is nothing here.");
+		reply.header("allow", methods.join(", "));
+		return refuse(
+			reply,
+			405,
+			`This address takes ${methods.join(" and ")} only.`,
+		);
+	});
+	app.setNotFoundHandler((_request, reply) =>
+		refuse(reply, 404, "There is nothing here."),
+	);
+	app.setErrorHandler(answerError);
+	app.addHook("onResponse", async (request, reply) => {
+		request.log.info(
+			{
+				method: request.method,
+				// The pattern, not what the client wrote.
+				route: request.routeOptions.url ?? null,
+				status: reply.statusCode,
+				ms: Math.round(reply.elapsedTime),
+			},
+			"request",
+		);
+	});
+	return {
+		app,
+		drain() {
+			draining = true;
+		},
+		get draining() {
+			return draining;
+		},
+	};
+}
+
+/** What Fastify throws before Apollo is asked, or what broke outside of it. */
+function answerError(
+	error: FastifyError,
+	request: FastifyRequest,
+	reply: FastifyReply,
+): FastifyReply {
+	const status = error.statusCode ?? 500;
+	if (status === 413) {
+		return refuse(reply, 413, `The body is larger than ${BODY_BYTES} bytes.`);
+	}
+	if (status === 415) {
+		return refuse(reply, 415, "The body must be of type application/json.");
+	}
+	if (status >= 400 && status < 500) {
+		return refuse(
+			reply,
+			status,
+			request.method === "POST" && status === 400
+				? "The body is not a valid JSON text."
+				: `${STATUS_CODES[status] ?? "Bad Request"}.`,
+		);
+	}
+	return reply
+		.code(500)
+		.type("application/json; charset=utf-8")
+		.send(JSON.stringify({ errors: [internal(error, request.log)] }));
+}
+
+/** Requests that Node could not make sense of, and those that came too slowly: there is no reply to write to. */
+function refuseBrokenRequest(
+	error: Error & { readonly code?: string },
+	socket: Socket,
+): void {
+	if (error.code === "ECONNRESET" || socket.destroyed) return;
+	if (socket.writable) {
+		const [status, message] =
+			error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+				? ([408, "The request came too slowly."] as const)
+				: error.code === "HPE_HEADER_OVERFLOW"
+					? ([431, "The request's headers are too large."] as const)
+					: ([400, "This is not a valid HTTP request."] as const);
+		const body = fault(status, message);
+		socket.write(
+			[
+				`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+				"content-type: application/json; charset=utf-8",
+				`content-length: ${Buffer.byteLength(body)}`,
+				"connection: close",
+				"",
+				body,
+			].join("\r\n"),
+		);
+	}
+	socket.destroy(error);
+}
+
+export function refuse(
+	reply: FastifyReply,
+	status: number,
+	message: string,
+): FastifyReply {
+	return reply
+		.code(status)
+		.type("application/json; charset=utf-8")
+		.send(fault(status, message));
+}
+
+function fault(status: number, message: string): string {
+	const code =
+		status === 404
+			? "NOT_FOUND"
+			: status === 503
+				? "UNAVAILABLE"
+				: "BAD_REQUEST";
+	return JSON.stringify({ errors: [{ message, extensions: { code } }] });
+}

@@ -1,0 +1,67 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+export const LOG_LEVELS = [
+	"fatal",
+	"error",
+	"warn",
+	"info",
+	"debug",
+	"trace",
+	"silent",
+] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * The log: a JSON object a line, or a line of text for people. Both spell text
+ * that came from outside as a JSON string, so that nobody can write a line of
+ * their own. Headers are never logged; should one slip in, what authenticates
+ * is blacked out.
+ */
+export function createLog(options: {
+	readonly level: LogLevel;
+	readonly format: "json" | "text";
+	/** Standard output if not given. */
+	readonly destination?: DestinationStream;
+}): Logger {
+	const settings = {
+		level: options.level,
+		redact: [
+			"authorization",
+			"headers.authorization",
+			"req.headers.authorization",
+			"token",
+			"variables",
+		],
+	};
+	const destination =
+		options.destination ?? pino.destination({ fd: 1, sync: true });
+	if (options.format === "json") return pino(settings, destination);
+	return pino(
+		{ ...settings, base: null },
+		{ write: (line: string) => destination.write(asText(line)) },
+	);
+}
+
+/** `12:00:00.000 info  request method="POST" status=200` */
+function asText(line: string): string {
+	const { level, time, msg, err, ...rest } = JSON.parse(line) as {
+		level: number;
+		time: number;
+		msg?: string;
+		err?: { stack?: string };
+		[key: string]: unknown;
+	};
+	const clock = new Date(time).toISOString().slice(11, 23);
+	const name = pino.levels.labels[level] ?? String(level);
+	const values = Object.entries(rest).map(
+		([key, value]) => ` ${key}=${JSON.stringify(value)}`,
+	);
+	const stack =
+		err === undefined ? "" : ` err=${JSON.stringify(err.stack ?? err)}`;
+	return `${clock} ${name.padEnd(5)} ${printable(msg ?? "")}${values.join("")}${stack}\n`;
+}
+
+/** Without line ends and terminal escapes. */
+function printable(text: string): string {
+	return JSON.stringify(text).slice(1, -1);
+}

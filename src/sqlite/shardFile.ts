@@ -1,0 +1,62 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { Connection, type Mode, type Place, type Sql } from "./connection.ts";
+
+/**
+ * A shard's file: one connection that writes and one that only reads, so that
+ * a read never sees a transaction half done. Both are opened when first
+ * needed, and again after the file failed: what is mended is used without a
+ * restart.
+ */
+export class ShardFile implements Disposable {
+	readonly place: Place;
+	readonly #readOnly: boolean;
+	#reader: Connection | null = null;
+	#writer: Connection | null = null;
+
+	constructor(place: Place, options: { readonly readOnly: boolean }) {
+		this.place = place;
+		this.#readOnly = options.readOnly;
+	}
+
+	get reader(): Connection {
+		this.#reader = this.#good(this.#reader, "read");
+		return this.#reader;
+	}
+
+	get writer(): Connection {
+		this.#writer = this.#good(this.#writer, "write");
+		return this.#writer;
+	}
+
+	/** Make the file and its folder if they are missing, and run the statements in one transaction. */
+	create(statements: readonly Sql[]): void {
+		const writer = this.#good(this.#writer, "create");
+		this.#writer = writer;
+		writer.transaction(() => {
+			for (const statement of statements) writer.run(statement);
+		});
+	}
+
+	[Symbol.dispose](): void {
+		// The reader first: the last to close empties the WAL, which only the writer can.
+		this.#reader?.[Symbol.dispose]();
+		this.#writer?.[Symbol.dispose]();
+		this.#reader = null;
+		this.#writer = null;
+	}
+
+	#good(connection: Connection | null, mode: Mode): Connection {
+		if (mode !== "read" && this.#readOnly) {
+			throw new TypeError(
+				`expected only reads of ${this.place.host}, which was opened read-only, but got: a write`,
+			);
+		}
+		if (connection !== null && !connection.lost) return connection;
+		connection?.[Symbol.dispose]();
+		if (mode === "create") {
+			mkdirSync(dirname(this.place.path), { recursive: true });
+		}
+		return new Connection(this.place, mode);
+	}
+}

@@ -1,0 +1,40 @@
+import type { Mapping } from "../model/types.ts";
+import type { Edge, Position } from "./port.ts";
+
+/**
+ * Whether a list runs from high sequences to low ones. Lists ordered by
+ * POSITION do, as those that begin with the newest: a new pin gets the highest
+ * sequence and stands on top.
+ */
+export function isDescending(mapping: Mapping): boolean {
+	return mapping.order !== "OLDEST_FIRST";
+}
+
+/** Room for that many edges between two neighbours after a list was renumbered; imports leave as much. */
+export const SPACING = 1_000;
+
+/**
+ * New sequences for a list that has no gap where one is needed: the order
+ * stays, neighbours are at least SPACING apart, and an edge that has room
+ * enough below it keeps its own, because a sequence is also a moment. Takes
+ * positions from low to high and gives the sequences in that order.
+ */
+export function renumbered(positions: readonly Position[]): readonly number[] {
+	let last = 0;
+	return positions.map(({ sequence }) => {
+		last = Math.max(sequence, last + SPACING);
+		return last;
+	});
+}
+
+/** A list's and an edge's own names among those of one transaction. */
+export function listName(mapping: Pick<Mapping, "name">, from: string): string {
+	return `${mapping.name} ${from}`;
+}
+
+export function edgeName(
+	mapping: Mapping,
+	edge: Pick<Edge, "from" | "to">,
+): string {
+	return `${mapping.name} ${edge.from} ${edge.to}`;
+}

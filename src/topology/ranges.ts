@@ -1,0 +1,54 @@
+import type { HostRange, ShardRange, Topology } from "./types.ts";
+
+/** The range a shard is in; null for a shard no range covers. */
+export function rangeOf(topology: Topology, shard: number): ShardRange | null {
+	return find(topology.shards, shard);
+}
+
+/** The same for a mod shard, where lookups are. */
+export function lookupRangeOf(
+	topology: Topology,
+	modShard: number,
+): HostRange | null {
+	return find(topology.lookups, modShard);
+}
+
+/** The URL of a shard's primary; null for a shard no range covers. */
+export function hostOf(topology: Topology, shard: number): string | null {
+	return rangeOf(topology, shard)?.primary ?? null;
+}
+
+/** How many mod shards there are: fixed when the fleet was made. */
+export function modShards({ lookups }: Topology): number {
+	return (lookups.at(-1)?.range[1] ?? -1) + 1;
+}
+
+/** Shards where new users may be created. */
+export function openShards({ shards }: Topology): readonly number[] {
+	return shardsOf(shards.filter(({ open }) => open));
+}
+
+export function shardsOf(ranges: readonly HostRange[]): readonly number[] {
+	return ranges.flatMap(({ range: [first, last] }) =>
+		Array.from({ length: last - first + 1 }, (_, index) => first + index),
+	);
+}
+
+/** By halving: ranges stand lowest first. */
+function find<Range extends HostRange>(
+	ranges: readonly Range[],
+	shard: number,
+): Range | null {
+	let low = 0;
+	let high = ranges.length;
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		const range = ranges[middle];
+		if (range === undefined) return null;
+		const [first, last] = range.range;
+		if (shard < first) high = middle;
+		else if (shard > last) low = middle + 1;
+		else return range;
+	}
+	return null;
+}

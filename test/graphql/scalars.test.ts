@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { buildSchema, GraphQLError, isScalarType, parseValue } from "graphql";
+import { resolvers } from "../../src/graphql/resolvers/all.ts";
+import {
+	applyScalars,
+	parseDateTime,
+	serializeDateTime,
+} from "../../src/graphql/scalars.ts";
+import { loadModel } from "../../src/model/read.ts";
+
+describe("DateTime", () => {
+	it("serialises a stored moment as it stands", () => {
+		assert.equal(
+			serializeDateTime("2026-01-31T12:00:00.000Z"),
+			"2026-01-31T12:00:00.000Z",
+		);
+	});
+
+	it("serialises a Date, in UTC with milliseconds", () => {
+		assert.equal(
+			serializeDateTime(new Date(Date.UTC(2026, 0, 31, 12, 0, 0, 7))),
+			"2026-01-31T12:00:00.007Z",
+		);
+	});
+
+	it("serialises any other RFC 3339 spelling in UTC with milliseconds", () => {
+		assert.equal(
+			serializeDateTime("2026-01-31T12:00:00+02:00"),
+			"2026-01-31T10:00:00.000Z",
+		);
+	});
+
+	it("parses every offset, precision and case RFC 3339 allows", () => {
+		for (const [given, parsed] of [
+			["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000Z"],
+			["2026-01-31t12:00:00z", "2026-01-31T12:00:00.000Z"],
+			["2026-01-31T12:00:00.5Z", "2026-01-31T12:00:00.500Z"],
+			["2026-01-31T12:00:00.123456789Z", "2026-01-31T12:00:00.123Z"],
+			["2026-01-31T23:30:00-01:00", "2026-02-01T00:30:00.000Z"],
+			["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
+			["0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"],
+		] as const) {
+			assert.equal(parseDateTime(given), parsed, given);
+		}
+	});
+
+	it("refuses what is no moment", () => {
+		for (const given of [
+			"",
+			"yesterday",
+			"2026-01-31",
+			"2026-01-31T12:00:00",
+			"2026-01-31 12:00:00Z",
+			"2026-02-30T12:00:00Z",
+			"2026-13-01T12:00:00Z",
+			"2026-00-01T12:00:00Z",
+			"2026-01-31T24:00:00Z",
+			"2026-01-31T12:60:00Z",
+			"2026-01-31T12:00:00+24:00",
+			"0000-01-01T00:00:00+01:00",
+			"9999-12-31T23:59:59-01:00",
+			" 2026-01-31T12:00:00Z",
+			1_769_860_800_000,
+			null,
+			{},
+		]) {
+			assert.throws(
+				() => parseDateTime(given),
+				(thrown) =>
+					thrown instanceof GraphQLError &&
+					thrown.message.startsWith(
+						"DateTime: expected a moment in RFC 3339, such as 2026-01-31T12:00:00.000Z, but got: ",
+					),
+				String(given),
+			);
+		}
+	});
+
+	it("refuses to serialise a Date that is none", () => {
+		assert.throws(
+			() => serializeDateTime(new Date(Number.NaN)),
+			/but got: "Invalid Date"$/,
+		);
+	});
+});
+
+describe("applyScalars", () => {
+	const { schema } = loadModel(join(import.meta.dirname, "../../schema"), {
+		resolved: new Set(resolvers.keys()),
+	});
+
+	it("attaches DateTime to the public schema, for values and for literals", () => {
+		assert.equal(applyScalars(schema), schema);
+		const type = schema.getType("DateTime");
+		assert.ok(isScalarType(type));
+		assert.equal(
+			type.serialize("2026-01-31T12:00:00Z"),
+			"2026-01-31T12:00:00.000Z",
+		);
+		assert.equal(
+			type.parseValue("2026-01-31T12:00:00Z"),
+			"2026-01-31T12:00:00.000Z",
+		);
+		assert.equal(
+			type.parseLiteral(parseValue('"2026-01-31T12:00:00Z"')),
+			"2026-01-31T12:00:00.000Z",
+		);
+		assert.throws(
+			() => type.parseLiteral(parseValue("2026")),
+			/DateTime: expected a string but got: IntValue/,
+		);
+	});
+
+	it("refuses a schema without DateTime", () => {
+		assert.throws(
+			() => applyScalars(buildSchema("type Query { a: Int }")),
+			/expected a schema with a scalar DateTime but got: none/,
+		);
+	});
+});

@@ -1,0 +1,197 @@
+import { CorkboardError } from "../../src/errors.ts";
+import type { Graph, Node, Writes } from "../../src/graph/types.ts";
+import { type Id, packId, unpackId } from "../../src/id/ids.ts";
+import { fold } from "../../src/model/fold.ts";
+import type { Lookup, Mapping, Model } from "../../src/model/types.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+
+/** One call of the graph or of its writes, as text: `objects 1,2`. */
+export type Recorded = string;
+
+/**
+ * A graph in memory, as one viewer sees it, for tests of what stands above
+ * `graph/`. It keeps the promises of the ports that resolvers lean on: what a
+ * viewer may not see is null, errors stand for their own key, a taken natural
+ * key is CONFLICT, a repeated idempotency key answers the first object. It has
+ * no pages: resolvers read none.
+ */
+export class MemoryGraph implements Graph, Writes {
+	readonly model: Model;
+	viewer: Id | null = null;
+	readonly calls: Recorded[] = [];
+	/** Ids whose host does not answer. */
+	readonly down = new Set<string>();
+	/** Called before each create: somebody else at work at the same moment. */
+	beforeCreate: (type: string) => void = () => {};
+	readonly #objects = new Map<Id, Node>();
+	readonly #edges = new Set<string>();
+	readonly #lookups = new Map<string, Id>();
+	readonly #repeats = new Map<string, { id: Id; request: string }>();
+	#local = 0;
+
+	constructor(model: Model) {
+		this.model = model;
+	}
+
+	/** Put an object there, recording nothing. */
+	add(type: string, data: JsonObject): Id {
+		const objectType = this.#type(type);
+		this.#local += 1;
+		const id = packId({
+			shard: 1,
+			type: objectType.number,
+			local: this.#local,
+		});
+		this.#claim(type, id, data);
+		this.#objects.set(id, { id, type, data });
+		return id;
+	}
+
+	data(id: Id): JsonObject | undefined {
+		return this.#objects.get(id)?.data;
+	}
+
+	hasEdge(mapping: string, from: Id, to: Id): boolean {
+		return this.#edges.has(`${mapping} ${from} ${to}`);
+	}
+
+	addEdge(mapping: string, from: Id, to: Id): void {
+		this.#edges.add(`${mapping} ${from} ${to}`);
+	}
+
+	async objects(ids: readonly Id[]): Promise<(Node | null | CorkboardError)[]> {
+		this.calls.push(`objects ${ids.join()}`);
+		return ids.map((id) => {
+			if (this.down.has(id)) return unavailable();
+			const node = this.#objects.get(id);
+			return node && this.#visible(node) ? node : null;
+		});
+	}
+
+	async pages(): Promise<never> {
+		throw new Error("expected no page to be read");
+	}
+
+	async contains(mapping: Mapping, from: Id, tos: readonly Id[]) {
+		this.calls.push(`contains ${mapping.name} ${from} ${tos.join()}`);
+		return tos.map((to) =>
+			this.down.has(to) ? unavailable() : this.hasEdge(mapping.name, from, to),
+		);
+	}
+
+	async lookup(lookup: Lookup, keys: readonly string[]) {
+		this.calls.push(`lookup ${lookup.name} ${keys.join()}`);
+		return keys.map((key) =>
+			this.down.has(key)
+				? unavailable()
+				: (this.#lookups.get(lookupKey(lookup, key)) ?? null),
+		);
+	}
+
+	async create(object: Parameters<Writes["create"]>[0]): Promise<Id> {
+		const { type, data, idempotency } = object;
+		this.beforeCreate(type);
+		this.calls.push(`create ${type}`);
+		const repeatKey = `${idempotency?.scope} ${idempotency?.key}`;
+		const request = JSON.stringify(idempotency?.request);
+		const repeat = idempotency && this.#repeats.get(repeatKey);
+		if (repeat) {
+			if (repeat.request === request) return repeat.id;
+			throw new CorkboardError("BAD_USER_INPUT", "another request");
+		}
+		const id = this.add(type, data);
+		if (idempotency) this.#repeats.set(repeatKey, { id, request });
+		return id;
+	}
+
+	async modify(id: Id, change: (data: JsonObject) => JsonObject | null) {
+		this.calls.push(`modify ${id}`);
+		const node = this.#living(id);
+		const data = change(node.data);
+		if (data === null) return;
+		this.#claim(node.type, id, data);
+		this.#objects.set(id, { ...node, data });
+	}
+
+	async remove(id: Id): Promise<void> {
+		this.calls.push(`remove ${id}`);
+		this.#objects.delete(id);
+	}
+
+	async setEdge(mapping: Mapping, from: Id, to: Id, present: boolean) {
+		this.calls.push(
+			`${present ? "set" : "unset"} ${mapping.name} ${from} ${to}`,
+		);
+		const key = `${mapping.name} ${from} ${to}`;
+		if (present) this.#edges.add(key);
+		else this.#edges.delete(key);
+	}
+
+	async place(move: Parameters<Writes["place"]>[0]): Promise<void> {
+		const { mapping, object, from, before, after } = move;
+		const where = before ? ` before ${before}` : after ? ` after ${after}` : "";
+		this.calls.push(`place ${mapping.name} ${object} on ${from}${where}`);
+		if (mapping.inverse?.kind !== "reference") {
+			throw new Error("expected a mapping that follows a reference");
+		}
+		const node = this.#living(object);
+		this.#objects.set(object, {
+			...node,
+			data: { ...node.data, [mapping.inverse.key]: from },
+		});
+	}
+
+	#visible(node: Node): boolean {
+		const { board_id, pin_id, secret, user_id } = node.data;
+		if (secret === true && user_id !== this.viewer) return false;
+		return [board_id, pin_id].every((id) => {
+			const within = this.#objects.get(id as Id);
+			return id === undefined || (within && this.#visible(within));
+		});
+	}
+
+	#living(id: Id): Node {
+		const node = this.#objects.get(id);
+		if (!node) throw new CorkboardError("NOT_FOUND", "no such object");
+		return node;
+	}
+
+	#claim(type: string, id: Id, data: JsonObject): void {
+		const claimed = this.#type(type).lookups.flatMap((lookup) => {
+			const value = data[lookup.key];
+			return typeof value === "string" ? [lookupKey(lookup, value)] : [];
+		});
+		for (const key of claimed) {
+			if ((this.#lookups.get(key) ?? id) !== id) {
+				throw new CorkboardError("CONFLICT", `taken: ${key}`);
+			}
+		}
+		for (const [key, holder] of this.#lookups) {
+			if (holder === id) this.#lookups.delete(key);
+		}
+		for (const key of claimed) this.#lookups.set(key, id);
+	}
+
+	#type(name: string) {
+		const type = this.model.objects.get(name);
+		if (!type) throw new Error(`expected a type but got: ${name}`);
+		return type;
+	}
+}
+
+/** An id that nothing has, of the given type. */
+export function absentId(type: number): Id {
+	return packId({ shard: 1, type, local: 999_999 });
+}
+
+export function typeNumber(id: Id): number {
+	return unpackId(id).type;
+}
+
+function lookupKey(lookup: Lookup, value: string): string {
+	return `${lookup.name} ${fold(lookup, value)}`;
+}
+
+function unavailable(): CorkboardError {
+	return new CorkboardError("UNAVAILABLE", "the host does not answer");
+}

@@ -1,0 +1,140 @@
+/**
+ * `npm test`: format and lint, types, then every test file, as many at once as
+ * there are cores. Its last line is `N passed, N failed`.
+ *
+ *     npm test -- PATTERN    files whose path holds PATTERN, and nothing else
+ *     npm test -- embedded   everything that needs no server beside us
+ *     npm test -- --accept   and take this run's files and number of tests as what is expected
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { type FileResult, runFile } from "./runner/file.ts";
+import {
+	manifestFaults,
+	readManifest,
+	testFiles,
+	writeManifest,
+} from "./runner/manifest.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const FILE_LIMIT_MS = 240_000;
+const WHOLE_LIMIT_MS = 900_000;
+
+const accept = process.argv.includes("--accept");
+const pattern = process.argv.slice(2).find((word) => !word.startsWith("--"));
+/** Every test there is needs nothing but this machine, so far. */
+const whole = pattern === undefined || pattern === "embedded";
+
+const stop = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+	process.on(name, () => stop.abort(new Error(`stopped by ${name}`)));
+}
+const limit = setTimeout(
+	() => stop.abort(new Error(`stopped after ${WHOLE_LIMIT_MS / 1_000} s`)),
+	WHOLE_LIMIT_MS,
+);
+
+let passed = 0;
+let failed = 0;
+const details: string[] = [];
+
+function fail(title: string, failures: readonly string[], output = ""): void {
+	failed += failures.length;
+	details.push(
+		[
+			`✗ ${title}`,
+			...failures.map(indented),
+			...(output.trim() === "" ? [] : ["  it printed:", indented(output)]),
+		].join("\n"),
+	);
+}
+
+function indented(text: string): string {
+	return text.trimEnd().replaceAll(/^/gm, "    ");
+}
+
+/** A command of a package, as an npm script would run it. */
+async function check(command: string, ...args: string[]): Promise<void> {
+	const path = join(ROOT, "node_modules", ".bin");
+	const child = spawn(join(path, command), args, {
+		cwd: ROOT,
+		env: { ...process.env, PATH: path + delimiter + process.env.PATH },
+		stdio: ["ignore", "pipe", "pipe"],
+		signal: stop.signal,
+	});
+	let output = "";
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.setEncoding("utf8").on("data", (chunk: string) => {
+			output += chunk;
+		});
+	}
+	try {
+		const [code, signal] = await once(child, "close");
+		if (code === 0) passed++;
+		else fail(command, [`ended with ${signal ?? code}`], output);
+		console.log(`${code === 0 ? "✓" : "✗"} ${command} ${args.join(" ")}`);
+	} catch (error) {
+		fail(command, [String(error)]);
+	}
+}
+
+function tell(result: FileResult): void {
+	const { file, failures, seeds, output, seconds } = result;
+	passed += result.passed;
+	if (failures.length > 0) fail(file, failures, output);
+	console.log(
+		`${failures.length === 0 ? "✓" : "✗"} ${file}  ${result.passed} in ${seconds.toFixed(1)} s`,
+	);
+	for (const line of seeds) console.log(indented(line.slice(0, 500)));
+}
+
+const found = testFiles(ROOT);
+const chosen = whole ? found : found.filter((file) => file.includes(pattern));
+let tests = 0;
+const folder = mkdtempSync(join(tmpdir(), "corkboard-test-"));
+try {
+	if (whole) {
+		await check("biome", "ci", ".");
+		await check("tsc");
+	}
+	const waiting = [...chosen];
+	await Promise.all(
+		Array.from({ length: availableParallelism() }, async () => {
+			for (
+				let file = waiting.shift();
+				file !== undefined && !stop.signal.aborted;
+				file = waiting.shift()
+			) {
+				const result = await runFile(file, {
+					root: ROOT,
+					folder,
+					limitMs: FILE_LIMIT_MS,
+					signal: stop.signal,
+				});
+				tests += result.passed;
+				tell(result);
+			}
+		}),
+	);
+} finally {
+	clearTimeout(limit);
+	rmSync(folder, { recursive: true, force: true });
+}
+
+if (stop.signal.aborted) fail("the run", [String(stop.signal.reason)]);
+if (chosen.length === 0) {
+	fail("the run", [`expected a test file like ${pattern} but found none`]);
+}
+if (accept && whole && failed === 0) {
+	writeManifest(ROOT, { minimum: tests, files: found });
+}
+if (whole) {
+	const faults = manifestFaults(readManifest(ROOT), found, tests);
+	if (faults.length > 0) fail("the run", faults);
+}
+if (details.length > 0) console.log(`\n${details.join("\n\n")}\n`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

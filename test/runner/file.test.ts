@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import {
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { runFile } from "./file.ts";
+
+const root = mkdtempSync(join(tmpdir(), "runner-"));
+after(() => rmSync(root, { recursive: true }));
+
+const HEAD = `import { test } from "node:test";\n`;
+let files = 0;
+
+/** What the runner makes of a test file with this text. */
+function run(
+	text: string,
+	{ limitMs = 20_000, signal = new AbortController().signal } = {},
+) {
+	const file = `made-up-${++files}.test.mjs`;
+	const folder = join(root, `run-${files}`);
+	mkdirSync(folder);
+	writeFileSync(join(root, file), HEAD + text);
+	return runFile(file, { root, folder, limitMs, signal });
+}
+
+/** Gone, or dead and waiting to be taken note of. */
+function hasEnded(pid: number): boolean {
+	try {
+		return / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+	} catch {
+		return true;
+	}
+}
+
+describe("the runner of one test file", { concurrency: true }, () => {
+	test("counts tests that pass and shows the seeds they print", async () => {
+		const result = await run(
+			`test("a", (t) => t.test("b", () => {})); console.log("seed 42, 10 runs");`,
+		);
+		assert.equal(result.passed, 2);
+		assert.deepEqual(result.failures, []);
+		assert.deepEqual(result.seeds, ["seed 42, 10 runs"]);
+	});
+
+	test("tells a failed test by its path and with its error", async () => {
+		const result = await run(
+			`import { describe } from "node:test"; describe("outer", () => { test("inner", () => { throw new Error("broken on purpose"); }); test("fine", () => {}); });`,
+		);
+		assert.equal(result.passed, 1);
+		assert.equal(result.failures.length, 1);
+		assert.match(
+			result.failures[0] ?? "",
+			/^outer › inner\nError: broken on purpose/,
+		);
+	});
+
+	test("does not let a test be skipped or left to do", async () => {
+		const result = await run(
+			`import { describe } from "node:test"; test("a", { skip: true }, () => {}); test("b", (t) => t.skip("later")); test("c", { todo: true }, () => { throw 1; }); describe.skip("d", () => {}); test("e", () => {});`,
+		);
+		assert.equal(result.passed, 1);
+		assert.deepEqual(result.failures, [
+			"a: is skipped",
+			"b: is skipped",
+			"c: is todo",
+			"d: is skipped",
+		]);
+	});
+
+	test("does not let one test be run alone", async () => {
+		const alone = `{ ${"only"}: true }`;
+		const result = await run(
+			`test("a", () => {});\ntest("b", ${alone}, () => {});`,
+		);
+		assert.deepEqual(result.failures, [
+			`line 3 runs one test only: test("b", ${alone}, () => {});`,
+		]);
+	});
+
+	test("fails a rejection that nobody handled, during the tests and after them", async () => {
+		const during = await run(
+			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 10); }); test("b", () => new Promise((done) => setTimeout(done, 100)));`,
+		);
+		assert.equal(during.failures.length, 1);
+		assert.match(during.failures[0] ?? "", /"Error: late"/);
+		const after = await run(
+			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 200).ref(); });`,
+		);
+		assert.ok(after.failures.length >= 1, "told nothing");
+	});
+
+	test("fails a file without tests, and one that leaves before its tests have ended", async () => {
+		const empty = await run("");
+		assert.deepEqual(empty.failures, [
+			"has no tests, or ended before they did: exit code 0",
+		]);
+		const left = await run(
+			`test("a", () => {}); test("b", async () => { process.exit(0); });`,
+		);
+		assert.deepEqual(left.failures, empty.failures);
+	});
+
+	test("fails a file that does not load", async () => {
+		const result = await run(`import "./there-is-no-such-file.mjs";`);
+		assert.equal(result.passed, 0);
+		assert.equal(result.failures.length, 1);
+		assert.match(result.output, /ERR_MODULE_NOT_FOUND/);
+	});
+
+	test("stops a file at its limit, keeping what had passed", async () => {
+		const result = await run(
+			`test("a", () => {}); test("b", () => { setInterval(() => {}, 1000); });`,
+			{ limitMs: 1_500 },
+		);
+		assert.deepEqual(result.failures, [
+			"did not end within 1.5 s: too slow, or something is still open",
+		]);
+	});
+
+	test("stops a file when it is told to", async () => {
+		const result = await run(
+			`test("a", () => new Promise(() => { setInterval(() => {}, 1000); }));`,
+			{
+				signal: AbortSignal.timeout(700),
+			},
+		);
+		assert.ok(result.failures.includes("was stopped"));
+	});
+
+	test("ends and tells processes left running, also those in a group of their own", async () => {
+		const result = await run(
+			`import { spawn } from "node:child_process";
+			for (const detached of [false, true]) spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "left-behind"], { detached, stdio: "ignore" }).unref();
+			test("a", () => {});`,
+		);
+		assert.equal(result.failures.length, 2);
+		for (const failure of result.failures) {
+			assert.match(failure, /^left running: [0-9]+ .*left-behind$/);
+			const pid = Number(failure.split(" ")[2]);
+			assert.ok(hasEnded(pid), `${pid} still runs`);
+		}
+	});
+
+	test("gives each file a temporary folder of its own", async () => {
+		const result = await run(
+			`import { tmpdir } from "node:os"; test("a", () => { console.log("seed", tmpdir()); });`,
+		);
+		assert.deepEqual(result.seeds, [
+			`seed ${join(root, result.file.replace(/made-up-([0-9]+).*/, "run-$1"), result.file.replaceAll(".", "-"))}`,
+		]);
+	});
+});

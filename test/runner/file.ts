@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { kill, leftovers } from "./leftovers.ts";
+import type { Report } from "./reporter.ts";
+
+/** What came of one test file. */
+export interface FileResult {
+	readonly file: string;
+	readonly passed: number;
+	/** Each is told in full: a failed test with its stack, or what else went wrong. */
+	readonly failures: readonly string[];
+	/** Lines that name a seed, to repeat a random test by. */
+	readonly seeds: readonly string[];
+	/** What the file printed, or the end of it. */
+	readonly output: string;
+	readonly seconds: number;
+}
+
+const REPORTER = join(import.meta.dirname, "reporter.ts");
+const OUTPUT_LIMIT = 64 * 1024;
+/** What a test stopped may take so long (ms) to be gone. */
+const GRACE_MS = 2_000;
+
+/** Runs one file in a process, a process group and a TMPDIR of its own. */
+export async function runFile(
+	file: string,
+	options: {
+		readonly root: string;
+		/** A folder for this run; the file gets one inside it. */
+		readonly folder: string;
+		readonly limitMs: number;
+		readonly signal: AbortSignal;
+	},
+): Promise<FileResult> {
+	const started = performance.now();
+	const name = file.replaceAll(/[^A-Za-z0-9]+/g, "-");
+	const reports = join(options.folder, `${name}.ndjson`);
+	const temporary = join(options.folder, name);
+	mkdirSync(temporary);
+	const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+	const child = spawn(
+		process.execPath,
+		[
+			`--test-reporter=${REPORTER}`,
+			`--test-reporter-destination=${reports}`,
+			file,
+		],
+		{
+			cwd: options.root,
+			env: { ...environment, TMPDIR: temporary },
+			detached: true,
+			stdio: ["ignore", "pipe", "pipe"],
+		},
+	);
+	const output = gather(child);
+	// All that was printed has come; a process left running may hold the pipes until it is ended.
+	const closed = once(child, "close");
+	const failures: string[] = [];
+	const ended = await end(child, temporary, options);
+	if (ended !== "exited") failures.push(ended);
+	for (const left of await clearAway(child, temporary)) {
+		failures.push(`left running: ${left}`);
+	}
+	await Promise.race([closed, sleep(GRACE_MS, undefined, { ref: false })]);
+
+	const told = readReports(reports);
+	const tests = told.filter((report) => report.kind === "test");
+	for (const { path, outcome, error } of tests) {
+		const title = path.join(" › ");
+		if (outcome === "failed") failures.push(`${title}\n${error}`);
+		else if (outcome !== "passed") failures.push(`${title}: is ${outcome}`);
+	}
+	for (const report of told) {
+		if (report.kind === "late") failures.push(report.message);
+	}
+	if (ended === "exited") {
+		failures.push(...quietFaults(child, told, tests.length, failures.length));
+	}
+	failures.push(...onlyIn(join(options.root, file)));
+	return {
+		file,
+		passed: tests.filter(({ outcome }) => outcome === "passed").length,
+		failures,
+		seeds: output().match(/^.*\bseed\b.*$/gim) ?? [],
+		output: output(),
+		seconds: (performance.now() - started) / 1_000,
+	};
+}
+
+/** node exits 0 where no test ran; and a process may fail after its last test passed. */
+function quietFaults(
+	child: ChildProcess,
+	told: readonly Report[],
+	tests: number,
+	failures: number,
+): readonly string[] {
+	if (tests === 0 || !told.some((report) => report.kind === "end")) {
+		return [`has no tests, or ended before they did: ${status(child)}`];
+	}
+	if (child.exitCode !== 0 && failures === 0) {
+		return [`failed although its tests passed: ${status(child)}`];
+	}
+	return [];
+}
+
+/** Where one test is run alone the others are not reported at all: only the text tells. */
+function onlyIn(path: string): readonly string[] {
+	const lines = readFileSync(path, "utf8").split("\n");
+	return lines.flatMap((line, n) =>
+		/\b(?:test|it|describe|suite)\.only\(|\bonly: ?true\b/.test(line)
+			? [`line ${n + 1} runs one test only: ${line.trim()}`]
+			: [],
+	);
+}
+
+async function end(
+	child: ChildProcess,
+	temporary: string,
+	{ limitMs, signal }: { limitMs: number; signal: AbortSignal },
+): Promise<"exited" | string> {
+	const limit = AbortSignal.timeout(limitMs);
+	try {
+		await once(child, "exit", { signal: AbortSignal.any([limit, signal]) });
+		return "exited";
+	} catch (error) {
+		if (!limit.aborted && !signal.aborted) throw error;
+		const pid = child.pid ?? 0;
+		for (const left of leftovers(pid, temporary)) kill(left.pid, "SIGTERM");
+		kill(pid, "SIGTERM");
+		await Promise.race([once(child, "exit"), sleep(GRACE_MS)]);
+		kill(pid, "SIGKILL");
+		return limit.aborted && !signal.aborted
+			? `did not end within ${limitMs / 1_000} s: too slow, or something is still open`
+			: "was stopped";
+	}
+}
+
+/** Ends what the file left running; answers what did not go by itself in time. */
+async function clearAway(
+	child: ChildProcess,
+	temporary: string,
+): Promise<readonly string[]> {
+	const pid = child.pid ?? 0;
+	const deadline = performance.now() + GRACE_MS;
+	let left = leftovers(pid, temporary);
+	while (left.length > 0 && performance.now() < deadline) {
+		await sleep(50);
+		left = leftovers(pid, temporary);
+	}
+	for (const { pid } of left) kill(pid, "SIGKILL");
+	while (leftovers(pid, temporary).length > 0) await sleep(10);
+	return left.map(({ pid, command }) => `${pid} ${command}`);
+}
+
+function gather(child: ChildProcess): () => string {
+	let text = "";
+	for (const stream of [child.stdout, child.stderr]) {
+		stream?.setEncoding("utf8").on("data", (chunk: string) => {
+			text = (text + chunk).slice(-OUTPUT_LIMIT);
+		});
+	}
+	return () => text;
+}
+
+function readReports(file: string): readonly Report[] {
+	let text = "";
+	try {
+		text = readFileSync(file, "utf8");
+	} catch {
+		// A process that never got as far as its reporter: told as such by the caller.
+	}
+	return text
+		.split("\n")
+		.slice(0, -1)
+		.map((line) => JSON.parse(line) as Report);
+}
+
+function status(child: ChildProcess): string {
+	return child.signalCode ?? `exit code ${child.exitCode}`;
+}

@@ -1,0 +1,83 @@
+import { inspect } from "node:util";
+
+/** A line of what a test file's process reports to the runner. */
+export type Report =
+	| {
+			readonly kind: "test";
+			/** Its own name and those of the suites and tests around it, outermost first. */
+			readonly path: readonly string[];
+			readonly outcome: "passed" | "failed" | "skipped" | "todo";
+			/** What failed, with its stack; empty if nothing did. */
+			readonly error: string;
+	  }
+	/** Something came up after the test it belongs to had passed. */
+	| { readonly kind: "late"; readonly message: string }
+	/** All tests have ended: a file that stops before this point did not run them. */
+	| { readonly kind: "end" };
+
+interface Event {
+	readonly type: string;
+	readonly data: {
+		readonly name?: string;
+		readonly nesting?: number;
+		readonly message?: string;
+		readonly skip?: unknown;
+		readonly todo?: unknown;
+		readonly details?: {
+			readonly type?: string;
+			readonly error?: { readonly cause?: unknown };
+		};
+	};
+}
+
+/** A reporter of `node --test-reporter`, which takes a module's default export and nothing else. */
+export default async function* report(
+	events: AsyncIterable<Event>,
+): AsyncGenerator<string> {
+	const around: string[] = [];
+	for await (const { type, data } of events) {
+		const line = reportOf(type, data, around);
+		if (line) yield `${JSON.stringify(line)}\n`;
+	}
+}
+
+function reportOf(
+	type: string,
+	data: Event["data"],
+	around: string[],
+): Report | undefined {
+	const { name = "", nesting = 0, message = "" } = data;
+	if (type === "test:start") around.splice(nesting, around.length, name);
+	if (type === "test:summary") return { kind: "end" };
+	if (type === "test:diagnostic" && /after the test ended/.test(message)) {
+		return { kind: "late", message };
+	}
+	const failed = type === "test:fail";
+	if (type !== "test:pass" && !failed) return undefined;
+	const error = failed ? errorText(data.details?.error) : "";
+	// A suite that failed for no other reason than its tests has said so already.
+	if (data.details?.type === "suite" && !data.skip && !data.todo) {
+		if (!failed || /subtests? failed/.test(error)) return undefined;
+	}
+	return {
+		kind: "test",
+		path: [...around.slice(0, nesting), name],
+		outcome: outcome(data, failed),
+		error,
+	};
+}
+
+/** `skip: ""` is a skip without a reason. A test that is to do may fail and nobody hears of it. */
+function outcome(data: Event["data"], failed: boolean) {
+	if (data.skip !== undefined && data.skip !== false) return "skipped";
+	if (data.todo !== undefined && data.todo !== false) return "todo";
+	return failed ? "failed" : "passed";
+}
+
+/** node:test wraps what a test threw; the wrapper's stack is its own. */
+function errorText(error: { readonly cause?: unknown } | undefined): string {
+	const thrown = error?.cause ?? error;
+	return thrown instanceof Error
+		? inspect(thrown, { depth: 6 })
+		: String(thrown);
+}
