@@ -1,3 +1,6 @@
+import type { Config } from "../config.ts";
+import type { Access, Opened } from "./opened.ts";
+
 /** What a command has of the process it runs in, so that a test can give it something else. */
 export interface Io {
 	readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,6 +18,8 @@ export interface Io {
 	 * instead of ending the process, and the command is to end by itself soon.
 	 */
 	interruption(): AbortSignal;
+	/** The graph of these settings. */
+	open(config: Config, access: Access): Promise<Opened>;
 }
 
 /** npm hands on the SIGINT that the terminal has already sent to us: within this time (ms) it is the same one. */
@@ -37,6 +42,9 @@ export function processIo(): Io {
 		err: (text) => void process.stderr.write(`${text}\n`),
 		errRaw: (text) => void process.stderr.write(text),
 		interruption: () => (interruption ??= onInterrupt()),
+		// Loaded when asked for: `id` and `--help` need not wait for the server's packages.
+		open: async (config, access) =>
+			(await import("./open.ts")).open(config, access),
 	};
 }
 

@@ -18,7 +18,6 @@ export interface Command {
 	run(given: Arguments, io: Io): Promise<number>;
 }
 
-/** Loaded when asked for: `id` need not wait for the server's packages. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	serve: () => import("./serve.ts"),
 	init: () => import("./init.ts"),

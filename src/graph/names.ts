@@ -73,10 +73,10 @@ export function claimsOf(
 			? [{ name: lookup.name, key: fold(lookup, value), id, nonce }]
 			: [];
 	});
-	const once = data.once as { key: string; nonce: string } | undefined;
+	const once = data.once as { key: string; nonce: string } | null | undefined;
 	// The idempotency key goes first: a repeated request has to learn that it is
 	// one before it is told that its name is taken, by itself.
-	return once === undefined
+	return once === undefined || once === null
 		? claims
 		: [{ name: ONCE, key: once.key, id, nonce: once.nonce }, ...claims];
 }

@@ -1,4 +1,10 @@
-import { getNamedType, isAbstractType, isNonNullType } from "graphql";
+import {
+	type GraphQLOutputType,
+	getNamedType,
+	isAbstractType,
+	isNonNullType,
+	isObjectType,
+} from "graphql";
 import type { JsonValue } from "../util/json.ts";
 import type { PageTypes } from "./connections.ts";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
@@ -36,7 +42,9 @@ export function readObject(
 		if (field.stored?.values && key !== null) {
 			checkStored(field, reading);
 			const fallback = field.stored.values.default ?? null;
-			stored.push({ field: field.name, key, default: fallback });
+			const holds = new Map<string, string>();
+			holdPaths(key, field.field.type, holds, []);
+			stored.push({ field: field.name, key, default: fallback, holds });
 		}
 		if (field.reference?.values && key !== null) {
 			checkReference(field, reading);
@@ -62,6 +70,24 @@ export function readObject(
 		references,
 		lookups,
 	};
+}
+
+/** `within` are the types on the way to this path: one that holds itself ends there. */
+function holdPaths(
+	path: string,
+	type: GraphQLOutputType,
+	holds: Map<string, string>,
+	within: readonly string[],
+): void {
+	holds.set(path, String(type).replaceAll("!", ""));
+	const named = getNamedType(type);
+	if (!isObjectType(named) || within.includes(named.name)) return;
+	for (const field of Object.values(named.getFields())) {
+		holdPaths(`${path}.${field.name}`, field.type, holds, [
+			...within,
+			named.name,
+		]);
+	}
 }
 
 /** The key in the stored JSON that holds a field; null for one that has none. */

@@ -83,7 +83,7 @@ export function complete(
 			source: null,
 			dead: false,
 		};
-		for (let at = 0; at < items.length && !owner.dead; at++) {
+		for (let at = 0; at < items.length && !place.dead; at++) {
 			complete(completing, shape.of, items[at], place, at);
 		}
 	} else if (shape.fetch !== null && typeof value === "string") {

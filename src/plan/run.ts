@@ -146,12 +146,18 @@ function runField(
 		case "value":
 			if (shape.kind === "leaf") {
 				for (const place of places) {
-					completeLeaf(completing, shape, valueOf(read.of, place), place, key);
+					completeLeaf(
+						completing,
+						shape,
+						readValue(read.of, place),
+						place,
+						key,
+					);
 				}
 				return;
 			}
 			for (const place of places) {
-				complete(completing, shape, valueOf(read.of, place), place, key);
+				complete(completing, shape, readValue(read.of, place), place, key);
 			}
 			descend(run, completing);
 			return;
@@ -346,7 +352,7 @@ function miscounted(step: Step, asked: number, got: number): CorkboardError {
 	);
 }
 
-function valueOf(of: (source: unknown) => unknown, place: Place): unknown {
+function readValue(of: (source: unknown) => unknown, place: Place): unknown {
 	try {
 		return of(place.source);
 	} catch (thrown) {

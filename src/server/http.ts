@@ -8,6 +8,7 @@ import Fastify, {
 	type FastifyInstance,
 	type FastifyReply,
 	type FastifyRequest,
+	LogController,
 } from "fastify";
 import { internal } from "./clientError.ts";
 
@@ -50,7 +51,7 @@ export async function createHttp(options: {
 		loggerInstance: log,
 		// One line a request, written below: Fastify's own carries the URL, and
 		// that the query and variables of a GET.
-		disableRequestLogging: true,
+		logController: new LogController({ disableRequestLogging: true }),
 		genReqId: () => randomUUID(),
 		trustProxy: options.trustProxy,
 		bodyLimit: BODY_BYTES,
@@ -79,11 +80,8 @@ export async function createHttp(options: {
 		reply.header("x-content-type-options", "nosniff");
 		reply.header("cache-control", "no-store");
 		const path = request.url.split("?", 1)[0] ?? "";
-		if (draining) {
-			reply.header("connection", "close");
-			if (!path.startsWith("/health/")) {
-				return refuse(reply, 503, "The server is shutting down.");
-			}
+		if (draining && !path.startsWith("/health/")) {
+			return refuse(reply, 503, "The server is shutting down.");
 		}
 		// The integration builds a URL of these two; what does not fit throws.
 		if (!URL.canParse(`${request.protocol}://${request.hostname}/`)) {
@@ -123,6 +121,10 @@ export async function createHttp(options: {
 		refuse(reply, 404, "There is nothing here."),
 	);
 	app.setErrorHandler(answerError);
+	// A connection kept alive would outlast its answer, and the drain with it.
+	app.addHook("onSend", async (_request, reply) => {
+		if (draining) reply.header("connection", "close");
+	});
 	app.addHook("onResponse", async (request, reply) => {
 		request.log.info(
 			{

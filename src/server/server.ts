@@ -108,7 +108,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		method: ["GET", "POST"],
 		url: "/graphql",
 		handler(request, reply) {
-			reply.header("vary", "Accept");
+			const vary = reply.getHeader("vary");
+			reply.header("vary", vary === undefined ? "Accept" : `${vary}, Accept`);
 			return graphiql !== null && isBrowser(request)
 				? graphiql(reply)
 				: answer.call(app, request, reply);

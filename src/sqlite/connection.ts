@@ -71,22 +71,7 @@ export class Connection implements Disposable {
 
 	constructor(place: Place, mode: Mode) {
 		this.#place = place;
-		try {
-			if (mode === "read") {
-				this.#database = new DatabaseSync(place.path, {
-					readOnly: true,
-					timeout: BUSY_MS,
-				});
-			} else {
-				const url = pathToFileURL(place.path);
-				// Only `init` makes files: elsewhere a missing one is a fault to report.
-				url.searchParams.set("mode", mode === "create" ? "rwc" : "rw");
-				this.#database = new DatabaseSync(url, { timeout: BUSY_MS });
-				this.#database.exec(WRITE_PRAGMAS);
-			}
-		} catch (thrown) {
-			throw asStorageError(thrown, place, "open");
-		}
+		this.#database = open(place, mode);
 	}
 
 	/** Whether the file failed in a way that opening it again may mend. */
@@ -185,7 +170,30 @@ export class Connection implements Disposable {
 		const ms = performance.now() - began;
 		const statement = { name: sql.name, host, shard, rows, ms };
 		trace?.statement(statement);
-		if (CHANNELS.statement.hasSubscribers) CHANNELS.statement.publish(statement);
+		if (CHANNELS.statement.hasSubscribers)
+			CHANNELS.statement.publish(statement);
+	}
+}
+
+function open(place: Place, mode: Mode): DatabaseSync {
+	let database: DatabaseSync | undefined;
+	try {
+		if (mode === "read") {
+			database = new DatabaseSync(place.path, {
+				readOnly: true,
+				timeout: BUSY_MS,
+			});
+		} else {
+			const url = pathToFileURL(place.path);
+			// Only `init` makes files: elsewhere a missing one is a fault to report.
+			url.searchParams.set("mode", mode === "create" ? "rwc" : "rw");
+			database = new DatabaseSync(url, { timeout: BUSY_MS });
+			database.exec(WRITE_PRAGMAS);
+		}
+		return database;
+	} catch (thrown) {
+		database?.close();
+		throw asStorageError(thrown, place, "open");
 	}
 }
 

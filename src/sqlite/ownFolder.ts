@@ -64,6 +64,8 @@ function isAlive(pid: number): boolean {
 		return process.kill(pid, 0);
 	} catch (thrown) {
 		// Somebody else's process may not be signalled, but it is there.
-		return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
+		return (
+			thrown instanceof Error && "code" in thrown && thrown.code === "EPERM"
+		);
 	}
 }

@@ -13,6 +13,7 @@ export class ShardFile implements Disposable {
 	readonly #readOnly: boolean;
 	#reader: Connection | null = null;
 	#writer: Connection | null = null;
+	#closed = false;
 
 	constructor(place: Place, options: { readonly readOnly: boolean }) {
 		this.place = place;
@@ -39,6 +40,7 @@ export class ShardFile implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
+		this.#closed = true;
 		// The reader first: the last to close empties the WAL, which only the writer can.
 		this.#reader?.[Symbol.dispose]();
 		this.#writer?.[Symbol.dispose]();
@@ -47,6 +49,11 @@ export class ShardFile implements Disposable {
 	}
 
 	#good(connection: Connection | null, mode: Mode): Connection {
+		if (this.#closed) {
+			throw new TypeError(
+				`expected ${this.place.host} to be in use but got: a call after it was closed`,
+			);
+		}
 		if (mode !== "read" && this.#readOnly) {
 			throw new TypeError(
 				`expected only reads of ${this.place.host}, which was opened read-only, but got: a write`,

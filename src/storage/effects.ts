@@ -95,7 +95,9 @@ export function listChanges(
 	}
 	return {
 		edges: wanted,
-		lists: [...lists].filter(([name]) => changed.has(name)).map(([, row]) => row),
+		lists: [...lists]
+			.filter(([name]) => changed.has(name))
+			.map(([, row]) => row),
 	};
 }
 
@@ -131,6 +133,8 @@ function checkEdge(edge: Omit<Edge, "from" | "to">, name: string): void {
 		);
 	}
 	if (state !== PRESENT && state !== REMOVED) {
-		throw new TypeError(`expected a state 0 or 1 for ${name} but got: ${state}`);
+		throw new TypeError(
+			`expected a state 0 or 1 for ${name} but got: ${state}`,
+		);
 	}
 }

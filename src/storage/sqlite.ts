@@ -1,12 +1,10 @@
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Call, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
-import { ShardFile } from "../sqlite/shardFile.ts";
-import type { HostRange, Topology } from "../topology/types.ts";
-import { inGroups } from "./inGroups.ts";
+import type { ShardFile } from "../sqlite/shardFile.ts";
+import type { Topology } from "../topology/types.ts";
 import { modShard } from "./modShard.ts";
 import type {
 	Answer,
@@ -26,24 +24,19 @@ import type {
 	Transaction,
 } from "./port.ts";
 import { modShardTables, shardTables } from "./sqliteDdl.ts";
+import { byFile, filesOf, shardsIn, unmapped } from "./sqliteFiles.ts";
 import { walkLists } from "./sqliteLists.ts";
-import {
-	changeLookups,
-	readLookups,
-	walkLookups,
-} from "./sqliteLookups.ts";
+import { changeLookups, readLookups, walkLookups } from "./sqliteLookups.ts";
 import { mappingStatements, readEdges, walkEdges } from "./sqliteMappings.ts";
 import { objectStatements, readObjects, walkObjects } from "./sqliteObjects.ts";
 import { type DatedDebt, deleteDebts, oldestDebts } from "./sqliteOutbox.ts";
 import {
 	checkScan,
-	scanLists,
 	type ScanStatements,
+	scanLists,
 	scanStatements,
 } from "./sqliteScan.ts";
 import { type Statements, transact } from "./sqliteTransact.ts";
-
-const SCHEME = "sqlite:";
 
 /** How many rows a walk holds at a time. */
 const WALK_ROWS = 1_000;
@@ -54,10 +47,288 @@ const WALK_ROWS = 1_000;
  * a host. Nothing is opened before it is needed. With `readOnly` files are only
  * read, beside another process that owns the folder.
  */
-export async function openSqliteStorage(options: {
+export async function openSqliteStorage(
+	options: SqliteOptions,
+): Promise<Storage> {
+	return new SqliteStorage(options);
+}
+
+interface SqliteOptions {
 	readonly model: Model;
 	readonly topology: Topology;
 	readonly readOnly?: boolean;
-}): Promise<Storage> {
-	return new SqliteStorage(options);
+}
+
+class SqliteStorage implements Storage {
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly modShards: number;
+	readonly #model: Model;
+	readonly #files: ReadonlyMap<number, ShardFile>;
+	readonly #modFiles: ReadonlyMap<number, ShardFile>;
+	readonly #statements: Statements;
+	readonly #scans: ReadonlyMap<string, ScanStatements>;
+
+	constructor({ model, topology, readOnly = false }: SqliteOptions) {
+		this.#model = model;
+		this.#files = filesOf(topology.shards, "db", readOnly);
+		this.#modFiles = filesOf(topology.lookups, "mod", readOnly);
+		this.shards = [...this.#files.keys()];
+		this.openShards = topology.shards
+			.filter(({ open }) => open)
+			.flatMap(shardsIn)
+			.sort((a, b) => a - b);
+		this.modShards = this.#modFiles.size;
+		this.#statements = {
+			model,
+			objects: objectStatements(model),
+			mappings: mappingStatements(model),
+		};
+		this.#scans = new Map(
+			[...model.mappings.values()].map((mapping) => [
+				mapping.name,
+				scanStatements(mapping),
+			]),
+		);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#files.get(shard)?.place.host ?? null;
+	}
+
+	async objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<readonly Answer<string | null>[]> {
+		begin("objects", ids.length, call);
+		return byFile(
+			ids,
+			(id) => this.#files.get(unpackId(id).shard),
+			() => null,
+			(file, some) =>
+				readObjects(file.reader, this.#statements.objects, some, call?.trace),
+		);
+	}
+
+	async scan(
+		scans: readonly Scan[],
+		call?: Call,
+	): Promise<readonly Answer<Scanned>[]> {
+		begin("scan", scans.length, call);
+		scans.forEach(checkScan);
+		return byFile(
+			scans,
+			({ from }) => this.#files.get(unpackId(from).shard),
+			({ from }) => ({
+				edges: [],
+				list: { from, count: 0, lastSequence: 0, epoch: 0 },
+			}),
+			(file, some) =>
+				scanLists(
+					file.reader,
+					(mapping) => this.#scansOf(mapping),
+					some,
+					call?.trace,
+				),
+		);
+	}
+
+	async edges(
+		keys: readonly EdgeKey[],
+		call?: Call,
+	): Promise<readonly Answer<Edge | null>[]> {
+		begin("edges", keys.length, call);
+		return byFile(
+			keys,
+			({ from }) => this.#files.get(unpackId(from).shard),
+			() => null,
+			(file, some) =>
+				readEdges(file.reader, this.#statements.mappings, some, call?.trace),
+		);
+	}
+
+	async lookups(
+		keys: readonly LookupKey[],
+		call?: Call,
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		begin("lookups", keys.length, call);
+		return byFile(
+			keys,
+			({ key }) => this.#modFileOf(key),
+			() => null,
+			(file, some) => readLookups(file.reader, some, call?.trace),
+		);
+	}
+
+	async transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
+		const { lists, objects, edges, around, creates } = transaction;
+		const keys = [lists, objects, edges, around, creates];
+		begin(
+			"transact",
+			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+		);
+		const file = this.#fileOf(transaction.shard);
+		return transact(file.writer, this.#statements, transaction);
+	}
+
+	async setLookups(
+		changes: readonly LookupChange[],
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		begin("setLookups", changes.length);
+		return byFile(
+			changes,
+			({ key }) => this.#modFileOf(key),
+			() => null,
+			(file, some) => changeLookups(file.writer, some),
+		);
+	}
+
+	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
+	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
+		begin("owed", this.shards.length);
+		const writtenBy = (Date.now() - olderThanMs) * 1_000;
+		const answers: readonly Answer<readonly DatedDebt[]>[] = byFile(
+			this.shards,
+			(shard) => this.#files.get(shard),
+			() => [],
+			(file) => [oldestDebts(file.reader, file.place.shard, writtenBy, limit)],
+		);
+		return answers
+			.flatMap((answer) => (answer instanceof CorkboardError ? [] : answer))
+			.sort((a, b) => a.ts - b.ts)
+			.map(({ shard, local, debt }) => ({ shard, local, debt }));
+	}
+
+	async settle(debts: readonly DebtKey[]): Promise<void> {
+		begin("settle", debts.length);
+		const answers = byFile(
+			debts,
+			({ shard }) => this.#fileOf(shard),
+			() => null,
+			(file, some) => {
+				deleteDebts(
+					file.writer,
+					some.map(({ local }) => local),
+				);
+				return some.map(() => null);
+			},
+		);
+		const failed = answers.find((answer) => answer instanceof CorkboardError);
+		if (failed) throw failed;
+	}
+
+	async init(progress?: (done: number, total: number) => void): Promise<void> {
+		const tables = shardTables(this.#model);
+		const modTables = modShardTables();
+		const files = [
+			...[...this.#files.values()].map((file) => ({ file, tables })),
+			...[...this.#modFiles.values()].map((file) => ({
+				file,
+				tables: modTables,
+			})),
+		];
+		begin("init", files.length);
+		let done = 0;
+		for (const { file, tables } of files) {
+			file.create(tables);
+			done += 1;
+			progress?.(done, files.length);
+			await nextTurn();
+		}
+	}
+
+	walkObjects(
+		shard: number,
+		type: string,
+	): AsyncIterable<readonly StoredObject[]> {
+		const number = this.#model.objects.get(type)?.number ?? -1;
+		const statements = this.#statements.objects.get(number);
+		if (statements === undefined) {
+			throw new TypeError(`expected a type of the model but got: ${type}`);
+		}
+		const file = this.#fileOf(shard);
+		return walk<StoredObject>("walkObjects", (last) =>
+			walkObjects(
+				file.reader,
+				statements,
+				shard,
+				last === null ? 0 : unpackId(last.id).local,
+				WALK_ROWS,
+			),
+		);
+	}
+
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+		const file = this.#fileOf(shard);
+		const { mappings } = this.#statements;
+		return walk<Edge>("walkEdges", (last) =>
+			walkEdges(file.reader, mappings, mapping, last, WALK_ROWS),
+		);
+	}
+
+	walkLists(
+		shard: number,
+		mapping: Mapping,
+	): AsyncIterable<readonly ListRow[]> {
+		const file = this.#fileOf(shard);
+		return walk<ListRow>("walkLists", (last) =>
+			walkLists(file.reader, mapping, last?.from ?? null, WALK_ROWS),
+		);
+	}
+
+	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
+		const file = this.#modFiles.get(shard);
+		if (file === undefined) throw unmapped("mod shard", shard);
+		return walk<LookupRow>("walkLookups", (last) =>
+			walkLookups(file.reader, last, WALK_ROWS),
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		for (const file of [...this.#files.values(), ...this.#modFiles.values()]) {
+			file[Symbol.dispose]();
+		}
+	}
+
+	#fileOf(shard: number): ShardFile {
+		const file = this.#files.get(shard);
+		if (file === undefined) throw unmapped("shard", shard);
+		return file;
+	}
+
+	#modFileOf(key: string): ShardFile | undefined {
+		return this.#modFiles.get(modShard(key, this.modShards));
+	}
+
+	#scansOf(mapping: Mapping): ScanStatements {
+		const found = this.#scans.get(mapping.name);
+		if (found === undefined) {
+			throw new TypeError(
+				`expected a mapping of the model but got: ${mapping.name}`,
+			);
+		}
+		return found;
+	}
+}
+
+/** Every call of the port begins here: one that nobody waits for any more goes no further. */
+function begin(verb: string, keys: number, call?: Call): void {
+	call?.signal?.throwIfAborted();
+	if (CHANNELS.storage.hasSubscribers) CHANNELS.storage.publish({ verb, keys });
+}
+
+/** Batch after batch until one is not full, with a turn of the event loop after each for whoever else is served. */
+async function* walk<Row>(
+	verb: string,
+	next: (last: Row | null) => readonly Row[],
+): AsyncGenerator<readonly Row[]> {
+	let last: Row | null = null;
+	begin(verb, 1);
+	for (;;) {
+		const rows: readonly Row[] = next(last);
+		if (rows.length > 0) yield rows;
+		if (rows.length < WALK_ROWS) return;
+		last = rows.at(-1) ?? null;
+		await nextTurn();
+	}
 }

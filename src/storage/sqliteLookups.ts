@@ -56,7 +56,9 @@ export function readLookups(
 		[JSON.stringify(keys.map(({ name, key }) => [name, key]))],
 		trace,
 	);
-	const found = new Map(rows.map((row) => [JSON.stringify([row.name, row.key]), rowOf(row)]));
+	const found = new Map(
+		rows.map((row) => [JSON.stringify([row.name, row.key]), rowOf(row)]),
+	);
 	return keys.map(
 		({ name, key }) => found.get(JSON.stringify([name, key])) ?? null,
 	);

@@ -1,12 +1,9 @@
 import { CorkboardError } from "../../src/errors.ts";
 import type { Graph, Node, Writes } from "../../src/graph/types.ts";
-import { type Id, packId, unpackId } from "../../src/id/ids.ts";
+import { type Id, packId } from "../../src/id/ids.ts";
 import { fold } from "../../src/model/fold.ts";
 import type { Lookup, Mapping, Model } from "../../src/model/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
-
-/** One call of the graph or of its writes, as text: `objects 1,2`. */
-export type Recorded = string;
 
 /**
  * A graph in memory, as one viewer sees it, for tests of what stands above
@@ -18,7 +15,8 @@ export type Recorded = string;
 export class MemoryGraph implements Graph, Writes {
 	readonly model: Model;
 	viewer: Id | null = null;
-	readonly calls: Recorded[] = [];
+	/** Each call of the graph and of its writes, as text: `objects 1,2`. */
+	readonly calls: string[] = [];
 	/** Ids whose host does not answer. */
 	readonly down = new Set<string>();
 	/** Called before each create: somebody else at work at the same moment. */
@@ -182,10 +180,6 @@ export class MemoryGraph implements Graph, Writes {
 /** An id that nothing has, of the given type. */
 export function absentId(type: number): Id {
 	return packId({ shard: 1, type, local: 999_999 });
-}
-
-export function typeNumber(id: Id): number {
-	return unpackId(id).type;
 }
 
 function lookupKey(lookup: Lookup, value: string): string {

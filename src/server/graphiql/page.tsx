@@ -60,8 +60,8 @@ function Page() {
 function DemoUser({ username }: { readonly username: string }) {
 	return (
 		<>
-			You are <strong>@{username}</strong>, a demo user; this token, under
-			Headers below, says so. Without it you are anonymous.
+			You are <strong>@{username}</strong>, a demo user: the token under Headers
+			says so. Without it you are anonymous.
 		</>
 	);
 }

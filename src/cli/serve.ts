@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { type Config, readConfig } from "../config.ts";
+import { CorkboardError } from "../errors.ts";
+import { type Arguments, type Usage, UsageError } from "./arguments.ts";
+import { demoIn } from "./demo.ts";
+import type { Io } from "./io.ts";
+import { ownModel } from "./model.ts";
+import { topologyOf } from "./topology.ts";
+import { welcome } from "./welcome.ts";
+
+export const usage: Usage = {
+	about: "Serves the graph at /graphql until it is interrupted.",
+	operands: [],
+	options: {
+		workers: { value: "N", about: "processes that serve; 1 if not given" },
+		check: {
+			about: "check settings, schema and shard map, and serve nothing",
+		},
+	},
+};
+
+export async function run(given: Arguments, io: Io): Promise<number> {
+	const config = readConfig(io.env);
+	refuseWorkers(given.options.workers, config);
+	if (given.options.check !== undefined) {
+		const { model } = ownModel();
+		const { version } = topologyOf(config);
+		io.out(
+			`settings, schema (${model.objects.size} types) and shard map (version ${version}) are good`,
+		);
+		return 0;
+	}
+	const interruption = io.interruption();
+	await using graph = await io.open(config, "write");
+	await graph.init();
+	const { store } = config;
+	const demo =
+		store.kind === "embedded" && store.demo
+			? await demoIn(graph, store.folder, io)
+			: undefined;
+	if (interruption.aborted) return 0;
+	// A token for everybody who looks is for machines of one's own.
+	const shown = demo && config.mode === "development" ? { demo } : {};
+	const server = await graph.serve(shown);
+	if (config.mode === "development") {
+		io.out(
+			welcome({
+				url: server.url,
+				graphiql: config.graphiql,
+				folder: store.kind === "embedded" ? store.folder : null,
+				...shown,
+			}),
+		);
+	}
+	if (!interruption.aborted) await once(interruption, "abort");
+	await server.close();
+	return 0;
+}
+
+function refuseWorkers(text: string | undefined, { store }: Config): void {
+	if (text === undefined || text === "1") return;
+	if (!/^[1-9][0-9]{0,3}$/.test(text)) {
+		throw new UsageError(
+			`expected --workers to be a number from 1 to 9999 but got: ${text}`,
+		);
+	}
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		store.kind === "embedded"
+			? `--workers must be 1 with an embedded data folder but got: ${text}; one process owns the folder, as its cache would not hear of what another writes`
+			: `--workers must be 1 but got: ${text}; SQLite hosts are owned by one process`,
+	);
+}

@@ -1,0 +1,246 @@
+import { z } from "zod";
+import { CorkboardError } from "../errors.ts";
+import type { Model } from "./types.ts";
+
+/**
+ * What was ever shipped, schema/model.lock.json: rows, edges and keys out there
+ * are found by these names and numbers, so none of them may change its meaning.
+ * What is no longer used stays here as retired, and its names stay taken.
+ */
+export type Lock = z.infer<typeof lockShape>;
+
+const retired = z.literal(true).optional();
+
+const lockShape = z.strictObject({
+	types: z.record(
+		z.string(),
+		z.strictObject({
+			number: z.int(),
+			table: z.string(),
+			retired,
+			/** What the stored JSON has under each path: a type, `id of` one, or `retired`. */
+			keys: z.record(z.string(), z.string()),
+		}),
+	),
+	mappings: z.record(
+		z.string(),
+		z.strictObject({
+			table: z.string(),
+			from: z.string().nullable(),
+			to: z.string(),
+			order: z.enum(["NEWEST_FIRST", "OLDEST_FIRST", "POSITION"]),
+			retired,
+		}),
+	),
+	lookups: z.record(
+		z.string(),
+		z.strictObject({
+			type: z.string(),
+			key: z.string(),
+			fold: z.enum(["CASE", "NONE"]),
+			retired,
+		}),
+	),
+});
+
+const RETIRED = "retired";
+
+export const EMPTY_LOCK: Lock = { types: {}, mappings: {}, lookups: {} };
+
+export interface LockComparison {
+	/** What the model has and the lock lacks: harmless once it is written. */
+	readonly additions: readonly string[];
+	/** What would lose or misread data that is out there. */
+	readonly breaks: readonly string[];
+	/** The lock with the additions. */
+	readonly next: Lock;
+}
+
+/** Hold a model against what was shipped. */
+export function compareLock(lock: Lock, model: Model): LockComparison {
+	const now = lockOf(model);
+	const additions: string[] = [];
+	const breaks: string[] = [];
+	for (const section of ["types", "mappings", "lookups"] as const) {
+		compareSection(section, lock[section], now[section], additions, breaks);
+	}
+	for (const [name, { keys }] of Object.entries(now.types)) {
+		const shipped = lock.types[name];
+		if (shipped === undefined) continue;
+		compareKeys(name, shipped.keys, keys, additions, breaks);
+	}
+	compareTaken(lock, now, breaks);
+	return { additions, breaks, next: merge(lock, now) };
+}
+
+/** Throws BAD_MODEL for text that is no lock. */
+export function parseLock(text: string): Lock {
+	try {
+		return lockShape.parse(JSON.parse(text));
+	} catch (thrown) {
+		throw new CorkboardError(
+			"BAD_MODEL",
+			`expected a lock file but got: ${thrown instanceof z.ZodError ? z.prettifyError(thrown) : String(thrown)}`,
+			{ cause: thrown },
+		);
+	}
+}
+
+/** Sorted, so that a change of the SDL's order changes nothing here. */
+export function printLock(lock: Lock): string {
+	const types = sorted(lock.types).map(([name, type]) => [
+		name,
+		{ ...type, keys: Object.fromEntries(sorted(type.keys)) },
+	]);
+	const ordered = {
+		types: Object.fromEntries(types),
+		mappings: Object.fromEntries(sorted(lock.mappings)),
+		lookups: Object.fromEntries(sorted(lock.lookups)),
+	};
+	return `${JSON.stringify(ordered, null, "\t")}\n`;
+}
+
+function lockOf({ objects, mappings, lookups }: Model): Lock {
+	return {
+		types: Object.fromEntries(
+			[...objects.values()].map((object) => [
+				object.name,
+				{
+					number: object.number,
+					table: object.table,
+					keys: Object.fromEntries([
+						// A lookup without @stored is kept by its resolver, as text.
+						...object.lookups.map(({ key }) => [key, "String"]),
+						...object.stored.flatMap(({ holds }) => [...holds]),
+						...object.references.map(({ key, target }) => [
+							key,
+							`id of ${target}`,
+						]),
+					]),
+				},
+			]),
+		),
+		mappings: Object.fromEntries(
+			[...mappings].map(([name, { table, from, to, order }]) => [
+				name,
+				{ table, from, to, order },
+			]),
+		),
+		lookups: Object.fromEntries(
+			[...lookups].map(([name, { type, key, fold }]) => [
+				name,
+				{ type, key, fold },
+			]),
+		),
+	};
+}
+
+type Entry = Readonly<Record<string, unknown>> & {
+	readonly retired?: true | undefined;
+};
+
+const SINGULAR = { types: "type", mappings: "mapping", lookups: "lookup" };
+
+function compareSection(
+	section: keyof Lock,
+	shipped: Readonly<Record<string, Entry>>,
+	now: Readonly<Record<string, Entry>>,
+	additions: string[],
+	breaks: string[],
+): void {
+	const kind = SINGULAR[section];
+	for (const [name, old] of Object.entries(shipped)) {
+		const current = now[name];
+		if (current === undefined) {
+			if (old.retired) continue;
+			breaks.push(
+				`the ${kind} ${name} is gone: if it shall be, give it "retired": true in the lock`,
+			);
+			continue;
+		}
+		if (old.retired) {
+			breaks.push(`the ${kind} ${name} is retired and cannot be used again`);
+		}
+		for (const [property, value] of Object.entries(old)) {
+			if (property === "keys" || property === "retired") continue;
+			if (current[property] === value) continue;
+			breaks.push(
+				`the ${property} of the ${kind} ${name} must stay ${value} but got: ${current[property]}`,
+			);
+		}
+	}
+	for (const name of Object.keys(now)) {
+		if (!Object.hasOwn(shipped, name)) additions.push(`the ${kind} ${name}`);
+	}
+}
+
+function compareKeys(
+	type: string,
+	shipped: Readonly<Record<string, string>>,
+	now: Readonly<Record<string, string>>,
+	additions: string[],
+	breaks: string[],
+): void {
+	for (const [key, old] of Object.entries(shipped)) {
+		const current = now[key];
+		if (current === undefined) {
+			if (old === RETIRED) continue;
+			breaks.push(
+				`the key ${key} of ${type} is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)`,
+			);
+		} else if (old === RETIRED) {
+			breaks.push(
+				`the key ${key} of ${type} is retired and cannot be used again`,
+			);
+		} else if (current !== old) {
+			breaks.push(
+				`the key ${key} of ${type} must stay ${old} but got: ${current}`,
+			);
+		}
+	}
+	for (const key of Object.keys(now)) {
+		if (!Object.hasOwn(shipped, key))
+			additions.push(`the key ${key} of ${type}`);
+	}
+}
+
+/** Numbers and tables of what has another name now. */
+function compareTaken(lock: Lock, now: Lock, breaks: string[]): void {
+	const holders = holdersOf(lock);
+	for (const [thing, holder] of holdersOf(now)) {
+		const old = holders.get(thing);
+		if (old === undefined || old === holder) continue;
+		breaks.push(`${thing} of ${holder} is taken by ${old}`);
+	}
+}
+
+function holdersOf({ types, mappings }: Lock): ReadonlyMap<string, string> {
+	return new Map([
+		...Object.entries(types).flatMap(([name, { number, table }]) => [
+			[`the number ${number}`, name] as const,
+			[`the table ${table}`, name] as const,
+		]),
+		...Object.entries(mappings).map(
+			([name, { table }]) => [`the table ${table}`, name] as const,
+		),
+	]);
+}
+
+/** What was shipped stands; what is new is added. */
+function merge(lock: Lock, now: Lock): Lock {
+	const types = Object.entries(now.types).map(([name, type]) => {
+		const shipped = lock.types[name] ?? type;
+		return [name, { ...shipped, keys: { ...type.keys, ...shipped.keys } }];
+	});
+	return {
+		types: { ...lock.types, ...Object.fromEntries(types) },
+		mappings: { ...now.mappings, ...lock.mappings },
+		lookups: { ...now.lookups, ...lock.lookups },
+	};
+}
+
+function sorted<T>(
+	record: Readonly<Record<string, T>>,
+): readonly (readonly [string, T])[] {
+	return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,184 @@
+import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
+
+/**
+ * The model as `schema print` shows it: where the value of each field comes
+ * from, what reads it, which shard it is on, and what a write to it writes
+ * besides. Reviewers read its diff (test/golden/model.txt).
+ */
+export function printModel(model: Model): string {
+	const blocks = [
+		...[...model.objects.values()]
+			.toSorted((a, b) => a.number - b.number)
+			.map((object) => printObject(model, object)),
+		...["Query", "Mutation"].flatMap((name) => {
+			const sources = model.sources.get(name);
+			return sources === undefined ? [] : [printRoot(model, name, sources)];
+		}),
+		printLookups(model),
+		printParts(model),
+	];
+	return `${blocks.join("\n\n")}\n`;
+}
+
+type Row = readonly string[];
+type Sources = ReadonlyMap<string, FieldSource>;
+
+const HEADER: Row = ["field", "source", "table", "loader", "shard", "writes"];
+const NOTHING = "-";
+
+function printObject(model: Model, object: ObjectType): string {
+	const rows = [...(model.sources.get(object.name) ?? [])].map(
+		([field, source]): Row => [
+			field,
+			...columnsOf(model, object, field, source),
+		],
+	);
+	return [
+		`type ${object.name}: number ${object.number}, rows in ${object.table}, each on the shard in its id`,
+		...table([HEADER, ...rows]),
+	].join("\n");
+}
+
+function printRoot(model: Model, name: string, sources: Sources): string {
+	const rows = [...sources].map(
+		([field, source]): Row => [field, ...columnsOf(model, null, field, source)],
+	);
+	return [
+		`type ${name}: where operations start`,
+		...table([HEADER, ...rows]),
+	].join("\n");
+}
+
+function columnsOf(
+	model: Model,
+	object: ObjectType | null,
+	field: string,
+	source: FieldSource,
+): Row {
+	const own = object?.table ?? NOTHING;
+	const lookup = object?.lookups.find((each) => each.field === field);
+	const claims =
+		lookup === undefined ? [] : [`lookup ${lookup.name} on its mod shard`];
+	switch (source.kind) {
+		case "id":
+			return ["its id", own, NOTHING, "its own", NOTHING];
+		case "stored":
+			return [
+				`stored ${source.key}${source.default === null ? "" : ` = ${JSON.stringify(source.default)}`}`,
+				own,
+				"objects",
+				"its own",
+				["row", ...claims].join("; "),
+			];
+		case "reference":
+			return [
+				`reference ${source.key} to ${source.target}`,
+				model.objects.get(source.target)?.table ?? NOTHING,
+				"objects",
+				`of the ${source.target}`,
+				["row", ...following(object, field)].join("; "),
+			];
+		case "mapping": {
+			const mapping = model.mappings.get(source.mapping);
+			return mapping === undefined
+				? [NOTHING, NOTHING, NOTHING, NOTHING, NOTHING]
+				: mappingColumns(model, mapping);
+		}
+		case "resolver":
+			return lookup === undefined
+				? ["resolver", NOTHING, "resolver", NOTHING, NOTHING]
+				: [
+						`resolver, stored ${lookup.key}`,
+						own,
+						"resolver",
+						"its own",
+						["row", ...claims].join("; "),
+					];
+		default:
+			return [source.kind, NOTHING, NOTHING, NOTHING, NOTHING];
+	}
+}
+
+/** What a change of a reference owes the lists that follow it. */
+function following(
+	object: ObjectType | null,
+	field: string,
+): readonly string[] {
+	return (object?.followers ?? [])
+		.filter(
+			({ inverse }) => inverse?.kind === "reference" && inverse.field === field,
+		)
+		.map(
+			({ name, from, table }) =>
+				`${name}: edge and list row in ${table} on the shard of the ${from}`,
+		);
+}
+
+function mappingColumns(model: Model, mapping: Mapping): Row {
+	const { name, table, from, to, order, inverse } = mapping;
+	return [
+		`mapping ${name} to ${to}, ${ORDERS[order]}`,
+		table,
+		"pages",
+		from === null ? "0" : "its own",
+		inverse === null
+			? "edge and list row"
+			: inverse.kind === "reference"
+				? `told by ${to}.${inverse.field}`
+				: inverse.kind === "source"
+					? `told by ${inverse.mapping}`
+					: `edge and list row; ${inverse.mapping}: edge and list row in ${model.mappings.get(inverse.mapping)?.table} on the shard of the ${to}`,
+	];
+}
+
+const ORDERS: Readonly<Record<Mapping["order"], string>> = {
+	NEWEST_FIRST: "newest first",
+	OLDEST_FIRST: "oldest first",
+	POSITION: "by position",
+};
+
+function printLookups(model: Model): string {
+	const rows = [...model.lookups.values()].map(
+		({ name, type, field, key, fold }): Row => [
+			name,
+			`${type}.${field}`,
+			key,
+			fold === "CASE" ? "without regard to case" : "as it is",
+		],
+	);
+	return [
+		"lookups: each key on the mod shard md5(key) mod their number",
+		...table([["lookup", "finds by", "key", "compared"], ...rows]),
+	].join("\n");
+}
+
+/** Types that are no objects: their values come with their parent's. */
+function printParts(model: Model): string {
+	const rows = [...model.sources]
+		.filter(
+			([name]) =>
+				!model.objects.has(name) && name !== "Query" && name !== "Mutation",
+		)
+		.map(([name, sources]): Row => {
+			const kind = sources.values().next().value?.kind;
+			const from = kind === "page" || kind === "edge" ? kind : "parent's value";
+			return [name, from, [...sources.keys()].join(" ")];
+		});
+	return [
+		"other types",
+		...table([["type", "part of a", "fields"], ...rows]),
+	].join("\n");
+}
+
+/** In columns, each as wide as its widest cell. */
+function table(rows: readonly Row[]): readonly string[] {
+	const widths: number[] = [];
+	for (const row of rows) {
+		for (const [index, cell] of row.entries()) {
+			widths[index] = Math.max(widths[index] ?? 0, cell.length);
+		}
+	}
+	return rows.map((row) =>
+		`  ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ")}`.trimEnd(),
+	);
+}

@@ -1,0 +1,127 @@
+import type { GraphQLError, GraphQLSchema } from "graphql";
+import { CorkboardError } from "../errors.ts";
+import type { Graph } from "../graph/types.ts";
+import type { Model } from "../model/types.ts";
+import { requestError } from "./errors.ts";
+import { type Explained, type Explaining, explain } from "./explain.ts";
+import type { Bound } from "./inputs.ts";
+import { createPlans, type Operation } from "./plans.ts";
+import { type Guards, overLimit, type Price, priceOf } from "./price.ts";
+import { type Ran, run } from "./run.ts";
+import type { Resolvers } from "./types.ts";
+
+export interface PlannerOptions<Context> {
+	/** What clients see, its scalars able to serialize. */
+	readonly schema: GraphQLSchema;
+	readonly model: Model;
+	readonly resolvers: Resolvers<Context>;
+	/** Edges and objects that one operation may read. */
+	readonly maxPrice: number;
+	/** Compiled plans that are kept. */
+	readonly maxPlans: number;
+	/** What has to be read besides an object to tell whether it may be seen: `guardsOf` of the graph's rules. */
+	readonly guards: Guards;
+	/** Whether errors about variables leave out "Did you mean". */
+	readonly hideSuggestions?: boolean;
+}
+
+/** A validated operation of a client's, with the request's own view of the graph. */
+export interface Request<Context> extends Operation {
+	readonly graph: Graph;
+	readonly context: Context;
+	readonly signal?: AbortSignal;
+}
+
+/** An answer; without `data` if the request was refused before anything was read. */
+export type Executed =
+	| Ran
+	| { readonly errors: readonly GraphQLError[]; readonly data?: never };
+
+export interface Planner<Context> {
+	/** Never rejects. */
+	execute(request: Request<Context>): Promise<Executed>;
+	/** What it may read at most, and the limit; nothing is read. */
+	price(operation: Operation): Price | readonly GraphQLError[];
+	/** Run it, with an account of every step. An operation over the limit is explained too, but not run. */
+	explain(
+		request: Request<Context> & Explaining,
+	): Promise<Explained | readonly GraphQLError[]>;
+}
+
+export function createPlanner<Context extends object>(
+	options: PlannerOptions<Context>,
+): Planner<Context> {
+	const { schema, maxPrice, guards } = options;
+	checkResolvers(options);
+	const plans = createPlans(options, {
+		maxPlans: options.maxPlans,
+		hideSuggestions: options.hideSuggestions ?? false,
+	});
+
+	return {
+		async execute(request) {
+			try {
+				const bound = plans.bind(request);
+				if (isRefused(bound)) return { errors: bound };
+				const dear = overLimit(priceOf(bound, guards), maxPrice);
+				if (dear !== null) return { errors: [dear] };
+				return await run(bound, runOptions(schema, request));
+			} catch (bug) {
+				return { errors: [requestError(bug)] };
+			}
+		},
+
+		price(operation) {
+			const bound = plans.bind(operation);
+			return isRefused(bound) ? bound : priceOf(bound, guards);
+		},
+
+		async explain(request) {
+			const bound = plans.bind(request);
+			if (isRefused(bound)) return bound;
+			return explain(bound, {
+				price: priceOf(bound, guards),
+				limit: maxPrice,
+				run: runOptions(schema, request),
+				...(request.hostOf ? { hostOf: request.hostOf } : {}),
+			});
+		},
+	};
+}
+
+function isRefused(
+	bound: Bound | readonly GraphQLError[],
+): bound is readonly GraphQLError[] {
+	return Array.isArray(bound);
+}
+
+function runOptions<Context>(
+	schema: GraphQLSchema,
+	{ graph, context, signal }: Request<Context>,
+) {
+	return { schema, graph, context, ...(signal ? { signal } : {}) };
+}
+
+/** A field without a source, or with two, stops the start. */
+function checkResolvers<Context>({
+	model,
+	resolvers,
+}: PlannerOptions<Context>): void {
+	const expected = new Set<string>();
+	for (const [type, fields] of model.sources) {
+		for (const [field, { kind }] of fields) {
+			if (kind === "resolver") expected.add(`${type}.${field}`);
+		}
+	}
+	const faults = [
+		...[...expected]
+			.filter((field) => !resolvers.has(field))
+			.map((field) => `expected a resolver for ${field} but got: none`),
+		...[...resolvers.keys()]
+			.filter((field) => !expected.has(field))
+			.map((field) => `expected no resolver for ${field} but got: one`),
+	];
+	if (faults.length > 0) {
+		throw new CorkboardError("BAD_MODEL", faults.join("; "));
+	}
+}

@@ -1,0 +1,159 @@
+import {
+	type DocumentNode,
+	GraphQLError,
+	getVariableValues,
+	Kind,
+	type OperationDefinitionNode,
+} from "graphql";
+import { conditionsOf, type Fragments, fragmentsOf } from "./collect.ts";
+import { type Compiling, compile } from "./compile.ts";
+import { inputError, requestError } from "./errors.ts";
+import { type Bound, bind } from "./inputs.ts";
+import type { Plan } from "./plan.ts";
+
+export interface Operation {
+	readonly document: DocumentNode;
+	readonly operationName?: string | null | undefined;
+	/** As the client sent them. */
+	readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** What is known of an operation before any variable is. */
+interface Prepared {
+	/** Tells it from others in the keys of plans. */
+	readonly number: number;
+	readonly operation: OperationDefinitionNode;
+	readonly fragments: Fragments;
+	/** The variables that its `@skip` and `@include` name. */
+	readonly conditions: readonly string[];
+}
+
+export interface Plans {
+	/** The operation's plan with its variables, or why there is none. */
+	bind(operation: Operation): Bound | readonly GraphQLError[];
+}
+
+/**
+ * The most errors told about one request's variables, as in graphql-js, so that
+ * a long list of wrong values does not become a longer answer.
+ */
+const MAX_VARIABLE_ERRORS = 50;
+
+/**
+ * Compiled plans, at most `maxPlans`, the one not used for longest going first.
+ * A document is known by its object: the document cache in front gives the same
+ * one for the same text, and then nothing of it is looked at again.
+ */
+export function createPlans(
+	compiling: Compiling,
+	options: { readonly maxPlans: number; readonly hideSuggestions: boolean },
+): Plans {
+	const documents = new WeakMap<
+		DocumentNode,
+		Map<string | null, Prepared | GraphQLError>
+	>();
+	const plans = new Map<string, Plan>();
+	let prepared = 0;
+
+	function prepare({
+		document,
+		operationName = null,
+	}: Operation): Prepared | GraphQLError {
+		let operations = documents.get(document);
+		if (operations === undefined) {
+			operations = new Map();
+			documents.set(document, operations);
+		}
+		const known = operations.get(operationName);
+		if (known !== undefined) return known;
+		const operation = operationOf(document, operationName);
+		// Names that are not there are the client's to make up: not remembered.
+		if (operation instanceof GraphQLError) return operation;
+		const fragments = fragmentsOf(document);
+		const made = {
+			number: prepared++,
+			operation,
+			fragments,
+			conditions: conditionsOf(operation.selectionSet, fragments),
+		};
+		operations.set(operationName, made);
+		return made;
+	}
+
+	function planOf(
+		document: DocumentNode,
+		{ number, operation, fragments, conditions }: Prepared,
+		variables: Readonly<Record<string, unknown>>,
+	): Plan {
+		let key = String(number);
+		for (const name of conditions) key += ` ${String(variables[name])}`;
+		let plan = plans.get(key);
+		if (plan === undefined) {
+			plan = compile(compiling, document, operation, fragments, variables);
+		} else {
+			plans.delete(key);
+		}
+		plans.set(key, plan);
+		if (plans.size > options.maxPlans) {
+			plans.delete(plans.keys().next().value as string);
+		}
+		return plan;
+	}
+
+	return {
+		bind(request) {
+			const found = prepare(request);
+			if (found instanceof GraphQLError) return [found];
+			const { coerced, errors } = getVariableValues(
+				compiling.schema,
+				found.operation.variableDefinitions ?? [],
+				request.variables ?? {},
+				{
+					maxErrors: MAX_VARIABLE_ERRORS,
+					hideSuggestions: options.hideSuggestions,
+				},
+			);
+			if (errors !== undefined) return errors.map(inputError);
+			try {
+				return bind(planOf(request.document, found, coerced), coerced);
+			} catch (thrown) {
+				return [
+					thrown instanceof GraphQLError
+						? inputError(thrown)
+						: requestError(thrown),
+				];
+			}
+		},
+	};
+}
+
+/** Which operation of a document is meant (GetOperation, spec §6.1), or the words of graphql-js for which there is none. */
+function operationOf(
+	document: DocumentNode,
+	name: string | null,
+): OperationDefinitionNode | GraphQLError {
+	const operations = document.definitions.filter(
+		(definition) => definition.kind === Kind.OPERATION_DEFINITION,
+	);
+	if (name === null && operations.length > 1) {
+		return inputError(
+			new GraphQLError(
+				"Must provide operation name if query contains multiple operations.",
+			),
+		);
+	}
+	const found =
+		name === null
+			? operations[0]
+			: operations.findLast((operation) => operation.name?.value === name);
+	return (
+		found ??
+		inputError(
+			new GraphQLError(
+				name === null
+					? "Must provide an operation."
+					: `Unknown operation named "${name}".`,
+			),
+		)
+	);
+}

@@ -1,0 +1,89 @@
+import type { Explained, ExplainedStep } from "./explain.ts";
+
+/**
+ * An explained operation for a terminal: a line for what each step is and one
+ * for what it did, indented under the step whose answer it needed.
+ */
+export function printExplain(explained: Explained): string {
+	const { operation, price, limit, ms, statements, rows } = explained;
+	const lines = [
+		`${operation}: price ${price} of at most ${limit}, ${count(statements, "statement")}, ${count(rows, "row")}, ${time(ms)}`,
+		...tree(explained.steps),
+	];
+	for (const { code, path, message } of explained.errors) {
+		lines.push(`! ${[code, path].filter(Boolean).join(" at ")}: ${message}`);
+	}
+	return lines.join("\n");
+}
+
+function tree(steps: readonly ExplainedStep[]): string[] {
+	return steps.flatMap((step, at) => {
+		const isLast = at === steps.length - 1;
+		const [first, ...further] = [...described(step), ...tree(step.steps)];
+		return [
+			`${isLast ? "└─" : "├─"} ${first}`,
+			...further.map((line) => `${isLast ? "  " : "│ "} ${line}`),
+		];
+	});
+}
+
+function described(step: ExplainedStep): string[] {
+	const bar = step.steps.length > 0 ? "│ " : "  ";
+	const what = `${step.kind.padEnd(5)} ${step.path}  ${step.reads}  price ${step.price}`;
+	if (step.runs === 0) return [`${what}  not reached`];
+	const did = [
+		`${count(step.parents, PARENTS[step.kind])} → ${count(step.answers, ANSWERS[step.kind])}`,
+		...places(step),
+		...(step.withPage
+			? ["with the scan"]
+			: [
+					...step.cache
+						.filter(({ hits, misses }) => hits + misses > 0)
+						.map(
+							({ layer, hits, misses }) => `${layer} ${hits}/${hits + misses}`,
+						),
+					...statements(step),
+					time(step.ms),
+				]),
+	];
+	return [what, `${bar}   ${did.join(" · ")}`];
+}
+
+const PARENTS = { scan: "list", fetch: "id", call: "parent" };
+const ANSWERS = { scan: "edge", fetch: "object", call: "value" };
+
+/** More shards than this are counted: a hundred objects are on as many. */
+const SHOWN = 6;
+
+function places({ shards, hosts }: ExplainedStep): string[] {
+	if (shards.length === 0) return [];
+	const on =
+		shards.length > SHOWN
+			? count(shards.length, "shard")
+			: `shard ${shards.join(" ")}`;
+	const at =
+		hosts.length > SHOWN ? count(hosts.length, "host") : hosts.join(" ");
+	return [at === "" ? on : `${on} on ${at}`];
+}
+
+function statements(step: ExplainedStep): string[] {
+	if (step.statements.length === 0) return ["no statement"];
+	const byName = new Map<string, { times: number; rows: number }>();
+	for (const { name, rows, shared } of step.statements) {
+		const label = shared ? `${name} (shared)` : name;
+		const sum = byName.get(label) ?? { times: 0, rows: 0 };
+		byName.set(label, { times: sum.times + 1, rows: sum.rows + rows });
+	}
+	return [...byName].map(
+		([label, { times, rows }]) =>
+			`${times === 1 ? "" : `${times} × `}${label}, ${count(rows, "row")}`,
+	);
+}
+
+function count(number: number, noun: string): string {
+	return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function time(ms: number): string {
+	return `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { LocalCache, MAX_AGE_MS } from "../../src/cache/local.ts";
+
+function open(maxWeight = 1_000_000) {
+	let now = 0;
+	const loads: string[][] = [];
+	const cache = new LocalCache<string>({
+		weigh: (value) => value.length,
+		maxWeight,
+		now: () => now,
+	});
+	return {
+		cache,
+		loads,
+		pass: (ms: number) => {
+			now += ms;
+		},
+		read: (...keys: string[]) =>
+			cache.read<Error>(keys, async (missing) => {
+				const wanted = missing.map((at) => keys[at] as string);
+				loads.push(wanted);
+				return wanted.map((key) => `value of ${key}`);
+			}),
+	};
+}
+
+describe("the cache in the process", () => {
+	it("loads what is missing in one go and answers in the order of the keys", async () => {
+		const { read, loads } = open();
+		await read("b");
+		assert.deepEqual(await read("a", "b", "c"), [
+			"value of a",
+			"value of b",
+			"value of c",
+		]);
+		assert.deepEqual(loads, [["b"], ["a", "c"]]);
+	});
+
+	it("keeps nothing longer than ten seconds from before it was fetched", async () => {
+		const { cache, pass } = open();
+		await cache.read(["a"], async () => {
+			pass(4_000);
+			return ["old"];
+		});
+		pass(MAX_AGE_MS - 4_001);
+		assert.equal(cache.get("a"), "old");
+		pass(1);
+		assert.equal(cache.get("a"), undefined);
+	});
+
+	it("joins a read that is under way", async () => {
+		const { cache } = open();
+		let loads = 0;
+		const load = async () => {
+			loads++;
+			await new Promise((resolve) => setImmediate(resolve));
+			return ["one"];
+		};
+		const answers = await Promise.all([
+			cache.read(["a"], load),
+			cache.read(["a"], load),
+		]);
+		assert.deepEqual(answers, [["one"], ["one"]]);
+		assert.equal(loads, 1);
+	});
+
+	it("does not keep what was read before a write and arrived after it", async () => {
+		const { cache } = open();
+		const database = Promise.withResolvers<string[]>();
+		const reading = cache.read(["a"], () => database.promise);
+		cache.bury("a"); // the write commits while the read is on its way
+		database.resolve(["before the write"]);
+		assert.deepEqual(await reading, ["before the write"]);
+		assert.equal(cache.get("a"), undefined);
+	});
+
+	it("does not let a read that comes after a write join one from before it", async () => {
+		const { cache } = open();
+		const database = Promise.withResolvers<string[]>();
+		const early = cache.read(["a"], () => database.promise);
+		cache.bury("a");
+		const late = cache.read(["a"], async () => ["after the write"]);
+		database.resolve(["before the write"]);
+		assert.deepEqual(await late, ["after the write"]);
+		await early;
+		assert.equal(cache.get("a"), "after the write");
+	});
+
+	it("passes errors on and keeps none", async () => {
+		const { cache, read } = open();
+		const failed = await cache.read(["a"], async () => [new Error("down")]);
+		assert.ok(failed[0] instanceof Error);
+		assert.deepEqual(await read("a"), ["value of a"]);
+	});
+
+	it("can be asked for more than it kept", async () => {
+		const { cache } = open();
+		await cache.read(["a"], async () => ["short"]);
+		const longer = await cache.read(["a"], async () => ["much longer"], {
+			enough: (value) => value.length > 5,
+		});
+		assert.deepEqual(longer, ["much longer"]);
+		assert.equal(cache.get("a"), "much longer");
+	});
+
+	it("stays within its weight by letting the oldest go", async () => {
+		const { cache, read } = open(3 * 211);
+		await read("a");
+		await read("b");
+		await read("c");
+		await read("d");
+		assert.deepEqual(
+			["a", "b", "c", "d"].map((key) => cache.get(key) !== undefined),
+			[false, true, true, true],
+		);
+	});
+
+	it("tells a trace its hits and misses", async () => {
+		const { cache, read } = open();
+		await read("a");
+		const told: unknown[] = [];
+		await cache.read(["a", "b"], async () => ["b"], {
+			trace: {
+				statement() {},
+				cache: (...answer) => told.push(answer),
+			},
+		});
+		assert.deepEqual(told, [["process", 1, 1]]);
+	});
+});

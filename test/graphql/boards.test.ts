@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Id } from "../../src/id/ids.ts";
+import { NOW, Resolving } from "../helpers/resolving.ts";
+
+describe("createBoard", () => {
+	it("makes a board of the viewer's", async () => {
+		const at = new Resolving();
+		const { board } = await at.change("createBoard", {
+			name: " Kitchens ",
+			description: "Small ones.",
+			secret: true,
+		});
+		assert.deepEqual(at.graph.data(board as Id), {
+			name: "Kitchens",
+			description: "Small ones.",
+			secret: true,
+			created_at: NOW,
+			user_id: at.ada,
+		});
+	});
+
+	it("makes one that all may see, without a description, if neither is given", async () => {
+		const at = new Resolving();
+		for (const rest of [{}, { description: null, secret: null }]) {
+			const { board } = await at.change("createBoard", { name: "K", ...rest });
+			assert.deepEqual(at.graph.data(board as Id), {
+				name: "K",
+				secret: false,
+				created_at: NOW,
+				user_id: at.ada,
+			});
+		}
+	});
+
+	it("refuses a blank name and what is too long", async () => {
+		const at = new Resolving();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "createBoard", {
+				name: " ",
+				description: "d".repeat(501),
+			}),
+			"createBoard: name: must not be null or empty; description: expected at most 500 characters but got: 501.",
+		);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "createBoard", {
+				name: "n".repeat(101),
+			}),
+			"createBoard: name: expected at most 100 characters but got: 101.",
+		);
+	});
+
+	it("carries out a repeated request once, for each viewer apart", async () => {
+		const at = new Resolving();
+		const input = { name: "Kitchens", idempotencyKey: "k1" };
+		const first = await at.change("createBoard", input);
+		assert.deepEqual(await at.change("createBoard", input), first);
+		await at.refused("BAD_USER_INPUT", "createBoard", {
+			...input,
+			secret: true,
+		});
+		assert.notDeepEqual(
+			await at.as(at.ben).change("createBoard", input),
+			first,
+		);
+	});
+});
+
+describe("updateBoard", () => {
+	it("changes what is given, clears with null, and leaves what is absent", async () => {
+		const at = new Resolving();
+		const board = at.board(at.ada);
+		assert.deepEqual(
+			await at.change("updateBoard", { id: board, description: "Small." }),
+			{ board },
+		);
+		await at.change("updateBoard", { id: board, secret: true });
+		assert.deepEqual(at.graph.data(board), {
+			name: "Kitchens",
+			description: "Small.",
+			secret: true,
+			created_at: "2026-01-02T00:00:00.000Z",
+			user_id: at.ada,
+		});
+		await at.change("updateBoard", { id: board, description: null });
+		assert.equal("description" in (at.graph.data(board) ?? {}), false);
+	});
+
+	it("refuses to clear the name and the secrecy", async () => {
+		const at = new Resolving();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "updateBoard", {
+				id: at.board(at.ada),
+				name: null,
+				secret: null,
+			}),
+			"updateBoard: name: must not be null or empty; secret: must not be null or empty.",
+		);
+	});
+});
+
+describe("deleteBoard", () => {
+	it("removes the viewer's board and answers its id", async () => {
+		const at = new Resolving();
+		const board = at.board(at.ada, { secret: true });
+		assert.deepEqual(await at.change("deleteBoard", { id: board }), {
+			deletedId: board,
+		});
+		assert.deepEqual(at.graph.calls, [`objects ${board}`, `remove ${board}`]);
+	});
+
+	it("does not find a board that is gone", async () => {
+		const at = new Resolving();
+		const board = at.board(at.ada);
+		await at.change("deleteBoard", { id: board });
+		await at.refused("NOT_FOUND", "deleteBoard", { id: board });
+	});
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Id } from "../../src/id/ids.ts";
+import { NOW, Resolving } from "../helpers/resolving.ts";
+
+describe("addComment", () => {
+	it("says something about a pin the viewer may see", async () => {
+		const at = new Resolving();
+		const pinId = at.pin(at.ben, at.board(at.ben));
+		const { comment } = await at.change("addComment", {
+			pinId,
+			text: " What a loaf! ",
+		});
+		assert.deepEqual(at.graph.data(comment as Id), {
+			text: "What a loaf!",
+			created_at: NOW,
+			user_id: at.ada,
+			pin_id: pinId,
+		});
+	});
+
+	it("has 1 to 2,000 characters", async () => {
+		const at = new Resolving();
+		const pinId = at.pin(at.ben, at.board(at.ben));
+		await at.change("addComment", { pinId, text: "a".repeat(2_000) });
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "addComment", {
+				pinId,
+				text: "a".repeat(2_001),
+			}),
+			"addComment: text: expected at most 2000 characters but got: 2001.",
+		);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "addComment", { pinId, text: " \n" }),
+			"addComment: text: must not be null or empty.",
+		);
+	});
+
+	it("may be said twice, and with an idempotency key is said once", async () => {
+		const at = new Resolving();
+		const input = { pinId: at.pin(at.ben, at.board(at.ben)), text: "Nice" };
+		assert.notDeepEqual(
+			await at.change("addComment", input),
+			await at.change("addComment", input),
+		);
+		const keyed = { ...input, idempotencyKey: "k1" };
+		assert.deepEqual(
+			await at.change("addComment", keyed),
+			await at.change("addComment", keyed),
+		);
+	});
+});
+
+describe("deleteComment", () => {
+	it("takes back the viewer's own, on whose pin it may be", async () => {
+		const at = new Resolving();
+		const pinId = at.pin(at.ben, at.board(at.ben));
+		const { comment } = await at.change("addComment", { pinId, text: "Nice" });
+		await at.as(at.ben).refused("FORBIDDEN", "deleteComment", { id: comment });
+		assert.deepEqual(
+			await at.as(at.ada).change("deleteComment", { id: comment }),
+			{ deletedId: comment },
+		);
+		assert.equal(at.graph.data(comment as Id), undefined);
+	});
+});

@@ -1,0 +1,394 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Id } from "../../src/id/ids.ts";
+import { rootOf } from "../../src/model/rootOf.ts";
+import type { Mapping } from "../../src/model/types.ts";
+import { model, NOW, Resolving } from "../helpers/resolving.ts";
+
+const IMAGE = { url: "https://example.com/loaf.jpg", width: 640 };
+const ROOT = rootOf(model, model.mappings.get("listInterest") as Mapping);
+
+describe("createPin", () => {
+	it("saves something to a board of the viewer's", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const { pin } = await at.change("createPin", {
+			boardId,
+			details: " A loaf ",
+			link: "https://example.com/loaf",
+			image: { ...IMAGE, height: null, alt: "" },
+		});
+		assert.deepEqual(at.graph.data(pin as Id), {
+			details: "A loaf",
+			link: "https://example.com/loaf",
+			image: IMAGE,
+			created_at: NOW,
+			board_id: boardId,
+			user_id: at.ada,
+		});
+		assert.deepEqual(at.graph.calls, [`objects ${boardId}`, "create Pin"]);
+	});
+
+	it("saves a pin of which nothing is said", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const { pin } = await at.change("createPin", {
+			boardId,
+			details: " ",
+			link: null,
+			image: null,
+			interests: null,
+		});
+		assert.deepEqual(at.graph.data(pin as Id), {
+			created_at: NOW,
+			board_id: boardId,
+			user_id: at.ada,
+		});
+	});
+
+	it("tells all faults of its input together", async () => {
+		const at = new Resolving();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "createPin", {
+				boardId: "my board",
+				details: "d".repeat(1_001),
+				link: "ftp://example.com",
+				image: { url: "", width: 0 },
+				interests: ["Bread"],
+			}),
+			[
+				'createPin: boardId: expected an id: a decimal number, but got: "my board"',
+				"details: expected at most 1000 characters but got: 1001",
+				'link: expected an http or https address but got: "ftp://example.com"',
+				"image.url: must not be empty",
+				"image.width: expected a positive number of pixels but got: 0",
+				'interests[0]: expected 1 to 100 of a-z 0-9 - but got: "Bread".',
+			].join("; "),
+		);
+	});
+
+	it("carries out a repeated request once", async () => {
+		const at = new Resolving();
+		const input = {
+			boardId: at.board(at.ada),
+			interests: ["bread"],
+			idempotencyKey: "k1",
+		};
+		const first = await at.change("createPin", input);
+		assert.deepEqual(await at.change("createPin", input), first);
+		await at.refused("BAD_USER_INPUT", "createPin", {
+			...input,
+			details: "Another",
+		});
+	});
+});
+
+describe("the interests of a new pin", () => {
+	it("are filed under, made and listed where they are new, in one lookup and one look at the list", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const bread = at.graph.add("Interest", { slug: "bread", name: "Bread!" });
+		at.graph.addEdge("listInterest", ROOT, bread);
+		const { pin } = await at.change("createPin", {
+			boardId,
+			interests: ["bread", "home-decor", "bread"],
+		});
+		const home = (await at.answer("Query.interest", {
+			slug: "home-decor",
+		})) as Id;
+		assert.deepEqual(at.graph.data(home), {
+			slug: "home-decor",
+			name: "Home decor",
+		});
+		assert.equal(at.graph.data(bread)?.name, "Bread!");
+		assert.ok(at.graph.hasEdge("listInterest", ROOT, home));
+		assert.ok(at.graph.hasEdge("filePin", pin as Id, bread));
+		assert.ok(at.graph.hasEdge("filePin", pin as Id, home));
+	});
+
+	it("take one lookup and one look at the list of all, however many they are", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const [a, b] = ["a", "b"].map((slug) => {
+			const id = at.graph.add("Interest", { slug, name: slug });
+			at.graph.addEdge("listInterest", ROOT, id);
+			return id;
+		});
+		const { pin } = await at.change("createPin", {
+			boardId,
+			interests: ["a", "b"],
+		});
+		assert.deepEqual(at.graph.calls, [
+			`objects ${boardId}`,
+			"lookup slug a,b",
+			`contains listInterest ${ROOT} ${a},${b}`,
+			"create Pin",
+			`set filePin ${pin} ${a}`,
+			`set filePin ${pin} ${b}`,
+		]);
+	});
+
+	it("that somebody else makes at the same moment are theirs", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		let theirs: Id | undefined;
+		at.graph.beforeCreate = (type) => {
+			if (type === "Interest") {
+				theirs = at.graph.add("Interest", { slug: "bread", name: "Bread" });
+				at.graph.beforeCreate = () => {};
+			}
+		};
+		const { pin } = await at.change("createPin", {
+			boardId,
+			interests: ["bread"],
+		});
+		assert.ok(theirs);
+		assert.ok(at.graph.hasEdge("filePin", pin as Id, theirs));
+	});
+
+	it("that were made and never listed are listed by the next who uses them", async () => {
+		const at = new Resolving();
+		const bread = at.graph.add("Interest", { slug: "bread", name: "Bread" });
+		await at.change("createPin", {
+			boardId: at.board(at.ada),
+			interests: ["bread"],
+		});
+		assert.ok(at.graph.hasEdge("listInterest", ROOT, bread));
+	});
+
+	it("that cannot be looked up leave no pin behind", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		at.graph.down.add("bread");
+		await at.refused("UNAVAILABLE", "createPin", {
+			boardId,
+			interests: ["bread"],
+		});
+		assert.deepEqual(at.graph.calls, [
+			`objects ${boardId}`,
+			"lookup slug bread",
+		]);
+	});
+
+	it("have a name even when the slug is all dashes", async () => {
+		const at = new Resolving();
+		await at.change("createPin", {
+			boardId: at.board(at.ada),
+			interests: ["--"],
+		});
+		const id = (await at.answer("Query.interest", { slug: "--" })) as Id;
+		assert.equal(at.graph.data(id)?.name, "--");
+	});
+});
+
+describe("repin", () => {
+	it("copies link and image, and says what the pin saved from says", async () => {
+		const at = new Resolving();
+		const first = at.pin(at.ben, at.board(at.ben));
+		const pinId = at.pin(at.ben, at.board(at.ben), {
+			details: "A loaf",
+			link: "https://example.com/loaf",
+			image: IMAGE,
+			origin_id: first,
+		});
+		const boardId = at.board(at.ada);
+		for (const rest of [{}, { details: null }, { details: " " }]) {
+			const { pin } = await at.change("repin", { pinId, boardId, ...rest });
+			assert.deepEqual(at.graph.data(pin as Id), {
+				details: "A loaf",
+				link: "https://example.com/loaf",
+				image: IMAGE,
+				created_at: NOW,
+				board_id: boardId,
+				user_id: at.ada,
+				origin_id: pinId,
+			});
+		}
+	});
+
+	it("says the viewer's own words where there are some", async () => {
+		const at = new Resolving();
+		const pinId = at.pin(at.ben, at.board(at.ben), { details: "A loaf" });
+		const { pin } = await at.change("repin", {
+			pinId,
+			boardId: at.board(at.ada),
+			details: "To bake",
+		});
+		assert.equal(at.graph.data(pin as Id)?.details, "To bake");
+	});
+
+	it("may be done with a pin of the viewer's own, and twice", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const input = { pinId: at.pin(at.ada, boardId), boardId };
+		assert.notDeepEqual(
+			await at.change("repin", input),
+			await at.change("repin", input),
+		);
+		const keyed = { ...input, idempotencyKey: "k1" };
+		assert.deepEqual(
+			await at.change("repin", keyed),
+			await at.change("repin", keyed),
+		);
+	});
+});
+
+describe("updatePin", () => {
+	it("changes what is given, clears with null, and leaves what is absent", async () => {
+		const at = new Resolving();
+		const board = at.board(at.ada);
+		const pin = at.pin(at.ada, board, { details: "A loaf", image: IMAGE });
+		assert.deepEqual(
+			await at.change("updatePin", {
+				id: pin,
+				link: "https://example.com",
+				image: null,
+			}),
+			{ pin },
+		);
+		assert.deepEqual(at.graph.data(pin), {
+			details: "A loaf",
+			link: "https://example.com",
+			created_at: "2026-01-03T00:00:00.000Z",
+			board_id: board,
+			user_id: at.ada,
+		});
+	});
+
+	it("gives a pin another image whole", async () => {
+		const at = new Resolving();
+		const pin = at.pin(at.ada, at.board(at.ada), { image: IMAGE });
+		const image = { url: "https://example.com/other.jpg", alt: "Other" };
+		await at.change("updatePin", { id: pin, image });
+		assert.deepEqual(at.graph.data(pin)?.image, image);
+	});
+});
+
+describe("deletePin", () => {
+	it("removes the viewer's pin and answers its id", async () => {
+		const at = new Resolving();
+		const pin = at.pin(at.ada, at.board(at.ada));
+		assert.deepEqual(await at.change("deletePin", { id: pin }), {
+			deletedId: pin,
+		});
+		assert.equal(at.graph.data(pin), undefined);
+	});
+});
+
+describe("movePin", () => {
+	function boards() {
+		const at = new Resolving();
+		const [here, there] = [at.board(at.ada), at.board(at.ada)];
+		return {
+			at,
+			here,
+			there,
+			pin: at.pin(at.ada, here),
+			beside: at.pin(at.ada, here),
+			yonder: at.pin(at.ada, there),
+		};
+	}
+
+	it("puts a pin on top of its own board if nothing else is said", async () => {
+		const { at, here, pin } = boards();
+		for (const rest of [{}, { boardId: null, before: null, after: null }]) {
+			assert.deepEqual(await at.change("movePin", { id: pin, ...rest }), {
+				pin,
+			});
+			assert.equal(at.graph.calls.at(-1), `place placePin ${pin} on ${here}`);
+		}
+	});
+
+	it("puts it before or after a pin of its board", async () => {
+		const { at, here, pin, beside } = boards();
+		for (const side of ["before", "after"]) {
+			await at.change("movePin", { id: pin, [side]: beside });
+			assert.equal(
+				at.graph.calls.at(-1),
+				`place placePin ${pin} on ${here} ${side} ${beside}`,
+			);
+		}
+	});
+
+	it("puts it on another board, on top or beside a pin there, and it keeps its id", async () => {
+		const { at, there, pin, yonder } = boards();
+		await at.change("movePin", { id: pin, boardId: there, after: yonder });
+		assert.equal(
+			at.graph.calls.at(-1),
+			`place placePin ${pin} on ${there} after ${yonder}`,
+		);
+		assert.equal(at.graph.data(pin)?.board_id, there);
+	});
+
+	it("changes nothing beside itself", async () => {
+		const { at, here, pin } = boards();
+		for (const side of ["before", "after"]) {
+			assert.deepEqual(await at.change("movePin", { id: pin, [side]: pin }), {
+				pin,
+			});
+			assert.equal(
+				at.graph.calls.some((call) => call.startsWith("place")),
+				false,
+			);
+		}
+		await at.change("movePin", { id: pin, boardId: here, after: pin });
+		assert.equal(
+			at.graph.calls.some((call) => call.startsWith("place")),
+			false,
+		);
+	});
+
+	it("refuses a neighbour that is on another board than the target, be it the pin itself", async () => {
+		const { at, there, pin, beside, yonder } = boards();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "movePin", {
+				id: pin,
+				before: yonder,
+			}),
+			"movePin: before: expected a pin of the target board but got one of another.",
+		);
+		for (const after of [beside, pin]) {
+			assert.equal(
+				await at.refused("BAD_USER_INPUT", "movePin", {
+					id: pin,
+					boardId: there,
+					after,
+				}),
+				"movePin: after: expected a pin of the target board but got one of another.",
+			);
+		}
+	});
+
+	it("refuses two neighbours, with every other fault", async () => {
+		const { at, pin, beside } = boards();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "movePin", {
+				id: pin,
+				boardId: "x",
+				before: beside,
+				after: beside,
+			}),
+			'movePin: boardId: expected an id: a decimal number, but got: "x"; before, after: expected at most one of them but got: both.',
+		);
+	});
+
+	it("does not find a neighbour the viewer may not see, nor one that is no pin", async () => {
+		const { at, here, pin } = boards();
+		const secret = at.pin(at.ben, at.board(at.ben, { secret: true }));
+		for (const before of [secret, here]) {
+			await at.refused("NOT_FOUND", "movePin", { id: pin, before });
+		}
+	});
+
+	it("is forbidden onto somebody else's board, and does not find a secret one", async () => {
+		const { at, pin } = boards();
+		await at.refused("FORBIDDEN", "movePin", {
+			id: pin,
+			boardId: at.board(at.ben),
+		});
+		await at.refused("NOT_FOUND", "movePin", {
+			id: pin,
+			boardId: at.board(at.ben, { secret: true }),
+		});
+	});
+});

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Id } from "../../src/id/ids.ts";
+import { NOW, Resolving } from "../helpers/resolving.ts";
+
+const TAKEN = "This username or e-mail address is taken.";
+
+describe("createUser", () => {
+	it("needs no viewer and answers the user with a token", async () => {
+		const at = new Resolving().as(null);
+		const { user, token } = await at.change("createUser", {
+			username: "Eve_Made_Up",
+			name: " Eve Made-Up ",
+			email: " Eve@example.com ",
+			bio: "Bakes.",
+			website: "https://example.com/eve",
+			avatarUrl: "https://example.com/eve.jpg",
+		});
+		assert.equal(token, `token of ${user}`);
+		assert.deepEqual(at.graph.data(user as Id), {
+			username: "Eve_Made_Up",
+			name: "Eve Made-Up",
+			email: "Eve@example.com",
+			bio: "Bakes.",
+			website: "https://example.com/eve",
+			avatar_url: "https://example.com/eve.jpg",
+			created_at: NOW,
+		});
+	});
+
+	it("takes the username for the name, and stores nothing for what is absent, null or blank", async () => {
+		const at = new Resolving().as(null);
+		for (const [username, rest] of [
+			["eve_one", {}],
+			["eve_two", { name: null, email: null, bio: null, website: null }],
+			["eve_three", { name: " ", email: "", bio: "\n", avatarUrl: "" }],
+		] as const) {
+			const { user } = await at.change("createUser", { username, ...rest });
+			assert.deepEqual(at.graph.data(user as Id), {
+				username,
+				name: username,
+				created_at: NOW,
+			});
+		}
+	});
+
+	it("tells all faults of its input together", async () => {
+		const at = new Resolving().as(null);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "createUser", {
+				username: "e",
+				name: "n".repeat(101),
+				email: "eve",
+				bio: "b".repeat(501),
+				website: "example.com",
+				avatarUrl: "\0",
+				idempotencyKey: "",
+			}),
+			[
+				'createUser: username: expected 3 to 30 of A-Z a-z 0-9 _ but got: "e"',
+				"name: expected at most 100 characters but got: 101",
+				"email: expected an e-mail address (one @, no spaces) but got something else",
+				"bio: expected at most 500 characters but got: 501",
+				'website: expected an http or https address but got: "example.com"',
+				"avatarUrl: expected text but got a NUL character",
+				'idempotencyKey: expected 1 to 100 characters of printable ASCII but got: "".',
+			].join("; "),
+		);
+		assert.deepEqual(at.graph.calls, []);
+	});
+
+	it("answers CONFLICT in the same words for a taken username and a taken address", async () => {
+		const at = new Resolving().as(null);
+		assert.equal(
+			await at.refused("CONFLICT", "createUser", { username: "ADA_made_up" }),
+			TAKEN,
+		);
+		assert.equal(
+			await at.refused("CONFLICT", "createUser", {
+				username: "somebody_new",
+				email: "ADA@example.com",
+			}),
+			TAKEN,
+		);
+	});
+
+	describe("with an idempotency key", () => {
+		const input = { username: "eve_made_up", idempotencyKey: "k1" };
+
+		it("answers a repeated request with the first one's user and a token", async () => {
+			const at = new Resolving().as(null);
+			const first = await at.change("createUser", input);
+			assert.deepEqual(
+				await at.change("createUser", { ...input, bio: " " }),
+				first,
+			);
+		});
+
+		it("gives no token to who repeats it more than ten minutes later", async () => {
+			const at = new Resolving().as(null);
+			const { user, token } = await at.change("createUser", input);
+			at.now = "2026-11-21T12:10:00.000Z";
+			assert.deepEqual(await at.change("createUser", input), { user, token });
+			at.now = "2026-11-21T12:10:00.001Z";
+			assert.deepEqual(await at.change("createUser", input), {
+				user,
+				token: null,
+			});
+		});
+
+		it("refuses another request with the same key", async () => {
+			const at = new Resolving().as(null);
+			await at.change("createUser", input);
+			await at.refused("BAD_USER_INPUT", "createUser", {
+				...input,
+				username: "eve_other",
+			});
+		});
+	});
+});
+
+describe("updateUser", () => {
+	it("changes what is given and leaves what is absent", async () => {
+		const at = new Resolving();
+		assert.deepEqual(
+			await at.change("updateUser", { bio: " Bakes. ", username: "Ada_M" }),
+			{ user: at.ada },
+		);
+		assert.deepEqual(at.graph.data(at.ada), {
+			username: "Ada_M",
+			name: "Ada Made-Up",
+			bio: "Bakes.",
+			email: "ada@example.com",
+			created_at: "2026-01-01T00:00:00.000Z",
+		});
+	});
+
+	it("clears with null, or a blank, what may be absent", async () => {
+		const at = new Resolving();
+		await at.change("updateUser", {
+			bio: "Bakes.",
+			website: "https://example.com",
+			avatarUrl: "https://example.com/a.jpg",
+		});
+		await at.change("updateUser", {
+			bio: null,
+			website: " ",
+			avatarUrl: null,
+			email: null,
+		});
+		assert.deepEqual(at.graph.data(at.ada), {
+			username: "ada_made_up",
+			name: "Ada Made-Up",
+			created_at: "2026-01-01T00:00:00.000Z",
+		});
+	});
+
+	it("refuses to clear the username and the name", async () => {
+		const at = new Resolving();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "updateUser", {
+				username: null,
+				name: null,
+			}),
+			"updateUser: username: must not be null or empty; name: must not be null or empty.",
+		);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "updateUser", { name: " " }),
+			"updateUser: name: must not be null or empty.",
+		);
+	});
+
+	it("answers CONFLICT in the same words for a taken username and a taken address", async () => {
+		const at = new Resolving().as(null);
+		at.as(at.ben);
+		for (const input of [
+			{ username: "Ada_Made_Up" },
+			{ email: "ada@example.com" },
+		]) {
+			assert.equal(await at.refused("CONFLICT", "updateUser", input), TAKEN);
+		}
+	});
+
+	it("may spell the viewer's own name in another case, and twice is no error", async () => {
+		const at = new Resolving();
+		for (const _ of [1, 2]) {
+			await at.change("updateUser", { username: "ADA_MADE_UP" });
+			assert.equal(at.graph.data(at.ada)?.username, "ADA_MADE_UP");
+		}
+	});
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CHANNELS, type StorageCall } from "../../src/diagnostics.ts";
+import { createStore, type Store } from "../../src/graph/store.ts";
+import { createView } from "../../src/graph/view.ts";
+import { createWrites } from "../../src/graph/writes.ts";
+import { createCursors } from "../../src/id/cursors.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Mapping } from "../../src/model/types.ts";
+import type { Storage } from "../../src/storage/port.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite.ts";
+import { embeddedTopology } from "../../src/topology/embedded.ts";
+import { theModel } from "./model.ts";
+
+/** A graph in a folder of its own, which goes when the test does. */
+export interface Embedded extends AsyncDisposable {
+	readonly folder: string;
+	readonly store: Store;
+	readonly storage: Storage;
+	readonly mapping: (name: string) => Mapping;
+	readonly view: (viewer?: Id | null) => ReturnType<typeof createView>;
+	readonly writes: ReturnType<typeof createWrites>;
+	/** A store of the same storage that has nothing in memory. */
+	readonly cold: () => Store;
+}
+
+export async function openEmbedded(
+	options: {
+		readonly shards?: number;
+		readonly folder?: string;
+		readonly cacheBytes?: number;
+		/** Stands between the store and the shards. */
+		readonly wrap?: (storage: Storage) => Storage;
+	} = {},
+): Promise<Embedded> {
+	const folder =
+		options.folder ?? mkdtempSync(join(tmpdir(), "corkboard-graph-"));
+	const { model } = theModel();
+	const storage = await openSqliteStorage({
+		model,
+		topology: embeddedTopology(folder, options.shards ?? 4),
+	});
+	await storage.init();
+	const wrapped = options.wrap?.(storage) ?? storage;
+	const cold = () =>
+		createStore({
+			model,
+			storage: wrapped,
+			cursors: createCursors(Buffer.alloc(32, 1)),
+			cacheBytes: options.cacheBytes ?? 10_000_000,
+		});
+	const store = cold();
+	return {
+		folder,
+		store,
+		storage,
+		mapping(name) {
+			const mapping = model.mappings.get(name);
+			if (mapping === undefined) throw new TypeError(`no mapping ${name}`);
+			return mapping;
+		},
+		view: (viewer = null) => createView(store, viewer),
+		writes: createWrites(store),
+		cold,
+		async [Symbol.asyncDispose]() {
+			await storage[Symbol.asyncDispose]();
+			if (options.folder === undefined) {
+				rmSync(folder, { recursive: true, force: true });
+			}
+		},
+	};
+}
+
+/** The verbs of the storage port that `work` calls, with how many keys each. */
+export async function callsOf(work: () => Promise<unknown>): Promise<string[]> {
+	const calls: string[] = [];
+	const note = (message: unknown) => {
+		const { verb, keys } = message as StorageCall;
+		calls.push(`${verb} ${keys}`);
+	};
+	CHANNELS.storage.subscribe(note);
+	try {
+		await work();
+	} finally {
+		CHANNELS.storage.unsubscribe(note);
+	}
+	return calls;
+}

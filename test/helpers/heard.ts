@@ -1,0 +1,17 @@
+import type { Channel } from "node:diagnostics_channel";
+
+/** What was published on a channel while something ran. */
+export async function heard<Message>(
+	channel: Channel,
+	body: () => Promise<unknown>,
+): Promise<readonly Message[]> {
+	const messages: Message[] = [];
+	const listen = (message: unknown) => messages.push(message as Message);
+	channel.subscribe(listen);
+	try {
+		await body();
+	} finally {
+		channel.unsubscribe(listen);
+	}
+	return messages;
+}

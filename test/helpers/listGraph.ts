@@ -1,0 +1,155 @@
+import { CorkboardError } from "../../src/errors.ts";
+import type { Call } from "../../src/diagnostics.ts";
+import type {
+	Graph,
+	Node,
+	Page,
+	PageArguments,
+	PageParts,
+} from "../../src/graph/types.ts";
+import { type Id, packId, unpackId } from "../../src/id/ids.ts";
+import type { Mapping, Model } from "../../src/model/types.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+
+/**
+ * A graph of arrays and Maps, for tests of the plan: lists have pages, objects
+ * can be hidden or their hosts be down. Every call is written down, those of
+ * one tick together, and like the loaders of the real one it answers all of a
+ * tick at once.
+ */
+export class ListGraph implements Graph {
+	readonly model: Model;
+	readonly viewer: Id | null = null;
+	/** The calls of each tick: `pages likePin 2`, `objects 3`. */
+	readonly ticks: string[][] = [];
+	/** What each call of `pages` wanted. */
+	readonly wants: PageParts[] = [];
+	readonly hidden = new Set<Id>();
+	readonly down = new Set<Id>();
+	/** Answers wait for this besides, in tests of what comes late. */
+	held: Promise<void> = Promise.resolve();
+	/** Thrown by the next call. */
+	bug: Error | null = null;
+	readonly #objects = new Map<Id, Node>();
+	readonly #lists = new Map<string, { to: Id; sequence: number }[]>();
+	#tick: string[] | null = null;
+	#local = 0;
+	#sequence = 1_700_000_000_000_000;
+
+	constructor(model: Model) {
+		this.model = model;
+	}
+
+	add(type: string, data: JsonObject = {}): Id {
+		const number = this.model.objects.get(type)?.number;
+		if (number === undefined) throw new Error(`no type ${type}`);
+		this.#local += 1;
+		const id = packId({ shard: 1, type: number, local: this.#local });
+		this.#objects.set(id, { id, type, data });
+		return id;
+	}
+
+	/** Put an edge on top of a list. */
+	link(mapping: string, from: Id, to: Id): void {
+		const key = `${mapping} ${from}`;
+		this.#sequence += 1_500_000;
+		const list = this.#lists.get(key) ?? [];
+		this.#lists.set(key, [{ to, sequence: this.#sequence }, ...list]);
+	}
+
+	async objects(ids: readonly Id[], call?: Call) {
+		await this.#called(`objects ${ids.length}`, call, ids);
+		return ids.map((id) => this.#see(id));
+	}
+
+	async pages(
+		mapping: Mapping,
+		froms: readonly Id[],
+		page: PageArguments,
+		call?: Call,
+	) {
+		this.wants.push(page.want);
+		await this.#called(`pages ${mapping.name} ${froms.length}`, call, froms);
+		return froms.map((from) => this.#page(mapping, from, page));
+	}
+
+	contains(): Promise<never> {
+		throw new Error("the plan asks for no edge");
+	}
+
+	lookup(): Promise<never> {
+		throw new Error("the plan looks nothing up");
+	}
+
+	#see(id: Id): Node | null | CorkboardError {
+		if (this.down.has(id)) {
+			return new CorkboardError("UNAVAILABLE", "The host does not answer.");
+		}
+		return this.hidden.has(id) ? null : (this.#objects.get(id) ?? null);
+	}
+
+	#page(
+		mapping: Mapping,
+		from: Id,
+		{ first, last, after, before, want }: PageArguments,
+	): Page | CorkboardError {
+		const list = this.#lists.get(`${mapping.name} ${from}`) ?? [];
+		const seen = list.flatMap((edge) => {
+			const node = this.#see(edge.to);
+			return node === null ? [] : [{ ...edge, node }];
+		});
+		const place = (cursor: string | undefined, otherwise: number) =>
+			cursor === undefined
+				? otherwise
+				: seen.findIndex(({ to }) => `at ${to}` === cursor);
+		const start = place(after, -1) + 1;
+		const end = place(before, seen.length);
+		if ((after !== undefined && start === 0) || end < 0) {
+			return new CorkboardError("BAD_USER_INPUT", "No cursor of this list.");
+		}
+		const range = seen.slice(start, end);
+		const taken =
+			last === undefined
+				? range.slice(0, first)
+				: range.slice(Math.max(0, range.length - last));
+		const at = last === undefined ? start : end - taken.length;
+		return {
+			edges: want.edges
+				? taken.map(({ node, sequence, to }) => ({
+						node,
+						sequence,
+						cursor: () => `at ${to}`,
+					}))
+				: [],
+			hasNextPage: at + taken.length < seen.length,
+			hasPreviousPage: at > 0,
+			startCursor: taken[0] ? `at ${taken[0].to}` : null,
+			endCursor: taken.length > 0 ? `at ${taken.at(-1)?.to}` : null,
+			totalCount: list.length,
+		};
+	}
+
+	async #called(
+		what: string,
+		call: Call | undefined,
+		ids: readonly Id[],
+	): Promise<void> {
+		if (this.bug !== null) throw this.bug;
+		if (this.#tick === null) {
+			this.#tick = [];
+			this.ticks.push(this.#tick);
+		}
+		this.#tick.push(what);
+		call?.trace?.cache("process", 0, ids.length);
+		call?.trace?.statement({
+			name: what.startsWith("objects") ? "objects" : "edges",
+			host: "memory",
+			shard: unpackId(ids[0] as Id).shard,
+			rows: ids.length,
+			ms: 0.1,
+		});
+		await new Promise((resolve) => setImmediate(resolve));
+		this.#tick = null;
+		await this.held;
+	}
+}

@@ -1,0 +1,236 @@
+import { buildSchema, type DocumentNode, parse, validate } from "graphql";
+import type { CorkboardError } from "../../src/errors.ts";
+import type { Graph, Node } from "../../src/graph/types.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type {
+	FieldSource,
+	Mapping,
+	Model,
+	ObjectType,
+	Reference,
+} from "../../src/model/types.ts";
+import { createPlanner } from "../../src/plan/planner.ts";
+import type { Resolvers } from "../../src/plan/types.ts";
+import { ListGraph } from "./listGraph.ts";
+
+/**
+ * A small schema with everything a plan can meet, non-null fields in places
+ * included where the real one has none, so that nulls have far to walk.
+ */
+const CONNECTIONS = ["User", "Pin", "Comment"]
+	.map(
+		(type) => `
+	type ${type}Connection { edges: [${type}Edge!]! nodes: [${type}]! pageInfo: PageInfo! totalCount: Int }
+	type ${type}Edge { node: ${type} cursor: String! at: DateTime! }`,
+	)
+	.join("");
+
+const PAGE = "(first: Int, after: String, last: Int, before: String)";
+
+export const schema = buildSchema(`
+	scalar DateTime
+	interface Node { id: ID! }
+	enum Mood { GOOD BAD }
+	input Wish { mood: Mood = GOOD words: [String!] }
+	type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+	${CONNECTIONS}
+	type Query {
+		node(id: ID!): Node
+		nodes(ids: [ID!]!): [Node]!
+		user(id: ID!): User
+		surely(id: ID!): User!
+		users${PAGE}: UserConnection
+		echo(wish: Wish, number: Int! = 7): String
+		table: [[Int]]
+		strictTable: [[Int!]!]
+		broken(how: String!): String
+	}
+	type Mutation {
+		add(amount: Int!): Added
+		addSurely(amount: Int!): Added!
+	}
+	type Added { sum: Int! user: User surely: User! users: [User!] }
+	type User implements Node {
+		id: ID! name: String! bio: String mood: Mood age: Int createdAt: DateTime!
+		picture: Image
+		best: User
+		surelyBest: User!
+		isFriend: Boolean
+		fails: String
+		surelyFails: String!
+		friends(of: Int): [User!]
+		followers${PAGE}: UserConnection
+		likes${PAGE}: PinConnection
+		surelyLikes${PAGE}: PinConnection!
+	}
+	type Image { url: String! alt: String }
+	type Board implements Node { id: ID! name: String! pins${PAGE}: PinConnection }
+	type Pin implements Node { id: ID! details: String board: Board owner: User comments${PAGE}: CommentConnection }
+	type Comment implements Node { id: ID! text: String! pin: Pin }
+`);
+
+const reference = (field: string, key: string, target: string): Reference => ({
+	field,
+	key,
+	target,
+});
+
+const mapping = (
+	name: string,
+	from: string | null,
+	field: string,
+	to: string,
+	inverse: Mapping["inverse"] = null,
+): Mapping => ({
+	name,
+	table: name,
+	from,
+	to,
+	field,
+	order: "NEWEST_FIRST",
+	inverse,
+});
+
+const mappings = [
+	mapping("listUser", null, "users", "User"),
+	mapping("followUser", "User", "followers", "User"),
+	mapping("likePin", "User", "likes", "Pin"),
+	mapping("surelyLikePin", "User", "surelyLikes", "Pin"),
+	mapping("placePin", "Board", "pins", "Pin", {
+		kind: "reference",
+		field: "board",
+		key: "board_id",
+	}),
+	mapping("commentPin", "Pin", "comments", "Comment", {
+		kind: "reference",
+		field: "pin",
+		key: "pin_id",
+	}),
+];
+
+const references: Readonly<Record<string, readonly Reference[]>> = {
+	User: [
+		reference("best", "best_id", "User"),
+		reference("surelyBest", "best_id", "User"),
+	],
+	Pin: [
+		reference("board", "board_id", "Board"),
+		reference("owner", "user_id", "User"),
+	],
+	Comment: [reference("pin", "pin_id", "Pin")],
+};
+
+const objects = Object.entries({ Pin: 1, Board: 2, User: 3, Comment: 4 }).map(
+	([name, number]): ObjectType => ({
+		name,
+		number,
+		table: name,
+		stored: [],
+		references: references[name] ?? [],
+		lookups: [],
+		mappings: [],
+		followers: [],
+	}),
+);
+
+const STORED: Readonly<Record<string, string>> = { createdAt: "created_at" };
+const RESOLVED = new Set(["isFriend", "fails", "surelyFails", "friends"]);
+
+function sourceOf(type: string, field: string): FieldSource {
+	const found = mappings.find(
+		(one) => (one.from ?? "Query") === type && one.field === field,
+	);
+	if (found) return { kind: "mapping", mapping: found.name };
+	if (type === "Query" || type === "Mutation") return { kind: "resolver" };
+	if (type.endsWith("Connection")) {
+		return { kind: "page", part: field as "edges" };
+	}
+	if (type.endsWith("Edge")) return { kind: "edge", part: field as "node" };
+	if (!objects.some(({ name }) => name === type)) return { kind: "property" };
+	if (field === "id") return { kind: "id" };
+	const refers = references[type]?.find((one) => one.field === field);
+	if (refers) return { kind: "reference", ...refers };
+	if (RESOLVED.has(field)) return { kind: "resolver" };
+	return {
+		kind: "stored",
+		key: STORED[field] ?? field,
+		default: field === "createdAt" ? "1970-01-01T00:00:00.000Z" : null,
+	};
+}
+
+export const model: Model = {
+	objects: new Map(objects.map((object) => [object.name, object])),
+	objectsByNumber: new Map(objects.map((object) => [object.number, object])),
+	mappings: new Map(mappings.map((one) => [one.name, one])),
+	lookups: new Map(),
+	sources: new Map(
+		Object.values(schema.getTypeMap())
+			.filter((type) => "getInterfaces" in type && !type.name.startsWith("__"))
+			.map((type) => [
+				type.name,
+				new Map(
+					Object.keys("getFields" in type ? type.getFields() : {}).map(
+						(field) => [field, sourceOf(type.name, field)],
+					),
+				),
+			]),
+	),
+};
+
+/** A comment's pin and the pin's board have to be seen to see it. */
+export function guards(type: string): readonly Reference[] {
+	const within = { Pin: "board", Comment: "pin" }[type];
+	const found = references[type]?.find(({ field }) => field === within);
+	return found ? [found, ...guards(found.target)] : [];
+}
+
+/** What resolvers of these tests work on. */
+export interface World {
+	sum: number;
+	/** Each call of a resolver, with how many parents it was asked for. */
+	readonly calls: string[];
+	/** Settles the call of `broken(how: "late")`. */
+	readonly late: Promise<void>;
+	readonly graph: Graph;
+}
+
+type Answering = (
+	parents: readonly (Node | null)[],
+	args: Readonly<Record<string, unknown>>,
+	world: World,
+) => readonly unknown[] | Promise<readonly unknown[]>;
+
+const each =
+	(
+		answer: (
+			args: Readonly<Record<string, unknown>>,
+			world: World,
+			parent: Node | null,
+		) => unknown,
+	): Answering =>
+	(parents, args, world) =>
+		parents.map((parent) => answer(args, world, parent));
+
+const answering: Readonly<Record<string, Answering>> = {
+	"Query.node": each(({ id }) => id),
+	"Query.nodes": each(({ ids }) => ids),
+	"Query.user": each(({ id }) => id),
+	"Query.surely": each(({ id }) => id),
+	"Query.echo": each((args) => JSON.stringify(args)),
+	"Query.table": each(() => [[1, null], null, [2, "three" as unknown]]),
+	"Query.strictTable": each(() => [[1], [2, null]]),
+	"Query.broken": async (parents, { how }, world) => {
+		if (how === "throw") throw new Error("secret words");
+		if (how === "short") return [];
+		if (how === "late") await world.late;
+		return parents.map(() => "well");
+	},
+	"Mutation.add": each(add),
+	"Mutation.addSurely": each(add),
+	"User.isFriend": each((_, __, parent) => parent?.data.is_friend ?? null),
+	"User.fails": each((_, world) => world.fail(), ),
+	"User.surelyFails": each((_, world, parent) =>
+		parent?.data.fails ? world.fail() : "fine",
+	),
+	"User.friends": each((_, __, parent) => parent?.data.friends ?? null),
+};

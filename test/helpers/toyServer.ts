@@ -1,0 +1,126 @@
+import { buildSchema, execute, GraphQLError } from "graphql";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Execute, Operation } from "../../src/server/apollo.ts";
+import { createTokens } from "../../src/server/identity.ts";
+import { createLog } from "../../src/server/log.ts";
+import {
+	type Server,
+	type ServerOptions,
+	startServer,
+} from "../../src/server/server.ts";
+
+export const ADA = "241294492511762325" as Id;
+export const GONE = "241294492511762326" as Id;
+export const tokens = createTokens(new Uint8Array(32).fill(7), 3_600);
+
+const schema = buildSchema(`
+	type Query {
+		"Greets."
+		hello(name: String = "you"): String
+		"The id of who asks."
+		viewer: String
+		color(is: Color!): String
+		"Answers when told to stop, or after ms."
+		slow(ms: Int!): String
+		"Never answers, whatever it is told."
+		stuck: String
+		fail(how: String!): String
+		must: String!
+	}
+	enum Color { RED GREEN }
+	type Mutation {
+		"Sets the number."
+		setNumber(to: Int!): Int
+	}
+`);
+
+/** graphql-js on a toy schema stands for the plan. */
+const executeToy: Execute = async (operation) => {
+	const result = await execute({
+		schema,
+		document: operation.document,
+		operationName: operation.operationName,
+		variableValues: operation.variables,
+		rootValue: rootValue(operation),
+	});
+	return result;
+};
+
+function rootValue({ viewer, signal }: Operation) {
+	return {
+		hello: ({ name }: { name: string }) => `Hello ${name}`,
+		viewer,
+		color: ({ is }: { is: string }) => is,
+		slow: ({ ms }: { ms: number }) =>
+			new Promise((resolve) => {
+				const timer = setTimeout(resolve, ms, "done");
+				signal.addEventListener("abort", () => {
+					clearTimeout(timer);
+					resolve("stopped");
+				});
+			}),
+		stuck: () => new Promise(() => {}),
+		fail: ({ how }: { how: string }) => {
+			if (how === "forbidden") {
+				throw new CorkboardError("FORBIDDEN", "Only its owner may do this.", {
+					details: { secret: "hunter2" },
+				});
+			}
+			if (how === "config") {
+				throw new CorkboardError("BAD_CONFIG", "secret of the fleet");
+			}
+			if (how === "graphql") throw new GraphQLError("secret in a GraphQLError");
+			throw new Error("secret: connect ECONNREFUSED 10.0.0.1");
+		},
+		must: () => null,
+		setNumber: ({ to }: { to: number }) => to,
+	};
+}
+
+export interface Toy extends AsyncDisposable {
+	readonly server: Server;
+	/** What was logged: JSON lines, parsed. */
+	readonly lines: Record<string, unknown>[];
+	post(
+		body: unknown,
+		headers?: Readonly<Record<string, string>>,
+	): Promise<Response>;
+}
+
+export async function startToy(
+	options: Partial<ServerOptions> = {},
+): Promise<Toy> {
+	const lines: Record<string, unknown>[] = [];
+	const server = await startServer({
+		schema,
+		execute: executeToy,
+		isUser: async (id) => id === ADA,
+		tokens,
+		mode: "development",
+		graphiql: false,
+		host: "127.0.0.1",
+		port: 0,
+		cors: [],
+		trustProxy: false,
+		log: createLog({
+			level: "info",
+			format: "json",
+			destination: { write: (line) => lines.push(JSON.parse(line)) },
+		}),
+		ready: () => true,
+		...options,
+	});
+	return {
+		server,
+		lines,
+		post(body, headers = {}) {
+			return fetch(`${server.url}/graphql`, {
+				method: "POST",
+				headers: { "content-type": "application/json", ...headers },
+				body: typeof body === "string" ? body : JSON.stringify(body),
+			});
+		},
+		[Symbol.asyncDispose]: () => server.close(),
+	};
+}

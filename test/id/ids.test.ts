@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import {
+	type Id,
+	MAX_LOCAL,
+	MAX_SHARD,
+	MAX_TYPE,
+	packId,
+	parseId,
+	storedId,
+	unpackId,
+} from "../../src/id/ids.ts";
+
+describe("ids", () => {
+	// "Sharding Pinterest" takes the first apart in its text; the other two stand
+	// in the same article's example of a stored pin.
+	for (const [id, parts] of [
+		["241294492511762325", { shard: 3429, type: 1, local: 7075733 }],
+		["241294629943640797", { shard: 3429, type: 3, local: 733 }],
+		["241294561224164665", { shard: 3429, type: 2, local: 1337 }],
+	] as const) {
+		it(`take the article's ${id} apart and put it together`, () => {
+			assert.deepEqual(unpackId(id as string as Id), parts);
+			assert.equal(packId(parts), id);
+		});
+	}
+
+	it("keep every part at every size", () => {
+		fc.assert(
+			fc.property(
+				fc.integer({ min: 0, max: MAX_SHARD }),
+				fc.integer({ min: 0, max: MAX_TYPE }),
+				fc.oneof(
+					fc.integer({ min: 0, max: MAX_LOCAL }),
+					fc.constantFrom(0, 2 ** 31 - 1, 2 ** 31, 2 ** 32, MAX_LOCAL),
+				),
+				(shard, type, local) => {
+					const id = packId({ shard, type, local });
+					assert.deepEqual(unpackId(id), { shard, type, local });
+					assert.equal(parseId(id), id);
+				},
+			),
+		);
+	});
+
+	it("reach 2^62 - 1 and no further", () => {
+		const last = packId({ shard: MAX_SHARD, type: MAX_TYPE, local: MAX_LOCAL });
+		assert.equal(last, String(2n ** 62n - 1n));
+		assert.equal(parseId(String(2n ** 62n)), "reserved");
+		assert.equal(parseId(String(2n ** 64n - 1n)), "reserved");
+		assert.equal(parseId(String(2n ** 64n)), "malformed");
+	});
+
+	it("refuse a part that does not fit its bits", () => {
+		for (const parts of [
+			{ shard: MAX_SHARD + 1, type: 1, local: 1 },
+			{ shard: 1, type: MAX_TYPE + 1, local: 1 },
+			{ shard: 1, type: 1, local: MAX_LOCAL + 1 },
+			{ shard: -1, type: 1, local: 1 },
+			{ shard: 1, type: 1.5, local: 1 },
+			{ shard: Number.NaN, type: 1, local: 1 },
+		]) {
+			assert.throws(() => packId(parts), RangeError);
+		}
+	});
+
+	it("are canonical decimals and nothing else", () => {
+		for (const text of [
+			"",
+			"00",
+			"01",
+			"+1",
+			"-1",
+			" 1",
+			"1 ",
+			"1.0",
+			"1e3",
+			"0x10",
+			"1_000",
+			"١",
+			"12\n",
+			"NaN",
+			"9".repeat(400),
+		]) {
+			assert.equal(parseId(text), "malformed", JSON.stringify(text));
+		}
+		assert.equal(parseId("0"), "0");
+	});
+
+	it("stop at damage when they come from storage", () => {
+		assert.throws(() => storedId("12x"), /stored id but got: 12x/);
+	});
+});

@@ -1,0 +1,35 @@
+import { describe } from "node:test";
+import type { Storage } from "../../src/storage/port.ts";
+import { lookupTests } from "./storageLookups.ts";
+import { objectTests } from "./storageObjects.ts";
+import { outboxTests } from "./storageOutbox.ts";
+import { scanTests } from "./storageScans.ts";
+import { transactionTests } from "./storageTransactions.ts";
+import { walkTests } from "./storageWalks.ts";
+
+/**
+ * A storage of its own for one test: the model of `helpers/storageModel.ts`,
+ * its four shards and four mod shards made and empty. The shards and mod
+ * shards in `dead` do not answer; those in `full` have given their last local
+ * id but one of type Pin.
+ */
+export type OpenStorage = (options?: {
+	readonly dead?: readonly number[];
+	readonly full?: readonly number[];
+}) => Promise<OpenedStorage>;
+
+export interface OpenedStorage extends AsyncDisposable {
+	readonly storage: Storage;
+}
+
+/** What every storage behind the port does; each kind of shard is put through it. */
+export function storageSuite(name: string, open: OpenStorage): void {
+	describe(`storage on ${name}`, () => {
+		describe("objects", () => objectTests(open));
+		describe("scans and edges", () => scanTests(open));
+		describe("transactions", () => transactionTests(open));
+		describe("lookups", () => lookupTests(open));
+		describe("the outbox", () => outboxTests(open));
+		describe("walks", () => walkTests(open));
+	});
+}

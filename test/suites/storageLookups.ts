@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CHANNELS } from "../../src/diagnostics.ts";
+import type { LookupChange } from "../../src/storage/port.ts";
+import { heard } from "../helpers/heard.ts";
+import { user } from "../helpers/storageModel.ts";
+import { codes } from "../helpers/storing.ts";
+import type { OpenStorage } from "./storage.ts";
+
+/** Of these keys each is on the mod shard of its number: md5 modulo 4. */
+const ON_SHARD = ["ivy", "bob", "ann", "zoe"] as const;
+
+const ANN = { id: user(1), nonce: "n1" };
+const BEA = { id: user(2, 3), nonce: "n2" };
+
+export function lookupTests(open: OpenStorage): void {
+	test("a free key is null; a claimed one answers its row, in the order asked", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		assert.deepEqual(
+			await storage.setLookups([claim("ann", ANN), claim("bea", BEA)]),
+			[row("ann", ANN), row("bea", BEA)],
+		);
+		assert.deepEqual(
+			await storage.lookups([
+				{ name: "username", key: "bea" },
+				{ name: "email", key: "bea" },
+				{ name: "username", key: "nobody" },
+				{ name: "username", key: "ann" },
+				{ name: "username", key: "bea" },
+			]),
+			[row("bea", BEA), null, null, row("ann", ANN), row("bea", BEA)],
+		);
+	});
+
+	test("keys are compared exactly: by case, by every character, by name", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys = ["ann", "Ann", "änn", "ann ", "a'nn", "🌍", "ann\u0000", ""];
+		const rows = keys.map((key, index) => ({ id: user(index + 1), nonce: key }));
+		await storage.setLookups(
+			keys.map((key, index) => claim(key, rows[index] ?? ANN)),
+		);
+		assert.deepEqual(
+			await storage.lookups(keys.map((key) => ({ name: "username", key }))),
+			keys.map((key, index) => row(key, rows[index] ?? ANN)),
+		);
+	});
+
+	test("a key that is taken stays whose it is, and the loser sees whose", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await storage.setLookups([claim("ann", ANN)]);
+		assert.deepEqual(await storage.setLookups([claim("ann", BEA)]), [
+			row("ann", ANN),
+		]);
+		// A claim repeated sees its own.
+		assert.deepEqual(await storage.setLookups([claim("ann", ANN)]), [
+			row("ann", ANN),
+		]);
+	});
+
+	test("of two claims of one key in one call the first wins", async () => {
+		await using opened = await open();
+		assert.deepEqual(
+			await opened.storage.setLookups([claim("ann", ANN), claim("ann", BEA)]),
+			[row("ann", ANN), row("ann", ANN)],
+		);
+	});
+
+	test("a row is taken over only from the id and nonce expected", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await storage.setLookups([claim("ann", ANN)]);
+		const change = (expect: typeof ANN) =>
+			storage.setLookups([{ ...claim("ann", BEA), expect }]);
+		assert.deepEqual(await change({ ...ANN, nonce: "other" }), [
+			row("ann", ANN),
+		]);
+		assert.deepEqual(await change({ ...ANN, id: user(9) }), [row("ann", ANN)]);
+		assert.deepEqual(await change(ANN), [row("ann", BEA)]);
+	});
+
+	test("a row is released only by its own id and nonce: a second claim by the same object survives", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const again = { id: ANN.id, nonce: "n1 again" };
+		await storage.setLookups([claim("ann", again)]);
+		const release = (expect: typeof ANN) =>
+			storage.setLookups([
+				{ name: "username", key: "ann", expect, next: null },
+			]);
+		assert.deepEqual(await release(ANN), [row("ann", again)]);
+		assert.deepEqual(await release(again), [null]);
+		assert.deepEqual(await release(again), [null]);
+		assert.deepEqual(await storage.setLookups([claim("ann", BEA)]), [
+			row("ann", BEA),
+		]);
+	});
+
+	test("a mod shard that does not answer makes its own keys' answers UNAVAILABLE and no others", async () => {
+		await using opened = await open({ dead: [2] });
+		const { storage } = opened;
+		const changes = ON_SHARD.map((key) => claim(key, ANN));
+		const expected = [
+			row("ivy", ANN),
+			row("bob", ANN),
+			"UNAVAILABLE",
+			row("zoe", ANN),
+		];
+		assert.deepEqual(codes(await storage.setLookups(changes)), expected);
+		assert.deepEqual(codes(await storage.lookups(changes)), expected);
+	});
+
+	test("many keys are one call", async () => {
+		await using opened = await open();
+		const keys = Array.from({ length: 60 }, (_, index) => ({
+			name: "username",
+			key: `user${index}`,
+		}));
+		assert.deepEqual(
+			await heard(CHANNELS.storage, () => opened.storage.lookups(keys)),
+			[{ verb: "lookups", keys: 60 }],
+		);
+		const statements = await heard(CHANNELS.statement, () =>
+			opened.storage.lookups(keys),
+		);
+		assert.equal(statements.length, 4);
+	});
+}
+
+function claim(key: string, next: typeof ANN): LookupChange {
+	return { name: "username", key, expect: null, next };
+}
+
+function row(key: string, { id, nonce }: typeof ANN) {
+	return { name: "username", key, id, nonce };
+}

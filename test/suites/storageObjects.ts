@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { packId, unpackId } from "../../src/id/ids.ts";
+import { heard } from "../helpers/heard.ts";
+import { board, pin, user } from "../helpers/storageModel.ts";
+import { codes, create } from "../helpers/storing.ts";
+import type { OpenStorage } from "./storage.ts";
+
+export function objectTests(open: OpenStorage): void {
+	test("objects answer their JSON text in the order asked, repeated where asked twice", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const [one, two] = await create(storage, 0, "Pin", { n: 1 }, { n: 2 });
+		const [far] = await create(storage, 3, "User", { name: "Ada" });
+		assert.deepEqual(
+			await storage.objects([far, two, one, two].map((id) => id ?? pin(0))),
+			['{"name":"Ada"}', '{"n":2}', '{"n":1}', '{"n":2}'],
+		);
+	});
+
+	test("local ids start at 1, each type and shard for itself", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		assert.deepEqual(
+			[
+				...(await create(storage, 2, "Pin", {}, {})),
+				...(await create(storage, 2, "User", {})),
+				...(await create(storage, 1, "Pin", {})),
+			].map(unpackId),
+			[
+				{ shard: 2, type: 1, local: 1 },
+				{ shard: 2, type: 1, local: 2 },
+				{ shard: 2, type: 3, local: 1 },
+				{ shard: 1, type: 1, local: 1 },
+			],
+		);
+	});
+
+	test("no row, no such type, no such shard and the local id 0 are null", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await create(storage, 0, "Pin", {});
+		assert.deepEqual(
+			await storage.objects([
+				pin(2),
+				board(1),
+				packId({ shard: 0, type: 777, local: 1 }),
+				pin(1, 4),
+				pin(1, 65_535),
+				pin(0),
+				pin(2 ** 36 - 1),
+				pin(1),
+			]),
+			[null, null, null, null, null, null, null, "{}"],
+		);
+	});
+
+	test("no keys are no answers", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		assert.deepEqual(
+			[
+				await storage.objects([]),
+				await storage.scan([]),
+				await storage.edges([]),
+				await storage.lookups([]),
+				await storage.setLookups([]),
+			],
+			[[], [], [], [], []],
+		);
+	});
+
+	test("text comes back as it was stored, whatever is in it", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const data = {
+			text: "Grüße, 世界 🌍 \u0000 \ud800 ' \" ` ; -- \\ \n %s ?",
+			big: "241294492511762325",
+			deep: [{ a: null, b: [true, 1.5, -0.25] }],
+		};
+		const [id = pin(0)] = await create(storage, 0, "Pin", data);
+		const [text] = await storage.objects([id]);
+		assert.equal(text, JSON.stringify(data));
+		const { result } = await storage.transact({
+			shard: 0,
+			objects: [id],
+			decide: ({ objects: [read] }) => ({ result: read }),
+		});
+		assert.deepEqual(result, data);
+	});
+
+	test("a shard that does not answer makes its own keys' answers UNAVAILABLE and no others", async () => {
+		await using opened = await open({ dead: [1] });
+		const { storage } = opened;
+		await create(storage, 0, "Pin", { n: 0 });
+		await create(storage, 2, "Pin", { n: 2 });
+		assert.deepEqual(
+			codes(
+				await storage.objects([pin(1, 1), pin(1), user(1, 1), pin(1, 2)]),
+			),
+			["UNAVAILABLE", '{"n":0}', "UNAVAILABLE", '{"n":2}'],
+		);
+	});
+
+	test("what an error says to a client is the shard and no more", async () => {
+		await using opened = await open({ dead: [1] });
+		const [answer] = await opened.storage.objects([pin(1, 1)]);
+		assert.ok(answer instanceof Error);
+		assert.equal(answer.message, "Shard 1 does not answer at the moment.");
+	});
+
+	test("many objects of one type are one statement a shard, in one call", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		for (const shard of [0, 1, 2]) {
+			await create(storage, shard, "Pin", ...Array.from({ length: 50 }, () => ({})));
+		}
+		const ids = [0, 1, 2].flatMap((shard) =>
+			Array.from({ length: 50 }, (_, index) => pin(index + 1, shard)),
+		);
+		const traced: Statement[] = [];
+		let statements: readonly Statement[] = [];
+		const calls = await heard(CHANNELS.storage, async () => {
+			statements = await heard<Statement>(CHANNELS.statement, () =>
+				storage.objects(ids, {
+					trace: {
+						statement: (statement) => traced.push(statement),
+						cache: () => assert.fail("storage has no cache"),
+					},
+				}),
+			);
+		});
+		assert.deepEqual(calls, [{ verb: "objects", keys: 150 }]);
+		assert.deepEqual(
+			statements.map(({ name, shard, host, rows }) => ({
+				name,
+				shard,
+				rows,
+				known: host === storage.hostOf(shard),
+			})),
+			[0, 1, 2].map((shard) => ({
+				name: "objects pins",
+				shard,
+				rows: 50,
+				known: true,
+			})),
+		);
+		assert.ok(statements.every(({ ms }) => ms >= 0 && ms < 60_000));
+		assert.deepEqual(traced, statements);
+	});
+
+	test("a call that nobody waits for any more goes no further", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const call = { signal: AbortSignal.abort(new Error("gone")) };
+		const calls = await heard(CHANNELS.storage, async () => {
+			await assert.rejects(storage.objects([pin(1)], call), /^Error: gone$/);
+			await assert.rejects(storage.scan([], call), /^Error: gone$/);
+			await assert.rejects(storage.edges([], call), /^Error: gone$/);
+			await assert.rejects(storage.lookups([], call), /^Error: gone$/);
+		});
+		assert.deepEqual(calls, []);
+	});
+
+	test("shards, open shards, mod shards and hosts are the topology's", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		assert.deepEqual(storage.shards, [0, 1, 2, 3]);
+		assert.deepEqual(storage.openShards, [0, 1]);
+		assert.equal(storage.modShards, 4);
+		assert.notEqual(storage.hostOf(3), null);
+		assert.equal(storage.hostOf(4), null);
+	});
+
+	test("init can be repeated: it reports each shard, and nothing is lost", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await create(storage, 0, "Pin", { kept: true });
+		const progress: string[] = [];
+		await storage.init((done, total) => progress.push(`${done}/${total}`));
+		assert.deepEqual(progress, [
+			"1/8",
+			"2/8",
+			"3/8",
+			"4/8",
+			"5/8",
+			"6/8",
+			"7/8",
+			"8/8",
+		]);
+		assert.deepEqual(await storage.objects([pin(1)]), ['{"kept":true}']);
+		assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
+	});
+
+	test("the last local id of 36 bits is given, and none past it", async () => {
+		await using opened = await open({ full: [2] });
+		const { storage } = opened;
+		assert.deepEqual(await create(storage, 2, "Pin", { last: true }), [
+			pin(2 ** 36 - 1, 2),
+		]);
+		await assert.rejects(create(storage, 2, "Pin", {}), {
+			code: "INTERNAL",
+			message:
+				"Shard 2 is full: expected a local id of at most 68719476735 in pins but got: 68719476736.",
+		});
+		assert.deepEqual(await storage.objects([pin(2 ** 36 - 1, 2)]), [
+			'{"last":true}',
+		]);
+	});
+}

@@ -1,0 +1,332 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Mapping } from "../../src/model/types.ts";
+import {
+	PRESENT,
+	type Position,
+	REMOVED,
+	type Scan,
+	type Storage,
+} from "../../src/storage/port.ts";
+import { heard } from "../helpers/heard.ts";
+import { board, comment, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
+import { codes, edge, good, listOf, setEdges } from "../helpers/storing.ts";
+import type { OpenStorage } from "./storage.ts";
+
+const { likePin, placePin, commentPin } = MAPPINGS;
+
+export function scanTests(open: OpenStorage): void {
+	test("a list runs from the newest edge, or from the oldest where the mapping says so", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const sequences = [5, 9, 7];
+		await setEdges(
+			storage,
+			likePin,
+			user(1),
+			sequences.map((sequence) => ({ to: pin(sequence), sequence })),
+		);
+		await setEdges(
+			storage,
+			placePin,
+			board(1),
+			sequences.map((sequence) => ({ to: pin(sequence), sequence })),
+		);
+		await setEdges(
+			storage,
+			commentPin,
+			pin(1),
+			sequences.map((sequence) => ({ to: comment(sequence), sequence })),
+		);
+		assert.deepEqual(
+			[
+				(await listOf(storage, likePin, user(1))).tos,
+				(await listOf(storage, placePin, board(1))).tos,
+				(await listOf(storage, commentPin, pin(1))).tos,
+			],
+			[
+				[pin(9), pin(7), pin(5)],
+				[pin(9), pin(7), pin(5)],
+				[comment(5), comment(7), comment(9)],
+			],
+		);
+	});
+
+	test("a scan answers whole edges and the list's own row", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const sequence = 2 ** 53 - 1;
+		const to = pin(2 ** 36 - 1, 65_535);
+		await setEdges(storage, likePin, user(7, 3), [
+			{ to, sequence, version: 12 },
+		]);
+		assert.deepEqual(
+			await storage.scan([
+				{ mapping: likePin, from: user(7, 3), backward: false, limit: 1 },
+			]),
+			[
+				{
+					edges: [edge(user(7, 3), to, sequence, PRESENT, 12)],
+					list: {
+						from: user(7, 3),
+						count: 1,
+						lastSequence: sequence,
+						epoch: 0,
+					},
+				},
+			],
+		);
+	});
+
+	test("edges of one sequence are in the order of their targets, and a bound between them holds", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const tied = [1, 2, 3].map((local) => ({ to: pin(local), sequence: 8 }));
+		await setEdges(storage, likePin, user(1), tied);
+		const after = { sequence: 8, to: pin(2) };
+		const base = { mapping: likePin, from: user(1), limit: 9 };
+		assert.deepEqual(
+			await tosOf(storage, [
+				{ ...base, backward: false },
+				{ ...base, backward: true },
+				{ ...base, backward: false, after },
+				{ ...base, backward: true, before: after },
+			]),
+			[[pin(3), pin(2), pin(1)], [pin(1), pin(2), pin(3)], [pin(1)], [pin(3)]],
+		);
+	});
+
+	test("a position stays good when the edge at it is gone", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(1), [
+			{ to: pin(1), sequence: 1 },
+			{ to: pin(2), sequence: 2, state: REMOVED },
+			{ to: pin(3), sequence: 3 },
+		]);
+		const at = { sequence: 2, to: pin(2) };
+		const base = { mapping: likePin, from: user(1), limit: 9, backward: false };
+		assert.deepEqual(
+			await tosOf(storage, [
+				{ ...base, after: at },
+				{ ...base, before: at },
+			]),
+			[[pin(1)], [pin(3)]],
+		);
+	});
+
+	test("removed edges are not in a scan; a limit of 0 answers the list's row alone", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(1), [
+			{ to: pin(1), sequence: 1 },
+			{ to: pin(2), sequence: 2, state: REMOVED },
+		]);
+		const base = { mapping: likePin, from: user(1), backward: false };
+		const answers = await storage.scan([
+			{ ...base, limit: 9 },
+			{ ...base, limit: 0 },
+		]);
+		assert.deepEqual(
+			answers.map((answer) => good(answer).edges.map(({ to }) => to)),
+			[[pin(1)], []],
+		);
+		assert.deepEqual(
+			answers.map((answer) => good(answer).list.count),
+			[1, 1],
+		);
+	});
+
+	test("a list nobody wrote to, and one on no shard, have no edges and a row of zeros", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const scans = [user(9), user(9, 77)].map((from) => ({
+			mapping: likePin,
+			from,
+			backward: false,
+			limit: 5,
+		}));
+		assert.deepEqual(
+			await storage.scan(scans),
+			[user(9), user(9, 77)].map((from) => ({
+				edges: [],
+				list: { from, count: 0, lastSequence: 0, epoch: 0 },
+			})),
+		);
+	});
+
+	test("edges answers single edges, removed ones too, null where there never was one", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(1), [
+			{ to: pin(1), sequence: 3 },
+			{ to: pin(2), sequence: 4, state: REMOVED, version: 2 },
+		]);
+		await setEdges(storage, placePin, board(1, 2), [
+			{ to: pin(1), sequence: 6 },
+		]);
+		assert.deepEqual(
+			await storage.edges([
+				{ mapping: placePin, from: board(1, 2), to: pin(1) },
+				{ mapping: likePin, from: user(1), to: pin(3) },
+				{ mapping: likePin, from: user(1), to: pin(2) },
+				{ mapping: likePin, from: user(1), to: pin(1) },
+				{ mapping: likePin, from: user(1, 99), to: pin(1) },
+			]),
+			[
+				edge(board(1, 2), pin(1), 6),
+				null,
+				edge(user(1), pin(2), 4, REMOVED, 2),
+				edge(user(1), pin(1), 3),
+				null,
+			],
+		);
+	});
+
+	test("a shard that does not answer makes its own lists' answers UNAVAILABLE and no others", async () => {
+		await using opened = await open({ dead: [2] });
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(1), [{ to: pin(1), sequence: 3 }]);
+		const base = { mapping: likePin, backward: false, limit: 5 };
+		const [bad, fine] = await storage.scan([
+			{ ...base, from: user(1, 2) },
+			{ ...base, from: user(1) },
+		]);
+		assert.deepEqual(codes([bad ?? null]), ["UNAVAILABLE"]);
+		assert.deepEqual(good(fine).edges, [edge(user(1), pin(1), 3)]);
+		assert.deepEqual(
+			codes(
+				await storage.edges([
+					{ mapping: likePin, from: user(1, 2), to: pin(1) },
+					{ mapping: likePin, from: user(1), to: pin(1) },
+				]),
+			),
+			["UNAVAILABLE", edge(user(1), pin(1), 3)],
+		);
+	});
+
+	test("the scans of one mapping are one statement a shard, in one call", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const froms = [0, 1].flatMap((shard) =>
+			Array.from({ length: 40 }, (_, index) => user(index + 1, shard)),
+		);
+		for (const from of froms) {
+			await setEdges(storage, likePin, from, [{ to: pin(5), sequence: 3 }]);
+		}
+		let statements: readonly Statement[] = [];
+		const calls = await heard(CHANNELS.storage, async () => {
+			statements = await heard<Statement>(CHANNELS.statement, () =>
+				storage.scan(
+					froms.map((from) => ({
+						mapping: likePin,
+						from,
+						backward: false,
+						limit: 5,
+					})),
+				),
+			);
+		});
+		assert.deepEqual(calls, [{ verb: "scan", keys: 80 }]);
+		assert.deepEqual(
+			statements.map(({ name, shard, rows }) => ({ name, shard, rows })),
+			[0, 1].map((shard) => ({ name: "scan likePin", shard, rows: 40 })),
+		);
+	});
+
+	test("a limit or a position that cannot be is refused, saying what was got", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const scan = { mapping: likePin, from: user(1), backward: false };
+		await assert.rejects(storage.scan([{ ...scan, limit: -1 }]), {
+			name: "TypeError",
+			message:
+				"expected the limit of a scan to be an integer from 0 but got: -1",
+		});
+		const after = { sequence: Number.NaN, to: pin(1) };
+		await assert.rejects(storage.scan([{ ...scan, limit: 1, after }]), {
+			name: "TypeError",
+			message:
+				"expected the sequence of a position to be an integer but got: NaN",
+		});
+		const mapping = { ...likePin, name: "no such" };
+		await assert.rejects(storage.scan([{ ...scan, limit: 1, mapping }]), {
+			name: "TypeError",
+			message: "expected a mapping of the model but got: no such",
+		});
+	});
+
+	test("any page between any bounds, either way, is a slice of the ordered list", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		// Few sequences and few targets, so that ties and bounds on edges are common.
+		const sequence = fc.integer({ min: 0, max: 6 });
+		const position = fc.record({
+			sequence,
+			to: fc.integer({ min: 1, max: 30 }).map((local) => pin(local)),
+		});
+		const bound = fc.option(position, { nil: null });
+		let lists = 0;
+		await fc.assert(
+			fc.asyncProperty(
+				fc.constantFrom(likePin, commentPin),
+				fc.uniqueArray(position, { selector: ({ to }) => to, maxLength: 25 }),
+				fc.array(
+					fc.record({
+						after: bound,
+						before: bound,
+						backward: fc.boolean(),
+						limit: fc.integer({ min: 0, max: 30 }),
+					}),
+					{ minLength: 1, maxLength: 8 },
+				),
+				async (mapping, positions, pages) => {
+					lists += 1;
+					const from = user(lists, lists % 4);
+					await setEdges(storage, mapping, from, positions);
+					const scans = pages.map(({ after, before, ...page }) => ({
+						mapping,
+						from,
+						...page,
+						...(after === null ? {} : { after }),
+						...(before === null ? {} : { before }),
+					}));
+					assert.deepEqual(
+						await tosOf(storage, scans),
+						scans.map((scan) => slice(mapping, positions, scan)),
+					);
+				},
+			),
+			{ numRuns: 150 },
+		);
+	});
+}
+
+/** The oracle: an array, sorted and cut. */
+function slice(
+	mapping: Mapping,
+	positions: readonly Position[],
+	{ after, before, backward, limit }: Scan,
+): readonly Id[] {
+	const sign = mapping.order === "OLDEST_FIRST" ? 1 : -1;
+	const compare = (a: Position, b: Position) =>
+		sign * (a.sequence - b.sequence || Number(BigInt(a.to) - BigInt(b.to)));
+	const between = positions
+		.toSorted(compare)
+		.filter((at) => after === undefined || compare(at, after) > 0)
+		.filter((at) => before === undefined || compare(at, before) < 0);
+	return (backward ? between.reverse() : between)
+		.slice(0, limit)
+		.map(({ to }) => to);
+}
+
+async function tosOf(
+	storage: Storage,
+	scans: readonly Scan[],
+): Promise<readonly (readonly Id[])[]> {
+	const answers = await storage.scan(scans);
+	return answers.map((answer) => good(answer).edges.map(({ to }) => to));
+}
