@@ -3,9 +3,11 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
+import { readQuery } from "../graphql/document.ts";
+import { printExplain } from "../plan/print.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
 import type { Io } from "./io.ts";
-import { activeUser } from "./token.ts";
+import { activeUser } from "./users.ts";
 
 export const usage: Usage = {
 	about:
@@ -23,16 +25,29 @@ export const usage: Usage = {
 export async function run(given: Arguments, io: Io): Promise<number> {
 	const [file = "-"] = given.operands;
 	const config = readConfig(io.env);
-	const document =
+	const source =
 		file === "-" ? await text(Readable.from(io.stdin)) : await content(file);
 	const variables = await readVariables(given.options.variables);
-	await using graph = await io.open(config, "read");
-	const viewer =
-		given.options.as === undefined
-			? null
-			: (await activeUser(graph, given.options.as)).id;
-	io.out((await graph.explain({ document, variables, viewer })).trimEnd());
-	return 0;
+	await using corkboard = await io.open(config, "read");
+	const document = readQuery(corkboard.schema, source, file);
+	const { as } = given.options;
+	const viewer = as === undefined ? null : await activeUser(corkboard, as);
+	const context = corkboard.request(viewer);
+	const explained = await corkboard.planner.explain({
+		document,
+		variables,
+		graph: context.graph,
+		context,
+		hostOf: (shard) => corkboard.storage.hostOf(shard),
+	});
+	if ("steps" in explained) {
+		io.out(printExplain(explained));
+		return 0;
+	}
+	throw new CorkboardError(
+		"BAD_USER_INPUT",
+		explained.map(({ message }) => message).join("\n"),
+	);
 }
 
 async function readVariables(

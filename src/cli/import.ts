@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
+import { importLines } from "../ops/import.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { count, showProgress } from "./progress.ts";
@@ -29,11 +30,10 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const config = readConfig(io.env);
 	const source = await openSource(file, io);
 	const signal = io.interruption();
-	await using graph = await io.open(config, "write");
-	await graph.init();
+	await using corkboard = await io.open(config, "own");
 	const progress = showProgress(io, "lines");
 	let bad = 0;
-	const imported = await graph.import(source.lines, {
+	const imported = await importLines(corkboard.store, source.lines, {
 		strict: given.options.strict !== undefined,
 		signal,
 		progress: (lines) => progress.show(lines, source.fraction()),

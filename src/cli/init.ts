@@ -1,9 +1,6 @@
 import { readConfig } from "../config.ts";
-import { shardsOf } from "../topology/ranges.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
-import { showProgress } from "./progress.ts";
-import { topologyOf } from "./topology.ts";
 
 export const usage: Usage = {
 	about: "Makes the tables of every shard; those that are there stay.",
@@ -12,14 +9,11 @@ export const usage: Usage = {
 };
 
 export async function run(_: Arguments, io: Io): Promise<number> {
-	const config = readConfig(io.env);
-	await using graph = await io.open(config, "write");
-	const progress = showProgress(io, "shards");
-	await graph.init((done, total) => progress.show(done, done / total));
-	progress.end();
-	const { shards, lookups } = topologyOf(config);
+	// Whoever opens the data to write makes what is missing.
+	await using corkboard = await io.open(readConfig(io.env), "own");
+	const { shards, modShards } = corkboard.storage;
 	io.out(
-		`${shardsOf(shards).length} shards and ${shardsOf(lookups).length} mod shards have all their tables`,
+		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
 	return 0;
 }

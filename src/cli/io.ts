@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { Access, Opened } from "./opened.ts";
+import type { Access, Corkboard } from "./open.ts";
 
 /** What a command has of the process it runs in, so that a test can give it something else. */
 export interface Io {
@@ -18,8 +18,8 @@ export interface Io {
 	 * instead of ending the process, and the command is to end by itself soon.
 	 */
 	interruption(): AbortSignal;
-	/** The graph of these settings. */
-	open(config: Config, access: Access): Promise<Opened>;
+	/** The program these settings describe. */
+	open(config: Config, access: Access): Promise<Corkboard>;
 }
 
 /** npm hands on the SIGINT that the terminal has already sent to us: within this time (ms) it is the same one. */
@@ -44,7 +44,7 @@ export function processIo(): Io {
 		interruption: () => (interruption ??= onInterrupt()),
 		// Loaded when asked for: `id` and `--help` need not wait for the server's packages.
 		open: async (config, access) =>
-			(await import("./open.ts")).open(config, access),
+			(await import("./open.ts")).openCorkboard(config, access),
 	};
 }
 

@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { type Config, readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
+import { createLog } from "../server/log.ts";
+import { startServer } from "../server/server.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
 import { demoIn } from "./demo.ts";
 import type { Io } from "./io.ts";
 import { ownModel } from "./model.ts";
+import type { Corkboard } from "./open.ts";
 import { topologyOf } from "./topology.ts";
 import { welcome } from "./welcome.ts";
 
@@ -31,17 +34,22 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		return 0;
 	}
 	const interruption = io.interruption();
-	await using graph = await io.open(config, "write");
-	await graph.init();
+	await using corkboard = await io.open(config, "own");
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo
-			? await demoIn(graph, store.folder, io)
+			? await demoIn(corkboard, store.folder, io)
 			: undefined;
 	if (interruption.aborted) return 0;
 	// A token for everybody who looks is for machines of one's own.
 	const shown = demo && config.mode === "development" ? { demo } : {};
-	const server = await graph.serve(shown);
+	await using server = await startServer({
+		...config,
+		...corkboard,
+		...shown,
+		log: createLog(config.log),
+		ready: () => canRead(corkboard),
+	});
 	if (config.mode === "development") {
 		io.out(
 			welcome({
@@ -53,8 +61,13 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		);
 	}
 	if (!interruption.aborted) await once(interruption, "abort");
-	await server.close();
 	return 0;
+}
+
+/** Asked for a name that nobody can have. */
+async function canRead({ storage }: Corkboard): Promise<boolean> {
+	const [answer] = await storage.lookups([{ name: "username", key: "" }]);
+	return !(answer instanceof Error);
 }
 
 function refuseWorkers(text: string | undefined, { store }: Config): void {

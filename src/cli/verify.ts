@@ -1,4 +1,5 @@
 import { readConfig } from "../config.ts";
+import { verifyGraph } from "../ops/verify.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { count, showProgress } from "./progress.ts";
@@ -15,13 +16,13 @@ const SPELLED_FAULTS = 100;
 
 export async function run(given: Arguments, io: Io): Promise<number> {
 	const repair = given.options.repair !== undefined;
-	await using graph = await io.open(
+	await using corkboard = await io.open(
 		readConfig(io.env),
-		repair ? "write" : "read",
+		repair ? "own" : "read",
 	);
 	const progress = showProgress(io, "shards");
 	let faults = 0;
-	const verified = await graph.verify({
+	const verified = await verifyGraph(corkboard.store, {
 		repair,
 		progress: (done, total) => progress.show(done, done / total),
 		fault(sentence) {

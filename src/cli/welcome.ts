@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Demo } from "./opened.ts";
+import type { Demo } from "../server/graphiql/serve.ts";
 
 /** What a newcomer reads when the server is up. */
 export function welcome(server: {

@@ -7,13 +7,14 @@ import { byShard, commit, decided, followEdge, followEdges } from "./commit.ts";
 import {
 	type Debt,
 	decideEdges,
+	type EdgesToRead,
 	edgesToRead,
 	type OwedEdge,
 	toDebt,
 } from "./debts.ts";
 import { type Store, typeOf } from "./store.ts";
 
-/** How often a change is tried again when the object was changed between its reading and its lock. */
+/** How often a change is tried again when the object moved to other lists between its reading and its lock. */
 const ATTEMPTS = 5;
 
 /** Where on a list the object shall stand that is being changed. */
@@ -62,7 +63,6 @@ export async function changeObject(
 			decide(seen) {
 				const data = seen.objects[0] ?? null;
 				if (data === null) throw notFound();
-				if (data.version !== before.version) return decided("again");
 				const changed = change(data);
 				if (changed === null) return decided("done");
 				const next = raise(data, changed);
@@ -70,7 +70,9 @@ export async function changeObject(
 					shard,
 					edgesOf(type, id, data, next, options.placing),
 				);
-				const effects = decideEdges(edgesToRead(store, here), seen);
+				const edges = edgesToRead(store, here);
+				if (!isSame(edges, expected)) return decided("again");
+				const effects = decideEdges(edges, seen);
 				const debt = toDebt({ ...options.owes?.(data, next), edges: owed });
 				return {
 					...effects,
@@ -108,6 +110,13 @@ function edgesOf(
 			...(after !== undefined && { after }),
 		},
 	];
+}
+
+/** Whether what was locked and read is what is about to be changed. */
+function isSame(one: EdgesToRead, other: EdgesToRead): boolean {
+	const spell = ({ keys }: EdgesToRead) =>
+		keys.map(({ mapping, from, to }) => `${mapping.name} ${from} ${to}`).join();
+	return spell(one) === spell(other);
 }
 
 export function typeNamed(store: Store, id: Id): ObjectType {

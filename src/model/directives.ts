@@ -36,7 +36,7 @@ export function isStorageDirective(name: string): boolean {
 export interface DeclaredType {
 	readonly name: string;
 	readonly node: ASTNode | null | undefined;
-	/** `object` has rows of its own (`@object`), `query` and `mutation` are where operations start, `plain` is a part of something else. */
+	/** `object` has rows of its own (`@object`, or lacks it and is a `Node`), `query` and `mutation` are where operations start, `plain` is a part of something else. */
 	readonly role: "object" | "query" | "mutation" | "plain";
 	readonly type: GraphQLObjectType;
 	readonly object: Directive<{ type: number; table: string }> | null;
@@ -84,7 +84,7 @@ export function readDirectives(
 			name: type.name,
 			node: type.astNode,
 			type,
-			role: roleOf(schema, type, object !== null),
+			role: roleOf(schema, type, object),
 			object,
 			fields: new Map(
 				Object.values(type.getFields()).map((field) => [
@@ -153,11 +153,15 @@ function reader(
 function roleOf(
 	schema: GraphQLSchema,
 	type: GraphQLObjectType,
-	hasRows: boolean,
+	object: DeclaredType["object"],
 ): DeclaredType["role"] {
 	if (type === schema.getQueryType()) return "query";
 	if (type === schema.getMutationType()) return "mutation";
-	return hasRows ? "object" : "plain";
+	return object !== null || isNode(type) ? "object" : "plain";
+}
+
+export function isNode(type: GraphQLObjectType): boolean {
+	return type.getInterfaces().some(({ name }) => name === "Node");
 }
 
 function refuseOnInterface(type: GraphQLInterfaceType, faults: Faults): void {

@@ -1,3 +1,4 @@
+import { getNamedType } from "graphql";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
 import type { Faults } from "./faults.ts";
 import type { Inverse, Mapping } from "./types.ts";
@@ -47,7 +48,9 @@ export function readInverse(
 		);
 	}
 	if (other.reference !== null) {
-		const target = String(other.field.type);
+		const target = getNamedType(other.field.type).name;
+		// What is wrong with the reference is told at the reference.
+		if (types.get(target)?.role !== "object") return null;
 		if (target !== mapping.from) {
 			return fault(
 				`the inverse of ${declared.path} must lead back to ${mapping.from} but got: ${other.path}, which is a reference to ${target}`,

@@ -24,7 +24,7 @@ const RESERVED_LOOKUPS: ReadonlySet<string> = new Set(["once", "import"]);
 /** What of the model is named, and must be named once. */
 export class Names {
 	readonly #faults: Faults;
-	/** Who has it, by kind and name. */
+	/** Who has it, by where, kind and name. */
 	readonly #taken = new Map<string, string>();
 
 	constructor(faults: Faults) {
@@ -69,7 +69,7 @@ export class Names {
 				`the key ${name} of ${owner} is reserved: name another with @stored(key:) or @reference(key:)`,
 			);
 		}
-		this.#take(`key of ${type}`, name, owner, node);
+		this.#take("key", name, owner, node, type);
 	}
 
 	#spelled(
@@ -86,10 +86,18 @@ export class Names {
 		);
 	}
 
-	#take(kind: string, name: string, owner: string, node: ASTNode): void {
-		const holder = this.#taken.get(`${kind} ${name}`);
+	/** `within` is where the name must be the only one: the whole model if not given. */
+	#take(
+		kind: string,
+		name: string,
+		owner: string,
+		node: ASTNode,
+		within = "",
+	): void {
+		const place = `${within} ${kind} ${name}`;
+		const holder = this.#taken.get(place);
 		if (holder === undefined) {
-			this.#taken.set(`${kind} ${name}`, owner);
+			this.#taken.set(place, owner);
 			return;
 		}
 		this.#faults.add(

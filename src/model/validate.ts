@@ -11,6 +11,7 @@ import type { PageTypes } from "./connections.ts";
 import {
 	type DeclaredField,
 	type DeclaredType,
+	isNode,
 	ownTypes,
 } from "./directives.ts";
 import type { Faults } from "./faults.ts";
@@ -25,30 +26,32 @@ export function checkNodes(
 	faults: Faults,
 ): void {
 	for (const { name, node, role, type, object, fields } of types.values()) {
-		const isNode = type.getInterfaces().some((each) => each.name === "Node");
-		if (role === "object" && !isNode && !unknown.has("Node")) {
-			faults.add(node, `${name} has @object and so must implement Node`);
-		}
-		if (role === "object" && String(fields.get("id")?.field.type) !== "ID!") {
-			faults.add(node, `${name} has @object and so must have id: ID!`);
-		}
-		if (role !== "object" && object !== null) {
+		if (role !== "object") {
+			if (object === null) continue;
 			faults.add(object.node, `${name} is where operations start, not @object`);
+			continue;
 		}
-		if (role !== "object" && isNode) {
+		if (object === null) {
 			faults.add(
 				node,
 				`${name} implements Node and so must have @object, which gives its ids their type number`,
 			);
 		}
+		if (!isNode(type) && !unknown.has("Node")) {
+			faults.add(node, `${name} has @object and so must implement Node`);
+		}
+		if (String(fields.get("id")?.field.type) !== "ID!") {
+			faults.add(node, `${name} has @object and so must have id: ID!`);
+		}
+	}
+	const subscription = schema.getSubscriptionType();
+	if (subscription) {
+		faults.add(subscription.astNode, "there are no subscriptions");
 	}
 	for (const type of ownTypes(schema)) {
 		if (!isAbstractType(type)) continue;
 		for (const member of schema.getPossibleTypes(type)) {
-			// Of Node itself this is told above.
-			if (types.get(member.name)?.role === "object" || type.name === "Node") {
-				continue;
-			}
+			if (types.get(member.name)?.role === "object") continue;
 			faults.add(
 				member.astNode,
 				`${member.name} belongs to ${type.name} and so must have @object: only objects tell their type, by their id`,

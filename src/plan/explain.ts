@@ -80,7 +80,7 @@ export async function explain(
 	}: Explaining & {
 		readonly price: Price;
 		readonly limit: number;
-		readonly run: Omit<RunOptions<unknown>, "tracer">;
+		readonly run: Omit<RunOptions<object>, "tracer">;
 	},
 ): Promise<Explained> {
 	const { steps, operation } = bound.plan;
@@ -133,7 +133,10 @@ export async function explain(
 		const kept = records.get(step.number) as Record;
 		const asked = kept.statements.map(({ host }) => host);
 		const shards = [
-			...new Set([...kept.shards, ...kept.statements.map(({ shard }) => shard)]),
+			...new Set([
+				...kept.shards,
+				...kept.statements.map(({ shard }) => shard),
+			]),
 		].sort((a, b) => a - b);
 		const hosts = hostOf ? shards.map((shard) => hostOf(shard)) : [];
 		return {

@@ -25,10 +25,9 @@ export interface PlannerOptions<Context> {
 	readonly hideSuggestions?: boolean;
 }
 
-/** A validated operation of a client's, with the request's own view of the graph. */
+/** A validated operation of a client's. The context is made anew for each request and holds its view of the graph. */
 export interface Request<Context> extends Operation {
-	readonly graph: Graph;
-	readonly context: Context;
+	readonly context: Context & { readonly graph: Graph };
 	readonly signal?: AbortSignal;
 }
 
@@ -97,9 +96,9 @@ function isRefused(
 
 function runOptions<Context>(
 	schema: GraphQLSchema,
-	{ graph, context, signal }: Request<Context>,
+	{ context, signal }: Request<Context>,
 ) {
-	return { schema, graph, context, ...(signal ? { signal } : {}) };
+	return { schema, context, ...(signal ? { signal } : {}) };
 }
 
 /** A field without a source, or with two, stops the start. */

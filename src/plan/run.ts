@@ -24,9 +24,8 @@ import {
 
 export interface RunOptions<Context> {
 	readonly schema: GraphQLSchema;
-	readonly graph: Graph;
-	/** For resolvers, which get the graph with it. */
-	readonly context: Context;
+	/** The request's own, for resolvers; with the graph that the plan reads. */
+	readonly context: Context & { readonly graph: Graph };
 	/** The deadline: what is not there when it aborts becomes UNAVAILABLE, and the answer goes out. */
 	readonly signal?: AbortSignal;
 	/** Asked at the start of each step, for explain. */
@@ -49,10 +48,7 @@ export interface Ran {
 /** One request under way. */
 interface Run {
 	readonly bound: Bound;
-	readonly options: RunOptions<unknown>;
-	readonly context: Readonly<Record<string, unknown>> & {
-		readonly graph: Graph;
-	};
+	readonly options: RunOptions<object>;
 	/** What untraced steps hand down. */
 	readonly call: Call;
 	readonly errors: GraphQLError[];
@@ -72,12 +68,12 @@ interface Pending {
  * and one promise; steps whose parents came together start in one tick, so the
  * graph can merge what they read. Everything else is read where it stands.
  */
-export async function run<Context>(
+export async function run(
 	bound: Bound,
-	options: RunOptions<Context>,
+	options: RunOptions<object>,
 ): Promise<Ran> {
 	const { root, serial } = bound.plan;
-	const { graph, context, signal } = options;
+	const { signal } = options;
 	if (root.fault !== null) {
 		return { errors: [fieldError(root.fault, [], [])], data: null };
 	}
@@ -93,7 +89,6 @@ export async function run<Context>(
 	const state: Run = {
 		bound,
 		options,
-		context: { ...context, graph },
 		call: signal ? { signal } : {},
 		errors: [],
 		pending: new Set(),
@@ -167,7 +162,8 @@ function runField(
 			if (page === null) throw new TypeError("expected a scan to have a page");
 			const froms = places.map(({ source }) => root ?? (source as Node).id);
 			begin(run, step, froms, {
-				start: (call) => run.options.graph.pages(mapping, froms, page, call),
+				start: (call) =>
+					run.options.context.graph.pages(mapping, froms, page, call),
 				accept: (pages) => accept(run, completing, places, pages),
 				refuse: (error) => refuse(run, field, places, error),
 			});
@@ -181,7 +177,7 @@ function runField(
 					resolver.resolve({
 						parents,
 						args: input.args,
-						context: run.context,
+						context: run.options.context,
 						call,
 					}),
 				accept: (values) => accept(run, completing, places, values),
@@ -247,7 +243,7 @@ function fetch(
 ): void {
 	const shape = innermost(field.shape) as ObjectShape;
 	begin(run, shape.fetch as Step, ids, {
-		start: (call) => run.options.graph.objects(ids, call),
+		start: (call) => run.options.context.graph.objects(ids, call),
 		accept: (nodes) => {
 			const completing = { field, errors: run.errors, gathered: gather() };
 			for (let at = 0; at < ids.length; at++) {

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { buildSchema, GraphQLError, isScalarType, parseValue } from "graphql";
-import { resolvers } from "../../src/graphql/resolvers/all.ts";
 import {
 	applyScalars,
 	parseDateTime,
 	serializeDateTime,
 } from "../../src/graphql/scalars.ts";
-import { loadModel } from "../../src/model/read.ts";
+import { theModel } from "../helpers/model.ts";
 
 describe("DateTime", () => {
 	it("serialises a stored moment as it stands", () => {
@@ -87,9 +85,7 @@ describe("DateTime", () => {
 });
 
 describe("applyScalars", () => {
-	const { schema } = loadModel(join(import.meta.dirname, "../../schema"), {
-		resolved: new Set(resolvers.keys()),
-	});
+	const { schema } = theModel();
 
 	it("attaches DateTime to the public schema, for values and for literals", () => {
 		assert.equal(applyScalars(schema), schema);

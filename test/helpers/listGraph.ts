@@ -1,5 +1,5 @@
-import { CorkboardError } from "../../src/errors.ts";
 import type { Call } from "../../src/diagnostics.ts";
+import { CorkboardError } from "../../src/errors.ts";
 import type {
 	Graph,
 	Node,

@@ -1,6 +1,6 @@
 import { buildSchema, type DocumentNode, parse, validate } from "graphql";
-import type { CorkboardError } from "../../src/errors.ts";
-import type { Graph, Node } from "../../src/graph/types.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type {
 	FieldSource,
@@ -191,7 +191,9 @@ export interface World {
 	readonly calls: string[];
 	/** Settles the call of `broken(how: "late")`. */
 	readonly late: Promise<void>;
-	readonly graph: Graph;
+	/** What `Mutation.add` names. */
+	readonly user: Id | null;
+	readonly users: readonly Id[];
 }
 
 type Answering = (
@@ -228,9 +230,108 @@ const answering: Readonly<Record<string, Answering>> = {
 	"Mutation.add": each(add),
 	"Mutation.addSurely": each(add),
 	"User.isFriend": each((_, __, parent) => parent?.data.is_friend ?? null),
-	"User.fails": each((_, world) => world.fail(), ),
-	"User.surelyFails": each((_, world, parent) =>
-		parent?.data.fails ? world.fail() : "fine",
+	"User.fails": each(() => failure()),
+	"User.surelyFails": each((_, __, parent) =>
+		parent?.data.fails ? failure() : "fine",
 	),
 	"User.friends": each((_, __, parent) => parent?.data.friends ?? null),
 };
+
+function add({ amount }: Readonly<Record<string, unknown>>, world: World) {
+	if (amount === 0) return new CorkboardError("CONFLICT", "Nothing to add.");
+	world.sum += Number(amount);
+	return {
+		sum: world.sum,
+		user: world.user,
+		surely: world.user,
+		users: world.users,
+	};
+}
+
+function failure(): CorkboardError {
+	return new CorkboardError("FORBIDDEN", "Not for you.");
+}
+
+export const resolvers: Resolvers<World> = new Map(
+	Object.entries(answering).map(([field, answer]) => [
+		field,
+		{
+			dependsOnViewer: false,
+			price: () => (field === "Query.echo" ? 3 : 0),
+			yields: (args) => (Array.isArray(args.ids) ? args.ids.length : 1),
+			async resolve({ parents, args, context }) {
+				context.calls.push(`${field} ${parents.length}`);
+				return answer(parents, args, context);
+			},
+		},
+	]),
+);
+
+export const MAX_PRICE = 50_000;
+
+/** A graph, a world and a planner of its own for each test. */
+export function planning(options: { readonly maxPlans?: number } = {}) {
+	const graph = new ListGraph(model);
+	const late = Promise.withResolvers<void>();
+	const world = {
+		graph,
+		sum: 0,
+		calls: [] as string[],
+		late: late.promise,
+		user: null as Id | null,
+		users: [] as Id[],
+	};
+	const planner = createPlanner<World>({
+		schema,
+		model,
+		resolvers,
+		guards,
+		maxPrice: MAX_PRICE,
+		maxPlans: options.maxPlans ?? 100,
+	});
+	return {
+		graph,
+		world,
+		planner,
+		late,
+		/** The answer as JSON has it. */
+		async answer(
+			query: string | DocumentNode,
+			variables: Record<string, unknown> = {},
+			more: { operationName?: string; signal?: AbortSignal } = {},
+		): Promise<Answer> {
+			const executed = await planner.execute({
+				document: typeof query === "string" ? valid(query) : query,
+				variables,
+				context: world,
+				...more,
+			});
+			return JSON.parse(JSON.stringify(executed));
+		},
+	};
+}
+
+export interface Answer {
+	readonly data?: Record<string, unknown> | null;
+	readonly errors?: readonly {
+		readonly message: string;
+		readonly path?: readonly (string | number)[];
+		readonly locations?: readonly { line: number; column: number }[];
+		readonly extensions: Readonly<Record<string, unknown>>;
+	}[];
+}
+
+/** A document that validation would let through. */
+export function valid(query: string): DocumentNode {
+	const document = parse(query);
+	const faults = validate(schema, document);
+	if (faults.length > 0) throw new Error(faults.join("\n"));
+	return document;
+}
+
+/** Where errors are and what they are, sorted. */
+export function errorsOf({ errors = [] }: Answer): readonly string[] {
+	return errors
+		.map(({ path = [], extensions }) => `${path.join(".")} ${extensions.code}`)
+		.sort();
+}

@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { CorkboardError, type ErrorCode } from "../../src/errors.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import { resolvers } from "../../src/graphql/resolvers/all.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { loadModel } from "../../src/model/read.ts";
 import { MemoryGraph } from "./memoryGraph.ts";
+import { theModel } from "./model.ts";
 
-const { model, schema } = loadModel(join(import.meta.dirname, "../../schema"), {
-	resolved: new Set(resolvers.keys()),
-});
-
-export { model, schema };
+export const { model, schema } = theModel();
 
 export const NOW = "2026-11-21T12:00:00.000Z";
 

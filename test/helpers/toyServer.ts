@@ -80,6 +80,8 @@ function rootValue({ viewer, signal }: Operation) {
 
 export interface Toy extends AsyncDisposable {
 	readonly server: Server;
+	/** Resolved when the first operation has begun. */
+	readonly began: Promise<void>;
 	/** What was logged: JSON lines, parsed. */
 	readonly lines: Record<string, unknown>[];
 	post(
@@ -92,9 +94,13 @@ export async function startToy(
 	options: Partial<ServerOptions> = {},
 ): Promise<Toy> {
 	const lines: Record<string, unknown>[] = [];
+	const { promise: began, resolve: begin } = Promise.withResolvers<void>();
 	const server = await startServer({
 		schema,
-		execute: executeToy,
+		execute(operation) {
+			begin();
+			return executeToy(operation);
+		},
 		isUser: async (id) => id === ADA,
 		tokens,
 		mode: "development",
@@ -113,6 +119,7 @@ export async function startToy(
 	});
 	return {
 		server,
+		began,
 		lines,
 		post(body, headers = {}) {
 			return fetch(`${server.url}/graphql`, {

@@ -96,9 +96,7 @@ export function objectTests(open: OpenStorage): void {
 		await create(storage, 0, "Pin", { n: 0 });
 		await create(storage, 2, "Pin", { n: 2 });
 		assert.deepEqual(
-			codes(
-				await storage.objects([pin(1, 1), pin(1), user(1, 1), pin(1, 2)]),
-			),
+			codes(await storage.objects([pin(1, 1), pin(1), user(1, 1), pin(1, 2)])),
 			["UNAVAILABLE", '{"n":0}', "UNAVAILABLE", '{"n":2}'],
 		);
 	});
@@ -114,7 +112,12 @@ export function objectTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		for (const shard of [0, 1, 2]) {
-			await create(storage, shard, "Pin", ...Array.from({ length: 50 }, () => ({})));
+			await create(
+				storage,
+				shard,
+				"Pin",
+				...Array.from({ length: 50 }, () => ({})),
+			);
 		}
 		const ids = [0, 1, 2].flatMap((shard) =>
 			Array.from({ length: 50 }, (_, index) => pin(index + 1, shard)),

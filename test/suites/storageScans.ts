@@ -5,14 +5,20 @@ import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import {
-	PRESENT,
 	type Position,
+	PRESENT,
 	REMOVED,
 	type Scan,
 	type Storage,
 } from "../../src/storage/port.ts";
 import { heard } from "../helpers/heard.ts";
-import { board, comment, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
+import {
+	board,
+	comment,
+	MAPPINGS,
+	pin,
+	user,
+} from "../helpers/storageModel.ts";
 import { codes, edge, good, listOf, setEdges } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 

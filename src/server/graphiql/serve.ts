@@ -17,7 +17,7 @@ const CONTENT_SECURITY_POLICY = [
 	"script-src 'self'",
 	"worker-src 'self'",
 	"connect-src 'self'",
-	"style-src 'self'",
+	"style-src 'self' 'unsafe-inline'",
 	"font-src 'self' data:",
 	"img-src 'self' data:",
 	"form-action 'none'",

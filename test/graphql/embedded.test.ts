@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { CorkboardError } from "../../src/errors.ts";
+import { createView } from "../../src/graph/view.ts";
+import { createWrites } from "../../src/graph/writes.ts";
+import { resolvers } from "../../src/graphql/resolvers/all.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { rootOf } from "../../src/model/rootOf.ts";
+import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
+
+/** What a mutation of this viewer's answers, in a request of its own: its payload, or the code of its error. */
+async function mutate(
+	at: Embedded,
+	viewer: Id | null,
+	mutation: string,
+	input: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+	const graph = createView(at.store, viewer);
+	const resolver = resolvers.get(`Mutation.${mutation}`);
+	assert.ok(resolver);
+	const [answer] = await resolver.resolve({
+		parents: [null],
+		args: { input },
+		context: {
+			graph,
+			writes: createWrites(at.store, () => graph.forget()),
+			viewer,
+			signToken: async (id: Id) => `token of ${id}`,
+			now: () => new Date(),
+		},
+		call: {},
+	});
+	return answer instanceof CorkboardError
+		? { error: answer.code }
+		: (answer as Record<string, unknown>);
+}
+
+async function made(
+	at: Embedded,
+	viewer: Id | null,
+	mutation: string,
+	input: Readonly<Record<string, unknown>>,
+	field: string,
+): Promise<Id> {
+	const payload = await mutate(at, viewer, mutation, input);
+	assert.ok(payload[field], JSON.stringify(payload));
+	return payload[field] as Id;
+}
+
+/** Who is on a list, as this viewer sees it. */
+async function listed(
+	at: Embedded,
+	mapping: string,
+	from: Id,
+	viewer: Id | null = null,
+): Promise<readonly unknown[]> {
+	const [page] = await at.view(viewer).pages(at.mapping(mapping), [from], {
+		first: 20,
+		want: {
+			edges: true,
+			hasNextPage: false,
+			hasPreviousPage: false,
+			cursors: false,
+			totalCount: false,
+		},
+	});
+	assert.ok(page && !(page instanceof CorkboardError));
+	return page.edges.map(({ node }) =>
+		node instanceof CorkboardError ? node.code : node.id,
+	);
+}
+
+async function people(at: Embedded) {
+	const ada = await made(
+		at,
+		null,
+		"createUser",
+		{ username: "ada_made_up", email: "ada@example.com" },
+		"user",
+	);
+	const ben = await made(
+		at,
+		null,
+		"createUser",
+		{ username: "ben_made_up" },
+		"user",
+	);
+	const board = await made(at, ada, "createBoard", { name: "Bread" }, "board");
+	const pin = (details: string) =>
+		made(at, ada, "createPin", { boardId: board, details }, "pin");
+	return { ada, ben, board, pin };
+}
+
+describe("mutations on embedded shards", () => {
+	it("keep a board in the order its owner gives it, over two boards", async () => {
+		await using at = await openEmbedded();
+		const { ada, board, pin } = await people(at);
+		const [one, two, three] = [await pin("1"), await pin("2"), await pin("3")];
+		assert.deepEqual(await listed(at, "placePin", board), [three, two, one]);
+		await mutate(at, ada, "movePin", { id: one, before: two });
+		assert.deepEqual(await listed(at, "placePin", board), [three, one, two]);
+		await mutate(at, ada, "movePin", { id: three, after: two });
+		assert.deepEqual(await listed(at, "placePin", board), [one, two, three]);
+		await mutate(at, ada, "movePin", { id: two });
+		assert.deepEqual(await listed(at, "placePin", board), [two, one, three]);
+		const other = await made(
+			at,
+			ada,
+			"createBoard",
+			{ name: "Other" },
+			"board",
+		);
+		await mutate(at, ada, "movePin", { id: one, boardId: other });
+		assert.deepEqual(await listed(at, "placePin", board), [two, three]);
+		assert.deepEqual(await listed(at, "placePin", other), [one]);
+	});
+
+	it("give a name to one user, and give it back", async () => {
+		await using at = await openEmbedded();
+		const { ada, ben } = await people(at);
+		const taken = { error: "CONFLICT" };
+		for (const input of [
+			{ username: "ADA_made_up" },
+			{ username: "eve_made_up", email: "Ada@example.com" },
+		]) {
+			assert.deepEqual(await mutate(at, null, "createUser", input), taken);
+			assert.deepEqual(await mutate(at, ben, "updateUser", input), taken);
+		}
+		await mutate(at, ada, "updateUser", { username: "ada_two", email: null });
+		assert.deepEqual(
+			await mutate(at, ben, "updateUser", {
+				username: "ada_made_up",
+				email: "ada@example.com",
+			}),
+			{ user: ben },
+		);
+	});
+
+	it("carry out a repeated request once", async () => {
+		await using at = await openEmbedded();
+		const { ada, board } = await people(at);
+		for (const [viewer, mutation, input] of [
+			[null, "createUser", { username: "eve_made_up" }],
+			[ada, "createBoard", { name: "Cakes" }],
+			[ada, "createPin", { boardId: board, interests: ["bread", "cake"] }],
+		] as const) {
+			const keyed = { ...input, idempotencyKey: "k1" };
+			assert.deepEqual(
+				await mutate(at, viewer, mutation, keyed),
+				await mutate(at, viewer, mutation, keyed),
+			);
+		}
+		assert.deepEqual(
+			await mutate(at, ada, "createBoard", {
+				name: "Pies",
+				idempotencyKey: "k1",
+			}),
+			{ error: "BAD_USER_INPUT" },
+		);
+	});
+
+	it("make each new interest once, however many ask for it at the same moment", async () => {
+		await using at = await openEmbedded();
+		const { ada, board } = await people(at);
+		const pins = await Promise.all(
+			Array.from({ length: 5 }, () =>
+				made(
+					at,
+					ada,
+					"createPin",
+					{ boardId: board, interests: ["bread"] },
+					"pin",
+				),
+			),
+		);
+		const list = at.mapping("listInterest");
+		const all = await listed(at, "listInterest", rootOf(at.store.model, list));
+		assert.equal(all.length, 1);
+		const [bread] = all as Id[];
+		assert.ok(bread);
+		for (const pin of pins) {
+			assert.deepEqual(await listed(at, "filePin", pin), [bread]);
+		}
+		assert.deepEqual(
+			(await listed(at, "filePin.inverse", bread)).toSorted(),
+			pins.toSorted(),
+		);
+	});
+
+	it("hide a board made secret, with all on it, from all but its owner", async () => {
+		await using at = await openEmbedded();
+		const { ada, ben, board, pin } = await people(at);
+		const id = await pin("1");
+		const like = () => mutate(at, ben, "likePin", { pinId: id });
+		assert.deepEqual(await like(), { pin: id });
+		assert.deepEqual(
+			await mutate(at, ben, "updatePin", { id, details: "Mine" }),
+			{ error: "FORBIDDEN" },
+		);
+		await mutate(at, ada, "updateBoard", { id: board, secret: true });
+		assert.deepEqual(await like(), { error: "NOT_FOUND" });
+		assert.deepEqual(await mutate(at, ben, "updatePin", { id }), {
+			error: "NOT_FOUND",
+		});
+		assert.deepEqual(await listed(at, "likePin", ben, ben), []);
+		assert.deepEqual(await listed(at, "likePin", ben, ada), [id]);
+	});
+
+	it("lead from a pin to those saved from it, and lose what is deleted", async () => {
+		await using at = await openEmbedded();
+		const { ada, ben, board, pin } = await people(at);
+		const pinId = await pin("1");
+		const shelf = await made(at, ben, "createBoard", { name: "B" }, "board");
+		const saved = await made(
+			at,
+			ben,
+			"repin",
+			{ pinId, boardId: shelf },
+			"pin",
+		);
+		assert.deepEqual(await listed(at, "repin", pinId), [saved]);
+		const comment = await made(
+			at,
+			ben,
+			"addComment",
+			{ pinId, text: "Nice" },
+			"comment",
+		);
+		assert.deepEqual(await listed(at, "commentPin", pinId), [comment]);
+		assert.deepEqual(await mutate(at, ada, "deleteComment", { id: comment }), {
+			error: "FORBIDDEN",
+		});
+		await mutate(at, ben, "deleteComment", { id: comment });
+		assert.deepEqual(await listed(at, "commentPin", pinId), []);
+		await mutate(at, ada, "deletePin", { id: pinId });
+		assert.deepEqual(await listed(at, "placePin", board), []);
+		assert.deepEqual(await mutate(at, ben, "likePin", { pinId }), {
+			error: "NOT_FOUND",
+		});
+	});
+});

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faultsOf } from "./smallModel.ts";
+
+const PAGE = "(first: Int, after: String, last: Int, before: String)";
+const LIKES = `likes${PAGE}: PinConnection`;
+
+suite("connections", () => {
+	test("a mapping's field is a connection", () => {
+		for (const type of ["[Pin]", "String", "Image", "Pin"]) {
+			assert.deepEqual(faultsOf([[LIKES, `likes${PAGE}: ${type}`]]), [
+				`small.graphql:21: User.likes has @mapping and so must be a connection, such as PinConnection, but got: ${type}`,
+			]);
+		}
+	});
+
+	test("a connection field is nullable", () => {
+		assert.deepEqual(faultsOf([[LIKES, `${LIKES}!`]]), [
+			"small.graphql:21: User.likes is a connection and so must be nullable, because its host may be down, but got: PinConnection!",
+		]);
+	});
+
+	test("a connection leads to objects", () => {
+		assert.deepEqual(
+			faultsOf([
+				["nodes: [Pin]!", "nodes: [Image]!"],
+				// What is left of the model, so that only the nodes are wrong.
+				[', inverse: "likedBy"', ""],
+				[', inverse: "likes"', ""],
+				['"likePin.inverse"', '"likedPin"'],
+				[', inverse: "owner"', ""],
+			]),
+			[
+				"small.graphql:3: the edges of Query.allPins must lead to a type with @object but got: Image",
+				"small.graphql:21: the edges of User.likes must lead to a type with @object but got: Image",
+				"small.graphql:22: the edges of User.pins must lead to a type with @object but got: Image",
+			],
+		);
+	});
+
+	test("a connection has edges, nodes, pageInfo and totalCount of the right types", () => {
+		assert.deepEqual(
+			faultsOf([
+				[
+					"type PinConnection {\n\tedges: [PinEdge!]!\n\tnodes: [Pin]!\n\tpageInfo: PageInfo!\n\ttotalCount: Int",
+					"type PinConnection {\n\tedges: [PinEdge]\n\tnodes: [Pin!]!\n\tpageInfo: PageInfo\n\ttotalCount: Int!",
+				],
+			]),
+			[
+				"small.graphql:45: PinConnection must have edges: [PinEdge!]! but got: edges: [PinEdge]",
+				"small.graphql:46: PinConnection must have nodes: [Pin]! but got: nodes: [Pin!]!",
+				"small.graphql:47: PinConnection must have pageInfo: PageInfo! but got: pageInfo: PageInfo",
+				"small.graphql:48: PinConnection must have totalCount: Int but got: totalCount: Int!",
+			],
+		);
+		assert.deepEqual(faultsOf([["\tnodes: [Pin]!\n", ""]]), [
+			"small.graphql:44: PinConnection must have nodes: [Pin]! but got: no such field",
+		]);
+	});
+
+	test("a connection has nothing else", () => {
+		assert.deepEqual(
+			faultsOf([["nodes: [Pin]!", "nodes: [Pin]!\n\tcount: Int"]]),
+			[
+				"small.graphql:47: PinConnection.count is no part of a page: PinConnection has edges, nodes, pageInfo, totalCount only",
+			],
+		);
+	});
+
+	test("there is one connection type for each type, named after it", () => {
+		assert.deepEqual(
+			faultsOf([
+				[LIKES, `likes${PAGE}: LikeConnection`],
+				[
+					"type PinEdge {",
+					"type LikeConnection {\n\tedges: [PinEdge!]!\n\tnodes: [Pin]!\n\tpageInfo: PageInfo!\n\ttotalCount: Int\n}\ntype PinEdge {",
+				],
+			]),
+			[
+				"small.graphql:50: a page of Pin must be of the type PinConnection but got: LikeConnection",
+			],
+		);
+	});
+
+	test("an edge has node, cursor and at of the right types", () => {
+		assert.deepEqual(
+			faultsOf([
+				[
+					"\tnode: Pin\n\tcursor: String!\n\tat: DateTime!",
+					"\tnode: Pin!\n\tcursor: ID!\n\tat: String!",
+				],
+			]),
+			[
+				"small.graphql:51: PinEdge must have node: Pin but got: node: Pin!",
+				"small.graphql:52: PinEdge must have cursor: String! but got: cursor: ID!",
+				"small.graphql:53: PinEdge must have at: DateTime! but got: at: String!",
+			],
+		);
+	});
+
+	test("an edge of a list ordered by time tells when", () => {
+		assert.deepEqual(
+			faultsOf([
+				[
+					"\tnode: Pin\n\tcursor: String!\n\tat: DateTime!",
+					"\tnode: Pin\n\tcursor: String!",
+				],
+			]),
+			[
+				"small.graphql:3: Query.allPins is ordered by time, so PinEdge must have at: DateTime!",
+				"small.graphql:21: User.likes is ordered by time, so PinEdge must have at: DateTime!",
+			],
+		);
+	});
+
+	test("the page info has its four fields", () => {
+		assert.deepEqual(faultsOf([["\tendCursor: String", "\tendCursor: Int"]]), [
+			"small.graphql:42: PageInfo must have endCursor: String but got: endCursor: Int",
+		]);
+	});
+
+	test("a connection field takes the four arguments of a page and no others", () => {
+		assert.deepEqual(faultsOf([[LIKES, "likes: PinConnection"]]), [
+			"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String) but got: ()",
+		]);
+		assert.deepEqual(
+			faultsOf([
+				[
+					LIKES,
+					"likes(first: Int!, after: String, last: Int, before: String): PinConnection",
+				],
+			]),
+			[
+				"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String) but got: (first: Int!, after: String, last: Int, before: String)",
+			],
+		);
+		assert.deepEqual(
+			faultsOf([
+				[
+					LIKES,
+					"likes(before: String, last: Int, after: String, first: Int): PinConnection",
+				],
+			]),
+			[],
+			"in any order",
+		);
+	});
+
+	test("a page size has no default in the SDL", () => {
+		assert.deepEqual(
+			faultsOf([["likes(first: Int, ", "likes(first: Int = 20, "]]),
+			[
+				'small.graphql:21: the argument first of User.likes must have no default, because null is "not given" too, but got: 20',
+			],
+		);
+	});
+
+	test("pages come from mappings only", () => {
+		assert.deepEqual(
+			faultsOf([["user(id: ID): User", "user(id: ID): UserConnection"]]),
+			[
+				"small.graphql:2: Query.user is a part of a page and so must have @mapping but got: UserConnection without it",
+			],
+		);
+	});
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faultsOf, readSmall } from "./smallModel.ts";
+
+suite("inverses", () => {
+	test("of two mappings that tell one fact, the plain name is the source", () => {
+		const { mappings } = readSmall().model;
+		assert.deepEqual(mappings.get("likePin")?.inverse, {
+			kind: "target",
+			mapping: "likePin.inverse",
+		});
+		assert.deepEqual(mappings.get("likePin.inverse")?.inverse, {
+			kind: "source",
+			mapping: "likePin",
+		});
+	});
+
+	test("of a mapping and a reference, the reference is the source", () => {
+		assert.deepEqual(readSmall().model.mappings.get("ownPin")?.inverse, {
+			kind: "reference",
+			field: "owner",
+			key: "user_id",
+		});
+	});
+
+	test("a mapping can do without", () => {
+		const { model } = readSmall([
+			[', inverse: "likedBy"', ""],
+			[', inverse: "likes"', ""],
+			['"likePin.inverse"', '"likedPin"'],
+		]);
+		assert.equal(model.mappings.get("likePin")?.inverse, null);
+		assert.equal(model.mappings.get("likedPin")?.inverse, null);
+	});
+
+	test("an inverse is a field of the type the edges lead to", () => {
+		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "nope"']]), [
+			"small.graphql:22: the inverse of User.pins must be a field of Pin but got: nope",
+		]);
+	});
+
+	test("an inverse is a mapping or a reference", () => {
+		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "details"']]), [
+			"small.graphql:22: the inverse of User.pins must have @mapping or @reference but got: Pin.details, which has neither",
+		]);
+	});
+
+	test("a reference leads back to the list's owner", () => {
+		assert.deepEqual(faultsOf([["owner: User @ref", "owner: Pin @ref"]]), [
+			"small.graphql:22: the inverse of User.pins must lead back to User but got: Pin.owner, which is a reference to Pin",
+		]);
+	});
+
+	test("a mapping leads back to the list's owner", () => {
+		assert.deepEqual(
+			faultsOf([
+				[
+					'likedBy(first: Int, after: String, last: Int, before: String): UserConnection @mapping(name: "likePin.inverse"',
+					'likedBy(first: Int, after: String, last: Int, before: String): PinConnection @mapping(name: "likePin.inverse"',
+				],
+			]),
+			[
+				"small.graphql:21: the inverse of User.likes must lead back to User but got: Pin.likedBy, which leads to Pin",
+				"small.graphql:32: the inverse of Pin.likedBy must be a field of Pin but got: likes",
+			],
+		);
+	});
+
+	test("a mapping names back the field that names it", () => {
+		assert.deepEqual(faultsOf([['inverse: "likes"', 'inverse: "pins"']]), [
+			"small.graphql:21: the inverse of User.likes must name it back but got: Pin.likedBy, whose inverse is pins",
+			"small.graphql:32: the inverse of Pin.likedBy must name it back but got: User.pins, whose inverse is owner",
+		]);
+		assert.deepEqual(faultsOf([[', inverse: "likes"', ""]]), [
+			"small.graphql:21: the inverse of User.likes must name it back but got: Pin.likedBy, whose inverse is none",
+			"small.graphql:32: the mapping likePin.inverse of Pin.likedBy is named as an inverse and so must have one but got: none",
+		]);
+	});
+
+	test("exactly one of two mappings is named as the other's inverse", () => {
+		assert.deepEqual(faultsOf([['"likePin.inverse"', '"likedPin"']]), [
+			"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse but got: likePin and likedPin",
+		]);
+		assert.deepEqual(
+			faultsOf([['name: "likePin",', 'name: "other.inverse",']]),
+			[
+				"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse but got: other.inverse and likePin.inverse",
+			],
+		);
+	});
+
+	test("a list that follows a reference is not named as an inverse", () => {
+		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "ownPin.inverse"']]), [
+			"small.graphql:22: the mapping ownPin.inverse of User.pins follows the reference Pin.owner and so must not be named as an inverse",
+		]);
+	});
+
+	test("a list of the whole graph has no inverse", () => {
+		assert.deepEqual(
+			faultsOf([['"root_has_pins"', '"root_has_pins", inverse: "owner"']]),
+			[
+				"small.graphql:3: Query.allPins is a list of the whole graph, which has no inverse, but got: owner",
+			],
+		);
+	});
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faultsOf, RESOLVED } from "./smallModel.ts";
+
+suite("names in the model", () => {
+	test("a table belongs to one type or mapping", () => {
+		assert.deepEqual(faultsOf([['"root_has_pins"', '"pins"']]), [
+			"small.graphql:24: the table pins of Pin is already that of Query.allPins",
+		]);
+		assert.deepEqual(faultsOf([['"user_has_pins"', '"user_likes_pins"']]), [
+			"small.graphql:22: the table user_likes_pins of User.pins is already that of User.likes",
+		]);
+	});
+
+	test("a table's name is safe in SQL, and not one of SQLite's own", () => {
+		for (const name of ["Users; DROP", "1users", "sqlite_users", ""]) {
+			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
+				`small.graphql:16: the table of User must match ^(?!sqlite_)[a-z][a-z0-9_]{0,47}$ but got: ${JSON.stringify(name)}`,
+			]);
+		}
+	});
+
+	test("a type number belongs to one type", () => {
+		assert.deepEqual(faultsOf([["type: 3", "type: 1"]]), [
+			"small.graphql:24: the type number 1 of Pin is already that of User",
+		]);
+	});
+
+	test("a type number fits into ten bits and is not 0", () => {
+		for (const number of [-1, 0, 1024]) {
+			assert.deepEqual(faultsOf([["type: 3", `type: ${number}`]]), [
+				`small.graphql:16: the type number of User must be from 1 to 1023 but got: ${number}`,
+			]);
+		}
+		assert.deepEqual(faultsOf([["type: 3", "type: 1023"]]), []);
+	});
+
+	test("a mapping's name belongs to one mapping", () => {
+		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "listPin"']]), [
+			"small.graphql:22: the mapping listPin of User.pins is already that of Query.allPins",
+		]);
+	});
+
+	test("a mapping's name is one word, with .inverse or without", () => {
+		for (const name of ["own:pin", "OwnPin", "own.pin", ".inverse"]) {
+			assert.equal(
+				faultsOf([['name: "ownPin"', `name: "${name}"`]])[0],
+				`small.graphql:22: the mapping of User.pins must match ^[a-z][A-Za-z0-9]{0,47}(\\.inverse)?$ but got: "${name}"`,
+			);
+		}
+	});
+
+	test("a lookup's name belongs to one lookup", () => {
+		assert.deepEqual(faultsOf([['name: "email"', 'name: "username"']]), [
+			"small.graphql:19: the lookup username of User.email is already that of User.username",
+		]);
+	});
+
+	test("a lookup's name is one word, and not one the graph layer or the import uses", () => {
+		assert.deepEqual(faultsOf([['name: "email"', 'name: "e-mail"']]), [
+			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$ but got: "e-mail"',
+		]);
+		for (const name of ["once", "import"]) {
+			assert.deepEqual(faultsOf([['name: "email"', `name: "${name}"`]]), [
+				`small.graphql:19: the lookup ${name} of User.email is reserved`,
+			]);
+		}
+	});
+
+	test("a key of the stored JSON belongs to one field of its type", () => {
+		assert.deepEqual(faultsOf([["created_at", "details"]]), [
+			"small.graphql:28: the key details of Pin.createdAt is already that of Pin.details",
+		]);
+		assert.deepEqual(faultsOf([['"user_id"', '"details"']]), [
+			"small.graphql:31: the key details of Pin.owner is already that of Pin.details",
+		]);
+		assert.deepEqual(
+			faultsOf([["created_at", "username"]]),
+			[],
+			"another type's key",
+		);
+	});
+
+	test("the key of a natural key that a resolver gives is its field's name, and taken by it", () => {
+		assert.deepEqual(
+			faultsOf(
+				[
+					["\tmood: Mood @stored", '\tslug: String @lookup(name: "slug")'],
+					["image: Image @stored", 'image: Image @stored(key: "slug")'],
+				],
+				new Set([...RESOLVED, "Pin.slug"]),
+			),
+			[
+				"small.graphql:30: the key slug of Pin.image is already that of Pin.slug",
+			],
+		);
+	});
+
+	test("keys the graph layer uses, and those every JavaScript object has, are reserved", () => {
+		for (const key of ["active", "state", "version", "nonces", "toString"]) {
+			assert.deepEqual(faultsOf([["created_at", key]]), [
+				`small.graphql:28: the key ${key} of Pin.createdAt is reserved: name another with @stored(key:) or @reference(key:)`,
+			]);
+		}
+		assert.deepEqual(faultsOf([["\tmood: Mood", "\tactive: Mood"]]), [
+			"small.graphql:29: the key active of Pin.active is reserved: name another with @stored(key:) or @reference(key:)",
+		]);
+	});
+
+	test("a key is one word", () => {
+		assert.deepEqual(faultsOf([["created_at", "created at"]]), [
+			'small.graphql:28: the key of Pin.createdAt must match ^[a-z][A-Za-z0-9_]{0,63}$ but got: "created at"',
+		]);
+	});
+});

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faultsOf, RESOLVED } from "./smallModel.ts";
+
+const PAGE = "(first: Int, after: String, last: Int, before: String)";
+
+function without(path: string): ReadonlySet<string> {
+	return new Set([...RESOLVED].filter((each) => each !== path));
+}
+
+suite("sources of fields", () => {
+	test("a field of an object has a source", () => {
+		assert.deepEqual(faultsOf([], without("User.isViewer")), [
+			"small.graphql:20: User.isViewer has no source: it must have one of @stored, @reference, @mapping, a resolver",
+		]);
+	});
+
+	test("@lookup is a duty to write and no source", () => {
+		assert.deepEqual(faultsOf([], without("User.email")), [
+			"small.graphql:19: User.email has no source: it must have one of @stored, @reference, @mapping, a resolver",
+		]);
+	});
+
+	test("a root field has a source", () => {
+		assert.deepEqual(faultsOf([], without("Query.user")), [
+			"small.graphql:2: Query.user has no source: it must have one of @mapping, a resolver",
+		]);
+		assert.deepEqual(faultsOf([], without("Mutation.likePin")), [
+			"small.graphql:6: Mutation.likePin has no source: it must have one of a resolver",
+		]);
+	});
+
+	test("a field has one source only", () => {
+		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.details"])), [
+			"small.graphql:26: Pin.details must have one source but got: @stored and a resolver",
+		]);
+		assert.deepEqual(
+			faultsOf([["@stored(default: 1)", '@stored @reference(key: "x")']]),
+			[
+				"small.graphql:27: Pin.width must have one source but got: @stored and @reference",
+				"small.graphql:27: Pin.width is non-null and so must have a default, which answers for rows written before the field was",
+				"small.graphql:27: Pin.width has @reference and so must be one type with @object but got: Int!",
+			],
+		);
+	});
+
+	test("an id is its own source", () => {
+		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.id"])), [
+			"small.graphql:25: Pin.id must have one source but got: the id itself and a resolver",
+		]);
+	});
+
+	test("a field of a plain type is a part of its parent's value and has no source", () => {
+		const faults = (source: string) => [
+			`small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's but got: ${source}`,
+		];
+		assert.deepEqual(
+			faultsOf([["alt: String", "alt: String @stored"]]),
+			faults("@stored"),
+		);
+		assert.deepEqual(
+			faultsOf([["alt: String", 'alt: Pin @reference(key: "x")']]),
+			faults("@reference"),
+		);
+		assert.deepEqual(
+			faultsOf([
+				[
+					"alt: String",
+					`alt${PAGE}: PinConnection @mapping(name: "x", table: "x")`,
+				],
+			]),
+			faults("@mapping"),
+		);
+		assert.deepEqual(
+			faultsOf([], new Set([...RESOLVED, "Image.alt"])),
+			faults("a resolver"),
+		);
+	});
+
+	test("a root field stores nothing", () => {
+		assert.deepEqual(
+			faultsOf(
+				[["user(id: ID): User", 'user: User @reference(key: "user_id")']],
+				without("Query.user"),
+			),
+			[
+				"small.graphql:2: Query.user can have @mapping, a resolver but got: @reference",
+			],
+		);
+	});
+
+	test("an interface stores nothing", () => {
+		assert.deepEqual(
+			faultsOf([
+				["interface Node {\n\tid: ID!", "interface Node {\n\tid: ID! @stored"],
+			]),
+			[
+				"small.graphql:12: @stored on Node.id: an interface stores nothing; say it in the types that implement it",
+			],
+		);
+	});
+
+	test("a resolver is one of a field there is", () => {
+		assert.deepEqual(
+			faultsOf([], new Set([...RESOLVED, "Pin.nope", "Nope.nope"])),
+			[
+				"schema: there is a resolver but no field: Nope.nope",
+				"small.graphql:24: there is a resolver but no field: Pin.nope",
+			],
+		);
+	});
+
+	test("only lists and resolvers take arguments", () => {
+		assert.deepEqual(
+			faultsOf([["details: String", "details(short: Boolean): String"]]),
+			[
+				"small.graphql:26: Pin.details must have no arguments, because nothing would read them, but got: short",
+			],
+		);
+	});
+
+	test("a natural key is text that is stored or given by a resolver", () => {
+		assert.deepEqual(
+			faultsOf([
+				["@stored(default: 1)", '@stored(default: 1) @lookup(name: "x")'],
+			]),
+			[
+				"small.graphql:27: Pin.width has @lookup and so must be String or String! but got: Int!",
+			],
+		);
+		assert.deepEqual(
+			faultsOf([['key: "user_id")', 'key: "user_id") @lookup(name: "x")']]),
+			[
+				"small.graphql:31: Pin.owner has @lookup and so must be @stored or have a resolver but got: @reference",
+			],
+		);
+		assert.deepEqual(
+			faultsOf([["alt: String", 'alt: String @lookup(name: "x")']]),
+			[
+				"small.graphql:36: @lookup must stand at a field of a type with @object but got: Image.alt",
+			],
+		);
+	});
+});
+
+suite("fields that lead to objects", () => {
+	test("a reference leads to one type with @object", () => {
+		for (const type of ["Image", "[User]", "Node"]) {
+			assert.deepEqual(
+				faultsOf([["owner: User @reference", `owner: ${type} @reference`]]),
+				[
+					`small.graphql:31: Pin.owner has @reference and so must be one type with @object but got: ${type}`,
+				],
+			);
+		}
+	});
+
+	test("what needs another fetch is nullable", () => {
+		assert.deepEqual(
+			faultsOf([["owner: User @reference", "owner: User! @reference"]]),
+			[
+				"small.graphql:31: Pin.owner needs another fetch and so must be nullable but got: User!",
+			],
+		);
+		assert.deepEqual(faultsOf([["\tpin: Pin", "\tpin: Pin!"]]), [
+			"small.graphql:9: LikePinPayload.pin needs another fetch and so must be nullable but got: Pin!",
+		]);
+		for (const type of ["[User!]", "[User!]!", "Node!"]) {
+			assert.deepEqual(
+				faultsOf([["user(id: ID): User", `user(id: ID): ${type}`]]),
+				[
+					`small.graphql:2: Query.user needs another fetch and so must be nullable but got: ${type}`,
+				],
+			);
+		}
+		assert.deepEqual(
+			faultsOf([["user(id: ID): User", "user(id: ID): [User]!"]]),
+			[],
+			"a list of nullable objects",
+		);
+	});
+
+	test("a type with @object is a Node with an id", () => {
+		assert.deepEqual(faultsOf([["type User implements Node", "type User"]]), [
+			"small.graphql:16: User has @object and so must implement Node",
+		]);
+		assert.deepEqual(
+			faultsOf([["\tid: ID!\n\tdetails", "\tid: String!\n\tdetails"]]),
+			[
+				"small.graphql:24: Pin has @object and so must have id: ID!",
+				"small.graphql:25: Interface field Node.id expects type ID! but Pin.id is type String!.",
+			],
+		);
+	});
+
+	test("a Node has a type number", () => {
+		assert.deepEqual(faultsOf([['@object(type: 1, table: "pins") ', ""]]), [
+			"small.graphql:24: Pin implements Node and so must have @object, which gives its ids their type number",
+		]);
+	});
+
+	test("where operations start is no object", () => {
+		assert.deepEqual(
+			faultsOf([
+				["type Query {", 'type Query @object(type: 9, table: "queries") {'],
+			]),
+			["small.graphql:1: Query is where operations start, not @object"],
+		);
+	});
+
+	test("only objects stand for a union", () => {
+		assert.deepEqual(
+			faultsOf([
+				["scalar DateTime", "scalar DateTime union Found = Pin | Image"],
+			]),
+			[
+				"small.graphql:34: Image belongs to Found and so must have @object: only objects tell their type, by their id",
+			],
+		);
+	});
+
+	test("there are no subscriptions", () => {
+		assert.deepEqual(
+			faultsOf([
+				["scalar DateTime", "scalar DateTime type Subscription { tick: Int }"],
+			]),
+			["small.graphql:14: there are no subscriptions"],
+		);
+	});
+});

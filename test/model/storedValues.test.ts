@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { faultsOf } from "./smallModel.ts";
+
+const BEFORE = "width: Int! @stored(default: 1)";
+
+suite("stored fields", () => {
+	test("a non-null one has a default", () => {
+		assert.deepEqual(faultsOf([["@stored(default: 1)", "@stored"]]), [
+			"small.graphql:27: Pin.width is non-null and so must have a default, which answers for rows written before the field was",
+		]);
+	});
+
+	test("a default is of the field's type", () => {
+		for (const [type, value, fault] of [
+			["Int!", '"1"', 'Int but got: "1"'],
+			["Int!", "1.5", "Int but got: 1.5"],
+			["Int!", "null", "Int! but got: null"],
+			["Int", "2147483648", "Int but got: 2147483648"],
+			["Float", '"1"', 'Float but got: "1"'],
+			["Boolean", "0", "Boolean but got: 0"],
+			["String", "5", "String but got: 5"],
+			["ID", "5", "ID but got: 5"],
+			["[Int]", "1", "[Int] but got: 1"],
+			["[Int]", '[1, "x"]', 'Int but got: "x"'],
+			["[Int!]", "[null]", "Int! but got: null"],
+			["Mood", "MAD", 'Mood but got: "MAD"'],
+			["DateTime", '"soon"', 'DateTime but got: "soon"'],
+			["DateTime", '"2026-01-31"', 'DateTime but got: "2026-01-31"'],
+			["Image", "3", "Image but got: 3"],
+			["Image", '{alt: "x"}', "String! but got: null"],
+			["Image", '{url: "x", z: 1}', "Image, which has no field z"],
+		] as const) {
+			assert.deepEqual(
+				faultsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),
+				[`small.graphql:27: the default of Pin.width must be ${fault}`],
+			);
+		}
+	});
+
+	test("a default of the field's type is taken", () => {
+		for (const [type, value] of [
+			["Int!", "-2147483648"],
+			["Float", "1"],
+			["Boolean!", "false"],
+			["[Int]", "[1, null]"],
+			["Mood!", "SAD"],
+			["DateTime", '"2026-01-31T12:00:00.000Z"'],
+			["Image", '{url: "x"}'],
+			["String", "null"],
+		] as const) {
+			assert.deepEqual(
+				faultsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),
+				[],
+				`${type} = ${value}`,
+			);
+		}
+	});
+
+	test("an object is referred to, not stored", () => {
+		for (const type of ["User", "[User]", "Node"]) {
+			assert.deepEqual(
+				faultsOf([["image: Image @stored", `image: ${type} @stored`]]),
+				[
+					`small.graphql:30: Pin.image has @stored and so must be plain data but got: ${type}`,
+				],
+			);
+		}
+	});
+});

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { REMOVED } from "../../src/storage/port.ts";
+import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
+import { collect, create, edge, setEdges } from "../helpers/storing.ts";
+import type { OpenStorage } from "./storage.ts";
+
+const { likePin, likedBy } = MAPPINGS;
+
+/** More than two batches of any reasonable size. */
+const MANY = 2_500;
+
+export function walkTests(open: OpenStorage): void {
+	test("a walk of objects meets each of its type and shard once, in the order of their ids", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const data = Array.from({ length: MANY }, (_, n) => ({ n }));
+		const ids = await create(storage, 1, "Pin", ...data);
+		await create(storage, 1, "User", {});
+		await create(storage, 2, "Pin", {});
+		const batches = await Array.fromAsync(storage.walkObjects(1, "Pin"));
+		assert.ok(batches.length > 1, "expected more than one batch");
+		assert.deepEqual(
+			batches.flat(),
+			ids.map((id, n) => ({ id, data: `{"n":${n}}` })),
+		);
+	});
+
+	test("a walk of edges meets every edge of the shard, removed ones too, by from and to", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const tos = Array.from({ length: MANY }, (_, n) => pin(n + 1));
+		await setEdges(
+			storage,
+			likePin,
+			user(2),
+			tos.map((to, n) => ({ to, sequence: MANY - n })),
+		);
+		await setEdges(storage, likePin, user(1), [
+			{ to: pin(9), sequence: 5, state: REMOVED, version: 4 },
+		]);
+		await setEdges(storage, likePin, user(1, 1), [{ to: pin(9), sequence: 5 }]);
+		assert.deepEqual(await collect(storage.walkEdges(0, likePin)), [
+			edge(user(1), pin(9), 5, REMOVED, 4),
+			...tos.map((to, n) => edge(user(2), to, MANY - n)),
+		]);
+	});
+
+	test("a walk of lists meets each list of the mapping once", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(2), [{ to: pin(1), sequence: 5 }]);
+		await setEdges(storage, likePin, user(1), [
+			{ to: pin(1), sequence: 6 },
+			{ to: pin(2), sequence: 7 },
+		]);
+		await setEdges(storage, likedBy, pin(1), [{ to: user(1), sequence: 6 }]);
+		assert.deepEqual(await collect(storage.walkLists(0, likePin)), [
+			{ from: user(1), count: 2, lastSequence: 7, epoch: 0 },
+			{ from: user(2), count: 1, lastSequence: 5, epoch: 0 },
+		]);
+		assert.deepEqual(await collect(storage.walkLists(1, likePin)), []);
+	});
+
+	test("a walk of lookups meets each row of the mod shard once", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys = Array.from({ length: MANY }, (_, n) => `user${n}`);
+		await storage.setLookups(
+			keys.map((key, n) => ({
+				name: "username",
+				key,
+				expect: null,
+				next: { id: user(n + 1), nonce: "n" },
+			})),
+		);
+		const rows = [];
+		for (const shard of [0, 1, 2, 3]) {
+			const some = await collect(storage.walkLookups(shard));
+			assert.ok(some.length > 500, "expected an even share on each shard");
+			rows.push(...some);
+		}
+		assert.deepEqual(
+			rows.map(({ key, id }) => [key, id]).sort(),
+			keys.map((key, n) => [key, user(n + 1)]).sort(),
+		);
+	});
+
+	test("an edge that is moved in its list during the walk is still met once", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const edges = Array.from({ length: MANY }, (_, n) => ({
+			to: pin(n + 1),
+			sequence: n + 1,
+		}));
+		await setEdges(storage, likePin, user(1), edges);
+		const met: string[] = [];
+		for await (const batch of storage.walkEdges(0, likePin)) {
+			met.push(...batch.map(({ to }) => to));
+			await setEdges(
+				storage,
+				likePin,
+				user(1),
+				edges.map(({ to, sequence }) => ({ to, sequence: sequence + MANY })),
+			);
+		}
+		assert.equal(met.length, MANY);
+		assert.equal(new Set(met).size, MANY);
+	});
+
+	test("a walk of a shard that does not answer, or is not there, says so", async () => {
+		await using opened = await open({ dead: [1] });
+		const { storage } = opened;
+		await assert.rejects(collect(storage.walkObjects(1, "Pin")), {
+			code: "UNAVAILABLE",
+		});
+		assert.throws(() => storage.walkEdges(4, likePin), {
+			code: "NOT_FOUND",
+			message: "There is no shard 4: no range of the topology covers it.",
+		});
+		assert.throws(() => storage.walkObjects(0, "Nothing"), {
+			name: "TypeError",
+			message: "expected a type of the model but got: Nothing",
+		});
+	});
+}

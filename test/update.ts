@@ -1,0 +1,63 @@
+/**
+ * `npm run update`: brings the checked-in copies of what follows from the SDL in
+ * line with it: the lock (additions only) and the golden files. What they show
+ * is for reviewers; the tests hold them against the SDL.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildSchema, findBreakingChanges } from "graphql";
+import { ownModel, SCHEMA_FOLDER } from "../src/cli/model.ts";
+import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
+import { printModel } from "../src/model/print.ts";
+import { printPublicSchema } from "../src/model/publicSchema.ts";
+import type { ReadModel } from "../src/model/read.ts";
+
+export interface Copies {
+	readonly lock: string;
+	readonly model: string;
+	readonly publicSchema: string;
+}
+
+/** Paths of the checked-in copies. */
+export const COPIES: Copies = {
+	lock: join(SCHEMA_FOLDER, "model.lock.json"),
+	model: join(import.meta.dirname, "golden/model.txt"),
+	publicSchema: join(import.meta.dirname, "golden/public.graphql"),
+};
+
+export interface Updated {
+	/** Whether the copies were written: not if the lock refuses the model. */
+	readonly written: boolean;
+	/** What to tell whoever ran it. */
+	readonly lines: readonly string[];
+}
+
+export function update({ model, schema }: ReadModel, copies: Copies): Updated {
+	const lock = parseLock(readFileSync(copies.lock, "utf8"));
+	const { additions, breaks, next } = compareLock(lock, model);
+	if (breaks.length > 0) {
+		return {
+			written: false,
+			lines: ["Nothing was written. The lock refuses the SDL:", ...breaks],
+		};
+	}
+	const shipped = buildSchema(readFileSync(copies.publicSchema, "utf8"));
+	const breaking = findBreakingChanges(shipped, schema);
+	writeFileSync(copies.lock, printLock(next));
+	writeFileSync(copies.model, printModel(model));
+	writeFileSync(copies.publicSchema, printPublicSchema(schema));
+	return {
+		written: true,
+		lines: [
+			...additions.map((addition) => `New in the lock: ${addition}.`),
+			...breaking.map(({ description }) => `Breaks clients: ${description}`),
+			"The lock and the golden files are up to date.",
+		],
+	};
+}
+
+if (import.meta.main) {
+	const { written, lines } = update(ownModel(), COPIES);
+	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
+	process.exitCode = written ? 0 : 1;
+}
