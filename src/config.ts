@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CorkboardError } from "./errors.ts";
-import { didYouMean } from "./util/nearest.ts";
+import { nearest } from "./util/nearest.ts";
 
 /** What the environment asks for, checked (CONTRACT: "Settings"). Read once, by the entry points only. */
 export interface Config {
@@ -50,6 +50,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** HS256 asks for a key as long as its hash (RFC 7518, 3.2). */
 const SECRET_BYTES = 32;
 
+const PREFIX = "CORKBOARD_";
+
 const SETTINGS = [
 	"CORKBOARD_MODE",
 	"CORKBOARD_TOPOLOGY",
@@ -95,8 +97,15 @@ export function readConfig(
 	};
 
 	for (const name of Object.keys(environment)) {
-		if (name.startsWith("CORKBOARD_") && !SETTINGS.includes(name)) {
-			faults.push(`${name} is no setting${didYouMean(name, SETTINGS)}`);
+		if (name.startsWith(PREFIX) && !SETTINGS.includes(name)) {
+			// The prefix, which all share, would make all of them alike.
+			const meant = nearest(
+				name.slice(PREFIX.length),
+				SETTINGS.map((setting) => setting.slice(PREFIX.length)),
+			);
+			faults.push(
+				`${name} is no setting${meant ? `; did you mean ${PREFIX}${meant}?` : ""}`,
+			);
 		}
 	}
 	for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {

@@ -60,7 +60,7 @@ export function parseArguments(
 			: undefined;
 		if (!option) {
 			throw new UsageError(
-				`${command} has no option ${token.rawName}${didYouMean(token.rawName, optionNames(usage))} Expected: ${synopsis(command, usage)}`,
+				`expected: ${synopsis(command, usage)} but got: ${token.rawName}${didYouMean(token.rawName, optionNames(usage))}`,
 			);
 		}
 		options[token.name] = optionValue(token, option);

@@ -32,12 +32,10 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const document = readQuery(corkboard.schema, source, file);
 	const { as } = given.options;
 	const viewer = as === undefined ? null : await activeUser(corkboard, as);
-	const context = corkboard.request(viewer);
 	const explained = await corkboard.planner.explain({
 		document,
 		variables,
-		graph: context.graph,
-		context,
+		context: corkboard.request(viewer),
 		hostOf: (shard) => corkboard.storage.hostOf(shard),
 	});
 	if ("steps" in explained) {

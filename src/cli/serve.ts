@@ -44,8 +44,16 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	// A token for everybody who looks is for machines of one's own.
 	const shown = demo && config.mode === "development" ? { demo } : {};
 	await using server = await startServer({
-		...config,
-		...corkboard,
+		schema: corkboard.schema,
+		execute: corkboard.execute,
+		isUser: corkboard.isUser,
+		tokens: corkboard.tokens,
+		mode: config.mode,
+		graphiql: config.graphiql,
+		host: config.host,
+		port: config.port,
+		cors: config.cors,
+		trustProxy: config.trustProxy,
 		...shown,
 		log: createLog(config.log),
 		ready: () => canRead(corkboard),

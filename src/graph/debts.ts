@@ -14,8 +14,9 @@ import {
 	type Seen,
 } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
-import { payClaim, settleNames } from "./names.ts";
+import { payClaim } from "./names.ts";
 import { between, nextSequence, type Place } from "./sequences.ts";
+import { settleMany } from "./settleMany.ts";
 import { listKey, type Store } from "./store.ts";
 
 /**
@@ -86,12 +87,14 @@ export async function pay(
 	for (const { row, debt } of rows) {
 		try {
 			const dead = new Set<Id>();
-			for (const id of debt.names ?? []) {
-				const settled = await settleNames(store, id);
-				if (settled.state === "dead") dead.add(id);
+			for (const [id, fate] of await settleMany(store, debt.names ?? [])) {
+				if (fate === "dead") dead.add(id);
 			}
 			for (const claim of debt.claims ?? []) await payClaim(store, claim);
-			await payKeys(store, debt.keys ?? []);
+			await payKeys(
+				store,
+				(debt.keys ?? []).filter(({ id }) => !dead.has(id)),
+			);
 			for (const edge of debt.edges ?? []) {
 				if (!dead.has(edge.from) && !dead.has(edge.to)) {
 					edges.push({ row, edge });

@@ -157,15 +157,7 @@ function checkConnection(
 		});
 	}
 	const pageInfo = types.get("PageInfo")?.type;
-	if (pageInfo !== undefined && !pageTypes.has(pageInfo.name)) {
-		pageTypes.set(
-			pageInfo.name,
-			new Map(
-				Object.keys(PAGE_INFO).map((name) => [name, { kind: "property" }]),
-			),
-		);
-		checkShape(pageInfo, faults, PAGE_INFO);
-	}
+	if (pageInfo !== undefined) checkShape(pageInfo, faults, PAGE_INFO);
 }
 
 function checkShape(

@@ -1,47 +1,25 @@
-import { z } from "zod";
 import { CorkboardError } from "../errors.ts";
-import type { Model } from "./types.ts";
+import type { Lookup, Mapping, Model, ObjectType } from "./types.ts";
 
 /**
  * What was ever shipped, schema/model.lock.json: rows, edges and keys out there
  * are found by these names and numbers, so none of them may change its meaning.
  * What is no longer used stays here as retired, and its names stay taken.
  */
-export type Lock = z.infer<typeof lockShape>;
-
-const retired = z.literal(true).optional();
-
-const lockShape = z.strictObject({
-	types: z.record(
-		z.string(),
-		z.strictObject({
-			number: z.int(),
-			table: z.string(),
-			retired,
+export interface Lock {
+	readonly types: Section<
+		Pick<ObjectType, "number" | "table"> & {
 			/** What the stored JSON has under each path: a type, `id of` one, or `retired`. */
-			keys: z.record(z.string(), z.string()),
-		}),
-	),
-	mappings: z.record(
-		z.string(),
-		z.strictObject({
-			table: z.string(),
-			from: z.string().nullable(),
-			to: z.string(),
-			order: z.enum(["NEWEST_FIRST", "OLDEST_FIRST", "POSITION"]),
-			retired,
-		}),
-	),
-	lookups: z.record(
-		z.string(),
-		z.strictObject({
-			type: z.string(),
-			key: z.string(),
-			fold: z.enum(["CASE", "NONE"]),
-			retired,
-		}),
-	),
-});
+			readonly keys: Readonly<Record<string, string>>;
+		}
+	>;
+	readonly mappings: Section<Pick<Mapping, "table" | "from" | "to" | "order">>;
+	readonly lookups: Section<Pick<Lookup, "type" | "key" | "fold">>;
+}
+
+type Section<Entry> = Readonly<
+	Record<string, Entry & { readonly retired?: true }>
+>;
 
 const RETIRED = "retired";
 
@@ -75,15 +53,40 @@ export function compareLock(lock: Lock, model: Model): LockComparison {
 
 /** Throws BAD_MODEL for text that is no lock. */
 export function parseLock(text: string): Lock {
+	let lock: unknown;
 	try {
-		return lockShape.parse(JSON.parse(text));
+		lock = JSON.parse(text);
 	} catch (thrown) {
 		throw new CorkboardError(
 			"BAD_MODEL",
-			`expected a lock file but got: ${thrown instanceof z.ZodError ? z.prettifyError(thrown) : String(thrown)}`,
+			`expected a lock in JSON but got: ${String(thrown)}`,
 			{ cause: thrown },
 		);
 	}
+	if (!isLock(lock)) {
+		throw new CorkboardError(
+			"BAD_MODEL",
+			"expected a lock with types, their keys, mappings and lookups, each by name, but got: something else",
+		);
+	}
+	return lock;
+}
+
+/** Its form only: what it says of each thing is compared with the model word for word. */
+function isLock(lock: unknown): lock is Lock {
+	return (
+		isRecord(lock) &&
+		[lock.types, lock.mappings, lock.lookups].every(
+			(section) => isRecord(section) && Object.values(section).every(isRecord),
+		) &&
+		Object.values(lock.types as object).every(({ keys }: { keys?: unknown }) =>
+			isRecord(keys),
+		)
+	);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Sorted, so that a change of the SDL's order changes nothing here. */

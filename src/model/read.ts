@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type GraphQLSchema, getNamedType } from "graphql";
+import { CorkboardError } from "../errors.ts";
 import { type PageTypes, readConnection } from "./connections.ts";
 import {
 	type DeclaredField,
@@ -40,6 +41,12 @@ export function loadModel(directory: string, options: ReadOptions): ReadModel {
 	const names = readdirSync(directory)
 		.filter((name) => name.endsWith(".graphql"))
 		.toSorted();
+	if (names.length === 0) {
+		throw new CorkboardError(
+			"BAD_MODEL",
+			`${directory}: expected *.graphql files but got: none`,
+		);
+	}
 	return readModel(
 		names.map((name) => {
 			const path = join(directory, name);

@@ -10,7 +10,6 @@ import {
 	type Gathered,
 	gather,
 } from "./complete.ts";
-import { fieldError } from "./errors.ts";
 import { type Bound, inputOf } from "./inputs.ts";
 import { introspect } from "./introspect.ts";
 import { fail, nullAt, type Place } from "./places.ts";
@@ -75,7 +74,7 @@ export async function run(
 	const { root, serial } = bound.plan;
 	const { signal } = options;
 	if (root.fault !== null) {
-		return { errors: [fieldError(root.fault, [], [])], data: null };
+		return { errors: [root.fault], data: null };
 	}
 	const data = { ...root.template };
 	const place: Place = {

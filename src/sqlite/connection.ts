@@ -34,6 +34,13 @@ const BUSY_MS = 1_000;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /**
+ * The page cache of a writer, in KiB. A quarter of SQLite's default, because
+ * there is one a shard and imports are no slower with it; readers keep the
+ * default of 2,000, with which they fetch objects half as fast again.
+ */
+const WRITE_CACHE_KIB = 512;
+
+/**
  * Durability, on purpose: WAL with synchronous = FULL. A commit is answered
  * after the WAL is on the disk (fsync).
  *
@@ -48,6 +55,7 @@ const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
  * which no sweep finds.
  */
 const WRITE_PRAGMAS = `
+	PRAGMA cache_size = -${WRITE_CACHE_KIB};
 	PRAGMA journal_mode = WAL;
 	PRAGMA synchronous = FULL;
 	PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};

@@ -111,7 +111,7 @@ describe("a mutation that names an object", () => {
 						...others(mutation),
 						[argument]: id,
 					}),
-					`Expected the id of a ${thing} that you can see, but it names none.`,
+					`Expected the id of some ${thing} that you can see but got: ${id === RESERVED ? "one that nothing can have" : id}.`,
 				);
 			}
 		});

@@ -128,11 +128,20 @@ export function codes<T>(
 	);
 }
 
+/** The batches of a walk. */
+export async function batchesOf<Row>(
+	walk: AsyncIterable<readonly Row[]>,
+): Promise<readonly (readonly Row[])[]> {
+	const batches: (readonly Row[])[] = [];
+	for await (const batch of walk) batches.push(batch);
+	return batches;
+}
+
 /** All rows of a walk. */
 export async function collect<Row>(
 	walk: AsyncIterable<readonly Row[]>,
 ): Promise<readonly Row[]> {
-	return (await Array.fromAsync(walk)).flat();
+	return (await batchesOf(walk)).flat();
 }
 
 export function edge(

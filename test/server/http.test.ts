@@ -188,8 +188,12 @@ suite("a server that closes", () => {
 		await toy.began;
 		const began = Date.now();
 		const closing = toy.server.close();
-		await sleep(50);
-		await assert.rejects(toy.post({ query: "{ hello }" }));
+		// Refused by the server, or by the machine once nobody listens.
+		const late = await toy.post({ query: "{ hello }" }).then(
+			({ status }) => status,
+			() => "refused",
+		);
+		assert.ok(late === 503 || late === "refused", String(late));
 		const response = await running;
 		assert.equal(response.headers.get("connection"), "close");
 		assert.deepEqual(await response.json(), { data: { slow: "done" } });
@@ -305,9 +309,12 @@ suite("the log", () => {
 		});
 		await fetch(`${toy.server.url}/sesame?sesame=sesame`);
 		await fetch(`${toy.server.url}/graphql?query={sesame}`);
-		await sleep(50);
+		const requests = () => toy.lines.filter((line) => line.msg === "request");
+		// Each is written when its answer has gone out, which the client may see first.
+		const deadline = Date.now() + 5_000;
+		while (requests().length < 4 && Date.now() < deadline) await sleep(10);
+		const lines = requests();
 		assert.doesNotMatch(JSON.stringify(toy.lines), /sesame|Secretive/);
-		const lines = toy.lines.filter((line) => line.msg === "request");
 		assert.deepEqual(
 			lines.map(({ method, route, status }) => [method, route, status]),
 			[

@@ -3,6 +3,8 @@ import type { Storage } from "../../src/storage/port.ts";
 import { lookupTests } from "./storageLookups.ts";
 import { objectTests } from "./storageObjects.ts";
 import { outboxTests } from "./storageOutbox.ts";
+import { positionTests } from "./storagePositions.ts";
+import { refusalTests } from "./storageRefusals.ts";
 import { scanTests } from "./storageScans.ts";
 import { transactionTests } from "./storageTransactions.ts";
 import { walkTests } from "./storageWalks.ts";
@@ -28,6 +30,8 @@ export function storageSuite(name: string, open: OpenStorage): void {
 		describe("objects", () => objectTests(open));
 		describe("scans and edges", () => scanTests(open));
 		describe("transactions", () => transactionTests(open));
+		describe("places in a list", () => positionTests(open));
+		describe("refused transactions", () => refusalTests(open));
 		describe("lookups", () => lookupTests(open));
 		describe("the outbox", () => outboxTests(open));
 		describe("walks", () => walkTests(open));

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { REMOVED } from "../../src/storage/port.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
-import { collect, create, edge, setEdges } from "../helpers/storing.ts";
+import {
+	batchesOf,
+	collect,
+	create,
+	edge,
+	setEdges,
+} from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 
 const { likePin, likedBy } = MAPPINGS;
@@ -18,7 +24,7 @@ export function walkTests(open: OpenStorage): void {
 		const ids = await create(storage, 1, "Pin", ...data);
 		await create(storage, 1, "User", {});
 		await create(storage, 2, "Pin", {});
-		const batches = await Array.fromAsync(storage.walkObjects(1, "Pin"));
+		const batches = await batchesOf(storage.walkObjects(1, "Pin"));
 		assert.ok(batches.length > 1, "expected more than one batch");
 		assert.deepEqual(
 			batches.flat(),

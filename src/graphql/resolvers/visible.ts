@@ -16,7 +16,7 @@ export async function visible(
 	if (!node || node.type !== type) {
 		throw new CorkboardError(
 			"NOT_FOUND",
-			`Expected the id of a ${type.toLowerCase()} that you can see, but it names none.`,
+			`Expected the id of some ${type.toLowerCase()} that you can see but got: ${id === "reserved" ? "one that nothing can have" : id}.`,
 		);
 	}
 	return node;

@@ -1,0 +1,119 @@
+import { CorkboardError } from "../errors.ts";
+import { applyEdges, type OwedEdge, type OwedKey } from "../graph/debts.ts";
+import { type Store, typeOf } from "../graph/store.ts";
+import { unpackId } from "../id/ids.ts";
+import type { DebtKey } from "../storage/port.ts";
+import { writeEdges } from "./importEdges.ts";
+import { IMPORT, readKnown } from "./importKeys.ts";
+import type { BadLine, Line } from "./importLine.ts";
+import type { Numbering } from "./importNumbering.ts";
+import { writeWave } from "./importObjects.ts";
+import { idOf, inheritedFrom, planBatch } from "./importPlan.ts";
+
+/** What all batches of an import share. */
+export interface ImportRun {
+	readonly store: Store;
+	readonly numbering: Numbering;
+	readonly strict: boolean;
+}
+
+/** What a batch owes: written with its transactions, paid at its end. */
+export interface BatchDebts {
+	readonly rows: DebtKey[];
+	readonly edges: OwedEdge[];
+}
+
+export interface BatchReport {
+	/** By type. */
+	readonly objects: ReadonlyMap<string, number>;
+	/** By edge name. */
+	readonly edges: ReadonlyMap<string, number>;
+	readonly existing: number;
+	/** In the order of the lines. */
+	readonly bad: readonly BadLine[];
+}
+
+/** Owed edges go in transactions of at most this many. */
+const EDGES_PER_TRANSACTION = 1_000;
+
+/**
+ * One batch: objects in waves, so that each finds the ids of those it refers
+ * to; then edges; then all that is owed, together. What a crash leaves
+ * unpaid, the sweep at the start of the next run pays (PROTOCOLS §7).
+ */
+export async function writeBatch(
+	run: ImportRun,
+	lines: readonly Line[],
+): Promise<BatchReport> {
+	const { store } = run;
+	const { model } = store;
+	const known = await readKnown(store, lines, (line) =>
+		inheritedFrom(model, line),
+	);
+	const plan = planBatch(model, lines, known, run.strict);
+	const bad = [...plan.bad];
+	const debts: BatchDebts = { rows: [], edges: [] };
+	const waves = Map.groupBy(plan.objects, ({ wave }) => wave);
+	for (let wave = 0; waves.has(wave); wave++) {
+		bad.push(...(await writeWave(run, waves.get(wave) ?? [], debts)));
+	}
+	const written = await writeEdges(run, plan.edges, debts);
+	bad.push(...written.bad);
+
+	const objects = new Map<string, number>();
+	const keys: OwedKey[] = [];
+	for (const object of plan.objects) {
+		const id = idOf(object);
+		if (id === null) continue;
+		keys.push({ name: IMPORT, key: object.line.key, id });
+		const type = object.line.type.name;
+		objects.set(type, (objects.get(type) ?? 0) + 1);
+	}
+	await payKeys(store, keys);
+	await payEdges(store, debts.edges);
+	if (debts.rows.length > 0) await store.storage.settle(debts.rows);
+	return {
+		objects,
+		edges: written.edges,
+		existing: plan.existing + written.existing,
+		bad: bad.toSorted((a, b) => a.number - b.number),
+	};
+}
+
+async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
+	if (keys.length === 0) return;
+	const rows = await store.storage.setLookups(
+		keys.map(({ name, key, id }) => ({
+			name,
+			key,
+			expect: null,
+			next: { id, nonce: "" },
+		})),
+	);
+	store.bury({ lookups: keys });
+	for (const [at, { key, id }] of keys.entries()) {
+		const row = rows[at];
+		if (row instanceof CorkboardError) throw row;
+		if (row?.id !== id) {
+			throw new CorkboardError(
+				"BAD_DATA",
+				`expected the import key ${key} to lead to the ${typeOf(store.model, id)} ${id} just made but got: ${row?.id ?? "nothing"}; another import was at work`,
+			);
+		}
+	}
+}
+
+async function payEdges(
+	store: Store,
+	edges: readonly OwedEdge[],
+): Promise<void> {
+	const byShard = Map.groupBy(edges, ({ from }) => unpackId(from).shard);
+	await Promise.all(
+		[...byShard].map(async ([shard, owed]) => {
+			for (let at = 0; at < owed.length; at += EDGES_PER_TRANSACTION) {
+				const some = owed.slice(at, at + EDGES_PER_TRANSACTION);
+				await applyEdges(store, shard, some);
+			}
+		}),
+	);
+}

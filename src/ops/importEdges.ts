@@ -1,0 +1,160 @@
+import { CorkboardError } from "../errors.ts";
+import { mappingOf, type OwedEdge, toDebt } from "../graph/debts.ts";
+import { listKey, type Store } from "../graph/store.ts";
+import { type Id, unpackId } from "../id/ids.ts";
+import type { Mapping } from "../model/types.ts";
+import {
+	type Edge,
+	type EdgeKey,
+	type ListKey,
+	PRESENT,
+} from "../storage/port.ts";
+import type { BatchDebts, ImportRun } from "./importBatch.ts";
+import type { BadLine } from "./importLine.ts";
+import type { Numbering } from "./importNumbering.ts";
+import { idOf, type NewEdge } from "./importPlan.ts";
+
+export interface WrittenEdges {
+	/** By edge name. */
+	readonly edges: ReadonlyMap<string, number>;
+	readonly existing: number;
+	readonly bad: readonly BadLine[];
+}
+
+interface NumberedEdge {
+	readonly number: number;
+	readonly mapping: Mapping;
+	readonly from: Id;
+	readonly to: Id;
+}
+
+/** Make edges, and their inverses with them or as debts: one transaction a shard. Those that are there, or were removed since, are left as they are. */
+export async function writeEdges(
+	{ store, numbering }: ImportRun,
+	edges: readonly NewEdge[],
+	debts: BatchDebts,
+): Promise<WrittenEdges> {
+	const bad: BadLine[] = [];
+	const wanted = new Map<string, NumberedEdge>();
+	let named = 0;
+	for (const { number, mapping, ...ends } of edges) {
+		const from = idOf(ends.from);
+		const to = idOf(ends.to);
+		if (from === null || to === null) {
+			const reason = "what it leads from or to was not made";
+			bad.push({ kind: "bad", number, reason });
+			continue;
+		}
+		named++;
+		const name = `${mapping.name} ${from} ${to}`;
+		if (!wanted.has(name)) wanted.set(name, { number, mapping, from, to });
+	}
+	const fresh = await missing(store, [...wanted.values()]);
+	if (fresh.length > 0) await numbering.open();
+	const byShard = Map.groupBy(fresh, ({ from }) => unpackId(from).shard);
+	const written = await Promise.all(
+		[...byShard].map(([shard, some]) =>
+			writeShard(store, numbering, shard, some, debts),
+		),
+	);
+	const counts = new Map<string, number>();
+	let made = 0;
+	for (const { mapping } of written.flat()) {
+		counts.set(mapping.name, (counts.get(mapping.name) ?? 0) + 1);
+		made++;
+	}
+	return { edges: counts, existing: named - made, bad };
+}
+
+async function missing(
+	store: Store,
+	edges: readonly NumberedEdge[],
+): Promise<readonly NumberedEdge[]> {
+	if (edges.length === 0) return [];
+	const found = await store.storage.edges(edges);
+	return edges.filter((_, at) => {
+		const edge = found[at] ?? null;
+		if (edge instanceof CorkboardError) throw edge;
+		return edge === null;
+	});
+}
+
+/** Answers the edges it made. */
+async function writeShard(
+	store: Store,
+	numbering: Numbering,
+	shard: number,
+	wanted: readonly NumberedEdge[],
+	debts: BatchDebts,
+): Promise<readonly NumberedEdge[]> {
+	const inverses = wanted.map((edge) => inverseOf(store, edge));
+	const inversesHere = inverses.filter(
+		(inverse) => inverse !== null && unpackId(inverse.from).shard === shard,
+	) as EdgeKey[];
+	const keys: EdgeKey[] = [...wanted, ...inversesHere];
+	const lists = new Map<string, ListKey>();
+	for (const { mapping, from } of keys) {
+		lists.set(listKey({ mapping, from }), { mapping, from });
+	}
+	const locked = [...lists.values()];
+	const places = new Map(
+		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
+	);
+	const { result, debt } = await store.storage.transact({
+		shard,
+		lists: locked,
+		edges: keys,
+		decide(seen) {
+			const tops = new Map(
+				locked.map((list, at) => [
+					listKey(list),
+					seen.lists[at]?.lastSequence ?? 0,
+				]),
+			);
+			const made: NumberedEdge[] = [];
+			const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+			const owed: OwedEdge[] = [];
+			for (const [at, edge] of wanted.entries()) {
+				if (seen.edges[at] !== null) continue;
+				const { mapping, from, to, number } = edge;
+				const list = listKey(edge);
+				const sequence = numbering.placeIn(tops.get(list) ?? 0, number);
+				tops.set(list, sequence);
+				const fact = { state: PRESENT, version: 1, sequence } as const;
+				made.push(edge);
+				edges.push({ mapping, from, to, ...fact });
+				const inverse = inverses[at] ?? null;
+				if (inverse === null) continue;
+				const place = places.get(inverse);
+				if (place === undefined) {
+					owed.push({ ...inverse, mapping: inverse.mapping.name, ...fact });
+				} else if (seen.edges[place] === null) {
+					edges.push({ ...inverse, ...fact });
+				}
+			}
+			const debt = toDebt({ edges: owed });
+			return {
+				result: { made, owed },
+				edges,
+				...(debt !== undefined && { debt }),
+			};
+		},
+	});
+	if (debt !== null) debts.rows.push(debt);
+	debts.edges.push(...result.owed);
+	store.bury({ lists: locked });
+	return result.made;
+}
+
+function inverseOf(
+	store: Store,
+	{ mapping, from, to }: NumberedEdge,
+): EdgeKey | null {
+	return mapping.inverse?.kind === "target"
+		? {
+				mapping: mappingOf(store, mapping.inverse.mapping),
+				from: to,
+				to: from,
+			}
+		: null;
+}

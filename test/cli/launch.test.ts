@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { promisify } from "node:util";
+
+const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
+const folder = mkdtempSync(join(tmpdir(), "launch-"));
+after(() => rmSync(folder, { recursive: true }));
+
+describe("the launcher", () => {
+	test("runs a command, with nothing on stderr", async () => {
+		const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+			LAUNCH,
+			"id",
+			"241294492511762325",
+		]);
+		assert.match(stdout, /^table {5}db03429\.pins$/m);
+		assert.equal(stderr, "");
+	});
+
+	test("asks for Node 24 on an older one (exit 1)", async () => {
+		// What an older Node would see: the version is all that is looked at.
+		const disguise = join(folder, "disguise.cjs");
+		writeFileSync(
+			disguise,
+			`Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.8" } });`,
+		);
+		const child = spawn(process.execPath, [
+			"--require",
+			disguise,
+			LAUNCH,
+			"--help",
+		]);
+		let err = "";
+		child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+			err += chunk;
+		});
+		const [code] = await once(child, "close");
+		assert.equal(code, 1);
+		assert.match(
+			err,
+			/^Corkboard needs Node 24 or newer but got: 18\.20\.8 on /,
+		);
+		assert.match(err, /please install Node 24 or newer/);
+	});
+
+	test("ends quietly when nobody reads its output any more", async () => {
+		const child = spawn(process.execPath, [
+			LAUNCH,
+			"schema",
+			"print",
+			"--public",
+		]);
+		let err = "";
+		child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+			err += chunk;
+		});
+		child.stdout.destroy();
+		const [code] = await once(child, "close");
+		assert.equal(err, "");
+		assert.equal(code, 0);
+	});
+});

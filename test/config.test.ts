@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import {
+	mkdtemp,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { embeddedSecret, readConfig } from "../src/config.ts";
+
+const SECRET = "0123456789abcdef0123456789abcdef";
+
+/** The message of the error that this environment is refused with, line by line. */
+function faultsOf(environment: Record<string, string>): readonly string[] {
+	try {
+		readConfig(environment);
+	} catch (error) {
+		assert.ok(error instanceof Error);
+		assert.equal((error as { code?: string }).code, "BAD_CONFIG");
+		return error.message.split("\n");
+	}
+	return [];
+}
+
+describe("readConfig", () => {
+	test("serves the embedded folder in development mode where nothing is set", () => {
+		assert.deepEqual(readConfig({ PATH: "/bin", NODE_ENV: "production" }), {
+			host: "127.0.0.1",
+			port: 4000,
+			mode: "development",
+			store: { kind: "embedded", folder: "data", demo: true },
+			secret: null,
+			graphiql: true,
+			maxPrice: 50_000,
+			cors: [],
+			log: { level: "info", format: "text" },
+			trustProxy: false,
+		});
+	});
+
+	test("is in production mode, on all addresses, without GraphiQL where a topology is given", () => {
+		assert.deepEqual(
+			readConfig({
+				CORKBOARD_TOPOLOGY: "/etc/shards.json",
+				CORKBOARD_SECRET: SECRET,
+			}),
+			{
+				host: "0.0.0.0",
+				port: 4000,
+				mode: "production",
+				store: { kind: "topology", file: "/etc/shards.json" },
+				secret: Buffer.from(SECRET),
+				graphiql: false,
+				maxPrice: 50_000,
+				cors: [],
+				log: { level: "info", format: "json" },
+				trustProxy: false,
+			},
+		);
+	});
+
+	test("takes every setting as it is given", () => {
+		assert.deepEqual(
+			readConfig({
+				HOST: "::1",
+				PORT: "0",
+				CORKBOARD_MODE: "production",
+				CORKBOARD_DATA: "elsewhere",
+				CORKBOARD_DEMO: "off",
+				CORKBOARD_SECRET: SECRET,
+				CORKBOARD_GRAPHIQL: "on",
+				CORKBOARD_MAX_PRICE: "7",
+				CORKBOARD_CORS: "https://example.com, http://localhost:3000",
+				CORKBOARD_LOG: "text,debug",
+				CORKBOARD_TRUST_PROXY: "127.0.0.1,10.0.0.0/8,fd00::/8",
+			}),
+			{
+				host: "::1",
+				port: 0,
+				mode: "production",
+				store: { kind: "embedded", folder: "elsewhere", demo: false },
+				secret: Buffer.from(SECRET),
+				graphiql: true,
+				maxPrice: 7,
+				cors: ["https://example.com", "http://localhost:3000"],
+				log: { level: "debug", format: "text" },
+				trustProxy: "127.0.0.1,10.0.0.0/8,fd00::/8",
+			},
+		);
+	});
+
+	test("tells every fault at once, with what was expected and what came", () => {
+		assert.deepEqual(
+			faultsOf({
+				PORT: "65536",
+				CORKBOARD_MODE: "test",
+				CORKBOARD_DEMO: "no",
+				CORKBOARD_SECRET: "short",
+				CORKBOARD_GRAPHIQL: "true",
+				CORKBOARD_MAX_PRICE: "0",
+				CORKBOARD_CORS: "https://example.com/path",
+				CORKBOARD_LOG: "info,debug",
+				CORKBOARD_TRUST_PROXY: "everybody",
+			}),
+			[
+				'CORKBOARD_MODE must be development or production but got: "test"',
+				'CORKBOARD_DEMO must be on or off but got: "no"',
+				"CORKBOARD_SECRET must have at least 32 bytes but got: 5",
+				'PORT must be a port from 0 to 65535 but got: "65536"',
+				'CORKBOARD_GRAPHIQL must be on or off but got: "true"',
+				'CORKBOARD_MAX_PRICE must be an integer from 1 to 1000000000 but got: "0"',
+				'CORKBOARD_CORS must be origins with commas between them, like https://example.com, or off but got: "https://example.com/path"',
+				'CORKBOARD_LOG must be a level (trace, debug, info, warn, error, fatal, silent), a format (text, json), or both with a comma between them but got: "info,debug"',
+				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
+			],
+		);
+	});
+
+	test("refuses a setting it does not know, and says which one was probably meant", () => {
+		assert.deepEqual(faultsOf({ CORKBOARD_TOPOLGY: "x", CORKBOARD_ZZZZ: "" }), [
+			"CORKBOARD_TOPOLGY is no setting; did you mean CORKBOARD_TOPOLOGY?",
+			"CORKBOARD_ZZZZ is no setting",
+		]);
+	});
+
+	test("refuses memcached and Redis, which it does not speak to yet", () => {
+		const reason =
+			"is not supported yet: the in-process cache is the only one so far, so leave it out";
+		assert.deepEqual(
+			faultsOf({
+				CORKBOARD_MEMCACHED: "127.0.0.1:11211",
+				CORKBOARD_REDIS: "redis://127.0.0.1",
+			}),
+			[`CORKBOARD_MEMCACHED ${reason}`, `CORKBOARD_REDIS ${reason}`],
+		);
+	});
+
+	test("wants a secret with a topology, except for commands that need none", () => {
+		const environment = { CORKBOARD_TOPOLOGY: "shards.json" };
+		assert.deepEqual(faultsOf(environment), [
+			"CORKBOARD_SECRET must be given with a topology, at least 32 bytes that every server of the fleet shares, but got nothing",
+		]);
+		assert.equal(readConfig(environment, { secret: "unneeded" }).secret, null);
+	});
+
+	test("refuses a topology together with an embedded folder", () => {
+		assert.deepEqual(
+			faultsOf({
+				CORKBOARD_TOPOLOGY: "shards.json",
+				CORKBOARD_DATA: "data",
+				CORKBOARD_SECRET: SECRET,
+			}),
+			[
+				"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
+			],
+		);
+	});
+
+	test("does not repeat a secret that is too short", () => {
+		assert.doesNotMatch(
+			faultsOf({ CORKBOARD_SECRET: "hunter2" }).join(),
+			/hunter2/,
+		);
+	});
+});
+
+describe("embeddedSecret", () => {
+	async function inFolder(use: (folder: string) => Promise<void>) {
+		const folder = await mkdtemp(join(tmpdir(), "config-"));
+		try {
+			await use(folder);
+		} finally {
+			await rm(folder, { recursive: true });
+		}
+	}
+
+	test("makes a secret for its owner's eyes, and gives the same one from then on", () =>
+		inFolder(async (parent) => {
+			const folder = join(parent, "data");
+			const secret = await embeddedSecret(folder);
+			assert.ok(secret.length >= 32);
+			const { mode } = await stat(join(folder, "secret"));
+			assert.equal((mode & 0o777).toString(8), "600");
+			assert.deepEqual(await embeddedSecret(folder), secret);
+			assert.equal(
+				await readFile(join(folder, "secret"), "utf8"),
+				`${Buffer.from(secret)}\n`,
+			);
+		}));
+
+	test("gives everybody the same secret where many make it at once, and leaves nothing behind", () =>
+		inFolder(async (folder) => {
+			const secrets = await Promise.all(
+				Array.from({ length: 20 }, () => embeddedSecret(folder)),
+			);
+			const distinct = new Set(
+				secrets.map((secret) => Buffer.from(secret).toString()),
+			);
+			assert.equal(distinct.size, 1);
+			assert.deepEqual(await readdir(folder), ["secret"]);
+		}));
+
+	test("makes another one in another folder", () =>
+		inFolder(async (folder) => {
+			const first = await embeddedSecret(join(folder, "a"));
+			assert.notDeepEqual(await embeddedSecret(join(folder, "b")), first);
+		}));
+
+	test("refuses a file that holds less than a secret", () =>
+		inFolder(async (folder) => {
+			await writeFile(join(folder, "secret"), "");
+			await assert.rejects(embeddedSecret(folder), {
+				code: "BAD_CONFIG",
+				message: /must hold a secret of at least 32 bytes but got: 0/,
+			});
+		}));
+});

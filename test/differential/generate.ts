@@ -1,0 +1,357 @@
+import {
+	type GraphQLField,
+	type GraphQLInterfaceType,
+	type GraphQLObjectType,
+	getNamedType,
+	isInterfaceType,
+	isLeafType,
+	isObjectType,
+	parse,
+} from "graphql";
+import type { Random } from "../../src/demo/random.ts";
+import {
+	anId,
+	argumentList,
+	pageArguments,
+	someIds,
+} from "./arguments.ts";
+import { Draft, type Place } from "./draft.ts";
+import { mutationInput } from "./inputs.ts";
+import { introspection } from "./introspection.ts";
+import type { Operation } from "./operation.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+type Composite = GraphQLObjectType | GraphQLInterfaceType;
+type Field = GraphQLField<unknown, unknown>;
+
+/** How many objects may stand above one another. */
+const MAX_DEPTH = 4;
+/** How many fragments may. */
+const MAX_FRAGMENTS = 3;
+/** A fragment that may be spread anywhere is made for as many objects. */
+const PORTABLE_MANY = 30;
+
+/**
+ * A random operation, valid by construction, as one or more requests: the same
+ * document with other variables after the first.
+ */
+export function generate(
+	random: Random,
+	around: Surroundings,
+	kind: "query" | "mutation",
+): readonly Operation[] {
+	const draft = new Draft(random, random.integer(10, 400));
+	const making = new Making(draft, around, random.pick(around.viewers));
+	const root =
+		kind === "query"
+			? around.schema.getQueryType()
+			: around.schema.getMutationType();
+	if (!root) throw new TypeError(`expected a schema with a type of ${kind}`);
+	const selection = making.root(root);
+	const isNamed = random.chance(0.3);
+	const name = isNamed ? "Chosen" : "";
+	const others =
+		isNamed && random.chance(0.5) ? ["query Other { viewer { id } }"] : [];
+	const text = random
+		.shuffled([
+			`${kind} ${name}${draft.definitions} ${selection}`,
+			...draft.fragments,
+			...others,
+		])
+		.join("\n");
+	const operation: Operation = {
+		text,
+		document: parse(text),
+		operationName:
+			others.length > 0 || (isNamed && random.chance(0.5)) ? name : null,
+		variables: draft.values,
+		viewer: making.viewer,
+	};
+	const booleans = draft.booleans();
+	if (kind === "mutation" || booleans.length === 0) return [operation];
+	// The same document, its conditions otherwise: another plan.
+	const variables = { ...draft.values };
+	for (const each of booleans) variables[each] = random.chance(0.5);
+	return [operation, { ...operation, variables }];
+}
+
+class Making {
+	readonly viewer: Surroundings["viewers"][number];
+	readonly #draft: Draft;
+	readonly #random: Random;
+	readonly #around: Surroundings;
+
+	constructor(
+		draft: Draft,
+		around: Surroundings,
+		viewer: Surroundings["viewers"][number],
+	) {
+		this.viewer = viewer;
+		this.#draft = draft;
+		this.#random = draft.random;
+		this.#around = around;
+	}
+
+	root(type: GraphQLObjectType): string {
+		const place = { path: "", many: 1, depth: 0, owner: null, size: 0 };
+		return this.#selection(type, place);
+	}
+
+	/** `{ … }` of a type, with at least one field. */
+	#selection(type: Composite, place: Place, fragments = 0): string {
+		const items = Array.from({ length: this.#random.integer(1, 5) }, () =>
+			this.#item(type, place, fragments),
+		).filter((item) => item !== null);
+		if (items.length === 0) items.push(this.#typename(type, place));
+		return `{ ${items.join(" ")} }`;
+	}
+
+	/** A field or a fragment; null for one that would not fit. */
+	#item(type: Composite, place: Place, fragments: number): string | null {
+		const draw = this.#random.fraction();
+		if (fragments < MAX_FRAGMENTS) {
+			if (draw < 0.1 || (isInterfaceType(type) && draw < 0.6)) {
+				return this.#inlineFragment(type, place, fragments + 1);
+			}
+			if (draw < 0.14) return this.#namedFragment(type, place, fragments + 1);
+			if (draw < 0.18 && isObjectType(type) && !this.#isRoot(type)) {
+				return this.#portableFragment(type, place);
+			}
+		}
+		if (draw < 0.23) return this.#typename(type, place);
+		if (draw < 0.31) return this.#again(type, place);
+		if (draw < 0.32 && type.name === "Query") {
+			return introspection(this.#draft, place);
+		}
+		return this.#newField(type, place);
+	}
+
+	#inlineFragment(type: Composite, place: Place, fragments: number): string {
+		const inner = this.#overlapping(type);
+		const on =
+			inner === type && this.#random.chance(0.4) ? "" : ` on ${inner.name}`;
+		const directives = this.#directives();
+		return `...${on}${directives} ${this.#selection(inner, place, fragments)}`;
+	}
+
+	/** Spread here once or twice: its keys are those of this place. */
+	#namedFragment(type: Composite, place: Place, fragments: number): string {
+		const inner = this.#overlapping(type);
+		const name = this.#draft.name("Here");
+		const selection = this.#selection(inner, place, fragments);
+		this.#draft.fragments.push(
+			`fragment ${name} on ${inner.name} ${selection}`,
+		);
+		const spreads = [`...${name}${this.#directives()}`];
+		if (this.#random.chance(0.3)) spreads.push(`...${name}`);
+		return spreads.join(" ");
+	}
+
+	/** Its keys are its own, so that it may be spread wherever its type stands. */
+	#portableFragment(type: GraphQLObjectType, place: Place): string | null {
+		const draft = this.#draft;
+		const known = draft.portable.get(type.name) ?? [];
+		if (place.many > PORTABLE_MANY || place.depth > 1) return null;
+		if (known.length > 0 && this.#random.chance(0.6)) {
+			return `...${this.#random.pick(known)}${this.#directives()}`;
+		}
+		const name = draft.name("Anywhere");
+		const inside: Place = {
+			path: `${name}:`,
+			many: PORTABLE_MANY,
+			depth: MAX_DEPTH - 1,
+			owner: null,
+			size: place.size,
+		};
+		const fields = Array.from({ length: this.#random.integer(1, 3) }, () =>
+			this.#newField(type, inside, () => draft.name(`${name}_`)),
+		).filter((field) => field !== null);
+		if (fields.length === 0) return null;
+		draft.fragments.push(
+			`fragment ${name} on ${type.name} { ${fields.join(" ")} }`,
+		);
+		// Only now: one that spread itself would not be valid.
+		draft.portable.set(type.name, [...known, name]);
+		return `...${name}`;
+	}
+
+	/** The type itself, its interface, or one of its objects' types. */
+	#overlapping(type: Composite): Composite {
+		if (this.#random.chance(0.3)) return type;
+		if (isInterfaceType(type)) {
+			return this.#random.pick(this.#around.schema.getPossibleTypes(type));
+		}
+		const interfaces = type.getInterfaces();
+		return interfaces.length === 0 ? type : this.#random.pick(interfaces);
+	}
+
+	#typename(type: Composite, place: Place): string {
+		const field = {
+			parent: type.name,
+			isObject: isObjectType(type),
+			name: "__typename",
+			args: "",
+			type: "String!",
+		};
+		const key = this.#draft.key(place, field);
+		this.#draft.select(place, { ...field, key, below: place });
+		return `${named(key, "__typename")}${this.#directives()}`;
+	}
+
+	/** A field that this place has already, with more selected of it. */
+	#again(type: Composite, place: Place): string | null {
+		const before = this.#draft.selected(place, type.name);
+		if (before.length === 0) return null;
+		const { key, name, args, below } = this.#random.pick(before);
+		const inner = type.getFields()[name]?.type;
+		const of = inner && getNamedType(inner);
+		if (type === this.#around.schema.getMutationType()) return null;
+		const selection =
+			isObjectType(of) || isInterfaceType(of)
+				? ` ${this.#selection(of, below, MAX_FRAGMENTS - 1)}`
+				: "";
+		if (name === "__schema" || name === "__type") return null;
+		return `${named(key, name)}${args}${this.#directives()}${selection}`;
+	}
+
+	#newField(
+		type: Composite,
+		place: Place,
+		keyOf?: () => string,
+	): string | null {
+		const field = this.#pickField(type, place);
+		const asked = this.#argumentsOf(type, field, place);
+		if (asked === null) return null;
+		const of = getNamedType(field.type);
+		const selected = {
+			parent: type.name,
+			isObject: isObjectType(type),
+			name: field.name,
+			args: asked.args,
+			type: String(field.type),
+		};
+		const key = keyOf?.() ?? this.#draft.key(place, selected);
+		const below = { ...asked.below, path: `${place.path}.${key}` };
+		this.#draft.select(place, { ...selected, key, below });
+		const selection =
+			isObjectType(of) || isInterfaceType(of)
+				? ` ${this.#selection(of, below)}`
+				: "";
+		return `${named(key, field.name)}${asked.args}${this.#directives()}${selection}`;
+	}
+
+	#pickField(type: Composite, { depth }: Place): Field {
+		const fields = Object.values(type.getFields());
+		const leaves = fields.filter((field) =>
+			isLeafType(getNamedType(field.type)),
+		);
+		const deep = fields.filter((field) => !leaves.includes(field));
+		const isDeep =
+			leaves.length === 0 || (depth < MAX_DEPTH && this.#random.chance(0.6));
+		return this.#random.pick(isDeep && deep.length > 0 ? deep : leaves);
+	}
+
+	/** A field's arguments, and what stands below it then. Null if that would be too much. */
+	#argumentsOf(
+		type: Composite,
+		field: Field,
+		place: Place,
+	): { readonly args: string; readonly below: Place } | null {
+		const draft = this.#draft;
+		const around = this.#around;
+		const of = getNamedType(field.type).name;
+		const below = { ...place, owner: null, size: 0 };
+		if (of.endsWith("Connection")) {
+			const connection = `${type.name}.${field.name}`;
+			const root = type.name === "Query" ? "root" : place.owner;
+			const page = pageArguments(draft, around, connection, {
+				...place,
+				owner: root,
+			});
+			if (page === null) return null;
+			draft.budget -= place.many * page.size;
+			return { args: page.args, below: { ...below, size: page.size } };
+		}
+		if (type.name.endsWith("Connection")) {
+			const isItems = field.name === "edges" || field.name === "nodes";
+			const many = isItems ? Math.max(1, place.many * place.size) : place.many;
+			const depth = field.name === "nodes" ? place.depth + 1 : place.depth;
+			return { args: "", below: { ...below, many, depth } };
+		}
+		const deeper = { ...below, depth: place.depth + 1 };
+		if (type.name === "Mutation") {
+			const input = mutationInput(draft, around, this.viewer, field.name);
+			return { args: input, below: { ...deeper, depth: MAX_DEPTH - 2 } };
+		}
+		if (type.name !== "Query") {
+			return { args: "", below: isLeafType(getNamedType(field.type)) ? below : deeper };
+		}
+		if (field.name === "nodes") {
+			const ids = someIds(this.#random, around);
+			// A single value is a list of one (spec §3.12).
+			const only = ids.length === 1 && this.#random.chance(0.5);
+			const args = only
+				? `(ids: ${draft.value("ID!", ids[0] as string)})`
+				: argumentList(draft, [["ids", "[ID!]!", ids]]);
+			const many = Math.max(1, ids.length);
+			return { args, below: { ...deeper, many } };
+		}
+		if (field.name === "viewer") {
+			return { args: "", below: { ...deeper, owner: this.viewer } };
+		}
+		return this.#oneObject(field, deeper);
+	}
+
+	/** `node(id: …)`, `user(username: …)`. */
+	#oneObject(
+		field: Field,
+		below: Place,
+	): { readonly args: string; readonly below: Place } {
+		const random = this.#random;
+		const of = getNamedType(field.type).name;
+		const id = anId(random, this.#around, of === "Node" ? null : of);
+		const byKey = field.args.find(({ name }) => name !== "id")?.name;
+		if (byKey === undefined) {
+			const args = argumentList(this.#draft, [["id", "ID!", id]]);
+			return { args, below: { ...below, owner: id } };
+		}
+		const keys =
+			byKey === "slug" ? this.#around.slugs : this.#around.usernames;
+		const key = random.chance(0.1)
+			? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
+			: random.pick(keys);
+		const cased = random.chance(0.3) ? key.toUpperCase() : key;
+		const draw = random.fraction();
+		const both = draw < 0.03;
+		const args = argumentList(this.#draft, [
+			["id", "ID", both || draw > 0.6 ? id : random.pick([null, undefined])],
+			[
+				byKey,
+				"String",
+				both || (draw > 0.05 && draw <= 0.6)
+					? cased
+					: random.pick([null, undefined]),
+			],
+		]);
+		return { args, below: { ...below, owner: draw > 0.6 ? id : null } };
+	}
+
+	#directives(): string {
+		const random = this.#random;
+		const one = (name: string, often: boolean) =>
+			` @${name}(if: ${this.#draft.value("Boolean!", random.chance(often ? 0.85 : 0.15))})`;
+		const draw = random.fraction();
+		if (draw < 0.05) return one("include", true);
+		if (draw < 0.1) return one("skip", false);
+		return draw < 0.11 ? one("include", true) + one("skip", false) : "";
+	}
+
+	#isRoot(type: Composite): boolean {
+		const { schema } = this.#around;
+		return type === schema.getQueryType() || type === schema.getMutationType();
+	}
+}
+
+function named(key: string, name: string): string {
+	return key === name ? name : `${key}: ${name}`;
+}

@@ -1,0 +1,174 @@
+import type { Random } from "../../src/demo/random.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { JsonObject, JsonValue } from "../../src/util/json.ts";
+import { anId } from "./arguments.ts";
+import type { Draft } from "./draft.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+/** What the inputs of one mutation are drawn from. */
+interface Drawing {
+	readonly random: Random;
+	/** Mostly one the viewer may change. */
+	own(type: string): string;
+	any(type: string): string;
+	text(): JsonValue | undefined;
+	required(): string;
+	address(): JsonValue | undefined;
+	image(): JsonValue | undefined;
+	username(): string;
+	email(): JsonValue | undefined;
+	repeat(): JsonValue | undefined;
+}
+
+/** The argument of a mutation, valid for GraphQL and mostly for us: `(input: { pinId: "1" })`. */
+export function mutationInput(
+	draft: Draft,
+	around: Surroundings,
+	viewer: Id | null,
+	mutation: string,
+): string {
+	const draw = INPUTS[mutation];
+	if (draw === undefined) {
+		throw new TypeError(`expected a mutation with an input but got: ${mutation}`);
+	}
+	const fields = draw(drawing(draft.random, around, viewer));
+	const input: JsonObject = Object.fromEntries(
+		Object.entries(fields).filter(
+			(field): field is [string, JsonValue] => field[1] !== undefined,
+		),
+	);
+	const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input!`;
+	return `(input: ${draft.value(type, input)})`;
+}
+
+const INPUTS: Readonly<Record<string, (draw: Drawing) => Fields>> = {
+	createUser: (draw) => ({
+		username: draw.username(),
+		name: draw.text(),
+		email: draw.email(),
+		bio: draw.text(),
+		website: draw.address(),
+		avatarUrl: draw.address(),
+		idempotencyKey: draw.repeat(),
+	}),
+	updateUser: (draw) => ({
+		username: draw.random.chance(0.3) ? draw.username() : undefined,
+		name: draw.text(),
+		email: draw.email(),
+		bio: draw.text(),
+		website: draw.address(),
+		avatarUrl: draw.address(),
+	}),
+	followUser: (draw) => ({ userId: draw.any("User") }),
+	unfollowUser: (draw) => ({ userId: draw.any("User") }),
+	createBoard: (draw) => ({
+		name: draw.required(),
+		description: draw.text(),
+		secret: flag(draw),
+		idempotencyKey: draw.repeat(),
+	}),
+	updateBoard: (draw) => ({
+		id: draw.own("Board"),
+		name: draw.text(),
+		description: draw.text(),
+		secret: flag(draw),
+	}),
+	deleteBoard: (draw) => ({ id: draw.own("Board") }),
+	followBoard: (draw) => ({ boardId: draw.any("Board") }),
+	unfollowBoard: (draw) => ({ boardId: draw.any("Board") }),
+	createPin: (draw) => ({
+		boardId: draw.own("Board"),
+		details: draw.text(),
+		link: draw.address(),
+		image: draw.image(),
+		interests: draw.random.pick<JsonValue | undefined>([
+			undefined,
+			null,
+			["baking", "made-up", "baking"],
+			["new-one", "new-two"],
+			["Not A Slug"],
+		]),
+		idempotencyKey: draw.repeat(),
+	}),
+	repin: (draw) => ({
+		pinId: draw.any("Pin"),
+		boardId: draw.own("Board"),
+		details: draw.text(),
+		idempotencyKey: draw.repeat(),
+	}),
+	updatePin: (draw) => ({
+		id: draw.own("Pin"),
+		details: draw.text(),
+		link: draw.address(),
+		image: draw.image(),
+	}),
+	movePin: (draw) => ({
+		id: draw.own("Pin"),
+		boardId: draw.random.chance(0.4) ? draw.own("Board") : undefined,
+		...(draw.random.chance(0.5)
+			? { [draw.random.pick(["before", "after"])]: draw.own("Pin") }
+			: draw.random.chance(0.1)
+				? { before: draw.own("Pin"), after: draw.own("Pin") }
+				: {}),
+	}),
+	deletePin: (draw) => ({ id: draw.own("Pin") }),
+	likePin: (draw) => ({ pinId: draw.any("Pin") }),
+	unlikePin: (draw) => ({ pinId: draw.any("Pin") }),
+	followInterest: (draw) => ({ interestId: draw.any("Interest") }),
+	unfollowInterest: (draw) => ({ interestId: draw.any("Interest") }),
+	addComment: (draw) => ({
+		pinId: draw.any("Pin"),
+		text: draw.required(),
+		idempotencyKey: draw.repeat(),
+	}),
+	deleteComment: (draw) => ({ id: draw.own("Comment") }),
+};
+
+function drawing(
+	random: Random,
+	around: Surroundings,
+	viewer: Id | null,
+): Drawing {
+	const any = (type: string) => anId(random, around, type);
+	return {
+		random,
+		any,
+		own(type) {
+			const own = viewer && around.owned.get(viewer)?.get(type);
+			return own && own.length > 0 && random.chance(0.85)
+				? random.pick(own)
+				: any(type);
+		},
+		text: () =>
+			random.pick([undefined, undefined, null, "", " words ", "ünï 🎈 \u0000"]),
+		required: () => random.pick(["words", "more words", " ", "x".repeat(2_001)]),
+		address: () =>
+			random.pick([
+				undefined,
+				undefined,
+				null,
+				"https://example.com/made-up",
+				"javascript:alert(1)",
+			]),
+		image: () =>
+			random.pick<JsonValue | undefined>([
+				undefined,
+				null,
+				{ url: "https://example.com/a.jpg", width: 3, alt: null },
+				{ url: "", height: -1 },
+			]),
+		username: () =>
+			random.chance(0.2)
+				? random.pick(around.usernames)
+				: random.pick(["made_up", "Made_Up", "no", "made_too", "made up"]),
+		email: () =>
+			random.pick([undefined, undefined, null, "made@example.com", "nonsense"]),
+		repeat: () => random.pick([undefined, undefined, null, "once", "twice", ""]),
+	};
+}
+
+function flag({ random }: Drawing): JsonValue | undefined {
+	return random.pick([undefined, null, true, false]);
+}

@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import { ownModel } from "../../src/cli/model.ts";
+import {
+	compareLock,
+	EMPTY_LOCK,
+	type Lock,
+	parseLock,
+	printLock,
+} from "../../src/model/lock.ts";
+import { COPIES } from "../update.ts";
+import { type Change, RESOLVED, readSmall } from "./smallModel.ts";
+
+const PAGE = "(first: Int, after: String, last: Int, before: String)";
+const SHIPPED = compareLock(EMPTY_LOCK, readSmall().model).next;
+
+/** The same after `likePin.inverse`, the e-mail and the details were given up. */
+const RETIRED: Lock = {
+	types: {
+		...SHIPPED.types,
+		Pin: withoutKey("Pin", "details"),
+		User: withoutKey("User", "email"),
+	},
+	mappings: {
+		...SHIPPED.mappings,
+		"likePin.inverse": {
+			table: "pin_liked_by_users",
+			from: "Pin",
+			to: "User",
+			order: "NEWEST_FIRST",
+			retired: true,
+		},
+	},
+	lookups: {
+		...SHIPPED.lookups,
+		email: { type: "User", key: "email", fold: "NONE", retired: true },
+	},
+};
+
+function withoutKey(name: string, key: string) {
+	const type = SHIPPED.types[name];
+	assert.ok(type);
+	return { ...type, keys: { ...type.keys, [key]: "retired" } };
+}
+
+function afterChange(
+	changes: readonly Change[],
+	resolved: ReadonlySet<string> = RESOLVED,
+	lock: Lock = SHIPPED,
+) {
+	const { additions, breaks } = compareLock(
+		lock,
+		readSmall(changes, resolved).model,
+	);
+	return { additions, breaks };
+}
+
+suite("the checked-in lock", () => {
+	const comparison = compareLock(
+		parseLock(readFileSync(COPIES.lock, "utf8")),
+		ownModel().model,
+	);
+
+	test("refuses nothing in the SDL", () => {
+		assert.deepEqual(comparison.breaks, []);
+	});
+
+	test("has everything that is in the SDL, or else: npm run update", () => {
+		assert.deepEqual(comparison.additions, []);
+	});
+});
+
+suite("the lock", () => {
+	test("holds every type, key, mapping and lookup of a model", () => {
+		assert.deepEqual(SHIPPED, {
+			types: {
+				User: {
+					number: 3,
+					table: "users",
+					keys: { username: "String", email: "String" },
+				},
+				Pin: {
+					number: 1,
+					table: "pins",
+					keys: {
+						details: "String",
+						width: "Int",
+						created_at: "DateTime",
+						mood: "Mood",
+						image: "Image",
+						"image.url": "String",
+						"image.alt": "String",
+						user_id: "id of User",
+					},
+				},
+			},
+			mappings: {
+				listPin: {
+					table: "root_has_pins",
+					from: null,
+					to: "Pin",
+					order: "NEWEST_FIRST",
+				},
+				likePin: {
+					table: "user_likes_pins",
+					from: "User",
+					to: "Pin",
+					order: "NEWEST_FIRST",
+				},
+				ownPin: {
+					table: "user_has_pins",
+					from: "User",
+					to: "Pin",
+					order: "POSITION",
+				},
+				"likePin.inverse": {
+					table: "pin_liked_by_users",
+					from: "Pin",
+					to: "User",
+					order: "NEWEST_FIRST",
+				},
+			},
+			lookups: {
+				username: { type: "User", key: "username", fold: "CASE" },
+				email: { type: "User", key: "email", fold: "NONE" },
+			},
+		});
+	});
+
+	test("finds nothing to say of the model it was made from", () => {
+		assert.deepEqual(afterChange([]), { additions: [], breaks: [] });
+	});
+
+	test("is the same when read back", () => {
+		assert.deepEqual(parseLock(printLock(SHIPPED)), SHIPPED);
+	});
+
+	test("takes what is new", () => {
+		const { model } = readSmall(
+			[
+				[
+					"\tmood: Mood @stored",
+					"\tmood: Mood @stored\n\tlink: String @stored",
+				],
+				[
+					"\tisViewer: Boolean",
+					`\tisViewer: Boolean\n\tarchive${PAGE}: PinConnection @mapping(name: "archivePin", table: "user_archived_pins")\n\tphone: String @lookup(name: "phone")`,
+				],
+			],
+			new Set([...RESOLVED, "User.phone"]),
+		);
+		const { additions, breaks, next } = compareLock(SHIPPED, model);
+		assert.deepEqual(breaks, []);
+		assert.deepEqual(additions, [
+			"the mapping archivePin",
+			"the lookup phone",
+			"the key phone of User",
+			"the key link of Pin",
+		]);
+		assert.equal(next.types.Pin?.keys.link, "String");
+		assert.equal(next.types.User?.keys.phone, "String");
+		assert.equal(next.mappings.archivePin?.table, "user_archived_pins");
+		assert.deepEqual(next.lookups.phone, {
+			type: "User",
+			key: "phone",
+			fold: "NONE",
+		});
+		assert.deepEqual(compareLock(next, model).additions, []);
+	});
+
+	test("refuses another number for a type, and a number for another type", () => {
+		assert.deepEqual(afterChange([["type: 3", "type: 7"]]), {
+			additions: [],
+			breaks: ["the number of the type User must stay 3 but got: 7"],
+		});
+		assert.deepEqual(
+			afterChange([
+				["type: 3", "type: 7"],
+				["type: 1", "type: 3"],
+			]).breaks,
+			[
+				"the number of the type User must stay 3 but got: 7",
+				"the number of the type Pin must stay 1 but got: 3",
+				"the number 3 of Pin is taken by User",
+			],
+		);
+	});
+
+	test("refuses another table for a type or a mapping", () => {
+		assert.deepEqual(
+			afterChange([
+				['"users"', '"people"'],
+				['"user_has_pins"', '"user_pins"'],
+			]).breaks,
+			[
+				"the table of the type User must stay users but got: people",
+				"the table of the mapping ownPin must stay user_has_pins but got: user_pins",
+			],
+		);
+	});
+
+	test("refuses another order for a mapping", () => {
+		assert.deepEqual(
+			afterChange([["order: POSITION", "order: NEWEST_FIRST"]]).breaks,
+			[
+				"the order of the mapping ownPin must stay POSITION but got: NEWEST_FIRST",
+			],
+		);
+	});
+
+	test("refuses a mapping's name for other edges", () => {
+		assert.deepEqual(
+			afterChange([
+				[`allPins${PAGE}: PinConnection`, `allPins${PAGE}: UserConnection`],
+			]).breaks,
+			["the to of the mapping listPin must stay Pin but got: User"],
+		);
+	});
+
+	test("refuses another spelling rule or type for a lookup", () => {
+		assert.deepEqual(afterChange([["fold: CASE", "fold: NONE"]]).breaks, [
+			"the fold of the lookup username must stay CASE but got: NONE",
+		]);
+	});
+
+	test("refuses a renamed key, because rows have the old one", () => {
+		assert.deepEqual(afterChange([["created_at", "made_at"]]), {
+			additions: ["the key made_at of Pin"],
+			breaks: [
+				'the key created_at of Pin is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+			],
+		});
+	});
+
+	test("refuses a renamed part of a stored value", () => {
+		assert.deepEqual(afterChange([["\talt: String", "\ttext: String"]]), {
+			additions: ["the key image.text of Pin"],
+			breaks: [
+				'the key image.alt of Pin is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+			],
+		});
+	});
+
+	test("takes a renamed field that keeps its key", () => {
+		assert.deepEqual(
+			afterChange([
+				["details: String @stored", 'text: String @stored(key: "details")'],
+			]),
+			{ additions: [], breaks: [] },
+		);
+	});
+
+	test("refuses another type under a key, but not another nullability", () => {
+		assert.deepEqual(
+			afterChange([
+				["width: Int! @stored(default: 1)", "width: String @stored"],
+			]).breaks,
+			["the key width of Pin must stay Int but got: String"],
+		);
+		assert.deepEqual(
+			afterChange([["width: Int! @stored(default: 1)", "width: Int @stored"]]),
+			{ additions: [], breaks: [] },
+		);
+	});
+
+	test("refuses what is gone until someone says that it shall be", () => {
+		const changes: Change[] = [
+			[', inverse: "likedBy"', ""],
+			[', inverse: "likes"', ""],
+			[
+				`\tlikedBy${PAGE}: UserConnection @mapping(name: "likePin.inverse", table: "pin_liked_by_users")\n`,
+				"",
+			],
+			['\temail: String @lookup(name: "email")\n', ""],
+			["\tdetails: String @stored\n", ""],
+		];
+		const resolved = new Set(
+			[...RESOLVED].filter((path) => path !== "User.email"),
+		);
+		assert.deepEqual(afterChange(changes, resolved).breaks, [
+			'the mapping likePin.inverse is gone: if it shall be, give it "retired": true in the lock',
+			'the lookup email is gone: if it shall be, give it "retired": true in the lock',
+			'the key email of User is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+			'the key details of Pin is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+		]);
+		assert.deepEqual(afterChange(changes, resolved, RETIRED), {
+			additions: [],
+			breaks: [],
+		});
+	});
+
+	test("keeps what is retired, and refuses to have it used again", () => {
+		const { next } = compareLock(RETIRED, readSmall().model);
+		assert.equal(next.types.Pin?.keys.details, "retired");
+		assert.equal(next.mappings["likePin.inverse"]?.retired, true);
+		assert.deepEqual(afterChange([], RESOLVED, RETIRED).breaks, [
+			"the mapping likePin.inverse is retired and cannot be used again",
+			"the lookup email is retired and cannot be used again",
+			"the key email of User is retired and cannot be used again",
+			"the key details of Pin is retired and cannot be used again",
+		]);
+	});
+
+	test("refuses the number and tables of what is retired", () => {
+		const lock: Lock = {
+			...SHIPPED,
+			types: {
+				...SHIPPED.types,
+				Story: { number: 9, table: "stories", retired: true, keys: {} },
+			},
+		};
+		assert.deepEqual(afterChange([], RESOLVED, lock).breaks, []);
+		assert.deepEqual(
+			afterChange(
+				[
+					[
+						"type Image {",
+						'type Tale implements Node @object(type: 9, table: "stories") { id: ID! }\ntype Image {',
+					],
+				],
+				RESOLVED,
+				lock,
+			),
+			{
+				additions: ["the type Tale"],
+				breaks: [
+					"the number 9 of Tale is taken by Story",
+					"the table stories of Tale is taken by Story",
+				],
+			},
+		);
+	});
+
+	test("is refused where it is no lock", () => {
+		assert.throws(() => parseLock("{"), {
+			code: "BAD_MODEL",
+			message: /^expected a lock in JSON but got: SyntaxError/,
+		});
+		for (const text of [
+			"null",
+			'{"types": {}}',
+			'{"types": [], "mappings": {}, "lookups": {}}',
+			'{"types": {"Pin": {"number": 1}}, "mappings": {}, "lookups": {}}',
+			'{"types": {}, "mappings": {"likePin": 1}, "lookups": {}}',
+		]) {
+			assert.throws(() => parseLock(text), {
+				code: "BAD_MODEL",
+				message: /^expected a lock with types/,
+			});
+		}
+	});
+});

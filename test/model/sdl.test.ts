@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { SCHEMA_FOLDER } from "../../src/cli/model.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import { loadModel, readModel } from "../../src/model/read.ts";
+import { faultsOf, RESOLVED, readSmall } from "./smallModel.ts";
+
+const DIRECTIVES = readFileSync(
+	join(SCHEMA_FOLDER, "directives.graphql"),
+	"utf8",
+);
+
+suite("faults of the SDL", () => {
+	test("there are none in a right model", () => {
+		assert.deepEqual(faultsOf(), []);
+	});
+
+	test("all are told at once, each with its file and line, in their order", () => {
+		assert.deepEqual(
+			faultsOf([
+				["type: 3", "type: 1"],
+				["details: String @stored", "details: String @stored @cached"],
+				["owner: User @", "owner: Usr @"],
+				["alt: String", "alt: String @stored"],
+			]),
+			[
+				"small.graphql:24: the type number 1 of Pin is already that of User",
+				'small.graphql:26: Unknown directive "@cached".',
+				'small.graphql:31: Unknown type "Usr". Did you mean "User"?',
+				"small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's but got: @stored",
+			],
+		);
+	});
+
+	test("every file that cannot be parsed is told", () => {
+		assert.throws(
+			() =>
+				readModel(
+					[
+						{ path: "a.graphql", text: "type Query {\n\tuser: \n}" },
+						{ path: "b.graphql", text: "scalar DateTime" },
+						{ path: "c.graphql", text: "typ" },
+					],
+					{ resolved: new Set() },
+				),
+			new CorkboardError(
+				"BAD_MODEL",
+				'a.graphql:3: Syntax Error: Expected Name, found "}".\nc.graphql:1: Syntax Error: Unexpected Name "typ".',
+			),
+		);
+	});
+
+	test("a directive's arguments are of its definition's types", () => {
+		assert.deepEqual(faultsOf([["type: 3", 'type: "3"']]), [
+			'small.graphql:16: Argument "type" has invalid value "3".',
+		]);
+		assert.deepEqual(faultsOf([["type: 3, ", ""]]), [
+			'small.graphql:16: Directive "@object" argument "type" of type "Int!" is required, but it was not provided.',
+		]);
+		assert.deepEqual(faultsOf([["type: 3, ", "type: 3, cache: true, "]]), [
+			'small.graphql:16: Unknown argument "cache" on directive "@object". Did you mean "table"?',
+		]);
+		assert.deepEqual(faultsOf([["order: POSITION", "order: RANDOM"]]), [
+			'small.graphql:22: Argument "order" has invalid value RANDOM.',
+		]);
+	});
+
+	test("a directive stands where it can, once", () => {
+		assert.deepEqual(faultsOf([["type Image {", "type Image @stored {"]]), [
+			'small.graphql:34: Directive "@stored" may not be used on OBJECT.',
+		]);
+		assert.deepEqual(
+			faultsOf([["mood: Mood @stored", "mood: Mood @stored @stored"]]),
+			[
+				'small.graphql:29: The directive "@stored" can only be used once at this location.',
+			],
+		);
+	});
+
+	test("a type that is not defined is told once, whatever uses it", () => {
+		for (const [before, after] of [
+			["image: Image @stored", "image: Nope @stored"],
+			["owner: User @reference", "owner: Nope @reference"],
+			["details: String @stored", "details: Nope @stored"],
+			["user(id: ID): User", "user(id: Nope): User"],
+		] as const) {
+			const faults = faultsOf([[before, after]]);
+			assert.equal(faults.length, 1, faults.join("\n"));
+			assert.match(faults[0] ?? "", /^small\.graphql:\d+: Unknown type "Nope"/);
+		}
+	});
+
+	test("faults that graphql-js finds in the schema are told", () => {
+		assert.deepEqual(faultsOf([["alt: String", "alt(of: Image): String"]]), [
+			"small.graphql:36: The type of Image.alt(of:) must be Input Type but got: Image.",
+			"small.graphql:36: Image.alt must have no arguments, because nothing would read them, but got: of",
+		]);
+		assert.deepEqual(
+			faultsOf([["type Image {", "type Image { x: Int }\ntype Image {"]]),
+			['small.graphql:35: There can be only one type named "Image".'],
+		);
+	});
+
+	test("there are five storage directives and they are defined as the code reads them", () => {
+		assert.deepEqual(
+			faultsOf([], RESOLVED, DIRECTIVES.replace("type: Int!", "type: Int")),
+			[
+				"directives.graphql:5: the directive @object must be defined as (type: Int!, table: String!) on OBJECT but got: (type: Int, table: String!) on OBJECT",
+			],
+		);
+		assert.deepEqual(
+			faultsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
+			[
+				"directives.graphql:14: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION but got: (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST) on FIELD_DEFINITION",
+			],
+		);
+		assert.deepEqual(
+			faultsOf(
+				[],
+				RESOLVED,
+				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
+			),
+			[
+				"directives.graphql:45: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored: nothing reads it",
+			],
+		);
+	});
+
+	test("a model is loaded from all *.graphql files of a folder", (t) => {
+		const folder = mkdtempSync(join(tmpdir(), "corkboard-model-"));
+		t.after(() => rmSync(folder, { recursive: true }));
+		writeFileSync(join(folder, "a.graphql"), DIRECTIVES);
+		writeFileSync(join(folder, "b.graphql"), "type Query { up: Boolean }");
+		writeFileSync(join(folder, "model.lock.json"), "{}");
+		const { model } = loadModel(folder, { resolved: new Set(["Query.up"]) });
+		assert.deepEqual([...model.sources.keys()], ["Query"]);
+		assert.throws(
+			() => loadModel(folder, { resolved: new Set() }),
+			new CorkboardError(
+				"BAD_MODEL",
+				`${join(folder, "b.graphql")}:1: Query.up has no source: it must have one of @mapping, a resolver`,
+			),
+		);
+	});
+
+	test("a folder without SDL is a fault", (t) => {
+		const folder = mkdtempSync(join(tmpdir(), "corkboard-model-"));
+		t.after(() => rmSync(folder, { recursive: true }));
+		assert.throws(() => loadModel(folder, { resolved: new Set() }), {
+			code: "BAD_MODEL",
+			message: `${folder}: expected *.graphql files but got: none`,
+		});
+	});
+
+	test("the small model reads the same each time", () => {
+		assert.deepEqual(readSmall().model, readSmall().model);
+	});
+});

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Statement } from "../../src/diagnostics.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Explained } from "../../src/plan/explain.ts";
+import { printExplain } from "../../src/plan/print.ts";
+import { planning, valid } from "../helpers/planning.ts";
+
+const QUERY = `query Profile($id: ID!) { user(id: $id) {
+	name best { name }
+	followers(first: 10) { totalCount nodes { likes { totalCount } isFriend } }
+} }`;
+
+function profile() {
+	const plan = planning();
+	const { graph } = plan;
+	const star = graph.add("User", { name: "star" });
+	const followers = [0, 1].map(() => graph.add("User", { name: "f" })) as [
+		Id,
+		Id,
+	];
+	for (const follower of followers) graph.link("followUser", star, follower);
+	return { ...plan, star, followers };
+}
+
+async function explained(
+	{ planner, world }: ReturnType<typeof planning>,
+	query: string,
+	variables: Record<string, unknown> = {},
+): Promise<Explained> {
+	const answer = await planner.explain({
+		document: valid(query),
+		variables,
+		context: world,
+		hostOf: (shard) => `host${shard}`,
+	});
+	assert.ok("steps" in answer);
+	return answer;
+}
+
+describe("explain", () => {
+	test("shows each step with its price, shards, hosts, statements, cache answers and rows", async () => {
+		const plan = profile();
+		const { operation, price, limit, statements, rows, steps, errors } =
+			await explained(plan, QUERY, { id: plan.star });
+		assert.equal(operation, "query Profile");
+		assert.equal(price, 1 + 1 + 20);
+		assert.equal(limit, 50_000);
+		assert.equal(statements, 3);
+		assert.equal(rows, 1 + 1 + 2);
+		assert.deepEqual(errors, []);
+
+		assert.equal(steps.length, 1);
+		const [call] = steps;
+		assert.ok(call);
+		assert.equal(call.kind, "call");
+		assert.equal(call.reads, "Query.user");
+		assert.equal(call.answers, 1);
+		const [fetch] = call.steps;
+		assert.ok(fetch);
+		const { ms, steps: under, statements: sent, ...rest } = fetch;
+		assert.ok(ms > 0);
+		assert.deepEqual(rest, {
+			kind: "fetch",
+			path: "user",
+			field: "Query.user",
+			reads: "User",
+			withPage: false,
+			price: 1,
+			runs: 1,
+			parents: 1,
+			answers: 1,
+			shards: [1],
+			hosts: ["host1", "memory"],
+			cache: [{ layer: "process", hits: 0, misses: 1 }],
+			rows: 1,
+		});
+		assert.deepEqual(sent, [
+			{
+				name: "objects",
+				host: "memory",
+				shard: 1,
+				rows: 1,
+				ms: 0.1,
+				shared: false,
+			},
+		]);
+		assert.deepEqual(
+			under.map(({ kind, path, parents, answers }) => [
+				kind,
+				path,
+				parents,
+				answers,
+			]),
+			[
+				["fetch", "user.best", 0, 0],
+				["scan", "user.followers", 1, 2],
+			],
+		);
+		const [nodes] = under[1]?.steps ?? [];
+		assert.ok(nodes?.withPage);
+		assert.deepEqual([nodes.price, nodes.parents, nodes.answers], [10, 2, 2]);
+		assert.deepEqual(
+			nodes.steps.map(({ kind, path, parents, price }) => [
+				kind,
+				path,
+				parents,
+				price,
+			]),
+			[
+				["scan", "user.followers.nodes.likes", 2, 0],
+				["call", "user.followers.nodes.isFriend", 2, 0],
+			],
+		);
+	});
+
+	test("is plain data, ready for JSON", async () => {
+		const plan = profile();
+		const answer = await explained(plan, QUERY, { id: plan.star });
+		assert.deepEqual(JSON.parse(JSON.stringify(answer)), answer);
+	});
+
+	test("says which statement was told to two steps, and counts it once", async () => {
+		const plan = profile();
+		const one: Statement = {
+			name: "merged",
+			host: "memory",
+			shard: 1,
+			rows: 5,
+			ms: 1,
+		};
+		const pages = plan.graph.pages.bind(plan.graph);
+		plan.graph.pages = async (mapping, froms, page, call) => {
+			call?.trace?.statement(one);
+			return pages(mapping, froms, page);
+		};
+		const answer = await explained(
+			plan,
+			"query ($id: ID!) { user(id: $id) { followers { totalCount } likes { totalCount } } }",
+			{ id: plan.star },
+		);
+		assert.equal(answer.statements, 2);
+		assert.equal(answer.rows, 1 + 5);
+		assert.match(printExplain(answer), /merged \(shared\), 5 rows/);
+	});
+
+	test("does not run what is over the limit", async () => {
+		const plan = profile();
+		const answer = await explained(
+			plan,
+			"{ users(first: 100) { nodes { followers(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } }",
+		);
+		assert.equal(answer.price, 2_020_200);
+		assert.deepEqual(
+			answer.errors.map(({ code }) => code),
+			["TOO_EXPENSIVE"],
+		);
+		assert.deepEqual(plan.graph.ticks, []);
+		assert.match(printExplain(answer), /not reached/);
+	});
+
+	test("prints a tree that is read at a glance", async () => {
+		const plan = profile();
+		plan.graph.down.add(plan.followers[0]);
+		const answer = await explained(plan, QUERY, { id: plan.star });
+		const text = printExplain(answer).replaceAll(/\d+\.\d\d ms/g, "T ms");
+		assert.deepEqual(text.split("\n"), [
+			"query Profile: price 22 of at most 50000, 3 statements, 3 rows, T ms",
+			"└─ call  user  Query.user  price 0",
+			"   │    1 parent → 1 value · no statement · T ms",
+			"   └─ fetch user  User  price 1",
+			"      │    1 id → 1 object · shard 1 on host1 memory · process 0/1 · objects, 1 row · T ms",
+			"      ├─ fetch user.best  User  price 1  not reached",
+			"      └─ scan  user.followers  followUser  price 10",
+			"         │    1 list → 2 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
+			"         └─ fetch user.followers  User  price 10",
+			"            │    2 ids → 1 object · shard 1 on host1 · with the scan",
+			"            ├─ scan  user.followers.nodes.likes  likePin  price 0",
+			"            │       1 list → 0 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
+			"            └─ call  user.followers.nodes.isFriend  User.isFriend  price 0",
+			"                    1 parent → 0 values · shard 1 on host1 · no statement · T ms",
+			"! UNAVAILABLE at user.followers.nodes.1: The host does not answer.",
+		]);
+	});
+});

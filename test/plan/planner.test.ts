@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { parse } from "graphql";
+import { CorkboardError } from "../../src/errors.ts";
+import { fragmentsOf } from "../../src/plan/collect.ts";
+import { compile } from "../../src/plan/compile.ts";
+import { createPlanner } from "../../src/plan/planner.ts";
+import { createPlans } from "../../src/plan/plans.ts";
+import {
+	errorsOf,
+	guards,
+	model,
+	planning,
+	resolvers,
+	schema,
+	valid,
+} from "../helpers/planning.ts";
+
+const compiling = { schema, model, resolvers };
+
+function plans(maxPlans: number) {
+	const { bind } = createPlans(compiling, { maxPlans, hideSuggestions: false });
+	return (
+		document: ReturnType<typeof parse>,
+		variables = {},
+		operationName: string | null = null,
+	) => {
+		const bound = bind({ document, variables, operationName });
+		if (!("plan" in bound)) throw new Error(String(bound));
+		return bound.plan;
+	};
+}
+
+describe("compiled plans", () => {
+	test("are kept for a document that comes again", () => {
+		const planOf = plans(10);
+		const document = valid(
+			"query ($n: Int) { users(first: $n) { totalCount } }",
+		);
+		assert.equal(planOf(document, { n: 1 }), planOf(document, { n: 2 }));
+	});
+
+	test("are one for each set of values of the variables in conditions, and no others", () => {
+		const planOf = plans(10);
+		const document = valid(
+			"query ($a: Boolean!, $b: Boolean!, $id: ID!) { user(id: $id) { id @skip(if: $a) ...F } } fragment F on User { name @include(if: $b) }",
+		);
+		const made = [true, false].flatMap((a) =>
+			[true, false].flatMap((b) =>
+				["1", "2"].map((id) => planOf(document, { a, b, id })),
+			),
+		);
+		assert.equal(new Set(made).size, 4);
+	});
+
+	test("leave out what is skipped", () => {
+		const planOf = plans(10);
+		const document = valid("query ($a: Boolean!) { echo @skip(if: $a) table }");
+		const keys = (a: boolean) =>
+			planOf(document, { a }).root.fields.map(({ key }) => key);
+		assert.deepEqual(keys(true), ["table"]);
+		assert.deepEqual(keys(false), ["echo", "table"]);
+	});
+
+	test("are one for each operation of a document", () => {
+		const planOf = plans(10);
+		const document = valid("query A { echo } query B { table }");
+		assert.equal(planOf(document, {}, "A").root.fields[0]?.key, "echo");
+		assert.equal(planOf(document, {}, "B").root.fields[0]?.key, "table");
+	});
+
+	test("are bounded, and the one not used for longest goes first", () => {
+		const planOf = plans(2);
+		const [a, b, c] = ["{ echo }", "{ table }", "{ x: echo }"].map((query) => ({
+			document: valid(query),
+		}));
+		assert.ok(a && b && c);
+		const first = planOf(a.document);
+		const second = planOf(b.document);
+		assert.equal(planOf(a.document), first);
+		planOf(c.document);
+		assert.equal(planOf(a.document), first);
+		assert.notEqual(planOf(b.document), second);
+	});
+
+	test("have one step for each read, under the step it needs", () => {
+		const document = valid(
+			"{ nodes(ids: []) { ... on User { followers { edges { node { best { id } } } } likes { totalCount } } ... on Board { name } } }",
+		);
+		const [operation] = document.definitions;
+		assert.ok(operation?.kind === "OperationDefinition");
+		const { steps } = compile(
+			compiling,
+			document,
+			operation,
+			fragmentsOf(document),
+			{},
+		);
+		const pathOf = new Map(
+			steps.map(({ number, kind, path }) => [number, `${kind} ${path}`]),
+		);
+		assert.deepEqual(
+			steps.map(({ kind, path, reads, parent, withPage }) => [
+				`${kind} ${path}`,
+				reads,
+				parent === null ? null : pathOf.get(parent),
+				withPage,
+			]),
+			[
+				["call nodes", "Query.nodes", null, false],
+				["fetch nodes", "User | Board | Pin | Comment", "call nodes", false],
+				["scan nodes.followers", "followUser", "fetch nodes", false],
+				["fetch nodes.followers", "User", "scan nodes.followers", true],
+				[
+					"fetch nodes.followers.edges.node.best",
+					"User",
+					"fetch nodes.followers",
+					false,
+				],
+				["scan nodes.likes", "likePin", "fetch nodes", false],
+			],
+		);
+	});
+});
+
+describe("the planner", () => {
+	test("refuses variables that do not fit, as graphql-js words it", async () => {
+		const { answer, world } = planning();
+		const answered = await answer(
+			"query ($id: ID!, $n: Int) { user(id: $id) { followers(first: $n) { totalCount } } }",
+			{ n: "x" },
+		);
+		assert.equal(answered.data, undefined);
+		assert.deepEqual(
+			answered.errors?.map(({ message }) => message),
+			[
+				'Variable "$id" of required type "ID!" was not provided.',
+				'Variable "$n" got invalid value "x"; Int cannot represent non-integer value: "x"',
+			],
+		);
+		assert.deepEqual(errorsOf(answered), [
+			" BAD_USER_INPUT",
+			" BAD_USER_INPUT",
+		]);
+		assert.deepEqual(world.calls, []);
+	});
+
+	test("tells at most 50 faults of the variables", async () => {
+		const { answer } = planning();
+		const { errors } = await answer(
+			"query ($ids: [ID!]!) { nodes(ids: $ids) { id } }",
+			{
+				ids: Array.from({ length: 1000 }, () => ({})),
+			},
+		);
+		assert.equal(errors?.length, 51);
+	});
+
+	test("leaves suggestions out where it is told to", async () => {
+		const { world } = planning();
+		const request = {
+			document: valid("query ($m: Mood) { echo(wish: { mood: $m }) }"),
+			variables: { m: "GOOOD" },
+			context: world,
+		};
+		const messages = [];
+		for (const hideSuggestions of [false, true]) {
+			const { errors } = await createPlanner({
+				schema,
+				model,
+				resolvers,
+				guards,
+				maxPrice: 1000,
+				maxPlans: 10,
+				hideSuggestions,
+			}).execute(request);
+			messages.push(errors?.[0]?.message);
+		}
+		assert.match(messages[0] ?? "", /Did you mean/);
+		assert.doesNotMatch(messages[1] ?? "", /Did you mean/);
+	});
+
+	test("needs a name where a document has many operations", async () => {
+		const { answer } = planning();
+		const query = "query A { table } query B { echo }";
+		const named = await answer(query, {}, { operationName: "B" });
+		assert.deepEqual(Object.keys(named.data ?? {}), ["echo"]);
+		const unnamed = await answer(query);
+		assert.equal(unnamed.data, undefined);
+		assert.equal(
+			unnamed.errors?.[0]?.message,
+			"Must provide operation name if query contains multiple operations.",
+		);
+		const wrong = await answer(query, {}, { operationName: "__proto__" });
+		assert.equal(
+			wrong.errors?.[0]?.message,
+			'Unknown operation named "__proto__".',
+		);
+	});
+
+	test("does not start with a field that no resolver answers, or a resolver without a field", () => {
+		const some = new Map(resolvers);
+		const [name, resolver] = [...some][0] ?? [];
+		assert.ok(name && resolver);
+		some.delete(name);
+		some.set("User.name", resolver);
+		assert.throws(
+			() =>
+				createPlanner({
+					schema,
+					model,
+					resolvers: some,
+					guards,
+					maxPrice: 1,
+					maxPlans: 1,
+				}),
+			(error) =>
+				error instanceof CorkboardError &&
+				error.code === "BAD_MODEL" &&
+				error.message ===
+					"expected a resolver for Query.node but got: none; expected no resolver for User.name but got: one",
+		);
+	});
+});
+
+describe("hostile operations", () => {
+	test("whose fragments unfold without end are refused before they are unfolded", async () => {
+		const { answer, world } = planning();
+		const fragments = Array.from(
+			{ length: 60 },
+			(_, at) =>
+				`fragment F${at} on User { a: best { ...F${at + 1} } b: best { ...F${at + 1} } }`,
+		);
+		const started = performance.now();
+		const answered = await answer(
+			`{ user(id: 1) { ...F0 } } ${fragments.join(" ")} fragment F60 on User { id }`,
+		);
+		assert.deepEqual(errorsOf(answered), [" TOO_EXPENSIVE"]);
+		assert.deepEqual(world.calls, []);
+		// Unfolded, it would be 2^60 fields.
+		assert.ok(performance.now() - started < 5000);
+	});
+
+	test("that nest five hundred deep run", async () => {
+		const { graph, answer } = planning();
+		const id = graph.add("User", { name: "ada" });
+		const self = graph.add("User", { name: "bob", best_id: id });
+		const deep = `${"best { ".repeat(500)}name${" }".repeat(500)}`;
+		const { data, errors } = await answer(
+			`query ($id: ID!) { user(id: $id) { ${deep} } }`,
+			{ id: self },
+		);
+		assert.equal(errors, undefined);
+		assert.deepEqual(data, { user: { best: { best: null } } });
+	});
+
+	test("cannot reach a prototype by a response key", async () => {
+		const { graph, answer } = planning();
+		const id = graph.add("User", { name: "ada" });
+		const { data } = await answer(
+			"query ($id: ID!) { user(id: $id) { __proto__: picture { polluted: url } constructor: id } __proto__: user(id: $id) { polluted: name } }",
+			{ id },
+		);
+		assert.equal(
+			JSON.stringify(data),
+			`{"user":{"__proto__":null,"constructor":"${id}"},"__proto__":{"polluted":"ada"}}`,
+		);
+		assert.equal(Object.hasOwn(Object.prototype, "polluted"), false);
+	});
+});

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { renumbered, SPACING } from "../../src/storage/order.ts";
+import { pin } from "../helpers/storageModel.ts";
+
+function renumber(sequences: readonly number[]): readonly number[] {
+	return renumbered(sequences.map((sequence) => ({ sequence, to: pin(1) })));
+}
+
+test("an edge with room enough below it keeps its sequence", () => {
+	assert.deepEqual(renumber([]), []);
+	assert.deepEqual(renumber([1_000, 2_000, 9_999]), [1_000, 2_000, 9_999]);
+	assert.deepEqual(renumber([0, 0, 5, 50_000]), [1_000, 2_000, 3_000, 50_000]);
+});
+
+test("a renumbered list has room everywhere, moves nothing down, and needs no second renumbering", () => {
+	const ascending = fc
+		.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 40 })
+		.map((sequences) => sequences.sort((a, b) => a - b));
+	fc.assert(
+		fc.property(ascending, (sequences) => {
+			const after = renumber(sequences);
+			let last = 0;
+			for (const [index, sequence] of after.entries()) {
+				assert.ok(sequence - last >= SPACING);
+				assert.ok(sequence >= (sequences[index] ?? 0));
+				last = sequence;
+			}
+			assert.deepEqual(renumber(after), after);
+		}),
+	);
+});

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PRESENT, type Transaction } from "../../src/storage/port.ts";
+import {
+	board,
+	comment,
+	MAPPINGS,
+	pin,
+	user,
+} from "../helpers/storageModel.ts";
+import { create, listOf } from "../helpers/storing.ts";
+import type { OpenStorage } from "./storage.ts";
+
+const { likePin, placePin } = MAPPINGS;
+
+export function refusalTests(open: OpenStorage): void {
+	test("all of a transaction is there afterwards, or none of it", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await create(storage, 0, "Board", { name: "before" });
+		const write: Transaction<null> = {
+			shard: 0,
+			lists: [{ mapping: placePin, from: board(1) }],
+			objects: [board(1)],
+			creates: [{ type: "Pin", data: {} }],
+			decide: ({ created: [to = pin(0)] }) => ({
+				result: null,
+				objects: [{ id: board(1), data: { name: "after" } }],
+				edges: [
+					{
+						mapping: placePin,
+						from: board(1),
+						to,
+						sequence: 5,
+						state: PRESENT,
+						version: 1,
+					},
+				],
+				debt: { owed: true },
+			}),
+		};
+		await assert.rejects(
+			storage.transact({
+				...write,
+				decide: (seen) => {
+					write.decide(seen);
+					throw new RangeError("the mutation changed its mind");
+				},
+			}),
+			/^RangeError: the mutation changed its mind$/,
+		);
+		await assert.rejects(
+			storage.transact({
+				...write,
+				decide: (seen) => {
+					const effects = write.decide(seen);
+					return {
+						...effects,
+						edges:
+							effects.edges?.map((one) => ({ ...one, sequence: 0.5 })) ?? [],
+					};
+				},
+			}),
+			/expected a sequence from 0 to 2\^53 - 1 for placePin .* but got: 0.5/,
+		);
+		assert.deepEqual(await storage.objects([board(1), pin(1)]), [
+			'{"name":"before"}',
+			null,
+		]);
+		assert.equal((await listOf(storage, placePin, board(1))).count, 0);
+		assert.deepEqual(await storage.owed(0, 10), []);
+
+		await storage.transact(write);
+		assert.deepEqual(await storage.objects([board(1)]), ['{"name":"after"}']);
+		assert.equal((await listOf(storage, placePin, board(1))).count, 1);
+		assert.equal((await storage.owed(0, 10)).length, 1);
+	});
+
+	test("a transaction on a shard that does not answer, or is not there, says which", async () => {
+		await using opened = await open({ dead: [3] });
+		const { storage } = opened;
+		const decide = () => ({ result: null });
+		await assert.rejects(storage.transact({ shard: 3, decide }), {
+			code: "UNAVAILABLE",
+			message: "Shard 3 does not answer at the moment.",
+		});
+		await assert.rejects(storage.transact({ shard: 4, decide }), {
+			code: "NOT_FOUND",
+			message: "There is no shard 4: no range of the topology covers it.",
+		});
+	});
+
+	test("what a transaction may not do is refused as a mistake in the code", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await create(storage, 0, "Board", {});
+		const lists = [{ mapping: likePin, from: user(1) }];
+		const like = { mapping: likePin, from: user(1), to: pin(1) };
+		const stands = { sequence: 1, state: PRESENT, version: 1 } as const;
+		const nothing = () => ({ result: null });
+		const refused: readonly (readonly [Transaction<null>, RegExp])[] = [
+			[
+				{ shard: 1, lists, decide: nothing },
+				/expected only keys of shard 1 but got: \d+ of shard 0$/,
+			],
+			[
+				{ shard: 0, objects: [user(1, 2)], decide: nothing },
+				/expected only keys of shard 0 but got: \d+ of shard 2$/,
+			],
+			[
+				{ shard: 0, edges: [like], decide: nothing },
+				/expected only edges of the lists that are locked but got: one of likePin \d+$/,
+			],
+			[
+				{ shard: 0, around: [like], decide: nothing },
+				/expected only edges of the lists that are locked but got: one of likePin \d+$/,
+			],
+			[
+				{ shard: 0, creates: [{ type: "Nothing", data: {} }], decide: nothing },
+				/expected a type of the model but got: Nothing$/,
+			],
+			[
+				{
+					shard: 0,
+					lists,
+					decide: () => ({ result: null, edges: [{ ...like, ...stands }] }),
+				},
+				/expected only edges that were read or lead to an object just created but got: likePin \d+ \d+$/,
+			],
+			[
+				{
+					shard: 0,
+					creates: [{ type: "Pin", data: {} }],
+					decide: ({ created: [to = pin(0)] }) => ({
+						result: null,
+						edges: [{ ...like, ...stands, to }],
+					}),
+				},
+				/expected only edges that were read or lead to an object just created but got: likePin \d+ \d+$/,
+			],
+			[
+				{
+					shard: 0,
+					lists,
+					edges: [like],
+					decide: () => ({
+						result: null,
+						edges: [
+							{ ...like, ...stands },
+							{ ...like, ...stands },
+						],
+					}),
+				},
+				/expected each edge once but got twice: likePin \d+ \d+$/,
+			],
+			[
+				{
+					shard: 0,
+					lists,
+					edges: [like],
+					decide: () => ({
+						result: null,
+						edges: [{ ...like, ...stands, version: 2 ** 53 }],
+					}),
+				},
+				/expected a version from 0 to 2\^53 - 1 for likePin \d+ \d+ but got: 9007199254740992$/,
+			],
+			[
+				{
+					shard: 0,
+					objects: [board(2)],
+					decide: () => ({
+						result: null,
+						objects: [{ id: board(2), data: {} }],
+					}),
+				},
+				/expected only objects that were locked and found, or just created, but got: \d+$/,
+			],
+			[
+				{
+					shard: 0,
+					decide: () => ({
+						result: null,
+						objects: [{ id: board(1), data: {} }],
+					}),
+				},
+				/expected only objects that were locked and found, or just created, but got: \d+$/,
+			],
+			[
+				{
+					shard: 0,
+					decide: () => ({
+						result: null,
+						renumber: { mapping: placePin, from: board(1) },
+					}),
+				},
+				/expected one of the lists that are locked but got: placePin \d+$/,
+			],
+			[
+				{
+					shard: 0,
+					decide: () => ({
+						result: null,
+						recount: [{ mapping: placePin, from: board(1) }],
+					}),
+				},
+				/expected one of the lists that are locked but got: placePin \d+$/,
+			],
+		];
+		for (const [transaction, message] of refused) {
+			await assert.rejects(storage.transact(transaction), {
+				name: "TypeError",
+				message,
+			});
+		}
+		assert.deepEqual(await create(storage, 0, "Comment", {}), [comment(1)]);
+	});
+}

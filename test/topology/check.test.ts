@@ -1,0 +1,284 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { CorkboardError } from "../../src/errors.ts";
+import { checkChange, checkTopology } from "../../src/topology/check.ts";
+
+const GOOD = {
+	version: 7,
+	shards: [
+		{ range: [8, 15], primary: "sqlite:b", open: true },
+		{ range: [0, 7], primary: "sqlite:a", replica: "sqlite:a2", open: false },
+	],
+	lookups: [
+		{ range: [0, 3], primary: "sqlite:a" },
+		{ range: [4, 15], primary: "sqlite:b" },
+	],
+};
+
+/** The lines of the BAD_TOPOLOGY error. */
+function faultsOf(attempt: () => unknown): string[] {
+	try {
+		attempt();
+	} catch (thrown) {
+		if (thrown instanceof CorkboardError && thrown.code === "BAD_TOPOLOGY") {
+			return thrown.message.split("\n");
+		}
+		throw thrown;
+	}
+	return [];
+}
+
+function faultsWith(change: object): string[] {
+	return faultsOf(() => checkTopology({ ...GOOD, ...change }));
+}
+
+function oneShard(change: object): string[] {
+	return faultsWith({
+		shards: [{ range: [0, 7], primary: "sqlite:a", open: true, ...change }],
+	});
+}
+
+suite("checking a topology", () => {
+	test("gives it back with its ranges lowest first", () => {
+		assert.deepEqual(checkTopology(GOOD), {
+			version: 7,
+			shards: [
+				{
+					range: [0, 7],
+					primary: "sqlite:a",
+					replica: "sqlite:a2",
+					open: false,
+				},
+				{ range: [8, 15], primary: "sqlite:b", open: true },
+			],
+			lookups: [
+				{ range: [0, 3], primary: "sqlite:a" },
+				{ range: [4, 15], primary: "sqlite:b" },
+			],
+		});
+	});
+
+	test("gives it back frozen", () => {
+		const topology = checkTopology(GOOD);
+		assert.throws(() => Object.assign(topology, { version: 8 }), TypeError);
+		assert.throws(
+			() => Object.assign(topology.shards[0] ?? {}, { open: true }),
+			TypeError,
+		);
+		assert.throws(
+			() => (topology.shards[0]?.range as number[] | undefined)?.push(1),
+			TypeError,
+		);
+		assert.throws(() => (topology.lookups as unknown[]).pop(), TypeError);
+	});
+
+	test("allows shards that no range covers, and the highest shard", () => {
+		assert.deepEqual(oneShard({ range: [65_535, 65_535] }), []);
+	});
+
+	test("refuses what is no topology at all", () => {
+		assert.deepEqual(
+			faultsOf(() => checkTopology(null)),
+			["topology: expected a topology but got: null"],
+		);
+		assert.deepEqual(
+			faultsOf(() => checkTopology({})),
+			[
+				"version: expected a positive integer but got: nothing",
+				"shards: expected a list of ranges but got: nothing",
+				"lookups: expected a list of ranges but got: nothing",
+			],
+		);
+	});
+
+	test("refuses a version that is no positive integer", () => {
+		for (const version of [0, -1, 1.5, "1", 2 ** 53]) {
+			assert.deepEqual(faultsWith({ version }), [
+				`version: expected a positive integer but got: ${JSON.stringify(version)}`,
+			]);
+		}
+	});
+
+	test("refuses a shard that does not fit into 16 bits", () => {
+		for (const shard of [-1, 65_536, 1.5, "0"]) {
+			assert.deepEqual(
+				oneShard({ range: [shard, 65_535] })[0],
+				`shards[0].range[0]: expected a shard from 0 to 65535 but got: ${JSON.stringify(shard)}`,
+			);
+		}
+	});
+
+	test("refuses a range that ends before it begins", () => {
+		assert.deepEqual(oneShard({ range: [5, 4] }), [
+			"shards[0].range: expected a first shard that is not after the last but got: [5,4]",
+		]);
+	});
+
+	test("refuses a range of other than two shards", () => {
+		assert.deepEqual(oneShard({ range: [1, 2, 3] }), [
+			"shards[0].range: expected [first, last] but got: [1,2,3]",
+		]);
+		assert.deepEqual(oneShard({ range: "0-7" }), [
+			'shards[0].range: expected [first, last] but got: "0-7"',
+		]);
+	});
+
+	test("refuses a URL we have no driver for, and does not repeat what may be a password", () => {
+		assert.deepEqual(oneShard({ primary: "mysql://me:secret@db/" }), [
+			"shards[0].primary: expected sqlite:FOLDER but got: mysql:",
+		]);
+		assert.deepEqual(oneShard({ replica: "somewhere" }), [
+			"shards[0].replica: expected sqlite:FOLDER but got: no scheme",
+		]);
+		assert.deepEqual(oneShard({ primary: "sqlite:" }), [
+			"shards[0].primary: expected sqlite:FOLDER but got: sqlite:",
+		]);
+		assert.deepEqual(oneShard({ primary: { url: "mysql://me:secret@db/" } }), [
+			"shards[0].primary: expected a URL but got: an object",
+		]);
+	});
+
+	test("refuses shards that two ranges have", () => {
+		assert.deepEqual(
+			faultsWith({
+				shards: [
+					{ range: [0, 9], primary: "sqlite:a", open: true },
+					{ range: [20, 29], primary: "sqlite:a", open: true },
+					{ range: [2, 3], primary: "sqlite:b", open: true },
+					{ range: [9, 20], primary: "sqlite:c", open: true },
+				],
+			}),
+			[
+				"shards[2].range: expected no overlap but got: 2 to 3, which shards[0].range has too",
+				"shards[3].range: expected no overlap but got: 9 to 9, which shards[0].range has too",
+				"shards[1].range: expected no overlap but got: 20 to 20, which shards[3].range has too",
+			],
+		);
+		assert.deepEqual(
+			faultsWith({
+				lookups: [
+					{ range: [0, 3], primary: "sqlite:a" },
+					{ range: [3, 4], primary: "sqlite:a" },
+				],
+			}),
+			[
+				"lookups[1].range: expected no overlap but got: 3 to 3, which lookups[0].range has too",
+			],
+		);
+	});
+
+	test("refuses mod shards that no range has", () => {
+		assert.deepEqual(
+			faultsWith({
+				lookups: [
+					{ range: [6, 7], primary: "sqlite:a" },
+					{ range: [1, 3], primary: "sqlite:a" },
+				],
+			}),
+			[
+				"lookups[1].range: expected no gap but got: none for 0 to 0",
+				"lookups[0].range: expected no gap but got: none for 4 to 5",
+			],
+		);
+		assert.deepEqual(faultsWith({ lookups: [] }), [
+			"lookups: expected ranges from 0 on but got: none",
+		]);
+	});
+
+	test("refuses a fleet where no user can be created", () => {
+		assert.deepEqual(oneShard({ open: false }), [
+			"shards: expected an open range but got: none",
+		]);
+		assert.deepEqual(faultsWith({ shards: [] }), [
+			"shards: expected an open range but got: none",
+		]);
+	});
+
+	test("refuses what it does not know, which may be a misspelt replica", () => {
+		assert.deepEqual(oneShard({ replcia: "sqlite:b" }), [
+			'shards[0]: Unrecognized key: "replcia"',
+		]);
+	});
+
+	test("tells every fault at once", () => {
+		assert.deepEqual(
+			faultsOf(() =>
+				checkTopology({
+					version: 0,
+					shards: [
+						{ range: [0, 70_000], primary: "sqlite:a", open: false },
+						{ range: [1, 3], primary: "redis:", open: false },
+						{ range: [3, 4], primary: "sqlite:a", open: false },
+						7,
+					],
+					lookups: [{ range: [1, 1], primary: "sqlite:a" }],
+				}),
+			),
+			[
+				"version: expected a positive integer but got: 0",
+				"shards[0].range[1]: expected a shard from 0 to 65535 but got: 70000",
+				"shards[1].primary: expected sqlite:FOLDER but got: redis:",
+				"shards[3]: expected a range and its hosts but got: 7",
+				"shards[2].range: expected no overlap but got: 3 to 3, which shards[1].range has too",
+				"lookups[0].range: expected no gap but got: none for 0 to 0",
+			],
+		);
+	});
+});
+
+suite("going over to a newer topology", () => {
+	const old = checkTopology(GOOD);
+	const changed = (change: object) =>
+		faultsOf(() => checkChange(old, checkTopology({ ...GOOD, ...change })));
+
+	test("is allowed to move, split, add, open and close ranges", () => {
+		assert.deepEqual(
+			changed({
+				version: 8,
+				shards: [
+					{ range: [0, 3], primary: "sqlite:c", open: false },
+					{ range: [4, 15], primary: "sqlite:b", open: false },
+					{ range: [16, 31], primary: "sqlite:d", open: true },
+				],
+				lookups: [{ range: [0, 15], primary: "sqlite:c" }],
+			}),
+			[],
+		);
+	});
+
+	test("is nothing where it is the same topology", () => {
+		assert.deepEqual(changed({}), []);
+	});
+
+	test("is refused for an older version", () => {
+		assert.deepEqual(changed({ version: 6 }), [
+			"version: expected 7 or later but got: 6",
+		]);
+	});
+
+	test("is refused for another map under the same version", () => {
+		assert.deepEqual(
+			changed({ lookups: [{ range: [0, 15], primary: "sqlite:c" }] }),
+			[
+				"version: expected a version after 7 for another map but got: the same version",
+			],
+		);
+	});
+
+	test("is refused where shards vanished, and another number of mod shards", () => {
+		assert.deepEqual(
+			changed({
+				version: 8,
+				shards: [
+					{ range: [0, 3], primary: "sqlite:a", open: true },
+					{ range: [5, 12], primary: "sqlite:a", open: true },
+				],
+				lookups: [{ range: [0, 31], primary: "sqlite:a" }],
+			}),
+			[
+				"shards: expected all shards that were there but got: none of 4, 13 to 15",
+				"lookups: expected 16 mod shards, as when the fleet was made, but got: 32",
+			],
+		);
+	});
+});

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { checkTopology } from "../../src/topology/check.ts";
+import { embeddedTopology } from "../../src/topology/embedded.ts";
+import { readTopology } from "../../src/topology/file.ts";
+import { parseHostUrl } from "../../src/topology/hostUrl.ts";
+import {
+	hostOf,
+	lookupRangeOf,
+	modShards,
+	openShards,
+	rangeOf,
+	shardsOf,
+} from "../../src/topology/ranges.ts";
+
+const FLEET = checkTopology({
+	version: 1,
+	shards: [
+		{ range: [40, 65_535], primary: "sqlite:d", open: false },
+		{ range: [0, 0], primary: "sqlite:a", open: true },
+		{ range: [1, 9], primary: "sqlite:b", open: false },
+		{ range: [20, 22], primary: "sqlite:c", open: true },
+	],
+	lookups: [
+		{ range: [2, 4], primary: "sqlite:b" },
+		{ range: [0, 1], primary: "sqlite:a" },
+	],
+});
+
+suite("finding a shard", () => {
+	test("answers the host of each shard, and null between and beyond ranges", () => {
+		for (const [shard, host] of [
+			[0, "sqlite:a"],
+			[1, "sqlite:b"],
+			[9, "sqlite:b"],
+			[10, null],
+			[19, null],
+			[20, "sqlite:c"],
+			[22, "sqlite:c"],
+			[23, null],
+			[39, null],
+			[40, "sqlite:d"],
+			[65_535, "sqlite:d"],
+		] as const) {
+			assert.equal(hostOf(FLEET, shard), host, `shard ${shard}`);
+		}
+	});
+
+	test("agrees with looking at every range", () => {
+		for (let shard = 0; shard < 100; shard++) {
+			const seen = FLEET.shards.find(
+				({ range: [first, last] }) => first <= shard && shard <= last,
+			);
+			assert.equal(rangeOf(FLEET, shard), seen ?? null, `shard ${shard}`);
+		}
+	});
+
+	test("finds mod shards among the lookups", () => {
+		assert.equal(lookupRangeOf(FLEET, 1)?.primary, "sqlite:a");
+		assert.equal(lookupRangeOf(FLEET, 2)?.primary, "sqlite:b");
+		assert.equal(lookupRangeOf(FLEET, 5), null);
+		assert.equal(modShards(FLEET), 5);
+	});
+
+	test("lists the shards of ranges, and those open for new users", () => {
+		assert.deepEqual(openShards(FLEET), [0, 20, 21, 22]);
+		assert.deepEqual(shardsOf(FLEET.lookups), [0, 1, 2, 3, 4]);
+	});
+});
+
+suite("the embedded topology", () => {
+	test("has 16 open shards and as many mod shards in one folder", () => {
+		const range = [0, 15];
+		assert.deepEqual(embeddedTopology("data"), {
+			version: 1,
+			shards: [{ range, primary: "sqlite:data", open: true }],
+			lookups: [{ range, primary: "sqlite:data" }],
+		});
+	});
+
+	test("has as many shards as asked for", () => {
+		const topology = embeddedTopology("data", 3);
+		assert.deepEqual(openShards(topology), [0, 1, 2]);
+		assert.equal(modShards(topology), 3);
+	});
+
+	test("is refused without shards or a folder", () => {
+		assert.throws(() => embeddedTopology("data", 0), { code: "BAD_TOPOLOGY" });
+		assert.throws(() => embeddedTopology("data", 65_537), {
+			code: "BAD_TOPOLOGY",
+		});
+		assert.throws(() => embeddedTopology(""), { code: "BAD_TOPOLOGY" });
+	});
+});
+
+suite("a host's URL", () => {
+	test("of sqlite has a folder, whatever is in its name", () => {
+		assert.deepEqual(parseHostUrl("sqlite:/var/a: b"), {
+			scheme: "sqlite",
+			folder: "/var/a: b",
+		});
+	});
+
+	test("of another scheme is none we know", () => {
+		for (const url of ["mysql://db", "sqlite:", "SQLITE:a", "data", ""]) {
+			assert.equal(parseHostUrl(url), null, url);
+		}
+	});
+});
+
+suite("a topology file", () => {
+	const folder = mkdtempSync(join(tmpdir(), "corkboard-topology-"));
+	const path = join(folder, "topology.json");
+	test.after(() => rmSync(folder, { recursive: true }));
+
+	test("is read and checked", () => {
+		writeFileSync(path, JSON.stringify(FLEET));
+		assert.deepEqual(readTopology(path), FLEET);
+	});
+
+	test("is refused with its path before every fault", () => {
+		writeFileSync(path, '{"version": 0, "shards": [], "lookups": []}');
+		assert.throws(() => readTopology(path), {
+			code: "BAD_TOPOLOGY",
+			message: [
+				"version: expected a positive integer but got: 0",
+				"lookups: expected ranges from 0 on but got: none",
+				"shards: expected an open range but got: none",
+			]
+				.map((line) => `${path}: ${line}`)
+				.join("\n"),
+		});
+	});
+
+	test("is refused when half-written or absent", () => {
+		writeFileSync(path, '{"version": 1, "sha');
+		assert.throws(() => readTopology(path), {
+			code: "BAD_TOPOLOGY",
+			message: /topology\.json: .*JSON/,
+		});
+		assert.throws(() => readTopology(join(folder, "none.json")), {
+			code: "BAD_TOPOLOGY",
+			message: /none\.json: ENOENT/,
+		});
+	});
+});
