@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import { DEMO_QUERY } from "../demo/query.ts";
+import { fieldFaults } from "../model/fieldFault.ts";
 import { importLines } from "../ops/import.ts";
 import type { Demo } from "../server/graphiql/serve.ts";
 import type { Io } from "./io.ts";
 import type { Corkboard } from "./open.ts";
-import { showProgress } from "./progress.ts";
+import { pace, showProgress } from "./progress.ts";
 import { userNamed } from "./users.ts";
 
 /** Beside the data: what became of the demo graph, so that a first start that was cut off is gone on with. */
@@ -42,17 +43,18 @@ export async function demoIn(
 async function makeDemo(corkboard: Corkboard, io: Io): Promise<boolean> {
 	io.err("Making a demo graph (CORKBOARD_DEMO=off starts without one) …");
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
-	const progress = showProgress(io, "lines");
-	const imported = await importLines(corkboard.store, each(lines), {
+	const progress = showProgress(io);
+	const { outcome } = await importLines(corkboard.store, each(lines), {
+		faultOf: fieldFaults(corkboard.schema),
 		strict: true,
 		signal: io.interruption(),
-		progress: (done) => progress.show(done, done / lines.length),
-		badLine(line, reason) {
+		onProgress: (done) => progress.show(pace(done)),
+		onBadLine(line, reason) {
 			throw new Error(`line ${line} of the demo graph: ${reason}`);
 		},
 	});
 	progress.end();
-	return !imported.interrupted;
+	return outcome === "finished";
 }
 
 /** Every object has at least one name, so a graph without names has nothing in it. */

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
@@ -25,8 +24,7 @@ export const usage: Usage = {
 export async function run(given: Arguments, io: Io): Promise<number> {
 	const [file = "-"] = given.operands;
 	const config = readConfig(io.env);
-	const source =
-		file === "-" ? await text(Readable.from(io.stdin)) : await content(file);
+	const source = file === "-" ? await text(io.stdin) : await content(file);
 	const variables = await readVariables(given.options.variables);
 	await using corkboard = await io.open(config, "read");
 	const document = readQuery(corkboard.schema, source, file);

@@ -1,13 +1,13 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
-import { importLines } from "../ops/import.ts";
+import { fieldFaults } from "../model/fieldFault.ts";
+import { type ImportReport, importLines } from "../ops/import.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
-import { count, showProgress } from "./progress.ts";
+import { count, pace, showProgress } from "./progress.ts";
 
 export const usage: Usage = {
 	about: "Reads a graph, a JSON object or edge a line, parents first.",
@@ -23,7 +23,7 @@ export const usage: Usage = {
 };
 
 /** Bad lines are counted to the end and spelled out up to here. */
-const SPELLED_BAD_LINES = 20;
+const SPELLED_BAD_LINES = 100;
 
 export async function run(given: Arguments, io: Io): Promise<number> {
 	const [file = "-"] = given.operands;
@@ -31,63 +31,65 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const source = await openSource(file, io);
 	const signal = io.interruption();
 	await using corkboard = await io.open(config, "own");
-	const progress = showProgress(io, "lines");
+	const progress = showProgress(io);
 	let bad = 0;
-	const imported = await importLines(corkboard.store, source.lines, {
+	const report = await importLines(corkboard.store, source.bytes, {
+		faultOf: fieldFaults(corkboard.schema),
 		strict: given.options.strict !== undefined,
 		signal,
-		progress: (lines) => progress.show(lines, source.fraction()),
-		badLine(line, reason) {
+		...(source.totalBytes === undefined
+			? {}
+			: { totalBytes: source.totalBytes }),
+		onProgress: (done) => progress.show(pace(done)),
+		onBadLine(line, reason) {
 			if (++bad > SPELLED_BAD_LINES) return;
 			progress.end();
 			io.err(`line ${line}: ${reason}`);
 		},
 	});
 	progress.end();
-	source.close();
 	if (bad > SPELLED_BAD_LINES) {
 		io.err(`and ${count(bad - SPELLED_BAD_LINES)} bad lines more`);
 	}
-	io.out(
-		`${count(imported.lines)} lines: ${count(imported.objects)} objects and ${count(imported.edges)} edges, ${count(imported.changed)} of them new or changed, ${count(imported.badLines)} bad lines`,
-	);
-	if (imported.interrupted) {
+	io.out(summary(report));
+	if (report.outcome === "aborted") {
 		io.err("interrupted: run it again to go on");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
-	return imported.badLines === 0 ? 0 : 1;
+	return report.bad === 0 ? 0 : 1;
 }
 
-interface Source {
-	readonly lines: AsyncIterable<string>;
-	/** How much of it was read, where its size is known. */
-	fraction(): number | undefined;
-	close(): void;
+function summary({ lines, objects, edges, existing, bad }: ImportReport) {
+	return [
+		`${count(lines)} lines: ${count(sum(objects))} objects and ${count(sum(edges))} edges made, ${count(existing)} there already, ${count(bad)} bad`,
+		...[...Object.entries(objects), ...Object.entries(edges)].map(
+			([name, number]) => `  ${name} ${count(number)}`,
+		),
+	].join("\n");
 }
 
-async function openSource(file: string, io: Io): Promise<Source> {
-	if (file === "-") {
-		const input = Readable.from(io.stdin);
-		return {
-			lines: createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
-			fraction: () => undefined,
-			close: () => input.destroy(),
-		};
+function sum(counts: Readonly<Record<string, number>>): number {
+	return Object.values(counts).reduce((total, number) => total + number, 0);
+}
+
+async function openSource(
+	file: string,
+	io: Io,
+): Promise<{ readonly bytes: Readable; readonly totalBytes?: number }> {
+	if (file === "-") return { bytes: io.stdin };
+	try {
+		const found = await stat(file);
+		if (found.isDirectory()) throw new Error("a folder");
+		// A pipe (`<(zcat …)`) has no length.
+		return found.isFile()
+			? { bytes: createReadStream(file), totalBytes: found.size }
+			: { bytes: createReadStream(file) };
+	} catch (cause) {
+		const { code, message } = cause as NodeJS.ErrnoException;
+		throw new CorkboardError(
+			"BAD_DATA",
+			`expected a file to import but got: ${file} (${code ?? message})`,
+			{ cause },
+		);
 	}
-	const size = await stat(file).then(
-		(found) => found.size,
-		(cause: NodeJS.ErrnoException) => {
-			throw new CorkboardError(
-				"BAD_DATA",
-				`expected a file to import but got: ${file} (${cause.code})`,
-				{ cause },
-			);
-		},
-	);
-	const input = createReadStream(file);
-	return {
-		lines: createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
-		fraction: () => (size === 0 ? undefined : input.bytesRead / size),
-		close: () => input.destroy(),
-	};
 }

@@ -1,10 +1,11 @@
+import type { Readable } from "node:stream";
 import type { Config } from "../config.ts";
 import type { Access, Corkboard } from "./open.ts";
 
 /** What a command has of the process it runs in, so that a test can give it something else. */
 export interface Io {
 	readonly env: Readonly<Record<string, string | undefined>>;
-	readonly stdin: AsyncIterable<Uint8Array>;
+	readonly stdin: Readable;
 	/** Whether somebody watches stderr, so that a line of progress may be overwritten. */
 	readonly watched: boolean;
 	/** One line, or several, of the command's output. */

@@ -1,4 +1,3 @@
-import type { ExecutionResult, GraphQLSchema } from "graphql";
 import { type Config, embeddedSecret } from "../config.ts";
 import { guardsOf, isLiving } from "../graph/rules.ts";
 import { createStore, type Store } from "../graph/store.ts";
@@ -10,9 +9,10 @@ import { resolvers } from "../graphql/resolvers/all.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursors } from "../id/cursors.ts";
 import type { Id } from "../id/ids.ts";
+import type { ReadModel } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
-import type { Operation } from "../server/apollo.ts";
+import type { Execute } from "../server/apollo.ts";
 import { createTokens, type Tokens } from "../server/identity.ts";
 import { ownFolder } from "../sqlite/ownFolder.ts";
 import type { Storage } from "../storage/port.ts";
@@ -27,7 +27,7 @@ export interface Corkboard extends AsyncDisposable {
 	readonly config: Config;
 	readonly model: Model;
 	/** What clients see. */
-	readonly schema: GraphQLSchema;
+	readonly schema: ReadModel["schema"];
 	readonly topology: Topology;
 	readonly storage: Storage;
 	readonly store: Store;
@@ -35,7 +35,7 @@ export interface Corkboard extends AsyncDisposable {
 	readonly tokens: Tokens;
 	/** A new request's view and what resolvers are given. */
 	request(viewer: Id | null): RequestContext;
-	execute(operation: Operation): Promise<ExecutionResult>;
+	readonly execute: Execute;
 	/** Whether this id names a user who may be a viewer. */
 	isUser(id: Id): Promise<boolean>;
 }
@@ -116,8 +116,7 @@ export async function openCorkboard(
 		tokens,
 		request,
 		execute({ viewer, ...operation }) {
-			const context = request(viewer);
-			return planner.execute({ ...operation, graph: context.graph, context });
+			return planner.execute({ ...operation, context: request(viewer) });
 		},
 		async isUser(id) {
 			const [user] = await store.objects([id]);

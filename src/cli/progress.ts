@@ -1,34 +1,28 @@
 import type { Io } from "./io.ts";
 
-/** At most so often (ms) a line of progress is written: for eyes, and for a log. */
-const OFTEN_MS = 200;
-const SELDOM_MS = 5_000;
-
 export interface Progress {
-	/** So many done; `fraction` of the whole, if that is known. */
-	show(done: number, fraction?: number): void;
+	/** The last line shown is overwritten by this one, where somebody watches. */
+	show(text: string): void;
 	/** The last line is left as it is. */
 	end(): void;
 }
 
-/** How far something long is, with its rate and the time left, on stderr: one line that is overwritten where somebody watches. */
-export function showProgress(
-	io: Io,
-	what: string,
-	now: () => number = () => performance.now(),
-): Progress {
-	const started = now();
-	let shown = started;
+/** In a log, a line at most so often (ms). */
+const SELDOM_MS = 5_000;
+
+/** How far something long is, on stderr. */
+export function showProgress(io: Io): Progress {
+	let logged = performance.now();
 	let width = 0;
 	return {
-		show(done, fraction) {
-			const time = now();
-			if (time - shown < (io.watched ? OFTEN_MS : SELDOM_MS)) return;
-			shown = time;
-			const text = progressLine(what, done, fraction, (time - started) / 1_000);
-			if (!io.watched) return io.err(text);
-			io.errRaw(`\r${text.padEnd(width)}`);
-			width = text.length;
+		show(text) {
+			if (io.watched) {
+				io.errRaw(`\r${text.padEnd(width)}`);
+				width = text.length;
+			} else if (performance.now() - logged >= SELDOM_MS) {
+				logged = performance.now();
+				io.err(text);
+			}
 		},
 		end() {
 			if (width > 0) io.errRaw("\n");
@@ -37,16 +31,17 @@ export function showProgress(
 	};
 }
 
-export function progressLine(
-	what: string,
-	done: number,
-	fraction: number | undefined,
-	seconds: number,
-): string {
-	const rate = `${count(done)} ${what}, ${count(Math.round(done / seconds))} a second`;
-	if (!fraction) return rate;
-	const left = Math.round((seconds * (1 - fraction)) / fraction);
-	return `${rate}, ${Math.floor(fraction * 100)} %, ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
+/** 30,000 lines, 1,200 a second, 1:15 left */
+export function pace(progress: {
+	readonly lines: number;
+	readonly perSecond: number;
+	readonly secondsLeft?: number;
+}): string {
+	const { lines, perSecond, secondsLeft } = progress;
+	const rate = `${count(lines)} lines, ${count(Math.round(perSecond))} a second`;
+	if (secondsLeft === undefined) return rate;
+	const left = Math.round(secondsLeft);
+	return `${rate}, ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
 }
 
 /** 116372 as 116,372. */

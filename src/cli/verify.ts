@@ -20,11 +20,11 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		readConfig(io.env),
 		repair ? "own" : "read",
 	);
-	const progress = showProgress(io, "shards");
+	const progress = showProgress(io);
 	let faults = 0;
 	const verified = await verifyGraph(corkboard.store, {
 		repair,
-		progress: (done, total) => progress.show(done, done / total),
+		progress: (done, total) => progress.show(`${done} of ${total} shards`),
 		fault(sentence) {
 			if (++faults > SPELLED_FAULTS) return;
 			progress.end();

@@ -48,7 +48,7 @@ export async function readPages(
 	const good = walks.filter((walk): walk is Walk => !isError(walk));
 
 	const looksAtEdges = want.edges || want.cursors || wantOther;
-	const needed = (looksAtEdges ? size : 0) + (wantMore ? 1 : 0);
+	const needed = wantMore ? size + 1 : looksAtEdges ? size : 0;
 	if (needed > 0 || want.totalCount) {
 		await advance(sources, good, needed, call);
 	}

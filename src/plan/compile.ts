@@ -12,8 +12,6 @@ import {
 	isObjectType,
 	type OperationDefinitionNode,
 	OperationTypeNode,
-	SchemaMetaFieldDef,
-	TypeMetaFieldDef,
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { rootOf } from "../model/rootOf.ts";
@@ -21,7 +19,7 @@ import type { FieldSource, Mapping, Model } from "../model/types.ts";
 import { collectFields, type Fragments } from "./collect.ts";
 import { inputError } from "./errors.ts";
 import { constantInput } from "./inputs.ts";
-import { introspectionOf } from "./introspect.ts";
+import { introspectionField, introspectionOf } from "./introspect.ts";
 import {
 	innermost,
 	type Plan,
@@ -129,91 +127,83 @@ export function compile(
 		}
 		const number = fields - 1;
 		const name = (nodes[0] as FieldNode).name.value;
-		const isRoot = type === schema.getQueryType();
-		const introspected =
-			isRoot && name === SchemaMetaFieldDef.name
-				? SchemaMetaFieldDef
-				: isRoot && name === TypeMetaFieldDef.name
-					? TypeMetaFieldDef
-					: null;
-		const definition = introspected ?? type.getFields()[name];
+		const introspection =
+			type === schema.getQueryType() ? introspectionField(name) : undefined;
+		const definition = introspection ?? type.getFields()[name];
 		if (definition === undefined) return null;
-		const field = {
-			number,
-			key,
-			name,
-			coordinate: `${type.name}.${name}`,
-			nodes,
-			definition,
-		};
-		if (introspected !== null) {
-			const read: Read = {
-				kind: "introspection",
-				document: introspectionOf(document, operation, nodes),
+		const coordinate = `${type.name}.${name}`;
+		const field = { number, key, name, coordinate, nodes, definition };
+		if (introspection !== undefined) {
+			return {
+				...field,
+				source: null,
+				input: NO_INPUT,
+				read: {
+					kind: "introspection",
+					document: introspectionOf(document, operation, nodes),
+				},
+				// The value comes completed: of its shape only this is looked at.
+				shape: {
+					kind: "leaf",
+					nullable: !isNonNullType(definition.type),
+					serialize: (value) => value,
+				},
 			};
-			// The value comes completed: its shape is never looked at.
-			const shape: Shape = {
-				kind: "leaf",
-				nullable: !isNonNullType(definition.type),
-				serialize: (value) => value,
-			};
-			return { ...field, source: null, input: NO_INPUT, read, shape };
 		}
 		const source = model.sources.get(type.name)?.get(name);
 		if (source === undefined) {
-			throw new TypeError(`expected a source for ${field.coordinate}`);
+			throw new TypeError(`expected a source for ${coordinate}`);
 		}
 		const path = above.path === "" ? key : `${above.path}.${key}`;
-		const where = { path, field: field.coordinate };
+		const where = { path, field: coordinate };
 		const own = ownStep(source, where, above.step);
-		const below = { path, step: own ?? above.step };
-		const named = getNamedType(definition.type);
-		let nodesStep: Step | null = null;
-		let selections: ReadonlyMap<string, Selection> = new Map();
-		let fetch: Step | null = null;
-		if (!isLeafType(named)) {
-			const concretes = isObjectType(named)
-				? [named]
-				: schema.getPossibleTypes(named);
-			const stored = concretes.every(({ name }) => model.objects.has(name));
-			if (source.kind === "mapping") {
-				// Which parts of the page are wanted shows only in what is selected of
-				// it; the fetch that brings its nodes is taken back if none are.
-				nodesStep = addStep({
-					...where,
-					kind: "fetch",
-					reads: mappingOf(source).to,
-					parent: own?.number ?? null,
-					withPage: true,
-				});
-			} else if (stored) {
-				fetch =
-					above.nodes !== null && isPagePart(source)
-						? above.nodes
-						: addStep({
-								...where,
-								kind: "fetch",
-								reads: concretes.map(({ name }) => name).join(" | "),
-								parent: below.step?.number ?? null,
-								withPage: false,
-							});
-			}
-			const inside: Above = {
-				path,
-				step: fetch ?? below.step,
-				nodes: nodesStep ?? (isPagePart(source) ? above.nodes : null),
-			};
-			selections = new Map(
-				concretes.map((concrete) => [
-					concrete.name,
-					select(concrete, nodes, inside),
-				]),
-			);
-		}
-		const shape = shapeOf(definition.type, selections, fetch);
-		const read = readOf(source, field, shape, own, nodesStep);
+		const below = descend(source, definition.type, nodes, where, {
+			...above,
+			step: own ?? above.step,
+		});
+		const shape = shapeOf(definition.type, below);
+		const read = readOf(source, field, shape, own, below.nodes);
 		const input = constantInput({ definition, nodes, read });
 		return { ...field, source, input, read, shape };
+	}
+
+	/** What is selected of a field, by concrete type, and the step that brings the objects. */
+	function descend(
+		source: FieldSource,
+		type: GraphQLOutputType,
+		fieldNodes: readonly FieldNode[],
+		where: Pick<Step, "path" | "field">,
+		above: Above,
+	): Below {
+		const named = getNamedType(type);
+		if (isLeafType(named)) return LEAF;
+		const concretes = isObjectType(named)
+			? [named]
+			: schema.getPossibleTypes(named);
+		const isPart = source.kind === "page" || source.kind === "edge";
+		const parent = above.step?.number ?? null;
+		let fetch: Step | null = null;
+		let nodes = isPart ? above.nodes : null;
+		if (source.kind === "mapping") {
+			// Which parts of the page are wanted shows only in what is selected of
+			// it; this fetch is taken back if its nodes are none of them.
+			const reads = mappingOf(source).to;
+			const kind = "fetch";
+			nodes = addStep({ ...where, kind, reads, parent, withPage: true });
+		} else if (concretes.every(({ name }) => model.objects.has(name))) {
+			const reads = concretes.map(({ name }) => name).join(" | ");
+			const kind = "fetch";
+			fetch =
+				nodes ?? addStep({ ...where, kind, reads, parent, withPage: false });
+		}
+		const inside = { path: where.path, step: fetch ?? above.step, nodes };
+		const selections = new Map(
+			concretes.map((concrete) => [
+				concrete.name,
+				select(concrete, fieldNodes, inside),
+			]),
+		);
+		return { selections, fetch, nodes };
 	}
 
 	function mappingOf({
@@ -292,22 +282,23 @@ export function compile(
 
 const NO_INPUT = { args: {}, page: null };
 
-function isPagePart(source: FieldSource): boolean {
-	return source.kind === "page" || source.kind === "edge";
+interface Below {
+	readonly selections: ReadonlyMap<string, Selection>;
+	readonly fetch: Step | null;
+	/** Of a page: the fetch that comes along. */
+	readonly nodes: Step | null;
 }
 
-function shapeOf(
-	type: GraphQLOutputType,
-	selections: ReadonlyMap<string, Selection>,
-	fetch: Step | null,
-): Shape {
+const LEAF: Below = { selections: new Map(), fetch: null, nodes: null };
+
+function shapeOf(type: GraphQLOutputType, below: Below): Shape {
 	const nullable = !isNonNullType(type);
 	const inner = isNonNullType(type) ? type.ofType : type;
 	if (isListType(inner)) {
 		return {
 			kind: "list",
 			nullable,
-			of: shapeOf(inner.ofType, selections, fetch),
+			of: shapeOf(inner.ofType, below),
 		};
 	}
 	if (isLeafType(inner)) {
@@ -317,6 +308,7 @@ function shapeOf(
 			serialize: (value) => inner.serialize(value),
 		};
 	}
+	const { selections, fetch } = below;
 	const only = isObjectType(inner)
 		? (selections.get(inner.name) as Selection)
 		: null;

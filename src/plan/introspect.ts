@@ -3,11 +3,23 @@ import {
 	executeSync,
 	type FieldNode,
 	type GraphQLError,
+	type GraphQLField,
 	type GraphQLSchema,
 	Kind,
 	type OperationDefinitionNode,
+	SchemaMetaFieldDef,
+	TypeMetaFieldDef,
 	type TypeNode,
 } from "graphql";
+
+/** `__schema` or `__type`, which every Query has. */
+export function introspectionField(
+	name: string,
+): GraphQLField<unknown, unknown> | undefined {
+	return [SchemaMetaFieldDef, TypeMetaFieldDef].find(
+		(field) => field.name === name,
+	);
+}
 
 /**
  * The schema's own fields, `__schema` and `__type`, are graphql-js's to answer.

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Io } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 
@@ -16,7 +17,7 @@ export async function command(
 	let err = "";
 	const code = await main(args, {
 		env: {},
-		stdin: (async function* () {})(),
+		stdin: Readable.from([]),
 		watched: false,
 		out: (text) => {
 			out += `${text}\n`;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, progressLine } from "../../src/cli/progress.ts";
+import { count, pace } from "../../src/cli/progress.ts";
 
-test("a line of progress tells the rate, and the time left where the whole is known", () => {
+test("the pace of an import tells the rate, and the time left where it is known", () => {
 	assert.equal(
-		progressLine("lines", 30_000, undefined, 10),
+		pace({ lines: 30_000, perSecond: 2999.6 }),
 		"30,000 lines, 3,000 a second",
 	);
 	assert.equal(
-		progressLine("lines", 30_000, 0.25, 25),
-		"30,000 lines, 1,200 a second, 25 %, 1:15 left",
+		pace({ lines: 30_000, perSecond: 1200, secondsLeft: 74.6 }),
+		"30,000 lines, 1,200 a second, 1:15 left",
 	);
 });
 

@@ -14,6 +14,8 @@ export interface Place {
 	readonly owner: string | null;
 	/** Of a connection: the size of its pages. */
 	readonly size: number;
+	/** Inside a fragment on an interface: the type of the objects it was spread on. */
+	readonly concrete: string | null;
 }
 
 /** A field as it was selected at a place, for others that would share its key. */
@@ -52,7 +54,7 @@ const ODD_KEYS = [
 ];
 
 /** How often a variable is such that it makes an error on purpose. */
-const TROUBLE = 0.01;
+const TROUBLE = 0.007;
 
 /** An operation in the making: its variables, its fragments, and which keys are taken where. */
 export class Draft {
@@ -62,15 +64,20 @@ export class Draft {
 	readonly fragments: string[] = [];
 	/** Names of fragments that may be spread anywhere their type fits, by type. */
 	readonly portable = new Map<string, string[]>();
-	/** What the operation may still read. */
+	/** How many edges the operation may still read, and how many selections it may still have: about. */
 	budget: number;
+	selections: number;
 	readonly #variables = new Map<string, Variable>();
 	readonly #selected = new Map<string, Selected[]>();
 	#names = 0;
 
-	constructor(random: Random, budget: number) {
+	constructor(
+		random: Random,
+		most: { readonly reads: number; readonly selections: number },
+	) {
 		this.random = random;
-		this.budget = budget;
+		this.budget = most.reads;
+		this.selections = most.selections;
 	}
 
 	/** `($v1: Int = 3)`, or nothing. */

@@ -18,6 +18,7 @@ import {
 import { Draft, type Place } from "./draft.ts";
 import { mutationInput } from "./inputs.ts";
 import { introspection } from "./introspection.ts";
+import { literal } from "./literal.ts";
 import type { Operation } from "./operation.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -40,7 +41,10 @@ export function generate(
 	around: Surroundings,
 	kind: "query" | "mutation",
 ): readonly Operation[] {
-	const draft = new Draft(random, random.integer(10, 400));
+	const draft = new Draft(random, {
+		reads: random.integer(10, 400),
+		selections: random.integer(3, 60),
+	});
 	const making = new Making(draft, around, random.pick(around.viewers));
 	const root =
 		kind === "query"
@@ -93,15 +97,25 @@ class Making {
 	}
 
 	root(type: GraphQLObjectType): string {
-		const place = { path: "", many: 1, depth: 0, owner: null, size: 0 };
-		return this.#selection(type, place);
+		return this.#selection(type, {
+			path: "",
+			many: 1,
+			depth: 0,
+			owner: null,
+			size: 0,
+			concrete: null,
+		});
 	}
 
 	/** `{ … }` of a type, with at least one field. */
 	#selection(type: Composite, place: Place, fragments = 0): string {
-		const items = Array.from({ length: this.#random.integer(1, 5) }, () =>
-			this.#item(type, place, fragments),
-		).filter((item) => item !== null);
+		const items: string[] = [];
+		for (let more = this.#random.integer(1, 5); more > 0; more--) {
+			if (items.length > 0 && this.#draft.selections <= 0) break;
+			this.#draft.selections -= 1;
+			const item = this.#item(type, place, fragments);
+			if (item !== null) items.push(item);
+		}
 		if (items.length === 0) items.push(this.#typename(type, place));
 		return `{ ${items.join(" ")} }`;
 	}
@@ -109,7 +123,7 @@ class Making {
 	/** A field or a fragment; null for one that would not fit. */
 	#item(type: Composite, place: Place, fragments: number): string | null {
 		const draw = this.#random.fraction();
-		if (fragments < MAX_FRAGMENTS) {
+		if (fragments < MAX_FRAGMENTS && this.#draft.selections > 0) {
 			if (draw < 0.1 || (isInterfaceType(type) && draw < 0.6)) {
 				return this.#inlineFragment(type, place, fragments + 1);
 			}
@@ -127,18 +141,18 @@ class Making {
 	}
 
 	#inlineFragment(type: Composite, place: Place, fragments: number): string {
-		const inner = this.#overlapping(type);
+		const { inner, inside } = this.#overlapping(type, place);
 		const on =
 			inner === type && this.#random.chance(0.4) ? "" : ` on ${inner.name}`;
 		const directives = this.#directives();
-		return `...${on}${directives} ${this.#selection(inner, place, fragments)}`;
+		return `...${on}${directives} ${this.#selection(inner, inside, fragments)}`;
 	}
 
 	/** Spread here once or twice: its keys are those of this place. */
 	#namedFragment(type: Composite, place: Place, fragments: number): string {
-		const inner = this.#overlapping(type);
+		const { inner, inside } = this.#overlapping(type, place);
 		const name = this.#draft.name("Here");
-		const selection = this.#selection(inner, place, fragments);
+		const selection = this.#selection(inner, inside, fragments);
 		this.#draft.fragments.push(
 			`fragment ${name} on ${inner.name} ${selection}`,
 		);
@@ -162,6 +176,7 @@ class Making {
 			depth: MAX_DEPTH - 1,
 			owner: null,
 			size: place.size,
+			concrete: null,
 		};
 		const fields = Array.from({ length: this.#random.integer(1, 3) }, () =>
 			this.#newField(type, inside, () => draft.name(`${name}_`)),
@@ -176,13 +191,28 @@ class Making {
 	}
 
 	/** The type itself, its interface, or one of its objects' types. */
-	#overlapping(type: Composite): Composite {
-		if (this.#random.chance(0.3)) return type;
+	#overlapping(
+		type: Composite,
+		place: Place,
+	): { readonly inner: Composite; readonly inside: Place } {
+		const random = this.#random;
 		if (isInterfaceType(type)) {
-			return this.#random.pick(this.#around.schema.getPossibleTypes(type));
+			const { concrete } = place;
+			const types = this.#around.schema.getPossibleTypes(type);
+			const likely = types.find(({ name }) => name === concrete);
+			const inner = random.chance(0.1)
+				? type
+				: likely && random.chance(0.7)
+					? likely
+					: random.pick(types);
+			return { inner, inside: place };
 		}
 		const interfaces = type.getInterfaces();
-		return interfaces.length === 0 ? type : this.#random.pick(interfaces);
+		const inner =
+			interfaces.length > 0 && random.chance(0.4)
+				? random.pick(interfaces)
+				: type;
+		return { inner, inside: { ...place, concrete: type.name } };
 	}
 
 	#typename(type: Composite, place: Place): string {
@@ -247,7 +277,10 @@ class Making {
 		);
 		const deep = fields.filter((field) => !leaves.includes(field));
 		const isDeep =
-			leaves.length === 0 || (depth < MAX_DEPTH && this.#random.chance(0.6));
+			leaves.length === 0 ||
+			(depth < MAX_DEPTH &&
+				this.#draft.selections > 0 &&
+				this.#random.chance(0.6));
 		return this.#random.pick(isDeep && deep.length > 0 ? deep : leaves);
 	}
 
@@ -260,7 +293,7 @@ class Making {
 		const draft = this.#draft;
 		const around = this.#around;
 		const of = getNamedType(field.type).name;
-		const below = { ...place, owner: null, size: 0 };
+		const below = { ...place, owner: null, size: 0, concrete: null };
 		if (of.endsWith("Connection")) {
 			const connection = `${type.name}.${field.name}`;
 			const root = type.name === "Query" ? "root" : place.owner;
@@ -291,7 +324,7 @@ class Making {
 			// A single value is a list of one (spec §3.12).
 			const only = ids.length === 1 && this.#random.chance(0.5);
 			const args = only
-				? `(ids: ${draft.value("ID!", ids[0] as string)})`
+				? `(ids: ${literal(ids[0] as string)})`
 				: argumentList(draft, [["ids", "[ID!]!", ids]]);
 			const many = Math.max(1, ids.length);
 			return { args, below: { ...deeper, many } };

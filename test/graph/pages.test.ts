@@ -82,6 +82,34 @@ describe("pages", () => {
 		assert.equal((await page({ first: count - 1 })).hasNextPage, true);
 	});
 
+	it("say whether one follows also to those who look at nothing else", async () => {
+		const want = {
+			edges: false,
+			hasNextPage: true,
+			hasPreviousPage: true,
+			cursors: false,
+			totalCount: false,
+		};
+		const count = visible().length;
+		for (const [size, more] of [
+			[count - 1, true],
+			[count, false],
+			[count + 1, false],
+			[0, true],
+		] as const) {
+			assert.equal(
+				(await page({ first: size }, reader, want)).hasNextPage,
+				more,
+				`first ${size}`,
+			);
+			assert.equal(
+				(await page({ last: size }, reader, want)).hasPreviousPage,
+				more,
+				`last ${size}`,
+			);
+		}
+	});
+
 	it("say honestly what lies before a page", async () => {
 		const first = await page({ first: 5 });
 		assert.equal(first.hasPreviousPage, false);

@@ -13,7 +13,7 @@ test("a listed file that is missing, one that is not listed, and too few tests a
 		manifestFaults(manifest, ["test/a.test.ts", "test/c.test.ts"], 9),
 		[
 			"test/b.test.ts is in test/manifest.json but missing",
-			'test/c.test.ts is not in test/manifest.json: add it to "files" there, and its tests to "minimum" (npm test -- --accept does both)',
+			'not in test/manifest.json, so add to its "files", and their tests to its "minimum" (npm test -- --accept does both): test/c.test.ts',
 			"expected at least 10 tests (test/manifest.json) but got: 9",
 		],
 	);

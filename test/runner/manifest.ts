@@ -35,10 +35,11 @@ export function manifestFaults(
 	const unlisted = found.filter((file) => !manifest.files.includes(file));
 	return [
 		...missing.map((file) => `${file} is in ${MANIFEST} but missing`),
-		...unlisted.map(
-			(file) =>
-				`${file} is not in ${MANIFEST}: add it to "files" there, and its tests to "minimum" (npm test -- --accept does both)`,
-		),
+		...(unlisted.length > 0
+			? [
+					`not in ${MANIFEST}, so add to its "files", and their tests to its "minimum" (npm test -- --accept does both): ${unlisted.join(" ")}`,
+				]
+			: []),
 		...(ran < manifest.minimum
 			? [
 					`expected at least ${manifest.minimum} tests (${MANIFEST}) but got: ${ran}`,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PRESENT, REMOVED } from "../../src/storage/port.ts";
-import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
+import { board, MAPPINGS, pin } from "../helpers/storageModel.ts";
 import { edge, listOf, setEdges } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 
-const { likePin, placePin, commentPin } = MAPPINGS;
+const { placePin, commentPin } = MAPPINGS;
 
 export function positionTests(open: OpenStorage): void {
 	test("around tells the present neighbours in the mapping's order", async () => {
