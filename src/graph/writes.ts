@@ -1,7 +1,8 @@
-import { createHash, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
+import { modShard } from "../storage/modShard.ts";
 import {
 	type EdgeState,
 	PRESENT,
@@ -217,8 +218,7 @@ export function shardFor(
 	const neighbour = near === null ? undefined : data[near.key];
 	if (typeof neighbour === "string") return unpackId(neighbour as Id).shard;
 	if (type === "Interest") {
-		const digest = createHash("md5").update(String(data.slug)).digest("hex");
-		return Number(BigInt(`0x${digest}`) % BigInt(storage.modShards));
+		return modShard(String(data.slug), storage.modShards);
 	}
 	return storage.openShards[randomInt(storage.openShards.length)] as number;
 }
