@@ -20,6 +20,7 @@ export class LocalCache<V> {
 	readonly #maxWeight: number;
 	readonly #now: () => number;
 	#weight = 0;
+	#bypassed = false;
 
 	constructor(options: {
 		/** About how many bytes a value holds. */
@@ -126,7 +127,23 @@ export class LocalCache<V> {
 		this.#drop(key);
 	}
 
+	/** Forget everything, and whatever is being read. */
+	clear(): void {
+		for (const [at, version] of this.#versions.entries()) {
+			this.#versions[at] = (version + 1) >>> 0;
+		}
+		this.#entries.clear();
+		this.#weight = 0;
+	}
+
+	/** Keep nothing and know nothing, until it is turned off again: while nobody tells of other processes' writes. */
+	bypass(on: boolean): void {
+		this.#bypassed = on;
+		this.clear();
+	}
+
 	#keep(key: string, value: V, born: number): void {
+		if (this.#bypassed) return;
 		this.#drop(key);
 		const weight = this.#weigh(value) + ENTRY_WEIGHT;
 		this.#entries.set(key, { value, born, weight });

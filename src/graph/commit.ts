@@ -1,15 +1,10 @@
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, ObjectType } from "../model/types.ts";
-import type {
-	DebtRow,
-	EdgeState,
-	Effects,
-	Transaction,
-} from "../storage/port.ts";
+import type { EdgeState, Effects, Transaction } from "../storage/port.ts";
 import { PRESENT, REMOVED } from "../storage/port.ts";
 import { withDeadline } from "../util/deadline.ts";
 import type { JsonObject } from "../util/json.ts";
-import { type OwedEdge, pay } from "./debts.ts";
+import { type OwedEdge, owedCaches, pay } from "./debts.ts";
 import type { Store } from "./store.ts";
 
 /** What a transaction's `decide` answers: the value, and the debt it wrote, which is paid next. */
@@ -30,37 +25,42 @@ export async function commit<T>(
 	transaction: Transaction<Decided<T>>,
 ): Promise<{ readonly value: T; readonly created: readonly Id[] }> {
 	let created: readonly Id[] = [];
-	const bury = () =>
-		store.bury({
-			objects: [...(transaction.objects ?? []), ...created],
-			lists: transaction.lists ?? [],
-		});
-	let debt: DebtRow | null = null;
-	let value: T;
-	try {
-		const done = await store.storage.transact<Decided<T>>({
-			...transaction,
-			decide(seen) {
-				created = seen.created;
-				return transaction.decide(seen);
-			},
-		});
-		value = done.result.value;
-		if (done.debt !== null && done.result.debt !== undefined) {
-			debt = { ...done.debt, debt: done.result.debt };
-		}
-	} finally {
-		// Also when it failed: whether it was committed may be unknown.
-		bury();
-	}
-	if (debt !== null) {
+	const { result, debt, cleared } = await store.transact<Decided<T>>({
+		...transaction,
+		decide(seen) {
+			created = seen.created;
+			const effects = transaction.decide(seen);
+			return store.sharesCaches
+				? owingCaches(transaction, created, effects)
+				: effects;
+		},
+	});
+	if (debt !== null && result.debt !== undefined) {
+		const { caches: _, ...others } = result.debt;
+		const unpaid = { ...debt, debt: cleared ? others : result.debt };
 		try {
-			await withDeadline(pay(store, [debt]), PAY_DEADLINE_MS);
+			await withDeadline(pay(store, [unpaid]), PAY_DEADLINE_MS);
 		} catch {
 			// It stays owed, and the sweeper tells of what it cannot pay either.
 		}
 	}
-	return { value, created };
+	return { value: result.value, created };
+}
+
+/** Shared caches are owed their clearing after the commit like everything else. */
+function owingCaches<T>(
+	transaction: Transaction<Decided<T>>,
+	created: readonly Id[],
+	effects: Effects<Decided<T>>,
+): Effects<Decided<T>> {
+	const { objects = [], edges = [], result } = effects;
+	if (created.length + objects.length + edges.length === 0) return effects;
+	const caches = owedCaches({
+		objects: [...(transaction.objects ?? []), ...created],
+		lists: transaction.lists ?? [],
+	});
+	const debt = { ...effects.debt, caches } as unknown as JsonObject;
+	return { ...effects, debt, result: { ...result, debt } };
 }
 
 /** Effects that carry a debt both to the outbox and to `commit`. */

@@ -17,7 +17,7 @@ import type { JsonObject } from "../util/json.ts";
 import { payClaim } from "./names.ts";
 import { between, nextSequence, type Place } from "./sequences.ts";
 import { settleMany } from "./settleMany.ts";
-import { listKey, type Store } from "./store.ts";
+import { type Changed, listKey, type Store } from "./store.ts";
 
 /**
  * What a transaction owes to other shards: one outbox row, committed with it,
@@ -34,6 +34,13 @@ export interface Debt {
 	readonly claims?: readonly Claim[];
 	/** Keys that nobody else claims, such as those of an import. */
 	readonly keys?: readonly OwedKey[];
+	/** What shared caches have to forget. */
+	readonly caches?: OwedCaches;
+}
+
+export interface OwedCaches {
+	readonly objects: readonly Id[];
+	readonly lists: readonly { readonly mapping: string; readonly from: Id }[];
 }
 
 export interface OwedEdge {
@@ -63,7 +70,7 @@ const EDGES_PER_TRANSACTION = 500;
 
 export function toDebt(debt: Debt): JsonObject | undefined {
 	const parts = Object.entries(debt).filter(
-		([, part]) => part !== undefined && part.length > 0,
+		([, part]) => !Array.isArray(part) || part.length > 0,
 	);
 	return parts.length === 0
 		? undefined
@@ -95,6 +102,7 @@ export async function pay(
 				store,
 				(debt.keys ?? []).filter(({ id }) => !dead.has(id)),
 			);
+			if (debt.caches !== undefined) await payCaches(store, debt.caches);
 			for (const edge of debt.edges ?? []) {
 				if (!dead.has(edge.from) && !dead.has(edge.to)) {
 					edges.push({ row, edge });
@@ -111,9 +119,38 @@ export async function pay(
 	if (failures.length > 0) throw failures[0];
 }
 
+export function owedCaches({ objects = [], lists = [] }: Changed): OwedCaches {
+	return {
+		objects,
+		lists: lists.map(({ mapping, from }) => ({ mapping: mapping.name, from })),
+	};
+}
+
+async function payCaches(
+	store: Store,
+	{ objects, lists }: OwedCaches,
+): Promise<void> {
+	const cleared = await store.clear({
+		objects,
+		lists: lists.map(({ mapping, from }) => ({
+			mapping: mappingOf(store, mapping),
+			from,
+		})),
+	});
+	if (!cleared) throw notCleared();
+}
+
+/** A write whose shared caches did not acknowledge is not paid. */
+export function notCleared(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"A shared cache did not acknowledge that it forgot what was changed.",
+	);
+}
+
 async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
 	if (keys.length === 0) return;
-	const answers = await store.storage.setLookups(
+	const answers = await store.setLookups(
 		keys.map(({ name, key, id }) => ({
 			name,
 			key,
@@ -121,7 +158,6 @@ async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
 			next: { id, nonce: "" },
 		})),
 	);
-	store.bury({ lookups: keys });
 	for (const answer of answers) {
 		if (answer instanceof CorkboardError) throw answer;
 	}
@@ -158,18 +194,14 @@ export async function applyEdges(
 	owed: readonly OwedEdge[],
 ): Promise<void> {
 	const edges = edgesToRead(store, owed);
-	try {
-		await store.storage.transact({
-			shard,
-			lists: edges.lists,
-			edges: edges.keys,
-			around: edges.around,
-			decide: (seen) => decideEdges(edges, seen),
-		});
-	} finally {
-		// Also when it failed: whether it was committed may be unknown.
-		store.bury({ lists: edges.lists });
-	}
+	const { cleared } = await store.transact({
+		shard,
+		lists: edges.lists,
+		edges: edges.keys,
+		around: edges.around,
+		decide: (seen) => decideEdges(edges, seen),
+	});
+	if (!cleared) throw notCleared();
 }
 
 /** Owed edges, made ready to be read and decided in a transaction of their shard. */

@@ -4,7 +4,7 @@ import { type Id, unpackId } from "../id/ids.ts";
 import { fold } from "../model/fold.ts";
 import type { LookupChange, LookupRow } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
-import type { Claim } from "./debts.ts";
+import { type Claim, notCleared } from "./debts.ts";
 import { type Store, typeOf } from "./store.ts";
 
 /**
@@ -158,13 +158,9 @@ async function setLookup(
 	store: Store,
 	change: LookupChange,
 ): Promise<LookupRow | null> {
-	try {
-		const [row] = await store.storage.setLookups([change]);
-		if (row instanceof CorkboardError) throw row;
-		return row ?? null;
-	} finally {
-		store.bury({ lookups: [change] });
-	}
+	const [row] = await store.setLookups([change]);
+	if (row instanceof CorkboardError) throw row;
+	return row ?? null;
 }
 
 /** A key's holder may be taken over from when it is dead, and when its row never came to be. */
@@ -188,26 +184,21 @@ async function setState(
 	id: Id,
 	state: "living" | "dead",
 ): Promise<"living" | "dead"> {
-	try {
-		const { result } = await store.storage.transact<"living" | "dead">({
-			shard: unpackId(id).shard,
-			objects: [id],
-			decide: ({ objects: [data] }) => {
-				if (data === null || data === undefined) return { result: "dead" };
-				if (data.state !== "pending") {
-					return { result: data.state === "dead" ? "dead" : "living" };
-				}
-				const { state: _, ...rest } = data;
-				return {
-					result: state,
-					objects: [
-						{ id, data: state === "living" ? rest : { ...rest, state } },
-					],
-				};
-			},
-		});
-		return result;
-	} finally {
-		store.bury({ objects: [id] });
-	}
+	const { result, cleared } = await store.transact<"living" | "dead">({
+		shard: unpackId(id).shard,
+		objects: [id],
+		decide: ({ objects: [data] }) => {
+			if (data === null || data === undefined) return { result: "dead" };
+			if (data.state !== "pending") {
+				return { result: data.state === "dead" ? "dead" : "living" };
+			}
+			const { state: _, ...rest } = data;
+			return {
+				result: state,
+				objects: [{ id, data: state === "living" ? rest : { ...rest, state } }],
+			};
+		},
+	});
+	if (!cleared) throw notCleared();
+	return result;
 }

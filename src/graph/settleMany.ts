@@ -3,6 +3,7 @@ import { type Id, unpackId } from "../id/ids.ts";
 import type { LookupChange, LookupRow } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { Claim } from "./debts.ts";
+import { notCleared } from "./debts.ts";
 import { claimsOf } from "./names.ts";
 import type { Store } from "./store.ts";
 
@@ -128,31 +129,28 @@ async function setStates(
 	claimants: readonly Claimant[],
 ): Promise<readonly ("living" | "dead")[]> {
 	const ids = claimants.map(({ id }) => id);
-	try {
-		const { result } = await store.storage.transact<
-			readonly ("living" | "dead")[]
-		>({
-			shard,
-			objects: ids,
-			decide({ objects }) {
-				const changed: { id: Id; data: JsonObject }[] = [];
-				const states = claimants.map(({ id, lost }, at) => {
-					const data = objects[at] ?? null;
-					if (data === null) return "dead";
-					if (data.state !== "pending") {
-						return data.state === "dead" ? "dead" : "living";
-					}
-					const { state: _, ...rest } = data;
-					changed.push({ id, data: lost ? { ...rest, state: "dead" } : rest });
-					return lost ? "dead" : "living";
-				});
-				return { result: states, objects: changed };
-			},
-		});
-		return result;
-	} finally {
-		store.bury({ objects: ids });
-	}
+	const { result, cleared } = await store.transact<
+		readonly ("living" | "dead")[]
+	>({
+		shard,
+		objects: ids,
+		decide({ objects }) {
+			const changed: { id: Id; data: JsonObject }[] = [];
+			const states = claimants.map(({ id, lost }, at) => {
+				const data = objects[at] ?? null;
+				if (data === null) return "dead";
+				if (data.state !== "pending") {
+					return data.state === "dead" ? "dead" : "living";
+				}
+				const { state: _, ...rest } = data;
+				changed.push({ id, data: lost ? { ...rest, state: "dead" } : rest });
+				return lost ? "dead" : "living";
+			});
+			return { result: states, objects: changed };
+		},
+	});
+	if (!cleared) throw notCleared();
+	return result;
 }
 
 async function setLookups(
@@ -160,15 +158,11 @@ async function setLookups(
 	changes: readonly LookupChange[],
 ): Promise<readonly (LookupRow | null)[]> {
 	if (changes.length === 0) return [];
-	try {
-		const answers = await store.storage.setLookups(changes);
-		return answers.map((answer) => {
-			if (answer instanceof CorkboardError) throw answer;
-			return answer;
-		});
-	} finally {
-		store.bury({ lookups: changes });
-	}
+	const answers = await store.setLookups(changes);
+	return answers.map((answer) => {
+		if (answer instanceof CorkboardError) throw answer;
+		return answer;
+	});
 }
 
 /** Past all caches. */

@@ -1,4 +1,5 @@
 import { LocalCache } from "../cache/local.ts";
+import { readThrough, type SharedCache } from "../cache/shared.ts";
 import type { Call } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Cursors } from "../id/cursors.ts";
@@ -9,20 +10,25 @@ import type {
 	Edge,
 	ListKey,
 	ListRow,
+	LookupChange,
 	LookupKey,
 	LookupRow,
 	Storage,
+	Transacted,
+	Transaction,
 } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
+import { parseHead, printHead } from "./headText.ts";
 import type { Node } from "./types.ts";
 
 /**
- * What all requests of a process share: the shards, and the cache in front of
+ * What all requests of a process share: the shards, and the caches in front of
  * them. It knows no viewer: what it answers is what is stored, deleted and
  * hidden things included, so nothing above `graph/` may hold one.
  */
 export interface Store {
 	readonly model: Model;
+	/** For what has to be read past all caches. Writes go through `transact` and `setLookups` below. */
 	readonly storage: Storage;
 	readonly cursors: Cursors;
 	objects(
@@ -42,8 +48,32 @@ export interface Store {
 	/** What is in the process already: the object, null for one known to be absent, undefined if it has to be read. */
 	cachedObject(id: Id): Node | null | undefined;
 	cachedHead(list: ListKey): Head | undefined;
-	/** Call it after every commit, and after every commit whose outcome is unknown. */
-	bury(changed: Changed): void;
+
+	/**
+	 * One transaction, with all that stands in front of the shards set right
+	 * around it: tombstones in the shared caches before its COMMIT; after it,
+	 * also when its outcome is unknown, this process's own entries gone, the
+	 * shared ones deleted, other processes told (PROTOCOLS §2, §3). What the
+	 * transaction locks and creates counts as changed.
+	 */
+	transact<T>(transaction: Transaction<T>): Promise<Cleared<T>>;
+	/** As storage's, and keeps no old row in memory. */
+	setLookups(
+		changes: readonly LookupChange[],
+	): Promise<readonly Answer<LookupRow | null>[]>;
+	/** Whether caches are shared with other processes, so that a write owes their clearing. */
+	readonly sharesCaches: boolean;
+	/** Delete from all caches. Answers whether the shared ones acknowledged. */
+	clear(changed: Changed): Promise<boolean>;
+	/** Forget here what another process changed: keys as `Shared.publish` was given them. */
+	heard(keys: readonly string[]): void;
+	/** While other processes cannot be heard, nothing in this one is to be believed. */
+	bypass(on: boolean): void;
+}
+
+export interface Cleared<T> extends Transacted<T> {
+	/** Whether the shared caches acknowledged; else it is owed. */
+	readonly cleared: boolean;
 }
 
 /** The newest edges of a list, or the first of one that begins with the oldest. */
@@ -58,7 +88,16 @@ export interface Head {
 export interface Changed {
 	readonly objects?: readonly Id[];
 	readonly lists?: readonly ListKey[];
-	readonly lookups?: readonly LookupKey[];
+}
+
+/** What processes share besides the shards. */
+export interface Shared {
+	readonly objects: SharedCache | null;
+	readonly heads: SharedCache | null;
+	/** Tell other processes which of their entries to forget. */
+	readonly publish: (keys: readonly string[]) => void;
+	/** Rises when a shard is moved or promoted: what was cached of it before is not looked at. */
+	readonly generationOf: (shard: number) => number;
 }
 
 /**
@@ -73,8 +112,9 @@ export function createStore(options: {
 	readonly cursors: Cursors;
 	/** For the objects kept in the process; heads and lookups get half of it each. 0 keeps nothing. */
 	readonly cacheBytes: number;
+	readonly shared?: Shared;
 }): Store {
-	const { model, storage, cursors, cacheBytes } = options;
+	const { model, storage, cursors, cacheBytes, shared } = options;
 	const objects = new LocalCache<CachedObject>({
 		weigh: ({ weight }) => weight,
 		maxWeight: cacheBytes,
@@ -88,23 +128,113 @@ export function createStore(options: {
 		maxWeight: cacheBytes / 2,
 	});
 
-	return {
+	async function readObjects(
+		ids: readonly Id[],
+		call: Call | undefined,
+	): Promise<readonly Answer<CachedObject>[]> {
+		const load = async (missing: readonly number[]) => {
+			const some = missing.map((index) => ids[index] as Id);
+			const texts = await storage.objects(some, call);
+			return texts.map((text, at) =>
+				text instanceof CorkboardError
+					? text
+					: parseObject(model, some[at] as Id, text ?? ABSENT),
+			);
+		};
+		if (shared?.objects == null) return load(ids.map((_, index) => index));
+		return readThrough<Answer<ParsedObject>>(
+			shared.objects,
+			ids.map((id) => sharedKey(shared, id, id)),
+			{
+				parse(text, index) {
+					const parsed = parseObject(model, ids[index] as Id, text);
+					return parsed instanceof CorkboardError ? null : parsed;
+				},
+				print: (value) => (value instanceof CorkboardError ? null : value.text),
+			},
+			load,
+			call?.trace,
+		);
+	}
+
+	async function readHeads(
+		lists: readonly ListKey[],
+		depth: number,
+		call: Call | undefined,
+	): Promise<readonly Answer<Head>[]> {
+		// Counts alone are asked for as a depth of 0, which reads no edge. Shared
+		// heads are all of one depth; deeper ones are not worth their place there.
+		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
+		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
+		const load = async (missing: readonly number[]) => {
+			const scanned = await storage.scan(
+				missing.map((index) => ({
+					...(lists[index] as ListKey),
+					backward: false,
+					limit,
+				})),
+				call,
+			);
+			return scanned.map(
+				(answer): Answer<Head> =>
+					answer instanceof CorkboardError
+						? answer
+						: {
+								edges: answer.edges,
+								list: answer.list,
+								complete:
+									limit > 0
+										? answer.edges.length < limit
+										: answer.list.count === 0,
+							},
+			);
+		};
+		if (!isShared) return load(lists.map((_, index) => index));
+		return readThrough<Answer<Head>>(
+			shared.heads as SharedCache,
+			lists.map((list) => sharedKey(shared, list.from, listKey(list))),
+			{
+				parse: parseHead,
+				print: (value) =>
+					value instanceof CorkboardError ? null : printHead(value),
+			},
+			load,
+			call?.trace,
+		);
+	}
+
+	/** Gone from this process, before anything else is awaited. */
+	function forget({ objects: ids = [], lists = [] }: Changed): void {
+		for (const id of ids) objects.bury(id);
+		for (const list of lists) heads.bury(listKey(list));
+	}
+
+	function sharedKeys({ objects: ids = [], lists = [] }: Changed) {
+		if (shared === undefined) return { objects: [], heads: [] };
+		return {
+			objects: ids.map((id) => sharedKey(shared, id, id)),
+			heads: lists.map((list) => sharedKey(shared, list.from, listKey(list))),
+		};
+	}
+
+	const store: Store = {
 		model,
 		storage,
 		cursors,
+		sharesCaches: shared !== undefined,
 
 		async objects(ids, call) {
 			const answers = await objects.read<CorkboardError>(
 				ids,
 				async (missing) => {
-					const texts = await storage.objects(
+					const read = await readObjects(
 						missing.map((index) => ids[index] as Id),
 						call,
 					);
-					return texts.map((text, at) =>
-						text instanceof CorkboardError
-							? text
-							: parse(model, ids[missing[at] as number] as Id, text),
+					return read.map((answer) =>
+						answer instanceof CorkboardError
+							? answer
+							: { node: answer.node, weight: answer.weight },
 					);
 				},
 				{ trace: call?.trace },
@@ -114,39 +244,20 @@ export function createStore(options: {
 			);
 		},
 
-		async heads(lists, depth, call) {
-			return heads.read<CorkboardError>(
+		heads: (lists, depth, call) =>
+			heads.read<CorkboardError>(
 				lists.map(listKey),
-				async (missing) => {
-					// Counts alone are asked for as a depth of 0, which reads no edge.
-					const limit = depth === 0 ? 0 : Math.max(depth, HEAD_EDGES);
-					const scanned = await storage.scan(
-						missing.map((index) => ({
-							...(lists[index] as ListKey),
-							backward: false,
-							limit,
-						})),
+				(missing) =>
+					readHeads(
+						missing.map((index) => lists[index] as ListKey),
+						depth,
 						call,
-					);
-					return scanned.map((answer) =>
-						answer instanceof CorkboardError
-							? answer
-							: {
-									edges: answer.edges,
-									list: answer.list,
-									complete:
-										limit > 0
-											? answer.edges.length < limit
-											: answer.list.count === 0,
-								},
-					);
-				},
+					),
 				{
 					enough: (head) => head.complete || head.edges.length >= depth,
 					trace: call?.trace,
 				},
-			);
-		},
+			),
 
 		async lookups(keys, call) {
 			const answers = await lookups.read<CorkboardError>(
@@ -170,12 +281,76 @@ export function createStore(options: {
 		cachedObject: (id) => objects.get(id)?.node,
 		cachedHead: (list) => heads.get(listKey(list)),
 
-		bury(changed) {
-			for (const id of changed.objects ?? []) objects.bury(id);
-			for (const list of changed.lists ?? []) heads.bury(listKey(list));
-			for (const key of changed.lookups ?? []) lookups.bury(lookupKey(key));
+		async transact(transaction) {
+			let created: readonly Id[] = [];
+			const changed = (): Changed => ({
+				objects: [...(transaction.objects ?? []), ...created],
+				lists: transaction.lists ?? [],
+			});
+			let done: Awaited<ReturnType<typeof storage.transact>>;
+			let cleared = true;
+			try {
+				done = await storage.transact<unknown>({
+					...transaction,
+					decide(seen) {
+						created = seen.created;
+						return transaction.decide(seen);
+					},
+					...(shared !== undefined && {
+						async beforeCommit() {
+							const keys = sharedKeys(changed());
+							await Promise.all([
+								shared.objects?.bury(keys.objects),
+								shared.heads?.bury(keys.heads),
+							]);
+						},
+					}),
+				});
+			} finally {
+				cleared = await store.clear(changed());
+			}
+			return { ...(done as Transacted<never>), cleared };
+		},
+
+		async clear(changed) {
+			forget(changed);
+			if (shared === undefined) return true;
+			const keys = sharedKeys(changed);
+			const acknowledged = await Promise.all([
+				keys.objects.length === 0 ||
+					(shared.objects?.clear(keys.objects) ?? true),
+				keys.heads.length === 0 || (shared.heads?.clear(keys.heads) ?? true),
+			]);
+			shared.publish([
+				...(changed.objects ?? []).map((id) => `o ${id}`),
+				...(changed.lists ?? []).map((list) => `h ${listKey(list)}`),
+			]);
+			return acknowledged.every(Boolean);
+		},
+
+		async setLookups(changes) {
+			try {
+				return await storage.setLookups(changes);
+			} finally {
+				for (const change of changes) lookups.bury(lookupKey(change));
+				shared?.publish(changes.map((change) => `l ${lookupKey(change)}`));
+			}
+		},
+
+		heard(keys) {
+			for (const key of keys) {
+				const name = key.slice(2);
+				if (key.startsWith("o ")) objects.bury(name);
+				else if (key.startsWith("h ")) heads.bury(name);
+				else if (key.startsWith("l ")) lookups.bury(name);
+			}
+		},
+
+		bypass(on) {
+			for (const cache of [objects, heads, lookups]) cache.bypass(on);
 		},
 	};
+	return store;
 }
 
 export function listKey(list: ListKey): string {
@@ -194,22 +369,35 @@ interface CachedObject {
 /** Two ids as strings, three numbers and a record. */
 const EDGE_BYTES = 200;
 
-function parse(
+interface ParsedObject extends CachedObject {
+	readonly text: string;
+}
+
+/** How shared caches spell that there is no such row. */
+const ABSENT = "null";
+
+function parseObject(
 	model: Model,
 	id: Id,
-	text: string | null,
-): CachedObject | CorkboardError {
-	if (text === null) return { node: null, weight: 0 };
+	text: string,
+): ParsedObject | CorkboardError {
+	if (text === ABSENT) return { node: null, weight: 0, text };
 	try {
 		const data = JSON.parse(text) as JsonObject;
 		const type = typeOf(model, id) as string;
-		return { node: { id, type, data }, weight: text.length * 3 };
+		return { node: { id, type, data }, weight: text.length * 3, text };
 	} catch (cause) {
 		return new CorkboardError("INTERNAL", "A stored object is not JSON.", {
 			cause,
 			details: { id },
 		});
 	}
+}
+
+/** `key` belongs to the shard of `id`. No spaces: memcached takes none. */
+function sharedKey(shared: Shared, id: Id, key: string): string {
+	const generation = shared.generationOf(unpackId(id).shard);
+	return `${generation}.${key.replace(" ", ".")}`;
 }
 
 function lookupKey({ name, key }: LookupKey): string {

@@ -82,7 +82,7 @@ export async function writeBatch(
 
 async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
 	if (keys.length === 0) return;
-	const rows = await store.storage.setLookups(
+	const rows = await store.setLookups(
 		keys.map(({ name, key, id }) => ({
 			name,
 			key,
@@ -90,7 +90,6 @@ async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
 			next: { id, nonce: "" },
 		})),
 	);
-	store.bury({ lookups: keys });
 	for (const [at, { key, id }] of keys.entries()) {
 		const row = rows[at];
 		if (row instanceof CorkboardError) throw row;

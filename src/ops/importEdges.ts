@@ -1,5 +1,10 @@
 import { CorkboardError } from "../errors.ts";
-import { mappingOf, type OwedEdge, toDebt } from "../graph/debts.ts";
+import {
+	mappingOf,
+	type OwedEdge,
+	owedCaches,
+	toDebt,
+} from "../graph/debts.ts";
 import { listKey, type Store } from "../graph/store.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
@@ -100,7 +105,7 @@ async function writeShard(
 	const places = new Map(
 		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
 	);
-	const { result, debt } = await store.storage.transact({
+	const { result, debt, cleared } = await store.transact({
 		shard,
 		lists: locked,
 		edges: keys,
@@ -132,7 +137,10 @@ async function writeShard(
 					edges.push({ ...inverse, ...fact });
 				}
 			}
-			const debt = toDebt({ edges: owed });
+			const debt = toDebt({
+				edges: owed,
+				...(store.sharesCaches && { caches: owedCaches({ lists: locked }) }),
+			});
 			return {
 				result: { made, owed },
 				edges,
@@ -140,9 +148,9 @@ async function writeShard(
 			};
 		},
 	});
-	if (debt !== null) debts.rows.push(debt);
+	// What a shared cache did not acknowledge stays owed, to the sweeper.
+	if (debt !== null && cleared) debts.rows.push(debt);
 	debts.edges.push(...result.owed);
-	store.bury({ lists: locked });
 	return result.made;
 }
 

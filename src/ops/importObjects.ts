@@ -1,4 +1,4 @@
-import { type OwedEdge, toDebt } from "../graph/debts.ts";
+import { type OwedEdge, owedCaches, toDebt } from "../graph/debts.ts";
 import { withNonces } from "../graph/names.ts";
 import { settleMany } from "../graph/settleMany.ts";
 import { listKey, type Store } from "../graph/store.ts";
@@ -126,7 +126,7 @@ async function createAll(
 		}
 	}
 	const locked = [...lists.values()];
-	const { result, debt } = await store.storage.transact({
+	const { result, debt, cleared } = await store.transact({
 		shard,
 		lists: locked,
 		creates: placed.map(({ object, content }) => ({
@@ -147,6 +147,9 @@ async function createAll(
 					id: seen.created[at] as Id,
 				})),
 				edges: owed,
+				...(store.sharesCaches && {
+					caches: owedCaches({ objects: seen.created, lists: locked }),
+				}),
 			});
 			return {
 				result: { created: seen.created, owed },
@@ -155,11 +158,11 @@ async function createAll(
 			};
 		},
 	});
-	if (debt !== null) debts.rows.push(debt);
+	// What a shared cache did not acknowledge stays owed, to the sweeper.
+	if (debt !== null && cleared) debts.rows.push(debt);
 	for (const [at, { object }] of placed.entries()) {
 		object.id = result.created[at] as Id;
 	}
-	store.bury({ objects: result.created, lists: locked });
 	return result.owed;
 }
 

@@ -26,14 +26,23 @@ export async function* batchesOf(
 	const iterator = (source as AsyncIterable<string | Uint8Array>)[
 		Symbol.asyncIterator
 	]();
-	const aborted = Promise.withResolvers<null>();
-	const abort = () => aborted.resolve(null);
+	let stopWaiting = () => {};
+	const abort = () => stopWaiting();
 	signal?.addEventListener("abort", abort, { once: true });
+	// Not `Promise.race` with one promise for all waits: that promise would hold
+	// on to every chunk ever read.
+	const nextOrNull = () =>
+		new Promise<IteratorResult<string | Uint8Array> | null>(
+			(resolve, reject) => {
+				stopWaiting = () => resolve(null);
+				iterator.next().then(resolve, reject);
+			},
+		);
 	let lines: RawLine[] = [];
 	let isDone = false;
 	try {
 		while (signal?.aborted !== true) {
-			const next = await Promise.race([iterator.next(), aborted.promise]);
+			const next = await nextOrNull();
 			if (next === null) return;
 			isDone = next.done === true;
 			if (isDone) lines.push(...(cutter?.rest() ?? []));

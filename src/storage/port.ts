@@ -171,6 +171,12 @@ export interface Transaction<T> {
 	/** Objects to insert on this shard, before `decide` is asked. */
 	readonly creates?: readonly NewObject[];
 	readonly decide: (seen: Seen) => Effects<T>;
+	/**
+	 * Awaited just before COMMIT, with the decision made and all locks held: the
+	 * one bounded wait for shared caches. It must not reject. SQLite, which has no
+	 * caches shared with other processes in front of it, does not call it.
+	 */
+	readonly beforeCommit?: () => Promise<void>;
 }
 
 export interface NewObject {

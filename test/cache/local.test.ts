@@ -116,6 +116,28 @@ describe("the cache in the process", () => {
 		);
 	});
 
+	it("keeps nothing while it is bypassed, nor what was being read when that began or ended", async () => {
+		const { cache, read, loads } = open();
+		await read("a");
+		const database = Promise.withResolvers<string[]>();
+		const before = cache.read(["b"], () => database.promise);
+		cache.bypass(true);
+		assert.equal(cache.get("a"), undefined);
+		await read("a");
+		await read("a");
+		assert.equal(loads.length, 3);
+		const during = cache.read(["c"], () => database.promise);
+		cache.bypass(false);
+		database.resolve(["late"]);
+		await Promise.all([before, during]);
+		assert.deepEqual(
+			["a", "b", "c"].map((key) => cache.get(key)),
+			[undefined, undefined, undefined],
+		);
+		await read("a");
+		assert.equal(cache.get("a"), "value of a");
+	});
+
 	it("tells a trace its hits and misses", async () => {
 		const { cache, read } = open();
 		await read("a");

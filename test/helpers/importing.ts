@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
-import { type ImportReport, importLines } from "../../src/ops/import.ts";
 import { fieldFaults } from "../../src/model/fieldFault.ts";
+import { type ImportReport, importLines } from "../../src/ops/import.ts";
 import { openEmbedded } from "./embedded.ts";
 import { theModel } from "./model.ts";
 

@@ -1,0 +1,92 @@
+import { demoGraph } from "../../src/demo/graph.ts";
+import { seededRandom } from "../../src/demo/random.ts";
+import type { Change, Line } from "./memory.ts";
+
+/** What the graph under test is made of: the same every time. */
+export interface History {
+	readonly lines: readonly Line[];
+	readonly changes: readonly Change[];
+}
+
+type ObjectLine = Extract<Line, { key: string }>;
+type EdgeLine = Extract<Line, { edge: string }>;
+
+/**
+ * The demo graph, and what it lacks: edges that lead to what is hidden, and
+ * objects that were deleted or moved.
+ */
+export function history(): History {
+	const demo: readonly Line[] = [...demoGraph()];
+	const random = seededRandom(7);
+	const objects = demo.filter((line): line is ObjectLine => "type" in line);
+	const edges = demo.filter((line): line is EdgeLine => "edge" in line);
+	const ofType = (type: string) => objects.filter((line) => line.type === type);
+	const users = ofType("User");
+	const boards = ofType("Board");
+	const pins = ofType("Pin");
+	const secret = boards.filter(({ fields }) => fields.secret === true);
+	const secretKeys = new Set(secret.map(({ key }) => key));
+	const hidden = pins.filter(({ fields }) =>
+		secretKeys.has(String(fields.board)),
+	);
+	const open = pins.filter(({ fields }) => !secretKeys.has(String(fields.board)));
+
+	const lines: Line[] = [...demo];
+	for (const pin of hidden.slice(0, 60)) {
+		const user = random.pickPopular(users, 2);
+		lines.push({ edge: "likePin", from: user.key, to: pin.key });
+		lines.push({ edge: "filePin", from: pin.key, to: "demo:interest:baking" });
+	}
+	for (const board of secret) {
+		const user = random.pickPopular(users, 2);
+		lines.push({ edge: "followBoard", from: user.key, to: board.key });
+	}
+	for (const [n, pin] of hidden.slice(0, 30).entries()) {
+		lines.push({
+			type: "Comment",
+			key: `hidden:comment:${n}`,
+			fields: { author: random.pick(users).key, pin: pin.key, text: "psst" },
+		});
+		lines.push({
+			type: "Pin",
+			key: `hidden:repin:${n}`,
+			fields: { board: random.pick(boards).key, origin: pin.key },
+		});
+	}
+	lines.push({
+		type: "User",
+		key: "bare:user",
+		fields: { username: "Bare_User", name: "Bare" },
+	});
+
+	const changes: Change[] = [];
+	const liked = edges.filter(({ edge }) => edge === "likePin");
+	const removed = new Set<string>();
+	const remove = (key: string) => {
+		if (!removed.has(key)) changes.push({ remove: key });
+		removed.add(key);
+	};
+	for (let n = 0; n < 30; n++) remove(random.pick(liked).to);
+	for (let n = 0; n < 12; n++) remove(random.pick(boards).key);
+	for (let n = 0; n < 20; n++) remove(random.pick(ofType("Comment")).key);
+	for (const { edge, from, to } of random.shuffled(edges).slice(0, 40)) {
+		if (edge !== "filePin") changes.push({ unset: edge, from, to });
+	}
+	for (const pin of random.shuffled(open).slice(0, 40)) {
+		if (removed.has(pin.key) || removed.has(String(pin.fields.board))) continue;
+		const others = open.filter(
+			(other) =>
+				other !== pin &&
+				other.fields.board === pin.fields.board &&
+				!removed.has(other.key),
+		);
+		const on = String(pin.fields.board);
+		// A moved neighbour is still on its board: each pin is moved within its own.
+		changes.push(
+			others.length > 0 && random.chance(0.7)
+				? { place: pin.key, on, before: random.pick(others).key }
+				: { place: pin.key, on },
+		);
+	}
+	return { lines, changes };
+}

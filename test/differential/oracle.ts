@@ -1,0 +1,273 @@
+import {
+	buildSchema,
+	execute,
+	type ExecutionResult,
+	GraphQLError,
+	GraphQLObjectType,
+	type GraphQLSchema,
+	isInterfaceType,
+	printSchema,
+} from "graphql";
+import type { Id } from "../../src/id/ids.ts";
+import type { JsonValue } from "../../src/util/json.ts";
+import { cursorOf, type Learned, momentOf } from "./learned.ts";
+import type { Edge, Memory, Row } from "./memory.ts";
+import type { Operation } from "./operation.ts";
+
+/** Defaults of stored fields that an import line may leave out, where it is not null. */
+const DEFAULTS: Readonly<Record<string, JsonValue>> = {
+	"Board.secret": false,
+};
+const REFERENCES = [
+	"Board.owner",
+	"Pin.board",
+	"Pin.owner",
+	"Pin.origin",
+	"Comment.author",
+	"Comment.pin",
+];
+/** The field that tells whether the viewer's list has the object, and that list. */
+const MEMBERSHIPS: Readonly<Record<string, string>> = {
+	"User.viewerFollows": "User.following",
+	"User.followsViewer": "User.followers",
+	"Board.viewerFollows": "User.followedBoards",
+	"Interest.viewerFollows": "User.followedInterests",
+	"Pin.viewerLikes": "User.likes",
+};
+
+interface Asking {
+	readonly viewer: Id | null;
+	/** Set when a page was asked for that may be cut short. */
+	unsure: boolean;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+type Resolve = (parent: never, args: Args, asking: Asking) => unknown;
+
+/**
+ * The second oracle: what CONTRACT says of queries, on arrays in memory. Its
+ * answer is null where the bound of three top-ups may cut a page short: the
+ * contract leaves open where. Mutations it does not know.
+ */
+export function createOracle(
+	publicSchema: GraphQLSchema,
+	memory: Memory,
+	learned: Learned,
+): (operation: Operation) => Promise<ExecutionResult | null> {
+	const schema = buildSchema(printSchema(publicSchema));
+	const resolvers = resolversOf(memory, learned);
+	for (const type of Object.values(schema.getTypeMap())) {
+		if (isInterfaceType(type)) type.resolveType = (row: Row) => row.type;
+		if (!(type instanceof GraphQLObjectType)) continue;
+		for (const field of Object.values(type.getFields())) {
+			const name = `${type.name}.${field.name}`;
+			const resolve =
+				resolvers.get(name) ?? derived(memory, learned, type, name, field.type);
+			if (resolve !== null) field.resolve = resolve as never;
+		}
+	}
+	return async ({ document, operationName, variables, viewer }) => {
+		const asking: Asking = { viewer, unsure: false };
+		const answer = await execute({
+			schema,
+			document,
+			operationName,
+			variableValues: variables,
+			contextValue: asking,
+		});
+		return asking.unsure ? null : answer;
+	};
+}
+
+function resolversOf(
+	memory: Memory,
+	learned: Learned,
+): ReadonlyMap<string, Resolve> {
+	const byId =
+		(type: string | null): Resolve =>
+		(_, { id }, { viewer }) =>
+			find(memory, viewer, type, id);
+	const byName =
+		(type: string, prefix: string, name: string): Resolve =>
+		(_, args, { viewer }) => {
+			const given = [args.id, args[name]].filter((one) => (one ?? null) !== null);
+			if (given.length !== 1) throw refused("exactly one");
+			if (given[0] === args.id) return find(memory, viewer, type, args.id);
+			const key = String(args[name]);
+			return memory.byName.get(prefix === "" ? key.toLowerCase() : prefix + key);
+		};
+	const membership = (list: string): Resolve =>
+		((row: Row, _: Args, { viewer }: Asking) =>
+			viewer && memory.has(`${list} ${viewer}`, row)) as Resolve;
+	const nodes: Resolve = (_, { ids }, { viewer }) => {
+		const given = ids as readonly unknown[];
+		if (given.length > 100) throw refused("at most 100");
+		return given.map((id) => find(memory, viewer, null, id));
+	};
+	return new Map<string, Resolve>([
+		["Query.node", byId(null)],
+		["Query.nodes", nodes],
+		["Query.viewer", (_, __, { viewer }) => viewer && memory.byId.get(viewer)],
+		["Query.user", byName("User", "", "username")],
+		["Query.board", byId("Board")],
+		["Query.pin", byId("Pin")],
+		["Query.comment", byId("Comment")],
+		["Query.interest", byName("Interest", "#", "slug")],
+		[
+			"Query.interests",
+			(_, args, asking) =>
+				page(memory, learned, "Query.interests root", args, asking),
+		],
+		[
+			"User.email",
+			((row: Row, _: Args, { viewer }: Asking) =>
+				row.id === viewer ? (row.fields.email ?? null) : null) as Resolve,
+		],
+		...Object.entries(MEMBERSHIPS).map(
+			([field, list]) => [field, membership(list)] as const,
+		),
+	]);
+}
+
+/** Fields that say by their type what they are. Parts of pages are properties of the page: graphql-js reads them itself. */
+function derived(
+	memory: Memory,
+	learned: Learned,
+	type: GraphQLObjectType,
+	name: string,
+	of: unknown,
+): Resolve | null {
+	const isObject = type.getInterfaces().length > 0;
+	if (!isObject) return null;
+	const field = name.split(".")[1] as string;
+	if (String(of).endsWith("Connection")) {
+		return ((row: Row, args: Args, asking: Asking) =>
+			page(memory, learned, `${name} ${row.id}`, args, asking)) as Resolve;
+	}
+	if (REFERENCES.includes(name)) {
+		return ((row: Row, _: Args, { viewer }: Asking) => {
+			const other = memory.reference(row, field);
+			return other && memory.sees(viewer, other) ? other : null;
+		}) as Resolve;
+	}
+	if (field === "id") return ((row: Row) => row.id) as Resolve;
+	return ((row: Row) => row.fields[field] ?? DEFAULTS[name] ?? null) as Resolve;
+}
+
+/** CONTRACT "Types": malformed is an error, what names nothing here is null. */
+function find(
+	memory: Memory,
+	viewer: Id | null,
+	type: string | null,
+	id: unknown,
+): Row | null {
+	const isDecimal = /^(0|[1-9][0-9]*)$/.test(String(id));
+	if (!isDecimal || BigInt(String(id)) >= 1n << 64n) throw refused("an id");
+	const row = memory.byId.get(String(id));
+	const fits = row !== undefined && (type === null || row.type === type);
+	return fits && memory.sees(viewer, row) ? row : null;
+}
+
+function page(
+	memory: Memory,
+	learned: Learned,
+	name: string,
+	args: Args,
+	asking: Asking,
+): unknown {
+	const edges = memory.list(name);
+	const { size, backward } = sizeOf(args);
+	const after = placeOf(learned, name, edges, args.after);
+	const before = placeOf(learned, name, edges, args.before);
+	// From here on all as if forward: a backward page is a forward one of the list turned round.
+	const turned = backward ? edges.toReversed() : edges;
+	const mirrored = (at: number | null) => (at === null ? null : edges.length - 1 - at);
+	const [near, far] = backward
+		? [mirrored(before), mirrored(after)]
+		: [after, before];
+	const sees = ({ to }: Edge) => memory.sees(asking.viewer, to);
+	const start = near === null ? 0 : near + 1;
+	const within = turned.slice(start, far ?? turned.length);
+	const found = within.filter(sees).slice(0, size);
+	const last = found.at(-1);
+	const end = last === undefined ? start : turned.indexOf(last) + 1;
+	const first = found[0];
+	const begin = first === undefined ? start : turned.indexOf(first);
+	const follows = turned.slice(end).some(sees);
+	const precedes = near !== null && turned.slice(0, begin).some(sees);
+	if (
+		mayBeCut(within, sees, size) ||
+		mayBeCut(within, sees, size + 1) ||
+		mayBeCut(turned.slice(end), sees, 1) ||
+		mayBeCut(turned.slice(0, begin).toReversed(), sees, 1)
+	) {
+		asking.unsure = true;
+	}
+	const shown = (backward ? found.toReversed() : found).map((edge) => ({
+		node: edge.to,
+		cursor: cursorOf(name, edge.to.id),
+		at: momentOf(edge.line),
+	}));
+	return {
+		edges: shown,
+		nodes: shown.map(({ node }) => node),
+		pageInfo: {
+			hasNextPage: backward ? precedes : follows,
+			hasPreviousPage: backward ? follows : precedes,
+			startCursor: shown[0]?.cursor ?? null,
+			endCursor: shown.at(-1)?.cursor ?? null,
+		},
+		totalCount: edges.length,
+	};
+}
+
+function sizeOf({ first, last, after, before }: Args): {
+	readonly size: number;
+	readonly backward: boolean;
+} {
+	const given = (value: unknown) => value !== undefined && value !== null;
+	const sizes = [first, last].filter(given).map(Number);
+	if (sizes.length > 1 || sizes.some((size) => size < 0 || size > 100)) {
+		throw refused("first or last");
+	}
+	const backward =
+		given(last) || (!given(first) && given(before) && !given(after));
+	return { size: sizes[0] ?? 20, backward };
+}
+
+/** Where a cursor's edge stands; null for none. */
+function placeOf(
+	learned: Learned,
+	name: string,
+	edges: readonly Edge[],
+	cursor: unknown,
+): number | null {
+	if (cursor === undefined || cursor === null) return null;
+	const edge = learned.edgeOf(String(cursor));
+	if (edge?.list !== name) throw refused("a cursor of this list");
+	return edges.findIndex(({ to }) => to.id === edge.to);
+}
+
+/** Whether four rounds, each asking for as many edges as are still missing, may stop short of `size` that are seen. */
+function mayBeCut(
+	edges: readonly Edge[],
+	sees: (edge: Edge) => boolean,
+	size: number,
+): boolean {
+	let at = 0;
+	let missing = size;
+	for (let round = 0; round < 4; round++) {
+		if (missing === 0) return false;
+		const scanned = edges.slice(at, at + missing);
+		if (scanned.length < missing) return false;
+		at += missing;
+		missing -= scanned.filter(sees).length;
+	}
+	return missing > 0;
+}
+
+function refused(what: string): GraphQLError {
+	return new GraphQLError(`expected ${what}`, {
+		extensions: { code: "BAD_USER_INPUT" },
+	});
+}

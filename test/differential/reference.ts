@@ -1,0 +1,224 @@
+import {
+	buildSchema,
+	execute,
+	type GraphQLFieldResolver,
+	GraphQLObjectType,
+	type GraphQLOutputType,
+	type GraphQLResolveInfo,
+	type GraphQLSchema,
+	getNamedType,
+	isAbstractType,
+	isListType,
+	isNonNullType,
+	printSchema,
+} from "graphql";
+// Not in graphql's index: its own CollectFields, to see what of a page is asked for.
+import { collectSubfields } from "graphql/execution/collectFields.js";
+import { CorkboardError } from "../../src/errors.ts";
+import type {
+	Node,
+	Page,
+	PageArguments,
+	PageEdge,
+	PageParts,
+} from "../../src/graph/types.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { rootOf } from "../../src/model/rootOf.ts";
+import type { FieldSource, Model } from "../../src/model/types.ts";
+import type { Resolvers } from "../../src/plan/types.ts";
+import type { Execute, Operation } from "./operation.ts";
+
+type Context = RequestContext;
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+/**
+ * The first oracle: stock graphql-js on an executable schema, a resolver for
+ * each field, a promise for each value. Of the program it has the model, the
+ * graph and the batch resolvers, which it asks for one parent at a time, and
+ * nothing of `src/plan`.
+ */
+export function createReference(options: {
+	readonly publicSchema: GraphQLSchema;
+	readonly model: Model;
+	readonly resolvers: Resolvers<RequestContext>;
+	readonly contextOf: (operation: Operation) => Context;
+}): Execute {
+	const schema = executableSchema(options);
+	return async (operation) =>
+		execute({
+			schema,
+			document: operation.document,
+			operationName: operation.operationName,
+			variableValues: operation.variables,
+			contextValue: options.contextOf(operation),
+		});
+}
+
+function executableSchema({
+	publicSchema,
+	model,
+	resolvers,
+}: Parameters<typeof createReference>[0]): GraphQLSchema {
+	const schema = buildSchema(printSchema(publicSchema));
+	for (const type of Object.values(schema.getTypeMap())) {
+		if (isAbstractType(type)) {
+			type.resolveType = (value) => (value as Node).type;
+		}
+		if (!(type instanceof GraphQLObjectType)) continue;
+		const sources = model.sources.get(type.name);
+		if (sources === undefined) continue;
+		for (const field of Object.values(type.getFields())) {
+			const source = sources.get(field.name);
+			if (source === undefined) {
+				throw new TypeError(`expected a source for ${type.name}.${field.name}`);
+			}
+			field.resolve = thenObjects(
+				model,
+				field.type,
+				resolverOf(model, resolvers, `${type.name}.${field.name}`, source),
+			);
+		}
+	}
+	return schema;
+}
+
+function resolverOf(
+	model: Model,
+	resolvers: Resolvers<RequestContext>,
+	coordinate: string,
+	source: FieldSource,
+): Resolve {
+	switch (source.kind) {
+		case "id":
+			return (node) => (node as Node).id;
+		case "stored":
+			return (node) => {
+				const { data } = node as Node;
+				return source.key in data ? data[source.key] : source.default;
+			};
+		case "reference":
+			return (node) => (node as Node).data[source.key];
+		case "mapping":
+			return pageOf(model, source.mapping);
+		case "resolver":
+			return async (parent, args, context) => {
+				const answers = await resolvers.get(coordinate)?.resolve({
+					parents: [(parent as Node | undefined) ?? null],
+					args,
+					context,
+					call: {},
+				});
+				return answers?.[0];
+			};
+		case "property":
+			return (record) =>
+				(record as Record<string, unknown>)[coordinate.split(".")[1] as string];
+		case "page":
+			return (value) => {
+				const page = value as Page;
+				if (source.part === "nodes") return page.edges.map(({ node }) => node);
+				return source.part === "pageInfo" ? page : page[source.part];
+			};
+		case "edge":
+			return (value) => {
+				const edge = value as PageEdge;
+				if (source.part === "cursor") return edge.cursor();
+				if (source.part === "node") return edge.node;
+				return new Date(Math.floor(edge.sequence / 1000)).toISOString();
+			};
+	}
+}
+
+function pageOf(model: Model, name: string): Resolve {
+	const mapping = model.mappings.get(name);
+	if (mapping === undefined) throw new TypeError(`expected mapping ${name}`);
+	return async (parent, args, { graph }, info) => {
+		const from =
+			mapping.from === null ? rootOf(model, mapping) : (parent as Node).id;
+		const page = pageArguments(args, wantedOf(info));
+		return (await graph.pages(mapping, [from], page))[0];
+	};
+}
+
+/** CONTRACT "Types": null means not given, nothing is clamped, and `before` alone takes the 20 before it. */
+function pageArguments(
+	{ first, last, after, before }: Record<string, unknown>,
+	want: PageParts,
+): PageArguments {
+	for (const size of [first, last]) {
+		if (typeof size === "number" && (size < 0 || size > 100)) {
+			throw new CorkboardError("BAD_USER_INPUT", "first or last");
+		}
+	}
+	if (typeof first === "number" && typeof last === "number") {
+		throw new CorkboardError("BAD_USER_INPUT", "first and last");
+	}
+	const bounds = {
+		...(typeof after === "string" && { after }),
+		...(typeof before === "string" && { before }),
+		want,
+	};
+	if (typeof first === "number") return { first, ...bounds };
+	if (typeof last === "number") return { last, ...bounds };
+	return typeof before === "string" && typeof after !== "string"
+		? { last: 20, ...bounds }
+		: { first: 20, ...bounds };
+}
+
+/** A page that had to be topped up may be shorter when less of it is asked for, so the graph has to be asked for the same. */
+function wantedOf(info: GraphQLResolveInfo): PageParts {
+	const asked = new Set<string>();
+	const visit = (type: GraphQLOutputType, fieldNodes: typeof info.fieldNodes) => {
+		const named = getNamedType(type);
+		if (!(named instanceof GraphQLObjectType)) return;
+		const { schema, fragments, variableValues } = info;
+		for (const same of collectSubfields(
+			schema,
+			fragments,
+			variableValues,
+			named,
+			fieldNodes,
+		).values()) {
+			const name = same[0]?.name.value as string;
+			asked.add(name);
+			const field = named.getFields()[name];
+			if (name === "pageInfo" && field) visit(field.type, same);
+		}
+	};
+	try {
+		visit(info.returnType, info.fieldNodes);
+	} catch {
+		// A condition that cannot be read: graphql-js tells of it where it completes the field.
+	}
+	return {
+		edges: asked.has("edges") || asked.has("nodes"),
+		hasNextPage: asked.has("hasNextPage"),
+		hasPreviousPage: asked.has("hasPreviousPage"),
+		cursors: asked.has("startCursor") || asked.has("endCursor"),
+		totalCount: asked.has("totalCount"),
+	};
+}
+
+/** Where a field is of objects, its value may be their ids. */
+function thenObjects(
+	model: Model,
+	type: GraphQLOutputType,
+	resolve: Resolve,
+): Resolve {
+	const named = getNamedType(type);
+	if (!model.objects.has(named.name) && !isAbstractType(named)) return resolve;
+	const load = async (value: unknown, context: Context): Promise<unknown> => {
+		if (typeof value !== "string") return value ?? null;
+		const [node] = await context.graph.objects([value as Id]);
+		if (!node || node instanceof CorkboardError) return node ?? null;
+		return isAbstractType(named) || node.type === named.name ? node : null;
+	};
+	const isList = isListType(isNonNullType(type) ? type.ofType : type);
+	return async (parent, args, context, info) => {
+		const value: unknown = await resolve(parent, args, context, info);
+		return isList && Array.isArray(value)
+			? value.map((item) => load(item, context))
+			: load(value, context);
+	};
+}

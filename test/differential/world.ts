@@ -1,0 +1,297 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DEMO_USERNAME } from "../../src/demo/people.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import { guardsOf } from "../../src/graph/rules.ts";
+import { createStore, type Store } from "../../src/graph/store.ts";
+import { createView } from "../../src/graph/view.ts";
+import { createWrites } from "../../src/graph/writes.ts";
+import type { RequestContext } from "../../src/graphql/context.ts";
+import { resolvers } from "../../src/graphql/resolvers/all.ts";
+import { applyScalars } from "../../src/graphql/scalars.ts";
+import { createCursors } from "../../src/id/cursors.ts";
+import { type Id, unpackId } from "../../src/id/ids.ts";
+import { fieldFaults } from "../../src/model/fieldFault.ts";
+import type { Mapping } from "../../src/model/types.ts";
+import { importLines } from "../../src/ops/import.ts";
+import { createPlanner } from "../../src/plan/planner.ts";
+import { modShard } from "../../src/storage/modShard.ts";
+import type { Storage } from "../../src/storage/port.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite.ts";
+import type { Topology } from "../../src/topology/types.ts";
+import { theModel } from "../helpers/model.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { type History, history } from "./history.ts";
+import { Learned } from "./learned.ts";
+import { Memory } from "./memory.ts";
+import type { Execute, Operation } from "./operation.ts";
+import { createReference } from "./reference.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const SHARDS = 16;
+const { model, schema: publicSchema } = theModel();
+const schema = applyScalars(publicSchema);
+
+/** A graph that operations run on, and what runs them. */
+export interface Side {
+	readonly store: Store;
+	readonly plan: Execute;
+	readonly reference: Execute;
+}
+
+/** The demo graph in a folder that goes when the test does, with copies of it that may be changed. */
+export class World implements AsyncDisposable {
+	readonly memory: Memory;
+	readonly learned = new Learned();
+	readonly queries: Side;
+	readonly #folder: string;
+	readonly #resources: AsyncDisposableStack;
+
+	private constructor(
+		memory: Memory,
+		queries: Side,
+		folder: string,
+		resources: AsyncDisposableStack,
+	) {
+		this.memory = memory;
+		this.queries = queries;
+		this.#folder = folder;
+		this.#resources = resources;
+	}
+
+	static async open(): Promise<World> {
+		await using resources = new AsyncDisposableStack();
+		const { path } = resources.use(temporaryFolder());
+		const original = join(path, "original");
+		mkdirSync(original);
+		const made = history();
+		const ids = await populate(original, made);
+		const memory = new Memory(made.lines, ids);
+		for (const change of made.changes) memory.apply(change);
+		const storage = resources.use(await open(original));
+		return new World(memory, sideOf(storage), path, resources.move());
+	}
+
+	get schema() {
+		return schema;
+	}
+
+	/** A copy of the graph, to be changed. Two copies that are asked the same stay the same. */
+	async copy(name: string): Promise<Side> {
+		const folder = join(this.#folder, name);
+		cpSync(join(this.#folder, "original"), folder, { recursive: true });
+		return sideOf(this.#resources.use(await open(folder)));
+	}
+
+	/** The graph while the host of some shards does not answer. */
+	withDown(shards: readonly number[]): Side {
+		return sideOf(withDown(this.queries.store.storage, new Set(shards)));
+	}
+
+	/** The graph through a store that was meddled with. */
+	withStore(change: (store: Store) => Store): Side {
+		return sideOf(this.queries.store.storage, change);
+	}
+
+	surroundings(): Surroundings {
+		const rows = [...this.memory.byId.values()];
+		const ofType = (type: string) => rows.filter((row) => row.type === type);
+		const demo = this.memory.byName.get(DEMO_USERNAME) as { id: Id };
+		const owners = ofType("Board")
+			.filter(({ fields }) => fields.secret === true)
+			.map((board) => this.memory.reference(board, "owner")?.id as Id);
+		const viewers = [...new Set([demo.id, ...owners])].slice(0, 6);
+		// Deleted and hidden ones, and those of the viewers, are drawn more often.
+		const interest = (row: (typeof rows)[number]) =>
+			row.removed || viewers.includes(row.id)
+				? 0
+				: this.memory.sees(null, row)
+					? 2
+					: 1;
+		const ids = new Map(
+			["User", "Board", "Pin", "Comment", "Interest"].map((type) => [
+				type,
+				ofType(type)
+					.toSorted((a, b) => interest(a) - interest(b))
+					.map(({ id }) => id),
+			]),
+		);
+		return {
+			schema,
+			viewers: [null, ...viewers, ...viewers],
+			ids,
+			owned: new Map(viewers.map((id) => [id, this.#ownedBy(id)])),
+			usernames: ofType("User").map(({ fields }) => String(fields.username)),
+			slugs: ofType("Interest").map(({ fields }) => String(fields.slug)),
+			cursors: this.learned,
+		};
+	}
+
+	#ownedBy(viewer: Id): ReadonlyMap<string, readonly Id[]> {
+		const owned = (type: string, by: string) =>
+			[...this.memory.byId.values()]
+				.filter((row) => row.type === type)
+				.filter((row) => this.memory.reference(row, by)?.id === viewer)
+				.map(({ id }) => id);
+		return new Map([
+			["Board", owned("Board", "owner")],
+			["Pin", owned("Pin", "owner")],
+			["Comment", owned("Comment", "author")],
+		]);
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.#resources.disposeAsync();
+	}
+}
+
+/** Import, change, and tell which ids the keys got. */
+async function populate(
+	folder: string,
+	{ lines, changes }: History,
+): Promise<ReadonlyMap<string, Id>> {
+	await using storage = await open(folder);
+	await storage.init();
+	const store = storeOf(storage, 10_000_000);
+	const { bad } = await importLines(store, texts(lines), {
+		faultOf: fieldFaults(schema),
+		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
+	});
+	assert.equal(bad, 0, "every line is good");
+	const keys = lines.flatMap((line) => ("key" in line ? [line.key] : []));
+	const rows = await storage.lookups(
+		keys.map((key) => ({ name: "import", key })),
+	);
+	const ids = new Map<string, Id>();
+	for (const [at, key] of keys.entries()) {
+		const row = rows[at];
+		assert.ok(row && !(row instanceof CorkboardError), `${key} has an id`);
+		ids.set(key, row.id);
+	}
+	const writes = createWrites(store);
+	const idOf = (key: string) => ids.get(key) as Id;
+	for (const change of changes) {
+		if ("remove" in change) await writes.remove(idOf(change.remove));
+		else if ("unset" in change) {
+			const { unset, from, to } = change;
+			await writes.setEdge(mapping(unset), idOf(from), idOf(to), false);
+		} else {
+			const { place, on, before } = change;
+			await writes.place({
+				mapping: mapping("placePin"),
+				object: idOf(place),
+				from: idOf(on),
+				...(before !== undefined && { before: idOf(before) }),
+			});
+		}
+	}
+	return ids;
+}
+
+async function* texts(lines: History["lines"]): AsyncGenerator<string> {
+	for (const line of lines) yield JSON.stringify(line);
+}
+
+function mapping(name: string): Mapping {
+	const found = model.mappings.get(name);
+	assert.ok(found, `there is a mapping ${name}`);
+	return found;
+}
+
+/** New users are made on the last shard, so that copies make them alike. */
+function topologyOf(folder: string): Topology {
+	const primary = `sqlite:${folder}`;
+	return {
+		version: 1,
+		shards: [
+			{ range: [0, SHARDS - 2], primary, open: false },
+			{ range: [SHARDS - 1, SHARDS - 1], primary, open: true },
+		],
+		lookups: [{ range: [0, SHARDS - 1], primary }],
+	};
+}
+
+function open(folder: string): Promise<Storage> {
+	return openSqliteStorage({ model, topology: topologyOf(folder) });
+}
+
+function storeOf(storage: Storage, cacheBytes: number): Store {
+	const cursors = createCursors(Buffer.alloc(32, 1));
+	return createStore({ model, storage, cursors, cacheBytes });
+}
+
+/** The plan over the cache, the reference over none. */
+function sideOf(
+	storage: Storage,
+	change: (store: Store) => Store = (store) => store,
+): Side {
+	const store = change(storeOf(storage, 2_000_000));
+	const cold = change(storeOf(storage, 0));
+	const planner = createPlanner<RequestContext>({
+		schema,
+		model,
+		resolvers,
+		maxPrice: 1_000_000,
+		maxPlans: 200,
+		guards: (type) => guardsOf(model, type),
+	});
+	return {
+		store,
+		plan: (operation) =>
+			planner.execute({ ...operation, context: contextOf(store, operation) }),
+		reference: createReference({
+			publicSchema: schema,
+			model,
+			resolvers,
+			contextOf: (operation) => contextOf(cold, operation),
+		}),
+	};
+}
+
+function contextOf(store: Store, { viewer }: Operation): RequestContext {
+	const graph = createView(store, viewer);
+	return {
+		graph,
+		writes: createWrites(store, graph.forget),
+		viewer,
+		signToken: async (id) => `token of ${id}`,
+		now: () => new Date(Date.now()),
+	};
+}
+
+/** Storage whose reads of these shards, and mod shards, are answered UNAVAILABLE. */
+function withDown(storage: Storage, shards: ReadonlySet<number>): Storage {
+	const orDown = <Key, A>(
+		read: (keys: readonly Key[]) => Promise<readonly A[]>,
+		shardOf: (key: Key) => number,
+	) => {
+		return async (keys: readonly Key[]) => {
+			const answers = await read(keys);
+			return keys.map((key, at) =>
+				shards.has(shardOf(key))
+					? new CorkboardError("UNAVAILABLE", "The host does not answer.")
+					: (answers[at] as A),
+			);
+		};
+	};
+	const reads: Pick<Storage, "objects" | "scan" | "edges" | "lookups"> = {
+		objects: orDown(
+			(ids) => storage.objects(ids),
+			(id) => unpackId(id).shard,
+		),
+		scan: orDown(
+			(scans) => storage.scan(scans),
+			({ from }) => unpackId(from).shard,
+		),
+		edges: orDown(
+			(keys) => storage.edges(keys),
+			({ from }) => unpackId(from).shard,
+		),
+		lookups: orDown(
+			(keys) => storage.lookups(keys),
+			({ key }) => modShard(key, storage.modShards),
+		),
+	};
+	return Object.assign(Object.create(storage), reads);
+}

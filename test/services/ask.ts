@@ -1,0 +1,28 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+
+const LIMIT_MS = 1_000;
+
+/** Sends one line to a server that speaks lines, and answers what comes back up to `end`. */
+export async function ask(
+	port: number,
+	line: string,
+	end: RegExp,
+): Promise<string> {
+	const socket = connect(port, "127.0.0.1");
+	const signal = AbortSignal.timeout(LIMIT_MS);
+	try {
+		socket.setEncoding("utf8");
+		socket.on("error", () => {});
+		await once(socket, "connect", { signal });
+		socket.write(`${line}\r\n`);
+		let text = "";
+		while (!end.test(text)) {
+			const [chunk] = await once(socket, "data", { signal });
+			text += chunk;
+		}
+		return text;
+	} finally {
+		socket.destroy();
+	}
+}

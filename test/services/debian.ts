@@ -1,0 +1,218 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+	mkdir,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { makeOnce } from "./cache.ts";
+
+/** sid has a MySQL, which the stable suites have not. */
+const SUITE = "sid";
+const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
+const SOURCES = [
+	"/etc/apt/sources.list.d/debian.sources",
+	"/etc/apt/sources.list",
+];
+/** Without a byte for so long (s) a download has failed. */
+const IDLE_LIMIT_S = 60;
+const WHOLE_LIMIT_MS = 840_000;
+const UNPACK_LIMIT_MS = 60_000;
+
+const MACHINES: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
+	x64: ["x86_64-linux-gnu", "ld-linux-x86-64.so.2"],
+	arm64: ["aarch64-linux-gnu", "ld-linux-aarch64.so.1"],
+};
+
+/** Tells somebody who waits what is being done, a line at a time. */
+export type Say = (line: string) => void;
+
+/**
+ * Packages of Debian with every library they need, unpacked into a folder of
+ * their own: nothing is installed, and nobody has to be root. apt checks
+ * signatures with the machine's own keyring and downloads from the machine's
+ * own mirror; what it had of a download that was cut off it takes up again.
+ */
+export async function unpackDebian(
+	folder: string,
+	packages: readonly string[],
+	say: Say,
+): Promise<void> {
+	await makeOnce(folder, async (building) => {
+		const apt = `${folder}.apt`;
+		const started = performance.now();
+		const names = packages.join(", ");
+		const mirror = await mirrorOf(SOURCES);
+		const conf = await privateApt(apt, mirror);
+		say(`downloading ${names} of Debian ${SUITE}, once, to ${folder}`);
+		await aptGet(conf, ["update"], "the list of packages", say);
+		await aptGet(
+			conf,
+			[
+				"install",
+				"--download-only",
+				"--yes",
+				"--no-install-recommends",
+				...packages,
+			],
+			names,
+			say,
+		);
+		const archives = join(apt, "cache/archives");
+		const debs = (await readdir(archives)).filter((name) =>
+			name.endsWith(".deb"),
+		);
+		let bytes = 0;
+		for (const deb of debs) {
+			bytes += (await stat(join(archives, deb))).size;
+			await promisify(execFile)("dpkg", ["-x", join(archives, deb), building], {
+				timeout: UNPACK_LIMIT_MS,
+			});
+		}
+		await rm(apt, { recursive: true, force: true });
+		say(
+			`unpacked ${names}: ${debs.length} packages, ${Math.round(bytes / 1e6)} MB, ${((performance.now() - started) / 1_000).toFixed(1)} s`,
+		);
+	});
+}
+
+/** How a program of such a folder is started: by the folder's own loader, with the folder's own libraries. */
+export function unpackedCommand(
+	folder: string,
+	program: string,
+	calledAs = program,
+): readonly string[] {
+	const [triplet, loader] = MACHINES[process.arch] ?? [];
+	if (triplet === undefined || loader === undefined) {
+		throw new Error(
+			`expected a machine with x64 or arm64 but got: ${process.arch}`,
+		);
+	}
+	const libraries = join(folder, "usr/lib", triplet);
+	return [
+		join(libraries, loader),
+		"--argv0",
+		calledAs,
+		"--library-path",
+		libraries,
+		join(folder, program),
+	];
+}
+
+/** An apt whose every file is in `folder`. The empty status file makes it fetch all libraries: nothing of the host is used. */
+async function privateApt(folder: string, mirror: string): Promise<string> {
+	const lists = join(folder, "lists");
+	const cache = join(folder, "cache");
+	const status = join(folder, "status");
+	const sources = join(folder, "sources.list");
+	const conf = join(folder, "apt.conf");
+	await mkdir(join(lists, "partial"), { recursive: true });
+	await mkdir(join(cache, "archives/partial"), { recursive: true });
+	await writeFile(status, "");
+	await writeFile(
+		sources,
+		`deb [signed-by=${KEYRING}] ${mirror} ${SUITE} main\n`,
+	);
+	const settings = {
+		"Dir::Etc::sourcelist": sources,
+		"Dir::Etc::sourceparts": "/dev/null",
+		"Dir::State::lists": lists,
+		"Dir::State::status": status,
+		"Dir::Cache": cache,
+		"Acquire::Languages": "none",
+		"Acquire::Retries": "3",
+		"Acquire::http::Timeout": String(IDLE_LIMIT_S),
+		"Acquire::https::Timeout": String(IDLE_LIMIT_S),
+		"APT::Sandbox::User": "",
+		"APT::Status-Fd": "3",
+	};
+	await writeFile(
+		conf,
+		[
+			// The host's hooks are about the host's packages.
+			"#clear APT::Update::Pre-Invoke;",
+			"#clear APT::Update::Post-Invoke;",
+			"#clear APT::Update::Post-Invoke-Success;",
+			...Object.entries(settings).map(([name, value]) => `${name} "${value}";`),
+			"",
+		].join("\n"),
+	);
+	return conf;
+}
+
+/** Runs apt-get and tells how far it is, at each quarter. */
+async function aptGet(
+	conf: string,
+	args: readonly string[],
+	what: string,
+	say: Say,
+): Promise<void> {
+	const child = spawn("apt-get", ["--config-file", conf, ...args], {
+		stdio: ["ignore", "pipe", "pipe", "pipe"],
+		env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" },
+		timeout: WHOLE_LIMIT_MS,
+	});
+	let printed = "";
+	for (const stream of [child.stdout, child.stderr]) {
+		stream?.setEncoding("utf8").on("data", (text: string) => {
+			printed = (printed + text).slice(-20_000);
+		});
+	}
+	let told = 0;
+	// `dlstatus:NUMBER:PERCENT:…`, on the descriptor that APT::Status-Fd names.
+	createInterface({ input: child.stdio[3] as Readable }).on("line", (line) => {
+		const percent = Number(/^dlstatus:\d+:([\d.]+):/.exec(line)?.[1] ?? 0);
+		const quarter = Math.floor(percent / 25);
+		if (quarter <= told || percent >= 100) return;
+		told = quarter;
+		say(`${what}: ${Math.round(percent)} %`);
+	});
+	const [code, signal] = await once(child, "close");
+	// `update` takes a mirror that cannot be reached for a warning.
+	const faults = printed.match(/^(?:E|Err|W: Failed|W: Some).*$/gm);
+	if (code === 0 && !faults) return;
+	const reason = (faults ?? [`ended with ${signal ?? code}`]).slice(0, 3);
+	throw new Error(`apt-get ${args[0]}: ${reason.join("; ")}`);
+}
+
+/** The mirror the machine's own packages come from. */
+export async function mirrorOf(files: readonly string[]): Promise<string> {
+	for (const file of files) {
+		const text = await readFile(file, "utf8").catch(() => "");
+		const found = file.endsWith(".sources")
+			? mirrorInStanzas(text)
+			: mirrorInLines(text);
+		if (found !== undefined) return found;
+	}
+	throw new Error(
+		`expected Debian's address in ${files.join(" or ")} but got: none`,
+	);
+}
+
+function mirrorInStanzas(text: string): string | undefined {
+	for (const stanza of text.split(/\n\s*\n/)) {
+		const field = (name: string) =>
+			new RegExp(`^${name}:\\s*(.+)$`, "im").exec(stanza)?.[1]?.trim() ?? "";
+		const binary = field("Types").split(/\s+/).includes("deb");
+		if (!binary || /security/.test(field("Suites"))) continue;
+		const [uri] = field("URIs").split(/\s+/);
+		if (uri) return uri;
+	}
+	return undefined;
+}
+
+function mirrorInLines(text: string): string | undefined {
+	for (const line of text.split("\n")) {
+		const [, uri, suite] =
+			/^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)/.exec(line) ?? [];
+		if (uri !== undefined && !/security/.test(suite ?? "")) return uri;
+	}
+	return undefined;
+}

@@ -1,0 +1,36 @@
+import { ask } from "./ask.ts";
+import type { Say } from "./debian.ts";
+import { findProgram } from "./program.ts";
+import { Server } from "./server.ts";
+
+/** Of memory for values, at most (MB). */
+const MEMORY_MB = 64;
+
+/** A memcached of one's own, empty, also after `restart`. `args` are further options and win over ours. */
+export async function startMemcached({
+	args = [],
+	say = () => {},
+}: {
+	readonly args?: readonly string[];
+	readonly say?: Say;
+} = {}): Promise<Server> {
+	const { command } = await findProgram("memcached", say);
+	return Server.start({
+		scheme: "memcached",
+		credentials: "",
+		prepare: async () => {},
+		command: (_, port) => [
+			...command,
+			"--listen=127.0.0.1",
+			`--port=${port}`,
+			`--memory-limit=${MEMORY_MB}`,
+			// It refuses to run as root unless told to.
+			...(process.getuid?.() === 0 ? ["--user=root"] : []),
+			...args,
+		],
+		answers: async ({ port, pid }) => {
+			const text = await ask(port, "stats", /END\r\n$/);
+			return text.includes(`STAT pid ${pid}\r\n`);
+		},
+	});
+}

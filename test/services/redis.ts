@@ -1,0 +1,45 @@
+import { ask } from "./ask.ts";
+import type { Say } from "./debian.ts";
+import { findProgram } from "./program.ts";
+import { Server } from "./server.ts";
+
+/**
+ * A Redis of one's own, empty. It saves only when told to: after SAVE a
+ * `restart`, or a `kill` and a `restart`, comes back with what it had then.
+ * `args` are further options and win over ours.
+ */
+export async function startRedis({
+	args = [],
+	say = () => {},
+}: {
+	readonly args?: readonly string[];
+	readonly say?: Say;
+} = {}): Promise<Server> {
+	const { command } = await findProgram("redis-server", say);
+	return Server.start({
+		scheme: "redis",
+		credentials: "",
+		prepare: async () => {},
+		command: (folder, port) => [
+			...command,
+			"--bind",
+			"127.0.0.1",
+			"--port",
+			String(port),
+			"--dir",
+			folder,
+			"--save",
+			"",
+			"--appendonly",
+			"no",
+			...args,
+		],
+		answers: async ({ port, pid }) => {
+			const text = await ask(port, "INFO", /\r\nloading:\d[\s\S]*\r\n$/);
+			return (
+				text.includes(`\r\nprocess_id:${pid}\r\n`) &&
+				text.includes("\r\nloading:0\r\n")
+			);
+		},
+	});
+}

@@ -1,0 +1,134 @@
+import { constants } from "node:fs";
+import { cp, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { createConnection } from "mysql2/promise";
+import { cacheFolder, makeOnce } from "./cache.ts";
+import type { Say } from "./debian.ts";
+import type { Program } from "./program.ts";
+import { Server } from "./server.ts";
+
+/** MySQL's and MariaDB's own only user who comes over TCP; may do everything. */
+export const USER = "corkboard";
+export const PASSWORD = "corkboard";
+
+/** A line each: MariaDB reads what it begins with so. */
+export const CREATE_USER = [
+	`CREATE USER '${USER}'@'%' IDENTIFIED BY '${PASSWORD}';`,
+	`GRANT ALL ON *.* TO '${USER}'@'%' WITH GRANT OPTION;`,
+	"",
+].join("\n");
+
+const CONNECT_LIMIT_MS = 2_000;
+/** What a template is made with; another number for another way of making it. */
+const TEMPLATE = 1;
+
+/** What the two dialects do differently to run at all. */
+export interface Dialect {
+	readonly program: Program;
+	/** Below the unpacked folder's `usr`: where its messages are. */
+	readonly messages: string;
+	/** Options of every run. */
+	readonly options: readonly string[];
+	/** Fills a new data folder. */
+	initialise(
+		command: readonly string[],
+		folder: string,
+		say: Say,
+	): Promise<void>;
+}
+
+/** A server with a data folder copied from one that was initialised once. `args` win over all other options. */
+export async function startSql(
+	dialect: Dialect,
+	args: readonly string[],
+	say: Say,
+): Promise<Server> {
+	const template = await templateOf(dialect, say);
+	return Server.start({
+		scheme: "mysql",
+		credentials: `${USER}:${PASSWORD}@`,
+		prepare: (folder) =>
+			cp(template, join(folder, "data"), {
+				recursive: true,
+				mode: constants.COPYFILE_FICLONE,
+			}),
+		command: (folder, port) => [
+			...commandOf(dialect, join(folder, "data")),
+			"--bind-address=127.0.0.1",
+			`--port=${port}`,
+			// Below the data folder, and so short enough for a socket's name (107 bytes) wherever that is.
+			"--socket=socket",
+			`--pid-file=${join(folder, "pid")}`,
+			`--tmpdir=${folder}`,
+			"--skip-name-resolve",
+			"--performance-schema=OFF",
+			"--innodb-buffer-pool-size=64M",
+			// A server that is killed keeps what it has acknowledged; 0 would not.
+			"--innodb-flush-log-at-trx-commit=2",
+			"--sync-binlog=0",
+			...dialect.options,
+			...args,
+		],
+		answers: ({ folder, port }) => answers(folder, port),
+	});
+}
+
+/** The program and the options that come first, in every use of it. */
+function commandOf(
+	{ program, messages }: Dialect,
+	data: string,
+): readonly string[] {
+	const { command, root } = program;
+	return [
+		...command,
+		// No file of this machine has a say.
+		"--no-defaults",
+		`--datadir=${data}`,
+		...(root === null
+			? []
+			: [
+					`--basedir=${join(root, "usr")}`,
+					`--lc-messages-dir=${join(root, "usr", messages)}`,
+				]),
+		...(process.getuid?.() === 0 ? ["--user=root"] : []),
+	];
+}
+
+async function templateOf(dialect: Dialect, say: Say): Promise<string> {
+	const { name, version } = dialect.program;
+	const template = join(
+		cacheFolder(),
+		`${name}-${version}-data-${TEMPLATE}-${process.arch}`,
+	);
+	await makeOnce(template, async (building) => {
+		const started = performance.now();
+		await dialect.initialise(commandOf(dialect, building), building, say);
+		say(
+			`initialised a data folder of ${name} ${version}, once, in ${((performance.now() - started) / 1_000).toFixed(1)} s: ${template}`,
+		);
+	});
+	return template;
+}
+
+async function answers(folder: string, port: number): Promise<boolean> {
+	const connection = await createConnection({
+		host: "127.0.0.1",
+		port,
+		user: USER,
+		password: PASSWORD,
+		connectTimeout: CONNECT_LIMIT_MS,
+	});
+	try {
+		const [rows] = await connection.query({
+			sql: "SELECT @@datadir AS data",
+			timeout: CONNECT_LIMIT_MS,
+		});
+		const [row] = rows as readonly { readonly data: string }[];
+		return (
+			row !== undefined &&
+			(await realpath(row.data)) === (await realpath(join(folder, "data")))
+		);
+	} finally {
+		connection.destroy();
+	}
+}
