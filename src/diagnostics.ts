@@ -11,6 +11,10 @@ export const CHANNELS = {
 	statement: channel("corkboard.statement"),
 	/** The sweeper paid something, or could not: `Swept`. */
 	swept: channel("corkboard.swept"),
+	/** One batch to one host of a shared cache: `CacheCall`. */
+	cacheCall: channel("corkboard.cacheCall"),
+	/** A host of a shared cache failed, or answers again: `CacheHost`. */
+	cacheHost: channel("corkboard.cacheHost"),
 } as const;
 
 export interface StorageCall {
@@ -31,6 +35,24 @@ export interface Statement {
 export interface Swept {
 	readonly paid: number;
 	readonly left: number;
+	readonly error?: unknown;
+}
+
+export interface CacheCall {
+	readonly layer: CacheLayer;
+	readonly host: string;
+	/** `lease` follows a `look` that missed. */
+	readonly verb: "look" | "lease" | "fill" | "bury" | "clear" | "publish";
+	readonly keys: number;
+	readonly ms: number;
+	/** False when it failed or came too late. What is skipped is not told. */
+	readonly ok: boolean;
+}
+
+export interface CacheHost {
+	readonly layer: CacheLayer;
+	readonly host: string;
+	readonly state: "down" | "up";
 	readonly error?: unknown;
 }
 

@@ -38,8 +38,11 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	"monaco-graphql": ["server"],
 	react: ["server"],
 	"react-dom": ["server"],
+	ioredis: ["cache"],
+	memjs: ["cache"],
 	zod: ["topology", "config.ts"],
 	"node:sqlite": ["sqlite"],
+	mysql2: ["mysql"],
 };
 
 /** What one file of src/, named by its path below src/, does against the rules; each as a sentence. */

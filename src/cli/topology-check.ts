@@ -1,4 +1,5 @@
 import { readConfig } from "../config.ts";
+import { printHostUrl } from "../topology/hostUrl.ts";
 import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
 import type { HostRange } from "../topology/types.ts";
 import { type Arguments, columns, type Usage } from "./arguments.ts";
@@ -28,11 +29,12 @@ export async function run(_: Arguments, io: Io): Promise<number> {
 				(range) =>
 					[
 						`shards ${spelled(range)}`,
-						`${range.primary}${range.open ? "  open" : ""}`,
+						`${printHostUrl(range.primary)}${range.open ? "  open" : ""}`,
 					] as const,
 			),
 			...topology.lookups.map(
-				(range) => [`lookups ${spelled(range)}`, range.primary] as const,
+				(range) =>
+					[`lookups ${spelled(range)}`, printHostUrl(range.primary)] as const,
 			),
 		]).join("\n"),
 	);

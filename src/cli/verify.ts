@@ -1,5 +1,6 @@
 import { readConfig } from "../config.ts";
-import { verifyGraph } from "../ops/verify.ts";
+import { type Verified, verify } from "../ops/verify.ts";
+import type { Found } from "../ops/verifyDamage.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { count, showProgress } from "./progress.ts";
@@ -9,39 +10,52 @@ export const usage: Usage = {
 		"Checks that both directions of every edge, all counts and all names agree.",
 	operands: [],
 	options: { repair: { about: "bring what disagrees in line" } },
-	more: "Exit 0 if everything agrees, or was repaired; 1 if something does not.",
+	more: "Exit 0 if everything agrees, or does after the repair; 1 if something does not.",
 };
 
-const SPELLED_FAULTS = 100;
-
 export async function run(given: Arguments, io: Io): Promise<number> {
+	const config = readConfig(io.env);
 	const repair = given.options.repair !== undefined;
-	await using corkboard = await io.open(
-		readConfig(io.env),
-		repair ? "own" : "read",
-	);
+	const signal = io.interruption();
+	await using corkboard = await io.open(config, repair ? "own" : "read");
 	const progress = showProgress(io);
-	let faults = 0;
-	const verified = await verifyGraph(corkboard.store, {
+	const verified = await verify(corkboard.store, {
 		repair,
-		progress: (done, total) => progress.show(`${done} of ${total} shards`),
-		fault(sentence) {
-			if (++faults > SPELLED_FAULTS) return;
-			progress.end();
-			io.out(sentence);
-		},
+		signal,
+		onProgress: ({ objects, edges, lists, lookups }) =>
+			progress.show(`${count(objects + edges + lists + lookups)} rows checked`),
 	});
 	progress.end();
-	if (faults > SPELLED_FAULTS) {
-		io.out(`and ${count(faults - SPELLED_FAULTS)} more`);
+	io.out(summary(verified, repair).join("\n"));
+	if (verified.outcome === "aborted") {
+		io.err("interrupted before the end");
+		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
-	const checked = `${count(verified.objects)} objects, ${count(verified.edges)} edges, ${count(verified.lookups)} lookups`;
-	if (verified.faults === 0) {
-		io.out(`${checked}: everything agrees`);
-		return 0;
-	}
-	io.out(
-		`${checked}: ${count(verified.faults)} disagree${repair ? `, ${count(verified.repaired)} of them repaired` : "; verify --repair brings them in line"}`,
-	);
-	return verified.repaired === verified.faults ? 0 : 1;
+	return verified.clean ? 0 : 1;
+}
+
+function summary(verified: Verified, repair: boolean): readonly string[] {
+	const { checked, found, left, owed, mended, unmended } = verified;
+	const lines = [
+		`${count(checked.objects)} objects, ${count(checked.edges)} edges, ${count(checked.lists)} lists, ${count(checked.lookups)} lookups checked`,
+		...(owed > 0 ? [`${count(owed)} debts not paid yet`] : []),
+		...found.flatMap(told),
+	];
+	if (found.length === 0) return [...lines, "everything agrees"];
+	if (!repair) return [...lines, "verify --repair brings it in line"];
+	return [
+		...lines,
+		`${count(mended)} repaired`,
+		...unmended,
+		...(left.length === 0
+			? ["everything agrees now"]
+			: ["left after the repair:", ...left.flatMap(told)]),
+	];
+}
+
+function told({ meaning, count: number, examples }: Found): readonly string[] {
+	return [
+		`${count(number)} ${meaning}`,
+		...examples.map((example) => `  ${example}`),
+	];
 }

@@ -45,7 +45,7 @@ export interface ImportReport {
 }
 
 /** Large enough that a batch's statements are few and full; a batch and what it owes is some megabytes. */
-const LINES_PER_BATCH = 4000;
+const LINES_PER_BATCH = 2_000;
 
 /**
  * Bring objects and edges in, a line each: text line by line, or bytes with

@@ -4,6 +4,7 @@ import { edgeName, listName } from "./order.ts";
 import {
 	type Edge,
 	type Effects,
+	type ListKey,
 	type ListRow,
 	PRESENT,
 	REMOVED,
@@ -117,6 +118,33 @@ export function checkObjects(
 				`expected only objects that were locked and found, or just created, but got: ${id}`,
 			);
 		}
+	}
+}
+
+/** What is to be renumbered or recounted was locked. */
+export function checkLocked(
+	transaction: Transaction<unknown>,
+	{ mapping, from }: ListKey,
+): void {
+	const name = listName(mapping, from);
+	const locked = transaction.lists?.some(
+		(list) => listName(list.mapping, list.from) === name,
+	);
+	if (!locked) {
+		throw new TypeError(
+			`expected one of the lists that are locked but got: ${name}`,
+		);
+	}
+}
+
+/** After one renumbering there are gaps everywhere; a `decide` that asks for more than two in a transaction would ask for ever. */
+const MAX_RENUMBERINGS = 2;
+
+export function checkRenumberings(done: number, { mapping }: ListKey): void {
+	if (done === MAX_RENUMBERINGS) {
+		throw new TypeError(
+			`expected at most ${MAX_RENUMBERINGS} renumberings in a transaction but got: another of ${mapping.name}`,
+		);
 	}
 }
 

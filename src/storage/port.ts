@@ -170,6 +170,12 @@ export interface Transaction<T> {
 	readonly around?: readonly EdgeKey[];
 	/** Objects to insert on this shard, before `decide` is asked. */
 	readonly creates?: readonly NewObject[];
+	/**
+	 * Awaited just before COMMIT, and again if the transaction has to be run
+	 * again: the one bounded burial of PROTOCOLS §2. SQLite, which has no shared
+	 * caches to bury in and runs all of it in one tick, never calls it.
+	 */
+	readonly beforeCommit?: (created: readonly Id[]) => Promise<void>;
 	readonly decide: (seen: Seen) => Effects<T>;
 	/**
 	 * Awaited just before COMMIT, with the decision made and all locks held: the

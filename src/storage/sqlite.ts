@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Call, CHANNELS } from "../diagnostics.ts";
+import type { Call } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
 import type { ShardFile } from "../sqlite/shardFile.ts";
 import type { Topology } from "../topology/types.ts";
+import { beginCall } from "./beginCall.ts";
+import { checkScan } from "./checkScan.ts";
 import { modShard } from "./modShard.ts";
 import type {
 	Answer,
@@ -24,19 +26,19 @@ import type {
 	Transaction,
 } from "./port.ts";
 import { modShardTables, shardTables } from "./sqliteDdl.ts";
-import { byFile, filesOf, shardsIn, unmapped } from "./sqliteFiles.ts";
+import { byFile, filesOf, shardsIn } from "./sqliteFiles.ts";
 import { walkLists } from "./sqliteLists.ts";
 import { changeLookups, readLookups, walkLookups } from "./sqliteLookups.ts";
 import { mappingStatements, readEdges, walkEdges } from "./sqliteMappings.ts";
 import { objectStatements, readObjects, walkObjects } from "./sqliteObjects.ts";
 import { type DatedDebt, deleteDebts, oldestDebts } from "./sqliteOutbox.ts";
 import {
-	checkScan,
 	type ScanStatements,
 	scanLists,
 	scanStatements,
 } from "./sqliteScan.ts";
 import { type Statements, transact } from "./sqliteTransact.ts";
+import { unmapped } from "./unmapped.ts";
 
 /** How many rows a walk holds at a time. */
 const WALK_ROWS = 1_000;
@@ -100,7 +102,7 @@ class SqliteStorage implements Storage {
 		ids: readonly Id[],
 		call?: Call,
 	): Promise<readonly Answer<string | null>[]> {
-		begin("objects", ids.length, call);
+		beginCall("objects", ids.length, call);
 		return byFile(
 			ids,
 			(id) => this.#files.get(unpackId(id).shard),
@@ -114,7 +116,7 @@ class SqliteStorage implements Storage {
 		scans: readonly Scan[],
 		call?: Call,
 	): Promise<readonly Answer<Scanned>[]> {
-		begin("scan", scans.length, call);
+		beginCall("scan", scans.length, call);
 		scans.forEach(checkScan);
 		return byFile(
 			scans,
@@ -137,7 +139,7 @@ class SqliteStorage implements Storage {
 		keys: readonly EdgeKey[],
 		call?: Call,
 	): Promise<readonly Answer<Edge | null>[]> {
-		begin("edges", keys.length, call);
+		beginCall("edges", keys.length, call);
 		return byFile(
 			keys,
 			({ from }) => this.#files.get(unpackId(from).shard),
@@ -151,7 +153,7 @@ class SqliteStorage implements Storage {
 		keys: readonly LookupKey[],
 		call?: Call,
 	): Promise<readonly Answer<LookupRow | null>[]> {
-		begin("lookups", keys.length, call);
+		beginCall("lookups", keys.length, call);
 		return byFile(
 			keys,
 			({ key }) => this.#modFileOf(key),
@@ -163,7 +165,7 @@ class SqliteStorage implements Storage {
 	async transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
 		const { lists, objects, edges, around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
-		begin(
+		beginCall(
 			"transact",
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
 		);
@@ -174,7 +176,7 @@ class SqliteStorage implements Storage {
 	async setLookups(
 		changes: readonly LookupChange[],
 	): Promise<readonly Answer<LookupRow | null>[]> {
-		begin("setLookups", changes.length);
+		beginCall("setLookups", changes.length);
 		return byFile(
 			changes,
 			({ key }) => this.#modFileOf(key),
@@ -185,7 +187,7 @@ class SqliteStorage implements Storage {
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
 	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
-		begin("owed", this.shards.length);
+		beginCall("owed", this.shards.length);
 		const writtenBy = (Date.now() - olderThanMs) * 1_000;
 		const answers: readonly Answer<readonly DatedDebt[]>[] = byFile(
 			this.shards,
@@ -200,7 +202,7 @@ class SqliteStorage implements Storage {
 	}
 
 	async settle(debts: readonly DebtKey[]): Promise<void> {
-		begin("settle", debts.length);
+		beginCall("settle", debts.length);
 		const answers = byFile(
 			debts,
 			({ shard }) => this.#fileOf(shard),
@@ -227,7 +229,7 @@ class SqliteStorage implements Storage {
 				tables: modTables,
 			})),
 		];
-		begin("init", files.length);
+		beginCall("init", files.length);
 		let done = 0;
 		for (const { file, tables } of files) {
 			file.create(tables);
@@ -311,19 +313,13 @@ class SqliteStorage implements Storage {
 	}
 }
 
-/** Every call of the port begins here: one that nobody waits for any more goes no further. */
-function begin(verb: string, keys: number, call?: Call): void {
-	call?.signal?.throwIfAborted();
-	if (CHANNELS.storage.hasSubscribers) CHANNELS.storage.publish({ verb, keys });
-}
-
 /** Batch after batch until one is not full, with a turn of the event loop after each for whoever else is served. */
 async function* walk<Row>(
 	verb: string,
 	next: (last: Row | null) => readonly Row[],
 ): AsyncGenerator<readonly Row[]> {
 	let last: Row | null = null;
-	begin(verb, 1);
+	beginCall(verb, 1);
 	for (;;) {
 		const rows: readonly Row[] = next(last);
 		if (rows.length > 0) yield rows;

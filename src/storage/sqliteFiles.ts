@@ -40,13 +40,6 @@ function folderOf(primary: string): string {
 	return folder;
 }
 
-export function unmapped(what: string, shard: number): CorkboardError {
-	return new CorkboardError(
-		"NOT_FOUND",
-		`There is no ${what} ${shard}: no range of the topology covers it.`,
-	);
-}
-
 /**
  * Each key's answer from its own file, all within one tick. A file that fails
  * is the answer of its own keys and of no others.

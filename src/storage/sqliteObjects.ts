@@ -1,12 +1,12 @@
 import type { Trace } from "../diagnostics.ts";
-import { CorkboardError } from "../errors.ts";
-import { type Id, MAX_LOCAL, packId, unpackId } from "../id/ids.ts";
+import { type Id, packId, unpackId } from "../id/ids.ts";
 import type { Model, ObjectType } from "../model/types.ts";
 import type { Connection, Sql } from "../sqlite/connection.ts";
 import type { JsonObject } from "../util/json.ts";
 import { inGroups } from "./inGroups.ts";
 import type { StoredObject } from "./port.ts";
 import { quoted } from "./sqliteDdl.ts";
+import { newId } from "./storedObject.ts";
 
 /** The statements on objects, by the type's number. */
 export type ObjectStatements = ReadonlyMap<number, TypeStatements>;
@@ -89,13 +89,7 @@ export function insertObject(
 	now: number,
 ): Id {
 	const local = connection.run(insert, [JSON.stringify(data), now]).insertedAs;
-	if (local > MAX_LOCAL) {
-		throw new CorkboardError(
-			"INTERNAL",
-			`Shard ${shard} is full: expected a local id of at most ${MAX_LOCAL} in ${type.table} but got: ${local}.`,
-		);
-	}
-	return packId({ shard, type: type.number, local });
+	return newId(shard, type, local);
 }
 
 export function updateObject(

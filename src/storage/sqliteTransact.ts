@@ -1,13 +1,15 @@
-import { CorkboardError } from "../errors.ts";
-import { type Id, unpackId } from "../id/ids.ts";
+import type { Id } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
 import type { Connection } from "../sqlite/connection.ts";
-import type { JsonObject } from "../util/json.ts";
-import { checkObjects, checkTransaction, listChanges } from "./effects.ts";
-import { listName } from "./order.ts";
+import {
+	checkLocked,
+	checkObjects,
+	checkRenumberings,
+	checkTransaction,
+	listChanges,
+} from "./effects.ts";
 import type {
 	Effects,
-	ListKey,
 	NewObject,
 	Seen,
 	Transacted,
@@ -32,9 +34,7 @@ import {
 	updateObject,
 } from "./sqliteObjects.ts";
 import { insertDebt } from "./sqliteOutbox.ts";
-
-/** After one renumbering there are gaps everywhere; a `decide` that asks for more than two in a transaction would ask for ever. */
-const MAX_RENUMBERINGS = 2;
+import { parseStored } from "./storedObject.ts";
 
 export interface Statements {
 	readonly model: Model;
@@ -65,11 +65,7 @@ export function transact<T>(
 				const debt = apply(connection, statements, transaction, seen, effects);
 				return { result: effects.result, debt };
 			}
-			if (renumberings === MAX_RENUMBERINGS) {
-				throw new TypeError(
-					`expected at most ${MAX_RENUMBERINGS} renumberings in a transaction but got: another of ${effects.renumber.mapping.name}`,
-				);
-			}
+			checkRenumberings(renumberings, effects.renumber);
 			checkLocked(transaction, effects.renumber);
 			renumberList(connection, statements.mappings, effects.renumber);
 		}
@@ -104,7 +100,7 @@ function see(
 	return {
 		lists: readLists(connection, transaction.lists ?? []),
 		objects: readObjects(connection, objects, ids).map((text, index) =>
-			text === null ? null : parse(ids[index] as Id, text),
+			text === null ? null : parseStored(ids[index] as Id, text),
 		),
 		edges: readEdges(connection, mappings, transaction.edges ?? []),
 		around: around.map(({ mapping }, index) =>
@@ -141,32 +137,4 @@ function apply(
 		shard: transaction.shard,
 		local: insertDebt(connection, effects.debt, seen.now),
 	};
-}
-
-function checkLocked(
-	transaction: Transaction<unknown>,
-	{ mapping, from }: ListKey,
-): void {
-	const name = listName(mapping, from);
-	const locked = transaction.lists?.some(
-		(list) => listName(list.mapping, list.from) === name,
-	);
-	if (!locked) {
-		throw new TypeError(
-			`expected one of the lists that are locked but got: ${name}`,
-		);
-	}
-}
-
-function parse(id: Id, text: string): JsonObject {
-	try {
-		return JSON.parse(text);
-	} catch (thrown) {
-		const { shard, type, local } = unpackId(id);
-		throw new CorkboardError(
-			"INTERNAL",
-			`expected the stored data of ${id} (shard ${shard}, type ${type}, row ${local}) to be JSON but got: something else`,
-			{ cause: thrown },
-		);
-	}
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
-import { parseHostUrl } from "./hostUrl.ts";
+import { HOST_URLS, parseHostUrl } from "./hostUrl.ts";
 import { modShards, shardsOf } from "./ranges.ts";
 import type { HostRange, Topology } from "./types.ts";
 
@@ -17,7 +17,7 @@ const url = z.string(expected("a URL")).check(({ value, issues }) => {
 	issues.push({
 		code: "custom",
 		input: value,
-		message: `expected sqlite:FOLDER but got: ${scheme}`,
+		message: `expected ${HOST_URLS} but got: ${scheme}`,
 	});
 });
 
@@ -69,6 +69,7 @@ export function checkTopology(value: unknown): Topology {
 		...overlaps(lookups),
 	);
 	if (lookups.length === given.lookups?.length) faults.push(...gaps(lookups));
+	faults.push(...mixed(given));
 	if (given.shards?.every((each) => member(each, "open") === false)) {
 		faults.push("shards: expected an open range but got: none");
 	}
@@ -197,6 +198,31 @@ function overlaps(ranges: readonly Placed[]): readonly string[] {
 		if (widest === undefined || range.last > widest.last) widest = range;
 	}
 	return faults;
+}
+
+/** One process speaks to one kind of storage: what is on the other would be out of its reach. */
+function mixed(
+	given: Readonly<Record<"shards" | "lookups", readonly unknown[] | null>>,
+): readonly string[] {
+	const schemes = new Map<string, string>();
+	for (const [name, ranges] of Object.entries(given)) {
+		ranges?.forEach((range, index) => {
+			for (const role of ["primary", "replica"]) {
+				const url = member(range, role);
+				const parsed = typeof url === "string" ? parseHostUrl(url) : null;
+				const path = `${name}[${index}].${role}`;
+				if (parsed !== null && !schemes.has(parsed.scheme)) {
+					schemes.set(parsed.scheme, path);
+				}
+			}
+		});
+	}
+	const [first, second] = schemes;
+	return first === undefined || second === undefined
+		? []
+		: [
+				`${second[1]}: expected ${first[0]}:, as ${first[1]}, because all hosts of a topology are of one kind, but got: ${second[0]}:`,
+			];
 }
 
 /** Every lookup has its mod shard, so their ranges leave nothing out. */

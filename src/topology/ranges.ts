@@ -1,3 +1,4 @@
+import { printHostUrl } from "./hostUrl.ts";
 import type { HostRange, ShardRange, Topology } from "./types.ts";
 
 /** The range a shard is in; null for a shard no range covers. */
@@ -13,9 +14,10 @@ export function lookupRangeOf(
 	return find(topology.lookups, modShard);
 }
 
-/** The URL of a shard's primary; null for a shard no range covers. */
+/** A shard's primary as it may be printed; null for a shard no range covers. */
 export function hostOf(topology: Topology, shard: number): string | null {
-	return rangeOf(topology, shard)?.primary ?? null;
+	const range = rangeOf(topology, shard);
+	return range === null ? null : printHostUrl(range.primary);
 }
 
 /** How many mod shards there are: fixed when the fleet was made. */

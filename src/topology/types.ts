@@ -13,7 +13,7 @@ export interface Topology {
 export interface HostRange {
 	/** First and last shard, both included. */
 	readonly range: readonly [number, number];
-	/** Where reads and writes go: `sqlite:FOLDER`. */
+	/** Where reads and writes go: `sqlite:FOLDER`, or `mysql://USER:PASSWORD@HOST:PORT`, which is never printed as it is. */
 	readonly primary: string;
 	readonly replica?: string;
 }

@@ -72,7 +72,7 @@ export function anId(
 	}
 	return ids.length === 0
 		? random.pick(NOTHING)
-		: random.pickPopular(ids, ids.length / 4);
+		: random.pickPopular(ids, ids.length);
 }
 
 /** Ids of any type, some of them twice. */
@@ -105,7 +105,10 @@ export function pageArguments(
 	const sizes = SIZES.filter((size) => size <= most);
 	const size = sizes.length === 0 ? 0 : random.pick(sizes);
 	const after = cursor(random, around, connection, place);
-	const before = cursor(random, around, connection, place);
+	const before =
+		after && random.chance(0.7)
+			? undefined
+			: cursor(random, around, connection, place);
 	const int = (name: string, value: number | null | undefined) =>
 		[name, "Int", value] as const;
 	const text = (name: string, value: string | null | undefined) =>
@@ -118,7 +121,10 @@ export function pageArguments(
 	if (draw < 0.04) {
 		const name = random.pick(["first", "last"]);
 		const wrong = int(name, random.pick(WRONG_SIZES));
-		return { args: argumentList(draft, [wrong, text("after", after)]), size: 0 };
+		return {
+			args: argumentList(draft, [wrong, text("after", after)]),
+			size: 0,
+		};
 	}
 	if (draw < 0.3) {
 		if (most < DEFAULT_SIZE) return null;

@@ -150,9 +150,9 @@ export class Draft {
 		const required = type.endsWith("!");
 		const bare = required ? type.slice(0, -1) : type;
 		const other = anotherOf(bare);
-		if (random.chance(TROUBLE)) {
+		if (random.chance(bare === "Boolean" ? 3 * TROUBLE : TROUBLE)) {
 			// Refused when the variables are coerced, or only where it is used.
-			if (random.chance(0.5) || other === undefined) {
+			if (random.chance(0.3) || other === undefined) {
 				define(type);
 				this.values[name] = { not: "this" };
 			} else {
@@ -179,10 +179,7 @@ export class Draft {
  * Selection Merging"), a little stricter: they are the same field, or no object
  * has both and their types are the same.
  */
-function canShareKey(
-	a: Selected,
-	b: Omit<Selected, "key" | "below">,
-): boolean {
+function canShareKey(a: Selected, b: Omit<Selected, "key" | "below">): boolean {
 	if (a.type !== b.type) return false;
 	const isSame = a.name === b.name && a.args === b.args;
 	const neverMeet = a.parent !== b.parent && a.isObject && b.isObject;

@@ -9,12 +9,8 @@ import {
 	parse,
 } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
-import {
-	anId,
-	argumentList,
-	pageArguments,
-	someIds,
-} from "./arguments.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { anId, argumentList, pageArguments, someIds } from "./arguments.ts";
 import { Draft, type Place } from "./draft.ts";
 import { mutationInput } from "./inputs.ts";
 import { introspection } from "./introspection.ts";
@@ -43,7 +39,7 @@ export function generate(
 ): readonly Operation[] {
 	const draft = new Draft(random, {
 		reads: random.integer(10, 400),
-		selections: random.integer(3, 60),
+		selections: random.integer(6, 60),
 	});
 	const making = new Making(draft, around, random.pick(around.viewers));
 	const root =
@@ -110,7 +106,8 @@ class Making {
 	/** `{ … }` of a type, with at least one field. */
 	#selection(type: Composite, place: Place, fragments = 0): string {
 		const items: string[] = [];
-		for (let more = this.#random.integer(1, 5); more > 0; more--) {
+		const fewest = place.path === "" ? 2 : 1;
+		for (let more = this.#random.integer(fewest, 5); more > 0; more--) {
 			if (items.length > 0 && this.#draft.selections <= 0) break;
 			this.#draft.selections -= 1;
 			const item = this.#item(type, place, fragments);
@@ -132,9 +129,9 @@ class Making {
 				return this.#portableFragment(type, place);
 			}
 		}
-		if (draw < 0.23) return this.#typename(type, place);
-		if (draw < 0.31) return this.#again(type, place);
-		if (draw < 0.32 && type.name === "Query") {
+		if (draw < 0.21) return this.#typename(type, place);
+		if (draw < 0.29) return this.#again(type, place);
+		if (draw < 0.3 && type.name === "Query") {
 			return introspection(this.#draft, place);
 		}
 		return this.#newField(type, place);
@@ -281,6 +278,9 @@ class Making {
 			(depth < MAX_DEPTH &&
 				this.#draft.selections > 0 &&
 				this.#random.chance(0.6));
+		const { id } = type.getFields();
+		// What is new is known by its id to operations that come later.
+		if (id && !isDeep && this.#random.chance(0.2)) return id;
 		return this.#random.pick(isDeep && deep.length > 0 ? deep : leaves);
 	}
 
@@ -317,7 +317,10 @@ class Making {
 			return { args: input, below: { ...deeper, depth: MAX_DEPTH - 2 } };
 		}
 		if (type.name !== "Query") {
-			return { args: "", below: isLeafType(getNamedType(field.type)) ? below : deeper };
+			return {
+				args: "",
+				below: isLeafType(getNamedType(field.type)) ? below : deeper,
+			};
 		}
 		if (field.name === "nodes") {
 			const ids = someIds(this.#random, around);
@@ -346,14 +349,16 @@ class Making {
 		const byKey = field.args.find(({ name }) => name !== "id")?.name;
 		if (byKey === undefined) {
 			const args = argumentList(this.#draft, [["id", "ID!", id]]);
-			return { args, below: { ...below, owner: id } };
+			const { ids } = this.#around;
+			const type = [...ids].find(([, some]) => some.includes(id as Id));
+			const concrete = type?.[0] ?? null;
+			return { args, below: { ...below, owner: id, concrete } };
 		}
-		const keys =
-			byKey === "slug" ? this.#around.slugs : this.#around.usernames;
+		const keys = byKey === "slug" ? this.#around.slugs : this.#around.usernames;
 		const key = random.chance(0.1)
 			? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
 			: random.pick(keys);
-		const cased = random.chance(0.3) ? key.toUpperCase() : key;
+		const cased = random.chance(byKey === "slug" ? 0.05 : 0.3) ? key.toUpperCase() : key;
 		const draw = random.fraction();
 		const both = draw < 0.03;
 		const args = argumentList(this.#draft, [

@@ -8,6 +8,9 @@ export interface History {
 	readonly changes: readonly Change[];
 }
 
+/** An import stamps what has none of its own. */
+const CREATED = "2026-11-01T12:00:00.000Z";
+
 type ObjectLine = Extract<Line, { key: string }>;
 type EdgeLine = Extract<Line, { edge: string }>;
 
@@ -29,7 +32,9 @@ export function history(): History {
 	const hidden = pins.filter(({ fields }) =>
 		secretKeys.has(String(fields.board)),
 	);
-	const open = pins.filter(({ fields }) => !secretKeys.has(String(fields.board)));
+	const open = pins.filter(
+		({ fields }) => !secretKeys.has(String(fields.board)),
+	);
 
 	const lines: Line[] = [...demo];
 	for (const pin of hidden.slice(0, 60)) {
@@ -45,18 +50,27 @@ export function history(): History {
 		lines.push({
 			type: "Comment",
 			key: `hidden:comment:${n}`,
-			fields: { author: random.pick(users).key, pin: pin.key, text: "psst" },
+			fields: {
+				author: random.pick(users).key,
+				pin: pin.key,
+				text: "psst",
+				createdAt: CREATED,
+			},
 		});
 		lines.push({
 			type: "Pin",
 			key: `hidden:repin:${n}`,
-			fields: { board: random.pick(boards).key, origin: pin.key },
+			fields: {
+				board: random.pick(boards).key,
+				origin: pin.key,
+				createdAt: CREATED,
+			},
 		});
 	}
 	lines.push({
 		type: "User",
 		key: "bare:user",
-		fields: { username: "Bare_User", name: "Bare" },
+		fields: { username: "Bare_User", name: "Bare", createdAt: CREATED },
 	});
 
 	const changes: Change[] = [];

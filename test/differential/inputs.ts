@@ -31,7 +31,9 @@ export function mutationInput(
 ): string {
 	const draw = INPUTS[mutation];
 	if (draw === undefined) {
-		throw new TypeError(`expected a mutation with an input but got: ${mutation}`);
+		throw new TypeError(
+			`expected a mutation with an input but got: ${mutation}`,
+		);
 	}
 	const fields = draw(drawing(draft.random, around, viewer));
 	const input: JsonObject = Object.fromEntries(
@@ -143,7 +145,8 @@ function drawing(
 		},
 		text: () =>
 			random.pick([undefined, undefined, null, "", " words ", "ünï 🎈 \u0000"]),
-		required: () => random.pick(["words", "more words", " ", "x".repeat(2_001)]),
+		required: () =>
+			random.pick(["words", "more words", " ", "x".repeat(2_001)]),
 		address: () =>
 			random.pick([
 				undefined,
@@ -165,7 +168,8 @@ function drawing(
 				: random.pick(["made_up", "Made_Up", "no", "made_too", "made up"]),
 		email: () =>
 			random.pick([undefined, undefined, null, "made@example.com", "nonsense"]),
-		repeat: () => random.pick([undefined, undefined, null, "once", "twice", ""]),
+		repeat: () =>
+			random.pick([undefined, undefined, null, "once", "twice", ""]),
 	};
 }
 

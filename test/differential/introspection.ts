@@ -1,5 +1,5 @@
-import type { Draft, Place } from "./draft.ts";
 import { argumentList } from "./arguments.ts";
+import type { Draft, Place } from "./draft.ts";
 
 const OF_SCHEMA = [
 	"queryType { name }",

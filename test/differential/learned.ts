@@ -48,7 +48,9 @@ export class Learned {
 	moments(): readonly string[] {
 		return [...this.#real]
 			.filter(([known]) => known.startsWith(MOMENT))
-			.map(([known, real]) => [Number(known.slice(MOMENT.length)), real] as const)
+			.map(
+				([known, real]) => [Number(known.slice(MOMENT.length)), real] as const,
+			)
 			.toSorted(([a], [b]) => a - b)
 			.map(([, real]) => real);
 	}

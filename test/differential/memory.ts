@@ -93,7 +93,8 @@ export class Memory {
 
 	at(key: JsonValue | undefined): Row {
 		const row = this.byKey.get(String(key));
-		if (row === undefined) throw new TypeError(`expected a key but got: ${key}`);
+		if (row === undefined)
+			throw new TypeError(`expected a key but got: ${key}`);
 		return row;
 	}
 
@@ -110,6 +111,10 @@ export class Memory {
 			this.#lists.set(name, list);
 		}
 		return list;
+	}
+
+	get lists(): readonly string[] {
+		return [...this.#lists.keys()];
 	}
 
 	has(list: string, row: Row): boolean {
@@ -171,8 +176,7 @@ export class Memory {
 	/** The lists a row stands on because of its references. */
 	#listsOf(row: Row): readonly Edge[][] {
 		return FOLLOWED.flatMap(([type, reference, list]) => {
-			const owner =
-				type === row.type ? this.reference(row, reference) : null;
+			const owner = type === row.type ? this.reference(row, reference) : null;
 			return owner === null ? [] : [this.list(`${list} ${owner.id}`)];
 		});
 	}

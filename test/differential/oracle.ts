@@ -1,7 +1,7 @@
 import {
 	buildSchema,
-	execute,
 	type ExecutionResult,
+	execute,
 	GraphQLError,
 	GraphQLObjectType,
 	type GraphQLSchema,
@@ -90,11 +90,15 @@ function resolversOf(
 	const byName =
 		(type: string, prefix: string, name: string): Resolve =>
 		(_, args, { viewer }) => {
-			const given = [args.id, args[name]].filter((one) => (one ?? null) !== null);
+			const given = [args.id, args[name]].filter(
+				(one) => (one ?? null) !== null,
+			);
 			if (given.length !== 1) throw refused("exactly one");
 			if (given[0] === args.id) return find(memory, viewer, type, args.id);
 			const key = String(args[name]);
-			return memory.byName.get(prefix === "" ? key.toLowerCase() : prefix + key);
+			return memory.byName.get(
+				prefix === "" ? key.toLowerCase() : prefix + key,
+			);
 		};
 	const membership = (list: string): Resolve =>
 		((row: Row, _: Args, { viewer }: Asking) =>
@@ -181,7 +185,8 @@ function page(
 	const before = placeOf(learned, name, edges, args.before);
 	// From here on all as if forward: a backward page is a forward one of the list turned round.
 	const turned = backward ? edges.toReversed() : edges;
-	const mirrored = (at: number | null) => (at === null ? null : edges.length - 1 - at);
+	const mirrored = (at: number | null) =>
+		at === null ? null : edges.length - 1 - at;
 	const [near, far] = backward
 		? [mirrored(before), mirrored(after)]
 		: [after, before];

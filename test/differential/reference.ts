@@ -169,7 +169,10 @@ function pageArguments(
 /** A page that had to be topped up may be shorter when less of it is asked for, so the graph has to be asked for the same. */
 function wantedOf(info: GraphQLResolveInfo): PageParts {
 	const asked = new Set<string>();
-	const visit = (type: GraphQLOutputType, fieldNodes: typeof info.fieldNodes) => {
+	const visit = (
+		type: GraphQLOutputType,
+		fieldNodes: typeof info.fieldNodes,
+	) => {
 		const named = getNamedType(type);
 		if (!(named instanceof GraphQLObjectType)) return;
 		const { schema, fragments, variableValues } = info;

@@ -6,8 +6,8 @@ export interface Surroundings {
 	readonly schema: GraphQLSchema;
 	/** Null is the anonymous viewer. */
 	readonly viewers: readonly (Id | null)[];
-	/** Real ids by type, the most interesting first; hidden and deleted objects are among them. */
-	readonly ids: ReadonlyMap<string, readonly Id[]>;
+	/** Real ids by type, the most interesting first; hidden and deleted objects are among them. New ones are put in front. */
+	readonly ids: ReadonlyMap<string, Id[]>;
 	/** What each viewer may change, by type. */
 	readonly owned: ReadonlyMap<Id, ReadonlyMap<string, readonly Id[]>>;
 	readonly usernames: readonly string[];

@@ -91,7 +91,7 @@ export class World implements AsyncDisposable {
 
 	/** The graph through a store that was meddled with. */
 	withStore(change: (store: Store) => Store): Side {
-		return sideOf(this.queries.store.storage, change);
+		return sideOf(this.queries.store.storage, { change, cacheBytes: 0 });
 	}
 
 	surroundings(): Surroundings {
@@ -224,9 +224,15 @@ function storeOf(storage: Storage, cacheBytes: number): Store {
 /** The plan over the cache, the reference over none. */
 function sideOf(
 	storage: Storage,
-	change: (store: Store) => Store = (store) => store,
+	{
+		cacheBytes = 2_000_000,
+		change = (store: Store) => store,
+	}: {
+		readonly cacheBytes?: number;
+		readonly change?: (store: Store) => Store;
+	} = {},
 ): Side {
-	const store = change(storeOf(storage, 2_000_000));
+	const store = change(storeOf(storage, cacheBytes));
 	const cold = change(storeOf(storage, 0));
 	const planner = createPlanner<RequestContext>({
 		schema,

@@ -1,24 +1,146 @@
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fieldFaults } from "../../src/model/fieldFault.ts";
-import { type ImportReport, importLines } from "../../src/ops/import.ts";
+import {
+	type ImportOptions,
+	type ImportReport,
+	importLines,
+} from "../../src/ops/import.ts";
+import type { Embedded } from "./embedded.ts";
 import { openEmbedded } from "./embedded.ts";
 import { theModel } from "./model.ts";
 
-/** Imports a file into the data folder beside it. Run as a process of its own, so that it can be killed: `importing.ts FOLDER FILE SHARDS`. */
-export async function importFile(
-	folder: string,
-	file: string,
-	shards: number,
-): Promise<ImportReport> {
-	await using embedded = await openEmbedded({ folder, shards });
-	return await importLines(embedded.store, createReadStream(file), {
-		faultOf: fieldFaults(theModel().schema),
-		totalBytes: statSync(file).size,
-		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
-	});
+/** The beginning of an import in tests that compare sequences: milliseconds. */
+export const START = Date.UTC(2026, 10, 20, 12);
+
+export interface Imported {
+	readonly report: ImportReport;
+	/** `line 3: reason`. */
+	readonly bad: readonly string[];
 }
 
+/** Import lines given as data; text goes in as it is. */
+export async function importAll(
+	{ store }: Pick<Embedded, "store">,
+	lines: Iterable<unknown>,
+	options: Partial<ImportOptions> = {},
+): Promise<Imported> {
+	const bad: string[] = [];
+	const report = await importLines(store, texts(lines), {
+		faultOf: fieldFaults(theModel().schema),
+		onBadLine: (line, reason) => bad.push(`line ${line}: ${reason}`),
+		...options,
+	});
+	return { report, bad };
+}
+
+async function* texts(lines: Iterable<unknown>): AsyncGenerator<string> {
+	for (const line of lines) {
+		yield typeof line === "string" ? line : JSON.stringify(line);
+	}
+}
+
+export interface Row {
+	readonly [column: string]: string | number | bigint | null;
+}
+
+/** All rows of all tables of a data folder, in their own order, by file and table. What only counts the rows ever made is left out. */
+export function dump(folder: string): ReadonlyMap<string, readonly Row[]> {
+	const tables = new Map<string, readonly Row[]>();
+	for (const file of readdirSync(folder).toSorted()) {
+		if (!/^(db|mod)\d+\.sqlite$/.test(file)) continue;
+		using database = new DatabaseSync(join(folder, file), { readOnly: true });
+		const names = database
+			.prepare(
+				"SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+			)
+			.all();
+		for (const { name } of names) {
+			if (name === "sqlite_sequence") continue;
+			const select = database.prepare(`SELECT * FROM "${name}"`);
+			select.setReadBigInts(true);
+			tables.set(`${file} ${name}`, select.all() as unknown as Row[]);
+		}
+	}
+	return tables;
+}
+
+/** Run one statement on each shard's file, or on one. Answers how many rows it changed. */
+export function sqlOn(
+	folder: string,
+	files: RegExp,
+	sql: string,
+	...parameters: (string | number | bigint)[]
+): number {
+	let changes = 0;
+	for (const file of readdirSync(folder).filter((name) => files.test(name))) {
+		if (!file.endsWith(".sqlite")) continue;
+		using database = new DatabaseSync(join(folder, file), { timeout: 1_000 });
+		changes += Number(database.prepare(sql).run(...parameters).changes);
+	}
+	return changes;
+}
+
+/**
+ * The whole graph with import keys in place of ids, one text a fact, sorted:
+ * the same for two folders whose objects lie on other shards and rows.
+ */
+export function graphInKeys(folder: string): readonly string[] {
+	const tables = dump(folder);
+	const keys = new Map<string, string>();
+	for (const [table, rows] of tables) {
+		if (!table.endsWith(" lookups")) continue;
+		for (const { name, key, id } of rows) {
+			if (name === "import") keys.set(String(id), String(key));
+		}
+	}
+	const numbers = new Map(
+		[...theModel().model.objects.values()].map(({ table, number }) => [
+			table,
+			BigInt(number),
+		]),
+	);
+	const named = (value: unknown): unknown =>
+		keys.get(String(value)) ?? String(value);
+	const facts: string[] = [];
+	for (const [place, rows] of tables) {
+		const [file = "", table = ""] = place.split(" ");
+		const shard = BigInt(/\d+/.exec(file)?.[0] ?? 0);
+		for (const row of rows) {
+			const { local_id, ts: _, data, ...rest } = row;
+			const number = numbers.get(table);
+			if (number !== undefined) {
+				const id = (shard << 46n) | (number << 36n) | (local_id as bigint);
+				const { nonces: __, ...content } = JSON.parse(String(data));
+				const told = Object.entries(content).map(([key, value]) => [
+					key,
+					key.endsWith("_id") ? named(value) : value,
+				]);
+				facts.push(`${table} ${named(id)} ${JSON.stringify(told)}`);
+			} else {
+				const { nonce: __, ...columns } = rest;
+				const told = Object.entries(columns).map(([column, value]) =>
+					column.endsWith("id") ? named(value) : String(value),
+				);
+				facts.push(`${table} ${told.join(" ")}`);
+			}
+		}
+	}
+	return facts.toSorted();
+}
+
+/** As a process of its own, which can be killed: `importing.ts FOLDER FILE SHARDS`. It says `at work` when it begins to write. */
 if (import.meta.main) {
 	const [folder = "", file = "", shards = "4"] = process.argv.slice(2);
-	console.log(JSON.stringify(await importFile(folder, file, Number(shards))));
+	await using embedded = await openEmbedded({
+		folder,
+		shards: Number(shards),
+	});
+	process.stdout.write("at work\n");
+	const report = await importLines(embedded.store, createReadStream(file), {
+		faultOf: fieldFaults(theModel().schema),
+		now: () => START,
+	});
+	process.stdout.write(`${JSON.stringify(report)}\n`);
 }

@@ -5,11 +5,11 @@ const LIMIT_MS = 1_000;
 
 /** Sends one line to a server that speaks lines, and answers what comes back up to `end`. */
 export async function ask(
-	port: number,
+	{ host, port }: { readonly host: string; readonly port: number },
 	line: string,
 	end: RegExp,
 ): Promise<string> {
-	const socket = connect(port, "127.0.0.1");
+	const socket = connect(port, host);
 	const signal = AbortSignal.timeout(LIMIT_MS);
 	try {
 		socket.setEncoding("utf8");

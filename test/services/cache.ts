@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** A download on a slow line, waited for by another process (s). */
@@ -40,9 +40,15 @@ export async function makeOnce(
 	await mkdir(dirname(folder), { recursive: true });
 	await using lock = await lockFile(`${folder}.lock`);
 	if (existsSync(folder)) return;
-	// What a process that died left under this name is nobody's: we hold the lock.
-	const building = `${folder}.${lock.held ? "building" : randomUUID()}`;
-	await rm(building, { recursive: true, force: true });
+	const unnamed = `${basename(folder)}.building-`;
+	// What a process that died left behind is nobody's: we hold the lock.
+	for (const name of lock.held ? await readdir(dirname(folder)) : []) {
+		if (name.startsWith(unnamed)) {
+			await rm(join(dirname(folder), name), { recursive: true, force: true });
+		}
+	}
+	// Never one name twice: a program of a dead process may still be writing.
+	const building = join(dirname(folder), `${unnamed}${randomUUID()}`);
 	await mkdir(building);
 	try {
 		await make(building);

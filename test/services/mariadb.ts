@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Say } from "./debian.ts";
 import { findProgram, type Program } from "./program.ts";
 import type { Server } from "./server.ts";
 import { CREATE_USER, startSql } from "./sql.ts";
@@ -21,12 +20,10 @@ const SCRIPTS = [
 /** A MariaDB of one's own, the second dialect. `args` are further options and win over ours. */
 export async function startMariadb({
 	args = [],
-	say = () => {},
 }: {
 	readonly args?: readonly string[];
-	readonly say?: Say;
 } = {}): Promise<Server> {
-	const program = await findProgram("mariadbd", say);
+	const program = await findProgram("mariadbd");
 	return startSql(
 		{
 			program,
@@ -35,7 +32,6 @@ export async function startMariadb({
 			initialise: (command) => initialise(program, command),
 		},
 		args,
-		say,
 	);
 }
 

@@ -1,5 +1,4 @@
 import { ask } from "./ask.ts";
-import type { Say } from "./debian.ts";
 import { findProgram } from "./program.ts";
 import { Server } from "./server.ts";
 
@@ -9,12 +8,10 @@ const MEMORY_MB = 64;
 /** A memcached of one's own, empty, also after `restart`. `args` are further options and win over ours. */
 export async function startMemcached({
 	args = [],
-	say = () => {},
 }: {
 	readonly args?: readonly string[];
-	readonly say?: Say;
 } = {}): Promise<Server> {
-	const { command } = await findProgram("memcached", say);
+	const { command } = await findProgram("memcached");
 	return Server.start({
 		scheme: "memcached",
 		credentials: "",
@@ -29,7 +26,7 @@ export async function startMemcached({
 			...args,
 		],
 		answers: async ({ port, pid }) => {
-			const text = await ask(port, "stats", /END\r\n$/);
+			const text = await ask({ host: "127.0.0.1", port }, "stats", /END\r\n$/);
 			return text.includes(`STAT pid ${pid}\r\n`);
 		},
 	});

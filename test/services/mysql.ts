@@ -3,8 +3,7 @@ import { randomInt } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createConnection } from "mysql2/promise";
-import type { Say } from "./debian.ts";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { findProgram } from "./program.ts";
 import type { Server } from "./server.ts";
 import { CREATE_USER, type Dialect, PASSWORD, startSql, USER } from "./sql.ts";
@@ -21,13 +20,11 @@ export interface Pair extends AsyncDisposable {
 /** A MySQL of one's own, with a binary log and GTIDs as in a fleet. `args` are further options and win over ours. */
 export async function startMysql({
 	args = [],
-	say = () => {},
 }: {
 	readonly args?: readonly string[];
-	readonly say?: Say;
 } = {}): Promise<Server> {
 	const dialect: Dialect = {
-		program: await findProgram("mysqld", say),
+		program: await findProgram("mysqld"),
 		messages: "share/mysql",
 		options: [
 			"--secure-file-priv=NULL",
@@ -40,30 +37,33 @@ export async function startMysql({
 		],
 		initialise,
 	};
-	return startSql(dialect, args, say);
+	return startSql(dialect, args);
 }
 
 /** Two servers, of which the second takes writes from the first only, by GTID. */
-export async function startMysqlPair(
-	options: { readonly args?: readonly string[]; readonly say?: Say } = {},
-): Promise<Pair> {
-	const stack = new AsyncDisposableStack();
-	try {
-		const start = async () => stack.use(await startMysql(options));
-		const [primary, replica] = await settled([start(), start()]);
-		await follow(replica, primary);
-		stack.move();
-		return {
-			primary,
-			replica,
-			[Symbol.asyncDispose]: async () => {
-				await settled([primary.stop(), replica.stop()]);
-			},
-		};
-	} catch (error) {
-		await stack.disposeAsync();
-		throw error;
-	}
+export async function startMysqlPair({
+	args = [],
+}: {
+	readonly args?: readonly string[];
+} = {}): Promise<Pair> {
+	await using stack = new AsyncDisposableStack();
+	const start = async (...more: readonly string[]) =>
+		stack.use(await startMysql({ args: [...args, ...more] }));
+	const starting = [
+		start(),
+		// As an option: it holds after every restart.
+		start("--super-read-only"),
+	] as const;
+	// Waited for also where one fails, so that the other is stopped.
+	await Promise.allSettled(starting);
+	const [primary, replica] = await Promise.all(starting);
+	await follow(replica, primary);
+	const owned = stack.move();
+	return {
+		primary,
+		replica,
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
 }
 
 /** Resolves once the replica has everything that its primary has now; rejects after `limitMs`. */
@@ -92,7 +92,6 @@ async function follow(replica: Server, primary: Server): Promise<void> {
 		[primary.host, primary.port, USER, PASSWORD],
 	);
 	await query(replica, "START REPLICA");
-	await query(replica, "SET PERSIST super_read_only = ON");
 }
 
 async function query(
@@ -100,14 +99,18 @@ async function query(
 	sql: string,
 	values: readonly unknown[] = [],
 	timeout = STATEMENT_LIMIT_MS,
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
+): Promise<readonly RowDataPacket[]> {
 	const connection = await createConnection({
 		uri: url,
 		connectTimeout: STATEMENT_LIMIT_MS,
 	});
 	try {
-		const [rows] = await connection.query({ sql, values, timeout });
-		return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : [];
+		const [rows] = await connection.query<RowDataPacket[]>({
+			sql,
+			values: [...values],
+			timeout,
+		});
+		return rows;
 	} finally {
 		connection.destroy();
 	}
@@ -135,14 +138,4 @@ async function initialise(
 	}
 	// The server's identity: each copy makes one of its own.
 	await rm(join(folder, "auto.cnf"), { force: true });
-}
-
-/** All of them, waited for also where one fails: what was started is then known. */
-async function settled<T extends readonly unknown[]>(
-	promises: {
-		readonly [K in keyof T]: Promise<T[K]>;
-	},
-): Promise<T> {
-	await Promise.allSettled(promises);
-	return (await Promise.all(promises)) as unknown as T;
 }

@@ -4,7 +4,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "./cache.ts";
-import { type Say, unpackDebian, unpackedCommand } from "./debian.ts";
+import { unpackDebian, unpackedCommand } from "./debian.ts";
 
 export type ProgramName = "mysqld" | "mariadbd" | "redis-server" | "memcached";
 
@@ -88,10 +88,18 @@ const found = new Map<ProgramName, Promise<Program>>();
  * The program on the PATH, if it is new enough, else one of Debian's, unpacked
  * into the cache. Throws a sentence that says what to do where there is neither.
  */
-export function findProgram(name: ProgramName, say: Say): Promise<Program> {
+export function findProgram(name: ProgramName): Promise<Program> {
 	const before = found.get(name);
 	if (before) return before;
-	const searching = search(name, say);
+	const searching = searchProgram(name, {
+		path: [
+			...(process.env.PATH ?? "").split(delimiter),
+			// Servers are often in a folder that only root has on the PATH.
+			"/usr/local/sbin",
+			"/usr/sbin",
+		],
+		cache: cacheFolder(),
+	});
 	found.set(name, searching);
 	// A failed download may be tried again.
 	searching.catch(() => found.delete(name));
@@ -103,24 +111,28 @@ export function describeProgram({ name, command, version, root }: Program) {
 	return `${name} ${version}, ${root === null ? command[0] : `unpacked in ${root}`}`;
 }
 
-async function search(name: ProgramName, say: Say): Promise<Program> {
+/** What `findProgram` does the first time: in these folders, with that cache. */
+export async function searchProgram(
+	name: ProgramName,
+	{ path: folders, cache }: { path: readonly string[]; cache: string },
+): Promise<Program> {
 	const { title, least, set, path, setting, example } = SOURCES[name];
 	const tried: string[] = [];
-	for (const file of await onPath(name)) {
+	for (const file of await filesIn(folders, name)) {
 		const version = await versionOf(name, [file]);
 		if (version !== null && atLeast(version, least)) {
 			return { name, command: [file], version, root: null };
 		}
 		tried.push(`${file} is ${version ?? `no ${title}`}`);
 	}
-	const root = join(cacheFolder(), `${set}-${LAYOUT}-${process.arch}`);
+	const root = join(cache, `${set}-${LAYOUT}-${process.arch}`);
 	try {
 		if (!existsSync(root) && process.platform !== "linux") {
 			throw new Error(
 				`unpacking Debian's needs Linux but got: ${process.platform}`,
 			);
 		}
-		await unpackDebian(root, PACKAGES[set], say);
+		await unpackDebian(root, PACKAGES[set]);
 		const command = unpackedCommand(root, path, name);
 		const version = await versionOf(name, command);
 		if (version === null) throw new Error(`${command.join(" ")} does not run`);
@@ -134,15 +146,12 @@ async function search(name: ProgramName, say: Say): Promise<Program> {
 	}
 }
 
-/** All files of that name. Servers are often in a folder that only root has on the PATH. */
-async function onPath(name: string): Promise<readonly string[]> {
-	const folders = new Set([
-		...(process.env.PATH ?? "").split(delimiter),
-		"/usr/local/sbin",
-		"/usr/sbin",
-	]);
+async function filesIn(
+	folders: readonly string[],
+	name: string,
+): Promise<readonly string[]> {
 	const files: string[] = [];
-	for (const folder of folders) {
+	for (const folder of new Set(folders)) {
 		const file = join(folder, name);
 		try {
 			await access(file, constants.X_OK);

@@ -1,5 +1,4 @@
 import { ask } from "./ask.ts";
-import type { Say } from "./debian.ts";
 import { findProgram } from "./program.ts";
 import { Server } from "./server.ts";
 
@@ -10,12 +9,10 @@ import { Server } from "./server.ts";
  */
 export async function startRedis({
 	args = [],
-	say = () => {},
 }: {
 	readonly args?: readonly string[];
-	readonly say?: Say;
 } = {}): Promise<Server> {
-	const { command } = await findProgram("redis-server", say);
+	const { command } = await findProgram("redis-server");
 	return Server.start({
 		scheme: "redis",
 		credentials: "",
@@ -35,7 +32,11 @@ export async function startRedis({
 			...args,
 		],
 		answers: async ({ port, pid }) => {
-			const text = await ask(port, "INFO", /\r\nloading:\d[\s\S]*\r\n$/);
+			const text = await ask(
+				{ host: "127.0.0.1", port },
+				"INFO",
+				/\r\nloading:\d[\s\S]*\r\n$/,
+			);
 			return (
 				text.includes(`\r\nprocess_id:${pid}\r\n`) &&
 				text.includes("\r\nloading:0\r\n")

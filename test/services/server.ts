@@ -163,7 +163,7 @@ async function launch(
 		await sleep(LOOK_MS);
 	}
 	const how = running.hasExited()
-		? `it ended with ${await running.exited}`
+		? `its end, ${await running.exited}`
 		: `nothing within ${START_LIMIT_MS / 1_000} s (${lastError})`;
 	if (!running.hasExited()) process.kill(running.pid, "SIGKILL");
 	await running.exited;

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { cp, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { createConnection } from "mysql2/promise";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { cacheFolder, makeOnce } from "./cache.ts";
-import type { Say } from "./debian.ts";
 import type { Program } from "./program.ts";
+import { say } from "./say.ts";
 import { Server } from "./server.ts";
 
 /** MySQL's and MariaDB's own only user who comes over TCP; may do everything. */
@@ -30,20 +30,15 @@ export interface Dialect {
 	/** Options of every run. */
 	readonly options: readonly string[];
 	/** Fills a new data folder. */
-	initialise(
-		command: readonly string[],
-		folder: string,
-		say: Say,
-	): Promise<void>;
+	initialise(command: readonly string[], folder: string): Promise<void>;
 }
 
 /** A server with a data folder copied from one that was initialised once. `args` win over all other options. */
 export async function startSql(
 	dialect: Dialect,
 	args: readonly string[],
-	say: Say,
 ): Promise<Server> {
-	const template = await templateOf(dialect, say);
+	const template = await templateOf(dialect);
 	return Server.start({
 		scheme: "mysql",
 		credentials: `${USER}:${PASSWORD}@`,
@@ -94,7 +89,7 @@ function commandOf(
 	];
 }
 
-async function templateOf(dialect: Dialect, say: Say): Promise<string> {
+async function templateOf(dialect: Dialect): Promise<string> {
 	const { name, version } = dialect.program;
 	const template = join(
 		cacheFolder(),
@@ -102,7 +97,7 @@ async function templateOf(dialect: Dialect, say: Say): Promise<string> {
 	);
 	await makeOnce(template, async (building) => {
 		const started = performance.now();
-		await dialect.initialise(commandOf(dialect, building), building, say);
+		await dialect.initialise(commandOf(dialect, building), building);
 		say(
 			`initialised a data folder of ${name} ${version}, once, in ${((performance.now() - started) / 1_000).toFixed(1)} s: ${template}`,
 		);
@@ -119,11 +114,10 @@ async function answers(folder: string, port: number): Promise<boolean> {
 		connectTimeout: CONNECT_LIMIT_MS,
 	});
 	try {
-		const [rows] = await connection.query({
+		const [[row]] = await connection.query<RowDataPacket[]>({
 			sql: "SELECT @@datadir AS data",
 			timeout: CONNECT_LIMIT_MS,
 		});
-		const [row] = rows as readonly { readonly data: string }[];
 		return (
 			row !== undefined &&
 			(await realpath(row.data)) === (await realpath(join(folder, "data")))

@@ -27,8 +27,8 @@ exit "$code"
 /** A process that does not outlive this one. */
 export interface Watched {
 	readonly pid: number;
-	/** Settles when the process is gone; as a shell counts, 128 and the signal's number for one that was killed. */
-	readonly exited: Promise<number>;
+	/** When the process is gone, how it ended; as a shell counts, 128 and the signal's number for one that was killed. */
+	readonly exited: Promise<string>;
 	hasExited(): boolean;
 }
 
@@ -50,20 +50,20 @@ export async function startWatched(
 			stdio: ["pipe", "pipe", "ignore"],
 		},
 	);
-	const exited = once(shell, "exit").then(
-		([code, signal]) => (code as number | null) ?? (signal as string),
+	const exited = once(shell, "exit").then(([code, signal]) =>
+		code === null ? String(signal) : `exit code ${code}`,
 	);
 	const [first] = await Promise.race([
 		once(shell.stdout as NonNullable<typeof shell.stdout>, "data"),
-		exited.then((code) => {
-			throw new Error(`expected sh to start but got: exit code ${code}`);
+		exited.then((how) => {
+			throw new Error(`expected sh to start but got: ${how}`);
 		}),
 	]);
 	// A stdin that is gone already belongs to a program that is gone, too.
 	shell.stdin?.on("error", () => {});
 	return {
 		pid: Number(String(first)),
-		exited: exited.then(Number),
+		exited,
 		hasExited: () => shell.exitCode !== null || shell.signalCode !== null,
 	};
 }

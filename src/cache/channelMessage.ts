@@ -1,0 +1,61 @@
+/**
+ * What goes over the invalidation channel: a JSON object `{v, from, keys}`.
+ * `from` is the process that changed them; without keys it is a heartbeat.
+ */
+export interface Message {
+	readonly from: string;
+	readonly keys: readonly string[];
+}
+
+const VERSION = 1;
+/** UTF-16 units, of one key. The longest of ours holds an e-mail address. */
+const MOST_KEY_LENGTH = 500;
+const MOST_KEYS = 100;
+const MOST_LENGTH = 64 * 1024;
+
+/** As few messages as will hold the keys; null if one is too long to be told. */
+export function printMessages(
+	from: string,
+	keys: readonly string[],
+): readonly string[] | null {
+	if (keys.some((key) => key.length > MOST_KEY_LENGTH)) return null;
+	const messages: string[] = [];
+	for (let at = 0; at < keys.length; at += MOST_KEYS) {
+		messages.push(print({ from, keys: keys.slice(at, at + MOST_KEYS) }));
+	}
+	// Escapes can make six letters of one.
+	return messages.every((message) => message.length <= MOST_LENGTH)
+		? messages
+		: keys.flatMap((key) => print({ from, keys: [key] }));
+}
+
+export function printHeartbeat(from: string): string {
+	return print({ from, keys: [] });
+}
+
+/** Null for anything that is not exactly such a message. */
+export function parseMessage(text: string): Message | null {
+	if (text.length > MOST_LENGTH) return null;
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(text);
+	} catch {
+		return null;
+	}
+	if (typeof parsed !== "object" || parsed === null) return null;
+	const { v, from, keys, ...rest } = parsed as Record<string, unknown>;
+	const good =
+		v === VERSION &&
+		typeof from === "string" &&
+		Array.isArray(keys) &&
+		keys.length <= MOST_KEYS &&
+		keys.every(
+			(key) => typeof key === "string" && key.length <= MOST_KEY_LENGTH,
+		) &&
+		Object.keys(rest).length === 0;
+	return good ? { from, keys } : null;
+}
+
+function print(message: Message): string {
+	return JSON.stringify({ v: VERSION, ...message });
+}

@@ -1,0 +1,54 @@
+/** memjs 1.3.2 has no types of its own: these are of the part in use. */
+declare module "memjs" {
+	import type { Socket } from "node:net";
+
+	/**
+	 * One connection: connects, takes the stream of answers apart, and calls
+	 * `respond` for each and `error` when the connection failed.
+	 */
+	export class Server {
+		constructor(
+			host: string,
+			port: number,
+			username: string | undefined,
+			password: string | undefined,
+			options: {
+				/** Seconds. */
+				readonly conntimeout: number;
+				readonly keepAlive: boolean;
+				/** Seconds. */
+				readonly keepAliveDelay: number;
+			},
+		);
+		username: string | undefined;
+		password: string | undefined;
+		/** The socket once it is connected, which is begun if there is none. */
+		sock(sasl: boolean, go: (socket: Socket) => void): void;
+		respond(response: Response): void;
+		/** Destroys the socket. */
+		error(reason: unknown): void;
+		close(): void;
+	}
+
+	export interface Response {
+		readonly header: {
+			readonly magic: number;
+			readonly status: number;
+			readonly opaque: number;
+			/** Eight bytes, a view of what was received. */
+			readonly cas: Buffer;
+		};
+		readonly extras: Buffer;
+		readonly val: Buffer;
+	}
+
+	export const Utils: {
+		makeRequestBuffer(
+			opcode: number,
+			key: string,
+			extras: Buffer | "",
+			value: Buffer | string,
+			opaque: number,
+		): Buffer;
+	};
+}

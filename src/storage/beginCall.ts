@@ -1,0 +1,7 @@
+import { type Call, CHANNELS } from "../diagnostics.ts";
+
+/** Every call of the port begins here: one that nobody waits for any more goes no further. */
+export function beginCall(verb: string, keys: number, call?: Call): void {
+	call?.signal?.throwIfAborted();
+	if (CHANNELS.storage.hasSubscribers) CHANNELS.storage.publish({ verb, keys });
+}

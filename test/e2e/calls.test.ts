@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { parse } from "graphql";
+import { type Corkboard, openCorkboard } from "../../src/cli/open.ts";
+import { readConfig } from "../../src/config.ts";
+import { packId, unpackId } from "../../src/id/ids.ts";
+import { callsOf } from "../helpers/embedded.ts";
+
+const PAGE = `query ($id: ID!, $first: Int) {
+	board(id: $id) {
+		name
+		pins(first: $first) {
+			totalCount
+			pageInfo { hasNextPage endCursor }
+			nodes { details owner { username } viewerLikes }
+		}
+	}
+}`;
+
+/** DESIGN, "What must stay true" 6: round trips depend on the depth of the query, never on the length of its lists. */
+describe("a board page with its pins and their owners", () => {
+	let folder: string;
+	let corkboard: Corkboard;
+	let ids: Record<string, string>;
+
+	before(async () => {
+		folder = mkdtempSync(join(tmpdir(), "corkboard-calls-"));
+		const config = readConfig({ CORKBOARD_DATA: folder });
+		{
+			await using writer = await openCorkboard(config, "own");
+			const { writes } = writer.request(null);
+			const user = (username: string) =>
+				writes.create({ type: "User", data: { username } });
+			const [owner, ...savers] = await Promise.all(
+				Array.from({ length: 26 }, (_, n) => user(`saver_${n}`)),
+			);
+			const board = await writes.create({
+				type: "Board",
+				data: { name: "page", user_id: owner as string },
+			});
+			for (const saver of savers) {
+				await writes.create({
+					type: "Pin",
+					data: { details: "pin", board_id: board, user_id: saver },
+				});
+			}
+			ids = { board, viewer: owner as string };
+		}
+		// Opened again, so that nothing of what was written is in memory.
+		corkboard = await openCorkboard(config, "own");
+	});
+	after(async () => {
+		await corkboard[Symbol.asyncDispose]();
+		rmSync(folder, { recursive: true, force: true });
+	});
+
+	async function ask(first: number): Promise<unknown> {
+		const answer = await corkboard.planner.execute({
+			document: parse(PAGE),
+			variables: { id: ids.board, first },
+			context: corkboard.request(ids.viewer as never),
+		});
+		assert.equal(answer.errors, undefined);
+		return answer.data;
+	}
+
+	it("is one storage call a level, cold, and none when the process has it", async () => {
+		const cold = await callsOf(() => ask(25));
+		assert.deepEqual(cold.slice(0, 3), ["objects 1", "scan 1", "objects 25"]);
+		// Owners and likes are one level: the likes as edges and as the viewer's head.
+		assert.deepEqual(cold.slice(3).toSorted(), [
+			"edges 25",
+			"objects 25",
+			"scan 1",
+		]);
+		const warm = await callsOf(async () => {
+			const data = (await ask(25)) as {
+				board: { pins: { nodes: { owner: { username: string } }[] } };
+			};
+			assert.equal(
+				new Set(data.board.pins.nodes.map(({ owner }) => owner.username)).size,
+				25,
+			);
+		});
+		assert.deepEqual(warm, []);
+	});
+
+	it("is as many calls for 3 pins as for 25", async () => {
+		const calls = async (first: number) => {
+			await using fresh = await openCorkboard(corkboard.config, "read");
+			return callsOf(() =>
+				fresh.planner.execute({
+					document: parse(PAGE),
+					variables: { id: ids.board, first },
+					context: fresh.request(null),
+				}),
+			);
+		};
+		assert.equal((await calls(3)).length, (await calls(25)).length);
+	});
+
+	it("asks storage nothing for ids that cannot be anything", async () => {
+		const { shard } = unpackId(ids.board as never);
+		const nothing = packId({ shard, type: 900, local: 1 });
+		const answer = await corkboard.planner.execute({
+			document: parse(
+				`{ a: node(id: "${nothing}") { id } b: board(id: "9223372036854775807") { id } }`,
+			),
+			context: corkboard.request(null),
+		});
+		assert.deepEqual({ ...answer.data }, { a: null, b: null });
+		assert.equal(answer.errors, undefined);
+	});
+});

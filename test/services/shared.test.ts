@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assertGone } from "./gone.ts";
+import { freePort } from "./port.ts";
+import { environmentOf, sharedServices, startServices } from "./shared.ts";
+
+describe("services", () => {
+	test("are started in the numbers asked for, and all stopped", async () => {
+		const own = await startServices({ mysql: 2, redis: 1, memcached: 2 });
+		const servers = [own.mysql, own.mariadb, own.redis, own.memcached];
+		assert.deepEqual(
+			servers.map(({ length }) => length),
+			[2, 0, 1, 2],
+		);
+		await own[Symbol.asyncDispose]();
+		for (const server of servers.flat()) await assertGone(server);
+	});
+
+	test("are those of the environment where it names them, and left running", async () => {
+		await using own = await startServices({ mysql: 2, redis: 1, memcached: 1 });
+		const environment = environmentOf({
+			mysql: own.mysql.map(({ url }) => url),
+			mariadb: [],
+			redis: own.redis.map(({ url }) => url),
+			memcached: own.memcached.map(({ address }) => address),
+		});
+		assert.deepEqual(Object.keys(environment), [
+			"TEST_MYSQL",
+			"TEST_REDIS",
+			"TEST_MEMCACHED",
+		]);
+		for (let times = 0; times < 2; times++) {
+			await using services = await sharedServices(
+				{ mysql: 1, redis: 1, memcached: 1 },
+				environment,
+			);
+			assert.deepEqual(services.mysql, [own.mysql[0]?.url]);
+			assert.deepEqual(services.redis, [own.redis[0]?.url]);
+			assert.deepEqual(services.memcached, [own.memcached[0]?.address]);
+		}
+	});
+
+	test("are one's own where the environment names none", async () => {
+		const services = await sharedServices({ redis: 1, memcached: 1 }, {});
+		const [redis = ""] = services.redis;
+		const [memcached = ""] = services.memcached;
+		assert.match(redis, /^redis:\/\/127\.0\.0\.1:\d+$/);
+		assert.match(memcached, /^127\.0\.0\.1:\d+$/);
+		await services[Symbol.asyncDispose]();
+		await assert.rejects(
+			sharedServices({ redis: 1 }, { TEST_REDIS: redis }),
+			/expected a redis to answer/,
+		);
+	});
+
+	test("of which the environment names too few are refused", async () => {
+		await assert.rejects(
+			sharedServices({ mysql: 2 }, { TEST_MYSQL: "mysql://a:b@127.0.0.1:1" }),
+			{ message: "expected 2 addresses in TEST_MYSQL but got: 1" },
+		);
+	});
+
+	for (const [kind, setting, scheme] of [
+		["mysql", "TEST_MYSQL", "mysql://me:hidden@"],
+		["redis", "TEST_REDIS", "redis://:hidden@"],
+		["memcached", "TEST_MEMCACHED", ""],
+	] as const) {
+		test(`that do not answer are told, without their passwords: ${kind}`, async () => {
+			const address = `127.0.0.1:${await freePort()}`;
+			await assert.rejects(
+				sharedServices({ [kind]: 1 }, { [setting]: scheme + address }),
+				({ message }: Error) => {
+					assert.ok(
+						message.startsWith(
+							`expected a ${kind} to answer at ${address} but got: `,
+						),
+						message,
+					);
+					assert.ok(
+						message.endsWith(
+							`. Start it, or leave out ${setting} to have one started`,
+						),
+						message,
+					);
+					assert.ok(!message.includes("hidden"), message);
+					return true;
+				},
+			);
+		});
+	}
+});
