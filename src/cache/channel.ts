@@ -53,6 +53,7 @@ export function openChannel(
 	let subscription: Subscription | undefined;
 	let heard = false;
 	let ignored = 0;
+	let disposed = false;
 
 	/** Each as one PUBLISH, all in one pipeline. */
 	const send = async (messages: readonly string[]): Promise<boolean> => {
@@ -107,6 +108,7 @@ export function openChannel(
 	};
 
 	const beat = () => {
+		if (disposed) return;
 		if (subscription === undefined) subscribe();
 		else if (performance.now() - subscription.heardAt > SILENCE_MS) lose();
 		void send([heartbeat]);
@@ -126,6 +128,7 @@ export function openChannel(
 			return ignored;
 		},
 		async [Symbol.asyncDispose]() {
+			disposed = true;
 			clearInterval(timer);
 			lose();
 			link[Symbol.dispose]();

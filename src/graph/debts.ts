@@ -14,9 +14,10 @@ import {
 	type Seen,
 } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
-import { payClaim } from "./names.ts";
+import { payClaims } from "./claims.ts";
+import type { Claim } from "./names.ts";
 import { between, nextSequence, type Place } from "./sequences.ts";
-import { settleMany } from "./settleMany.ts";
+import { settleNames } from "./settle.ts";
 import { type Changed, listKey, type Store } from "./store.ts";
 
 /**
@@ -56,13 +57,6 @@ export interface OwedEdge {
 	readonly after?: Id;
 }
 
-export interface Claim {
-	readonly name: string;
-	readonly key: string;
-	readonly id: Id;
-	readonly nonce: string;
-}
-
 export type OwedKey = Omit<Claim, "nonce">;
 
 /** Edges of one payment go in transactions of at most this many. */
@@ -94,10 +88,10 @@ export async function pay(
 	for (const { row, debt } of rows) {
 		try {
 			const dead = new Set<Id>();
-			for (const [id, fate] of await settleMany(store, debt.names ?? [])) {
+			for (const [id, fate] of await settleNames(store, debt.names ?? [])) {
 				if (fate === "dead") dead.add(id);
 			}
-			for (const claim of debt.claims ?? []) await payClaim(store, claim);
+			await payClaims(store, debt.claims ?? []);
 			await payKeys(
 				store,
 				(debt.keys ?? []).filter(({ id }) => !dead.has(id)),

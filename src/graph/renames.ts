@@ -3,8 +3,9 @@ import { type Id, unpackId } from "../id/ids.ts";
 import type { DebtRow } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
 import { changeObject, readStored, typeNamed } from "./changes.ts";
-import { type Claim, pay, toDebt } from "./debts.ts";
-import { claimKey, claimsOf, newNonce } from "./names.ts";
+import { claimKeys } from "./claims.ts";
+import { pay, toDebt } from "./debts.ts";
+import { type Claim, claimsOf, newNonce } from "./names.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -28,9 +29,8 @@ export async function changeNamed(
 	}
 	const owed = await owe(store, id, claims);
 	try {
-		for (const claim of claims) {
-			if ((await claimKey(store, claim)) !== null) throw taken();
-		}
+		const won = await claimKeys(store, claims);
+		if (won.includes(false)) throw taken();
 		await switchObject(store, id, change, claims);
 	} finally {
 		await pay(store, [owed]);

@@ -13,16 +13,11 @@ import type { JsonObject } from "../util/json.ts";
 import { changeObject, notFound } from "./changes.ts";
 import { byShard, commit, decided, followEdges } from "./commit.ts";
 import { decideEdges, edgesToRead, mappingOf, toDebt } from "./debts.ts";
-import {
-	ONCE,
-	onceKey,
-	requestNonce,
-	settleNames,
-	withNonces,
-} from "./names.ts";
+import { ONCE, onceKey, requestNonce, withNonces } from "./names.ts";
 import { changeNamed, taken } from "./renames.ts";
 import { nearOf } from "./rules.ts";
 import { nextSequence } from "./sequences.ts";
+import { settleNames } from "./settle.ts";
 import type { Store } from "./store.ts";
 import type { Writes } from "./types.ts";
 
@@ -114,8 +109,7 @@ async function settled(
 	id: Id,
 	once: { readonly key: string; readonly nonce: string } | undefined,
 ): Promise<Id> {
-	const { state } = await settleNames(store, id);
-	if (state === "living") return id;
+	if (await isLiving(store, id)) return id;
 	if (once === undefined) throw taken();
 	const [first] = await store.storage.lookups([{ name: ONCE, key: once.key }]);
 	if (first instanceof CorkboardError) throw first;
@@ -126,9 +120,12 @@ async function settled(
 			"This idempotencyKey came with another request before; a new request needs a new key.",
 		);
 	}
-	const other = await settleNames(store, first.id);
-	if (other.state === "living") return first.id;
+	if (await isLiving(store, first.id)) return first.id;
 	throw taken();
+}
+
+async function isLiving(store: Store, id: Id): Promise<boolean> {
+	return (await settleNames(store, [id])).get(id) === "living";
 }
 
 async function setEdge(

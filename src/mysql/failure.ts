@@ -49,6 +49,14 @@ export class MysqlFailure extends Error {
 	}
 }
 
+/** COMMIT was sent and its answer did not come, or was an error: it may or may not be done. */
+export class UnknownOutcome extends Error {
+	constructor(cause: unknown) {
+		super("expected an answer to COMMIT but got: none that tells", { cause });
+		this.name = "UnknownOutcome";
+	}
+}
+
 /** ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and MariaDB's ER_CHECKREAD: the row changed since it was read. */
 const CONFLICTS = new Set([1205, 1213, 1020]);
 /** ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE */

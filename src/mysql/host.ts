@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type Trace } from "../diagnostics.ts";
 import type { Connection, Sql } from "./connection.ts";
 import type { Address, Done, Row } from "./driver.ts";
-import { MysqlFailure } from "./failure.ts";
+import { MysqlFailure, UnknownOutcome } from "./failure.ts";
 import { type Limit, limitOf } from "./limit.ts";
 import { type Lease, Pool } from "./pool.ts";
 
@@ -137,11 +137,11 @@ export class Host implements AsyncDisposable {
 	): Promise<T> {
 		const lease = await pool.acquire(limit);
 		try {
-			return await useAndRelease(pool, lease, use);
+			return await lendOnce(pool, lease, use);
 		} catch (thrown) {
 			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
 			pool.dropIdle();
-			return useAndRelease(pool, await pool.acquire(limit), use);
+			return lendOnce(pool, await pool.acquire(limit), use);
 		}
 	}
 
@@ -230,15 +230,7 @@ export class Host implements AsyncDisposable {
 	}
 }
 
-/** COMMIT was sent and its answer did not come, or was an error: it may or may not be done. */
-export class UnknownOutcome extends Error {
-	constructor(cause: unknown) {
-		super("expected an answer to COMMIT but got: none that tells", { cause });
-		this.name = "UnknownOutcome";
-	}
-}
-
-async function useAndRelease<T>(
+async function lendOnce<T>(
 	pool: Pool,
 	{ connection }: Lease,
 	use: (connection: Connection) => Promise<T>,

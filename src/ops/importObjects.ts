@@ -1,6 +1,6 @@
 import { type OwedEdge, owedCaches, toDebt } from "../graph/debts.ts";
 import { withNonces } from "../graph/names.ts";
-import { settleMany } from "../graph/settleMany.ts";
+import { settleNames } from "../graph/settle.ts";
 import { listKey, type Store } from "../graph/store.ts";
 import { shardFor } from "../graph/writes.ts";
 import type { Id } from "../id/ids.ts";
@@ -61,7 +61,7 @@ export async function writeWave(
 	);
 
 	const waiting = [...byShard.values()].flat().filter(({ waits }) => waits);
-	const fates = await settleMany(
+	const fates = await settleNames(
 		store,
 		waiting.map(({ object }) => object.id as Id),
 	);

@@ -54,7 +54,7 @@ export interface Verified {
 const ROUNDS = 3;
 /** What looks wrong is looked at so many times before it is: a write may be between its commit and its payments. */
 const LOOKS = 3;
-const BETWEEN_LOOKS_MS = 100;
+const BETWEEN_LOOKS_MS = 50;
 const PROGRESS_MS = 500;
 const UNMENDED = 20;
 

@@ -1,5 +1,5 @@
 import { claimsOf } from "../graph/names.ts";
-import { settleMany } from "../graph/settleMany.ts";
+import { settleNames } from "../graph/settle.ts";
 import type { Store } from "../graph/store.ts";
 import type { Id } from "../id/ids.ts";
 import { fold } from "../model/fold.ts";
@@ -42,7 +42,7 @@ export async function checkObjects(
 				what: `${type.name} ${id}`,
 				about: [id],
 				mend: async () => {
-					await settleMany(store, [id]);
+					await settleNames(store, [id]);
 				},
 			});
 		} else if (isLivingContent(data)) {

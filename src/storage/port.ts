@@ -170,19 +170,14 @@ export interface Transaction<T> {
 	readonly around?: readonly EdgeKey[];
 	/** Objects to insert on this shard, before `decide` is asked. */
 	readonly creates?: readonly NewObject[];
-	/**
-	 * Awaited just before COMMIT, and again if the transaction has to be run
-	 * again: the one bounded burial of PROTOCOLS §2. SQLite, which has no shared
-	 * caches to bury in and runs all of it in one tick, never calls it.
-	 */
-	readonly beforeCommit?: (created: readonly Id[]) => Promise<void>;
 	readonly decide: (seen: Seen) => Effects<T>;
 	/**
 	 * Awaited just before COMMIT, with the decision made and all locks held: the
-	 * one bounded wait for shared caches. It must not reject. SQLite, which has no
-	 * caches shared with other processes in front of it, does not call it.
+	 * one bounded wait for shared caches. It is called again if the transaction
+	 * has to be run again, and must not reject. SQLite, which has no caches shared
+	 * with other processes in front of it, does not call it.
 	 */
-	readonly beforeCommit?: () => Promise<void>;
+	readonly beforeCommit?: (created: readonly Id[]) => Promise<void>;
 }
 
 export interface NewObject {

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import type { GraphQLFormattedError } from "graphql";
 import { openCorkboard } from "../../src/cli/open.ts";
 import { readConfig } from "../../src/config.ts";
 import { readQuery } from "../../src/graphql/document.ts";
@@ -14,7 +13,11 @@ export type Data = Readonly<Record<string, unknown>>;
 
 interface Answer {
 	readonly data?: unknown;
-	readonly errors?: readonly GraphQLFormattedError[];
+	readonly errors?: readonly {
+		readonly message: string;
+		readonly path?: readonly (string | number)[] | undefined;
+		readonly extensions?: { readonly code?: unknown };
+	}[];
 }
 
 const TIMEOUT_MS = 60_000;

@@ -190,8 +190,8 @@ class ByLines {
 	}
 
 	#add(name: ListName, of: Expected, item: Expected): void {
-		let lists = this.#lists.get(name);
-		if (lists === undefined) this.#lists.set(name, (lists = new Map()));
+		const lists = this.#lists.get(name) ?? new Map<Expected, Set<Expected>>();
+		this.#lists.set(name, lists);
 		const list = lists.get(of);
 		if (list === undefined) lists.set(of, new Set([item]));
 		else list.add(item);

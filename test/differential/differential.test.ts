@@ -21,7 +21,7 @@ import { walk } from "./walk.ts";
 import { World } from "./world.ts";
 import { made, WRONG } from "./wrong.ts";
 
-const QUERIES = 2_400;
+const QUERIES = 2_800;
 const QUERIES_WHILE_DOWN = 300;
 const MUTATIONS_AND_QUERIES = 500;
 /** How many operations it may take to catch an executor that is wrong. */

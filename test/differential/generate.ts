@@ -358,7 +358,9 @@ class Making {
 		const key = random.chance(0.1)
 			? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
 			: random.pick(keys);
-		const cased = random.chance(byKey === "slug" ? 0.05 : 0.3) ? key.toUpperCase() : key;
+		const cased = random.chance(byKey === "slug" ? 0.05 : 0.3)
+			? key.toUpperCase()
+			: key;
 		const draw = random.fraction();
 		const both = draw < 0.03;
 		const args = argumentList(this.#draft, [

@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import { type ExecutionResult, validate } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
 import { difference } from "./compare.ts";
@@ -7,6 +6,9 @@ import type { Learned } from "./learned.ts";
 import type { Execute, Operation } from "./operation.ts";
 import { shrink } from "./shrink.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** Characters of an answer. */
+const MOST_SHOWN = 2_000;
 
 export interface Judges {
 	readonly reference: Execute;
@@ -98,6 +100,6 @@ export function describe(
 		`seed ${seed}, viewer ${viewer}, operation ${operationName}`,
 		text,
 		`variables ${JSON.stringify(variables)}`,
-		...answers.map((answer) => inspect(answer, { depth: 9 })),
+		...answers.map((answer) => JSON.stringify(answer).slice(0, MOST_SHOWN)),
 	].join("\n");
 }

@@ -5,6 +5,7 @@ import {
 	Kind,
 	NoUnusedFragmentsRule,
 	NoUnusedVariablesRule,
+	parse,
 	print,
 	specifiedRules,
 	validate,
@@ -27,25 +28,40 @@ export async function shrink(
 ): Promise<Operation> {
 	let best = operation;
 	let tries = 0;
-	for (let at = 0; tries < MOST_TRIES; ) {
-		const document = without(best.document, at);
-		if (document === null) return best;
-		const text = print(document);
-		const smaller = { ...best, document, text };
-		if (validate(schema, document, RULES).length === 0) {
-			tries++;
-			if (await fails(smaller)) {
-				best = smaller;
-				continue;
-			}
+	for (let at = 0, kept = 0; tries < MOST_TRIES; ) {
+		const text = without(best.document, at);
+		if (text === null) {
+			// Once round without anything to leave out, or from the start again.
+			if (kept === at) return best;
+			at = 0;
+			kept = 0;
+			continue;
 		}
-		at++;
+		const document = valid(schema, text);
+		const smaller = document && { ...best, document, text };
+		if (smaller !== null) tries++;
+		if (smaller !== null && (await fails(smaller))) {
+			best = smaller;
+		} else {
+			at++;
+			kept++;
+		}
 	}
 	return best;
 }
 
-/** The document without its n-th part that may be left out, the outermost first; null if it has fewer. */
-function without(document: DocumentNode, n: number): DocumentNode | null {
+/** Null for a text that is not, as where a selection set is left empty. */
+function valid(schema: GraphQLSchema, text: string): DocumentNode | null {
+	try {
+		const document = parse(text);
+		return validate(schema, document, RULES).length === 0 ? document : null;
+	} catch {
+		return null;
+	}
+}
+
+/** The document's text without its n-th part that may be left out, the outermost first; null if it has fewer. */
+function without(document: DocumentNode, n: number): string | null {
 	const parts: ASTNode[] = [];
 	visit(document, {
 		enter(node) {
@@ -54,6 +70,7 @@ function without(document: DocumentNode, n: number): DocumentNode | null {
 				node.kind === Kind.INLINE_FRAGMENT ||
 				node.kind === Kind.FRAGMENT_SPREAD ||
 				node.kind === Kind.FRAGMENT_DEFINITION ||
+				node.kind === Kind.OPERATION_DEFINITION ||
 				node.kind === Kind.DIRECTIVE ||
 				node.kind === Kind.ARGUMENT ||
 				node.kind === Kind.VARIABLE_DEFINITION
@@ -64,14 +81,7 @@ function without(document: DocumentNode, n: number): DocumentNode | null {
 	});
 	const dropped = parts[n];
 	if (dropped === undefined) return null;
-	const smaller = visit(document, {
-		enter: (node) => (node === dropped ? null : undefined),
-		leave: (node) =>
-			// What nothing is left in is left out too.
-			node.kind === Kind.INLINE_FRAGMENT &&
-			node.selectionSet.selections.length === 0
-				? null
-				: undefined,
-	});
-	return smaller;
+	return print(
+		visit(document, { enter: (node) => (node === dropped ? null : undefined) }),
+	);
 }

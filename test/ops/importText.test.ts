@@ -7,8 +7,9 @@ async function linesOf(
 	source: AsyncIterable<string> | Readable,
 	size = 100,
 ): Promise<readonly (readonly RawLine[])[]> {
-	const batches = await Array.fromAsync(batchesOf(source, size));
-	return batches.map(({ lines }) => lines);
+	const batches: (readonly RawLine[])[] = [];
+	for await (const { lines } of batchesOf(source, size)) batches.push(lines);
+	return batches;
 }
 
 describe("the lines of an import", () => {
@@ -39,8 +40,9 @@ describe("the lines of an import", () => {
 
 	it("count their bytes", async () => {
 		const source = Readable.from([Buffer.from("é\n"), Buffer.from("ab\n")]);
-		const batches = await Array.fromAsync(batchesOf(source, 1));
-		assert.equal(batches.at(-1)?.bytes, 6);
+		let read: number | undefined;
+		for await (const { bytes } of batchesOf(source, 1)) read = bytes;
+		assert.equal(read, 6);
 	});
 
 	it("are not waited for once the signal was given", async () => {

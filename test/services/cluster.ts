@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Topology } from "../../src/topology/types.ts";
 import { startMemcached } from "./memcached.ts";
@@ -39,10 +38,9 @@ export async function startCluster({
 	await Promise.allSettled(starting);
 	const [first, second, memcached, redis] = await Promise.all(starting);
 
-	const folder = await mkdtemp(join(tmpdir(), "cluster-"));
-	stack.defer(() => rm(folder, { recursive: true, force: true }));
 	const topology = topologyOf([first, second], shards);
-	const topologyFile = join(folder, "topology.json");
+	// A folder that goes with this process, however that ends.
+	const topologyFile = join(redis.folder, "topology.json");
 	await writeFile(topologyFile, `${JSON.stringify(topology, null, "\t")}\n`, {
 		mode: 0o600,
 	});

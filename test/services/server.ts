@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -140,12 +140,21 @@ export class Server implements AsyncDisposable {
 	}
 }
 
+/** For the files a server forgets with each start. */
+export function temporaryIn(folder: string): string {
+	return join(folder, "tmp");
+}
+
 async function launch(
 	recipe: Recipe,
 	folder: string,
 	port: number,
 ): Promise<Watched> {
 	const log = join(folder, "log");
+	// What one that was killed left there stops MySQL's replication.
+	const temporary = temporaryIn(folder);
+	await rm(temporary, { recursive: true, force: true });
+	await mkdir(temporary);
 	const running = await startWatched(recipe.command(folder, port), {
 		folder,
 		log,

@@ -5,7 +5,7 @@ import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { cacheFolder, makeOnce } from "./cache.ts";
 import type { Program } from "./program.ts";
 import { say } from "./say.ts";
-import { Server } from "./server.ts";
+import { Server, temporaryIn } from "./server.ts";
 
 /** MySQL's and MariaDB's own only user who comes over TCP; may do everything. */
 export const USER = "corkboard";
@@ -54,7 +54,7 @@ export async function startSql(
 			// Below the data folder, and so short enough for a socket's name (107 bytes) wherever that is.
 			"--socket=socket",
 			`--pid-file=${join(folder, "pid")}`,
-			`--tmpdir=${folder}`,
+			`--tmpdir=${temporaryIn(folder)}`,
 			"--skip-name-resolve",
 			"--performance-schema=OFF",
 			"--innodb-buffer-pool-size=64M",

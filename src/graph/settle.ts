@@ -1,10 +1,8 @@
-import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
-import type { LookupChange, LookupRow } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
-import type { Claim } from "./debts.ts";
+import { claimKeys, readFresh, release } from "./claims.ts";
 import { notCleared } from "./debts.ts";
-import { claimsOf } from "./names.ts";
+import { type Claim, claimsOf } from "./names.ts";
 import type { Store } from "./store.ts";
 
 export type Fate = "living" | "dead" | "absent";
@@ -16,11 +14,17 @@ interface Claimant {
 }
 
 /**
- * `settleNames` for many objects with as few calls: one read, one call for the
- * n-th key of all of them, one transaction a shard. The order of each object's
- * own steps is the same, so the two may meet on one object.
+ * Bring pending objects to life, or to their end. An object that has to win
+ * natural keys is
+ *
+ *     pending ── all its keys are its own ──▶ living
+ *        └────── a key is somebody else's ──▶ dead, for ever
+ *
+ * and nobody sees it before it lives. Anyone may settle, at any time, and
+ * again. Many take as few calls as one: one read, one call for the n-th key of
+ * all of them, one transaction a shard.
  */
-export async function settleMany(
+export async function settleNames(
 	store: Store,
 	ids: readonly Id[],
 ): Promise<ReadonlyMap<Id, Fate>> {
@@ -63,63 +67,8 @@ export async function settleMany(
 			}
 		}),
 	);
-	await setLookups(
-		store,
-		ended.map(({ name, key, id, nonce }) => ({
-			name,
-			key,
-			expect: { id, nonce },
-			next: null,
-		})),
-	);
+	await release(store, ended);
 	return fates;
-}
-
-/** Insert each key's row, or take it over from an object that is dead; whether each is the claim's own now. */
-async function claimKeys(
-	store: Store,
-	claims: readonly Claim[],
-): Promise<readonly boolean[]> {
-	const mine = (row: LookupRow | null | undefined, { id, nonce }: Claim) =>
-		row?.id === id && row.nonce === nonce;
-	const rows = await setLookups(
-		store,
-		claims.map(({ name, key, id, nonce }) => ({
-			name,
-			key,
-			expect: null,
-			next: { id, nonce },
-		})),
-	);
-	const won = claims.map((claim, at) => mine(rows[at], claim));
-	const inTheWay = claims.flatMap((claim, at) => {
-		const row = rows[at];
-		return won[at] || row === null || row === undefined
-			? []
-			: [{ at, claim, row }];
-	});
-	if (inTheWay.length === 0) return won;
-	const holders = await readFresh(
-		store,
-		inTheWay.map(({ row }) => row.id),
-	);
-	const free = inTheWay.filter(({ row }) => {
-		const data = holders.get(row.id);
-		return data === null || data?.state === "dead";
-	});
-	const taken = await setLookups(
-		store,
-		free.map(({ claim: { name, key, id, nonce }, row }) => ({
-			name,
-			key,
-			expect: { id: row.id, nonce: row.nonce },
-			next: { id, nonce },
-		})),
-	);
-	for (const [at, { at: claimAt, claim }] of free.entries()) {
-		won[claimAt] = mine(taken[at], claim);
-	}
-	return won;
 }
 
 /** Pending to living or dead, under the objects' locks; whoever came first has decided. */
@@ -151,32 +100,4 @@ async function setStates(
 	});
 	if (!cleared) throw notCleared();
 	return result;
-}
-
-async function setLookups(
-	store: Store,
-	changes: readonly LookupChange[],
-): Promise<readonly (LookupRow | null)[]> {
-	if (changes.length === 0) return [];
-	const answers = await store.setLookups(changes);
-	return answers.map((answer) => {
-		if (answer instanceof CorkboardError) throw answer;
-		return answer;
-	});
-}
-
-/** Past all caches. */
-async function readFresh(
-	store: Store,
-	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, JsonObject | null>> {
-	const unique = [...new Set(ids)];
-	const texts = await store.storage.objects(unique);
-	return new Map(
-		unique.map((id, at) => {
-			const text = texts[at] ?? null;
-			if (text instanceof CorkboardError) throw text;
-			return [id, text === null ? null : (JSON.parse(text) as JsonObject)];
-		}),
-	);
 }

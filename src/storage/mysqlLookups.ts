@@ -1,0 +1,141 @@
+import type { Id } from "../id/ids.ts";
+import type { Sql } from "../mysql/connection.ts";
+import type { Row, Scalar } from "../mysql/driver.ts";
+import type { Asked, Host } from "../mysql/host.ts";
+import { tableIn } from "./mysqlDdl.ts";
+import { chunks, type Placed, type Shard } from "./mysqlShards.ts";
+import { anyOf, unionAll, valuesOf } from "./mysqlUnion.ts";
+import type { LookupChange, LookupKey, LookupRow } from "./port.ts";
+
+/** Rows of one statement. */
+const ROWS = 500;
+
+const COLUMNS = "name, `key`, id, nonce";
+
+/** Keys of one host in one statement. */
+export async function readLookups(
+	host: Host,
+	keys: readonly Placed<LookupKey>[],
+	asked: Asked,
+): Promise<readonly (LookupRow | null)[]> {
+	const shards = Map.groupBy(keys, ({ shard }) => shard);
+	const rows = await host.rows(
+		unionAll(
+			"lookups",
+			[...shards].map(([{ database }, some]) => {
+				const condition = anyOf(
+					[...Map.groupBy(some, ({ key }) => key.name)].map(
+						([name, named]) => ({
+							text: "name = ? AND `key` IN (?)",
+							values: [name, named.map(({ key }) => key.key)],
+						}),
+					),
+				);
+				return {
+					text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lookups")}
+						WHERE ${condition.text}`,
+					values: condition.values,
+				};
+			}),
+		),
+		asked,
+	);
+	const found = new Map(rows.map(rowOf).map((row) => [nameOf(row), row]));
+	return keys.map(({ key }) => found.get(nameOf(key)) ?? null);
+}
+
+/** Columns of bytes come as such. */
+function rowOf([name, key, id, nonce]: Row): LookupRow {
+	return {
+		name: String(name),
+		key: String(key),
+		id: id as Id,
+		nonce: String(nonce),
+	};
+}
+
+function nameOf({ name, key }: LookupKey): string {
+	return JSON.stringify([name, key]);
+}
+
+/**
+ * Changes of one mod shard, each by compare-and-set on its own row: one whose
+ * expectation does not hold changes nothing. No two are of the same key. Each
+ * may be repeated without harm, because a claim's nonce is its own. Claims and
+ * releases are a statement for many, in the order of the keys, so that two
+ * processes do not wait for each other's.
+ */
+export async function changeLookups(
+	{ host, database }: Shard,
+	changes: readonly LookupChange[],
+	asked: Asked,
+): Promise<void> {
+	const table = tableIn(database, "lookups");
+	const statements: Sql[] = [];
+	const claims: Scalar[][] = [];
+	const releases: Scalar[][] = [];
+	const ordered = changes.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+	for (const { name, key, expect, next } of ordered) {
+		if (expect === null) {
+			if (next !== null) claims.push([name, key, BigInt(next.id), next.nonce]);
+		} else if (next === null) {
+			releases.push([name, key, BigInt(expect.id), expect.nonce]);
+		} else {
+			statements.push({
+				name: "replace lookup",
+				text: `UPDATE ${table} SET id = ?, nonce = ?
+					WHERE name = ? AND \`key\` = ? AND id = ? AND nonce = ?`,
+				values: [
+					BigInt(next.id),
+					next.nonce,
+					name,
+					key,
+					BigInt(expect.id),
+					expect.nonce,
+				],
+			});
+		}
+	}
+	for (const some of chunks(claims, ROWS)) {
+		const { text, values } = valuesOf(some);
+		statements.push({
+			name: "insert lookup",
+			text: `INSERT INTO ${table} (${COLUMNS}) VALUES ${text}
+				ON DUPLICATE KEY UPDATE id = ${table}.id`,
+			values,
+		});
+	}
+	for (const some of chunks(releases, ROWS)) {
+		const condition = anyOf(
+			some.map((values) => ({
+				text: "name = ? AND `key` = ? AND id = ? AND nonce = ?",
+				values,
+			})),
+		);
+		statements.push({
+			name: "delete lookup",
+			text: `DELETE FROM ${table} WHERE ${condition.text}`,
+			values: condition.values,
+		});
+	}
+	for (const statement of statements) await host.run(statement, asked);
+}
+
+export async function walkLookups(
+	{ host, database }: Shard,
+	after: LookupKey | null,
+	limit: number,
+	asked: Asked,
+): Promise<readonly LookupRow[]> {
+	const rows = await host.rows(
+		{
+			name: "walk lookups",
+			text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lookups")}
+				WHERE (name = ? AND \`key\` > ?) OR name > ?
+				ORDER BY name, \`key\` LIMIT ${limit}`,
+			values: [after?.name ?? "", after?.key ?? "", after?.name ?? ""],
+		},
+		asked,
+	);
+	return rows.map(rowOf);
+}

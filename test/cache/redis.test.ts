@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
+import { openRedis } from "../../src/cache/redis.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+import { ask } from "../services/ask.ts";
+import { startRedis } from "../services/redis.ts";
+import type { Server } from "../services/server.ts";
+import {
+	asLease,
+	hit,
+	kindOf,
+	leaseOf,
+	sharedCacheTests,
+} from "../suites/sharedCache.ts";
+
+/** For what is not about the deadline, on a machine that runs much else. */
+const PATIENT = 5_000;
+
+describe("the shared cache on Redis", () => {
+	let server: Server;
+	before(async () => {
+		server = await startRedis();
+	});
+	after(() => server.stop());
+
+	sharedCacheTests({
+		port: () => server.port,
+		open: ({
+			port = server.port,
+			deadlineMs,
+			leaseSeconds,
+			tombstoneSeconds,
+			ttlSeconds,
+		} = {}) =>
+			openRedis({
+				url: `redis://127.0.0.1:${port}`,
+				...(deadlineMs !== undefined && { deadlineMs }),
+				...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
+				...(tombstoneSeconds !== undefined && {
+					tombstoneMs: tombstoneSeconds * 1_000,
+				}),
+				...(ttlSeconds !== undefined && { ttlMs: ttlSeconds * 1_000 }),
+			}),
+	});
+});
+
+describe("a Redis that fails", () => {
+	test("a head that was buried does not come back when the server is restarted from a snapshot", async () => {
+		await using server = await startRedis();
+		await using cache = openRedis({ url: server.url, deadlineMs: PATIENT });
+		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
+		const lease = await leaseOf(cache, "b");
+		const before = await command(server, "KEYS *");
+		await command(server, "SAVE");
+		assert.equal(await cache.bury(["a"]), true);
+		assert.equal(await cache.clear(["a", "b"]), true);
+		await server.kill();
+		await server.restart();
+
+		// The old head is there, under the name it had.
+		assert.equal(await command(server, "KEYS *"), before);
+		assert.match(before, /\.a\r\n/);
+		await until("the cache to come back", async () => {
+			const [looked] = await cache.look(["a"]);
+			assert.notEqual(kindOf(looked), "hit");
+			return kindOf(looked) === "lease";
+		});
+		// A lease of before the restart, whose token the snapshot holds, fills nothing that is asked for.
+		await cache.fill([{ lease, value: "old" }]);
+		assert.equal(kindOf((await cache.look(["b"]))[0]), "lease");
+	});
+
+	test("a replica is not asked, and one that was promoted is empty", async () => {
+		await using master = await startRedis();
+		await using replica = await startRedis();
+		await using first = openRedis({ url: master.url, deadlineMs: PATIENT });
+		await using second = openRedis({ url: replica.url, deadlineMs: 1_000 });
+		await first.fill([{ lease: await leaseOf(first, "a"), value: "old" }]);
+		await command(replica, `REPLICAOF 127.0.0.1 ${master.port}`);
+		await until("the replica to have what its master has", async () =>
+			(await command(replica, "KEYS *")).includes(".a\r\n"),
+		);
+		assert.deepEqual(await second.look(["a"]), [{ kind: "down" }]);
+		await command(replica, "REPLICAOF NO ONE");
+		await until("the promoted one to be used", async () => {
+			const [looked] = await second.look(["a"]);
+			assert.notEqual(kindOf(looked), "hit");
+			return kindOf(looked) === "lease";
+		});
+	});
+
+	test("a master that was made a replica is left at the first write it refuses", async () => {
+		await using server = await startRedis();
+		await using cache = openRedis({ url: server.url, deadlineMs: 1_000 });
+		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
+		await command(server, "REPLICAOF 127.0.0.1 1");
+		assert.equal(await cache.bury(["a"]), false);
+		await sleep(150);
+		assert.deepEqual(await cache.look(["a"]), [{ kind: "down" }]);
+	});
+
+	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
+		await using server = await startRedis();
+		await using cache = openRedis({ url: server.url, deadlineMs: 200 });
+		await until("a lease", async () => {
+			const [looked] = await cache.look(["a"]);
+			if (kindOf(looked) !== "lease") return false;
+			await cache.fill([{ lease: asLease(looked), value: "kept" }]);
+			return kindOf((await cache.look(["a"]))[0]) === "hit";
+		});
+		server.pause();
+		const first = await timed(() => cache.look(["a"]));
+		assert.deepEqual(first.answer, [{ kind: "down" }]);
+		assert.ok(first.ms >= 190, `took ${first.ms} ms`);
+		const next = await timed(() => cache.look(["a"]));
+		assert.deepEqual(next.answer, [{ kind: "down" }]);
+		assert.ok(next.ms < 50, `took ${next.ms} ms`);
+		assert.equal(await cache.bury(["a"]), false);
+		assert.equal(await cache.clear(["a"]), false);
+		server.resume();
+		await until(
+			"the value to be found again",
+			async () => kindOf((await cache.look(["a"]))[0]) === "hit",
+			2 * LONGEST_PAUSE_MS,
+		);
+		assert.deepEqual(await cache.look(["a"]), [hit("kept")]);
+	});
+
+	test("a server that is killed is down at once, and is used again after its restart", async () => {
+		await using server = await startRedis();
+		await using cache = openRedis({ url: server.url, deadlineMs: PATIENT });
+		await leaseOf(cache, "a");
+		await server.kill();
+		const killed = await timed(() => cache.look(["a", "b"]));
+		assert.deepEqual(killed.answer, [{ kind: "down" }, { kind: "down" }]);
+		assert.ok(killed.ms < 1_000, `took ${killed.ms} ms`);
+		assert.equal(await cache.clear(["a"]), false);
+		await server.restart();
+		await until(
+			"a lease",
+			async () => kindOf((await cache.look(["a"]))[0]) === "lease",
+			2 * LONGEST_PAUSE_MS,
+		);
+	});
+
+	test("a fill over a stalled link is given up after one deadline", async () => {
+		await using server = await startRedis();
+		await using proxy = await TcpProxy.to(server.port);
+		await using cache = openRedis({
+			url: `redis://127.0.0.1:${proxy.port}`,
+			deadlineMs: 200,
+		});
+		const lease = await leaseOf(cache, "a");
+		proxy.hold();
+		const fill = await timed(() => cache.fill([{ lease, value: "x" }]));
+		assert.ok(fill.ms >= 190 && fill.ms < 1_500, `took ${fill.ms} ms`);
+	});
+
+	test("without memory it refuses fills, leases and tombstones, and still answers hits and clears", async () => {
+		await using server = await startRedis();
+		await using cache = openRedis({ url: server.url, deadlineMs: PATIENT });
+		await cache.fill([{ lease: await leaseOf(cache, "held"), value: "kept" }]);
+		const lease = await leaseOf(cache, "leased");
+		await command(server, "CONFIG SET maxmemory-policy noeviction");
+		await command(server, "CONFIG SET maxmemory 1");
+		await cache.fill([{ lease, value: "refused" }]);
+		assert.deepEqual(await cache.look(["held", "leased", "absent"]), [
+			hit("kept"),
+			{ kind: "busy" },
+			{ kind: "down" },
+		]);
+		assert.equal(await cache.bury(["held"]), false);
+		assert.equal(await cache.clear(["held"]), true);
+		await command(server, "CONFIG SET maxmemory 0");
+		assert.equal(kindOf((await cache.look(["held"]))[0]), "lease");
+	});
+
+	test("a server that wants a password is down, and nothing is printed of it", async () => {
+		await using server = await startRedis({ args: ["--requirepass", "pw"] });
+		await using without = openRedis({ url: server.url, deadlineMs: PATIENT });
+		assert.deepEqual(await without.look(["a"]), [{ kind: "down" }]);
+		await using with_ = openRedis({
+			url: `redis://:pw@127.0.0.1:${server.port}`,
+			deadlineMs: PATIENT,
+		});
+		await leaseOf(with_, "a");
+	});
+
+	test("a URL that is none is refused without being repeated", () => {
+		for (const url of ["", "cache:6379", "http://cache", "redis://"]) {
+			assert.throws(() => openRedis({ url }), {
+				code: "BAD_CONFIG",
+				message:
+					"The URL of Redis must be like redis://cache1.example.com:6379 but got something else.",
+			});
+		}
+	});
+});
+
+async function timed<T>(run: () => Promise<T>) {
+	const begun = performance.now();
+	const answer = await run();
+	return { answer, ms: performance.now() - begun };
+}
+
+/** As told by the server, on a connection of its own. */
+function command(server: Server, line: string): Promise<string> {
+	return ask(server, line, /\r\n$/);
+}

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A link between a client and a server on 127.0.0.1 that can stall or be cut. */
+export class TcpProxy implements AsyncDisposable {
+	readonly port: number;
+	readonly #server: ReturnType<typeof createServer>;
+	readonly #pairs: Set<readonly [client: Socket, server: Socket]>;
+	readonly #held: (() => void)[] = [];
+	#holding = false;
+
+	private constructor(
+		server: ReturnType<typeof createServer>,
+		pairs: Set<readonly [Socket, Socket]>,
+	) {
+		this.#server = server;
+		this.#pairs = pairs;
+		this.port = (server.address() as AddressInfo).port;
+	}
+
+	static async to(port: number): Promise<TcpProxy> {
+		const pairs = new Set<readonly [Socket, Socket]>();
+		const server = createServer();
+		server.listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const proxy = new TcpProxy(server, pairs);
+		server.on("connection", (client) => {
+			const upstream = connect(port, "127.0.0.1");
+			const pair = [client, upstream] as const;
+			pairs.add(pair);
+			client.setNoDelay(true);
+			upstream.setNoDelay(true);
+			client.on("data", (bytes) => proxy.#pass(() => upstream.write(bytes)));
+			// What a client sent and then died of is on its way all the same.
+			client.on("end", () => proxy.#pass(() => upstream.end()));
+			upstream.on("data", (bytes) => client.write(bytes));
+			upstream.on("end", () => client.end());
+			upstream.on("close", () => {
+				client.destroy();
+				pairs.delete(pair);
+			});
+			client.on("error", () => {});
+			upstream.on("error", () => {});
+		});
+		return proxy;
+	}
+
+	/** What clients send from now on is kept back, also that of clients that leave. */
+	hold(): void {
+		this.#holding = true;
+	}
+
+	/** What was kept back goes on to the server. */
+	release(): void {
+		this.#holding = false;
+		for (const pass of this.#held.splice(0)) pass();
+	}
+
+	/** How many pieces are kept back. */
+	get held(): number {
+		return this.#held.length;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		const closed = once(this.#server, "close");
+		this.#server.close();
+		for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+		await closed;
+	}
+
+	#pass(pass: () => void): void {
+		if (this.#holding) this.#held.push(pass);
+		else pass();
+	}
+}

@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Waits until `look` answers true; fails with `expected` after `ms`. */
+export async function until(
+	expected: string,
+	look: () => boolean | Promise<boolean>,
+	ms = 10_000,
+): Promise<void> {
+	const deadline = performance.now() + ms;
+	while (!(await look())) {
+		if (performance.now() > deadline) {
+			throw new Error(`expected ${expected} but got: not within ${ms} ms`);
+		}
+		await sleep(10);
+	}
+}

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { demoGraph } from "../../src/demo/graph.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { fieldFaults } from "../../src/model/fieldFault.ts";
+import { importLines } from "../../src/ops/import.ts";
+import { takeLease } from "../../src/ops/importLease.ts";
+import type { ImportProgress } from "../../src/ops/importProgress.ts";
+import { REMOVED } from "../../src/storage/port.ts";
+import { openEmbedded } from "../helpers/embedded.ts";
+import {
+	ada,
+	board,
+	bob,
+	idOf,
+	like,
+	listOf,
+	pin,
+} from "../helpers/importedGraph.ts";
+import { dump, graphInKeys, importAll, sqlOn } from "../helpers/importing.ts";
+import { theModel } from "../helpers/model.ts";
+
+describe("an import that is run again", () => {
+	it("changes nothing when it is run again", async () => {
+		await using graph = await openEmbedded();
+		const lines = [
+			ada,
+			bob,
+			{ type: "User", key: "u:3", fields: { username: "ADA", name: "Third" } },
+			board,
+			pin(1),
+			pin(2, { origin: "p:1" }),
+			"bad",
+			like("u:bob", "p:1"),
+			{ edge: "followUser", from: "u:ada", to: "u:bob" },
+		];
+		await importAll(graph, lines);
+		const before = dump(graph.folder);
+		const { report } = await importAll(graph, lines);
+		assert.deepEqual([report.existing, report.bad], [7, 2]);
+		assert.deepEqual(dump(graph.folder), before);
+	});
+
+	it("leaves an edge that a user removed since as it is", async () => {
+		await using graph = await openEmbedded();
+		const lines = [ada, board, pin(1), like("u:ada", "p:1")];
+		await importAll(graph, lines);
+		const mapping = graph.mapping("likePin");
+		const user = (await idOf(graph, "u:ada")) as Id;
+		const liked = (await idOf(graph, "p:1")) as Id;
+		await graph.writes.setEdge(mapping, user, liked, false);
+		const { report } = await importAll(graph, lines);
+		assert.equal(report.existing, 4);
+		const [edge] = await graph.storage.edges([
+			{ mapping, from: user, to: liked },
+		]);
+		assert.ok(edge && !(edge instanceof Error));
+		assert.equal(edge.state, REMOVED);
+	});
+
+	it("stops between batches when it is told to, and is gone on with by the next", async () => {
+		await using graph = await openEmbedded();
+		await using whole = await openEmbedded();
+		const pins = Array.from({ length: 6_000 }, (_, n) => pin(n));
+		const lines = [ada, board, ...pins];
+		const aborted = new AbortController();
+		const { report } = await importAll(
+			graph,
+			(function* () {
+				for (const [at, line] of lines.entries()) {
+					if (at === 5_000) aborted.abort();
+					yield line;
+				}
+			})(),
+			{ signal: aborted.signal },
+		);
+		assert.equal(report.outcome, "aborted");
+		assert.equal(report.lines, 4_000);
+		const second = await importAll(graph, lines);
+		assert.equal(second.report.existing, 4_000);
+		await importAll(whole, lines);
+		const tops = await Promise.all(
+			[graph, whole].map(async (one) => {
+				const { list, edges } = await listOf(one, "placePin", "b:1");
+				return [
+					list.count,
+					edges.map(({ sequence }) => list.lastSequence - sequence),
+				];
+			}),
+		);
+		assert.deepEqual(tops[0], tops[1]);
+	});
+
+	it("ends in the same graph when it is killed again and again", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "corkboard-killed-"));
+		try {
+			const file = join(folder, "lines.ndjson");
+			const lines = [...demoGraph()].map((line) => JSON.stringify(line));
+			writeFileSync(file, lines.join("\n"));
+			const whole = join(folder, "whole");
+			const killed = join(folder, "killed");
+			await importing(whole, file, null);
+			const deaths = [150, 30, 300, 80, 500, 200];
+			let died = 0;
+			for (const ms of deaths) {
+				if (await importing(killed, file, ms)) died++;
+				// As if the seconds had passed until the lease of the dead is over.
+				sqlOn(
+					killed,
+					/^mod/,
+					"DELETE FROM lookups WHERE name = 'import state' AND key = 'lease'",
+				);
+			}
+			assert.ok(died >= 3, `expected deaths at work but got: ${died}`);
+			await importing(killed, file, null);
+			assert.deepEqual(graphInKeys(killed), graphInKeys(whole));
+		} finally {
+			rmSync(folder, { recursive: true, force: true });
+		}
+	});
+
+	it("is refused while another is at work", async () => {
+		await using graph = await openEmbedded();
+		await using lease = await takeLease(graph.storage);
+		await assert.rejects(importAll(graph, [bob]), {
+			code: "IN_USE",
+			message:
+				"Another import is at work on this graph; expected one at a time.",
+		});
+		await lease.check();
+	});
+
+	it("takes over from one that ended without a word, once its lease is over", async () => {
+		await using graph = await openEmbedded();
+		await graph.storage.setLookups([
+			{
+				name: "import state",
+				key: "lease",
+				expect: null,
+				next: { id: "0" as Id, nonce: `${Date.now() + 400} gone` },
+			},
+		]);
+		const began = Date.now();
+		const { report } = await importAll(graph, [ada]);
+		assert.deepEqual(report.objects, { User: 1 });
+		assert.ok(Date.now() - began >= 390);
+	});
+
+	it("goes no further once somebody took its lease", async () => {
+		await using graph = await openEmbedded();
+		const lease = await takeLease(graph.storage);
+		sqlOn(
+			graph.folder,
+			/^mod/,
+			"UPDATE lookups SET nonce = '9999999999999 other' WHERE name = 'import state'",
+		);
+		// Until it would have been renewed.
+		await sleep(1_200);
+		await assert.rejects(lease.check(), { code: "IN_USE" });
+		await lease[Symbol.asyncDispose]();
+	});
+
+	it("tells its progress, and how long it will take when it knows the length", async () => {
+		await using graph = await openEmbedded();
+		const pins = Array.from({ length: 30_000 }, (_, n) => pin(n));
+		const bytes = Buffer.from(
+			[ada, board, ...pins].map((line) => `${JSON.stringify(line)}\n`).join(""),
+		);
+		const told: ImportProgress[] = [];
+		await importLines(graph.store, Readable.from([bytes]), {
+			faultOf: fieldFaults(theModel().schema),
+			totalBytes: bytes.length,
+			onProgress: (progress) => told.push(progress),
+		});
+		const [first] = told;
+		assert.ok(first !== undefined);
+		assert.ok(first.lines > 0 && first.lines < 30_002);
+		assert.ok(first.perSecond > 0);
+		assert.equal(first.totalBytes, bytes.length);
+		assert.ok((first.secondsLeft ?? -1) >= 0);
+	});
+});
+
+/** Import in a process of its own, killed so many milliseconds after it began to write. Answers whether it died of that. */
+async function importing(
+	folder: string,
+	file: string,
+	killAfterMs: number | null,
+): Promise<boolean> {
+	const child = spawn(
+		process.execPath,
+		[
+			new URL("../helpers/importing.ts", import.meta.url).pathname,
+			folder,
+			file,
+			"4",
+		],
+		{ stdio: ["ignore", "pipe", "inherit"], timeout: 60_000 },
+	);
+	const exited = once(child, "exit");
+	let said = "";
+	for await (const chunk of child.stdout) {
+		said += String(chunk);
+		if (killAfterMs !== null && said.includes("at work")) {
+			await Promise.race([sleep(killAfterMs), exited]);
+			child.kill("SIGKILL");
+		}
+	}
+	const [code, signal] = await exited;
+	if (killAfterMs === null) assert.equal(code, 0);
+	return signal === "SIGKILL";
+}

@@ -1,0 +1,373 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Lease, Looked, SharedCache } from "../../src/cache/shared.ts";
+import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
+import { heard } from "../helpers/heard.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+
+export interface CacheOptions {
+	/** Of the server, or of a proxy before it. */
+	readonly port?: number;
+	readonly deadlineMs?: number;
+	readonly leaseSeconds?: number;
+	readonly tombstoneSeconds?: number;
+	readonly ttlSeconds?: number;
+}
+
+export interface OpenCache {
+	readonly port: () => number;
+	/** A cache of its own connection, as another process would have. */
+	readonly open: (options?: CacheOptions) => SharedCache;
+}
+
+/** A machine that runs many tests at once may keep an answer waiting: what is tested here is not the deadline. */
+const PATIENT = { deadlineMs: 5_000 };
+/** Longer than a second's lease may last in memcached, which counts whole ones. */
+const OVER_A_SECOND_MS = 2_200;
+const LONGEST_TOMBSTONE_MS = 3_500;
+
+let keys = 0;
+/** One that no other test has. */
+function newKey(): string {
+	return `1.test.${++keys}`;
+}
+
+export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
+	const open = (options?: CacheOptions) => openWith({ ...PATIENT, ...options });
+
+	test("a key that nobody has is leased to the first who looks, and busy to the others until it is filled", async () => {
+		await using one = open();
+		await using other = open();
+		const key = newKey();
+		const lease = await leaseOf(one, key);
+		assert.deepEqual(await other.look([key]), [{ kind: "busy" }]);
+		assert.deepEqual(await one.look([key]), [{ kind: "busy" }]);
+		await one.fill([{ lease, value: "new" }]);
+		assert.deepEqual(await other.look([key]), [hit("new")]);
+		assert.deepEqual(await one.look([key]), [hit("new")]);
+	});
+
+	test("of two who look at once one gets the lease", async () => {
+		await using one = open();
+		await using other = open();
+		for (let round = 0; round < 20; round++) {
+			const key = newKey();
+			const looked = await Promise.all([one.look([key]), other.look([key])]);
+			assert.deepEqual(looked.flat().map(kindOf).toSorted(), ["busy", "lease"]);
+		}
+	});
+
+	test("answers come in the order of the keys, whatever is known of each", async () => {
+		await using cache = open();
+		const [held, buried, leased, absent] = [1, 2, 3, 4].map(newKey) as [
+			string,
+			string,
+			string,
+			string,
+		];
+		await cache.fill([{ lease: await leaseOf(cache, held), value: "held" }]);
+		await cache.bury([buried]);
+		await leaseOf(cache, leased);
+		const looked = await cache.look([absent, leased, held, buried]);
+		assert.deepEqual(looked.map(kindOf), ["lease", "busy", "hit", "busy"]);
+		assert.deepEqual(looked[2], hit("held"));
+	});
+
+	test("a fill is refused after the key was cleared", async () => {
+		await using cache = open();
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		assert.equal(await cache.clear([key]), true);
+		await cache.fill([{ lease, value: "old" }]);
+		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+	});
+
+	test("a fill is refused over a tombstone", async () => {
+		await using cache = open();
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		assert.equal(await cache.bury([key]), true);
+		await cache.fill([{ lease, value: "old" }]);
+		assert.deepEqual(await cache.look([key]), [{ kind: "busy" }]);
+	});
+
+	test("a fill is refused over another's lease, whose own is taken", async () => {
+		await using cache = open();
+		const key = newKey();
+		const first = await leaseOf(cache, key);
+		await cache.clear([key]);
+		const second = await leaseOf(cache, key);
+		await cache.fill([{ lease: first, value: "old" }]);
+		assert.deepEqual(await cache.look([key]), [{ kind: "busy" }]);
+		await cache.fill([{ lease: second, value: "new" }]);
+		await cache.fill([{ lease: first, value: "old" }]);
+		assert.deepEqual(await cache.look([key]), [hit("new")]);
+	});
+
+	test("a fill is refused once its lease has run out", async () => {
+		await using cache = open({ leaseSeconds: 1 });
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		await sleep(OVER_A_SECOND_MS);
+		await cache.fill([{ lease, value: "old" }]);
+		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+	});
+
+	test("a fill under a lease that was used is refused", async () => {
+		await using cache = open();
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		await cache.fill([{ lease, value: "first" }]);
+		await cache.fill([{ lease, value: "second" }]);
+		assert.deepEqual(await cache.look([key]), [hit("first")]);
+	});
+
+	test("a tombstone takes the place of a value, and ends by itself", async () => {
+		await using cache = open();
+		const key = newKey();
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
+		assert.equal(await cache.bury([key]), true);
+		assert.deepEqual(await cache.look([key]), [{ kind: "busy" }]);
+		await sleep(LONGEST_TOMBSTONE_MS);
+		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+	});
+
+	test("a tombstone stands for two seconds", async () => {
+		await using cache = open();
+		const key = newKey();
+		for (let tries = 1; ; tries++) {
+			const begun = performance.now();
+			await cache.bury([key]);
+			await sleep(1_800);
+			const looked = await cache.look([key]);
+			const ms = performance.now() - begun;
+			// A machine that is busy may be late with the look itself.
+			if (ms > 2_000 && tries < 10) continue;
+			assert.deepEqual(looked, [{ kind: "busy" }], `after ${ms} ms`);
+			break;
+		}
+	});
+
+	test("a key that was buried and cleared can be filled at once", async () => {
+		await using cache = open();
+		const key = newKey();
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
+		assert.equal(await cache.bury([key]), true);
+		assert.equal(await cache.clear([key]), true);
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "new" }]);
+		assert.deepEqual(await cache.look([key]), [hit("new")]);
+	});
+
+	test("a clear also takes away a value that came in after the tombstone had run out", async () => {
+		await using cache = open({ tombstoneSeconds: 1 });
+		const key = newKey();
+		await cache.bury([key]);
+		await sleep(OVER_A_SECOND_MS);
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
+		assert.deepEqual(await cache.look([key]), [hit("old")]);
+		assert.equal(await cache.clear([key]), true);
+		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+	});
+
+	test("a value is gone after its time", async () => {
+		await using cache = open({ ttlSeconds: 1 });
+		const key = newKey();
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
+		await sleep(OVER_A_SECOND_MS);
+		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+	});
+
+	test("a clear of what is not there is acknowledged, and so is one of nothing", async () => {
+		await using cache = open();
+		assert.equal(await cache.clear([newKey(), newKey()]), true);
+		assert.equal(await cache.clear([]), true);
+		assert.equal(await cache.bury([]), true);
+		assert.deepEqual(await cache.look([]), []);
+		await cache.fill([]);
+	});
+
+	for (const between of ["lands on nothing", "lands on a new value"] as const) {
+		test(`a fill held up on its way while the object was written ${between}, and is refused`, async () => {
+			await using proxy = await TcpProxy.to(port());
+			await using far = open({ port: proxy.port });
+			await using near = open();
+			const key = newKey();
+			const lease = await leaseOf(far, key);
+			proxy.hold();
+			const filling = far.fill([{ lease, value: "old" }]);
+			await until("the fill to be held", () => proxy.held > 0);
+			assert.equal(await near.bury([key]), true);
+			assert.equal(await near.clear([key]), true);
+			if (between === "lands on a new value") {
+				await near.fill([{ lease: await leaseOf(near, key), value: "new" }]);
+			}
+			proxy.release();
+			await filling;
+			const [looked] = await near.look([key]);
+			if (between === "lands on nothing") assert.equal(kindOf(looked), "lease");
+			else assert.deepEqual(looked, hit("new"));
+		});
+	}
+
+	test("a fill that was given up and lands later is refused all the same", async () => {
+		await using proxy = await TcpProxy.to(port());
+		await using far = open({ port: proxy.port, deadlineMs: 300 });
+		await using near = open();
+		const key = newKey();
+		const lease = await leaseOf(far, key);
+		proxy.hold();
+		await far.fill([{ lease, value: "old" }]);
+		assert.ok(proxy.held > 0);
+		assert.equal(await near.clear([key]), true);
+		proxy.release();
+		for (let look = 0; look < 10; look++) {
+			const [looked] = await near.look([key]);
+			assert.notEqual(kindOf(looked), "hit");
+			await sleep(10);
+		}
+	});
+
+	test("values come back letter by letter", async () => {
+		await using cache = open();
+		const values = [
+			"",
+			"null",
+			"V",
+			"Lx",
+			"T",
+			'{"name":"Änne 🌍"}',
+			"\u0000\r\n\t END\r\n",
+			"\ufeffmark",
+			"line\u2028paragraph\u2029",
+			"é́ 한글 ‮ rtl 👩‍👩‍👧",
+			"\u{10ffff}\uffff\u007f\u0080",
+			"🌍".repeat(50_000),
+		];
+		const all = values.map(newKey);
+		const leases = (await cache.look(all)).map(asLease);
+		await cache.fill(
+			values.map((value, at) => ({ lease: leases[at] as Lease, value })),
+		);
+		assert.deepEqual(await cache.look(all), values.map(hit));
+	});
+
+	test("half a surrogate pair, which UTF-8 cannot say, is not kept, and nobody waits for it", async () => {
+		await using cache = open();
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		await cache.fill([{ lease, value: "half \ud83c" }]);
+		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+	});
+
+	test("a value too large is not kept, nobody waits for it, and its neighbours are", async () => {
+		await using cache = open();
+		const [large, small] = [newKey(), newKey()];
+		const fills = [
+			{ lease: await leaseOf(cache, large), value: "x".repeat(1_000_001) },
+			{ lease: await leaseOf(cache, small), value: "small" },
+		];
+		await cache.fill(fills);
+		const looked = await cache.look([large, small]);
+		assert.equal(kindOf(looked[0]), "lease");
+		assert.deepEqual(looked[1], hit("small"));
+	});
+
+	test("hundreds of keys are looked up in one batch, leased in another, and filled in a third", async () => {
+		await using cache = open();
+		const all = Array.from({ length: 400 }, newKey);
+		const calls = await heard<CacheCall>(CHANNELS.cacheCall, async () => {
+			const leases = (await cache.look(all)).map(asLease);
+			await cache.fill(leases.map((lease, at) => ({ lease, value: `v${at}` })));
+			assert.deepEqual(
+				await cache.look(all),
+				all.map((_, at) => hit(`v${at}`)),
+			);
+		});
+		assert.deepEqual(
+			calls.map(({ verb, keys, ok }) => ({ verb, keys, ok })),
+			["look", "lease", "fill", "look"].map((verb) => ({
+				verb,
+				keys: 400,
+				ok: true,
+			})),
+		);
+	});
+
+	test("thousands of keys, and megabytes of values, are split and come back whole", async () => {
+		await using cache = open();
+		const all = Array.from({ length: 2_345 }, newKey);
+		const values = all.map((_, at) => `${at} `.padEnd(1_500, "é"));
+		const leases = (await cache.look(all)).map(asLease);
+		await cache.fill(
+			leases.map((lease, at) => ({ lease, value: values[at] as string })),
+		);
+		assert.deepEqual(await cache.look(all), values.map(hit));
+		assert.equal(await cache.bury(all), true);
+		assert.deepEqual(
+			new Set((await cache.look(all)).map(kindOf)),
+			new Set(["busy"]),
+		);
+		assert.equal(await cache.clear(all), true);
+		assert.deepEqual(
+			new Set((await cache.look(all)).map(kindOf)),
+			new Set(["lease"]),
+		);
+	});
+
+	test("many batches at once each get their own answers", async () => {
+		await using cache = open();
+		const batches = Array.from({ length: 100 }, () => [newKey(), newKey()]);
+		await Promise.all(
+			batches.map(async (batch) => {
+				const leases = (await cache.look(batch)).map(asLease);
+				await cache.fill(
+					leases.map((lease, at) => ({ lease, value: `of ${batch[at]}` })),
+				);
+			}),
+		);
+		const looked = await Promise.all(batches.map((batch) => cache.look(batch)));
+		assert.deepEqual(
+			looked,
+			batches.map((batch) => batch.map((key) => hit(`of ${key}`))),
+		);
+	});
+
+	test("a key asked for twice in one batch is leased once", async () => {
+		await using cache = open();
+		const key = newKey();
+		const looked = await cache.look([key, key]);
+		assert.deepEqual(looked.map(kindOf), ["lease", "busy"]);
+	});
+
+	test("a cache that was disposed of answers that it is down, at once", async () => {
+		const cache = open();
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		await cache[Symbol.asyncDispose]();
+		assert.deepEqual(await cache.look([key]), [{ kind: "down" }]);
+		await cache.fill([{ lease, value: "late" }]);
+		assert.equal(await cache.bury([key]), false);
+		assert.equal(await cache.clear([key]), false);
+	});
+}
+
+export function hit(value: string): Looked {
+	return { kind: "hit", value };
+}
+
+export function kindOf(looked: Looked | undefined): string {
+	return looked?.kind ?? "nothing";
+}
+
+export function asLease(looked: Looked | undefined): Lease {
+	if (looked?.kind !== "lease") {
+		throw new Error(`expected a lease but got: ${kindOf(looked)}`);
+	}
+	return looked.lease;
+}
+
+export async function leaseOf(cache: SharedCache, key: string): Promise<Lease> {
+	return asLease((await cache.look([key]))[0]);
+}
