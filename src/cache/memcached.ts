@@ -50,6 +50,12 @@ export function openMemcached(options: {
 		tombstoneSeconds = 3,
 	} = options;
 	const hosts = [...new Set(options.hosts)].toSorted();
+	if (hosts.length === 0) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			"Expected at least one memcached host but got: none",
+		);
+	}
 	const prefix = `c1.${createHash("sha256").update(hosts.join()).digest("hex").slice(0, 8)}.`;
 	const links = hosts.map((host) => {
 		const address = parseAddress(host);

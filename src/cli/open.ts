@@ -1,6 +1,7 @@
 import { type Config, embeddedSecret } from "../config.ts";
+import { createStore } from "../graph/createStore.ts";
 import { guardsOf, isLiving } from "../graph/rules.ts";
-import { createStore, type Store } from "../graph/store.ts";
+import type { Store } from "../graph/store.ts";
 import { Sweeper, sweep } from "../graph/sweeper.ts";
 import { createView } from "../graph/view.ts";
 import { createWrites } from "../graph/writes.ts";

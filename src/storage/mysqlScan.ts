@@ -80,10 +80,7 @@ export async function scanLists(
 	});
 }
 
-function edgesOf(
-	{ key: scan, shard }: Placed<Scan>,
-	place: number,
-): Fragment {
+function edgesOf({ key: scan, shard }: Placed<Scan>, place: number): Fragment {
 	const { mapping, from, after, before, limit } = scan;
 	const [high, low] = isDescending(mapping) ? [after, before] : [before, after];
 	const order = runsDown(scan) ? "DESC" : "ASC";

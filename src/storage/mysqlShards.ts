@@ -1,7 +1,11 @@
 import { CorkboardError } from "../errors.ts";
 import { MysqlFailure, UnknownOutcome } from "../mysql/failure.ts";
 import { Host, type HostLimits } from "../mysql/host.ts";
-import { type HostUrl, parseHostUrl, printHostUrl } from "../topology/hostUrl.ts";
+import {
+	type HostUrl,
+	parseHostUrl,
+	printHostUrl,
+} from "../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
 import { databaseOf } from "./mysqlDdl.ts";
 import type { Answer } from "./port.ts";

@@ -144,7 +144,12 @@ export interface Served extends Program {
 /** A server on a free port, without a demo graph or GraphiQL unless the settings say otherwise. */
 export async function serve(env: Environment): Promise<Served> {
 	const program = startProgram(["serve"], {
-		env: { PORT: "0", CORKBOARD_DEMO: "off", CORKBOARD_GRAPHIQL: "off", ...env },
+		env: {
+			PORT: "0",
+			CORKBOARD_DEMO: "off",
+			CORKBOARD_GRAPHIQL: "off",
+			...env,
+		},
 	});
 	try {
 		const [, url = ""] = await program.printed(

@@ -13,7 +13,8 @@ import { fieldFaults } from "../../src/model/fieldFault.ts";
 import { importLines } from "../../src/ops/import.ts";
 import { takeLease } from "../../src/ops/importLease.ts";
 import type { ImportProgress } from "../../src/ops/importProgress.ts";
-import { REMOVED } from "../../src/storage/port.ts";
+import { verify } from "../../src/ops/verify.ts";
+import { REMOVED, type Storage } from "../../src/storage/port.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
 import {
 	ada,
@@ -24,7 +25,13 @@ import {
 	listOf,
 	pin,
 } from "../helpers/importedGraph.ts";
-import { dump, graphInKeys, importAll, sqlOn } from "../helpers/importing.ts";
+import {
+	dump,
+	graphInKeys,
+	importAll,
+	START,
+	sqlOn,
+} from "../helpers/importing.ts";
 import { theModel } from "../helpers/model.ts";
 
 describe("an import that is run again", () => {
@@ -96,6 +103,51 @@ describe("an import that is run again", () => {
 			}),
 		);
 		assert.deepEqual(tops[0], tops[1]);
+	});
+
+	it("ends in the same graph wherever between two writes it dies", async () => {
+		const lines = [
+			{ type: "Interest", key: "i:1", fields: { slug: "art", name: "Art" } },
+			ada,
+			bob,
+			board,
+			{ ...board, key: "b:2", fields: { owner: "u:bob", name: "Two" } },
+			pin(1),
+			{ ...pin(2), fields: { board: "b:2", origin: "p:1" } },
+			{ edge: "filePin", from: "p:2", to: "i:1" },
+			like("u:bob", "p:1"),
+			{ edge: "followUser", from: "u:ada", to: "u:bob" },
+			{ edge: "followUser", from: "u:bob", to: "u:ada" },
+		];
+		const now = () => START;
+		await using whole = await openEmbedded();
+		await importAll(whole, lines, { now });
+		const expected = graphInKeys(whole.folder);
+
+		let deaths = 0;
+		for (let at = 1, isOver = false; !isOver; at++) {
+			await using graph = await openEmbedded();
+			const dying = dyingAt(graph.storage, at);
+			const store = createStore({
+				...graph.store,
+				storage: dying.storage,
+				cacheBytes: 0,
+			});
+			await importAll({ store }, lines, { now }).catch(() => {});
+			isOver = !dying.isDead();
+			if (isOver) break;
+			deaths++;
+			sqlOn(
+				graph.folder,
+				/^mod/,
+				"DELETE FROM lookups WHERE name = 'import state' AND key = 'lease'",
+			);
+			const { bad } = await importAll({ store: graph.cold() }, lines, { now });
+			assert.deepEqual(bad, []);
+			assert.deepEqual(graphInKeys(graph.folder), expected, `death ${at}`);
+			assert.deepEqual((await verify(graph.cold())).found, []);
+		}
+		assert.ok(deaths > 20, `expected many deaths but got: ${deaths}`);
 	});
 
 	it("ends in the same graph when it is killed again and again", async () => {
@@ -216,4 +268,31 @@ async function importing(
 	const [code, signal] = await exited;
 	if (killAfterMs === null) assert.equal(code, 0);
 	return signal === "SIGKILL";
+}
+
+/** A storage whose process dies at its n-th write: odd ones before it happens, even ones just after. Nothing is answered from then on. */
+function dyingAt(storage: Storage, nth: number) {
+	const writes = new Set<string | symbol>(["transact", "setLookups", "settle"]);
+	const dies = Math.ceil(nth / 2);
+	let written = 0;
+	let isDead = false;
+	const die = () => {
+		isDead = true;
+		throw new Error("died here");
+	};
+	const dying = new Proxy(storage, {
+		get(target, name) {
+			const value: unknown = Reflect.get(target, name, target);
+			if (typeof value !== "function") return value;
+			return async (...given: unknown[]) => {
+				if (isDead) die();
+				const isLast = writes.has(name) && ++written === dies;
+				if (isLast && nth % 2 === 1) die();
+				const answer: unknown = await value.apply(target, given);
+				if (isLast) die();
+				return answer;
+			};
+		},
+	});
+	return { storage: dying, isDead: () => isDead };
 }

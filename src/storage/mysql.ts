@@ -1,0 +1,316 @@
+import type { Call } from "../diagnostics.ts";
+import { CorkboardError } from "../errors.ts";
+import { type Id, unpackId } from "../id/ids.ts";
+import type { Mapping, Model } from "../model/types.ts";
+import { MysqlFailure } from "../mysql/failure.ts";
+import type { Asked, HostLimits } from "../mysql/host.ts";
+import { limitOf } from "../mysql/limit.ts";
+import { openShards } from "../topology/ranges.ts";
+import type { Topology } from "../topology/types.ts";
+import { beginCall } from "./beginCall.ts";
+import { checkScan } from "./checkScan.ts";
+import { modShard } from "./modShard.ts";
+import { initShards } from "./mysqlInit.ts";
+import { walkLists } from "./mysqlLists.ts";
+import { changeLookups, readLookups, walkLookups } from "./mysqlLookups.ts";
+import { readEdges, walkEdges } from "./mysqlMappings.ts";
+import { readObjects, typeNamed, walkObjects } from "./mysqlObjects.ts";
+import { type DatedDebt, deleteDebts, oldestDebts } from "./mysqlOutbox.ts";
+import { scanLists } from "./mysqlScan.ts";
+import { asStorageError, byHost, type Shard, shardsOn } from "./mysqlShards.ts";
+import { Transactions } from "./mysqlTransactions.ts";
+import type {
+	Answer,
+	DebtKey,
+	DebtRow,
+	Edge,
+	EdgeKey,
+	ListRow,
+	LookupChange,
+	LookupKey,
+	LookupRow,
+	Scan,
+	Scanned,
+	Storage,
+	StoredObject,
+	Transacted,
+	Transaction,
+} from "./port.ts";
+import { unmapped } from "./unmapped.ts";
+
+/** How many rows a walk holds at a time. */
+const WALK_ROWS = 1_000;
+
+/**
+ * Keys of one statement; more are as many statements side by side. A part of a
+ * UNION ALL costs the server 40 to 90 µs (FIELD §9): a scan is one, objects are
+ * one for each table of each shard.
+ */
+const OBJECTS = 500;
+const SCANS = 100;
+const EDGES = 500;
+const LOOKUPS = 500;
+const OUTBOXES = 100;
+
+export interface MysqlLimits extends HostLimits {
+	/** A transaction's, with all its waiting and its tries. Milliseconds. */
+	readonly writeMs: number;
+	/** Transactions of this process that wait for their lists. */
+	readonly maxQueued: number;
+}
+
+const LIMITS: MysqlLimits = {
+	connections: 10,
+	maxWaiting: 1_000,
+	connectMs: 1_000,
+	readMs: 2_000,
+	writeMs: 5_000,
+	maxQueued: 10_000,
+};
+
+export interface MysqlOptions {
+	readonly model: Model;
+	readonly topology: Topology;
+	readonly readOnly?: boolean;
+	readonly limits?: Partial<MysqlLimits>;
+}
+
+/**
+ * Storage on MySQL 8.0 and MariaDB 10.11, or later: each shard is a database
+ * `db00000`, each mod shard a database `mod00000`, on the host its range names.
+ * Nothing is opened before it is needed. With `readOnly` nothing is written.
+ */
+export async function openMysqlStorage(
+	options: MysqlOptions,
+): Promise<Storage> {
+	return new MysqlStorage(options);
+}
+
+class MysqlStorage implements Storage {
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly modShards: number;
+	readonly #model: Model;
+	readonly #limits: MysqlLimits;
+	readonly #readOnly: boolean;
+	readonly #map: ReturnType<typeof shardsOn>;
+	readonly #transactions: Transactions;
+
+	constructor({ model, topology, readOnly = false, limits }: MysqlOptions) {
+		this.#model = model;
+		this.#limits = { ...LIMITS, ...limits };
+		this.#readOnly = readOnly;
+		this.#map = shardsOn(topology, this.#limits, readOnly);
+		this.shards = [...this.#map.shards.keys()];
+		this.openShards = openShards(topology);
+		this.modShards = this.#map.modShards.size;
+		this.#transactions = new Transactions(model, this.#limits);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#map.shards.get(shard)?.host.name ?? null;
+	}
+
+	async objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<readonly Answer<string | null>[]> {
+		beginCall("objects", ids.length, call);
+		return byHost<Id, string | null>(ids, {
+			shardOf: (id) => this.#map.shards.get(unpackId(id).shard),
+			absent: () => null,
+			maxKeys: OBJECTS,
+			read: (host, some) =>
+				readObjects(host, this.#model, some, this.#asked(some, call)),
+		});
+	}
+
+	async scan(
+		scans: readonly Scan[],
+		call?: Call,
+	): Promise<readonly Answer<Scanned>[]> {
+		beginCall("scan", scans.length, call);
+		for (const scan of scans) {
+			checkScan(scan);
+			this.#checkMapping(scan.mapping);
+		}
+		return byHost<Scan, Scanned>(scans, {
+			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			absent: ({ from }) => ({
+				edges: [],
+				list: { from, count: 0, lastSequence: 0, epoch: 0 },
+			}),
+			maxKeys: SCANS,
+			read: (host, some) => scanLists(host, some, this.#asked(some, call)),
+		});
+	}
+
+	async edges(
+		keys: readonly EdgeKey[],
+		call?: Call,
+	): Promise<readonly Answer<Edge | null>[]> {
+		beginCall("edges", keys.length, call);
+		for (const { mapping } of keys) this.#checkMapping(mapping);
+		return byHost<EdgeKey, Edge | null>(keys, {
+			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			absent: () => null,
+			maxKeys: EDGES,
+			read: (host, some) => readEdges(host, some, this.#asked(some, call)),
+		});
+	}
+
+	async lookups(
+		keys: readonly LookupKey[],
+		call?: Call,
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		beginCall("lookups", keys.length, call);
+		return this.#lookups(keys, call);
+	}
+
+	async transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
+		const { lists, objects, edges, around, creates } = transaction;
+		const keys = [lists, objects, edges, around, creates];
+		beginCall(
+			"transact",
+			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+		);
+		const shard = this.#shard(transaction.shard);
+		this.#checkWritable(shard);
+		return this.#transactions.run(shard, transaction);
+	}
+
+	async setLookups(
+		changes: readonly LookupChange[],
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		beginCall("setLookups", changes.length);
+		const answers = new Array<Answer<LookupRow | null>>(changes.length);
+		for (const wave of waves(changes)) {
+			const some = wave.map((index) => changes[index] as LookupChange);
+			const changed = await byHost<LookupChange, null>(some, {
+				shardOf: ({ key }) => this.#modShardOf(key),
+				absent: () => null,
+				maxKeys: Number.POSITIVE_INFINITY,
+				read: async () => some.map(() => null),
+			});
+			const failed = await this.#changeLookups(some);
+			const rows = await this.#lookups(some);
+			wave.forEach((index, at) => {
+				answers[index] =
+					failed.get(modShard(some[at]?.key ?? "", this.modShards)) ??
+					(changed[at] instanceof CorkboardError
+						? changed[at]
+						: (rows[at] as Answer<LookupRow | null>));
+			});
+		}
+		return answers;
+	}
+
+	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
+	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
+		beginCall("owed", this.shards.length);
+		const writtenBy = (Date.now() - olderThanMs) * 1_000;
+		const debts: DatedDebt[] = [];
+		await byHost<number, null>(this.shards, {
+			shardOf: (shard) => this.#map.shards.get(shard),
+			absent: () => null,
+			maxKeys: OUTBOXES,
+			read: async (host, some) => {
+				const shards = some.map(({ shard }) => shard);
+				const asked = this.#asked(some);
+				debts.push(
+					...(await oldestDebts(host, shards, writtenBy, limit, asked)),
+				);
+				return some.map(() => null);
+			},
+		});
+		return debts
+			.sort((a, b) => a.ts - b.ts || a.shard - b.shard || a.local - b.local)
+			.map(({ shard, local, debt }) => ({ shard, local, debt }));
+	}
+
+	async settle(debts: readonly DebtKey[]): Promise<void> {
+		beginCall("settle", debts.length);
+		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
+		const failures = await Promise.all(
+			[...shards].map(async ([shard, some]) => {
+				this.#checkWritable(shard);
+				return failureOf(shard, () =>
+					deleteDebts(
+						shard,
+						some.map(({ local }) => local),
+						this.#asked([{ shard }]),
+					),
+				);
+			}),
+		);
+		const failed = failures.find((failure) => failure !== null);
+		if (failed) throw failed;
+	}
+
+	async init(progress?: (done: number, total: number) => void): Promise<void> {
+		beginCall("init", this.#map.shards.size + this.#map.modShards.size);
+		for (const shard of this.#map.shards.values()) this.#checkWritable(shard);
+		await initShards(this.#model, this.#map, progress);
+	}
+
+	walkObjects(
+		shard: number,
+		type: string,
+	): AsyncIterable<readonly StoredObject[]> {
+		const object = typeNamed(this.#model, type);
+		const place = this.#shard(shard);
+		return walk<StoredObject>("walkObjects", place, (last) =>
+			walkObjects(
+				place,
+				object,
+				last === null ? 0 : unpackId(last.id).local,
+				WALK_ROWS,
+				this.#asked([{ shard: place }]),
+			),
+		);
+	}
+
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+		const place = this.#shard(shard);
+		this.#checkMapping(mapping);
+		return walk<Edge>("walkEdges", place, (last) =>
+			walkEdges(
+				place,
+				mapping,
+				last,
+				WALK_ROWS,
+				this.#asked([{ shard: place }]),
+			),
+		);
+	}
+
+	walkLists(
+		shard: number,
+		mapping: Mapping,
+	): AsyncIterable<readonly ListRow[]> {
+		const place = this.#shard(shard);
+		return walk<ListRow>("walkLists", place, (last) =>
+			walkLists(
+				place,
+				mapping,
+				last?.from ?? null,
+				WALK_ROWS,
+				this.#asked([{ shard: place }]),
+			),
+		);
+	}
+
+	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
+		const place = this.#map.modShards.get(shard);
+		if (place === undefined) throw unmapped("mod shard", shard);
+		return walk<LookupRow>("walkLookups", place, (last) =>
+			walkLookups(place, last, WALK_ROWS, this.#asked([{ shard: place }])),
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await Promise.all(
+			this.#map.hosts.map((host) => host[Symbol.asyncDispose]()),
+		);
+	}
+}

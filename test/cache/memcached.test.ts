@@ -1,0 +1,386 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
+import { openMemcached } from "../../src/cache/memcached.ts";
+import {
+	type CacheCall,
+	type CacheHost,
+	CHANNELS,
+} from "../../src/diagnostics.ts";
+import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
+import { heard } from "../helpers/heard.ts";
+import { until } from "../helpers/until.ts";
+import { startMemcached } from "../services/memcached.ts";
+import type { Server } from "../services/server.ts";
+import {
+	asLease,
+	hit,
+	kindOf,
+	leaseOf,
+	sharedCacheTests,
+} from "../suites/sharedCache.ts";
+
+const DOWN = { kind: "down" } as const;
+/** For what is not about the deadline, on a machine that runs much else. */
+const PATIENT = 5_000;
+
+describe("the shared cache on memcached", () => {
+	let server: Server;
+	before(async () => {
+		server = await startMemcached();
+	});
+	after(() => server.stop());
+
+	sharedCacheTests({
+		port: () => server.port,
+		open: ({ port = server.port, ...options } = {}) =>
+			openMemcached({ hosts: [`127.0.0.1:${port}`], ...options }),
+	});
+
+	test("a key that memcached would choke on is never sent, is down for readers and needs no burial", async () => {
+		await using cache = openMemcached({
+			hosts: [server.address],
+			deadlineMs: PATIENT,
+		});
+		const bad = ["a b", "a\nb", "a\u0000", "\u007f", "", "ä", "x".repeat(250)];
+		assert.deepEqual(
+			await cache.look(bad),
+			bad.map(() => DOWN),
+		);
+		assert.equal(await cache.bury(bad), true);
+		assert.equal(await cache.clear(bad), true);
+		const longest = "x".repeat(238);
+		const [looked, ...others] = await cache.look([longest, ...bad]);
+		assert.deepEqual(
+			others,
+			bad.map(() => DOWN),
+		);
+		await cache.fill([{ lease: asLease(looked), value: "kept" }]);
+		assert.deepEqual(await cache.look([longest]), [hit("kept")]);
+	});
+});
+
+describe("several memcached hosts", () => {
+	let servers: readonly Server[];
+	before(async () => {
+		servers = await Promise.all([1, 2, 3].map(() => startMemcached()));
+	});
+	after(() => Promise.all(servers.map((server) => server.stop())));
+	const hosts = () => servers.map(({ address }) => address);
+	const keys = Array.from({ length: 300 }, (_, at) => `1.object.${at}`);
+
+	test("each is asked once for its share, which is about the same for all", async () => {
+		await using cache = openMemcached({ hosts: hosts(), deadlineMs: PATIENT });
+		const leases = (await cache.look(keys)).map(asLease);
+		await cache.fill(leases.map((lease) => ({ lease, value: "kept" })));
+		const calls = await heard<CacheCall>(CHANNELS.cacheCall, async () => {
+			assert.deepEqual(
+				await cache.look(keys),
+				keys.map(() => hit("kept")),
+			);
+		});
+		assert.deepEqual(
+			calls.map(({ host, verb }) => [verb, host]).toSorted(),
+			hosts()
+				.map((host) => ["look", host])
+				.toSorted(),
+		);
+		for (const call of calls) {
+			assert.ok(call.keys > 70 && call.keys < 130, `${call.keys} of 300`);
+		}
+	});
+
+	test("their order in the list makes no difference; another list begins empty", async () => {
+		const all = hosts();
+		await using cache = openMemcached({ hosts: all, deadlineMs: PATIENT });
+		const key = "1.order";
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "kept" }]);
+		await using same = openMemcached({
+			hosts: [...all.toReversed(), all[1] as string],
+			deadlineMs: PATIENT,
+		});
+		assert.deepEqual(await same.look([key]), [hit("kept")]);
+		for (const host of all) {
+			await using fewer = openMemcached({
+				hosts: all.filter((other) => other !== host),
+				deadlineMs: PATIENT,
+			});
+			assert.equal(kindOf((await fewer.look([key]))[0]), "lease");
+		}
+	});
+
+	test("the keys of a dead host are skipped and not asked of another, and a write of them is owed", async () => {
+		await using cache = openMemcached({ hosts: hosts(), deadlineMs: PATIENT });
+		const many = keys.map((key) => `dead.${key}`);
+		const leases = (await cache.look(many)).map(asLease);
+		await cache.fill(leases.map((lease) => ({ lease, value: "kept" })));
+		const dead = servers[1] as Server;
+		await dead.kill();
+		const looked = await cache.look(many);
+		const down = many.filter((_, at) => kindOf(looked[at]) === "down");
+		assert.equal(
+			looked.filter((one) => kindOf(one) === "hit").length,
+			300 - down.length,
+		);
+		assert.ok(down.length > 70, `${down.length} of 300`);
+		assert.equal(await cache.bury(many), false);
+		assert.equal(await cache.clear(down.slice(0, 1)), false);
+		const alive = many.filter((key) => !down.includes(key));
+		assert.equal(await cache.clear(alive), true);
+		await dead.restart();
+		await until(
+			"the host to be used again, empty",
+			async () =>
+				(await cache.look(down)).every((one) => kindOf(one) === "lease"),
+			2 * LONGEST_PAUSE_MS,
+		);
+	});
+});
+
+describe("a memcached that fails", () => {
+	test("a lease of before a restart fits no marker of after it, though the CAS numbers begin anew", async () => {
+		await using server = await startMemcached();
+		const hosts = [server.address];
+		await using far = openMemcached({ hosts, deadlineMs: PATIENT });
+		await using near = openMemcached({ hosts, deadlineMs: PATIENT });
+		const old = await leaseOf(far, "a");
+		await server.kill();
+		await server.restart();
+		let fresh = await near.look(["a"]);
+		await until("a lease", async () => {
+			if (kindOf(fresh[0]) === "lease") return true;
+			fresh = await near.look(["a"]);
+			return false;
+		});
+		const lease = asLease(fresh[0]);
+		const casOf = ({ token }: { token: unknown }) =>
+			(token as { cas: Buffer }).cas.toString("hex");
+		assert.equal(casOf(lease), casOf(old));
+
+		await far.fill([{ lease: old, value: "old" }]);
+		await until(
+			"the far one to be connected again",
+			async () => kindOf((await far.look(["a"]))[0]) === "busy",
+		);
+		await far.fill([{ lease: old, value: "old" }]);
+		assert.deepEqual(await near.look(["a"]), [{ kind: "busy" }]);
+		await near.fill([{ lease, value: "new" }]);
+		assert.deepEqual(await far.look(["a"]), [hit("new")]);
+	});
+
+	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
+		await using server = await startMemcached();
+		await using cache = openMemcached({
+			hosts: [server.address],
+			deadlineMs: 200,
+		});
+		await until("the value to be kept", async () => {
+			const [looked] = await cache.look(["a"]);
+			if (kindOf(looked) !== "lease") return kindOf(looked) === "hit";
+			await cache.fill([{ lease: asLease(looked), value: "kept" }]);
+			return false;
+		});
+		server.pause();
+		const told = await heard<CacheHost>(CHANNELS.cacheHost, async () => {
+			const first = await timed(() => cache.look(["a"]));
+			assert.deepEqual(first.answer, [DOWN]);
+			assert.ok(first.ms >= 190, `took ${first.ms} ms`);
+			const next = await timed(() => cache.look(["a"]));
+			assert.deepEqual(next.answer, [DOWN]);
+			assert.ok(next.ms < 50, `took ${next.ms} ms`);
+			assert.equal(await cache.bury(["a"]), false);
+			assert.equal(await cache.clear(["a"]), false);
+			server.resume();
+			await until(
+				"the value to be found again",
+				async () => kindOf((await cache.look(["a"]))[0]) === "hit",
+				2 * LONGEST_PAUSE_MS,
+			);
+		});
+		assert.deepEqual(
+			told.map(({ state, host }) => [state, host]),
+			[
+				["down", server.address],
+				["up", server.address],
+			],
+		);
+	});
+
+	test("a server that is killed is down at once, and is used again after its restart", async () => {
+		await using server = await startMemcached();
+		await using cache = openMemcached({
+			hosts: [server.address],
+			deadlineMs: PATIENT,
+		});
+		await leaseOf(cache, "a");
+		await server.kill();
+		const killed = await timed(() => cache.look(["a", "b"]));
+		assert.deepEqual(killed.answer, [DOWN, DOWN]);
+		assert.ok(killed.ms < 1_000, `took ${killed.ms} ms`);
+		await server.restart();
+		await until(
+			"a lease",
+			async () => kindOf((await cache.look(["a"]))[0]) === "lease",
+			2 * LONGEST_PAUSE_MS,
+		);
+	});
+
+	const hangs: readonly (readonly [string, Manner])[] = [
+		["answers nothing", "keep"],
+		["answers half", "half"],
+		["drips", "drip"],
+	];
+	for (const [how, manner] of hangs) {
+		test(`a server that ${how} is left after the deadline, and what it says late is nobody's answer`, async () => {
+			await using fake = await FakeMemcached.start();
+			await using cache = openMemcached({
+				hosts: [fake.address],
+				deadlineMs: 300,
+			});
+			fake.manner = manner;
+			const { answer, ms } = await timed(() => cache.look(["a", "b"]));
+			assert.deepEqual(answer, [DOWN, DOWN]);
+			assert.ok(ms >= 290 && ms < 2_000, `took ${ms} ms`);
+			fake.manner = "keep";
+			await sleep(FIRST_PAUSE_MS + 20);
+			const next = cache.look(["c", "d"]);
+			await until("the next batch to come in", () => fake.connections === 2);
+			// Now answers to both batches lie there, the old one first.
+			await sleep(50);
+			fake.release();
+			assert.deepEqual(await next, [hit("c of 2"), hit("d of 2")]);
+		});
+	}
+
+	const deaths: readonly (readonly [string, Manner])[] = [
+		["dies half-way", "halfThenDie"],
+		["closes without an answer", "die"],
+		["answers what was not asked", { instead: response(0x81, 77) }],
+		[
+			"does not speak the protocol",
+			{ instead: Buffer.from("ERROR\r\n".repeat(9)) },
+		],
+	];
+	for (const [how, manner] of deaths) {
+		test(`a server that ${how} is left at once, and the next connection begins clean`, async () => {
+			await using fake = await FakeMemcached.start();
+			await using cache = openMemcached({
+				hosts: [fake.address],
+				deadlineMs: PATIENT,
+			});
+			fake.manner = manner;
+			const begun = performance.now();
+			const both = await Promise.all([cache.look(["a"]), cache.look(["b"])]);
+			assert.deepEqual(both, [[DOWN], [DOWN]]);
+			assert.ok(performance.now() - begun < 2_000);
+			fake.manner = "whole";
+			await sleep(FIRST_PAUSE_MS + 20);
+			assert.deepEqual(await cache.look(["c"]), [hit("c of 2")]);
+		});
+	}
+
+	test("answers that trickle in byte by byte are put together", async () => {
+		await using fake = await FakeMemcached.start();
+		await using cache = openMemcached({
+			hosts: [fake.address],
+			deadlineMs: PATIENT,
+		});
+		fake.manner = "trickle";
+		assert.deepEqual(await cache.look(["a", "b", "c"]), [
+			hit("a of 1"),
+			hit("b of 1"),
+			hit("c of 1"),
+		]);
+	});
+
+	test("a connection that went while nobody waited for it costs nothing", async () => {
+		await using fake = await FakeMemcached.start();
+		await using cache = openMemcached({
+			hosts: [fake.address],
+			deadlineMs: PATIENT,
+		});
+		assert.deepEqual(await cache.look(["a"]), [hit("a of 1")]);
+		fake.hangUp();
+		await until("the cache to notice", async () => {
+			await sleep(20);
+			return true;
+		});
+		assert.deepEqual(await cache.look(["a"]), [hit("a of 2")]);
+	});
+
+	test("when this process was busy past the deadline an answer that lies there is taken", async () => {
+		await using fake = await FakeMemcached.start();
+		await using cache = openMemcached({
+			hosts: [fake.address],
+			deadlineMs: 1_000,
+		});
+		await cache.look(["a"]);
+		await using server = await startMemcached();
+		await using real = openMemcached({
+			hosts: [server.address],
+			deadlineMs: 100,
+		});
+		await until(
+			"a lease",
+			async () => kindOf((await real.look(["a"]))[0]) !== "down",
+		);
+		const looking = real.look(["a"]);
+		await new Promise((resolve) => setImmediate(resolve));
+		const end = performance.now() + 300;
+		while (performance.now() < end);
+		assert.deepEqual(await looking, [{ kind: "busy" }]);
+	});
+
+	test("nothing is printed, and the environment of others gives no user", async (t) => {
+		const log = t.mock.method(console, "log", () => {});
+		process.env.MEMCACHE_USERNAME = "somebody";
+		process.env.MEMCACHE_PASSWORD = "something";
+		try {
+			await using server = await startMemcached();
+			await using cache = openMemcached({
+				hosts: [server.address],
+				deadlineMs: PATIENT,
+			});
+			await leaseOf(cache, "a");
+			await server.kill();
+			assert.deepEqual(await cache.look(["a"]), [DOWN]);
+		} finally {
+			delete process.env.MEMCACHE_USERNAME;
+			delete process.env.MEMCACHE_PASSWORD;
+		}
+		assert.equal(log.mock.callCount(), 0);
+	});
+
+	test("a host that is none is refused", () => {
+		for (const host of [
+			"cache",
+			":11211",
+			"a:b",
+			"a:0",
+			"a:65536",
+			"u@a:1",
+			"",
+		]) {
+			assert.throws(() => openMemcached({ hosts: [host] }), {
+				code: "BAD_CONFIG",
+				message: `A memcached host must be like cache1.example.com:11211 but got: ${JSON.stringify(host)}`,
+			});
+		}
+		assert.throws(() => openMemcached({ hosts: [] }), { code: "BAD_CONFIG" });
+	});
+});
+
+/** The head of an answer without a body. */
+function response(magic: number, opaque: number): Buffer {
+	const bytes = Buffer.alloc(24);
+	bytes.writeUInt8(magic, 0);
+	bytes.writeUInt32BE(opaque, 12);
+	return bytes;
+}
+
+async function timed<T>(run: () => Promise<T>) {
+	const begun = performance.now();
+	const answer = await run();
+	return { answer, ms: performance.now() - begun };
+}

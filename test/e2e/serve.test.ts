@@ -1,0 +1,384 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { client } from "../helpers/client.ts";
+import {
+	type Program,
+	runProgram,
+	type Served,
+	serve,
+	startProgram,
+} from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const LIMIT_MS = 15_000;
+
+/** The address a welcome tells, once all of it is there. */
+async function welcomed(program: Program): Promise<string> {
+	await program.printed("out", /Ctrl-C stops it\./);
+	const [, url = ""] = await program.printed(
+		"out",
+		/^Corkboard serves (http:\S+)\/graphql$/m,
+	);
+	return url;
+}
+
+/** A word that stands alone behind its name in the welcome. */
+function told(program: Program, name: string): string {
+	const found = new RegExp(`^${name} +(\\S+)$`, "m").exec(program.out());
+	assert.ok(found?.[1], program.out());
+	return found[1];
+}
+
+describe("the first start of an empty folder", () => {
+	const folder = temporaryFolder();
+	// As `npm start` does it, but for the port; the log is told apart from the welcome.
+	const env = { CORKBOARD_DATA: folder.path, PORT: "0", CORKBOARD_LOG: "warn" };
+	let server: Program;
+	let url: string;
+
+	before(async () => {
+		server = startProgram(["serve"], { env });
+		url = await welcomed(server);
+	});
+	after(async () => {
+		await server[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	it("makes the demo graph and says so, and that it can be left out", () => {
+		assert.equal(
+			server.err(),
+			"Making a demo graph (CORKBOARD_DEMO=off starts without one) …\n",
+		);
+	});
+
+	it("prints the address, a query, the demo user, a token, where the data is and how to stop it", () => {
+		const token = told(server, "Token");
+		assert.deepEqual(server.out().split("\n"), [
+			"",
+			`Corkboard serves ${url}/graphql`,
+			"  Open it in a browser for GraphiQL, or try:",
+			"",
+			`  curl -s ${url}/graphql -H 'content-type: application/json' -d '{"query":"{ user(username: \\"marigold_01\\") { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }"}'`,
+			"",
+			"Demo user  marigold_01",
+			`Token      ${token}`,
+			"  Send it as `Authorization: Bearer TOKEN` and the demo user is the viewer; GraphiQL has it filled in.",
+			`Data       ${join(folder.path, "/")}`,
+			"",
+			"Ctrl-C stops it.",
+			"",
+			"",
+		]);
+	});
+
+	it("prints a query that answers with names and words of the demo graph", async () => {
+		const [, address = "", type = "", body] =
+			/curl -s (\S+) -H '([^']+)' -d '([^']+)'/.exec(server.out()) ?? [];
+		const response = await fetch(address, {
+			method: "POST",
+			headers: [type.split(": ") as [string, string]],
+			body: body ?? "",
+			signal: AbortSignal.timeout(LIMIT_MS),
+		});
+		assert.equal(response.status, 200);
+		const { data, errors } = (await response.json()) as {
+			data: {
+				user: {
+					name: string;
+					boards: {
+						nodes: { name: string; pins: { nodes: { details: string }[] } }[];
+					};
+				};
+			};
+			errors?: unknown;
+		};
+		assert.equal(errors, undefined);
+		assert.match(data.user.name, /^Marigold /);
+		assert.equal(data.user.boards.nodes.length, 2);
+		for (const { name, pins } of data.user.boards.nodes) {
+			assert.match(name, /^[A-Z]/);
+			assert.equal(pins.nodes.length, 2);
+			for (const { details } of pins.nodes) assert.ok(details.length > 10);
+		}
+	});
+
+	it("prints a token that makes the demo user the viewer; without it there is none", async () => {
+		const query = "{ viewer { username } }";
+		const demo = client(url, told(server, "Token"));
+		assert.deepEqual(await demo.data(query), {
+			viewer: { username: told(server, "Demo user") },
+		});
+		assert.deepEqual(await client(url).data(query), { viewer: null });
+	});
+
+	it("gives a browser GraphiQL's page, with every file of it from here, and a program JSON", async () => {
+		const page = await fetch(`${url}/graphql`, {
+			headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
+		});
+		assert.equal(page.status, 200);
+		assert.match(page.headers.get("content-type") ?? "", /^text\/html/);
+		const html = await page.text();
+		assert.match(html, /<title>Corkboard: GraphiQL<\/title>/);
+		const files = [...html.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)];
+		assert.ok(files.length >= 2);
+		for (const [, path = ""] of files) {
+			assert.match(path, /^\/graphiql\//);
+			const file = await fetch(`${url}${path}`);
+			assert.equal(file.status, 200);
+			assert.ok((await file.arrayBuffer()).byteLength > 100);
+		}
+		const json = await fetch(`${url}/graphql?query={viewer{id}}`, {
+			headers: { "apollo-require-preflight": "1" },
+		});
+		assert.deepEqual(await json.json(), { data: { viewer: null } });
+	});
+
+	it("is live and ready", async () => {
+		for (const [path, status] of [
+			["live", "live"],
+			["ready", "ready"],
+		]) {
+			const response = await fetch(`${url}/health/${path}`);
+			assert.equal(response.status, 200);
+			assert.deepEqual(await response.json(), { status });
+		}
+	});
+
+	it("owns its folder: a second process that would write is refused with its pid (exit 1)", async () => {
+		for (const args of [["serve"], ["import", "-"], ["verify", "--repair"]]) {
+			assert.deepEqual(await runProgram(args, { env }), {
+				code: 1,
+				signal: null,
+				out: "",
+				err: `corkboard: The data folder ${folder.path} is in use by process ${server.pid}.\n`,
+			});
+		}
+		assert.equal((await fetch(`${url}/health/ready`)).status, 200);
+	});
+
+	it("lets commands that only read look at its folder meanwhile", async () => {
+		const { code, out } = await runProgram(["token", "marigold_01"], { env });
+		assert.equal(code, 0);
+		assert.deepEqual(
+			await client(url, out.trim()).data("{ viewer { username } }"),
+			{ viewer: { username: "marigold_01" } },
+		);
+	});
+
+	it("is followed by a second that makes no second demo, on SIGTERM's clean end (exit 0)", async () => {
+		const interests = "{ interests(first: 0) { totalCount } }";
+		const whole = await client(url).data<{
+			interests: { totalCount: number };
+		}>(interests);
+		assert.ok(whole.interests.totalCount > 5);
+		server.send("SIGTERM");
+		const { code, signal, err } = await server.ended;
+		assert.deepEqual({ code, signal }, { code: 0, signal: null });
+		assert.doesNotMatch(err, /unexpected|Error/);
+		assert.equal(existsSync(join(folder.path, "owner.pid")), false);
+
+		const started = performance.now();
+		await using second = startProgram(["serve"], { env });
+		const again = await welcomed(second);
+		const seconds = (performance.now() - started) / 1_000;
+		assert.ok(seconds < 10, `the second start took ${seconds} s`);
+		assert.equal(second.err(), "");
+		assert.deepEqual(await client(again).data(interests), whole);
+		assert.equal(told(second, "Demo user"), "marigold_01");
+	});
+});
+
+describe("a first start that is cut off", () => {
+	it("is gone on with by the next, to the same graph", async () => {
+		using cutFolder = temporaryFolder();
+		using wholeFolder = temporaryFolder();
+		const settings = { PORT: "0", CORKBOARD_GRAPHIQL: "off" };
+		const cut = { ...settings, CORKBOARD_DATA: cutFolder.path };
+		const whole = { ...settings, CORKBOARD_DATA: wholeFolder.path };
+		{
+			await using first = startProgram(["serve"], { env: cut });
+			await first.printed("err", /Making a demo graph/);
+			// Some of it is there, and not all.
+			await sleep(150);
+			first.send("SIGKILL");
+			await first.ended;
+		}
+		const counted = await Promise.all(
+			[cut, whole].map(async (env) => {
+				await using server = startProgram(["serve"], { env });
+				await welcomed(server);
+				assert.match(server.err(), /Making a demo graph/);
+				server.send("SIGTERM");
+				assert.equal((await server.ended).code, 0);
+				const { code, out } = await runProgram(["verify"], { env });
+				assert.equal(code, 0, out);
+				// The number of lookups is told apart: the import's own are among them.
+				return /^[\d,]+ objects, [\d,]+ edges, [\d,]+ lists/.exec(out)?.[0];
+			}),
+		);
+		assert.ok(counted[0]);
+		assert.equal(counted[0], counted[1]);
+	});
+});
+
+describe("an ended server", () => {
+	const folder = temporaryFolder();
+	after(() => folder[Symbol.dispose]());
+
+	/** A POST of which the server has the headers, and waits for the body. */
+	async function halfOf(server: Served, body: string) {
+		const pending = request(`${server.url}/graphql`, {
+			method: "POST",
+			headers: {
+				"content-type": "application/json",
+				"content-length": Buffer.byteLength(body),
+				expect: "100-continue",
+			},
+		});
+		pending.flushHeaders();
+		await once(pending, "continue", { signal: AbortSignal.timeout(LIMIT_MS) });
+		return pending;
+	}
+
+	for (const signal of ["SIGTERM", "SIGINT"] as const) {
+		it(`by ${signal} answers what is under way, takes nothing more, and exits 0`, async () => {
+			await using server = await serve({ CORKBOARD_DATA: folder.path });
+			const body = JSON.stringify({
+				query: "{ interests(first: 0) { totalCount } }",
+			});
+			const pending = await halfOf(server, body);
+			server.send(signal);
+			await refusing(server.url);
+
+			pending.end(body);
+			const [response] = await once(pending, "response", {
+				signal: AbortSignal.timeout(LIMIT_MS),
+			});
+			assert.equal(response.statusCode, 200);
+			assert.equal(response.headers.connection, "close");
+			assert.deepEqual(JSON.parse(await text(response)), {
+				data: { interests: { totalCount: 0 } },
+			});
+			const { code, signal: by } = await server.ended;
+			assert.deepEqual({ code, by }, { code: 0, by: null });
+		});
+	}
+
+	/** Until nobody listens there any more. */
+	async function refusing(url: string): Promise<void> {
+		const deadline = performance.now() + LIMIT_MS;
+		while (performance.now() < deadline) {
+			try {
+				const response = await fetch(`${url}/health/ready`);
+				assert.ok([200, 503].includes(response.status));
+			} catch {
+				return;
+			}
+			await sleep(20);
+		}
+		assert.fail(`${url} still takes connections`);
+	}
+
+	it("whose output nobody reads any more goes on until it is told to stop", async () => {
+		await using server = await serve({ CORKBOARD_DATA: folder.path });
+		server.stdout.destroy();
+		const query = "{ interests(first: 0) { totalCount } }";
+		for (let n = 0; n < 3; n++) await client(server.url).data(query);
+		const { code, err } = await server.stop();
+		assert.deepEqual({ code, err }, { code: 0, err: "" });
+	});
+});
+
+describe("serve", () => {
+	it("on a busy port is refused in a sentence (exit 1), and leaves the folder free", async () => {
+		using folder = temporaryFolder();
+		const busy = createServer().listen(0, "127.0.0.1");
+		await once(busy, "listening");
+		const { port } = busy.address() as { port: number };
+		const env = {
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_DEMO: "off",
+			CORKBOARD_GRAPHIQL: "off",
+		};
+		try {
+			assert.deepEqual(
+				await runProgram(["serve"], { env: { ...env, PORT: String(port) } }),
+				{
+					code: 1,
+					signal: null,
+					out: "",
+					err: `corkboard: port ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to a free one\n`,
+				},
+			);
+		} finally {
+			busy.close();
+		}
+		await using server = await serve(env);
+		assert.equal((await server.stop()).code, 0);
+	});
+
+	it("tells every fault of its settings at once, and touches nothing (exit 1)", async () => {
+		using folder = temporaryFolder();
+		const data = join(folder.path, "data");
+		const { code, out, err } = await runProgram(["serve"], {
+			env: {
+				PORT: "99999",
+				CORKBOARD_DATA: data,
+				CORKBOARD_MODE: "prod",
+				CORKBOARD_DEMO: "no",
+				CORKBOARD_SECRET: "hunter2",
+				CORKBOARD_GRAPHIQL: "1",
+				CORKBOARD_MAX_PRICE: "-1",
+				CORKBOARD_CORS: "example.com",
+				CORKBOARD_LOG: "loud",
+				CORKBOARD_TRUST_PROXY: "maybe",
+				CORKBOARD_PRICE: "1",
+			},
+		});
+		assert.deepEqual({ code, out }, { code: 1, out: "" });
+		const lines = err.trimEnd().split("\n");
+		for (const name of [
+			"CORKBOARD_PRICE is no setting",
+			"PORT must be a port from 0 to 65535",
+			"CORKBOARD_MODE must be development or production",
+			"CORKBOARD_DEMO must be on or off",
+			"CORKBOARD_SECRET must have at least 32 bytes",
+			"CORKBOARD_GRAPHIQL must be on or off",
+			"CORKBOARD_MAX_PRICE must be an integer",
+			"CORKBOARD_CORS must be origins",
+			"CORKBOARD_LOG must be a level",
+			"CORKBOARD_TRUST_PROXY must be off, on",
+		]) {
+			const told = lines.filter((line) =>
+				line.startsWith(`corkboard: ${name}`),
+			);
+			assert.equal(told.length, 1, `${name} in:\n${err}`);
+		}
+		assert.equal(lines.length, 10, err);
+		assert.doesNotMatch(err, /hunter2/);
+		assert.equal(existsSync(data), false);
+	});
+
+	it("--check says that settings, schema and shard map are good, and makes nothing", async () => {
+		using folder = temporaryFolder();
+		const data = join(folder.path, "data");
+		assert.deepEqual(
+			await runProgram(["serve", "--check"], { env: { CORKBOARD_DATA: data } }),
+			{
+				code: 0,
+				signal: null,
+				out: "settings, schema (5 types) and shard map (version 1) are good\n",
+				err: "",
+			},
+		);
+		assert.equal(existsSync(data), false);
+	});
+});

@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import {
+	setTimeout as sleep,
+	setImmediate as turn,
+} from "node:timers/promises";
+
+/**
+ * What it does with the answers to a batch: send them in one piece, byte by
+ * byte, byte by byte with a pause after each, keep them until `release`, send
+ * half and keep the rest, send half and die, die at once, or answer with
+ * something else.
+ */
+export type Manner =
+	| "whole"
+	| "trickle"
+	| "drip"
+	| "keep"
+	| "half"
+	| "halfThenDie"
+	| "die"
+	| { readonly instead: Buffer };
+
+/** As much of a memcached as a multi-get needs: every key has the value `KEY of N`, N being the connection's number. */
+export class FakeMemcached implements AsyncDisposable {
+	manner: Manner = "whole";
+	connections = 0;
+	readonly #server = createServer();
+	readonly #sockets = new Set<Socket>();
+	readonly #kept: (() => void)[] = [];
+
+	static async start(): Promise<FakeMemcached> {
+		const fake = new FakeMemcached();
+		fake.#server.on("connection", (socket) => fake.#serve(socket));
+		fake.#server.listen(0, "127.0.0.1");
+		await once(fake.#server, "listening");
+		return fake;
+	}
+
+	get address(): string {
+		return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+	}
+
+	/** Sends what was kept, to whoever still listens. */
+	release(): void {
+		for (const send of this.#kept.splice(0)) send();
+	}
+
+	/** Closes all connections. */
+	hangUp(): void {
+		for (const socket of this.#sockets) socket.destroy();
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		const closed = once(this.#server, "close");
+		this.#server.close();
+		this.hangUp();
+		await closed;
+	}
+
+	#serve(socket: Socket): void {
+		const number = ++this.connections;
+		this.#sockets.add(socket);
+		socket.setNoDelay(true);
+		socket.on("error", () => {});
+		socket.on("close", () => this.#sockets.delete(socket));
+		let received = Buffer.alloc(0);
+		let answers: Buffer[] = [];
+		socket.on("data", (bytes) => {
+			received = Buffer.concat([received, bytes]);
+			for (;;) {
+				if (received.length < HEADER) return;
+				const length = HEADER + received.readUInt32BE(8);
+				if (received.length < length) return;
+				const request = received.subarray(0, length);
+				received = received.subarray(length);
+				const opcode = request.readUInt8(1);
+				const key = request.toString("latin1", HEADER);
+				answers.push(
+					answer(request, opcode === NOOP ? "" : `${key} of ${number}`),
+				);
+				if (opcode !== NOOP) continue;
+				void this.#send(socket, Buffer.concat(answers));
+				answers = [];
+			}
+		});
+	}
+
+	async #send(socket: Socket, bytes: Buffer): Promise<void> {
+		const { manner } = this;
+		const half = bytes.subarray(0, bytes.length >> 1);
+		if (manner === "whole") socket.write(bytes);
+		else if (manner === "keep") this.#kept.push(() => socket.write(bytes));
+		else if (manner === "die") socket.destroy();
+		else if (manner === "half") {
+			socket.write(half);
+			this.#kept.push(() => socket.write(bytes.subarray(half.length)));
+		} else if (manner === "halfThenDie") {
+			socket.write(half, () => socket.destroy());
+		} else if (manner === "trickle" || manner === "drip") {
+			for (const byte of bytes) {
+				if (socket.destroyed) return;
+				socket.write(Buffer.of(byte));
+				if (manner === "drip") await sleep(20);
+				else await turn();
+			}
+		} else socket.write(manner.instead);
+	}
+}
+
+const HEADER = 24;
+const NOOP = 0x0a;
+/** The flags of a value, as memcached.ts has them. */
+const VALUE = 1;
+
+/** A memcached answer: to a NOOP without a body, to a get with flags and value. */
+function answer(request: Buffer, value: string): Buffer {
+	const opcode = request.readUInt8(1);
+	const extras = opcode === NOOP ? 0 : 4;
+	const body = Buffer.from(value);
+	const bytes = Buffer.alloc(HEADER + extras + body.length);
+	bytes.writeUInt8(0x81, 0);
+	bytes.writeUInt8(opcode, 1);
+	bytes.writeUInt8(extras, 4);
+	bytes.writeUInt32BE(extras + body.length, 8);
+	bytes.writeUInt32BE(request.readUInt32BE(12), 12);
+	if (extras > 0) bytes.writeUInt32BE(VALUE, HEADER);
+	body.copy(bytes, HEADER + extras);
+	return bytes;
+}
