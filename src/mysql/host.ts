@@ -76,10 +76,10 @@ export class Host implements AsyncDisposable {
 		);
 	}
 
-	/** A write of one statement, which may be repeated without harm: it is, if the connection turns out to be dead. */
+	/** A write of one statement, which may be repeated without harm: it is, after a deadlock, or if the connection turns out to be dead. */
 	run(sql: Sql, asked: Asked): Promise<Done> {
-		return this.#single(asked, (connection) =>
-			this.#run(connection, sql, asked),
+		return retried(asked.limit, () =>
+			this.#single(asked, (connection) => this.#run(connection, sql, asked)),
 		);
 	}
 
@@ -88,26 +88,15 @@ export class Host implements AsyncDisposable {
 	 * out to be dead; nothing was committed then. A failure of COMMIT itself
 	 * leaves unknown whether it was done.
 	 */
-	async transaction<T>(
+	transaction<T>(
 		asked: Asked,
 		body: (statements: Statements) => Promise<Verdict<T>>,
 	): Promise<T> {
-		for (let tries = 1; ; tries += 1) {
-			try {
-				return await this.#lent(this.#transactions, asked.limit, (connection) =>
-					this.#attempt(connection, asked, body),
-				);
-			} catch (thrown) {
-				const again =
-					thrown instanceof MysqlFailure &&
-					thrown.kind === "conflict" &&
-					tries < CONFLICT_TRIES &&
-					performance.now() < asked.limit.until;
-				if (!again) throw thrown;
-				// Those who met one another should not meet again.
-				await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
-			}
-		}
+		return retried(asked.limit, () =>
+			this.#lent(this.#transactions, asked.limit, (connection) =>
+				this.#attempt(connection, asked, body),
+			),
+		);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -121,9 +110,7 @@ export class Host implements AsyncDisposable {
 		{ limit }: Asked,
 		use: (connection: Connection) => Promise<T>,
 	): Promise<T> {
-		return this.#lent(this.#singles, limit, async (connection) => ({
-			value: await use(connection),
-		})).then(({ value }) => value);
+		return this.#lent(this.#singles, limit, use);
 	}
 
 	/**
@@ -227,6 +214,23 @@ export class Host implements AsyncDisposable {
 		trace?.statement(statement);
 		if (CHANNELS.statement.hasSubscribers)
 			CHANNELS.statement.publish(statement);
+	}
+}
+
+/** After a deadlock, or a lock waited for in vain, again and again after a while that differs for all who met. */
+async function retried<T>(limit: Limit, attempt: () => Promise<T>): Promise<T> {
+	for (let tries = 1; ; tries += 1) {
+		try {
+			return await attempt();
+		} catch (thrown) {
+			const again =
+				thrown instanceof MysqlFailure &&
+				thrown.kind === "conflict" &&
+				tries < CONFLICT_TRIES &&
+				performance.now() < limit.until;
+			if (!again) throw thrown;
+			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
+		}
 	}
 }
 

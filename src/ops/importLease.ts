@@ -60,9 +60,13 @@ export class Lease implements AsyncDisposable {
 		clearInterval(this.#timer);
 		await this.#renewing;
 		const { name, key, id, nonce } = this.#row;
-		await this.#storage.setLookups([
-			{ name, key, expect: { id, nonce }, next: null },
-		]);
+		try {
+			await this.#storage.setLookups([
+				{ name, key, expect: { id, nonce }, next: null },
+			]);
+		} catch {
+			// It expires by itself; an error of the import's own must not be hidden by this one.
+		}
 	}
 }
 

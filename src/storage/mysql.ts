@@ -1,5 +1,4 @@
 import type { Call } from "../diagnostics.ts";
-import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
 import { MysqlFailure } from "../mysql/failure.ts";
@@ -12,7 +11,12 @@ import { checkScan } from "./checkScan.ts";
 import { modShard } from "./modShard.ts";
 import { initShards } from "./mysqlInit.ts";
 import { walkLists } from "./mysqlLists.ts";
-import { changeLookups, readLookups, walkLookups } from "./mysqlLookups.ts";
+import {
+	type LookupCall,
+	lookupsOf,
+	setLookups,
+	walkLookups,
+} from "./mysqlLookups.ts";
 import { readEdges, walkEdges } from "./mysqlMappings.ts";
 import { readObjects, typeNamed, walkObjects } from "./mysqlObjects.ts";
 import { type DatedDebt, deleteDebts, oldestDebts } from "./mysqlOutbox.ts";
@@ -49,7 +53,6 @@ const WALK_ROWS = 1_000;
 const OBJECTS = 500;
 const SCANS = 100;
 const EDGES = 500;
-const LOOKUPS = 500;
 const OUTBOXES = 100;
 
 export interface MysqlLimits extends HostLimits {
@@ -121,7 +124,7 @@ class MysqlStorage implements Storage {
 			absent: () => null,
 			maxKeys: OBJECTS,
 			read: (host, some) =>
-				readObjects(host, this.#model, some, this.#asked(some, call)),
+				readObjects(host, this.#model, some, this.#asked(some[0]?.shard, call)),
 		});
 	}
 
@@ -141,7 +144,8 @@ class MysqlStorage implements Storage {
 				list: { from, count: 0, lastSequence: 0, epoch: 0 },
 			}),
 			maxKeys: SCANS,
-			read: (host, some) => scanLists(host, some, this.#asked(some, call)),
+			read: (host, some) =>
+				scanLists(host, some, this.#asked(some[0]?.shard, call)),
 		});
 	}
 
@@ -155,7 +159,8 @@ class MysqlStorage implements Storage {
 			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
 			absent: () => null,
 			maxKeys: EDGES,
-			read: (host, some) => readEdges(host, some, this.#asked(some, call)),
+			read: (host, some) =>
+				readEdges(host, some, this.#asked(some[0]?.shard, call)),
 		});
 	}
 
@@ -164,7 +169,7 @@ class MysqlStorage implements Storage {
 		call?: Call,
 	): Promise<readonly Answer<LookupRow | null>[]> {
 		beginCall("lookups", keys.length, call);
-		return this.#lookups(keys, call);
+		return lookupsOf(keys, this.#lookupCall(call));
 	}
 
 	async transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
@@ -183,26 +188,10 @@ class MysqlStorage implements Storage {
 		changes: readonly LookupChange[],
 	): Promise<readonly Answer<LookupRow | null>[]> {
 		beginCall("setLookups", changes.length);
-		const answers = new Array<Answer<LookupRow | null>>(changes.length);
-		for (const wave of waves(changes)) {
-			const some = wave.map((index) => changes[index] as LookupChange);
-			const changed = await byHost<LookupChange, null>(some, {
-				shardOf: ({ key }) => this.#modShardOf(key),
-				absent: () => null,
-				maxKeys: Number.POSITIVE_INFINITY,
-				read: async () => some.map(() => null),
-			});
-			const failed = await this.#changeLookups(some);
-			const rows = await this.#lookups(some);
-			wave.forEach((index, at) => {
-				answers[index] =
-					failed.get(modShard(some[at]?.key ?? "", this.modShards)) ??
-					(changed[at] instanceof CorkboardError
-						? changed[at]
-						: (rows[at] as Answer<LookupRow | null>));
-			});
+		for (const shard of this.#map.modShards.values()) {
+			this.#checkWritable(shard);
 		}
-		return answers;
+		return setLookups(changes, this.#lookupCall());
 	}
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
@@ -216,7 +205,7 @@ class MysqlStorage implements Storage {
 			maxKeys: OUTBOXES,
 			read: async (host, some) => {
 				const shards = some.map(({ shard }) => shard);
-				const asked = this.#asked(some);
+				const asked = this.#asked(some[0]?.shard);
 				debts.push(
 					...(await oldestDebts(host, shards, writtenBy, limit, asked)),
 				);
@@ -231,20 +220,21 @@ class MysqlStorage implements Storage {
 	async settle(debts: readonly DebtKey[]): Promise<void> {
 		beginCall("settle", debts.length);
 		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
-		const failures = await Promise.all(
-			[...shards].map(async ([shard, some]) => {
-				this.#checkWritable(shard);
-				return failureOf(shard, () =>
+		for (const shard of shards.keys()) this.#checkWritable(shard);
+		const settled = await Promise.allSettled(
+			[...shards].map(([shard, some]) =>
+				forShard(shard, () =>
 					deleteDebts(
 						shard,
 						some.map(({ local }) => local),
-						this.#asked([{ shard }]),
+						this.#asked(shard),
 					),
-				);
-			}),
+				),
+			),
 		);
-		const failed = failures.find((failure) => failure !== null);
-		if (failed) throw failed;
+		for (const one of settled) {
+			if (one.status === "rejected") throw one.reason;
+		}
 	}
 
 	async init(progress?: (done: number, total: number) => void): Promise<void> {
@@ -265,7 +255,7 @@ class MysqlStorage implements Storage {
 				object,
 				last === null ? 0 : unpackId(last.id).local,
 				WALK_ROWS,
-				this.#asked([{ shard: place }]),
+				this.#asked(place),
 			),
 		);
 	}
@@ -274,13 +264,7 @@ class MysqlStorage implements Storage {
 		const place = this.#shard(shard);
 		this.#checkMapping(mapping);
 		return walk<Edge>("walkEdges", place, (last) =>
-			walkEdges(
-				place,
-				mapping,
-				last,
-				WALK_ROWS,
-				this.#asked([{ shard: place }]),
-			),
+			walkEdges(place, mapping, last, WALK_ROWS, this.#asked(place)),
 		);
 	}
 
@@ -295,7 +279,7 @@ class MysqlStorage implements Storage {
 				mapping,
 				last?.from ?? null,
 				WALK_ROWS,
-				this.#asked([{ shard: place }]),
+				this.#asked(place),
 			),
 		);
 	}
@@ -304,7 +288,7 @@ class MysqlStorage implements Storage {
 		const place = this.#map.modShards.get(shard);
 		if (place === undefined) throw unmapped("mod shard", shard);
 		return walk<LookupRow>("walkLookups", place, (last) =>
-			walkLookups(place, last, WALK_ROWS, this.#asked([{ shard: place }])),
+			walkLookups(place, last, WALK_ROWS, this.#asked(place)),
 		);
 	}
 
@@ -312,5 +296,65 @@ class MysqlStorage implements Storage {
 		await Promise.all(
 			this.#map.hosts.map((host) => host[Symbol.asyncDispose]()),
 		);
+	}
+
+	#asked(shard: Shard | undefined, call?: Call): Asked {
+		return {
+			shard: shard?.number ?? 0,
+			limit: limitOf(this.#limits.readMs, call?.signal),
+			trace: call?.trace,
+		};
+	}
+
+	#lookupCall(call?: Call): LookupCall {
+		return {
+			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
+			asked: (shard) => this.#asked(shard, call),
+		};
+	}
+
+	#shard(number: number): Shard {
+		const shard = this.#map.shards.get(number);
+		if (shard === undefined) throw unmapped("shard", number);
+		return shard;
+	}
+
+	#checkWritable({ host }: Shard): void {
+		if (!this.#readOnly) return;
+		throw new TypeError(
+			`expected only reads of ${host.name}, which was opened read-only, but got: a write`,
+		);
+	}
+
+	#checkMapping({ name }: Mapping): void {
+		if (this.#model.mappings.has(name)) return;
+		throw new TypeError(`expected a mapping of the model but got: ${name}`);
+	}
+}
+
+/** Batch after batch until one is not full. */
+async function* walk<Row>(
+	verb: string,
+	shard: Shard,
+	next: (last: Row | null) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+	let last: Row | null = null;
+	beginCall(verb, 1);
+	for (;;) {
+		const from: Row | null = last;
+		const rows: readonly Row[] = await forShard(shard, () => next(from));
+		if (rows.length > 0) yield rows;
+		if (rows.length < WALK_ROWS) return;
+		last = rows.at(-1) ?? null;
+	}
+}
+
+async function forShard<T>(shard: Shard, body: () => Promise<T>): Promise<T> {
+	try {
+		return await body();
+	} catch (thrown) {
+		throw thrown instanceof MysqlFailure
+			? asStorageError(thrown, shard)
+			: thrown;
 	}
 }

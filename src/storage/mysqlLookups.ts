@@ -1,19 +1,94 @@
+import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Sql } from "../mysql/connection.ts";
 import type { Row, Scalar } from "../mysql/driver.ts";
+import { MysqlFailure } from "../mysql/failure.ts";
 import type { Asked, Host } from "../mysql/host.ts";
 import { tableIn } from "./mysqlDdl.ts";
-import { chunks, type Placed, type Shard } from "./mysqlShards.ts";
+import {
+	asStorageError,
+	byHost,
+	chunks,
+	type Placed,
+	type Shard,
+} from "./mysqlShards.ts";
 import { anyOf, unionAll, valuesOf } from "./mysqlUnion.ts";
-import type { LookupChange, LookupKey, LookupRow } from "./port.ts";
+import type { Answer, LookupChange, LookupKey, LookupRow } from "./port.ts";
 
 /** Rows of one statement. */
 const ROWS = 500;
 
 const COLUMNS = "name, `key`, id, nonce";
 
+/** Keys of a call, each on its mod shard. */
+export interface LookupCall {
+	readonly shardOf: (key: string) => Shard | undefined;
+	readonly asked: (shard: Shard) => Asked;
+}
+
+export function lookupsOf(
+	keys: readonly LookupKey[],
+	{ shardOf, asked }: LookupCall,
+): Promise<readonly Answer<LookupRow | null>[]> {
+	return byHost<LookupKey, LookupRow | null>(keys, {
+		shardOf: ({ key }) => shardOf(key),
+		absent: () => null,
+		maxKeys: ROWS,
+		read: (host, some) =>
+			readLookups(host, some, asked((some[0] as Placed<LookupKey>).shard)),
+	});
+}
+
+/** Changes in order, as far as they are of one key: the first of each, then the second of each, and so on. */
+export async function setLookups(
+	changes: readonly LookupChange[],
+	call: LookupCall,
+): Promise<readonly Answer<LookupRow | null>[]> {
+	const answers = new Array<Answer<LookupRow | null>>(changes.length);
+	const met = new Map<string, number>();
+	const waves = Map.groupBy(changes.keys(), (index) => {
+		const name = nameOf(changes[index] as LookupChange);
+		const wave = met.get(name) ?? 0;
+		met.set(name, wave + 1);
+		return wave;
+	});
+	for (const indexes of waves.values()) {
+		const some = indexes.map((index) => changes[index] as LookupChange);
+		const failed = await changeOnShards(some, call);
+		const rows = await lookupsOf(some, call);
+		indexes.forEach((index, at) => {
+			const shard = call.shardOf(some[at]?.key ?? "");
+			answers[index] =
+				failed.get(shard) ?? (rows[at] as Answer<LookupRow | null>);
+		});
+	}
+	return answers;
+}
+
+/** Answers the shards that failed. */
+async function changeOnShards(
+	changes: readonly LookupChange[],
+	{ shardOf, asked }: LookupCall,
+): Promise<ReadonlyMap<Shard | undefined, CorkboardError>> {
+	const failed = new Map<Shard | undefined, CorkboardError>();
+	await Promise.all(
+		[...Map.groupBy(changes, ({ key }) => shardOf(key))].map(
+			async ([shard, some]) => {
+				if (shard === undefined) return;
+				try {
+					await changeLookups(shard, some, asked(shard));
+				} catch (thrown) {
+					if (!(thrown instanceof MysqlFailure)) throw thrown;
+					failed.set(shard, asStorageError(thrown, shard));
+				}
+			},
+		),
+	);
+	return failed;
+}
+
 /** Keys of one host in one statement. */
-export async function readLookups(
+async function readLookups(
 	host: Host,
 	keys: readonly Placed<LookupKey>[],
 	asked: Asked,
@@ -65,7 +140,7 @@ function nameOf({ name, key }: LookupKey): string {
  * releases are a statement for many, in the order of the keys, so that two
  * processes do not wait for each other's.
  */
-export async function changeLookups(
+async function changeLookups(
 	{ host, database }: Shard,
 	changes: readonly LookupChange[],
 	asked: Asked,

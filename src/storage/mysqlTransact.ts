@@ -9,7 +9,12 @@ import {
 	checkTransaction,
 	listChanges,
 } from "./effects.ts";
-import { lockLists, recountList, renumberList, writeLists } from "./mysqlLists.ts";
+import {
+	lockLists,
+	recountList,
+	renumberList,
+	writeLists,
+} from "./mysqlLists.ts";
 import {
 	type EdgeToWrite,
 	readAround,
@@ -230,10 +235,9 @@ class Work {
 	async #seeEdges(): Promise<void> {
 		const around = this.#transactions.flatMap(({ around = [] }) => around);
 		const keys = new Map(
-			[
-				...this.#transactions.flatMap(({ edges = [] }) => edges),
-				...around,
-			].map((key) => [edgeName(key.mapping, key), key]),
+			[...this.#transactions.flatMap(({ edges = [] }) => edges), ...around].map(
+				(key) => [edgeName(key.mapping, key), key],
+			),
 		);
 		if (keys.size === 0) return;
 		this.#edges = new Map(
@@ -248,7 +252,11 @@ class Work {
 		);
 	}
 
-	#seenBy({ lists = [], objects = [], edges = [] }: Transaction<unknown>): Seen {
+	#seenBy({
+		lists = [],
+		objects = [],
+		edges = [],
+	}: Transaction<unknown>): Seen {
 		return {
 			lists: lists.map(
 				({ mapping, from }) =>
@@ -273,7 +281,14 @@ class Work {
 			this.#objects.set(id, data);
 			this.#changedObjects.set(id, data);
 		}
-		for (const { mapping, from, to, sequence, state, version } of changes.edges) {
+		for (const {
+			mapping,
+			from,
+			to,
+			sequence,
+			state,
+			version,
+		} of changes.edges) {
 			const name = edgeName(mapping, { from, to });
 			const edge = { from, to, sequence, state, version };
 			this.#edges.set(name, edge);

@@ -230,6 +230,8 @@ describe("a memcached that fails", () => {
 		["answers nothing", "keep"],
 		["answers half", "half"],
 		["drips", "drip"],
+		// Its bytes read as the head of an answer that is still to come.
+		["does not speak the protocol", { instead: Buffer.from("ERROR\r\n") }],
 	];
 	for (const [how, manner] of hangs) {
 		test(`a server that ${how} is left after the deadline, and what it says late is nobody's answer`, async () => {
@@ -257,10 +259,6 @@ describe("a memcached that fails", () => {
 		["dies half-way", "halfThenDie"],
 		["closes without an answer", "die"],
 		["answers what was not asked", { instead: response(0x81, 77) }],
-		[
-			"does not speak the protocol",
-			{ instead: Buffer.from("ERROR\r\n".repeat(9)) },
-		],
 	];
 	for (const [how, manner] of deaths) {
 		test(`a server that ${how} is left at once, and the next connection begins clean`, async () => {
@@ -302,20 +300,11 @@ describe("a memcached that fails", () => {
 		});
 		assert.deepEqual(await cache.look(["a"]), [hit("a of 1")]);
 		fake.hangUp();
-		await until("the cache to notice", async () => {
-			await sleep(20);
-			return true;
-		});
+		await sleep(50);
 		assert.deepEqual(await cache.look(["a"]), [hit("a of 2")]);
 	});
 
 	test("when this process was busy past the deadline an answer that lies there is taken", async () => {
-		await using fake = await FakeMemcached.start();
-		await using cache = openMemcached({
-			hosts: [fake.address],
-			deadlineMs: 1_000,
-		});
-		await cache.look(["a"]);
 		await using server = await startMemcached();
 		await using real = openMemcached({
 			hosts: [server.address],

@@ -289,6 +289,7 @@ describe("an ended server", () => {
 
 	it("whose output nobody reads any more goes on until it is told to stop", async () => {
 		await using server = await serve({ CORKBOARD_DATA: folder.path });
+		await welcomed(server);
 		server.stdout.destroy();
 		const query = "{ interests(first: 0) { totalCount } }";
 		for (let n = 0; n < 3; n++) await client(server.url).data(query);

@@ -75,7 +75,8 @@ export class FakeMemcached implements AsyncDisposable {
 				const request = received.subarray(0, length);
 				received = received.subarray(length);
 				const opcode = request.readUInt8(1);
-				const key = request.toString("latin1", HEADER);
+				// Without what the cache puts before it.
+				const key = request.toString("latin1", HEADER).replace(/^.*\./, "");
 				answers.push(
 					answer(request, opcode === NOOP ? "" : `${key} of ${number}`),
 				);

@@ -125,18 +125,17 @@ describe("an import that is run again", () => {
 		const expected = graphInKeys(whole.folder);
 
 		let deaths = 0;
-		for (let at = 1, isOver = false; !isOver; at++) {
-			await using graph = await openEmbedded();
-			const dying = dyingAt(graph.storage, at);
-			const store = createStore({
-				...graph.store,
-				storage: dying.storage,
-				cacheBytes: 0,
+		for (;;) {
+			const death = new Death(deaths + 1);
+			await using graph = await openEmbedded({
+				wrap: (storage) => death.of(storage),
 			});
-			await importAll({ store }, lines, { now }).catch(() => {});
-			isOver = !dying.isDead();
-			if (isOver) break;
+			death.isNear = true;
+			const dying = importAll(graph, lines, { now });
+			await dying.catch((error) => assert.match(String(error), /died here/));
+			if (!death.hasCome) break;
 			deaths++;
+			death.isNear = false;
 			sqlOn(
 				graph.folder,
 				/^mod/,
@@ -144,7 +143,11 @@ describe("an import that is run again", () => {
 			);
 			const { bad } = await importAll({ store: graph.cold() }, lines, { now });
 			assert.deepEqual(bad, []);
-			assert.deepEqual(graphInKeys(graph.folder), expected, `death ${at}`);
+			assert.deepEqual(
+				graphInKeys(graph.folder),
+				expected,
+				`after death ${deaths}`,
+			);
 			assert.deepEqual((await verify(graph.cold())).found, []);
 		}
 		assert.ok(deaths > 20, `expected many deaths but got: ${deaths}`);
@@ -270,29 +273,41 @@ async function importing(
 	return signal === "SIGKILL";
 }
 
-/** A storage whose process dies at its n-th write: odd ones before it happens, even ones just after. Nothing is answered from then on. */
-function dyingAt(storage: Storage, nth: number) {
-	const writes = new Set<string | symbol>(["transact", "setLookups", "settle"]);
-	const dies = Math.ceil(nth / 2);
-	let written = 0;
-	let isDead = false;
-	const die = () => {
-		isDead = true;
+/** The end of a process at its n-th write: odd ones before it happens, even ones just after. No call is answered from then on. */
+class Death {
+	isNear = false;
+	hasCome = false;
+	readonly #nth: number;
+	#writes = 0;
+
+	constructor(nth: number) {
+		this.#nth = nth;
+	}
+
+	of(storage: Storage): Storage {
+		return new Proxy(storage, {
+			get: (target, name) => {
+				const value: unknown = Reflect.get(target, name, target);
+				if (typeof value !== "function") return value;
+				if (!this.isNear) return value.bind(target);
+				return async (...given: unknown[]) => {
+					if (this.hasCome) throw new Error("died here");
+					const isWrite = ["transact", "setLookups", "settle"].includes(
+						String(name),
+					);
+					if (isWrite) this.#writes++;
+					const isLast = isWrite && this.#writes === Math.ceil(this.#nth / 2);
+					if (isLast && this.#nth % 2 === 1) this.#come();
+					const answer: unknown = await value.apply(target, given);
+					if (isLast) this.#come();
+					return answer;
+				};
+			},
+		});
+	}
+
+	#come(): never {
+		this.hasCome = true;
 		throw new Error("died here");
-	};
-	const dying = new Proxy(storage, {
-		get(target, name) {
-			const value: unknown = Reflect.get(target, name, target);
-			if (typeof value !== "function") return value;
-			return async (...given: unknown[]) => {
-				if (isDead) die();
-				const isLast = writes.has(name) && ++written === dies;
-				if (isLast && nth % 2 === 1) die();
-				const answer: unknown = await value.apply(target, given);
-				if (isLast) die();
-				return answer;
-			};
-		},
-	});
-	return { storage: dying, isDead: () => isDead };
+	}
 }

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { it } from "node:test";
+import { parse } from "graphql";
+import { createStore } from "../src/graph/createStore.ts";
+import { guardsOf } from "../src/graph/rules.ts";
+import { createView } from "../src/graph/view.ts";
+import { createWrites } from "../src/graph/writes.ts";
+import type { RequestContext } from "../src/graphql/context.ts";
+import { resolvers } from "../src/graphql/resolvers/all.ts";
+import { setsEdge } from "../src/graphql/resolvers/edgeMutations.ts";
+import { applyScalars } from "../src/graphql/scalars.ts";
+import { createCursors } from "../src/id/cursors.ts";
+import { readModel } from "../src/model/read.ts";
+import { createPlanner } from "../src/plan/planner.ts";
+import { openSqliteStorage } from "../src/storage/sqlite.ts";
+import { embeddedTopology } from "../src/topology/embedded.ts";
+import { theModel } from "./helpers/model.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** The block of SDL that CONTRIBUTING shows, with what it says stands in likePin's likeness. */
+function archivingSdl(): { path: string; text: string }[] {
+	const shown = /```graphql\n([\s\S]*?)```/.exec(
+		readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8"),
+	)?.[1];
+	assert.ok(shown, "CONTRIBUTING.md shows no SDL");
+	const schema = join(ROOT, "schema");
+	const files = readdirSync(schema)
+		.filter((name) => name.endsWith(".graphql"))
+		.map((name) => ({
+			path: join(schema, name),
+			text: readFileSync(join(schema, name), "utf8"),
+		}));
+	return [
+		...files.map(({ path, text }) =>
+			path.endsWith("user.graphql")
+				? { path, text: text.replace(/(type User [^{]*\{)/, `$1\n${shown}`) }
+				: { path, text },
+		),
+		{
+			path: "archive.graphql",
+			text: `extend type Mutation { archivePin(input: ArchivePinInput!): ArchivePinPayload }
+				input ArchivePinInput { pinId: ID! }
+				type ArchivePinPayload { pin: Pin }`,
+		},
+	];
+}
+
+it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "corkboard-contributing-"));
+	const topology = embeddedTopology(folder, 2);
+	try {
+		// The folder is there already, without the new table.
+		{
+			await using before = await openSqliteStorage({
+				model: theModel().model,
+				topology,
+			});
+			await before.init();
+		}
+		const all = new Map(resolvers).set(
+			"Mutation.archivePin",
+			setsEdge({
+				name: "archivePin",
+				mapping: "archivePin",
+				to: "Pin",
+				present: true,
+			}),
+		);
+		const { model, schema } = readModel(archivingSdl(), {
+			resolved: new Set(all.keys()),
+		});
+		applyScalars(schema);
+		await using storage = await openSqliteStorage({ model, topology });
+		await storage.init();
+		const store = createStore({
+			model,
+			storage,
+			cursors: createCursors(Buffer.alloc(32)),
+			cacheBytes: 1_000_000,
+		});
+		const planner = createPlanner<RequestContext>({
+			schema,
+			model,
+			resolvers: all,
+			maxPrice: 50_000,
+			maxPlans: 10,
+			guards: (type) => guardsOf(model, type),
+		});
+		const writes = createWrites(store);
+		const user = await writes.create({
+			type: "User",
+			data: { username: "archivist" },
+		});
+		const board = await writes.create({
+			type: "Board",
+			data: { name: "board", user_id: user },
+		});
+		const pin = await writes.create({
+			type: "Pin",
+			data: { details: "old map", board_id: board, user_id: user },
+		});
+		const graph = createView(store, user);
+		const answer = await planner.execute({
+			document: parse(`mutation {
+				archivePin(input: { pinId: "${pin}" }) {
+					pin { owner { archived { totalCount edges { at node { details } } } } }
+				}
+			}`),
+			context: {
+				graph,
+				writes: createWrites(store, graph.forget),
+				viewer: user,
+				signToken: async () => "",
+				now: () => new Date(),
+			},
+		});
+		assert.equal(answer.errors, undefined);
+		const { archivePin } = JSON.parse(JSON.stringify(answer.data));
+		const { archived } = archivePin.pin.owner;
+		assert.equal(archived.totalCount, 1);
+		assert.equal(archived.edges[0].node.details, "old map");
+		assert.ok(Date.parse(archived.edges[0].at) > 0);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+});
