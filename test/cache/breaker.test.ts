@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+	Breaker,
+	FIRST_PAUSE_MS,
+	LONGEST_PAUSE_MS,
+} from "../../src/cache/breaker.ts";
+
+function open() {
+	let now = 0;
+	return {
+		breaker: new Breaker(() => now),
+		pass: (ms: number) => {
+			now += ms;
+		},
+	};
+}
+
+describe("a breaker", () => {
+	test("lets all calls through while they succeed", () => {
+		const { breaker } = open();
+		assert.deepEqual([breaker.enter(), breaker.enter()], [true, true]);
+		assert.equal(breaker.succeeded(), false);
+		assert.equal(breaker.enter(), true);
+	});
+
+	test("lets none through after a failure, then one, and all once that succeeded", () => {
+		const { breaker, pass } = open();
+		breaker.enter();
+		assert.equal(breaker.failed(), true);
+		pass(FIRST_PAUSE_MS - 1);
+		assert.equal(breaker.enter(), false);
+		pass(1);
+		assert.deepEqual([breaker.enter(), breaker.enter()], [true, false]);
+		assert.equal(breaker.succeeded(), true);
+		assert.deepEqual([breaker.enter(), breaker.enter()], [true, true]);
+	});
+
+	test("waits twice as long after each probe that failed, up to a bound, and begins anew after a success", () => {
+		const { breaker, pass } = open();
+		const pauses: number[] = [];
+		breaker.enter();
+		assert.equal(breaker.failed(), true);
+		for (let probes = 0; probes < 8; probes++) {
+			let waited = 0;
+			while (!breaker.enter()) {
+				pass(50);
+				waited += 50;
+			}
+			pauses.push(waited);
+			assert.equal(breaker.failed(), false);
+		}
+		assert.deepEqual(pauses, [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+		assert.equal(pauses.at(-1), LONGEST_PAUSE_MS);
+
+		pass(LONGEST_PAUSE_MS);
+		breaker.enter();
+		breaker.succeeded();
+		breaker.enter();
+		breaker.failed();
+		pass(FIRST_PAUSE_MS);
+		assert.equal(breaker.enter(), true);
+	});
+});

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Channel,
+	HEARTBEAT_MS,
+	openChannel,
+	SILENCE_MS,
+} from "../../src/cache/channel.ts";
+import { LocalCache } from "../../src/cache/local.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+import { ask } from "../services/ask.ts";
+import { startRedis } from "../services/redis.ts";
+import type { Server } from "../services/server.ts";
+
+/** A process with its channel, and what it was told. */
+function openProcess(port: number, name = "") {
+	const told: string[] = [];
+	const cache = new LocalCache<string>({
+		weigh: (value) => value.length,
+		maxWeight: 1_000_000,
+	});
+	const channel: Channel = openChannel({
+		url: `redis://127.0.0.1:${port}`,
+		deadlineMs: 2_000,
+		onKeys: (keys) => {
+			told.push(`keys ${keys}`);
+			for (const key of keys) cache.bury(key);
+		},
+		onLost: () => {
+			told.push("lost");
+			cache.bypass(true);
+		},
+		onRestored: () => {
+			told.push("restored");
+			cache.bypass(false);
+		},
+	});
+	return {
+		told,
+		cache,
+		channel,
+		read: async (value: string) =>
+			(await cache.read(["a"], async () => [value]))[0],
+		restored: () =>
+			until(`${name} to hear itself`, () => told.at(-1) === "restored"),
+		lost: () => until(`${name} to be lost`, () => told.at(-1) === "lost"),
+		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
+	};
+}
+
+describe("the invalidation channel", () => {
+	let server: Server;
+	before(async () => {
+		server = await startRedis();
+	});
+	after(() => server.stop());
+
+	test("begins lost, and is restored once it hears itself", async () => {
+		await using one = openProcess(server.port);
+		assert.deepEqual(one.told, ["lost"]);
+		await one.restored();
+		assert.deepEqual(one.told, ["lost", "restored"]);
+		// It stays so, quietly.
+		await sleep(SILENCE_MS + 2 * HEARTBEAT_MS);
+		assert.deepEqual(one.told, ["lost", "restored"]);
+	});
+
+	test("brings what one process changed to the others at once, and not to itself", async () => {
+		await using one = openProcess(server.port, "one");
+		await using other = openProcess(server.port, "other");
+		await Promise.all([one.restored(), other.restored()]);
+		assert.equal(await other.read("old"), "old");
+		assert.equal(await other.read("not read"), "old");
+		assert.equal(await one.channel.publish(["a", "o b"]), true);
+		await until("the message", () => other.told.length === 3);
+		assert.deepEqual(other.told, ["lost", "restored", "keys a,o b"]);
+		assert.equal(await other.read("new"), "new");
+		// Its own next heartbeat comes behind its own message.
+		await sleep(2 * HEARTBEAT_MS);
+		assert.deepEqual(one.told, ["lost", "restored"]);
+	});
+
+	test("a write of many keys comes in messages of a hundred", async () => {
+		await using one = openProcess(server.port, "one");
+		await using other = openProcess(server.port, "other");
+		await Promise.all([one.restored(), other.restored()]);
+		const keys = Array.from({ length: 250 }, (_, at) => `o ${at}`);
+		assert.equal(await one.channel.publish(keys), true);
+		await until("the messages", () => other.told.length === 5);
+		assert.deepEqual(other.told.slice(2), [
+			`keys ${keys.slice(0, 100)}`,
+			`keys ${keys.slice(100, 200)}`,
+			`keys ${keys.slice(200)}`,
+		]);
+		assert.equal(await one.channel.publish([]), true);
+		assert.equal(await one.channel.publish(["x".repeat(501)]), false);
+	});
+
+	test("what is no message of ours is ignored and counted", async () => {
+		await using one = openProcess(server.port);
+		await one.restored();
+		for (const text of ["hello", '{"v":2}']) {
+			await ask(server, `PUBLISH corkboard.changed.1 '${text}'`, /\r\n$/);
+		}
+		await until("both to be counted", () => one.channel.ignored === 2);
+		assert.deepEqual(one.told, ["lost", "restored"]);
+	});
+
+	test("a subscription that the server ends is lost at once, and restored by a new one", async () => {
+		await using one = openProcess(server.port);
+		await one.restored();
+		assert.equal(await one.read("old"), "old");
+		await ask(server, "CLIENT KILL TYPE pubsub", /\r\n$/);
+		await one.lost();
+		assert.equal(await one.read("newer"), "newer");
+		assert.equal(await one.read("newest"), "newest");
+		await one.restored();
+		assert.deepEqual(one.told, ["lost", "restored", "lost", "restored"]);
+		assert.equal(await one.read("kept"), "kept");
+		assert.equal(await one.read("not read"), "kept");
+	});
+
+	test("a read that began while it was lost is not kept when it is restored", async () => {
+		await using one = openProcess(server.port);
+		const database = Promise.withResolvers<string[]>();
+		const reading = one.cache.read(["a"], () => database.promise);
+		await one.restored();
+		database.resolve(["old"]);
+		await reading;
+		assert.equal(one.cache.get("a"), undefined);
+	});
+
+	test("a link that stalls is lost after a second of silence, and what was kept is not used", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		await using one = openProcess(proxy.port, "one");
+		await one.restored();
+		assert.equal(await one.read("old"), "old");
+		const begun = performance.now();
+		proxy.hold();
+		await one.lost();
+		const ms = performance.now() - begun;
+		assert.ok(ms >= SILENCE_MS - HEARTBEAT_MS - 50, `after ${ms} ms`);
+		assert.ok(ms < 3 * SILENCE_MS, `after ${ms} ms`);
+		assert.equal(await one.read("new"), "new");
+		proxy.release();
+		await one.restored();
+	});
+});
+
+describe("the invalidation channel of a Redis that fails", () => {
+	test("is lost when the server is killed, refuses at once, and is restored after its restart", async () => {
+		await using server = await startRedis();
+		await using one = openProcess(server.port);
+		await one.restored();
+		await server.kill();
+		await one.lost();
+		assert.equal(await one.channel.publish(["a"]), false);
+		await server.restart();
+		await one.restored();
+		assert.equal(await one.channel.publish(["a"]), true);
+	});
+
+	test("opens without a server, lost, and is restored when one comes", async () => {
+		await using server = await startRedis();
+		await server.kill();
+		await using one = openProcess(server.port);
+		await sleep(SILENCE_MS);
+		assert.deepEqual(one.told, ["lost"]);
+		await server.restart();
+		await one.restored();
+	});
+
+	test("says nothing after it was disposed of", async () => {
+		await using server = await startRedis();
+		const one = openProcess(server.port);
+		await one.restored();
+		await one[Symbol.asyncDispose]();
+		assert.equal(await one.channel.publish(["a"]), false);
+		await sleep(2 * HEARTBEAT_MS);
+		assert.deepEqual(one.told, ["lost", "restored", "lost"]);
+		await until("no client to be left", async () =>
+			(
+				await ask(server, "INFO clients", /\r\n\r\n?$|pubsub_clients:\d+\r\n/)
+			).includes("connected_clients:1\r\n"),
+		);
+	});
+});

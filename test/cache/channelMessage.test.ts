@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+	parseMessage,
+	printHeartbeat,
+	printMessages,
+} from "../../src/cache/channelMessage.ts";
+
+describe("a message of the channel", () => {
+	test("is read as it was written, whatever letters its keys have", () => {
+		const keys = ["o 241294492511762325", 'l email "ä b"@example.com\n\u0000'];
+		const [message, ...more] = printMessages("me", keys) ?? [];
+		assert.deepEqual(more, []);
+		assert.deepEqual(parseMessage(message ?? ""), { from: "me", keys });
+		assert.deepEqual(parseMessage(printHeartbeat("me")), {
+			from: "me",
+			keys: [],
+		});
+	});
+
+	test("has this text, which other versions of the program must understand or ignore", () => {
+		assert.deepEqual(printMessages("me", ["o 1"]), [
+			'{"v":1,"from":"me","keys":["o 1"]}',
+		]);
+	});
+
+	test("is one for a hundred keys, and never longer than 64 Ki letters", () => {
+		const keys = (count: number, letter: string) =>
+			Array.from({ length: count }, (_, at) => `${at}`.padEnd(500, letter));
+		assert.equal(printMessages("me", keys(100, "x"))?.length, 1);
+		assert.equal(printMessages("me", keys(101, "x"))?.length, 2);
+		const escaped = keys(101, "\u0000");
+		const messages = printMessages("me", escaped) ?? [];
+		assert.deepEqual(
+			messages.flatMap((message) => parseMessage(message)?.keys),
+			escaped,
+		);
+		assert.ok(messages.every((message) => message.length <= 64 * 1024));
+		assert.equal(printMessages("me", ["x".repeat(501)]), null);
+	});
+
+	const strangers = [
+		"",
+		"PING",
+		"null",
+		"[]",
+		'{"v":1,"from":"me"}',
+		'{"v":1,"keys":[]}',
+		'{"v":2,"from":"me","keys":[]}',
+		'{"v":"1","from":"me","keys":[]}',
+		'{"v":1,"from":7,"keys":[]}',
+		'{"v":1,"from":"me","keys":{}}',
+		'{"v":1,"from":"me","keys":"o 1"}',
+		'{"v":1,"from":"me","keys":["o 1",2]}',
+		'{"v":1,"from":"me","keys":[],"more":1}',
+		`{"v":1,"from":"me","keys":["${"x".repeat(501)}"]}`,
+		JSON.stringify({ v: 1, from: "me", keys: new Array(101).fill("a") }),
+		`${" ".repeat(64 * 1024)}{"v":1,"from":"me","keys":[]}`,
+	];
+	for (const text of strangers) {
+		test(`is not ${text.trim().slice(0, 60) || "nothing"}`, () => {
+			assert.equal(parseMessage(text), null);
+		});
+	}
+});

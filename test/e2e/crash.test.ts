@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import type { Id } from "../../src/id/ids.ts";
+import { createTokens } from "../../src/server/identity.ts";
+import { type Client, client } from "../helpers/client.ts";
+import { runProgram, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const SECRET = "of the crash tests, with 32 bytes or more";
+const USERS = 12;
+const PINS = 25;
+const CLIENTS = 6;
+/** The server is killed when so many mutations were acknowledged, and again. */
+const KILLED_AT = [80, 150, 100];
+
+/** What was asked for and acknowledged of one user's like of one pin. */
+interface Like {
+	readonly user: string;
+	readonly pin: string;
+	acknowledged: boolean;
+	/** Whether a change is asked for that nobody acknowledged: either state is right then. */
+	pending: boolean;
+}
+
+const PAGE = `query ($user: String!, $after: String) {
+	user(username: $user) {
+		likes(first: 100, after: $after) {
+			totalCount
+			nodes { id details }
+		}
+	}
+}`;
+
+describe("a server that is killed in the middle of writes", () => {
+	const folder = temporaryFolder();
+	after(() => folder[Symbol.dispose]());
+	const env = { CORKBOARD_DATA: folder.path, CORKBOARD_SECRET: SECRET };
+
+	it("has everything it acknowledged when it is started again, on both sides, and counted right", async () => {
+		await importGraph();
+		const users = range(USERS, (n) => `liker_${n}`);
+		const likes: Like[] = range(USERS * PINS, (n) => ({
+			user: users[n % USERS] ?? "",
+			pin: String(Math.floor(n / USERS)),
+			acknowledged: false,
+			pending: false,
+		}));
+		const todo = likes.entries();
+		const comments: string[] = [];
+
+		for (const kills of KILLED_AT) {
+			await using server = await serve(env);
+			const ids = await idsOf(client(server.url), users);
+			let acknowledged = 0;
+			const acknowledge = () => {
+				if (++acknowledged === kills) server.send("SIGKILL");
+			};
+			const outcomes = await Promise.allSettled(
+				range(CLIENTS, async () => {
+					for (const [n, like] of todo) {
+						await write(n, like, ids, server.url, comments, acknowledge);
+					}
+				}),
+			);
+			assert.equal((await server.ended).signal, "SIGKILL");
+			// All of them were cut off: there was more to do.
+			for (const { status } of outcomes) assert.equal(status, "rejected");
+			assert.ok(acknowledged >= kills);
+		}
+		const known = likes.filter(({ pending }) => !pending);
+		assert.ok(known.filter(({ acknowledged }) => acknowledged).length > 100);
+		assert.ok(likes.length - known.length <= KILLED_AT.length * CLIENTS);
+
+		await using server = await serve(env);
+		const visitor = client(server.url);
+		const stored = await likesOf(visitor, users);
+		for (const { user, pin, acknowledged, pending } of likes) {
+			if (pending) continue;
+			assert.equal(
+				stored.has(`${user} ${pin}`),
+				acknowledged,
+				`${user} likes ${pin}`,
+			);
+		}
+		assert.deepEqual(await likedBy(visitor), stored);
+		const said = await commentsOf(visitor);
+		for (const text of comments) {
+			assert.equal(said.filter((one) => one === text).length, 1, text);
+		}
+		assert.ok(comments.length > 10);
+
+		assert.equal((await server.stop()).code, 0);
+		const verified = await runProgram(["verify"], { env });
+		assert.equal(verified.code, 0, verified.out);
+		assert.match(verified.out, /^everything agrees$/m);
+		assert.doesNotMatch(verified.out, /debts/);
+	});
+
+	async function importGraph(): Promise<void> {
+		const lines = [
+			...range(USERS, (n) => ({
+				type: "User",
+				key: `u:${n}`,
+				fields: { username: `liker_${n}`, name: `Liker ${n}` },
+			})),
+			{ type: "Board", key: "b", fields: { owner: "u:0", name: "Board" } },
+			...range(PINS, (n) => ({
+				type: "Pin",
+				key: `p:${n}`,
+				fields: { board: "b", details: String(n) },
+			})),
+		];
+		const input = lines.map((line) => JSON.stringify(line)).join("\n");
+		const { code, err } = await runProgram(["import", "-"], { env, input });
+		assert.equal(code, 0, err);
+	}
+
+	/** Like; every third is unliked again, and with every fifth comes a comment. */
+	async function write(
+		n: number,
+		like: Like,
+		ids: ReadonlyMap<string, string>,
+		url: string,
+		comments: string[],
+		acknowledge: () => void,
+	): Promise<void> {
+		const token = await tokens.sign(ids.get(like.user) as Id);
+		const as = client(url, token);
+		const pin = ids.get(like.pin);
+		const change = async (mutation: string, present: boolean) => {
+			like.pending = true;
+			await as.data(
+				`mutation ($pin: ID!) { ${mutation}(input: {pinId: $pin}) { pin { id } } }`,
+				{ pin },
+			);
+			like.acknowledged = present;
+			like.pending = false;
+			acknowledge();
+		};
+		await change("likePin", true);
+		if (n % 3 === 0) await change("unlikePin", false);
+		if (n % 5 === 0) {
+			const text = `comment ${n}`;
+			await as.data(
+				"mutation ($pin: ID!, $text: String!) { addComment(input: {pinId: $pin, text: $text}) { comment { id } } }",
+				{ pin, text },
+			);
+			comments.push(text);
+			acknowledge();
+		}
+	}
+});
+
+const tokens = createTokens(Buffer.from(SECRET), 3_600);
+
+/** Users by name, pins by what they say. */
+async function idsOf(
+	visitor: Client,
+	users: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+	const ids = new Map<string, string>();
+	for (const username of users) {
+		const { user } = await visitor.data<{ user: { id: string } }>(
+			"query ($username: String!) { user(username: $username) { id } }",
+			{ username },
+		);
+		ids.set(username, user.id);
+	}
+	for (const { id, details } of await pinsOf<{ details: string }>(
+		visitor,
+		"details",
+	)) {
+		ids.set(details, id);
+	}
+	return ids;
+}
+
+async function pinsOf<T>(visitor: Client, fields: string) {
+	const { user } = await visitor.data<{
+		user: { pins: { nodes: (T & { readonly id: string })[] } };
+	}>(
+		`{ user(username: "liker_0") { pins(first: 100) { nodes { id ${fields} } } } }`,
+	);
+	assert.equal(user.pins.nodes.length, PINS);
+	return user.pins.nodes;
+}
+
+/** "user pin", as each user's own list tells it. */
+async function likesOf(
+	visitor: Client,
+	users: readonly string[],
+): Promise<ReadonlySet<string>> {
+	const stored = new Set<string>();
+	for (const user of users) {
+		const { user: found } = await visitor.data<{
+			user: { likes: { totalCount: number; nodes: { details: string }[] } };
+		}>(PAGE, { user });
+		assert.equal(found.likes.totalCount, found.likes.nodes.length);
+		for (const { details } of found.likes.nodes) {
+			stored.add(`${user} ${details}`);
+		}
+	}
+	return stored;
+}
+
+/** The same as the pins tell it. */
+async function likedBy(visitor: Client): Promise<ReadonlySet<string>> {
+	const stored = new Set<string>();
+	for (const { details, likedBy } of await pinsOf<{
+		details: string;
+		likedBy: { totalCount: number; nodes: { username: string }[] };
+	}>(
+		visitor,
+		"details likedBy(first: 100) { totalCount nodes { username } }",
+	)) {
+		assert.equal(likedBy.totalCount, likedBy.nodes.length);
+		for (const { username } of likedBy.nodes) {
+			stored.add(`${username} ${details}`);
+		}
+	}
+	return stored;
+}
+
+async function commentsOf(visitor: Client): Promise<readonly string[]> {
+	const pins = await pinsOf<{ comments: { nodes: { text: string }[] } }>(
+		visitor,
+		"comments(first: 100) { nodes { text } }",
+	);
+	return pins.flatMap(({ comments }) => comments.nodes.map(({ text }) => text));
+}
+
+function range<T>(length: number, of: (n: number) => T): T[] {
+	return Array.from({ length }, (_, n) => of(n));
+}

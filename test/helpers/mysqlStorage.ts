@@ -1,0 +1,100 @@
+import { createConnection, type RowDataPacket } from "mysql2/promise";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { type MysqlLimits, openMysqlStorage } from "../../src/storage/mysql.ts";
+import type { Storage } from "../../src/storage/port.ts";
+import type { Topology } from "../../src/topology/types.ts";
+import type { Server } from "../services/server.ts";
+import type { OpenStorage } from "../suites/storage.ts";
+import { MODEL, topologyOn } from "./storageModel.ts";
+
+/** Where nobody listens. */
+const NOWHERE = "mysql://nobody:nothing@127.0.0.1:1";
+
+const SHARDS = [0, 1, 2, 3];
+
+export function openMysql(
+	primary: string,
+	options: {
+		readonly limits?: Partial<MysqlLimits>;
+		readonly readOnly?: boolean;
+	} = {},
+): Promise<Storage> {
+	const topology = topologyOn(primary);
+	return openMysqlStorage({ model: MODEL, topology, ...options });
+}
+
+/** The topology of the suite with some of its shards and mod shards on a host that does not answer. */
+function topologyWithout(primary: string, dead: readonly number[]): Topology {
+	const range = (shard: number) => ({
+		range: [shard, shard] as const,
+		primary: dead.includes(shard) ? NOWHERE : primary,
+	});
+	return {
+		version: 1,
+		shards: SHARDS.map((shard) => ({ ...range(shard), open: shard < 2 })),
+		lookups: SHARDS.map(range),
+	};
+}
+
+/** A server's databases made once, and emptied for each test as far as the one before filled them. */
+export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
+	{
+		await using storage = await openMysql(server.url);
+		await storage.init();
+	}
+	const tables = await ask(
+		server,
+		`SELECT table_schema AS shard, table_name AS name FROM information_schema.tables
+			WHERE table_schema LIKE 'db0%' OR table_schema LIKE 'mod0%'`,
+	);
+	const touched = new Set<number>();
+	CHANNELS.statement.subscribe((message) => {
+		const { shard, name } = message as Statement;
+		if (/^(insert|new|set)\b/.test(name)) touched.add(shard);
+	});
+	return async ({ dead = [], full = [] } = {}) => {
+		await ask(
+			server,
+			...tables
+				.filter(({ shard }) => touched.has(Number(/\d+$/.exec(shard)?.[0])))
+				.map(({ shard, name }) => `TRUNCATE TABLE ${shard}.${name}`),
+			...full.map(
+				(shard) =>
+					`ALTER TABLE db0000${shard}.pins AUTO_INCREMENT = ${2 ** 36 - 1}`,
+			),
+		);
+		touched.clear();
+		for (const shard of full) touched.add(shard);
+		const storage = await openMysqlStorage({
+			model: MODEL,
+			topology: topologyWithout(server.url, dead),
+		});
+		return {
+			storage,
+			[Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+		};
+	};
+}
+
+/** Past the storage, as an operator would: the rows of the last statement. */
+export async function ask(
+	{ url }: Pick<Server, "url">,
+	...statements: readonly string[]
+): Promise<readonly RowDataPacket[]> {
+	const connection = await createConnection({
+		uri: url,
+		connectTimeout: 5_000,
+	});
+	try {
+		let rows: RowDataPacket[] = [];
+		for (const sql of statements) {
+			[rows] = await connection.query<RowDataPacket[]>({
+				sql,
+				timeout: 30_000,
+			});
+		}
+		return rows;
+	} finally {
+		connection.destroy();
+	}
+}
