@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import { DEMO_QUERY } from "../demo/query.ts";
-import { fieldFaults } from "../model/fieldFault.ts";
+import { storedFaults } from "../graphql/input/storedFaults.ts";
 import { importLines } from "../ops/import.ts";
 import type { Demo } from "../server/graphiql/serve.ts";
 import type { Io } from "./io.ts";
@@ -45,7 +45,7 @@ async function makeDemo(corkboard: Corkboard, io: Io): Promise<boolean> {
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
 	const progress = showProgress(io);
 	const { outcome } = await importLines(corkboard.store, each(lines), {
-		faultOf: fieldFaults(corkboard.schema),
+		faultOf: storedFaults(corkboard.schema),
 		strict: true,
 		signal: io.interruption(),
 		onProgress: (done) => progress.show(pace(done)),

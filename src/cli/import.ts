@@ -1,9 +1,10 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { setFlagsFromString } from "node:v8";
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
-import { fieldFaults } from "../model/fieldFault.ts";
+import { storedFaults } from "../graphql/input/storedFaults.ts";
 import { type ImportReport, importLines } from "../ops/import.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
@@ -26,6 +27,7 @@ export const usage: Usage = {
 const SPELLED_BAD_LINES = 100;
 
 export async function run(given: Arguments, io: Io): Promise<number> {
+	keepYoungGenerationSmall();
 	const [file = "-"] = given.operands;
 	const config = readConfig(io.env);
 	const source = await openSource(file, io);
@@ -34,7 +36,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const progress = showProgress(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {
-		faultOf: fieldFaults(corkboard.schema),
+		faultOf: storedFaults(corkboard.schema),
 		strict: given.options.strict !== undefined,
 		signal,
 		...(source.totalBytes === undefined
@@ -57,6 +59,15 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
 	return report.bad === 0 ? 0 : 1;
+}
+
+/**
+ * Lines become garbage at once: a larger young generation only lets more of it
+ * lie about (390 MiB against 262 MiB at the same speed, 400,000 lines).
+ */
+function keepYoungGenerationSmall(): void {
+	setFlagsFromString("--max-semi-space-size=8");
+	setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 function summary({ lines, objects, edges, existing, bad }: ImportReport) {

@@ -2,7 +2,7 @@ import { type Config, embeddedSecret } from "../config.ts";
 import { createStore } from "../graph/createStore.ts";
 import { guardsOf, isLiving } from "../graph/rules.ts";
 import type { Store } from "../graph/store.ts";
-import { Sweeper, sweep } from "../graph/sweeper.ts";
+import { graceOf, Sweeper, sweep } from "../graph/sweeper.ts";
 import { createView } from "../graph/view.ts";
 import { createWrites } from "../graph/writes.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -82,7 +82,7 @@ export async function openCorkboard(
 		cacheBytes: access === "own" ? CACHE_BYTES : 0,
 	});
 	if (access === "own") {
-		await sweep(store, 0);
+		await sweep(store, graceOf(store));
 		opened.use(new Sweeper(store));
 	}
 	const planner = createPlanner<RequestContext>({

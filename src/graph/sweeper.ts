@@ -1,4 +1,5 @@
 import { CHANNELS, type Swept } from "../diagnostics.ts";
+import type { DebtRow } from "../storage/port.ts";
 import { pay } from "./debts.ts";
 import type { Store } from "./store.ts";
 
@@ -9,16 +10,25 @@ const INTERVAL_MS = 1_000;
 /** Writes pay their own debts, and a rename holds one open while it works: younger ones than this are theirs. Milliseconds. */
 const GRACE_MS = 15_000;
 
+/** How young a debt may be that is left to the write that made it: none where no other process writes. Milliseconds. */
+export function graceOf({ storage }: Store): number {
+	return storage.isOwnedAlone ? 0 : GRACE_MS;
+}
+
 /**
- * Pay all that is owed on all shards, oldest first. Goes on past what cannot be
- * paid, and answers how much of it is left.
+ * Pay all that is owed on all shards, or all of it that is `wanted`, oldest
+ * first. Goes on past what cannot be paid, and answers how much of it is left.
  */
-export async function sweep(store: Store, graceMs: number): Promise<Swept> {
+export async function sweep(
+	store: Store,
+	graceMs: number,
+	wanted: (debt: DebtRow) => boolean = () => true,
+): Promise<Swept> {
 	let paid = 0;
 	let left = 0;
 	let error: unknown;
 	for (;;) {
-		const debts = await store.storage.owed(graceMs, BATCH);
+		const debts = (await store.storage.owed(graceMs, BATCH)).filter(wanted);
 		if (debts.length === 0) break;
 		const before = paid;
 		try {

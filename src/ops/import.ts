@@ -12,7 +12,7 @@ import { createProgress, type ImportProgress } from "./importProgress.ts";
 import { batchesOf } from "./importText.ts";
 
 export interface ImportOptions {
-	/** Checks the values of fields: `fieldFaults(schema)`. */
+	/** Checks the values of fields: `storedFaults(schema)`. */
 	readonly faultOf: FieldFault;
 	/** Stop at the first bad line. What came before it stays. */
 	readonly strict?: boolean;
@@ -60,7 +60,7 @@ export async function importLines(
 ): Promise<ImportReport> {
 	const { strict = false, signal, onBadLine, now = Date.now } = options;
 	await using lease = await takeLease(store.storage);
-	await payAll(store);
+	await payKeys(store);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, numbering, strict };
 	const reader = createLineReader(store.model, options.faultOf);
@@ -92,9 +92,9 @@ export async function importLines(
 	return report("finished");
 }
 
-/** Objects whose keys are still owed would be made a second time. */
-async function payAll(store: Store): Promise<void> {
-	const swept = await sweep(store, 0);
+/** Objects whose keys are still owed would be made a second time. Only imports owe keys, and no other runs now; what else is owed may be a living write's. */
+async function payKeys(store: Store): Promise<void> {
+	const swept = await sweep(store, 0, ({ debt }) => debt.keys !== undefined);
 	if (swept.left === 0) return;
 	throw new CorkboardError(
 		"UNAVAILABLE",

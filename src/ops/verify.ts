@@ -3,7 +3,7 @@ import {
 	setTimeout as sleep,
 } from "node:timers/promises";
 import type { Store } from "../graph/store.ts";
-import { sweep } from "../graph/sweeper.ts";
+import { graceOf, sweep } from "../graph/sweeper.ts";
 import type { Id } from "../id/ids.ts";
 import type { Edge, LookupRow } from "../storage/port.ts";
 import { type Damage, Findings, type Found } from "./verifyDamage.ts";
@@ -71,7 +71,7 @@ export async function verify(
 ): Promise<Verified> {
 	const mending: Mending | null =
 		options.repair === true ? { mended: 0, unmended: [] } : null;
-	if (mending !== null) await sweep(store, 0);
+	if (mending !== null) await sweep(store, graceOf(store));
 	const first = await walkAll(store, options, mending);
 	let last = first;
 	for (let round = 0; mending !== null && round < ROUNDS; round++) {

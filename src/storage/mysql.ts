@@ -93,6 +93,7 @@ class MysqlStorage implements Storage {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
+	readonly isOwnedAlone = false;
 	readonly #model: Model;
 	readonly #limits: MysqlLimits;
 	readonly #readOnly: boolean;

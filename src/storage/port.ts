@@ -61,6 +61,8 @@ export interface Storage extends AsyncDisposable {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
+	/** Whether no other process writes to these shards while this one does. */
+	readonly isOwnedAlone: boolean;
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
 	hostOf(shard: number): string | null;
 

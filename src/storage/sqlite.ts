@@ -65,6 +65,7 @@ class SqliteStorage implements Storage {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
+	readonly isOwnedAlone = true;
 	readonly #model: Model;
 	readonly #files: ReadonlyMap<number, ShardFile>;
 	readonly #modFiles: ReadonlyMap<number, ShardFile>;

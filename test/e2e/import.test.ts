@@ -1,14 +1,424 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDataBase } from "../helpers/dataFolder.ts";
-import { type Client, client } from "../helpers/client.ts";
+import { client } from "../helpers/client.ts";
+import { dump } from "../helpers/importing.ts";
 import {
 	type Environment,
+	type Program,
 	runProgram,
 	serve,
 	startProgram,
 } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const LIMIT_MS = 20_000;
+
+/** One of everything that lines can say. */
+const SMALL = [
+	{
+		type: "User",
+		key: "u:1",
+		fields: { username: "ada_made_up", name: "Ada Made-Up", bio: "Bakes" },
+	},
+	{
+		type: "User",
+		key: "u:2",
+		fields: { username: "ben_made_up", name: "Ben Made-Up" },
+	},
+	{ type: "Interest", key: "i:1", fields: { slug: "bread", name: "Bread" } },
+	{ type: "Board", key: "b:1", fields: { owner: "u:1", name: "Loaves" } },
+	{ type: "Board", key: "b:2", fields: { owner: "u:2", name: "To try" } },
+	{
+		type: "Pin",
+		key: "p:1",
+		fields: {
+			board: "b:1",
+			details: "Rye",
+			link: "https://example.com/rye",
+			image: { url: "https://example.com/rye.jpg", width: 640 },
+		},
+	},
+	{ type: "Pin", key: "p:2", fields: { board: "b:1", details: "Wheat" } },
+	{
+		type: "Pin",
+		key: "p:3",
+		fields: { board: "b:2", details: "Rye, soon", origin: "p:1" },
+	},
+	{
+		type: "Comment",
+		key: "c:1",
+		fields: { author: "u:2", pin: "p:1", text: "How long?" },
+	},
+	{
+		type: "Comment",
+		key: "c:2",
+		fields: { author: "u:1", pin: "p:1", text: "An hour" },
+	},
+	{ edge: "filePin", from: "p:1", to: "i:1" },
+	{ edge: "likePin", from: "u:2", to: "p:1" },
+	{ edge: "followUser", from: "u:2", to: "u:1" },
+	{ edge: "followBoard", from: "u:2", to: "b:1" },
+	{ edge: "followInterest", from: "u:1", to: "i:1" },
+];
+
+const WHOLE = `{
+	ada: user(username: "ada_made_up") {
+		name bio
+		followers { nodes { username } }
+		followedInterests { nodes { slug } }
+		boards(first: 2) { nodes { name followers { nodes { username } } pins { totalCount nodes {
+			details link image { url width height } board { name } owner { username } origin { details }
+			repins { nodes { details } }
+			likedBy { totalCount nodes { username } }
+			comments { nodes { text author { username } } }
+			interests { nodes { slug } }
+		} } } }
+	}
+	ben: user(username: "ben_made_up") {
+		following { nodes { username } }
+		followedBoards { nodes { name } }
+		likes { nodes { details } }
+		pins { nodes { details origin { details } } }
+	}
+	interests { totalCount nodes { slug name pins { nodes { details } } followers { nodes { username } } } }
+}`;
+
+function lined(lines: readonly unknown[]): string {
+	return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+/** What a served query answers. */
+async function ask<T>(env: Environment, query: string): Promise<T> {
+	await using server = await serve(env);
+	const data = await client(server.url).data<T>(query);
+	assert.equal((await server.stop()).code, 0);
+	return data;
+}
+
+async function assertVerified(env: Environment): Promise<void> {
+	const { code, out } = await runProgram(["verify"], { env });
+	assert.equal(code, 0, out);
+	assert.match(out, /^everything agrees$/m);
+}
+
+describe("import", () => {
+	it("brings a file in, counts what it made, and changes nothing the second time", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: join(folder.path, "data") };
+		const file = join(folder.path, "small.ndjson");
+		writeFileSync(file, lined(SMALL));
+
+		const { out, ...rest } = await runProgram(["import", file], { env });
+		assert.deepEqual(rest, { code: 0, signal: null, err: "" });
+		const [summary, ...counts] = out.trimEnd().split("\n");
+		assert.equal(
+			summary,
+			"15 lines: 10 objects and 5 edges made, 0 there already, 0 bad",
+		);
+		// By the order in which shards were written, which differs.
+		assert.deepEqual(counts.toSorted(), [
+			"  Board 2",
+			"  Comment 2",
+			"  Interest 1",
+			"  Pin 3",
+			"  User 2",
+			"  filePin 1",
+			"  followBoard 1",
+			"  followInterest 1",
+			"  followUser 1",
+			"  likePin 1",
+		]);
+		const whole = await ask(env, WHOLE);
+		assert.deepEqual(whole, {
+			ada: {
+				name: "Ada Made-Up",
+				bio: "Bakes",
+				followers: { nodes: [{ username: "ben_made_up" }] },
+				followedInterests: { nodes: [{ slug: "bread" }] },
+				boards: {
+					nodes: [
+						{
+							name: "Loaves",
+							followers: { nodes: [{ username: "ben_made_up" }] },
+							pins: {
+								totalCount: 2,
+								nodes: [
+									{
+										details: "Wheat",
+										link: null,
+										image: null,
+										board: { name: "Loaves" },
+										owner: { username: "ada_made_up" },
+										origin: null,
+										repins: { nodes: [] },
+										likedBy: { totalCount: 0, nodes: [] },
+										comments: { nodes: [] },
+										interests: { nodes: [] },
+									},
+									{
+										details: "Rye",
+										link: "https://example.com/rye",
+										image: {
+											url: "https://example.com/rye.jpg",
+											width: 640,
+											height: null,
+										},
+										board: { name: "Loaves" },
+										owner: { username: "ada_made_up" },
+										origin: null,
+										repins: { nodes: [{ details: "Rye, soon" }] },
+										likedBy: {
+											totalCount: 1,
+											nodes: [{ username: "ben_made_up" }],
+										},
+										comments: {
+											nodes: [
+												{
+													text: "How long?",
+													author: { username: "ben_made_up" },
+												},
+												{
+													text: "An hour",
+													author: { username: "ada_made_up" },
+												},
+											],
+										},
+										interests: { nodes: [{ slug: "bread" }] },
+									},
+								],
+							},
+						},
+					],
+				},
+			},
+			ben: {
+				following: { nodes: [{ username: "ada_made_up" }] },
+				followedBoards: { nodes: [{ name: "Loaves" }] },
+				likes: { nodes: [{ details: "Rye" }] },
+				pins: {
+					nodes: [{ details: "Rye, soon", origin: { details: "Rye" } }],
+				},
+			},
+			interests: {
+				totalCount: 1,
+				nodes: [
+					{
+						slug: "bread",
+						name: "Bread",
+						pins: { nodes: [{ details: "Rye" }] },
+						followers: { nodes: [{ username: "ada_made_up" }] },
+					},
+				],
+			},
+		});
+
+		const stored = dump(env.CORKBOARD_DATA);
+		assert.deepEqual(await runProgram(["import", file], { env }), {
+			code: 0,
+			signal: null,
+			out: "15 lines: 0 objects and 0 edges made, 15 there already, 0 bad\n",
+			err: "",
+		});
+		assert.deepEqual(dump(env.CORKBOARD_DATA), stored);
+		await assertVerified(env);
+	});
+
+	it("reports bad lines from stdin with number and reason, brings in the rest, and exits 1", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: folder.path };
+		const user = (key: string, username: string) => ({
+			type: "User",
+			key,
+			fields: { username, name: "Somebody" },
+		});
+		const input = [
+			lined([user("u:1", "first_one")]),
+			"not JSON\n",
+			lined([
+				{ type: "Usr", key: "u:2", fields: {} },
+				{ type: "User", key: "u:3", fields: { username: "x y", name: "X" } },
+				{ type: "User", key: "u:4", fields: { username: "four", nmae: "X" } },
+				{ type: "Board", key: "b:1", fields: { owner: "u:99", name: "B" } },
+				{ edge: "likePim", from: "u:1", to: "p:1" },
+				{ edge: "followUser", from: "u:1", to: "u:5" },
+				{ edge: "followUser", from: "u:1", to: "u:1" },
+				user("u:5", "FIRST_one"),
+				user("u:6", "last_one"),
+			]),
+		].join("");
+		const { code, out, err } = await runProgram(["import", "-"], {
+			env,
+			input,
+		});
+		assert.equal(code, 1);
+		assert.equal(
+			out,
+			"11 lines: 2 objects and 0 edges made, 0 there already, 9 bad\n  User 2\n",
+		);
+		const told = err.trimEnd().split("\n");
+		for (const [n, pattern] of [
+			/^line 2: expected JSON but got: /,
+			/^line 3: expected a type of the model but got: "Usr"; did you mean User\?$/,
+			/^line 4: username .*"x y"/,
+			/^line 5: User has no field "nmae" to import; did you mean name\?$/,
+			/^line 6: owner: .*"u:99"$/,
+			/^line 7: expected an edge .*"likePim"; did you mean likePin\?$/,
+			/^line 8: to: .*"u:5"$/,
+			/^line 9: from and to must be two, but got the same key$/,
+			/^line 10: the User's username or email is taken$/,
+		].entries()) {
+			assert.match(told[n] ?? "", pattern);
+		}
+		assert.equal(told.length, 9, err);
+		assert.deepEqual(
+			await ask(
+				env,
+				'{ a: user(username: "first_one") { name } b: user(username: "LAST_one") { username } c: user(username: "four") { name } }',
+			),
+			{
+				a: { name: "Somebody" },
+				b: { username: "last_one" },
+				c: null,
+			},
+		);
+		await assertVerified(env);
+	});
+
+	it("--strict stops at the first bad line, keeps what came before it, and exits 1", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: folder.path };
+		const [first, ...rest] = SMALL;
+		const input = `${lined([first])}nonsense\n${lined(rest)}more nonsense\n`;
+		const { code, out, err } = await runProgram(["import", "--strict", "-"], {
+			env,
+			input,
+		});
+		assert.equal(code, 1);
+		assert.match(err, /^line 2: expected JSON but got: [^\n]+\n$/);
+		assert.match(out, /^2 lines: 1 objects and 0 edges made, 0 there already/);
+		// Gone on with once the line is mended.
+		const again = await runProgram(["import", "--strict", "-"], {
+			env,
+			input: lined(SMALL),
+		});
+		assert.equal(again.code, 0);
+		assert.match(
+			again.out,
+			/^15 lines: 9 objects and 5 edges made, 1 there already, 0 bad\n/,
+		);
+		await assertVerified(env);
+	});
+
+	it("of a file that is not there, or of a folder, is refused in a sentence (exit 1)", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: join(folder.path, "data") };
+		const none = join(folder.path, "none.ndjson");
+		for (const [file, why] of [
+			[none, "ENOENT"],
+			[folder.path, "a folder"],
+		] as const) {
+			assert.deepEqual(await runProgram(["import", file], { env }), {
+				code: 1,
+				signal: null,
+				out: "",
+				err: `corkboard: expected a file to import but got: ${file} (${why})\n`,
+			});
+		}
+	});
+});
+
+const PINS = 4_500;
+
+/** A board of many pins, each liked, in more than one batch. */
+const LARGE = lined([
+	{ type: "User", key: "u", fields: { username: "collector", name: "C" } },
+	{ type: "User", key: "v", fields: { username: "admirer", name: "A" } },
+	{ type: "Board", key: "b", fields: { owner: "u", name: "All" } },
+	...Array.from({ length: PINS }, (_, n) => ({
+		type: "Pin",
+		key: `p:${n}`,
+		fields: { board: "b", details: String(n) },
+	})),
+	...Array.from({ length: PINS }, (_, n) => ({
+		edge: "likePin",
+		from: "v",
+		to: `p:${n}`,
+	})),
+]);
+
+describe("an import that is cut off in the middle", () => {
+	for (const [signal, ends] of [
+		["SIGINT", { code: 130, signal: null }],
+		["SIGTERM", { code: 143, signal: null }],
+		["SIGKILL", { code: null, signal: "SIGKILL" }],
+	] as const) {
+		it(`by ${signal} is ended whole by running it again`, async () => {
+			using folder = temporaryFolder();
+			const env = { CORKBOARD_DATA: folder.path };
+			await using first = startProgram(["import", "-"], { env });
+			// Its input does not end, so it cannot be done.
+			first.stdin.write(LARGE.slice(0, LARGE.length / 2));
+			await pinsIn(folder.path, first);
+			first.send(signal);
+			const { out, err, ...end } = await first.ended;
+			assert.deepEqual(end, ends);
+			if (signal !== "SIGKILL") {
+				assert.match(out, /^[1-9][\d,]* lines: [1-9][\d,]* objects /);
+				assert.equal(err, "interrupted: run it again to go on\n");
+			}
+			const before = count(folder.path);
+			assert.ok(before < PINS, `expected a part but got all ${before}`);
+
+			const again = await runProgram(["import", "-"], { env, input: LARGE });
+			assert.equal(again.code, 0, again.err);
+			const third = await runProgram(["import", "-"], { env, input: LARGE });
+			assert.match(
+				third.out,
+				/^9,003 lines: 0 objects and 0 edges made, 9,003 there already, 0 bad\n/,
+			);
+			assert.equal(count(folder.path), PINS);
+			await assertVerified(env);
+			const page = "(first: 3) { totalCount nodes { details } }";
+			const newest = {
+				totalCount: PINS,
+				nodes: [4_499, 4_498, 4_497].map((n) => ({ details: String(n) })),
+			};
+			assert.deepEqual(
+				await ask(
+					env,
+					`{ a: user(username: "admirer") { likes${page} } c: user(username: "collector") { pins${page} boards { nodes { pins${page} } } } }`,
+				),
+				{
+					a: { likes: newest },
+					c: { pins: newest, boards: { nodes: [{ pins: newest }] } },
+				},
+			);
+		});
+	}
+
+	/** Until some pins are stored. */
+	async function pinsIn(folder: string, importing: Program): Promise<void> {
+		const deadline = performance.now() + LIMIT_MS;
+		while (performance.now() < deadline) {
+			if (count(folder) > 0) return;
+			await sleep(20);
+		}
+		assert.fail(`no pins were stored: ${importing.err()}`);
+	}
+});
+
+/** Pins stored; 0 while there are no tables, or they are just being made. */
+function count(folder: string): number {
+	try {
+		return [...dump(folder)].reduce(
+			(sum, [place, rows]) =>
+				place.endsWith(" pins") ? sum + rows.length : sum,
+			0,
+		);
+	} catch {
+		return 0;
+	}
+}
