@@ -1,4 +1,5 @@
 import { type Config, embeddedSecret } from "../config.ts";
+import { CorkboardError } from "../errors.ts";
 import { createStore } from "../graph/createStore.ts";
 import { guardsOf, isLiving } from "../graph/rules.ts";
 import type { Store } from "../graph/store.ts";
@@ -15,6 +16,7 @@ import type { Model } from "../model/types.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import type { Execute } from "../server/apollo.ts";
 import { createTokens, type Tokens } from "../server/identity.ts";
+import { holdsData } from "../sqlite/holdsData.ts";
 import { ownFolder } from "../sqlite/ownFolder.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite.ts";
@@ -65,8 +67,9 @@ export async function openCorkboard(
 	const { model, schema } = ownModel();
 	applyScalars(schema);
 	const topology = topologyOf(config);
-	if (access === "own") {
-		for (const folder of foldersOf(topology)) opened.use(ownFolder(folder));
+	for (const folder of foldersOf(topology)) {
+		if (access === "own") opened.use(ownFolder(folder));
+		else if (!holdsData(folder)) throw noData(folder);
 	}
 	const storage = opened.use(
 		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
@@ -126,6 +129,13 @@ export async function openCorkboard(
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
+}
+
+function noData(folder: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		`expected a data folder made by serve, init or import but got: ${folder}, which holds no data`,
+	);
 }
 
 function foldersOf({ shards, lookups }: Topology): ReadonlySet<string> {

@@ -68,6 +68,9 @@ const FULL = new Set([1040, 1203, 1226]);
 /** ER_SERVER_SHUTDOWN, ER_ABORTING_CONNECTION, ER_CONNECTION_KILLED (1927 in MariaDB), ER_CLIENT_INTERACTION_TIMEOUT */
 const ENDED = new Set([1053, 1152, 1927, 3169, 4031]);
 
+/** ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
+const WRONG_VALUE = 1366;
+
 /** What mysql2 gave an operation as its error. */
 export function failureOf(
 	thrown: unknown,
@@ -97,8 +100,9 @@ function kindOf(errno: number, sqlState: string): FailureKind {
 	if (INTERRUPTED.has(errno)) return "late";
 	if (FULL.has(errno)) return "busy";
 	if (ENDED.has(errno) || sqlState.startsWith("08")) return "lost";
-	// Data exceptions and broken constraints.
-	if (sqlState.startsWith("22") || sqlState.startsWith("23")) return "refused";
+	// Data exceptions and broken constraints; MySQL has this one under no class.
+	const isRow = sqlState.startsWith("22") || sqlState.startsWith("23");
+	if (isRow || errno === WRONG_VALUE) return "refused";
 	return "failed";
 }
 

@@ -60,7 +60,7 @@ export async function importLines(
 ): Promise<ImportReport> {
 	const { strict = false, signal, onBadLine, now = Date.now } = options;
 	await using lease = await takeLease(store.storage);
-	await payKeys(store);
+	await payAll(store);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, numbering, strict };
 	const reader = createLineReader(store.model, options.faultOf);
@@ -92,9 +92,17 @@ export async function importLines(
 	return report("finished");
 }
 
-/** Objects whose keys are still owed would be made a second time. Only imports owe keys, and no other runs now; what else is owed may be a living write's. */
-async function payKeys(store: Store): Promise<void> {
-	const swept = await sweep(store, 0, ({ debt }) => debt.keys !== undefined);
+/**
+ * Objects whose keys are still owed would be made a second time. Paying beside
+ * a living write is harmless, but for the claim of a rename under way, which
+ * would be released under its feet.
+ */
+async function payAll(store: Store): Promise<void> {
+	const swept = await sweep(
+		store,
+		0,
+		({ debt }) => store.storage.isOwnedAlone || debt.claims === undefined,
+	);
 	if (swept.left === 0) return;
 	throw new CorkboardError(
 		"UNAVAILABLE",

@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 export class TcpProxy implements AsyncDisposable {
 	readonly #server;
 	readonly #links = new Set<Link>();
-	/** What the server says after a client said this is kept from the client. */
+	/** What the server says after a client's words ended so is kept from that client. */
 	silentAfter: string | null = null;
 	/** How many connections there were. */
 	connections = 0;
@@ -28,7 +28,10 @@ export class TcpProxy implements AsyncDisposable {
 					client.resetAndDestroy();
 					return;
 				}
-				if (this.silentAfter !== null && data.includes(this.silentAfter))
+				if (
+					this.silentAfter !== null &&
+					data.toString("latin1").endsWith(this.silentAfter)
+				)
 					silent = true;
 				link.server.write(data);
 			});

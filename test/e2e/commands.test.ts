@@ -1,0 +1,320 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { client } from "../helpers/client.ts";
+import { runProgram, serve, startProgram } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { COPIES } from "../update.ts";
+
+const LINES = [
+	{ type: "User", key: "a", fields: { username: "ada_made_up", name: "Ada" } },
+	{ type: "User", key: "b", fields: { username: "ben_made_up", name: "Ben" } },
+	{ type: "Board", key: "o", fields: { owner: "a", name: "Loaves" } },
+	{ type: "Board", key: "s", fields: { owner: "a", name: "To come" } },
+	{ type: "Pin", key: "p:1", fields: { board: "o", details: "Rye" } },
+	{ type: "Pin", key: "p:2", fields: { board: "o", details: "Wheat" } },
+	{ edge: "likePin", from: "b", to: "p:1" },
+];
+
+const QUERY = `query Boards($n: Int!) {
+	user(username: "ada_made_up") {
+		boards(first: $n) { nodes { name pins(first: 2) { nodes { details viewerLikes } } } }
+	}
+}`;
+
+describe("a command at the shell", () => {
+	const folder = temporaryFolder();
+	const env = { CORKBOARD_DATA: join(folder.path, "data") };
+	const run = (args: readonly string[], input = "") =>
+		runProgram(args, { env, input });
+	/** Its error alone: one line, nothing on stdout, exit 1. */
+	async function refusal(args: readonly string[], input = ""): Promise<string> {
+		const { code, out, err } = await run(args, input);
+		assert.deepEqual({ code, out }, { code: 1, out: "" }, err);
+		const [line = "", ...rest] = err.split("\n");
+		assert.deepEqual(rest, [""], err);
+		return line;
+	}
+	function file(name: string, content: string): string {
+		const path = join(folder.path, name);
+		writeFileSync(path, content);
+		return path;
+	}
+	before(async () => {
+		const made = await run(["init"]);
+		assert.deepEqual(made, {
+			code: 0,
+			signal: null,
+			out: "16 shards and 16 mod shards have all their tables\n",
+			err: "",
+		});
+		const lines = LINES.map((line) => JSON.stringify(line)).join("\n");
+		assert.equal((await run(["import", "-"], lines)).code, 0);
+	});
+	after(() => folder[Symbol.dispose]());
+
+	it("explain shows a file's plan as a tree with price, shards, statements and rows", async () => {
+		const { code, out, err } = await run([
+			"explain",
+			file("boards.graphql", QUERY),
+			"--variables",
+			'{"n":1}',
+		]);
+		assert.deepEqual({ code, err }, { code: 0, err: "" });
+		const [first = "", ...tree] = out.trimEnd().split("\n");
+		// A user, a board and its edge, two pins and theirs, and whether each is liked.
+		assert.match(
+			first,
+			/^query Boards: price 9 of at most 50000, \d+ statements, \d+ rows, [\d.]+ ms$/,
+		);
+		const steps = tree.filter((line) => /(scan|fetch|call) +\w/.test(line));
+		for (const [n, pattern] of [
+			/^└─ call {2}user {2}Query\.user {2}price 0$/,
+			/^ +└─ fetch user {2}User {2}price 1$/,
+			/^ +└─ scan {2}user\.boards {2}ownBoard {2}price 1$/,
+			/^ +└─ fetch user\.boards {2}Board {2}price 1$/,
+			/^ +└─ scan {2}user\.boards\.nodes\.pins {2}placePin {2}price 2$/,
+			/^ +└─ fetch user\.boards\.nodes\.pins {2}Pin {2}price 2$/,
+			/^ +└─ call {2}user\.boards\.nodes\.pins\.nodes\.viewerLikes {2}Pin\.viewerLikes {2}price 2$/,
+		].entries()) {
+			assert.match(steps[n] ?? "", pattern);
+		}
+		assert.equal(steps.length, 7, out);
+		assert.match(out, /shard \d+ on db000\d\d\.sqlite/);
+		assert.match(out, /objects users, 1 row/);
+		assert.match(out, /1 list → 1 edge/);
+	});
+
+	it("explain takes variables from a file and the query from stdin, and a viewer by name or id", async () => {
+		const variables = file("variables.json", '{"n":2}');
+		const anonymous = await run(
+			["explain", "-", "--variables", `@${variables}`],
+			QUERY,
+		);
+		assert.equal(anonymous.code, 0, anonymous.err);
+		assert.match(anonymous.out, /^query Boards: price 17 of at most 50000, /);
+		assert.doesNotMatch(anonymous.out, /likePin/);
+		const token = (await run(["token", "ben_made_up"])).out.trim();
+		const { sub } = JSON.parse(
+			Buffer.from(token.split(".")[1] ?? "", "base64url").toString(),
+		);
+		for (const viewer of ["ben_made_up", "BEN_made_up", sub]) {
+			const as = await run(
+				["explain", "-", "--variables", '{"n":2}', "--as", viewer],
+				QUERY,
+			);
+			assert.equal(as.code, 0, as.err);
+			assert.match(as.out, /likePin/);
+		}
+	});
+
+	it("explain refuses what cannot be explained, and says why (exit 1)", async () => {
+		const none = join(folder.path, "none.graphql");
+		assert.equal(
+			await refusal(["explain", none]),
+			`corkboard: expected a file that can be read but got: ${none} (ENOENT)`,
+		);
+		assert.match(
+			await refusal(["explain", "-"], "{ nope }"),
+			/^corkboard: -:1:3: Cannot query field "nope" on type "Query"/,
+		);
+		assert.match(
+			await refusal(["explain", "-"], "{ viewer {"),
+			/^corkboard: -:1:11: Syntax Error/,
+		);
+		assert.match(
+			await refusal(["explain", "-"], QUERY),
+			/Variable "\$n" of required type "Int!" was not provided\.$/,
+		);
+		assert.match(
+			await refusal(["explain", "-", "--as", "nobody"], "{ viewer { id } }"),
+			/expected the username or id of a user but got: "nobody"$/,
+		);
+		assert.match(
+			await refusal(
+				["explain", "-"],
+				'mutation { likePin(input: {pinId: "1"}) { pin { id } } }',
+			),
+			/expected queries only but got a mutation$/,
+		);
+	});
+
+	it("explain prices what is too expensive without reading any of it", async () => {
+		const { code, out } = await run(
+			["explain", "-"],
+			"{ interests(first: 100) { nodes { followers(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } }",
+		);
+		assert.equal(code, 0);
+		assert.match(
+			out,
+			/^query: price 2020200 of at most 50000, 0 statements, 0 rows, /,
+		);
+		assert.match(out, /^! TOO_EXPENSIVE: /m);
+	});
+
+	it("token makes a user the viewer, by name or id, and refuses one there is not (exit 1)", async () => {
+		const { code, out } = await run(["token", "Ada_Made_Up"]);
+		assert.equal(code, 0);
+		assert.match(out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+		await using server = await serve(env);
+		const ada = client(server.url, out.trim());
+		const { viewer } = await ada.data<{ viewer: { id: string } }>(
+			"{ viewer { id } }",
+		);
+		const byId = await run(["token", viewer.id]);
+		assert.deepEqual(
+			await client(server.url, byId.out.trim()).data("{ viewer { name } }"),
+			{ viewer: { name: "Ada" } },
+		);
+		const board = await ada.data<{
+			viewer: { boards: { nodes: { id: string }[] } };
+		}>("{ viewer { boards(first: 1) { nodes { id } } } }");
+		for (const nobody of [
+			"nobody",
+			"7",
+			"",
+			board.viewer.boards.nodes[0]?.id ?? "",
+		]) {
+			assert.equal(
+				await refusal(["token", nobody]),
+				`corkboard: expected the username or id of a user but got: "${nobody}"`,
+			);
+		}
+		// And `id` says of a living id where it is.
+		const { out: told } = await run(["id", viewer.id]);
+		const rows = Object.fromEntries(
+			told
+				.trimEnd()
+				.split("\n")
+				.map((row) => row.split(/ {2,}/)),
+		);
+		const id = BigInt(viewer.id);
+		assert.deepEqual(rows, {
+			id: viewer.id,
+			shard: String(id >> 46n),
+			type: "3 (User)",
+			"local id": String(id & ((1n << 36n) - 1n)),
+			table: `db${String(id >> 46n).padStart(5, "0")}.users`,
+			host: `sqlite:${env.CORKBOARD_DATA}`,
+		});
+		assert.equal((await server.stop()).code, 0);
+	});
+
+	it("id refuses what is no id (exit 1)", async () => {
+		assert.match(await refusal(["id", "007"]), /but got: "007"$/);
+	});
+
+	it("schema print shows what is checked in", async () => {
+		for (const [args, copy] of [
+			[["schema", "print"], COPIES.model],
+			[["schema", "print", "--public"], COPIES.publicSchema],
+		] as const) {
+			const { code, out, err } = await run(args);
+			assert.deepEqual({ code, err }, { code: 0, err: "" });
+			assert.equal(out.trimEnd(), readFileSync(copy, "utf8").trimEnd());
+		}
+	});
+
+	it("topology check tells what is in a good map (exit 0) and every fault of a bad one (exit 1)", async () => {
+		const embedded = await run(["topology", "check"]);
+		assert.equal(embedded.code, 0);
+		assert.match(
+			embedded.out,
+			/: good\n16 shards, 16 of them open for new users; lookups on 16\n/,
+		);
+		const check = (map: string) =>
+			runProgram(["topology", "check"], { env: { CORKBOARD_TOPOLOGY: map } });
+		const good = file(
+			"good.json",
+			JSON.stringify({
+				version: 2,
+				shards: [
+					{ range: [0, 3], primary: "sqlite:one", open: false },
+					{ range: [4, 7], primary: "sqlite:two", open: true },
+				],
+				lookups: [{ range: [0, 3], primary: "sqlite:one" }],
+			}),
+		);
+		assert.deepEqual(await check(good), {
+			code: 0,
+			signal: null,
+			out: [
+				`version 2 of ${good}: good`,
+				"8 shards, 4 of them open for new users; lookups on 4",
+				"  shards 0 to 3   sqlite:one",
+				"  shards 4 to 7   sqlite:two  open",
+				"  lookups 0 to 3  sqlite:one",
+				"",
+			].join("\n"),
+			err: "",
+		});
+		const bad = file(
+			"bad.json",
+			JSON.stringify({
+				version: 0,
+				shards: [
+					{ range: [0, 3], primary: "sqlite:one", open: false },
+					{ range: [3, 7], primary: "nowhere", open: false },
+				],
+				lookups: [{ range: [1, 3], primary: "sqlite:one" }],
+			}),
+		);
+		const { code, out, err } = await check(bad);
+		assert.deepEqual({ code, out }, { code: 1, out: "" });
+		const lines = err.trimEnd().split("\n");
+		for (const pattern of [
+			/version: expected a positive integer but got: 0/,
+			/shards\[1\]\.primary: expected sqlite:FOLDER.* but got: no scheme/,
+			/\b3\b/,
+			/lookups/,
+			/expected an open range but got: none/,
+		]) {
+			assert.ok(
+				lines.some((line) => pattern.test(line)),
+				`${pattern} in:\n${err}`,
+			);
+		}
+		for (const line of lines) {
+			assert.ok(line.startsWith(`corkboard: ${bad}: `), line);
+		}
+		assert.equal(lines.length, 5, err);
+		const half = file("half.json", '{"version": 1, "shards": [');
+		assert.equal((await check(half)).code, 1);
+		assert.equal((await check(join(folder.path, "none.json"))).code, 1);
+	});
+
+	it("that is not understood is answered with what is expected (exit 2)", async () => {
+		for (const [args, pattern] of [
+			[[], /^corkboard: expected a command \(serve, .*\) but got nothing/],
+			[["servee"], /but got: servee; did you mean serve\?\n$/],
+			[["schema"], /did you mean schema print\?\n$/],
+			[
+				["verify", "--fix"],
+				/^corkboard: expected: verify \[--repair\] but got: --fix/,
+			],
+			[["import"], /FILE\|- belongs\n$/],
+			[["serve", "--workers", "many"], /but got: many\n$/],
+		] as const) {
+			const { code, out, err } = await run(args);
+			assert.deepEqual({ code, out }, { code: 2, out: "" });
+			assert.match(err, pattern);
+		}
+	});
+
+	it("whose output nobody reads ends quietly", async () => {
+		for (const args of [
+			["schema", "print", "--public"],
+			["--help"],
+			["verify"],
+		]) {
+			await using program = startProgram(args, { env });
+			program.stdout.destroy();
+			const { code, signal, err } = await program.ended;
+			assert.deepEqual(
+				{ code, signal, err },
+				{ code: 0, signal: null, err: "" },
+			);
+		}
+	});
+});

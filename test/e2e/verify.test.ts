@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { client } from "../helpers/client.ts";
+import { sqlOn } from "../helpers/importing.ts";
+import { runProgram, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const LINES = [
+	...["ada", "ben", "cat"].map((name) => ({
+		type: "User",
+		key: name,
+		fields: { username: `${name}_made_up`, name },
+	})),
+	{ type: "Board", key: "b", fields: { owner: "ada", name: "Loaves" } },
+	{ type: "Pin", key: "p:1", fields: { board: "b", details: "Rye" } },
+	{ type: "Pin", key: "p:2", fields: { board: "b", details: "Wheat" } },
+	{ edge: "likePin", from: "ben", to: "p:1" },
+	{ edge: "likePin", from: "cat", to: "p:1" },
+	{ edge: "followUser", from: "ben", to: "ada" },
+	{ edge: "followUser", from: "cat", to: "ada" },
+];
+
+const CLEAN = /^6 objects, \d+ edges, \d+ lists, \d+ lookups checked\n/;
+
+describe("verify", () => {
+	const folder = temporaryFolder();
+	const env = { CORKBOARD_DATA: folder.path };
+	after(() => folder[Symbol.dispose]());
+	const verify = (...args: string[]) =>
+		runProgram(["verify", ...args], { env });
+
+	it("finds a whole graph clean (exit 0), and changes nothing with --repair", async () => {
+		const input = LINES.map((line) => JSON.stringify(line)).join("\n");
+		const imported = await runProgram(["import", "-"], { env, input });
+		assert.equal(imported.code, 0, imported.err);
+		for (const args of [[], ["--repair"]]) {
+			const { code, out, err } = await verify(...args);
+			assert.deepEqual({ code, err }, { code: 0, err: "" });
+			assert.match(out, CLEAN);
+			assert.match(out, /\neverything agrees\n$/);
+		}
+	});
+
+	it("tells what was damaged, where, and what mends it (exit 1), and leaves it as it is", async () => {
+		for (const [files, sql] of [
+			[
+				/^db/,
+				"DELETE FROM pin_liked_by_users WHERE sequence = (SELECT MIN(sequence) FROM pin_liked_by_users)",
+			],
+			[/^db/, "UPDATE lists SET count = 7 WHERE mapping = 'placePin'"],
+			[
+				/^mod/,
+				"DELETE FROM lookups WHERE name = 'username' AND key = 'cat_made_up'",
+			],
+		] as const) {
+			// Over all files it meets one row: the tables of the other shards are empty.
+			assert.equal(sqlOn(folder.path, files, sql), 1, sql);
+		}
+		for (let n = 0; n < 2; n++) {
+			const { code, out, err } = await verify();
+			assert.deepEqual({ code, err }, { code: 1, err: "" });
+			assert.match(out, CLEAN);
+			for (const pattern of [
+				/^1 edges without their inverse$/m,
+				/^[12] lists whose count is not that of their edges$/m,
+				/^1 living objects whose natural key is not theirs$/m,
+				/^verify --repair brings it in line$/m,
+			]) {
+				assert.match(out, pattern);
+			}
+			assert.match(out, /^ {2}.*cat_made_up/m);
+		}
+	});
+
+	it("--repair brings it in line (exit 0), and then everything agrees", async () => {
+		const { code, out } = await verify("--repair");
+		assert.equal(code, 0, out);
+		assert.match(out, /^[3-9] repaired$/m);
+		assert.match(out, /\neverything agrees now\n$/);
+		const again = await verify();
+		assert.equal(again.code, 0, again.out);
+		assert.match(again.out, /\neverything agrees\n$/);
+
+		await using server = await serve(env);
+		assert.deepEqual(
+			await client(server.url).data(`{
+				user(username: "cat_made_up") { name likes { nodes { details } } }
+				ada: user(username: "ada_made_up") { boards { nodes { pins {
+					totalCount nodes { details likedBy { totalCount nodes { username } } }
+				} } } }
+			}`),
+			{
+				user: { name: "cat", likes: { nodes: [{ details: "Rye" }] } },
+				ada: {
+					boards: {
+						nodes: [
+							{
+								pins: {
+									totalCount: 2,
+									nodes: [
+										{ details: "Wheat", likedBy: { totalCount: 0, nodes: [] } },
+										{
+											details: "Rye",
+											likedBy: {
+												totalCount: 2,
+												nodes: [
+													{ username: "cat_made_up" },
+													{ username: "ben_made_up" },
+												],
+											},
+										},
+									],
+								},
+							},
+						],
+					},
+				},
+			},
+		);
+		assert.equal((await server.stop()).code, 0);
+	});
+
+	it("of a folder without data, as every command that reads, is refused in a sentence, and makes none (exit 1)", async () => {
+		const none = join(folder.path, "none");
+		for (const args of [
+			["verify"],
+			["token", "ada_made_up"],
+			["explain", "-"],
+		]) {
+			assert.deepEqual(
+				await runProgram(args, {
+					env: { CORKBOARD_DATA: none },
+					input: "{ viewer { id } }",
+				}),
+				{
+					code: 1,
+					signal: null,
+					out: "",
+					err: `corkboard: expected a data folder made by serve, init or import but got: ${none}, which holds no data\n`,
+				},
+			);
+			assert.equal(existsSync(none), false);
+		}
+	});
+});

@@ -1,0 +1,683 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { PRESENT, REMOVED, type Storage } from "../../src/storage/port.ts";
+import { heard } from "../helpers/heard.ts";
+import { ask, openMysql } from "../helpers/mysqlStorage.ts";
+import {
+	board,
+	comment,
+	MAPPINGS,
+	pin,
+	user,
+} from "../helpers/storageModel.ts";
+import {
+	codes,
+	create,
+	good,
+	listOf,
+	setEdges,
+	toggle,
+} from "../helpers/storing.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import type { Server } from "../services/server.ts";
+import type { OpenStorage } from "./storage.ts";
+
+const { likePin, placePin, likedBy } = MAPPINGS;
+
+/** What storage does on a server, beyond what it does on files: both dialects are put through it. */
+export function mysqlStorageSuite(
+	name: string,
+	server: Server,
+	open: OpenStorage,
+): void {
+	describe(`statements of storage on ${name}`, () => {
+		test("objects of many types and shards of one host are one statement", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			for (const shard of [0, 1, 2, 3]) {
+				await create(storage, shard, "Pin", { shard }, {});
+				await create(storage, shard, "User", { shard });
+			}
+			const ids = [0, 1, 2, 3].flatMap((shard) => [
+				pin(1, shard),
+				user(1, shard),
+				pin(2, shard),
+				board(1, shard),
+			]);
+			let answers: readonly unknown[] = [];
+			assert.deepEqual(
+				await shapes(async () => {
+					answers = await storage.objects(ids);
+				}),
+				["objects pins, users, boards: 12"],
+			);
+			assert.deepEqual(
+				answers,
+				[0, 1, 2, 3].flatMap((shard) => [
+					`{"shard":${shard}}`,
+					`{"shard":${shard}}`,
+					"{}",
+					null,
+				]),
+			);
+		});
+
+		test("scans of many mappings and shards of one host are one statement, the lists' rows with them", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await setEdges(storage, likePin, user(1, 2), [
+				{ to: pin(1), sequence: 5 },
+			]);
+			await setEdges(storage, placePin, board(1, 1), [
+				{ to: pin(1), sequence: 6 },
+				{ to: pin(2), sequence: 7 },
+			]);
+			const scan = { backward: false, limit: 9 };
+			let counts: readonly number[] = [];
+			assert.deepEqual(
+				await shapes(async () => {
+					const answers = await storage.scan([
+						{ ...scan, mapping: placePin, from: board(1, 1) },
+						{ ...scan, mapping: likePin, from: user(1, 2) },
+						{ ...scan, mapping: likedBy, from: pin(1) },
+					]);
+					counts = answers.map((answer) => good(answer).list.count);
+				}),
+				["scan placePin, likePin, likePin.inverse: 3"],
+			);
+			assert.deepEqual(counts, [2, 1, 0]);
+		});
+
+		test("more keys than one statement takes are a few side by side", async () => {
+			await using opened = await open();
+			const ids = Array.from({ length: 1_100 }, (_, n) => pin(n + 1, n % 4));
+			assert.deepEqual(await shapes(() => opened.storage.objects(ids)), [
+				"objects pins: 0",
+				"objects pins: 0",
+				"objects pins: 0",
+			]);
+		});
+
+		test("a like is six round trips, and eight the first time", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const like = (n: number) => () =>
+				toggle(storage, likePin, user(1), pin(n), true);
+			assert.deepEqual(await shapes(like(1)), [
+				"lists: 0",
+				"new lists: 1",
+				"edges likePin: 0",
+				"set likePin: 1",
+				"set list: 2",
+				"commit: 0",
+			]);
+			assert.deepEqual(await shapes(like(2)), [
+				"lists: 1",
+				"edges likePin: 0",
+				"set likePin: 1",
+				"set list: 2",
+				"commit: 0",
+			]);
+		});
+
+		test("changes of one list that come while another is under way are one transaction", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const all = Array.from({ length: 50 }, (_, n) => n + 1);
+			const commits = (
+				await shapes(() =>
+					Promise.all(
+						all.map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
+					),
+				)
+			).filter((shape) => shape.startsWith("commit"));
+			assert.equal(commits.length, 2);
+			const list = await listOf(storage, likedBy, pin(1));
+			assert.equal(list.count, 50);
+			assert.deepEqual(
+				list.tos,
+				all.map((n) => user(n)).reverse(),
+				"in the order they came",
+			);
+		});
+
+		test("one that throws among changes of one list leaves no trace, and the others are done", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const outcomes = await Promise.allSettled(
+				Array.from({ length: 9 }, (_, n) =>
+					n % 3 === 1
+						? storage.transact({
+								shard: 0,
+								lists: [{ mapping: likedBy, from: pin(1) }],
+								decide: () => {
+									throw new RangeError(`no ${n}`);
+								},
+							})
+						: toggle(storage, likedBy, pin(1), user(n + 1), true),
+				),
+			);
+			assert.deepEqual(
+				outcomes.map(({ status }) => status),
+				Array.from({ length: 9 }, (_, n) =>
+					n % 3 === 1 ? "rejected" : "fulfilled",
+				),
+			);
+			assert.equal((await listOf(storage, likedBy, pin(1))).count, 6);
+		});
+
+		test("each of those that share a transaction gets its own debt", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const debts = await Promise.all(
+				Array.from({ length: 8 }, async (_, n) => {
+					const { debt } = await storage.transact({
+						shard: 0,
+						lists: [{ mapping: likedBy, from: pin(1) }],
+						decide: () =>
+							n % 2 === 0 ? { result: n, debt: { n } } : { result: n },
+					});
+					return debt?.local ?? null;
+				}),
+			);
+			const owed = await storage.owed(0, 99);
+			assert.deepEqual(
+				debts,
+				Array.from({ length: 8 }, (_, n) =>
+					n % 2 === 0
+						? (owed.find(({ debt }) => debt.n === n)?.local ?? "none")
+						: null,
+				),
+			);
+		});
+
+		test("a list is renumbered by one among many, alone, and their order is kept", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const list = { mapping: placePin, from: board(1) };
+			await setEdges(storage, placePin, board(1), [
+				{ to: pin(1), sequence: 1 },
+				{ to: pin(2), sequence: 2 },
+			]);
+			const epochs: number[] = [];
+			const at = (n: number) =>
+				storage.transact({
+					shard: 0,
+					lists: [list],
+					decide: ({ lists: [row] }) => {
+						if (n === 3 && row?.epoch === 0) {
+							return { result: null, renumber: list };
+						}
+						epochs.push(row?.epoch ?? -1);
+						return { result: null };
+					},
+				});
+			await Promise.all([0, 1, 2, 3, 4, 5].map(at));
+			// The first goes alone, as nobody waits yet; 1 and 2 are asked once.
+			assert.deepEqual(epochs, [0, 0, 0, 1, 1, 1]);
+			assert.deepEqual((await listOf(storage, placePin, board(1))).positions, [
+				{ sequence: 2_000, to: pin(2) },
+				{ sequence: 1_000, to: pin(1) },
+			]);
+		});
+
+		test("a list whose row has drifted is recounted from its edges", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const list = { mapping: likePin, from: user(1) };
+			await setEdges(storage, list.mapping, list.from, [
+				{ to: pin(1), sequence: 1 },
+				{ to: pin(2), sequence: 2 },
+				{ to: pin(3), sequence: 3, state: REMOVED },
+			]);
+			await ask(
+				server,
+				"UPDATE db00000.lists SET count = 99, last_sequence = 0, epoch = 4",
+			);
+			await storage.transact({
+				shard: 0,
+				lists: [list],
+				decide: () => ({ result: null, recount: [list] }),
+			});
+			const { count, lastSequence, epoch } = await listOf(
+				storage,
+				list.mapping,
+				list.from,
+			);
+			assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
+		});
+
+		test("a page deep in a long list, an edge by its ends and a walk go along a key: as many rows are read as come back", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			for (const local of [1, 2, 3]) {
+				await setEdges(
+					storage,
+					likePin,
+					user(local),
+					Array.from({ length: 2_000 }, (_, n) => ({
+						to: pin(n + 1),
+						sequence: n * 1_000,
+					})),
+				);
+			}
+			await ask(server, "ANALYZE TABLE db00000.user_likes_pins");
+			const scan = { mapping: likePin, from: user(2), limit: 10 };
+			const at = { sequence: 1_000_000, to: pin(1_001) };
+			const reads: Readonly<Record<string, () => Promise<unknown>>> = {
+				scan: () => storage.scan([{ ...scan, backward: false, after: at }]),
+				backward: () => storage.scan([{ ...scan, backward: true, before: at }]),
+				edges: () =>
+					storage.edges(
+						[5, 1_500, 3_000].map((n) => ({
+							mapping: likePin,
+							from: user(2),
+							to: pin(n),
+						})),
+					),
+				lock: () => toggle(storage, likePin, user(2), pin(7), true),
+			};
+			for (const [what, read] of Object.entries(reads)) {
+				const rows = await rowsRead(server, read);
+				assert.ok(rows < 40, `${what} read ${rows} rows`);
+			}
+		});
+
+		test("what a client may send as a key or in its texts is never SQL", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const evil = [
+				"' OR '1'='1",
+				"\\' OR 1=1 -- ",
+				'" OR ""="',
+				"`; DROP DATABASE db00000; --",
+				"\u0000\u001a\n\r\\",
+				"%_?:a @@version /*! SELECT */",
+				"𝕏'\\",
+			];
+			const [id = pin(0)] = await create(storage, 0, "Pin", { evil });
+			assert.deepEqual(await storage.objects([id]), [JSON.stringify({ evil })]);
+			await storage.setLookups(
+				evil.map((key) => ({
+					name: "username",
+					key,
+					expect: null,
+					next: { id: user(1), nonce: key.slice(0, 9) },
+				})),
+			);
+			assert.deepEqual(
+				(
+					await storage.lookups(evil.map((key) => ({ name: "username", key })))
+				).map((row) => good(row)?.key),
+				evil,
+			);
+			assert.deepEqual(
+				await storage.lookups([{ name: "x' OR '1'='1", key: "ann" }]),
+				[null],
+			);
+			for (const text of ["1 OR 1=1", "1)", "1; DROP TABLE pins", "1e3"]) {
+				await assert.rejects(storage.objects([text as Id]));
+				await assert.rejects(
+					storage.edges([{ mapping: likePin, from: user(1), to: text as Id }]),
+				);
+			}
+			assert.deepEqual(await storage.objects([id]), [JSON.stringify({ evil })]);
+		});
+	});
+
+	describe(`storage on ${name} when things break`, () => {
+		test("while the server stands still its keys are UNAVAILABLE in time, and it is used again as soon as it goes on", async () => {
+			await using opened = await open();
+			await create(opened.storage, 0, "Pin", {});
+			await using storage = await openMysql(server.url, {
+				limits: { readMs: 300, writeMs: 400 },
+			});
+			await storage.objects([pin(1)]);
+			server.pause();
+			const began = performance.now();
+			try {
+				const [reads, write] = await Promise.all([
+					storage.objects([pin(1), pin(1, 3)]),
+					Promise.allSettled([toggle(storage, likePin, user(1), pin(1), true)]),
+				]);
+				assert.deepEqual(codes(reads), ["UNAVAILABLE", "UNAVAILABLE"]);
+				assert.deepEqual(codesOf(write), ["UNAVAILABLE"]);
+				const took = performance.now() - began;
+				assert.ok(took < 1_500, `it took ${took} ms`);
+			} finally {
+				server.resume();
+			}
+			await using later = await openMysql(server.url);
+			assert.deepEqual(await later.objects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+		});
+
+		test("those who wait for a list in vain are told so in time, and hold no connection meanwhile", async () => {
+			await using opened = await open();
+			await using storage = await openMysql(server.url, {
+				limits: { writeMs: 500, connections: 2 },
+			});
+			const { promise: released, resolve: release } =
+				Promise.withResolvers<void>();
+			const list = { mapping: likedBy, from: pin(1) };
+			const holding = storage.transact({
+				shard: 0,
+				lists: [list],
+				decide: () => ({ result: null, objects: [] }),
+				beforeCommit: () => released,
+			});
+			holding.catch(() => {});
+			const waiting = Promise.allSettled(
+				[1, 2, 3].map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
+			);
+			// There is one of the two left for others.
+			await toggle(storage, likedBy, pin(2), user(1), true);
+			assert.deepEqual(codesOf(await waiting), [
+				"UNAVAILABLE",
+				"UNAVAILABLE",
+				"UNAVAILABLE",
+			]);
+			release();
+			await Promise.allSettled([holding]);
+			await toggle(storage, likedBy, pin(1), user(9), true);
+			assert.equal((await listOf(opened.storage, likedBy, pin(1))).count, 1);
+		});
+
+		test("beforeCommit is awaited with all decided, and what it takes too long is rolled back or unknown, never done twice", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const order: string[] = [];
+			const { result } = await storage.transact({
+				shard: 0,
+				creates: [{ type: "Pin", data: {} }],
+				decide: () => {
+					order.push("decide");
+					return { result: "done" };
+				},
+				beforeCommit: async (created) => {
+					order.push(`bury ${created.join()}`);
+					assert.deepEqual(await storage.objects(created), [null]);
+					await sleep(20);
+					order.push("buried");
+				},
+			});
+			assert.equal(result, "done");
+			assert.deepEqual(order, ["decide", `bury ${pin(1)}`, "buried"]);
+			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+		});
+
+		test("an answer to COMMIT that does not come is UNAVAILABLE, and the transaction may have been done", async () => {
+			await using opened = await open();
+			await using proxy = await TcpProxy.before(server.port);
+			await using storage = await openMysql(through(server, proxy), {
+				limits: { writeMs: 600 },
+			});
+			await storage.objects([pin(1)]);
+			proxy.silentAfter = "COMMIT";
+			await assert.rejects(create(storage, 0, "Pin", { n: 1 }), {
+				code: "UNAVAILABLE",
+				message: "Shard 0 does not answer at the moment.",
+			});
+			assert.deepEqual(await opened.storage.objects([pin(1), pin(2)]), [
+				'{"n":1}',
+				null,
+			]);
+		});
+
+		test("connections that died while idle are noticed by nobody", async () => {
+			await using opened = await open();
+			await using proxy = await TcpProxy.before(server.port);
+			await using storage = await openMysql(through(server, proxy));
+			await create(storage, 0, "Pin", {});
+			await storage.objects([pin(1)]);
+			proxy.forget();
+			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+			assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
+			assert.deepEqual(await opened.storage.objects([pin(3)]), [null]);
+		});
+
+		test("locks taken crosswise by other processes are waited for or tried again", async () => {
+			await using opened = await open();
+			await create(opened.storage, 0, "Board", { n: 0 }, { n: 0 });
+			const others = await Promise.all(
+				[1, 2, 3, 4].map(() => openMysql(server.url)),
+			);
+			try {
+				await Promise.all(
+					Array.from({ length: 80 }, (_, n) =>
+						raise(others[n % 4] ?? opened.storage, [board(1), board(2)]),
+					),
+				);
+				assert.deepEqual(await opened.storage.objects([board(1), board(2)]), [
+					'{"n":80}',
+					'{"n":80}',
+				]);
+			} finally {
+				for (const other of others) await other[Symbol.asyncDispose]();
+			}
+		});
+
+		test("several processes that write to one list make no deadlock and no count that is wrong", async () => {
+			await using opened = await open();
+			const others = await Promise.all(
+				[1, 2, 3].map(() => openMysql(server.url)),
+			);
+			try {
+				const rolledBack = await shapes(() =>
+					Promise.all(
+						Array.from({ length: 600 }, (_, n) =>
+							toggle(
+								others[n % 3] ?? opened.storage,
+								likedBy,
+								pin(1),
+								user((n % 150) + 1),
+								Math.floor(n / 150) % 2 === 0,
+							),
+						),
+					),
+				);
+				assert.deepEqual(
+					rolledBack.filter((shape) => shape.startsWith("rollback")),
+					[],
+				);
+			} finally {
+				for (const other of others) await other[Symbol.asyncDispose]();
+			}
+			const { count, tos } = await listOf(opened.storage, likedBy, pin(1));
+			assert.equal(count, tos.length);
+		});
+
+		test("the log gets host, statement and the server's words; the message has none of it", async () => {
+			await using opened = await open();
+			await ask(server, "RENAME TABLE db00002.pins TO db00002.gone");
+			try {
+				const [answer] = await opened.storage.objects([pin(1, 2)]);
+				assert.ok(answer instanceof CorkboardError);
+				assert.equal(answer.message, "Shard 2 does not answer at the moment.");
+				assert.equal(answer.details.host, server.address);
+				assert.equal(answer.details.statement, "objects pins");
+				assert.match(String(answer.details.reason), /db00002\.pins/);
+			} finally {
+				await ask(server, "RENAME TABLE db00002.gone TO db00002.pins");
+			}
+		});
+
+		test("a table that is missing is made by init, and nothing else is touched", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await create(storage, 1, "Pin", { kept: true });
+			await ask(
+				server,
+				"DROP TABLE db00001.comments",
+				"DROP DATABASE mod00002",
+			);
+			await storage.init();
+			assert.deepEqual(await create(storage, 1, "Comment", {}), [
+				comment(1, 1),
+			]);
+			assert.deepEqual(await storage.objects([pin(1, 1)]), ['{"kept":true}']);
+			assert.deepEqual(
+				(await shapes(() => storage.init())).map(
+					(shape) => shape.split(":")[0],
+				),
+				["tables", "rollback"],
+				"one look where nothing is missing",
+			);
+		});
+
+		test("read-only storage reads, and writes nothing", async () => {
+			await using opened = await open();
+			await create(opened.storage, 0, "Pin", {});
+			await using storage = await openMysql(server.url, { readOnly: true });
+			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+			const refused = {
+				name: "TypeError",
+				message: `expected only reads of ${server.address}, which was opened read-only, but got: a write`,
+			};
+			await assert.rejects(create(storage, 0, "Pin", {}), refused);
+			await assert.rejects(storage.init(), refused);
+			await assert.rejects(storage.setLookups([]), refused);
+			await assert.rejects(storage.settle([{ shard: 0, local: 1 }]), refused);
+		});
+
+		test("nothing acknowledged is lost when the server is killed in the middle of writes", {
+			timeout: 90_000,
+		}, async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const acknowledged: Id[] = [];
+			let failures = 0;
+			let stop = false;
+			const write = async (writer: number) => {
+				for (let n = 0; !stop; n += 1) {
+					try {
+						const { result } = await storage.transact<Id>({
+							shard: writer % 4,
+							lists: [{ mapping: likePin, from: user(writer, writer % 4) }],
+							creates: [{ type: "Pin", data: { n } }],
+							decide: ({ created: [to = pin(0)] }) => ({
+								result: to,
+								edges: [
+									{
+										mapping: likePin,
+										from: user(writer, writer % 4),
+										to,
+										sequence: n,
+										state: PRESENT,
+										version: 1,
+									},
+								],
+								debt: { to },
+							}),
+						});
+						acknowledged.push(result);
+					} catch (thrown) {
+						assert.ok(thrown instanceof CorkboardError);
+						assert.equal(thrown.code, "UNAVAILABLE");
+						failures += 1;
+						await sleep(5);
+					}
+				}
+			};
+			const writing = Array.from({ length: 8 }, (_, n) => write(n + 1));
+			while (acknowledged.length < 300) await sleep(5);
+			await server.kill("SIGKILL");
+			await sleep(100);
+			assert.ok(failures > 0);
+			const before = acknowledged.length;
+			await server.restart();
+			while (acknowledged.length < before + 100) await sleep(5);
+			stop = true;
+			await Promise.all(writing);
+			assert.equal(
+				(await storage.objects(acknowledged)).filter((text) => text === null)
+					.length,
+				0,
+			);
+			// Object, edge, count and outbox row are one transaction.
+			const owed = (await storage.owed(0, 1_000_000)).map(
+				({ debt }) => debt.to,
+			);
+			assert.equal(new Set(owed).size, owed.length);
+			const all = new Set(owed);
+			assert.deepEqual(
+				acknowledged.filter((id) => !all.has(id)),
+				[],
+			);
+			let edges = 0;
+			for (let writer = 1; writer <= 8; writer += 1) {
+				const { count, tos } = await listOf(
+					storage,
+					likePin,
+					user(writer, writer % 4),
+				);
+				assert.equal(count, tos.length);
+				edges += count;
+			}
+			assert.equal(edges, owed.length);
+		});
+	});
+}
+
+/** Each statement that ran, as `name: rows`. */
+async function shapes(
+	body: () => Promise<unknown>,
+): Promise<readonly string[]> {
+	const statements = await heard<Statement>(CHANNELS.statement, body);
+	return statements.map(({ name, rows }) => `${name}: ${rows}`);
+}
+
+function codesOf(
+	outcomes: readonly PromiseSettledResult<unknown>[],
+): readonly string[] {
+	return outcomes.map((outcome) =>
+		outcome.status === "rejected" && outcome.reason instanceof CorkboardError
+			? outcome.reason.code
+			: outcome.status,
+	);
+}
+
+function through(server: Server, proxy: TcpProxy): string {
+	return server.url.replace(`:${server.port}`, `:${proxy.port}`);
+}
+
+/** Read-modify-write of some objects, locked in no good order. */
+async function raise(storage: Storage, ids: readonly Id[]): Promise<void> {
+	const objects = Math.random() < 0.5 ? ids : ids.toReversed();
+	await storage.transact({
+		shard: 0,
+		objects,
+		decide: (seen) => ({
+			result: null,
+			objects: objects.map((id, index) => ({
+				id,
+				data: { n: ((seen.objects[index]?.n as number) ?? 0) + 1 },
+			})),
+		}),
+	});
+}
+
+/** How many rows the server read from its tables meanwhile, as it counts itself. */
+async function rowsRead(
+	server: Server,
+	body: () => Promise<unknown>,
+): Promise<number> {
+	const read = async () => {
+		const rows = await ask(
+			server,
+			`SHOW GLOBAL STATUS WHERE Variable_name IN ('Handler_read_next',
+				'Handler_read_prev', 'Handler_read_rnd_next', 'Handler_read_key')`,
+		);
+		return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+	};
+	await read();
+	const one = await read();
+	const two = await read();
+	await body();
+	// Asking reads some itself.
+	return (await read()) - two - (two - one);
+}
