@@ -11,6 +11,10 @@ export interface Config {
 	readonly port: number;
 	readonly mode: "development" | "production";
 	readonly store: Store;
+	/** `host:port` of each memcached; none: objects are cached in no shared layer. */
+	readonly memcached: readonly string[];
+	/** `redis://…`; null: heads of lists are cached in no shared layer, and processes do not hear of each other's writes. */
+	readonly redis: string | null;
 	/** The HS256 secret; null when it is the embedded folder's own: `embeddedSecret`. */
 	readonly secret: Uint8Array | null;
 	readonly graphiql: boolean;
@@ -89,9 +93,11 @@ export function readConfig(
 		if (text === undefined) return otherwise;
 		const value = read(text);
 		if (value === undefined) {
-			faults.push(
-				`${name} must be ${expected} but got: ${JSON.stringify(text)}`,
-			);
+			// An address that was mistyped may still hold a password.
+			const got = text.includes("@")
+				? "(something with an @)"
+				: JSON.stringify(text);
+			faults.push(`${name} must be ${expected} but got: ${got}`);
 		}
 		return value ?? otherwise;
 	};
@@ -108,15 +114,14 @@ export function readConfig(
 			);
 		}
 	}
+	const file = given("CORKBOARD_TOPOLOGY");
 	for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
-		if (given(name) !== undefined) {
+		if (given(name) !== undefined && file === undefined) {
 			faults.push(
-				`${name} is not supported yet: the in-process cache is the only one so far, so leave it out`,
+				`${name} goes with CORKBOARD_TOPOLOGY only: one process owns an embedded folder, and its own cache is nearer than any other, so leave it out`,
 			);
 		}
 	}
-
-	const file = given("CORKBOARD_TOPOLOGY");
 	if (file !== undefined && given("CORKBOARD_DATA") !== undefined) {
 		faults.push(
 			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
@@ -155,6 +160,18 @@ export function readConfig(
 			file === undefined
 				? { kind: "embedded", folder: given("CORKBOARD_DATA") ?? "data", demo }
 				: { kind: "topology", file },
+		memcached: setting(
+			"CORKBOARD_MEMCACHED",
+			"host:port, with commas between several",
+			hosts,
+			[],
+		),
+		redis: setting(
+			"CORKBOARD_REDIS",
+			"an address like redis://host:6379 or rediss://host:6379",
+			redisUrl,
+			null,
+		),
 		secret: secret === undefined ? null : Buffer.from(secret),
 		graphiql: setting(
 			"CORKBOARD_GRAPHIQL",
@@ -261,6 +278,25 @@ function list(text: string): readonly string[] {
 		.split(",")
 		.map((part) => part.trim())
 		.filter((part) => part !== "");
+}
+
+function hosts(text: string): readonly string[] | undefined {
+	const parts = list(text);
+	const areHosts = parts.every((part) => {
+		const [, port] =
+			/^(?:[\w.-]+|\[[\da-fA-F:]+\]):(\d{1,5})$/.exec(part) ?? [];
+		return port !== undefined && integer(port, 1, 65_535) !== undefined;
+	});
+	return parts.length > 0 && areHosts ? parts : undefined;
+}
+
+function redisUrl(text: string): string | undefined {
+	const url = URL.parse(text);
+	return url !== null &&
+		["redis:", "rediss:"].includes(url.protocol) &&
+		url.hostname !== ""
+		? text
+		: undefined;
 }
 
 function origins(text: string): readonly string[] | undefined {

@@ -33,6 +33,8 @@ describe("readConfig", () => {
 			port: 4000,
 			mode: "development",
 			store: { kind: "embedded", folder: "data", demo: true },
+			memcached: [],
+			redis: null,
 			secret: null,
 			graphiql: true,
 			maxPrice: 50_000,
@@ -53,6 +55,8 @@ describe("readConfig", () => {
 				port: 4000,
 				mode: "production",
 				store: { kind: "topology", file: "/etc/shards.json" },
+				memcached: [],
+				redis: null,
 				secret: Buffer.from(SECRET),
 				graphiql: false,
 				maxPrice: 50_000,
@@ -83,6 +87,8 @@ describe("readConfig", () => {
 				port: 0,
 				mode: "production",
 				store: { kind: "embedded", folder: "elsewhere", demo: false },
+				memcached: [],
+				redis: null,
 				secret: Buffer.from(SECRET),
 				graphiql: true,
 				maxPrice: 7,
@@ -127,9 +133,37 @@ describe("readConfig", () => {
 		]);
 	});
 
-	test("refuses memcached and Redis, which it does not speak to yet", () => {
+	test("takes memcached and Redis with a topology", () => {
+		const config = readConfig({
+			CORKBOARD_TOPOLOGY: "shards.json",
+			CORKBOARD_SECRET: "s".repeat(32),
+			CORKBOARD_MEMCACHED: "10.0.0.1:11211, cache-2:11211,[::1]:11211",
+			CORKBOARD_REDIS: "redis://:word@10.0.0.2:6379/1",
+		});
+		assert.deepEqual(config.memcached, [
+			"10.0.0.1:11211",
+			"cache-2:11211",
+			"[::1]:11211",
+		]);
+		assert.equal(config.redis, "redis://:word@10.0.0.2:6379/1");
+	});
+
+	test("refuses addresses that are none, and repeats no password", () => {
+		const faults = faultsOf({
+			CORKBOARD_TOPOLOGY: "shards.json",
+			CORKBOARD_SECRET: "s".repeat(32),
+			CORKBOARD_MEMCACHED: "cache-1:11211,cache-2",
+			CORKBOARD_REDIS: "http://:word@10.0.0.2",
+		});
+		assert.deepEqual(faults, [
+			'CORKBOARD_MEMCACHED must be host:port, with commas between several but got: "cache-1:11211,cache-2"',
+			"CORKBOARD_REDIS must be an address like redis://host:6379 or rediss://host:6379 but got: (something with an @)",
+		]);
+	});
+
+	test("refuses memcached and Redis for an embedded folder", () => {
 		const reason =
-			"is not supported yet: the in-process cache is the only one so far, so leave it out";
+			"goes with CORKBOARD_TOPOLOGY only: one process owns an embedded folder, and its own cache is nearer than any other, so leave it out";
 		assert.deepEqual(
 			faultsOf({
 				CORKBOARD_MEMCACHED: "127.0.0.1:11211",

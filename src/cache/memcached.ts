@@ -242,37 +242,29 @@ async function exchange(
 	return (await Promise.all(batches)).flat();
 }
 
-/** One write after the other, as long as the connection is the one that got the leases. */
+/** One write after the other, of what was leased on the connection that there is. */
 async function fillHost(
 	link: Link<MemcachedConnection>,
 	fills: readonly Fill[],
 	extras: Buffer,
 ): Promise<void> {
-	const good = fills.filter(({ lease }) =>
-		link.isOn((lease.token as Token).connection),
-	);
-	for (let at = 0; at < good.length; ) {
+	for (let at = 0; at < fills.length; ) {
 		const commands: Command[] = [];
-		for (let bytes = 0; at < good.length && bytes < BATCH_BYTES; at++) {
-			const { lease, value } = good[at] as Fill;
-			const { cas } = lease.token as Token;
+		for (let bytes = 0; at < fills.length && bytes < BATCH_BYTES; at++) {
+			const { lease, value } = fills[at] as Fill;
+			const { key } = lease;
+			const { connection, cas } = lease.token as Token;
+			if (!link.isOn(connection)) continue;
 			const size = Buffer.byteLength(value);
 			if (size <= MOST_VALUE_BYTES && value.isWellFormed()) {
 				bytes += size;
-				commands.push({
-					opcode: OPCODE.SETQ,
-					key: lease.key,
-					extras,
-					value,
-					cas,
-				});
+				commands.push({ opcode: OPCODE.SETQ, key, extras, value, cas });
 			} else {
 				// Nobody can keep it, so nobody is to wait for it.
-				commands.push({ opcode: OPCODE.DELETEQ, key: lease.key, cas });
+				commands.push({ opcode: OPCODE.DELETEQ, key, cas });
 			}
 		}
-		const { connection } = (good[at - 1] as Fill).lease.token as Token;
-		if (!link.isOn(connection)) return;
+		if (commands.length === 0) return;
 		const done = await link.call("fill", commands.length, (connection) =>
 			exchange(connection, commands),
 		);

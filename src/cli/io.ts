@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Config } from "../config.ts";
-import type { Access, Corkboard } from "./open.ts";
+import type { Corkboard } from "./open.ts";
+import type { Access } from "./openStore.ts";
 
 /** What a command has of the process it runs in, so that a test can give it something else. */
 export interface Io {

@@ -1,6 +1,4 @@
 import { type Config, embeddedSecret } from "../config.ts";
-import { CorkboardError } from "../errors.ts";
-import { createStore } from "../graph/createStore.ts";
 import { guardsOf, isLiving } from "../graph/rules.ts";
 import type { Store } from "../graph/store.ts";
 import { graceOf, Sweeper, sweep } from "../graph/sweeper.ts";
@@ -16,13 +14,10 @@ import type { Model } from "../model/types.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import type { Execute } from "../server/apollo.ts";
 import { createTokens, type Tokens } from "../server/identity.ts";
-import { holdsData } from "../sqlite/holdsData.ts";
-import { ownFolder } from "../sqlite/ownFolder.ts";
 import type { Storage } from "../storage/port.ts";
-import { openSqliteStorage } from "../storage/sqlite.ts";
-import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { Topology } from "../topology/types.ts";
 import { ownModel } from "./model.ts";
+import { type Access, openStore, takeFolders } from "./openStore.ts";
 import { topologyOf } from "./topology.ts";
 
 /** The whole program but its HTTP, opened from its settings. */
@@ -43,18 +38,6 @@ export interface Corkboard extends AsyncDisposable {
 	isUser(id: Id): Promise<boolean>;
 }
 
-/**
- * How the data is held:
- *
- * - `own`: by this process alone; what is missing is made, what an earlier
- *   process left owed is paid, and a sweeper runs.
- * - `read`: beside a process that owns it. Nothing is written, and nothing
- *   kept in memory, which the owner's writes would not reach.
- */
-export type Access = "own" | "read";
-
-/** In-process cache. Bytes, about. */
-const CACHE_BYTES = 64 * 1024 * 1024;
 const MAX_PLANS = 1_000;
 /** Tokens given out by `createUser` and `token` live this long. Seconds. */
 const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
@@ -67,23 +50,15 @@ export async function openCorkboard(
 	const { model, schema } = ownModel();
 	applyScalars(schema);
 	const topology = topologyOf(config);
-	for (const folder of foldersOf(topology)) {
-		if (access === "own") opened.use(ownFolder(folder));
-		else if (!holdsData(folder)) throw noData(folder);
-	}
-	const storage = opened.use(
-		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
-	);
-	if (access === "own") await storage.init();
-
+	takeFolders(topology, access, opened);
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
 	const tokens = createTokens(secret, TOKEN_LIFETIME_S);
-	const store = createStore({
-		model,
-		storage,
-		cursors: createCursors(secret),
-		cacheBytes: access === "own" ? CACHE_BYTES : 0,
-	});
+	const store = await openStore(
+		config,
+		access,
+		{ model, topology, cursors: createCursors(secret) },
+		opened,
+	);
 	if (access === "own") {
 		await sweep(store, graceOf(store));
 		opened.use(new Sweeper(store));
@@ -114,7 +89,7 @@ export async function openCorkboard(
 		model,
 		schema,
 		topology,
-		storage,
+		storage: store.storage,
 		store,
 		planner,
 		tokens,
@@ -129,22 +104,6 @@ export async function openCorkboard(
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
-}
-
-function noData(folder: string): CorkboardError {
-	return new CorkboardError(
-		"BAD_DATA",
-		`expected a data folder made by serve, init or import but got: ${folder}, which holds no data`,
-	);
-}
-
-function foldersOf({ shards, lookups }: Topology): ReadonlySet<string> {
-	return new Set(
-		[...shards, ...lookups].flatMap(({ primary }) => {
-			const url = parseHostUrl(primary);
-			return url?.scheme === "sqlite" ? [url.folder] : [];
-		}),
-	);
 }
 
 function dataFolder({ store }: Config): string {

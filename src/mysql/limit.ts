@@ -28,10 +28,13 @@ export function within<T>(
 			settle();
 			reject(signal?.reason);
 		};
-		const timer = setTimeout(() => {
-			settle();
-			reject(late());
-		}, until - performance.now());
+		const timer = setTimeout(
+			() => {
+				settle();
+				reject(late());
+			},
+			Math.max(0, until - performance.now()),
+		);
 		const settle = () => {
 			clearTimeout(timer);
 			signal?.removeEventListener("abort", abort);

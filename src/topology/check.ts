@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
-import { HOST_URLS, parseHostUrl } from "./hostUrl.ts";
-import { modShards, shardsOf } from "./ranges.ts";
+import { HOST_URLS, parseHostUrl, printHostUrl } from "./hostUrl.ts";
+import { modShards, rangeOf, shardsOf } from "./ranges.ts";
 import type { HostRange, Topology } from "./types.ts";
 
 const aShard = expected(`a shard from 0 to ${MAX_SHARD}`);
 const aVersion = expected("a positive integer");
+const aGeneration = expected("an integer from 0");
 
 const shard = z.int(aShard).min(0, aShard).max(MAX_SHARD, aShard);
 
@@ -37,6 +38,7 @@ const hostRange = z.strictObject(
 
 const shardRange = hostRange.extend({
 	open: z.boolean(expected("true or false")),
+	generation: z.int(aGeneration).min(0, aGeneration).optional(),
 });
 
 const topology = z.strictObject(
@@ -103,12 +105,45 @@ export function checkChange(old: Topology, next: Topology): void {
 			`shards: expected all shards that were there but got: none of ${printShards(vanished)}`,
 		);
 	}
+	faults.push(...generationFaults(old, next));
 	if (modShards(next) !== modShards(old)) {
 		faults.push(
 			`lookups: expected ${modShards(old)} mod shards, as when the fleet was made, but got: ${modShards(next)}`,
 		);
 	}
 	if (faults.length > 0) throw refusal(faults);
+}
+
+/**
+ * A promoted replica may lack what the caches have of its shard, and an earlier
+ * generation's keys may still be there. A host is the same while its address
+ * is: a changed password moves nothing.
+ */
+function generationFaults(old: Topology, next: Topology): readonly string[] {
+	const kept: number[] = [];
+	const fallen: number[] = [];
+	for (const shard of shardsOf(next.shards)) {
+		const before = rangeOf(old, shard);
+		const after = rangeOf(next, shard);
+		if (before === null || after === null) continue;
+		const rise = (after.generation ?? 0) - (before.generation ?? 0);
+		const isMoved =
+			printHostUrl(after.primary) !== printHostUrl(before.primary);
+		if (rise < 0) fallen.push(shard);
+		else if (rise === 0 && isMoved) kept.push(shard);
+	}
+	return [
+		...(kept.length > 0
+			? [
+					`shards: expected a higher generation with another primary but got: the same one for ${printShards(kept)}`,
+				]
+			: []),
+		...(fallen.length > 0
+			? [
+					`shards: expected generations that do not fall but got: a lower one for ${printShards(fallen)}`,
+				]
+			: []),
+	];
 }
 
 /** `3, 7 to 9` */
@@ -256,16 +291,20 @@ function freeze({
 }
 
 function freezeRanges<
-	Range extends Omit<HostRange, "replica"> & { replica?: string | undefined },
+	Range extends Omit<HostRange, "replica"> & {
+		replica?: string | undefined;
+		generation?: number | undefined;
+	},
 >(ranges: readonly Range[]) {
 	return Object.freeze(
 		ranges
 			.toSorted((a, b) => a.range[0] - b.range[0])
-			.map(({ replica, ...range }) =>
+			.map(({ replica, generation, ...range }) =>
 				Object.freeze({
 					...range,
 					range: Object.freeze(range.range),
 					...(replica === undefined ? {} : { replica }),
+					...(generation === undefined ? {} : { generation }),
 				}),
 			),
 	);

@@ -5,8 +5,18 @@ import type { Topology } from "./types.ts";
 
 /** The topology in a JSON file, checked. Throws BAD_TOPOLOGY, with the file's path before every fault. */
 export function readTopology(path: string): Topology {
+	return inFile(path, () => checkTopology(parse(readFileSync(path, "utf8"))));
+}
+
+/** The same for text that was read from the file already. */
+export function parseTopology(path: string, text: string): Topology {
+	return inFile(path, () => checkTopology(parse(text)));
+}
+
+/** What `body` throws as BAD_TOPOLOGY, with the file's path before every fault. */
+export function inFile<T>(path: string, body: () => T): T {
 	try {
-		return checkTopology(JSON.parse(readFileSync(path, "utf8")));
+		return body();
 	} catch (thrown) {
 		const reason = thrown instanceof Error ? thrown.message : String(thrown);
 		throw new CorkboardError(
@@ -16,6 +26,19 @@ export function readTopology(path: string): Topology {
 				.map((line) => `${path}: ${line}`)
 				.join("\n"),
 			{ cause: thrown },
+		);
+	}
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch (thrown) {
+		// What V8 says may quote the text around the fault, and in it a password.
+		const said = thrown instanceof Error ? thrown.message : "";
+		const where = / in JSON at position .*$/.exec(said)?.[0] ?? "";
+		throw new SyntaxError(
+			`expected JSON but got: ${text.trim() === "" ? "nothing" : `something else${where.replace(" in JSON", "")}`}`,
 		);
 	}
 }

@@ -20,6 +20,11 @@ export function hostOf(topology: Topology, shard: number): string | null {
 	return range === null ? null : printHostUrl(range.primary);
 }
 
+/** The cache generation of a shard; 0 for a shard no range covers. */
+export function generationOf(topology: Topology, shard: number): number {
+	return rangeOf(topology, shard)?.generation ?? 0;
+}
+
 /** How many mod shards there are: fixed when the fleet was made. */
 export function modShards({ lookups }: Topology): number {
 	return (lookups.at(-1)?.range[1] ?? -1) + 1;

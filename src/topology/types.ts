@@ -21,4 +21,6 @@ export interface HostRange {
 export interface ShardRange extends HostRange {
 	/** Whether new users may be created here. */
 	readonly open: boolean;
+	/** Part of every shared cache key of these shards; 0 if absent. It rises in the edit that names another primary: what was cached before is not looked at again. */
+	readonly generation?: number;
 }

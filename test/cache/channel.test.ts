@@ -45,7 +45,8 @@ function openProcess(port: number, name = "") {
 			(await cache.read(["a"], async () => [value]))[0],
 		restored: () =>
 			until(`${name} to hear itself`, () => told.at(-1) === "restored"),
-		lost: () => until(`${name} to be lost`, () => told.at(-1) === "lost"),
+		lost: (ms?: number) =>
+			until(`${name} to be lost`, () => told.at(-1) === "lost", ms),
 		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
 	};
 }
@@ -113,7 +114,8 @@ describe("the invalidation channel", () => {
 		await one.restored();
 		assert.equal(await one.read("old"), "old");
 		await ask(server, "CLIENT KILL TYPE pubsub", /\r\n$/);
-		await one.lost();
+		// Sooner than its silence would be noticed.
+		await one.lost(SILENCE_MS - HEARTBEAT_MS - 100);
 		assert.equal(await one.read("newer"), "newer");
 		assert.equal(await one.read("newest"), "newest");
 		await one.restored();

@@ -21,6 +21,7 @@ import {
 	sharedCacheTests,
 } from "../suites/sharedCache.ts";
 
+const [GETQ, NOOP] = [0x09, 0x0a];
 const DOWN = { kind: "down" } as const;
 /** For what is not about the deadline, on a machine that runs much else. */
 const PATIENT = 5_000;
@@ -252,6 +253,7 @@ describe("a memcached that fails", () => {
 			await sleep(50);
 			fake.release();
 			assert.deepEqual(await next, [hit("c of 2"), hit("d of 2")]);
+			assert.equal(fake.open, 1);
 		});
 	}
 
@@ -259,6 +261,8 @@ describe("a memcached that fails", () => {
 		["dies half-way", "halfThenDie"],
 		["closes without an answer", "die"],
 		["answers what was not asked", { instead: response(0x81, 77) }],
+		["answers what was asked before", { instead: response(0x81, 0) }],
+		["answers with a request", { instead: response(0x80, 1) }],
 	];
 	for (const [how, manner] of deaths) {
 		test(`a server that ${how} is left at once, and the next connection begins clean`, async () => {
@@ -272,6 +276,9 @@ describe("a memcached that fails", () => {
 			const both = await Promise.all([cache.look(["a"]), cache.look(["b"])]);
 			assert.deepEqual(both, [[DOWN], [DOWN]]);
 			assert.ok(performance.now() - begun < 2_000);
+			// Once for both, and then not again for a while.
+			assert.deepEqual(await cache.look(["c"]), [DOWN]);
+			assert.equal(fake.connections, 1);
 			fake.manner = "whole";
 			await sleep(FIRST_PAUSE_MS + 20);
 			assert.deepEqual(await cache.look(["c"]), [hit("c of 2")]);
@@ -326,13 +333,14 @@ describe("a memcached that fails", () => {
 		process.env.MEMCACHE_USERNAME = "somebody";
 		process.env.MEMCACHE_PASSWORD = "something";
 		try {
-			await using server = await startMemcached();
+			await using fake = await FakeMemcached.start();
 			await using cache = openMemcached({
-				hosts: [server.address],
+				hosts: [fake.address],
 				deadlineMs: PATIENT,
 			});
-			await leaseOf(cache, "a");
-			await server.kill();
+			assert.deepEqual(await cache.look(["a"]), [hit("a of 1")]);
+			assert.deepEqual(fake.opcodes, [GETQ, NOOP]);
+			fake.manner = "die";
 			assert.deepEqual(await cache.look(["a"]), [DOWN]);
 		} finally {
 			delete process.env.MEMCACHE_USERNAME;

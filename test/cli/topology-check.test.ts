@@ -38,6 +38,21 @@ describe("corkboard topology check", () => {
 		});
 	});
 
+	test("names MySQL hosts without user and password", async () => {
+		const env = file("mysql.json", {
+			version: 3,
+			shards: [
+				{ range: [0, 9], primary: "mysql://me:secret@a:33", open: true },
+			],
+			lookups: [{ range: [0, 3], primary: "mysql://me:secret@b" }],
+		});
+		const { code, out } = await command(["topology", "check"], { env });
+		assert.equal(code, 0);
+		assert.match(out, /shards 0 to 9 +mysql:\/\/a:33 {2}open\n/);
+		assert.match(out, /lookups 0 to 3 +mysql:\/\/b:3306/);
+		assert.doesNotMatch(out, /secret|me@|me:/);
+	});
+
 	test("refuses hosts it has no driver for, and every other fault with them", async () => {
 		const env = file("bad.json", {
 			version: 0,

@@ -24,7 +24,10 @@ export type Manner =
 /** As much of a memcached as a multi-get needs: every key has the value `KEY of N`, N being the connection's number. */
 export class FakeMemcached implements AsyncDisposable {
 	manner: Manner = "whole";
+	/** How many there were. */
 	connections = 0;
+	/** What it was told to do, in order. */
+	readonly opcodes: number[] = [];
 	readonly #server = createServer();
 	readonly #sockets = new Set<Socket>();
 	readonly #kept: (() => void)[] = [];
@@ -39,6 +42,11 @@ export class FakeMemcached implements AsyncDisposable {
 
 	get address(): string {
 		return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+	}
+
+	/** How many connections there are. */
+	get open(): number {
+		return this.#sockets.size;
 	}
 
 	/** Sends what was kept, to whoever still listens. */
@@ -75,6 +83,7 @@ export class FakeMemcached implements AsyncDisposable {
 				const request = received.subarray(0, length);
 				received = received.subarray(length);
 				const opcode = request.readUInt8(1);
+				this.opcodes.push(opcode);
 				// Without what the cache puts before it.
 				const key = request.toString("latin1", HEADER).replace(/^.*\./, "");
 				answers.push(

@@ -1,86 +1,75 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/**
- * Between a client and a server on this machine, to break what is between them
- * at a chosen moment.
- */
+/** A link between a client and a server on 127.0.0.1 that can stall or be cut. */
 export class TcpProxy implements AsyncDisposable {
-	readonly #server;
-	readonly #links = new Set<Link>();
-	/** What the server says after a client's words ended so is kept from that client. */
-	silentAfter: string | null = null;
-	/** How many connections there were. */
-	connections = 0;
+	readonly port: number;
+	readonly #server: ReturnType<typeof createServer>;
+	readonly #pairs: Set<readonly [client: Socket, server: Socket]>;
+	readonly #held: (() => void)[] = [];
+	#holding = false;
 
-	private constructor(port: number) {
-		this.#server = createServer((client) => {
-			this.connections += 1;
-			const link: Link = {
-				client,
-				server: connect(port, "127.0.0.1"),
-				dead: false,
-			};
-			this.#links.add(link);
-			let silent = false;
-			client.on("data", (data) => {
-				if (link.dead) {
-					client.resetAndDestroy();
-					return;
-				}
-				if (
-					this.silentAfter !== null &&
-					data.toString("latin1").endsWith(this.silentAfter)
-				)
-					silent = true;
-				link.server.write(data);
-			});
-			link.server.on("data", (data) => {
-				if (!silent) client.write(data);
-			});
-			for (const socket of [client, link.server]) {
-				socket.on("error", () => {});
-				socket.on("close", () => {
-					if (link.dead && socket === link.server) return;
-					client.destroy();
-					link.server.destroy();
-					this.#links.delete(link);
-				});
-			}
-		});
+	private constructor(
+		server: ReturnType<typeof createServer>,
+		pairs: Set<readonly [Socket, Socket]>,
+	) {
+		this.#server = server;
+		this.#pairs = pairs;
+		this.port = (server.address() as AddressInfo).port;
 	}
 
-	static async before(port: number): Promise<TcpProxy> {
-		const proxy = new TcpProxy(port);
-		proxy.#server.listen(0, "127.0.0.1");
-		await once(proxy.#server, "listening");
+	static async to(port: number): Promise<TcpProxy> {
+		const pairs = new Set<readonly [Socket, Socket]>();
+		const server = createServer();
+		server.listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const proxy = new TcpProxy(server, pairs);
+		server.on("connection", (client) => {
+			const upstream = connect(port, "127.0.0.1");
+			const pair = [client, upstream] as const;
+			pairs.add(pair);
+			client.setNoDelay(true);
+			upstream.setNoDelay(true);
+			client.on("data", (bytes) => proxy.#pass(() => upstream.write(bytes)));
+			// What a client sent and then died of is on its way all the same.
+			client.on("end", () => proxy.#pass(() => upstream.end()));
+			upstream.on("data", (bytes) => client.write(bytes));
+			upstream.on("end", () => client.end());
+			upstream.on("close", () => {
+				client.destroy();
+				pairs.delete(pair);
+			});
+			client.on("error", () => {});
+			upstream.on("error", () => {});
+		});
 		return proxy;
 	}
 
-	get port(): number {
-		return (this.#server.address() as AddressInfo).port;
+	/** What clients send from now on is kept back, also that of clients that leave. */
+	hold(): void {
+		this.#holding = true;
 	}
 
-	/** As a firewall forgets connections: the client notices when it says something. */
-	forget(): void {
-		for (const link of this.#links) {
-			link.dead = true;
-			link.server.destroy();
-		}
+	/** What was kept back goes on to the server. */
+	release(): void {
+		this.#holding = false;
+		for (const pass of this.#held.splice(0)) pass();
+	}
+
+	/** How many pieces are kept back. */
+	get held(): number {
+		return this.#held.length;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		for (const { client, server } of this.#links) {
-			client.destroy();
-			server.destroy();
-		}
+		const closed = once(this.#server, "close");
 		this.#server.close();
-		await once(this.#server, "close");
+		for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+		await closed;
 	}
-}
 
-interface Link {
-	readonly client: Socket;
-	readonly server: Socket;
-	dead: boolean;
+	#pass(pass: () => void): void {
+		if (this.#holding) this.#held.push(pass);
+		else pass();
+	}
 }

@@ -6,8 +6,8 @@ import { MysqlFailure, UnknownOutcome } from "../../src/mysql/failure.ts";
 import { Host, type HostLimits } from "../../src/mysql/host.ts";
 import { limitOf } from "../../src/mysql/limit.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
+import { BrokenLink } from "../helpers/brokenLink.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
-import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { startMysql } from "../services/mysql.ts";
 
 const server = await startMysql();
@@ -205,7 +205,7 @@ describe("the pool", () => {
 
 describe("a connection that died while it was idle", () => {
 	test("is not noticed by a read: it is done again on a new one, once", async () => {
-		await using proxy = await TcpProxy.before(server.port);
+		await using proxy = await BrokenLink.before(server.port);
 		await using host = open({ port: proxy.port });
 		await host.rows(ONE, asked());
 		proxy.forget();
@@ -214,7 +214,7 @@ describe("a connection that died while it was idle", () => {
 	});
 
 	test("is not noticed by a transaction, which is done once", async () => {
-		await using proxy = await TcpProxy.before(server.port);
+		await using proxy = await BrokenLink.before(server.port);
 		await using host = open({ port: proxy.port });
 		const add = () =>
 			host.transaction(asked(), async (statements) => {
@@ -230,7 +230,7 @@ describe("a connection that died while it was idle", () => {
 	});
 
 	test("and was seen to die is not used at all", async () => {
-		await using proxy = await TcpProxy.before(server.port);
+		await using proxy = await BrokenLink.before(server.port);
 		await using host = open({ port: proxy.port });
 		await host.rows(ONE, asked());
 		const [row] = await ask(
@@ -246,7 +246,7 @@ describe("a connection that died while it was idle", () => {
 
 describe("transactions", () => {
 	test("an answer to COMMIT that does not come leaves the outcome unknown, and it is not done again", async () => {
-		await using proxy = await TcpProxy.before(server.port);
+		await using proxy = await BrokenLink.before(server.port);
 		await using host = open({ port: proxy.port });
 		await ask(server, "UPDATE t.rows SET n = 0");
 		proxy.silentAfter = "COMMIT";

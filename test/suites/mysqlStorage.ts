@@ -5,6 +5,7 @@ import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, REMOVED, type Storage } from "../../src/storage/port.ts";
+import { BrokenLink } from "../helpers/brokenLink.ts";
 import { heard } from "../helpers/heard.ts";
 import { ask, openMysql } from "../helpers/mysqlStorage.ts";
 import {
@@ -22,7 +23,6 @@ import {
 	setEdges,
 	toggle,
 } from "../helpers/storing.ts";
-import { TcpProxy } from "../helpers/tcpProxy.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
@@ -102,7 +102,7 @@ export function mysqlStorageSuite(
 			]);
 		});
 
-		test("a like is six round trips, and eight the first time", async () => {
+		test("a like is five round trips, and six the first time", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const like = (n: number) => () =>
@@ -412,7 +412,7 @@ export function mysqlStorageSuite(
 
 		test("an answer to COMMIT that does not come is UNAVAILABLE, and the transaction may have been done", async () => {
 			await using opened = await open();
-			await using proxy = await TcpProxy.before(server.port);
+			await using proxy = await BrokenLink.before(server.port);
 			await using storage = await openMysql(through(server, proxy), {
 				limits: { writeMs: 600 },
 			});
@@ -430,7 +430,7 @@ export function mysqlStorageSuite(
 
 		test("connections that died while idle are noticed by nobody", async () => {
 			await using opened = await open();
-			await using proxy = await TcpProxy.before(server.port);
+			await using proxy = await BrokenLink.before(server.port);
 			await using storage = await openMysql(through(server, proxy));
 			await create(storage, 0, "Pin", {});
 			await storage.objects([pin(1)]);
@@ -641,7 +641,7 @@ function codesOf(
 	);
 }
 
-function through(server: Server, proxy: TcpProxy): string {
+function through(server: Server, proxy: BrokenLink): string {
 	return server.url.replace(`:${server.port}`, `:${proxy.port}`);
 }
 

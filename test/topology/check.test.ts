@@ -124,18 +124,51 @@ suite("checking a topology", () => {
 	});
 
 	test("refuses a URL we have no driver for, and does not repeat what may be a password", () => {
-		assert.deepEqual(oneShard({ primary: "mysql://me:secret@db/" }), [
-			"shards[0].primary: expected sqlite:FOLDER but got: mysql:",
+		assert.deepEqual(oneShard({ primary: "postgres://me:secret@db/" }), [
+			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: postgres:",
 		]);
 		assert.deepEqual(oneShard({ replica: "somewhere" }), [
-			"shards[0].replica: expected sqlite:FOLDER but got: no scheme",
+			"shards[0].replica: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: no scheme",
 		]);
 		assert.deepEqual(oneShard({ primary: "sqlite:" }), [
-			"shards[0].primary: expected sqlite:FOLDER but got: sqlite:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: sqlite:",
 		]);
 		assert.deepEqual(oneShard({ primary: { url: "mysql://me:secret@db/" } }), [
 			"shards[0].primary: expected a URL but got: an object",
 		]);
+	});
+
+	test("refuses a MySQL URL without a host or a user, and one with more than it reads", () => {
+		for (const primary of [
+			"mysql://db:3306",
+			"mysql://me:secret@",
+			"mysql://me:secret@db/database",
+			"mysql://me:secret@db?ssl=1",
+			"mysql://me:secret@db:99999",
+			"mysql:db",
+		]) {
+			assert.deepEqual(oneShard({ primary }), [
+				"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: mysql:",
+			]);
+		}
+	});
+
+	test("refuses a fleet on hosts of two kinds, naming the first of each and no password", () => {
+		assert.deepEqual(
+			faultsOf(() =>
+				checkTopology({
+					version: 1,
+					shards: [
+						{ range: [0, 1], primary: "mysql://me:secret@a", open: true },
+						{ range: [2, 3], primary: "mysql://me:secret@b", open: true },
+					],
+					lookups: [{ range: [0, 3], primary: "sqlite:data" }],
+				}),
+			),
+			[
+				"lookups[0].primary: expected mysql:, as shards[0].primary, because all hosts of a topology are of one kind, but got: sqlite:",
+			],
+		);
 	});
 
 	test("refuses shards that two ranges have", () => {
@@ -217,7 +250,7 @@ suite("checking a topology", () => {
 			[
 				"version: expected a positive integer but got: 0",
 				"shards[0].range[1]: expected a shard from 0 to 65535 but got: 70000",
-				"shards[1].primary: expected sqlite:FOLDER but got: redis:",
+				"shards[1].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: redis:",
 				"shards[3]: expected a range and its hosts but got: 7",
 				"shards[2].range: expected no overlap but got: 3 to 3, which shards[1].range has too",
 				"lookups[0].range: expected no gap but got: none for 0 to 0",

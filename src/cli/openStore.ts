@@ -1,0 +1,142 @@
+import { openChannel } from "../cache/channel.ts";
+import { openMemcached } from "../cache/memcached.ts";
+import { openRedis } from "../cache/redis.ts";
+import type { Config } from "../config.ts";
+import { CorkboardError } from "../errors.ts";
+import { createStore } from "../graph/createStore.ts";
+import type { Shared, Store } from "../graph/store.ts";
+import type { Cursors } from "../id/cursors.ts";
+import type { Model } from "../model/types.ts";
+import { holdsData } from "../sqlite/holdsData.ts";
+import { ownFolder } from "../sqlite/ownFolder.ts";
+import { openMysqlStorage } from "../storage/mysql.ts";
+import type { Storage } from "../storage/port.ts";
+import { openSqliteStorage } from "../storage/sqlite.ts";
+import { parseHostUrl } from "../topology/hostUrl.ts";
+import { rangeOf } from "../topology/ranges.ts";
+import type { Topology } from "../topology/types.ts";
+
+/**
+ * How the data is held:
+ *
+ * - `own`: to be written. An embedded folder then is this process's alone, and
+ *   what is missing in it is made.
+ * - `read`: beside those that write. Nothing is kept in memory, which their
+ *   writes would not reach.
+ */
+export type Access = "own" | "read";
+
+/** In-process cache. Bytes, about. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** The shards of a topology, with the caches in front of them; `resources` closes them. */
+export async function openStore(
+	config: Config,
+	access: Access,
+	given: {
+		readonly model: Model;
+		readonly topology: Topology;
+		readonly cursors: Cursors;
+	},
+	resources: AsyncDisposableStack,
+): Promise<Store> {
+	const storage = await openStorage(access, given, resources);
+	const shared = openShared(config, given.topology, resources);
+	// Without a channel nobody tells this process what others write.
+	const isTold = storage.isOwnedAlone || config.redis !== null;
+	const store = createStore({
+		model: given.model,
+		storage,
+		cursors: given.cursors,
+		cacheBytes: access === "own" && isTold ? CACHE_BYTES : 0,
+		...(shared !== null && { shared: shared.shared }),
+	});
+	if (access === "own") shared?.listen(store);
+	return store;
+}
+
+/** Before anything is made or read in the folders of an embedded topology. */
+export function takeFolders(
+	topology: Topology,
+	access: Access,
+	resources: AsyncDisposableStack,
+): void {
+	for (const folder of foldersOf(topology)) {
+		if (access === "own") resources.use(ownFolder(folder));
+		else if (!holdsData(folder)) throw noData(folder);
+	}
+}
+
+async function openStorage(
+	access: Access,
+	{ model, topology }: { readonly model: Model; readonly topology: Topology },
+	resources: AsyncDisposableStack,
+): Promise<Storage> {
+	if (foldersOf(topology).size === 0) {
+		return resources.use(
+			await openMysqlStorage({ model, topology, readOnly: access === "read" }),
+		);
+	}
+	const storage = resources.use(
+		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
+	);
+	if (access === "own") await storage.init();
+	return storage;
+}
+
+/** The layers that processes share; null where there are none. */
+function openShared(
+	config: Config,
+	topology: Topology,
+	resources: AsyncDisposableStack,
+): { readonly shared: Shared; listen(store: Store): void } | null {
+	const { memcached, redis } = config;
+	if (memcached.length === 0 && redis === null) return null;
+	const objects =
+		memcached.length === 0
+			? null
+			: resources.use(openMemcached({ hosts: memcached }));
+	const heads =
+		redis === null ? null : resources.use(openRedis({ url: redis }));
+	let listener: Store | undefined;
+	const channel =
+		redis === null
+			? null
+			: resources.use(
+					openChannel({
+						url: redis,
+						onKeys: (keys) => listener?.heard(keys),
+						onLost: () => listener?.bypass(true),
+						onRestored: () => listener?.bypass(false),
+					}),
+				);
+	return {
+		shared: {
+			objects,
+			heads,
+			publish: (keys) => void channel?.publish(keys),
+			generationOf: (shard) => rangeOf(topology, shard)?.generation ?? 0,
+		},
+		listen(store) {
+			listener = store;
+			// The channel begins lost, and may have said so before anyone listened.
+			if (channel !== null) store.bypass(true);
+		},
+	};
+}
+
+function foldersOf({ shards, lookups }: Topology): ReadonlySet<string> {
+	return new Set(
+		[...shards, ...lookups].flatMap(({ primary }) => {
+			const url = parseHostUrl(primary);
+			return url?.scheme === "sqlite" ? [url.folder] : [];
+		}),
+	);
+}
+
+function noData(folder: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		`expected a data folder made by serve, init or import but got: ${folder}, which holds no data`,
+	);
+}

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { ListQueue } from "../../src/storage/listQueue.ts";
+
+interface Group {
+	readonly jobs: readonly string[];
+	readonly end: (done?: number) => Promise<void>;
+}
+
+/** A queue whose groups end when the test says so. */
+function queue(options: { together?: number; waiting?: number } = {}) {
+	const groups: Group[] = [];
+	const lists = new ListQueue<string>({
+		run: (jobs) => {
+			const { promise, resolve } = Promise.withResolvers<number>();
+			const end = async (done = jobs.length) => {
+				resolve(done);
+				await turn();
+			};
+			groups.push({ jobs, end });
+			return promise;
+		},
+		maxTogether: options.together ?? 200,
+		maxWaiting: options.waiting ?? 100,
+	});
+	return {
+		groups,
+		started: () => groups.map(({ jobs }) => jobs.join(" ")),
+		add: (job: string, on: string, together = true) =>
+			lists.add(job, on === "" ? [] : on.split(" "), together),
+	};
+}
+
+const turn = () => new Promise<void>((done) => setImmediate(done));
+
+describe("the queue of lists", () => {
+	test("jobs of different lists, and of none, run side by side", () => {
+		const { add, started } = queue();
+		add("a", "x");
+		add("b", "y");
+		add("c", "");
+		add("d", "");
+		assert.deepEqual(started(), ["a", "b", "c", "d"]);
+	});
+
+	test("those that come while one is at work on their list run together after it, in their order", async () => {
+		const { add, groups, started } = queue();
+		for (const job of ["a", "b", "c", "d"]) add(job, "x");
+		assert.deepEqual(started(), ["a"]);
+		await groups[0]?.end();
+		assert.deepEqual(started(), ["a", "b c d"]);
+		add("e", "x");
+		await groups[1]?.end();
+		assert.deepEqual(started(), ["a", "b c d", "e"]);
+	});
+
+	test("one that has to run alone does, between those before and after it", async () => {
+		const { add, groups, started } = queue();
+		add("a", "x");
+		add("b", "x");
+		add("c", "x", false);
+		add("d", "x");
+		add("e", "x");
+		for (let n = 0; n < 4; n += 1) await groups[n]?.end();
+		assert.deepEqual(started(), ["a", "b", "c", "d e"]);
+	});
+
+	test("one of two lists waits for both, and who comes later waits for it", async () => {
+		const { add, groups, started } = queue();
+		add("a", "x");
+		add("b", "y");
+		add("c", "x y");
+		add("d", "y");
+		add("e", "z");
+		assert.deepEqual(started(), ["a", "b", "e"]);
+		await groups[1]?.end();
+		assert.deepEqual(started(), ["a", "b", "e"]);
+		await groups[0]?.end();
+		assert.deepEqual(started(), ["a", "b", "e", "c"]);
+		await groups[3]?.end();
+		assert.deepEqual(started(), ["a", "b", "e", "c", "d"]);
+	});
+
+	test("those a group did not get to stay first in line", async () => {
+		const { add, groups, started } = queue();
+		for (const job of ["a", "b", "c", "d"]) add(job, "x");
+		await groups[0]?.end();
+		add("e", "x");
+		await groups[1]?.end(1);
+		assert.deepEqual(started(), ["a", "b c d", "c d e"]);
+	});
+
+	test("so many run together and no more, and so many wait and no more", async () => {
+		const { add, groups, started } = queue({ together: 2, waiting: 4 });
+		assert.deepEqual(
+			["a", "b", "c", "d", "e"].map((job) => add(job, "x")),
+			[true, true, true, true, false],
+		);
+		await groups[0]?.end();
+		assert.deepEqual(started(), ["a", "b c"]);
+		assert.equal(add("f", "y"), true);
+		assert.equal(add("g", "y"), false);
+	});
+
+	test("whatever comes and ends, each job runs once, no list has two at work, and their order is kept", async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(
+					fc.record({
+						on: fc.subarray(["x", "y", "z"]),
+						together: fc.boolean(),
+						ends: fc.nat(2),
+						part: fc.integer({ min: 1, max: 3 }),
+					}),
+					{ maxLength: 30 },
+				),
+				async (steps) => {
+					const { add, groups } = queue();
+					const lists = new Map<string, readonly string[]>();
+					const open = new Set<Group>();
+					const order = new Map<string, string[]>();
+					let seen = 0;
+					const look = () => {
+						for (const group of groups.slice(seen)) open.add(group);
+						seen = groups.length;
+						const busy = [...open].flatMap(({ jobs }) => [
+							...new Set(jobs.flatMap((job) => lists.get(job) ?? [])),
+						]);
+						assert.equal(new Set(busy).size, busy.length);
+					};
+					const end = async (part: number) => {
+						const [group] = open;
+						if (group === undefined) return;
+						open.delete(group);
+						const done = Math.min(part, group.jobs.length);
+						for (const job of group.jobs.slice(0, done)) {
+							for (const list of lists.get(job) ?? []) {
+								order.set(list, [...(order.get(list) ?? []), job]);
+							}
+						}
+						await group.end(done);
+						look();
+					};
+					for (const [n, { on, together, ends, part }] of steps.entries()) {
+						lists.set(`${n}`, on);
+						add(`${n}`, on.join(" "), together);
+						look();
+						for (let times = 0; times < ends; times += 1) await end(part);
+					}
+					while (open.size > 0) await end(2);
+					for (const list of ["x", "y", "z"]) {
+						assert.deepEqual(
+							order.get(list) ?? [],
+							[...lists.keys()].filter((job) => lists.get(job)?.includes(list)),
+						);
+					}
+				},
+			),
+		);
+	});
+});

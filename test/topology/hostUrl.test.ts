@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseHostUrl, printHostUrl } from "../../src/topology/hostUrl.ts";
+
+describe("a host's URL", () => {
+	test("of a MySQL server has host, port, user and password", () => {
+		assert.deepEqual(parseHostUrl("mysql://me:secret@db1:3307"), {
+			scheme: "mysql",
+			host: "db1",
+			port: 3307,
+			user: "me",
+			password: "secret",
+			name: "db1:3307",
+		});
+	});
+
+	test("has MySQL's own port where it says none, and any character in a password", () => {
+		assert.deepEqual(parseHostUrl("mysql://me:a%40b%2F%3A%25@[::1]/"), {
+			scheme: "mysql",
+			host: "::1",
+			port: 3306,
+			user: "me",
+			password: "a@b/:%",
+			name: "[::1]:3306",
+		});
+	});
+
+	test("of a folder is taken as it is", () => {
+		assert.deepEqual(parseHostUrl("sqlite:/some where/data"), {
+			scheme: "sqlite",
+			folder: "/some where/data",
+		});
+	});
+
+	test("is none where it names no host, or cannot be read", () => {
+		for (const url of [
+			"",
+			"data",
+			"sqlite:",
+			"mysql:",
+			"mysql://",
+			"mysql://db1",
+			"mysql://me:%E0%A4%A@db1",
+			"mysql://me@db1:0x10",
+			"mysql://me@db1/database",
+			"redis://me@db1",
+		]) {
+			assert.equal(parseHostUrl(url), null, url);
+		}
+	});
+
+	test("is printed without user and password", () => {
+		assert.equal(printHostUrl("mysql://me:secret@db1"), "mysql://db1:3306");
+		assert.equal(printHostUrl("sqlite:data"), "sqlite:data");
+		assert.equal(printHostUrl("mysql://me:secret@db1/x"), "an unknown host");
+	});
+});
