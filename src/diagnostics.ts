@@ -15,6 +15,8 @@ export const CHANNELS = {
 	cacheCall: channel("corkboard.cacheCall"),
 	/** A host of a shared cache failed, or answers again: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),
+	/** What became of the topology file as it stands: `TopologyNews`. */
+	topology: channel("corkboard.topology"),
 } as const;
 
 export interface StorageCall {
@@ -53,6 +55,20 @@ export interface CacheHost {
 	readonly layer: CacheLayer;
 	readonly host: string;
 	readonly state: "down" | "up";
+	readonly error?: unknown;
+}
+
+export interface TopologyNews {
+	/** The file. */
+	readonly path: string;
+	/**
+	 * - `taken`: it is in use.
+	 * - `refused`: it is not, for `error`'s reasons, and `version` stays.
+	 * - `unkept`: `version` is in use, but its copy for the next start could not be written.
+	 */
+	readonly state: "taken" | "refused" | "unkept";
+	/** The version in use. */
+	readonly version: number;
 	readonly error?: unknown;
 }
 

@@ -33,6 +33,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const source = await openSource(file, io);
 	const signal = io.interruption();
 	await using corkboard = await io.open(config, "own");
+	await corkboard.storage.init();
 	const progress = showProgress(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {

@@ -1,6 +1,7 @@
 import { readConfig } from "../config.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
+import { showProgress } from "./progress.ts";
 
 export const usage: Usage = {
 	about: "Makes the tables of every shard; those that are there stay.",
@@ -9,9 +10,13 @@ export const usage: Usage = {
 };
 
 export async function run(_: Arguments, io: Io): Promise<number> {
-	// Whoever opens the data to write makes what is missing.
 	await using corkboard = await io.open(readConfig(io.env), "own");
 	const { shards, modShards } = corkboard.storage;
+	const progress = showProgress(io);
+	await corkboard.storage.init((done, total) =>
+		progress.show(`${done} of ${total} shards and mod shards`),
+	);
+	progress.end();
 	io.out(
 		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);

@@ -183,6 +183,8 @@ describe("a memcached that fails", () => {
 			return false;
 		});
 		server.pause();
+		// Its threads stop a moment after the signal.
+		await sleep(50);
 		const told = await heard<CacheHost>(CHANNELS.cacheHost, async () => {
 			const first = await timed(() => cache.look(["a"]));
 			assert.deepEqual(first.answer, [DOWN]);

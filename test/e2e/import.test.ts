@@ -349,7 +349,9 @@ const LARGE = lined([
 	})),
 ]);
 
-describe("an import that is cut off in the middle", () => {
+describe("an import that is cut off in the middle", {
+	concurrency: true,
+}, () => {
 	for (const [signal, ends] of [
 		["SIGINT", { code: 130, signal: null }],
 		["SIGTERM", { code: 143, signal: null }],
@@ -398,6 +400,24 @@ describe("an import that is cut off in the middle", () => {
 			);
 		});
 	}
+
+	it("or whose lines come slowly tells every few seconds how far it is", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: folder.path };
+		await using slow = startProgram(["import", "-"], { env });
+		const lines = LARGE.trimEnd().split("\n");
+		// A batch every second: in a log there is a line at most every five.
+		let sent = 0;
+		while (slow.err() === "" && sent < lines.length) {
+			slow.stdin.write(`${lines.slice(sent, sent + 1_000).join("\n")}\n`);
+			sent += 1_000;
+			await sleep(1_000);
+		}
+		slow.stdin.end(lines.slice(sent).join("\n"));
+		const { code, err } = await slow.ended;
+		assert.equal(code, 0);
+		assert.match(err, /^[2468],000 lines, [\d,]+ a second\n/);
+	});
 
 	/** Until some pins are stored. */
 	async function pinsIn(folder: string, importing: Program): Promise<void> {

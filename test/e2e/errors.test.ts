@@ -1,0 +1,355 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { SignJWT } from "jose";
+import { packId } from "../../src/id/ids.ts";
+import { type Client, client } from "../helpers/client.ts";
+import { type Served, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const SECRET = "of the error tests, with 32 bytes or more";
+
+describe("over HTTP, errors", () => {
+	const folder = temporaryFolder();
+	let server: Served;
+	let visitor: Client;
+	let ada: Client;
+	let ben: Client;
+	const ids = {
+		ada: "",
+		board: "",
+		secret: "",
+		pin: "",
+		hidden: "",
+		comment: "",
+	};
+
+	before(async () => {
+		server = await serve({
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_SECRET: SECRET,
+		});
+		visitor = client(server.url);
+		const join = async (username: string, email: string) => {
+			const { createUser } = await visitor.data<{
+				createUser: { user: { id: string }; token: string };
+			}>(
+				`mutation { createUser(input: {username: "${username}", email: "${email}"}) { user { id } token } }`,
+			);
+			return createUser;
+		};
+		const owner = await join("ada_made_up", "ada@example.com");
+		ids.ada = owner.user.id;
+		ada = client(server.url, owner.token);
+		ben = client(
+			server.url,
+			(await join("ben_made_up", "ben@example.com")).token,
+		);
+		const make = async (field: string, type: string) => {
+			const data = await ada.data<
+				Record<string, Record<string, { id: string }>>
+			>(`mutation { made: ${field} { ${type} { id } } }`);
+			return data.made?.[type]?.id ?? "";
+		};
+		ids.board = await make('createBoard(input: {name: "Open"})', "board");
+		ids.secret = await make(
+			'createBoard(input: {name: "Secret", secret: true})',
+			"board",
+		);
+		const pin = (boardId: string) =>
+			make(`createPin(input: {boardId: "${boardId}"})`, "pin");
+		ids.pin = await pin(ids.board);
+		ids.hidden = await pin(ids.secret);
+		ids.comment = await make(
+			`addComment(input: {pinId: "${ids.pin}", text: "Mine"})`,
+			"comment",
+		);
+	});
+	after(async () => {
+		await server[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	function signed(
+		claims: { readonly sub?: string; readonly exp?: number },
+		secret = SECRET,
+	): Promise<string> {
+		return new SignJWT(claims)
+			.setProtectedHeader({ alg: "HS256" })
+			.sign(Buffer.from(secret));
+	}
+
+	it("a token that is expired, forged, endless, unsigned or nobody's refuses the whole request: 401, no data", async () => {
+		const now = Math.floor(Date.now() / 1_000);
+		const nobody = packId({ shard: 0, type: 3, local: 999_999 });
+		const good = await signed({ sub: ids.ada, exp: now + 60 });
+		const { data } = await visitor.post("{ viewer { username } }", {
+			token: good,
+		});
+		assert.deepEqual(data, { viewer: { username: "ada_made_up" } });
+		const [, payload = ""] = good.split(".");
+		const none = Buffer.from('{"alg":"none"}').toString("base64url");
+		for (const token of [
+			await signed({ sub: ids.ada, exp: now - 60 }),
+			await signed({ sub: ids.ada, exp: now + 60 }, `${SECRET}, but another`),
+			await signed({ sub: ids.ada }),
+			await signed({ exp: now + 60 }),
+			await signed({ sub: nobody, exp: now + 60 }),
+			await signed({ sub: ids.board, exp: now + 60 }),
+			await signed({ sub: "ada_made_up", exp: now + 60 }),
+			`${none}.${payload}.`,
+			"nonsense",
+		]) {
+			const answer = await visitor.post("{ interests { totalCount } }", {
+				token,
+			});
+			assert.equal(answer.status, 401, token);
+			assert.equal("data" in answer, false);
+			assert.deepEqual(
+				answer.errors?.map(({ extensions }) => extensions),
+				[{ code: "UNAUTHENTICATED" }],
+			);
+		}
+		const basic = await fetch(`${server.url}/graphql`, {
+			method: "POST",
+			headers: {
+				"content-type": "application/json",
+				authorization: "Basic YWRhOmFkYQ==",
+			},
+			body: '{"query":"{ viewer { id } }"}',
+		});
+		assert.equal(basic.status, 401);
+		assert.equal(basic.headers.get("www-authenticate"), "Bearer");
+	});
+
+	it("an anonymous request may read and sign up, and change nothing else", async () => {
+		assert.deepEqual(
+			await visitor.data(
+				`{ viewer { id } pin(id: "${ids.pin}") { viewerLikes owner { viewerFollows followsViewer } board { viewerFollows } } }`,
+			),
+			{
+				viewer: null,
+				pin: {
+					viewerLikes: null,
+					owner: { viewerFollows: null, followsViewer: null },
+					board: { viewerFollows: null },
+				},
+			},
+		);
+		const { data, errors } = await visitor.post(
+			`mutation { likePin(input: {pinId: "${ids.pin}"}) { pin { id } } }`,
+		);
+		assert.deepEqual(data, { likePin: null });
+		assert.deepEqual(errors?.[0]?.path, ["likePin"]);
+		assert.equal(errors?.[0]?.extensions.code, "UNAUTHENTICATED");
+	});
+
+	it("FORBIDDEN is what may be seen and not changed", async () => {
+		for (const mutation of [
+			`updateBoard(input: {id: "${ids.board}", name: "Mine"}) { board { id } }`,
+			`deleteBoard(input: {id: "${ids.board}"}) { deletedId }`,
+			`createPin(input: {boardId: "${ids.board}"}) { pin { id } }`,
+			`repin(input: {pinId: "${ids.pin}", boardId: "${ids.board}"}) { pin { id } }`,
+			`updatePin(input: {id: "${ids.pin}", details: "x"}) { pin { id } }`,
+			`movePin(input: {id: "${ids.pin}"}) { pin { id } }`,
+			`deletePin(input: {id: "${ids.pin}"}) { deletedId }`,
+			`deleteComment(input: {id: "${ids.comment}"}) { deletedId }`,
+		]) {
+			assert.equal(await ben.code(`mutation { ${mutation} }`), "FORBIDDEN");
+		}
+	});
+
+	it("what is hidden, of another type, or not there is NOT_FOUND in mutations and null in queries", async () => {
+		const shard = Number(BigInt(ids.pin) >> 46n);
+		const nothing = [
+			ids.hidden,
+			ids.board,
+			packId({ shard, type: 1, local: 999_999 }),
+			packId({ shard: 60_000, type: 1, local: 1 }),
+			packId({ shard, type: 700, local: 1 }),
+			"18446744073709551615",
+			"0",
+		];
+		for (const id of nothing) {
+			assert.equal(
+				await ben.code(
+					`mutation { likePin(input: {pinId: "${id}"}) { pin { id } } }`,
+				),
+				"NOT_FOUND",
+				id,
+			);
+			assert.deepEqual(await ben.data(`{ pin(id: "${id}") { id } }`), {
+				pin: null,
+			});
+		}
+		assert.deepEqual(
+			await ben.data("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {
+				ids: [ids.pin, ids.hidden, ids.secret, ids.pin, "0", ids.comment],
+			}),
+			{
+				nodes: [
+					{ id: ids.pin },
+					null,
+					null,
+					{ id: ids.pin },
+					null,
+					{ id: ids.comment },
+				],
+			},
+		);
+		assert.equal(
+			await ben.code(
+				`mutation { deleteBoard(input: {id: "${ids.secret}"}) { deletedId } }`,
+			),
+			"NOT_FOUND",
+		);
+	});
+
+	it("a taken username and a taken e-mail address are CONFLICT in the same words", async () => {
+		const messages = await Promise.all(
+			[
+				'{username: "ADA_made_up"}',
+				'{username: "ada_two", email: "Ada@Example.com"}',
+			].map(async (input) => {
+				const { data, errors } = await visitor.post(
+					`mutation { createUser(input: ${input}) { token } }`,
+				);
+				assert.deepEqual(data, { createUser: null });
+				assert.equal(errors?.[0]?.extensions.code, "CONFLICT");
+				return errors?.[0]?.message;
+			}),
+		);
+		assert.equal(messages[0], messages[1]);
+		assert.equal(
+			await ben.code(
+				'mutation { updateUser(input: {username: "ada_made_up"}) { user { id } } }',
+			),
+			"CONFLICT",
+		);
+		// The clash left nothing behind.
+		assert.deepEqual(
+			await visitor.data('{ user(username: "ada_two") { id } }'),
+			{ user: null },
+		);
+	});
+
+	it("TOO_EXPENSIVE refuses before anything is read or written: 100 by 100 passes, 100 by 100 by 100 does not", async () => {
+		const followers = (selection: string) =>
+			`followers(first: 100) { nodes { ${selection} } }`;
+		assert.deepEqual(
+			await visitor.data(
+				`{ user(username: "ada_made_up") { ${followers(followers("id"))} } }`,
+			),
+			{ user: { followers: { nodes: [] } } },
+		);
+		const dear = followers(followers(followers("id")));
+		const answer = await ada.post(
+			`mutation { createBoard(input: {name: "Never"}) { board { owner { ${dear} } } } }`,
+		);
+		assert.equal(answer.status, 400);
+		assert.equal("data" in answer, false);
+		assert.deepEqual(
+			answer.errors?.map(({ extensions }) => extensions.code),
+			["TOO_EXPENSIVE"],
+		);
+		assert.match(
+			answer.errors?.[0]?.message ?? "",
+			/at most 50000 .* 2020\d\d\d/,
+		);
+		assert.deepEqual(
+			await ada.data("{ viewer { boards { totalCount nodes { name } } } }"),
+			{
+				viewer: {
+					boards: {
+						totalCount: 2,
+						nodes: [{ name: "Secret" }, { name: "Open" }],
+					},
+				},
+			},
+		);
+	});
+
+	it("BAD_USER_INPUT is what no rule lets in, at its place, and the rest is answered", async () => {
+		const ids101 = Array.from({ length: 101 }, () => `"${ids.pin}"`).join(" ");
+		for (const field of [
+			'pin(id: "007") { id }',
+			'pin(id: "-1") { id }',
+			'pin(id: "1e3") { id }',
+			'pin(id: "18446744073709551616") { id }',
+			'pin(id: "") { id }',
+			"user { id }",
+			'user(id: "1", username: "ada_made_up") { id }',
+			"interest { id }",
+			`nodes(ids: [${ids101}]) { id }`,
+		]) {
+			const { data, errors, status } = await visitor.post(
+				`{ ok: pin(id: "${ids.pin}") { id } bad: ${field} }`,
+			);
+			assert.equal(status, 200, field);
+			assert.equal(errors?.length, 1, field);
+			assert.equal(errors?.[0]?.extensions.code, "BAD_USER_INPUT", field);
+			assert.equal(errors?.[0]?.path?.[0], "bad");
+			// Query.nodes may not be null, so all of it is.
+			assert.deepEqual(
+				data,
+				field.startsWith("nodes") ? null : { ok: { id: ids.pin }, bad: null },
+			);
+		}
+		for (const mutation of [
+			'createUser(input: {username: "x y"}) { token }',
+			'createUser(input: {username: "ab"}) { token }',
+			'createUser(input: {username: "good_one", email: "no address"}) { token }',
+			'createUser(input: {username: "good_one", website: "ftp://example.com"}) { token }',
+			`createUser(input: {username: "good_one", bio: "${"x".repeat(501)}"}) { token }`,
+			'createUser(input: {username: "good_one", name: "a\\u0000b"}) { token }',
+			"updateUser(input: {name: null}) { user { id } }",
+			'createBoard(input: {name: "  "}) { board { id } }',
+			`followUser(input: {userId: "${ids.ada}"}) { user { id } }`,
+			`movePin(input: {id: "${ids.pin}", before: "${ids.pin}", after: "${ids.pin}"}) { pin { id } }`,
+			`createPin(input: {boardId: "${ids.board}", interests: ["Not a slug"]}) { pin { id } }`,
+			`addComment(input: {pinId: "${ids.pin}", text: ""}) { comment { id } }`,
+		]) {
+			assert.equal(
+				await ada.code(`mutation { ${mutation} }`),
+				"BAD_USER_INPUT",
+				mutation,
+			);
+		}
+	});
+
+	it("what is no GraphQL, no JSON, too large or nowhere has the one shape of errors too", async () => {
+		const post = (body: string, type = "application/json") =>
+			fetch(`${server.url}/graphql`, {
+				method: "POST",
+				headers: { "content-type": type },
+				body,
+			});
+		const tokens = `{ ${"a: __typename ".repeat(1_000)} }`;
+		for (const [response, status, code] of [
+			[await post('{"query":'), 400, "BAD_REQUEST"],
+			[await post('{"query":"{ nope }"}'), 400, "GRAPHQL_VALIDATION_FAILED"],
+			[await post('{"query":"{"}'), 400, "GRAPHQL_PARSE_FAILED"],
+			[
+				await post(JSON.stringify({ query: tokens })),
+				400,
+				"GRAPHQL_PARSE_FAILED",
+			],
+			[await post("{ viewer { id } }", "text/plain"), 415, "BAD_REQUEST"],
+			[await post(`"${"x".repeat(1_000_001)}"`), 413, "BAD_REQUEST"],
+			[await fetch(`${server.url}/nowhere`), 404, "NOT_FOUND"],
+			[
+				await fetch(`${server.url}/graphql`, { method: "DELETE" }),
+				405,
+				"BAD_REQUEST",
+			],
+		] as const) {
+			assert.equal(response.status, status);
+			const { errors, ...rest } = (await response.json()) as {
+				errors: { message: string; extensions: { code: string } }[];
+			};
+			assert.deepEqual(rest, {});
+			assert.equal(errors.length, 1);
+			assert.equal(errors[0]?.extensions.code, code);
+			assert.ok(errors[0]?.message);
+		}
+	});
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { client } from "../helpers/client.ts";
+import { runProgram, startProgram } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+
+const README = join(import.meta.dirname, "../../README.md");
+
+/** npm as it runs these tests, else the one on the PATH. */
+const NPM: readonly [string, ...string[]] = process.env.npm_execpath
+	? [process.execPath, process.env.npm_execpath]
+	: ["npm"];
+
+describe("the README's commands", () => {
+	it("npm start serves a graph that answers, and ends with npm", async () => {
+		using folder = temporaryFolder();
+		const env = {
+			PORT: "0",
+			CORKBOARD_DATA: join(folder.path, "data"),
+			// What npm keeps beside the folder it is run in.
+			npm_config_cache: join(folder.path, "npm"),
+			npm_config_update_notifier: "false",
+		};
+		await using npm = startProgram(["start"], { env, command: NPM });
+		await npm.printed("out", /Ctrl-C stops it\./);
+		const [, url = ""] = await npm.printed(
+			"out",
+			/^Corkboard serves (http:\S+)\/graphql$/m,
+		);
+		const server = Number(
+			readFileSync(join(env.CORKBOARD_DATA, "owner.pid"), "utf8"),
+		);
+		try {
+			const { interests } = await client(url).data<{
+				interests: { totalCount: number; nodes: unknown[] };
+			}>("{ interests(first: 2) { totalCount nodes { slug } } }");
+			assert.equal(interests.nodes.length, 2);
+			assert.ok(interests.totalCount > 5);
+		} finally {
+			npm.send("SIGTERM");
+			await npm.ended;
+			await until("the server to end with npm", () => !isAlive(server)).finally(
+				() => isAlive(server) && process.kill(server, "SIGKILL"),
+			);
+		}
+		// It drained, and was not cut off: the folder is nobody's again.
+		assert.throws(() =>
+			readFileSync(join(env.CORKBOARD_DATA, "owner.pid"), "utf8"),
+		);
+	});
+
+	it("its lines go in by its import command, given the user they follow", async () => {
+		using folder = temporaryFolder();
+		const [, block = ""] =
+			/```json\n([\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];
+		const lines = block.trimEnd().split("\n");
+		assert.equal(lines.length, 3);
+		const followed =
+			'{"type":"User","key":"u:9","fields":{"username":"pinner9","name":"Pinner 9"}}';
+		const file = join(folder.path, "lines.ndjson");
+		writeFileSync(file, [followed, ...lines].join("\n"));
+		const { code, out, err } = await runProgram(
+			["run", "-s", "corkboard", "--", "import", file],
+			{
+				command: NPM,
+				env: {
+					CORKBOARD_DATA: join(folder.path, "data"),
+					npm_config_cache: join(folder.path, "npm"),
+					npm_config_update_notifier: "false",
+				},
+			},
+		);
+		assert.deepEqual({ code, err }, { code: 0, err: "" });
+		assert.match(out, /^4 lines: 3 objects and 1 edges made, 0 there already/);
+	});
+});
+
+function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+		return false;
+	}
+}
