@@ -3,6 +3,8 @@ import { type Config, readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { createLog } from "../server/log.ts";
 import { startServer } from "../server/server.ts";
+import { parseHostUrl } from "../topology/hostUrl.ts";
+import type { Topology } from "../topology/types.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
 import { demoIn } from "./demo.ts";
 import type { Io } from "./io.ts";
@@ -10,6 +12,7 @@ import { ownModel } from "./model.ts";
 import type { Corkboard } from "./open.ts";
 import { topologyOf } from "./topology.ts";
 import { welcome } from "./welcome.ts";
+import { isWorker, serveWith } from "./workers.ts";
 
 export const usage: Usage = {
 	about: "Serves the graph at /graphql until it is interrupted.",
@@ -24,7 +27,7 @@ export const usage: Usage = {
 
 export async function run(given: Arguments, io: Io): Promise<number> {
 	const config = readConfig(io.env);
-	refuseWorkers(given.options.workers, config);
+	const workers = workersOf(given.options.workers, config);
 	if (given.options.check !== undefined) {
 		const { model } = ownModel();
 		const { version } = topologyOf(config);
@@ -33,6 +36,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		);
 		return 0;
 	}
+	if (workers > 1) return serveWith(workers, io);
 	const interruption = io.interruption();
 	await using corkboard = await io.open(config, "own");
 	const { store } = config;
@@ -58,7 +62,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		log: createLog(config.log),
 		ready: () => canRead(corkboard),
 	});
-	if (config.mode === "development") {
+	if (config.mode === "development" && !isWorker()) {
 		io.out(
 			welcome({
 				url: server.url,
@@ -78,17 +82,26 @@ async function canRead({ storage }: Corkboard): Promise<boolean> {
 	return !(answer instanceof Error);
 }
 
-function refuseWorkers(text: string | undefined, { store }: Config): void {
-	if (text === undefined || text === "1") return;
+/** How many processes are to serve; 1 for one of them itself. */
+function workersOf(text: string | undefined, config: Config): number {
+	if (text === undefined || isWorker()) return 1;
 	if (!/^[1-9][0-9]{0,3}$/.test(text)) {
 		throw new UsageError(
 			`expected --workers to be a number from 1 to 9999 but got: ${text}`,
 		);
 	}
-	throw new CorkboardError(
-		"BAD_CONFIG",
-		store.kind === "embedded"
-			? `--workers must be 1 with an embedded data folder but got: ${text}; one process owns the folder, as its cache would not hear of what another writes`
-			: `--workers must be 1 but got: ${text}; SQLite hosts are owned by one process`,
+	const workers = Number(text);
+	if (workers > 1 && holdsSqlite(topologyOf(config))) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`--workers must be 1 with an embedded data folder but got: ${text}; one process owns the folder, as its cache would not hear of what another writes`,
+		);
+	}
+	return workers;
+}
+
+function holdsSqlite({ shards, lookups }: Topology): boolean {
+	return [...shards, ...lookups].some(
+		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
 	);
 }

@@ -78,6 +78,8 @@ export function failureOf(
 	statement: string,
 ): MysqlFailure {
 	const { errno, sqlState, message } = asDriverError(thrown);
+	// mysql2 hangs the whole text on its errors, with whatever values are in it: no log is to have them.
+	if (thrown instanceof Error && "sql" in thrown) delete thrown.sql;
 	// The system's own errors have negative numbers; the server's come with a state.
 	if (errno === undefined || sqlState === undefined) {
 		return new MysqlFailure("lost", message, {

@@ -164,6 +164,14 @@ export class Host implements AsyncDisposable {
 			return value;
 		}
 		const limit = { until: Math.min(asked.limit.until, commitBy) };
+		if (performance.now() >= limit.until) {
+			// COMMIT was not sent: it is certain that nothing was done.
+			await this.#rollBack(connection, asked);
+			throw new MysqlFailure("late", "expected time for COMMIT but got: none", {
+				host: this.name,
+				statement: COMMIT.name,
+			});
+		}
 		try {
 			await this.#run(connection, COMMIT, { ...asked, limit });
 		} catch (thrown) {

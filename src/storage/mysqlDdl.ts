@@ -48,8 +48,8 @@ export function shardTables(model: Model): readonly Table[] {
 	];
 }
 
-/** Longest name and key of a lookup, in bytes: InnoDB's keys take 3,072 together. */
-export const MAX_LOOKUP_KEY = 2_900;
+/** Longest key of a lookup, in bytes: InnoDB's keys take 3,072, and there is the name. */
+const MAX_LOOKUP_KEY = 2_900;
 
 export function modShardTables(): readonly Table[] {
 	return [

@@ -100,6 +100,10 @@ class Switching implements SwitchingStorage {
 		return this.#current.storage.modShards;
 	}
 
+	get isOwnedAlone(): boolean {
+		return this.#current.storage.isOwnedAlone;
+	}
+
 	hostOf(shard: number): string | null {
 		return this.#current.storage.hostOf(shard);
 	}

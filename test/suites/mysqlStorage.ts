@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -387,7 +388,7 @@ export function mysqlStorageSuite(
 			assert.equal((await listOf(opened.storage, likedBy, pin(1))).count, 1);
 		});
 
-		test("beforeCommit is awaited with all decided, and what it takes too long is rolled back or unknown, never done twice", async () => {
+		test("beforeCommit is awaited with all decided and before anybody sees it", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const order: string[] = [];
@@ -408,6 +409,21 @@ export function mysqlStorageSuite(
 			assert.equal(result, "done");
 			assert.deepEqual(order, ["decide", `bury ${pin(1)}`, "buried"]);
 			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+		});
+
+		test("a transaction whose beforeCommit takes longer than a tombstone lives is not committed", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await assert.rejects(
+				storage.transact({
+					shard: 0,
+					creates: [{ type: "Pin", data: {} }],
+					decide: () => ({ result: null }),
+					beforeCommit: () => sleep(1_050),
+				}),
+				{ code: "UNAVAILABLE" },
+			);
+			assert.deepEqual(await storage.objects([pin(1)]), [null]);
 		});
 
 		test("an answer to COMMIT that does not come is UNAVAILABLE, and the transaction may have been done", async () => {
@@ -501,6 +517,18 @@ export function mysqlStorageSuite(
 				assert.equal(answer.details.host, server.address);
 				assert.equal(answer.details.statement, "objects pins");
 				assert.match(String(answer.details.reason), /db00002\.pins/);
+				const [lookup] = await storage.setLookups([
+					{
+						name: "email",
+						key: "private@example.com".repeat(200),
+						expect: null,
+						next: { id: user(1), nonce: "n" },
+					},
+				]);
+				assert.ok(lookup instanceof CorkboardError);
+				assert.equal(lookup.code, "INTERNAL");
+				assert.match(inspect(lookup, { depth: 9 }), /Data too long/);
+				assert.doesNotMatch(inspect(lookup, { depth: 9 }), /private/);
 			} finally {
 				await ask(server, "RENAME TABLE db00002.gone TO db00002.pins");
 			}

@@ -72,6 +72,20 @@ suite("checking a topology", () => {
 		assert.throws(() => (topology.lookups as unknown[]).pop(), TypeError);
 	});
 
+	test("keeps a generation that is given, and refuses one that is no integer from 0", () => {
+		const range = { range: [0, 7], primary: "sqlite:a", open: true };
+		const { shards } = checkTopology({
+			...GOOD,
+			shards: [{ ...range, generation: 3 }],
+		});
+		assert.deepEqual(shards, [{ ...range, generation: 3 }]);
+		for (const generation of [-1, 1.5, "1", null]) {
+			assert.deepEqual(oneShard({ generation }), [
+				`shards[0].generation: expected an integer from 0 but got: ${JSON.stringify(generation)}`,
+			]);
+		}
+	});
+
 	test("allows shards that no range covers, and the highest shard", () => {
 		assert.deepEqual(oneShard({ range: [65_535, 65_535] }), []);
 	});
@@ -269,12 +283,66 @@ suite("going over to a newer topology", () => {
 			changed({
 				version: 8,
 				shards: [
-					{ range: [0, 3], primary: "sqlite:c", open: false },
-					{ range: [4, 15], primary: "sqlite:b", open: false },
+					{ range: [0, 3], primary: "sqlite:c", open: false, generation: 1 },
+					{ range: [4, 7], primary: "sqlite:b", open: false, generation: 1 },
+					{ range: [8, 15], primary: "sqlite:b", open: false },
 					{ range: [16, 31], primary: "sqlite:d", open: true },
 				],
 				lookups: [{ range: [0, 15], primary: "sqlite:c" }],
 			}),
+			[],
+		);
+	});
+
+	test("is refused where a primary changes and its generation does not rise", () => {
+		assert.deepEqual(
+			changed({
+				version: 8,
+				shards: [
+					{ range: [0, 3], primary: "sqlite:a2", open: false },
+					{ range: [4, 7], primary: "sqlite:a", open: false },
+					{ range: [8, 14], primary: "sqlite:b", open: true },
+					{ range: [15, 15], primary: "sqlite:c", open: true },
+				],
+			}),
+			[
+				"shards: expected a higher generation with another primary but got: the same one for 0 to 3, 15",
+			],
+		);
+	});
+
+	test("is refused where a generation falls, with or without its primary", () => {
+		const risen = checkTopology({
+			...GOOD,
+			shards: GOOD.shards.map((range) => ({ ...range, generation: 2 })),
+		});
+		const fallen = checkTopology({
+			...GOOD,
+			version: 8,
+			shards: [
+				{ range: [0, 7], primary: "sqlite:a2", open: false, generation: 1 },
+				{ range: [8, 15], primary: "sqlite:b", open: true },
+			],
+		});
+		assert.deepEqual(
+			faultsOf(() => checkChange(risen, fallen)),
+			[
+				"shards: expected generations that do not fall but got: a lower one for 0 to 15",
+			],
+		);
+	});
+
+	test("needs no higher generation for another password", () => {
+		const fleet = (version: number, password: string) => {
+			const primary = `mysql://app:${password}@db1:3306`;
+			return checkTopology({
+				version,
+				shards: [{ range: [0, 7], primary, open: true }],
+				lookups: [{ range: [0, 0], primary }],
+			});
+		};
+		assert.deepEqual(
+			faultsOf(() => checkChange(fleet(1, "old"), fleet(2, "new"))),
 			[],
 		);
 	});
@@ -304,7 +372,8 @@ suite("going over to a newer topology", () => {
 				version: 8,
 				shards: [
 					{ range: [0, 3], primary: "sqlite:a", open: true },
-					{ range: [5, 12], primary: "sqlite:a", open: true },
+					{ range: [5, 7], primary: "sqlite:a", open: true },
+					{ range: [8, 12], primary: "sqlite:b", open: true },
 				],
 				lookups: [{ range: [0, 31], primary: "sqlite:a" }],
 			}),

@@ -8,6 +8,7 @@ import { embeddedTopology } from "../../src/topology/embedded.ts";
 import { readTopology } from "../../src/topology/file.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
 import {
+	generationOf,
 	hostOf,
 	lookupRangeOf,
 	modShards,
@@ -20,7 +21,7 @@ const FLEET = checkTopology({
 	version: 1,
 	shards: [
 		{ range: [40, 65_535], primary: "sqlite:d", open: false },
-		{ range: [0, 0], primary: "sqlite:a", open: true },
+		{ range: [0, 0], primary: "sqlite:a", open: true, generation: 2 },
 		{ range: [1, 9], primary: "sqlite:b", open: false },
 		{ range: [20, 22], primary: "sqlite:c", open: true },
 	],
@@ -56,6 +57,12 @@ suite("finding a shard", () => {
 			);
 			assert.equal(rangeOf(FLEET, shard), seen ?? null, `shard ${shard}`);
 		}
+	});
+
+	test("answers a shard's generation, 0 where none is given", () => {
+		assert.equal(generationOf(FLEET, 0), 2);
+		assert.equal(generationOf(FLEET, 1), 0);
+		assert.equal(generationOf(FLEET, 10), 0);
 	});
 
 	test("finds mod shards among the lookups", () => {
@@ -135,11 +142,26 @@ suite("a topology file", () => {
 		});
 	});
 
+	test("is refused without a word of what it holds, which may be a password", () => {
+		writeFileSync(path, '{"primary": mysql://app:hunter2@db1}');
+		assert.throws(() => readTopology(path), {
+			message: `${path}: expected JSON but got: something else`,
+		});
+		writeFileSync(path, '{"version": 1, "shards": "hunter2" "lookups"}');
+		assert.throws(() => readTopology(path), {
+			message: `${path}: expected JSON but got: something else at position 35 (line 1 column 36)`,
+		});
+	});
+
 	test("is refused when half-written or absent", () => {
 		writeFileSync(path, '{"version": 1, "sha');
 		assert.throws(() => readTopology(path), {
 			code: "BAD_TOPOLOGY",
 			message: /topology\.json: .*JSON/,
+		});
+		writeFileSync(path, "");
+		assert.throws(() => readTopology(path), {
+			message: `${path}: expected JSON but got: nothing`,
 		});
 		assert.throws(() => readTopology(join(folder, "none.json")), {
 			code: "BAD_TOPOLOGY",
