@@ -38,19 +38,25 @@ export function createStore(options: {
 	/** For the objects kept in the process; heads and lookups get half of it each. 0 keeps nothing. */
 	readonly cacheBytes: number;
 	readonly shared?: Shared;
+	/** By which what is kept in the process ages. Milliseconds. */
+	readonly now?: () => number;
 }): Store {
 	const { model, storage, cursors, cacheBytes, shared } = options;
+	const clock = options.now === undefined ? {} : { now: options.now };
 	const objects = new LocalCache<CachedObject>({
 		weigh: ({ weight }) => weight,
 		maxWeight: cacheBytes,
+		...clock,
 	});
 	const heads = new LocalCache<Head>({
 		weigh: ({ edges }) => 200 + edges.length * EDGE_BYTES,
 		maxWeight: cacheBytes / 2,
+		...clock,
 	});
 	const lookups = new LocalCache<{ readonly row: LookupRow | null }>({
 		weigh: () => 200,
 		maxWeight: cacheBytes / 2,
+		...clock,
 	});
 
 	async function readObjects(
@@ -134,12 +140,21 @@ export function createStore(options: {
 		for (const list of lists) heads.bury(listKey(list));
 	}
 
-	function sharedKeys({ objects: ids = [], lists = [] }: Changed) {
-		if (shared === undefined) return { objects: [], heads: [] };
-		return {
-			objects: ids.map((id) => sharedKey(shared, id, id)),
-			heads: lists.map((list) => sharedKey(shared, list.from, listKey(list))),
-		};
+	/** Answers whether all shared caches acknowledged. */
+	async function inShared(
+		verb: "bury" | "clear",
+		{ objects: ids = [], lists = [] }: Changed,
+	): Promise<boolean> {
+		if (shared === undefined) return true;
+		const ofObjects = ids.map((id) => sharedKey(shared, id, id));
+		const ofHeads = lists.map((list) =>
+			sharedKey(shared, list.from, listKey(list)),
+		);
+		const acknowledged = await Promise.all([
+			ofObjects.length === 0 || (shared.objects?.[verb](ofObjects) ?? true),
+			ofHeads.length === 0 || (shared.heads?.[verb](ofHeads) ?? true),
+		]);
+		return acknowledged.every(Boolean);
 	}
 
 	const store: Store = {
@@ -208,12 +223,12 @@ export function createStore(options: {
 
 		async transact(transaction) {
 			let created: readonly Id[] = [];
+			let isBuried = false;
 			const changed = (): Changed => ({
 				objects: [...(transaction.objects ?? []), ...created],
 				lists: transaction.lists ?? [],
 			});
 			let done: Awaited<ReturnType<typeof storage.transact>>;
-			let cleared = true;
 			try {
 				done = await storage.transact<unknown>({
 					...transaction,
@@ -223,34 +238,33 @@ export function createStore(options: {
 					},
 					...(shared !== undefined && {
 						async beforeCommit() {
-							const keys = sharedKeys(changed());
-							await Promise.all([
-								shared.objects?.bury(keys.objects),
-								shared.heads?.bury(keys.heads),
-							]);
+							isBuried = true;
+							await inShared("bury", changed());
 						},
 					}),
 				});
-			} finally {
-				cleared = await store.clear(changed());
+			} catch (error) {
+				forget(changed());
+				// COMMIT may still be under way, and until it arrives a reader would fill
+				// what was there before: tombstones anew, and if it was done it is owed.
+				if (isBuried) await inShared("bury", changed());
+				throw error;
 			}
+			const cleared = await store.clear(changed());
 			return { ...(done as Transacted<never>), cleared };
 		},
 
 		async clear(changed) {
 			forget(changed);
-			if (shared === undefined) return true;
-			const keys = sharedKeys(changed);
-			const acknowledged = await Promise.all([
-				keys.objects.length === 0 ||
-					(shared.objects?.clear(keys.objects) ?? true),
-				keys.heads.length === 0 || (shared.heads?.clear(keys.heads) ?? true),
-			]);
-			shared.publish([
+			const acknowledged = await inShared("clear", changed);
+			// Where the tombstone had not come through, what was read from the shared
+			// caches since, and kept here, was still the old value.
+			forget(changed);
+			shared?.publish([
 				...(changed.objects ?? []).map((id) => `o ${id}`),
 				...(changed.lists ?? []).map((list) => `h ${listKey(list)}`),
 			]);
-			return acknowledged.every(Boolean);
+			return acknowledged;
 		},
 
 		async setLookups(changes) {

@@ -44,8 +44,13 @@ export interface ImportReport {
 	readonly bad: number;
 }
 
-/** Large enough that a batch's statements are few and full; a batch and what it owes is some megabytes. */
+/**
+ * Large enough that a batch's statements are few and full. SQLite answers within
+ * the tick, so a batch is what a signal waits for; on a fleet each step of a
+ * batch is a round trip to every host, and there are hosts enough to fill.
+ */
 const LINES_PER_BATCH = 2_000;
+const LINES_PER_FLEET_BATCH = 10_000;
 
 /**
  * Bring objects and edges in, a line each: text line by line, or bytes with
@@ -68,7 +73,10 @@ export async function importLines(
 	const total = new Totals();
 
 	const report = (outcome: ImportReport["outcome"]) => total.report(outcome);
-	for await (const batch of batchesOf(lines, LINES_PER_BATCH, signal)) {
+	const size = store.storage.isOwnedAlone
+		? LINES_PER_BATCH
+		: LINES_PER_FLEET_BATCH;
+	for await (const batch of batchesOf(lines, size, signal)) {
 		await lease.check();
 		const parsed: Line[] = [];
 		for (const [at, text] of batch.lines.entries()) {

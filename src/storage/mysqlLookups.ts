@@ -1,4 +1,4 @@
-import type { CorkboardError } from "../errors.ts";
+import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Sql } from "../mysql/connection.ts";
 import type { Row, Scalar } from "../mysql/driver.ts";
@@ -54,37 +54,56 @@ export async function setLookups(
 	});
 	for (const indexes of waves.values()) {
 		const some = indexes.map((index) => changes[index] as LookupChange);
-		const failed = await changeOnShards(some, call);
-		const rows = await lookupsOf(some, call);
-		indexes.forEach((index, at) => {
-			const shard = call.shardOf(some[at]?.key ?? "");
-			answers[index] =
-				failed.get(shard) ?? (rows[at] as Answer<LookupRow | null>);
+		const outcomes = await changeOnShards(some, call);
+		const outcomeOf = ({ key }: LookupKey) => outcomes.get(call.shardOf(key));
+		const unsure = indexes.filter(
+			(index) => outcomeOf(changes[index] as LookupChange) === "some",
+		);
+		const rows = await lookupsOf(
+			unsure.map((index) => changes[index] as LookupChange),
+			call,
+		);
+		for (const index of indexes) {
+			const change = changes[index] as LookupChange;
+			const outcome = outcomeOf(change);
+			if (outcome === "all") answers[index] = standing(change);
+			else answers[index] = outcome instanceof CorkboardError ? outcome : null;
+		}
+		unsure.forEach((index, at) => {
+			answers[index] = rows[at] as Answer<LookupRow | null>;
 		});
 	}
 	return answers;
 }
 
-/** Answers the shards that failed. */
+/** The row after a change that took effect. */
+function standing({ name, key, next }: LookupChange): LookupRow | null {
+	return next === null ? null : { name, key, ...next };
+}
+
+/** What became of the changes of a shard. What stands after some that had no effect has to be read. */
+type ChangeOutcome = "all" | "some" | CorkboardError;
+
 async function changeOnShards(
 	changes: readonly LookupChange[],
 	{ shardOf, asked }: LookupCall,
-): Promise<ReadonlyMap<Shard | undefined, CorkboardError>> {
-	const failed = new Map<Shard | undefined, CorkboardError>();
+): Promise<ReadonlyMap<Shard | undefined, ChangeOutcome>> {
+	const outcomes = new Map<Shard | undefined, ChangeOutcome>();
 	await Promise.all(
 		[...Map.groupBy(changes, ({ key }) => shardOf(key))].map(
 			async ([shard, some]) => {
 				if (shard === undefined) return;
 				try {
-					await changeLookups(shard, some, asked(shard));
+					const affected = await changeLookups(shard, some, asked(shard));
+					outcomes.set(shard, affected === some.length ? "all" : "some");
 				} catch (thrown) {
 					if (!(thrown instanceof MysqlFailure)) throw thrown;
-					failed.set(shard, asStorageError(thrown, shard));
+					outcomes.set(shard, asStorageError(thrown, shard));
 				}
 			},
 		),
 	);
-	return failed;
+	return outcomes;
 }
 
 /** Keys of one host in one statement. */
@@ -138,13 +157,13 @@ function nameOf({ name, key }: LookupKey): string {
  * expectation does not hold changes nothing. No two are of the same key. Each
  * may be repeated without harm, because a claim's nonce is its own. Claims and
  * releases are a statement for many, in the order of the keys, so that two
- * processes do not wait for each other's.
+ * processes do not wait for each other's. Answers how many took effect.
  */
 async function changeLookups(
 	{ host, database }: Shard,
 	changes: readonly LookupChange[],
 	asked: Asked,
-): Promise<void> {
+): Promise<number> {
 	const table = tableIn(database, "lookups");
 	const statements: Sql[] = [];
 	const claims: Scalar[][] = [];
@@ -193,7 +212,11 @@ async function changeLookups(
 			values: condition.values,
 		});
 	}
-	for (const statement of statements) await host.run(statement, asked);
+	let affected = 0;
+	for (const statement of statements) {
+		affected += (await host.run(statement, asked)).affectedRows;
+	}
+	return affected;
 }
 
 export async function walkLookups(

@@ -22,6 +22,16 @@ interface Like {
 	pending: boolean;
 }
 
+/** A mutation with an idempotency key: it may be asked for again, whatever became of it. */
+interface Once {
+	/** What the comment says, or the user is called. */
+	readonly name: string;
+	readonly token: string | null;
+	readonly mutation: string;
+	/** What was acknowledged the first time. */
+	answer?: unknown;
+}
+
 const PAGE = `query ($user: String!, $after: String) {
 	user(username: $user) {
 		likes(first: 100, after: $after) {
@@ -46,7 +56,7 @@ describe("a server that is killed in the middle of writes", () => {
 			pending: false,
 		}));
 		const todo = likes.entries();
-		const comments: string[] = [];
+		const onces: Once[] = [];
 
 		for (const kills of KILLED_AT) {
 			await using server = await serve(env);
@@ -58,7 +68,7 @@ describe("a server that is killed in the middle of writes", () => {
 			const outcomes = await Promise.allSettled(
 				range(CLIENTS, async () => {
 					for (const [n, like] of todo) {
-						await write(n, like, ids, server.url, comments, acknowledge);
+						await write(n, like, ids, server.url, onces, acknowledge);
 					}
 				}),
 			);
@@ -83,11 +93,24 @@ describe("a server that is killed in the middle of writes", () => {
 			);
 		}
 		assert.deepEqual(await likedBy(visitor), stored);
-		const said = await commentsOf(visitor);
-		for (const text of comments) {
-			assert.equal(said.filter((one) => one === text).length, 1, text);
+		const sealed = onces.filter(({ answer }) => answer !== undefined);
+		assert.ok(sealed.length > 20);
+		for (const { token, mutation, answer } of onces) {
+			const again = await client(server.url, token).data(mutation);
+			if (answer !== undefined) assert.deepEqual(again, answer);
 		}
-		assert.ok(comments.length > 10);
+		const comments = onces.filter(({ token }) => token !== null);
+		assert.deepEqual(
+			(await commentsOf(visitor)).toSorted(),
+			comments.map(({ name }) => name).toSorted(),
+		);
+		for (const { name, token } of onces) {
+			if (token !== null) continue;
+			assert.deepEqual(
+				await visitor.data(`{ user(username: "${name}") { username } }`),
+				{ user: { username: name } },
+			);
+		}
 
 		assert.equal((await server.stop()).code, 0);
 		const verified = await runProgram(["verify"], { env });
@@ -115,13 +138,13 @@ describe("a server that is killed in the middle of writes", () => {
 		assert.equal(code, 0, err);
 	}
 
-	/** Like; every third is unliked again, and with every fifth comes a comment. */
+	/** Like; every third is unliked again, with every fifth comes a comment, with every seventh a user. */
 	async function write(
 		n: number,
 		like: Like,
 		ids: ReadonlyMap<string, string>,
 		url: string,
-		comments: string[],
+		onces: Once[],
 		acknowledge: () => void,
 	): Promise<void> {
 		const token = await tokens.sign(ids.get(like.user) as Id);
@@ -130,23 +153,32 @@ describe("a server that is killed in the middle of writes", () => {
 		const change = async (mutation: string, present: boolean) => {
 			like.pending = true;
 			await as.data(
-				`mutation ($pin: ID!) { ${mutation}(input: {pinId: $pin}) { pin { id } } }`,
-				{ pin },
+				`mutation { ${mutation}(input: {pinId: "${pin}"}) { pin { id } } }`,
 			);
 			like.acknowledged = present;
 			like.pending = false;
 			acknowledge();
 		};
+		const create = async (once: Once) => {
+			onces.push(once);
+			once.answer = await client(url, once.token).data(once.mutation);
+			acknowledge();
+		};
 		await change("likePin", true);
 		if (n % 3 === 0) await change("unlikePin", false);
 		if (n % 5 === 0) {
-			const text = `comment ${n}`;
-			await as.data(
-				"mutation ($pin: ID!, $text: String!) { addComment(input: {pinId: $pin, text: $text}) { comment { id } } }",
-				{ pin, text },
-			);
-			comments.push(text);
-			acknowledge();
+			await create({
+				name: `comment ${n}`,
+				token,
+				mutation: `mutation { addComment(input: {pinId: "${pin}", text: "comment ${n}", idempotencyKey: "${n}"}) { comment { id } } }`,
+			});
+		}
+		if (n % 7 === 0) {
+			await create({
+				name: `newcomer_${n}`,
+				token: null,
+				mutation: `mutation { createUser(input: {username: "newcomer_${n}", email: "${n}@example.com", idempotencyKey: "${n}"}) { user { id } } }`,
+			});
 		}
 	}
 });

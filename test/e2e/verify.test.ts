@@ -122,6 +122,45 @@ describe("verify", () => {
 		assert.equal((await server.stop()).code, 0);
 	});
 
+	it("beside a server that is written to finds nothing wrong", async () => {
+		await using server = await serve(env);
+		const visitor = client(server.url);
+		const { user } = await visitor.data<{
+			user: { id: string; pins: { nodes: { id: string }[] } };
+		}>('{ user(username: "ada_made_up") { id pins { nodes { id } } } }');
+		let isVerified = false;
+		let writes = 0;
+		const writers = ["dan", "eve", "fay"].map(async (name) => {
+			const { createUser } = await visitor.data<{
+				createUser: { token: string };
+			}>(`mutation { createUser(input: {username: "${name}"}) { token } }`);
+			const as = client(server.url, createUser.token);
+			for (let n = 0; !isVerified; n++) {
+				await as.data(`mutation {
+					${user.pins.nodes.map(({ id }, at) => `p${at}: ${n % 2 ? "un" : ""}likePin(input: {pinId: "${id}"}) { pin { id } }`).join("\n")}
+					${n % 2 ? "un" : ""}followUser(input: {userId: "${user.id}"}) { user { id } }
+					updateUser(input: {username: "${name}_${n}"}) { user { id } }
+				}`);
+				writes++;
+			}
+		});
+		try {
+			for (let n = 0; n < 2; n++) {
+				const { code, out } = await verify();
+				assert.equal(code, 0, out);
+				assert.match(out, /\neverything agrees\n$/);
+			}
+		} finally {
+			isVerified = true;
+			await Promise.all(writers);
+		}
+		assert.ok(writes > 20, `only ${writes} writes`);
+		assert.equal((await server.stop()).code, 0);
+		const last = await verify();
+		assert.equal(last.code, 0, last.out);
+		assert.doesNotMatch(last.out, /debts/);
+	});
+
 	it("of a folder without data, as every command that reads, is refused in a sentence, and makes none (exit 1)", async () => {
 		const none = join(folder.path, "none");
 		for (const args of [

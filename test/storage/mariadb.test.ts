@@ -1,7 +1,8 @@
 import { after } from "node:test";
 import { mysqlForSuite } from "../helpers/mysqlStorage.ts";
 import { startMariadb } from "../services/mariadb.ts";
-import { mysqlStorageSuite } from "../suites/mysqlStorage.ts";
+import { mysqlFaultsSuite } from "../suites/mysqlFaults.ts";
+import { mysqlStatementsSuite } from "../suites/mysqlStatements.ts";
 import { storageSuite } from "../suites/storage.ts";
 
 const server = await startMariadb();
@@ -9,4 +10,5 @@ after(() => server.stop());
 const open = await mysqlForSuite(server);
 
 storageSuite("MariaDB", open);
-mysqlStorageSuite("MariaDB", server, open);
+mysqlStatementsSuite("MariaDB", server, open);
+mysqlFaultsSuite("MariaDB", server, open);

@@ -5,7 +5,8 @@ import { ask, mysqlForSuite, openMysql } from "../helpers/mysqlStorage.ts";
 import { pin } from "../helpers/storageModel.ts";
 import { create } from "../helpers/storing.ts";
 import { startMysql } from "../services/mysql.ts";
-import { mysqlStorageSuite } from "../suites/mysqlStorage.ts";
+import { mysqlFaultsSuite } from "../suites/mysqlFaults.ts";
+import { mysqlStatementsSuite } from "../suites/mysqlStatements.ts";
 import { storageSuite } from "../suites/storage.ts";
 
 const server = await startMysql();
@@ -13,7 +14,8 @@ after(() => server.stop());
 const open = await mysqlForSuite(server);
 
 storageSuite("MySQL", open);
-mysqlStorageSuite("MySQL", server, open);
+mysqlStatementsSuite("MySQL", server, open);
+mysqlFaultsSuite("MySQL", server, open);
 
 test("a server that was made read-only refuses writes as UNAVAILABLE and still reads; it is written to again as soon as it may be", async () => {
 	await using opened = await open();

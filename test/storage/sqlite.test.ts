@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import {
 	copyFileSync,
-	cpSync,
 	existsSync,
 	readdirSync,
 	rmSync,
@@ -11,7 +10,7 @@ import {
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
@@ -20,6 +19,11 @@ import { openSqliteStorage } from "../../src/storage/sqlite.ts";
 import { mappingStatements } from "../../src/storage/sqliteMappings.ts";
 import { scanStatements } from "../../src/storage/sqliteScan.ts";
 import { heard } from "../helpers/heard.ts";
+import {
+	NOT_SQLITE,
+	openIn,
+	sqliteForSuite,
+} from "../helpers/sqliteStorage.ts";
 import {
 	MAPPINGS,
 	MODEL,
@@ -36,46 +40,9 @@ import {
 	toggle,
 } from "../helpers/storing.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { type OpenStorage, storageSuite } from "../suites/storage.ts";
+import { storageSuite } from "../suites/storage.ts";
 
-function openIn(folder: string, readOnly = false) {
-	const topology = topologyOn(`sqlite:${folder}`);
-	return openSqliteStorage({ model: MODEL, topology, readOnly });
-}
-
-/** Folders are copies of one that was made once: eight files take eight copies, not some dozens of fsyncs. */
-const template = temporaryFolder();
-after(() => template[Symbol.dispose]());
-{
-	await using made = await openIn(template.path);
-	await made.init();
-}
-
-const open: OpenStorage = async ({ dead = [], full = [] } = {}) => {
-	const folder = temporaryFolder();
-	cpSync(template.path, folder.path, { recursive: true });
-	for (const shard of dead) {
-		writeFileSync(join(folder.path, `db0000${shard}.sqlite`), NOT_SQLITE);
-		writeFileSync(join(folder.path, `mod0000${shard}.sqlite`), NOT_SQLITE);
-	}
-	for (const shard of full) {
-		const file = new DatabaseSync(join(folder.path, `db0000${shard}.sqlite`));
-		file
-			.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('pins', ?)")
-			.run(2 ** 36 - 2);
-		file.close();
-	}
-	const storage = await openIn(folder.path);
-	return {
-		storage,
-		async [Symbol.asyncDispose]() {
-			await storage[Symbol.asyncDispose]();
-			folder[Symbol.dispose]();
-		},
-	};
-};
-
-const NOT_SQLITE = "This is no database. ".repeat(500);
+const open = await sqliteForSuite();
 
 storageSuite("SQLite", open);
 

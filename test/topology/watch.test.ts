@@ -132,7 +132,10 @@ describe("a watched topology file", () => {
 		file.write(fleet(3));
 		const watcher = file.watch({ pollMs: 60 });
 		const refused: readonly (readonly [string, object | string])[] = [
-			["expected JSON but got: something else", '{"version": 4, "sha'],
+			[
+				"expected JSON but got: something else at position 19 (line 1 column 20)",
+				'{"version": 4, "sha',
+			],
 			["version: expected 3 or later but got: 2", fleet(2)],
 			[
 				"version: expected a version after 3 for another map but got: the same version",

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { PRESENT, REMOVED, type Storage } from "../../src/storage/port.ts";
+import { PRESENT, type Storage } from "../../src/storage/port.ts";
 import { BrokenLink } from "../helpers/brokenLink.ts";
-import { heard } from "../helpers/heard.ts";
 import { ask, openMysql } from "../helpers/mysqlStorage.ts";
+import { shapes } from "../helpers/shapes.ts";
 import {
 	board,
 	comment,
@@ -16,320 +15,18 @@ import {
 	pin,
 	user,
 } from "../helpers/storageModel.ts";
-import {
-	codes,
-	create,
-	good,
-	listOf,
-	setEdges,
-	toggle,
-} from "../helpers/storing.ts";
+import { codes, create, listOf, toggle } from "../helpers/storing.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
-const { likePin, placePin, likedBy } = MAPPINGS;
+const { likePin, likedBy } = MAPPINGS;
 
-/** What storage does on a server, beyond what it does on files: both dialects are put through it. */
-export function mysqlStorageSuite(
+/** What storage does when a server, or the way to it, breaks: both dialects are put through it. */
+export function mysqlFaultsSuite(
 	name: string,
 	server: Server,
 	open: OpenStorage,
 ): void {
-	describe(`statements of storage on ${name}`, () => {
-		test("objects of many types and shards of one host are one statement", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			for (const shard of [0, 1, 2, 3]) {
-				await create(storage, shard, "Pin", { shard }, {});
-				await create(storage, shard, "User", { shard });
-			}
-			const ids = [0, 1, 2, 3].flatMap((shard) => [
-				pin(1, shard),
-				user(1, shard),
-				pin(2, shard),
-				board(1, shard),
-			]);
-			let answers: readonly unknown[] = [];
-			assert.deepEqual(
-				await shapes(async () => {
-					answers = await storage.objects(ids);
-				}),
-				["objects pins, users, boards: 12"],
-			);
-			assert.deepEqual(
-				answers,
-				[0, 1, 2, 3].flatMap((shard) => [
-					`{"shard":${shard}}`,
-					`{"shard":${shard}}`,
-					"{}",
-					null,
-				]),
-			);
-		});
-
-		test("scans of many mappings and shards of one host are one statement, the lists' rows with them", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			await setEdges(storage, likePin, user(1, 2), [
-				{ to: pin(1), sequence: 5 },
-			]);
-			await setEdges(storage, placePin, board(1, 1), [
-				{ to: pin(1), sequence: 6 },
-				{ to: pin(2), sequence: 7 },
-			]);
-			const scan = { backward: false, limit: 9 };
-			let counts: readonly number[] = [];
-			assert.deepEqual(
-				await shapes(async () => {
-					const answers = await storage.scan([
-						{ ...scan, mapping: placePin, from: board(1, 1) },
-						{ ...scan, mapping: likePin, from: user(1, 2) },
-						{ ...scan, mapping: likedBy, from: pin(1) },
-					]);
-					counts = answers.map((answer) => good(answer).list.count);
-				}),
-				["scan placePin, likePin, likePin.inverse: 3"],
-			);
-			assert.deepEqual(counts, [2, 1, 0]);
-		});
-
-		test("more keys than one statement takes are a few side by side", async () => {
-			await using opened = await open();
-			const ids = Array.from({ length: 1_100 }, (_, n) => pin(n + 1, n % 4));
-			assert.deepEqual(await shapes(() => opened.storage.objects(ids)), [
-				"objects pins: 0",
-				"objects pins: 0",
-				"objects pins: 0",
-			]);
-		});
-
-		test("a like is five round trips, and six the first time", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const like = (n: number) => () =>
-				toggle(storage, likePin, user(1), pin(n), true);
-			assert.deepEqual(await shapes(like(1)), [
-				"lists: 0",
-				"new lists: 1",
-				"edges likePin: 0",
-				"set likePin: 1",
-				"set list: 2",
-				"commit: 0",
-			]);
-			assert.deepEqual(await shapes(like(2)), [
-				"lists: 1",
-				"edges likePin: 0",
-				"set likePin: 1",
-				"set list: 2",
-				"commit: 0",
-			]);
-		});
-
-		test("changes of one list that come while another is under way are one transaction", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const all = Array.from({ length: 50 }, (_, n) => n + 1);
-			const commits = (
-				await shapes(() =>
-					Promise.all(
-						all.map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
-					),
-				)
-			).filter((shape) => shape.startsWith("commit"));
-			assert.equal(commits.length, 2);
-			const list = await listOf(storage, likedBy, pin(1));
-			assert.equal(list.count, 50);
-			assert.deepEqual(
-				list.tos,
-				all.map((n) => user(n)).reverse(),
-				"in the order they came",
-			);
-		});
-
-		test("one that throws among changes of one list leaves no trace, and the others are done", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const outcomes = await Promise.allSettled(
-				Array.from({ length: 9 }, (_, n) =>
-					n % 3 === 1
-						? storage.transact({
-								shard: 0,
-								lists: [{ mapping: likedBy, from: pin(1) }],
-								decide: () => {
-									throw new RangeError(`no ${n}`);
-								},
-							})
-						: toggle(storage, likedBy, pin(1), user(n + 1), true),
-				),
-			);
-			assert.deepEqual(
-				outcomes.map(({ status }) => status),
-				Array.from({ length: 9 }, (_, n) =>
-					n % 3 === 1 ? "rejected" : "fulfilled",
-				),
-			);
-			assert.equal((await listOf(storage, likedBy, pin(1))).count, 6);
-		});
-
-		test("each of those that share a transaction gets its own debt", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const debts = await Promise.all(
-				Array.from({ length: 8 }, async (_, n) => {
-					const { debt } = await storage.transact({
-						shard: 0,
-						lists: [{ mapping: likedBy, from: pin(1) }],
-						decide: () =>
-							n % 2 === 0 ? { result: n, debt: { n } } : { result: n },
-					});
-					return debt?.local ?? null;
-				}),
-			);
-			const owed = await storage.owed(0, 99);
-			assert.deepEqual(
-				debts,
-				Array.from({ length: 8 }, (_, n) =>
-					n % 2 === 0
-						? (owed.find(({ debt }) => debt.n === n)?.local ?? "none")
-						: null,
-				),
-			);
-		});
-
-		test("a list is renumbered by one among many, alone, and their order is kept", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const list = { mapping: placePin, from: board(1) };
-			await setEdges(storage, placePin, board(1), [
-				{ to: pin(1), sequence: 1 },
-				{ to: pin(2), sequence: 2 },
-			]);
-			const epochs: number[] = [];
-			const at = (n: number) =>
-				storage.transact({
-					shard: 0,
-					lists: [list],
-					decide: ({ lists: [row] }) => {
-						if (n === 3 && row?.epoch === 0) {
-							return { result: null, renumber: list };
-						}
-						epochs.push(row?.epoch ?? -1);
-						return { result: null };
-					},
-				});
-			await Promise.all([0, 1, 2, 3, 4, 5].map(at));
-			// The first goes alone, as nobody waits yet; 1 and 2 are asked once.
-			assert.deepEqual(epochs, [0, 0, 0, 1, 1, 1]);
-			assert.deepEqual((await listOf(storage, placePin, board(1))).positions, [
-				{ sequence: 2_000, to: pin(2) },
-				{ sequence: 1_000, to: pin(1) },
-			]);
-		});
-
-		test("a list whose row has drifted is recounted from its edges", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const list = { mapping: likePin, from: user(1) };
-			await setEdges(storage, list.mapping, list.from, [
-				{ to: pin(1), sequence: 1 },
-				{ to: pin(2), sequence: 2 },
-				{ to: pin(3), sequence: 3, state: REMOVED },
-			]);
-			await ask(
-				server,
-				"UPDATE db00000.lists SET count = 99, last_sequence = 0, epoch = 4",
-			);
-			await storage.transact({
-				shard: 0,
-				lists: [list],
-				decide: () => ({ result: null, recount: [list] }),
-			});
-			const { count, lastSequence, epoch } = await listOf(
-				storage,
-				list.mapping,
-				list.from,
-			);
-			assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
-		});
-
-		test("a page deep in a long list, an edge by its ends and a walk go along a key: as many rows are read as come back", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			for (const local of [1, 2, 3]) {
-				await setEdges(
-					storage,
-					likePin,
-					user(local),
-					Array.from({ length: 2_000 }, (_, n) => ({
-						to: pin(n + 1),
-						sequence: n * 1_000,
-					})),
-				);
-			}
-			await ask(server, "ANALYZE TABLE db00000.user_likes_pins");
-			const scan = { mapping: likePin, from: user(2), limit: 10 };
-			const at = { sequence: 1_000_000, to: pin(1_001) };
-			const reads: Readonly<Record<string, () => Promise<unknown>>> = {
-				scan: () => storage.scan([{ ...scan, backward: false, after: at }]),
-				backward: () => storage.scan([{ ...scan, backward: true, before: at }]),
-				edges: () =>
-					storage.edges(
-						[5, 1_500, 3_000].map((n) => ({
-							mapping: likePin,
-							from: user(2),
-							to: pin(n),
-						})),
-					),
-				lock: () => toggle(storage, likePin, user(2), pin(7), true),
-			};
-			for (const [what, read] of Object.entries(reads)) {
-				const rows = await rowsRead(server, read);
-				assert.ok(rows < 40, `${what} read ${rows} rows`);
-			}
-		});
-
-		test("what a client may send as a key or in its texts is never SQL", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const evil = [
-				"' OR '1'='1",
-				"\\' OR 1=1 -- ",
-				'" OR ""="',
-				"`; DROP DATABASE db00000; --",
-				"\u0000\u001a\n\r\\",
-				"%_?:a @@version /*! SELECT */",
-				"𝕏'\\",
-			];
-			const [id = pin(0)] = await create(storage, 0, "Pin", { evil });
-			assert.deepEqual(await storage.objects([id]), [JSON.stringify({ evil })]);
-			await storage.setLookups(
-				evil.map((key) => ({
-					name: "username",
-					key,
-					expect: null,
-					next: { id: user(1), nonce: key.slice(0, 9) },
-				})),
-			);
-			assert.deepEqual(
-				(
-					await storage.lookups(evil.map((key) => ({ name: "username", key })))
-				).map((row) => good(row)?.key),
-				evil,
-			);
-			assert.deepEqual(
-				await storage.lookups([{ name: "x' OR '1'='1", key: "ann" }]),
-				[null],
-			);
-			for (const text of ["1 OR 1=1", "1)", "1; DROP TABLE pins", "1e3"]) {
-				await assert.rejects(storage.objects([text as Id]));
-				await assert.rejects(
-					storage.edges([{ mapping: likePin, from: user(1), to: text as Id }]),
-				);
-			}
-			assert.deepEqual(await storage.objects([id]), [JSON.stringify({ evil })]);
-		});
-	});
-
 	describe(`storage on ${name} when things break`, () => {
 		test("while the server stands still its keys are UNAVAILABLE in time, and it is used again as soon as it goes on", async () => {
 			await using opened = await open();
@@ -517,7 +214,7 @@ export function mysqlStorageSuite(
 				assert.equal(answer.details.host, server.address);
 				assert.equal(answer.details.statement, "objects pins");
 				assert.match(String(answer.details.reason), /db00002\.pins/);
-				const [lookup] = await storage.setLookups([
+				const [lookup] = await opened.storage.setLookups([
 					{
 						name: "email",
 						key: "private@example.com".repeat(200),
@@ -651,14 +348,6 @@ export function mysqlStorageSuite(
 	});
 }
 
-/** Each statement that ran, as `name: rows`. */
-async function shapes(
-	body: () => Promise<unknown>,
-): Promise<readonly string[]> {
-	const statements = await heard<Statement>(CHANNELS.statement, body);
-	return statements.map(({ name, rows }) => `${name}: ${rows}`);
-}
-
 function codesOf(
 	outcomes: readonly PromiseSettledResult<unknown>[],
 ): readonly string[] {
@@ -687,25 +376,4 @@ async function raise(storage: Storage, ids: readonly Id[]): Promise<void> {
 			})),
 		}),
 	});
-}
-
-/** How many rows the server read from its tables meanwhile, as it counts itself. */
-async function rowsRead(
-	server: Server,
-	body: () => Promise<unknown>,
-): Promise<number> {
-	const read = async () => {
-		const rows = await ask(
-			server,
-			`SHOW GLOBAL STATUS WHERE Variable_name IN ('Handler_read_next',
-				'Handler_read_prev', 'Handler_read_rnd_next', 'Handler_read_key')`,
-		);
-		return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
-	};
-	await read();
-	const one = await read();
-	const two = await read();
-	await body();
-	// Asking reads some itself.
-	return (await read()) - two - (two - one);
 }

@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { openMysqlStorage } from "../../src/storage/mysql.ts";
+import {
+	createSwitchingStorage,
+	type SwitchingStorage,
+} from "../../src/storage/switching.ts";
+import { generationOf } from "../../src/topology/ranges.ts";
+import { watchTopology } from "../../src/topology/watch.ts";
+import { ask } from "../helpers/mysqlStorage.ts";
+import {
+	MAPPINGS,
+	MODEL,
+	pin,
+	topologyOn,
+	user,
+} from "../helpers/storageModel.ts";
+import { create, good, listOf, toggle } from "../helpers/storing.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+import { caughtUp, startMysql, startMysqlPair } from "../services/mysql.ts";
+
+const { likePin } = MAPPINGS;
+
+function mapOn(primary: string, version: number, generation: number) {
+	const { shards, lookups } = topologyOn(primary);
+	return {
+		version,
+		shards: shards.map((range) => ({ ...range, generation })),
+		lookups,
+	};
+}
+
+/** The longest that any call of each kind took, in milliseconds. */
+interface Load {
+	readonly pins: readonly Id[];
+	readonly likes: readonly Id[];
+	readonly names: readonly string[];
+	readonly failures: readonly unknown[];
+	readonly longest: { read: number; write: number };
+	end(): Promise<void>;
+}
+
+/** Objects, edges and names written and read, until the end; each worker on a shard of its own. */
+function loadOn(storage: SwitchingStorage): Load {
+	const pins: Id[] = [];
+	const likes: Id[] = [];
+	const names: string[] = [];
+	const failures: unknown[] = [];
+	const longest = { read: 0, write: 0 };
+	let isOver = false;
+	const timed = async <T>(
+		kind: "read" | "write",
+		call: () => Promise<T>,
+	): Promise<T | null> => {
+		const began = performance.now();
+		try {
+			return await call();
+		} catch (thrown) {
+			failures.push(thrown);
+			return null;
+		} finally {
+			longest[kind] = Math.max(longest[kind], performance.now() - began);
+		}
+	};
+	const worker = async (number: number) => {
+		for (let n = 1; !isOver; n++) {
+			const made = await timed("write", () =>
+				create(storage, number % 4, "Pin", { number, n }),
+			);
+			if (made) pins.push(...made);
+			const to = pin(number * 100_000 + n);
+			const liked = await timed("write", async () => {
+				await toggle(storage, likePin, user(1), to, true);
+				return true;
+			});
+			if (liked) likes.push(to);
+			const key = `name_${number}_${n}`;
+			await timed("write", async () => {
+				const [row] = await storage.setLookups([
+					{
+						name: "username",
+						key,
+						expect: null,
+						next: { id: user(n), nonce: `${n}` },
+					},
+				]);
+				assert.equal(good(row)?.nonce, `${n}`);
+				names.push(key);
+			});
+			await timed("read", async () => {
+				const ids = pins.slice(-10);
+				for (const answer of await storage.objects(ids)) {
+					assert.ok(good(answer));
+				}
+				const scan = { mapping: likePin, from: user(1), backward: false };
+				const [head] = await storage.scan([{ ...scan, limit: 10 }]);
+				good(head);
+			});
+			await sleep(2);
+		}
+	};
+	const workers = [0, 1, 2, 3, 4, 5].map(worker);
+	return {
+		pins,
+		likes,
+		names,
+		failures,
+		longest,
+		async end() {
+			isOver = true;
+			await Promise.all(workers);
+		},
+	};
+}
+
+test("a replica is promoted by hand under a steady load: no request fails, writes wait, nothing is lost", async () => {
+	await using pair = await startMysqlPair();
+	using folder = temporaryFolder();
+	const path = join(folder.path, "topology.json");
+	const write = (content: object) => {
+		writeFileSync(`${path}.new`, JSON.stringify(content));
+		renameSync(`${path}.new`, path);
+	};
+	write(mapOn(pair.primary.url, 1, 0));
+	let isReady: SwitchingStorage | null = null;
+	await using watcher = watchTopology(path, {
+		onChange: (topology) => isReady?.adopt(topology),
+	});
+	await using storage = await createSwitchingStorage(
+		(topology) => openMysqlStorage({ model: MODEL, topology }),
+		watcher.topology,
+	);
+	isReady = storage;
+	await storage.init();
+
+	const load = loadOn(storage);
+	await until("some load", () => load.pins.length > 100);
+
+	const stalled = performance.now();
+	await ask(pair.primary, "SET GLOBAL super_read_only = ON");
+	// An edit in the middle of it that is none: who moves a primary raises the generation.
+	write(mapOn(pair.replica.url, 2, 0));
+	await until("the bad edit refused", () => watcher.trouble !== null);
+	assert.match(watcher.trouble?.message ?? "", /expected a higher generation/);
+	assert.equal(storage.topology.version, 1);
+	assert.equal(storage.hostOf(0), pair.primary.address);
+
+	await caughtUp(pair);
+	await ask(
+		pair.replica,
+		"STOP REPLICA",
+		"RESET REPLICA ALL",
+		"SET GLOBAL super_read_only = OFF",
+		"SET GLOBAL read_only = OFF",
+	);
+	const before = load.pins.length;
+	write(mapOn(pair.replica.url, 2, 1));
+	await until("version 2", () => storage.topology.version === 2);
+	await until("writes again", () => load.pins.length > before + 100);
+	const stall = performance.now() - stalled;
+	await load.end();
+
+	assert.deepEqual(load.failures, []);
+	assert.equal(watcher.trouble, null);
+	assert.equal(generationOf(storage.topology, 0), 1);
+	assert.equal(storage.hostOf(0), pair.replica.address);
+	assert.ok(load.longest.write > 100, "expected writes to have waited");
+	assert.ok(load.longest.write < stall + 1_000, `${load.longest.write} ms`);
+	assert.ok(
+		load.longest.read < Math.min(load.longest.write, 1_000),
+		`expected no read to wait but got: ${load.longest.read} ms`,
+	);
+
+	// Whatever was acknowledged, before and after, is on the promoted host.
+	const objects = await storage.objects(load.pins);
+	assert.equal(
+		objects.filter((text) => good(text) !== null).length,
+		load.pins.length,
+	);
+	assert.equal(new Set(load.pins).size, load.pins.length);
+	const list = await listOf(storage, likePin, user(1));
+	assert.equal(list.count, load.likes.length);
+	assert.deepEqual(list.tos.toSorted(), load.likes.toSorted());
+	const names = await storage.lookups(
+		load.names.map((key) => ({ name: "username", key })),
+	);
+	assert.equal(
+		names.filter((row) => good(row) !== null).length,
+		load.names.length,
+	);
+	const [old] = await ask(
+		pair.primary,
+		"SELECT @@global.gtid_executed AS gtids",
+	);
+	const [after] = await ask(
+		pair.replica,
+		`SELECT GTID_SUBTRACT('${old?.gtids}', @@global.gtid_executed) AS lost`,
+	);
+	assert.equal(after?.lost, "");
+	assert.match(readFileSync(path, "utf8"), /"version":2/);
+});
+
+test("a COMMIT that is refused as read-only did nothing, and is done once when it is tried again", async () => {
+	await using server = await startMysql();
+	const topology = topologyOn(server.url);
+	await using storage = await createSwitchingStorage(
+		(topology) => openMysqlStorage({ model: MODEL, topology }),
+		topology,
+		{ againMs: 100 },
+	);
+	await storage.init();
+	let tries = 0;
+	const { result } = await storage.transact({
+		shard: 0,
+		creates: [{ type: "Pin", data: { n: 1 } }],
+		decide: ({ created }) => ({ result: created }),
+		async beforeCommit() {
+			tries += 1;
+			if (tries > 1) return;
+			// All is written, and only COMMIT is left.
+			await ask(server, "SET GLOBAL super_read_only = ON");
+			setTimeout(() => {
+				ask(server, "SET GLOBAL read_only = OFF").catch(() => {});
+			}, 300);
+		},
+	});
+	assert.equal(tries, 2);
+	const [row] = await ask(server, "SELECT COUNT(*) AS pins FROM db00000.pins");
+	assert.equal(row?.pins, 1);
+	assert.deepEqual(await storage.objects(result), ['{"n":1}']);
+});
+
+test("a write to a host that stays read-only fails as UNAVAILABLE, after its bounded wait", async () => {
+	await using server = await startMysql();
+	await using storage = await createSwitchingStorage(
+		(topology) => openMysqlStorage({ model: MODEL, topology }),
+		topologyOn(server.url),
+		{ waitMs: 600, againMs: 100 },
+	);
+	await storage.init();
+	await ask(
+		server,
+		"SET GLOBAL read_only = ON",
+		"SET GLOBAL super_read_only = ON",
+	);
+	const began = performance.now();
+	await assert.rejects(create(storage, 0, "Pin", {}), {
+		code: "UNAVAILABLE",
+		message: "Shard 0 does not answer at the moment.",
+	});
+	const ms = performance.now() - began;
+	assert.ok(ms >= 590 && ms < 5_000, `after ${ms} ms`);
+	const [row] = await storage.setLookups([
+		{
+			name: "username",
+			key: "a",
+			expect: null,
+			next: { id: user(1), nonce: "1" },
+		},
+	]);
+	assert.ok(row instanceof CorkboardError);
+	assert.equal(row.code, "UNAVAILABLE");
+	assert.deepEqual(await storage.objects([pin(1)]), [null]);
+});
