@@ -3,7 +3,7 @@
  * there are cores. Its last line is `N passed, N failed`.
  *
  *     npm test -- PATTERN    files whose path holds PATTERN, and nothing else
- *     npm test -- embedded   everything that needs no server beside us
+ *     npm test -- embedded   format, lint, types, and every test that needs no server beside us
  *     npm test -- --accept   and take this run's files and number of tests as what is expected
  */
 import { spawn } from "node:child_process";
@@ -18,15 +18,18 @@ import {
 	testFiles,
 	writeManifest,
 } from "./runner/manifest.ts";
+import { needsServers } from "./runner/servers.ts";
+import { describeProgram, findProgram } from "./services/program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
+const PROGRAMS = ["mysqld", "mariadbd", "redis-server", "memcached"] as const;
 const FILE_LIMIT_MS = 240_000;
 const WHOLE_LIMIT_MS = 900_000;
 
 const accept = process.argv.includes("--accept");
 const pattern = process.argv.slice(2).find((word) => !word.startsWith("--"));
-/** Every test there is needs nothing but this machine, so far. */
-const whole = pattern === undefined || pattern === "embedded";
+const whole = pattern === undefined;
+const embedded = pattern === "embedded";
 
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -92,13 +95,22 @@ function tell(result: FileResult): void {
 }
 
 const found = testFiles(ROOT);
-const chosen = whole ? found : found.filter((file) => file.includes(pattern));
+const chosen = found.filter(
+	(file) =>
+		whole || (embedded ? !needsServers(ROOT, file) : file.includes(pattern)),
+);
 let tests = 0;
 const folder = mkdtempSync(join(tmpdir(), "corkboard-test-"));
 try {
-	if (whole) {
+	if (whole || embedded) {
 		await check("biome", "ci", ".");
 		await check("tsc");
+	}
+	if (chosen.some((file) => needsServers(ROOT, file))) {
+		// Fetched here, with progress, where it counts against no file's time.
+		for (const name of PROGRAMS) {
+			console.log(describeProgram(await findProgram(name)));
+		}
 	}
 	const waiting = [...chosen];
 	await Promise.all(

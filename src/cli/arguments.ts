@@ -7,6 +7,8 @@ export interface Usage {
 	readonly about: string;
 	/** What follows the options, all of it required: `["FILE|-"]`. */
 	readonly operands: readonly string[];
+	/** What may follow them, all of it or nothing. */
+	readonly optional?: readonly string[];
 	readonly options: Readonly<Record<string, Option>>;
 	/** Further lines for the command's own help. */
 	readonly more?: string;
@@ -65,9 +67,12 @@ export function parseArguments(
 		}
 		options[token.name] = optionValue(token, option);
 	}
-	if (operands.length !== usage.operands.length) {
+	const counts = [usage.operands, allOperands(usage)].map(
+		({ length }) => length,
+	);
+	if (!counts.includes(operands.length)) {
 		throw new UsageError(
-			`expected: ${synopsis(command, usage)} but got ${operands.length === 0 ? "nothing" : operands.map(quoted).join(" ")} where ${usage.operands.join(" ") || "nothing"} belongs`,
+			`expected: ${synopsis(command, usage)} but got ${operands.length === 0 ? "nothing" : operands.map(quoted).join(" ")} where ${allOperands(usage).join(" ") || "nothing"} belongs`,
 		);
 	}
 	return { operands, options };
@@ -103,7 +108,12 @@ export function synopsis(command: string, usage: Usage): string {
 	const options = Object.entries(usage.options).map(([name, option]) =>
 		option.value ? `[--${name} ${option.value}]` : `[--${name}]`,
 	);
-	return [command, ...usage.operands, ...options].join(" ");
+	const optional = usage.optional ? [`[${usage.optional.join(" ")}]`] : [];
+	return [command, ...usage.operands, ...optional, ...options].join(" ");
+}
+
+function allOperands({ operands, optional = [] }: Usage): readonly string[] {
+	return [...operands, ...optional];
 }
 
 export function help(command: string, usage: Usage): string {

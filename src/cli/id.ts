@@ -1,7 +1,6 @@
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { parseId, unpackId } from "../id/ids.ts";
-import { printHostUrl } from "../topology/hostUrl.ts";
 import { hostOf } from "../topology/ranges.ts";
 import { type Arguments, columns, type Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
@@ -41,12 +40,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		["type", `${type} (${object?.name ?? "no type of the schema"})`],
 		["local id", String(local)],
 		["table", object ? `${database}.${object.table}` : "none"],
-		[
-			"host",
-			host === null
-				? `none: no range of the topology covers shard ${shard}`
-				: printHostUrl(host),
-		],
+		["host", host ?? `none: no range of the topology covers shard ${shard}`],
 	];
 	io.out(
 		columns(rows)

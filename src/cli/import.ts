@@ -69,7 +69,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
  * the time went to collecting what outgrew them, with 32 MB a tenth.
  */
 function limitYoungGeneration({ store }: Config): void {
-	const megabytes = store.kind === "embedded" ? 8 : 32;
+	const megabytes = store.kind === "embedded" ? 8 : 16;
 	setFlagsFromString(`--max-semi-space-size=${megabytes}`);
 	setFlagsFromString("--semi-space-growth-factor=1");
 }

@@ -140,6 +140,13 @@ export function createStore(options: {
 		for (const list of lists) heads.bury(listKey(list));
 	}
 
+	function publish({ objects: ids = [], lists = [] }: Changed): void {
+		shared?.publish([
+			...ids.map((id) => `o ${id}`),
+			...lists.map((list) => `h ${listKey(list)}`),
+		]);
+	}
+
 	/** Answers whether all shared caches acknowledged. */
 	async function inShared(
 		verb: "bury" | "clear",
@@ -247,7 +254,10 @@ export function createStore(options: {
 				forget(changed());
 				// COMMIT may still be under way, and until it arrives a reader would fill
 				// what was there before: tombstones anew, and if it was done it is owed.
-				if (isBuried) await inShared("bury", changed());
+				if (isBuried) {
+					await inShared("bury", changed());
+					publish(changed());
+				}
 				throw error;
 			}
 			const cleared = await store.clear(changed());
@@ -260,10 +270,7 @@ export function createStore(options: {
 			// Where the tombstone had not come through, what was read from the shared
 			// caches since, and kept here, was still the old value.
 			forget(changed);
-			shared?.publish([
-				...(changed.objects ?? []).map((id) => `o ${id}`),
-				...(changed.lists ?? []).map((list) => `h ${listKey(list)}`),
-			]);
+			publish(changed);
 			return acknowledged;
 		},
 

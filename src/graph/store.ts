@@ -47,10 +47,11 @@ export interface Store {
 
 	/**
 	 * One transaction, with all that stands in front of the shards set right
-	 * around it: tombstones in the shared caches before its COMMIT; after it,
-	 * also when its outcome is unknown, this process's own entries gone, the
-	 * shared ones deleted, other processes told (PROTOCOLS §2, §3). What the
-	 * transaction locks and creates counts as changed.
+	 * around it: tombstones in the shared caches before its COMMIT; after it this
+	 * process's own entries gone, the shared ones deleted, other processes told
+	 * (PROTOCOLS §2, §3). Where its outcome is unknown they get a tombstone anew
+	 * instead, and whoever pays its debt deletes them. What the transaction locks
+	 * and creates counts as changed.
 	 */
 	transact<T>(transaction: Transaction<T>): Promise<Cleared<T>>;
 	/** As storage's, and keeps no old row in memory. */

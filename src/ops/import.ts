@@ -50,7 +50,7 @@ export interface ImportReport {
  * batch is a round trip to every host, and there are hosts enough to fill.
  */
 const LINES_PER_BATCH = 2_000;
-const LINES_PER_FLEET_BATCH = 10_000;
+const LINES_PER_FLEET_BATCH = 6_000;
 
 /**
  * Bring objects and edges in, a line each: text line by line, or bytes with

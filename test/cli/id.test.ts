@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { command } from "./captured.ts";
 
 describe("corkboard id", () => {
@@ -28,6 +31,25 @@ describe("corkboard id", () => {
 		assert.match(out, /^type {6}9 \(no type of the schema\)$/m);
 		assert.match(out, /^table {5}none$/m);
 		assert.match(out, /^host {6}sqlite:elsewhere$/m);
+	});
+
+	test("says which MySQL server a shard is on, without user and password", async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const primary = "mysql://app:hunter2@db1";
+		writeFileSync(
+			file,
+			JSON.stringify({
+				version: 1,
+				shards: [{ range: [0, 4095], primary, open: true }],
+				lookups: [{ range: [0, 15], primary }],
+			}),
+		);
+		const { out } = await command(["id", "241294492511762325"], {
+			env: { CORKBOARD_TOPOLOGY: file },
+		});
+		assert.match(out, /^host {6}mysql:\/\/db1:3306$/m);
+		assert.doesNotMatch(out, /hunter2/);
 	});
 
 	test("refuses what is no id", async () => {

@@ -1,0 +1,56 @@
+import {
+	Environment,
+	type FetchFunction,
+	type GraphQLResponse,
+	Network,
+	RecordSource,
+	Store,
+} from "relay-runtime";
+import { RequestError } from "./requestError.ts";
+
+/** One viewer's store: another token is another environment. */
+export function createEnvironment(options: {
+	readonly url: string;
+	readonly token: string | null;
+	/** The token is forged, has expired, or names nobody. */
+	readonly onRefused: () => void;
+}): Environment {
+	const { url, token, onRefused } = options;
+	const send: FetchFunction = async (document, variables) => {
+		const response = await fetch(url, {
+			method: "POST",
+			headers: {
+				accept: "application/graphql-response+json",
+				"content-type": "application/json",
+				...(token === null ? {} : { authorization: `Bearer ${token}` }),
+			},
+			// With a persistConfig the compiler leaves an id and no text.
+			body: JSON.stringify({
+				...(document.id ? { id: document.id } : { query: document.text }),
+				operationName: document.name,
+				variables,
+			}),
+		});
+		const answer = (await response.json()) as Answer;
+		if (answer.data) return answer as GraphQLResponse;
+		if (response.status === 401) onRefused();
+		const [error] = answer.errors ?? [];
+		throw new RequestError(
+			error?.message ?? `The server answered ${response.status}.`,
+			error?.extensions?.code ?? "UNKNOWN",
+			response.status,
+		);
+	};
+	return new Environment({
+		network: Network.create(send),
+		store: new Store(new RecordSource()),
+	});
+}
+
+interface Answer {
+	readonly data?: object | null;
+	readonly errors?: readonly {
+		readonly message: string;
+		readonly extensions?: { readonly code?: string };
+	}[];
+}

@@ -1,0 +1,15 @@
+import { join } from "node:path";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+import { relayTags } from "./relayTags.ts";
+
+const root = import.meta.dirname;
+
+// biome-ignore lint/style/noDefaultExport: where Vite looks for it
+export default defineConfig({
+	root,
+	plugins: [
+		relayTags(process.env.RELAY_ARTIFACTS ?? join(root, "src/__generated__")),
+		react(),
+	],
+});

@@ -1,0 +1,264 @@
+import { openChannel } from "../../src/cache/channel.ts";
+import { openMemcached } from "../../src/cache/memcached.ts";
+import { openRedis } from "../../src/cache/redis.ts";
+import type { SharedCache } from "../../src/cache/shared.ts";
+import { CorkboardError } from "../../src/errors.ts";
+import { createStore } from "../../src/graph/createStore.ts";
+import type { Head, Store } from "../../src/graph/store.ts";
+import { createView, type View } from "../../src/graph/view.ts";
+import { createWrites } from "../../src/graph/writes.ts";
+import { createCursors } from "../../src/id/cursors.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Mapping } from "../../src/model/types.ts";
+import { type MysqlLimits, openMysqlStorage } from "../../src/storage/mysql.ts";
+import type { Storage } from "../../src/storage/port.ts";
+import type { Topology } from "../../src/topology/types.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+import { theModel } from "../helpers/model.ts";
+import type { Server } from "../services/server.ts";
+import { startServices } from "../services/shared.ts";
+import { Pauses } from "./pauses.ts";
+
+/** Real servers, and the addresses by which a process finds them; these go to other processes as JSON. */
+export interface Fleet extends AsyncDisposable {
+	readonly mysql: readonly Server[];
+	readonly memcached: Server;
+	readonly redis: Server;
+	readonly addresses: Addresses;
+}
+
+export interface Addresses {
+	readonly topology: Topology;
+	/** Each as `host:port`. */
+	readonly memcached: readonly string[];
+	readonly redis: string;
+}
+
+/** Where a mutation is not about deadlines: long enough for a machine that runs much else. Milliseconds. */
+export const PATIENT_MS = 3_000;
+
+/** So many MySQL servers with two shards and two mod shards each, all tables made, a memcached, a Redis. */
+export async function startFleet({ mysql = 1 } = {}): Promise<Fleet> {
+	await using stack = new AsyncDisposableStack();
+	const services = stack.use(
+		await startServices({ mysql, memcached: 1, redis: 1 }),
+	);
+	const [memcached, redis] = [services.memcached[0], services.redis[0]];
+	if (memcached === undefined || redis === undefined) {
+		throw new Error("expected a memcached and a Redis");
+	}
+	const addresses: Addresses = {
+		topology: topologyOf(services.mysql.map(({ url }) => url)),
+		memcached: [memcached.address],
+		redis: redis.url,
+	};
+	{
+		await using storage = await openMysqlStorage({
+			model: theModel().model,
+			topology: addresses.topology,
+		});
+		await storage.init();
+	}
+	const owned = stack.move();
+	return {
+		mysql: services.mysql,
+		memcached,
+		redis,
+		addresses,
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+/** Two shards a host, all open. */
+export function topologyOf(primaries: readonly string[]): Topology {
+	const ranges = primaries.map((primary, n) => ({
+		range: [2 * n, 2 * n + 1] as const,
+		primary,
+	}));
+	return {
+		version: 1,
+		shards: ranges.map((range) => ({ ...range, open: true })),
+		lookups: ranges,
+	};
+}
+
+/** The layers that processes share, as a naive way would have them or as they are. */
+export interface Layers {
+	readonly objects: SharedCache;
+	readonly heads: SharedCache;
+}
+
+export interface ProcessOptions {
+	/** 0, and nothing is kept in the process. */
+	readonly cacheBytes?: number;
+	/** Whether it hears what others change, and tells them. */
+	readonly channel?: boolean;
+	readonly cacheDeadlineMs?: number;
+	readonly limits?: Partial<MysqlLimits>;
+	readonly now?: () => number;
+	readonly meddle?: {
+		readonly layers?: (layers: Layers) => Layers;
+		readonly storage?: (storage: Storage) => Storage;
+		readonly store?: (store: Store) => Store;
+		/** Whether what others publish arrives. */
+		readonly hears?: () => boolean;
+	};
+}
+
+/** What one process of the program opens, wired as src/cli/openStore.ts does, with steps to hold it at. */
+export interface Process extends AsyncDisposable {
+	readonly store: Store;
+	readonly storage: Storage;
+	readonly pauses: Pauses;
+	readonly writes: ReturnType<typeof createWrites>;
+	/** What the channel has told: `lost` first. */
+	readonly news: readonly ("lost" | "restored")[];
+	view(viewer?: Id | null): View;
+	mapping(name: string): Mapping;
+	/** The list's head, as a request reads it. */
+	head(mapping: string, from: Id): Promise<Head>;
+	/** An object's content; null for one that is not there. */
+	object(id: Id): Promise<JsonObject | null>;
+	make(type: string, data: JsonObject): Promise<Id>;
+}
+
+export async function openProcess(
+	{ topology, memcached, redis }: Addresses,
+	options: ProcessOptions = {},
+): Promise<Process> {
+	const { meddle = {}, cacheDeadlineMs = PATIENT_MS } = options;
+	const { model } = theModel();
+	const pauses = new Pauses();
+	await using stack = new AsyncDisposableStack();
+	const mysql = stack.use(
+		await openMysqlStorage({
+			model,
+			topology,
+			...(options.limits && { limits: options.limits }),
+		}),
+	);
+	const storage = withPauses(mysql, pauses);
+	const real: Layers = {
+		objects: stack.use(
+			openMemcached({ hosts: memcached, deadlineMs: cacheDeadlineMs }),
+		),
+		heads: stack.use(openRedis({ url: redis, deadlineMs: cacheDeadlineMs })),
+	};
+	const layers = meddle.layers?.(real) ?? real;
+	const news: ("lost" | "restored")[] = [];
+	let listener: Store | undefined;
+	const channel = options.channel
+		? stack.use(
+				openChannel({
+					url: redis,
+					onKeys: (keys) => {
+						if (meddle.hears?.() ?? true) listener?.heard(keys);
+					},
+					onLost: () => {
+						news.push("lost");
+						listener?.bypass(true);
+					},
+					onRestored: () => {
+						news.push("restored");
+						listener?.bypass(false);
+					},
+				}),
+			)
+		: null;
+	const made = createStore({
+		model,
+		storage: meddle.storage?.(storage) ?? storage,
+		cursors: createCursors(Buffer.alloc(32, 1)),
+		cacheBytes: options.cacheBytes ?? 10_000_000,
+		...(options.now && { now: options.now }),
+		shared: {
+			objects: cacheWithPauses(layers.objects, pauses),
+			heads: cacheWithPauses(layers.heads, pauses),
+			publish: (keys) => void channel?.publish(keys),
+			generationOf: () => 0,
+		},
+	});
+	const store = meddle.store?.(made) ?? made;
+	listener = store;
+	if (channel !== null) store.bypass(true);
+	const resources = stack.move();
+	const mapping = (name: string) => {
+		const found = model.mappings.get(name);
+		if (found === undefined) throw new TypeError(`no mapping ${name}`);
+		return found;
+	};
+	return {
+		store,
+		storage,
+		pauses,
+		news,
+		writes: createWrites(store),
+		view: (viewer = null) => createView(store, viewer),
+		mapping,
+		async head(name, from) {
+			const [head] = await store.heads([{ mapping: mapping(name), from }], 20);
+			if (head === undefined || head instanceof CorkboardError) throw head;
+			return head;
+		},
+		async object(id) {
+			const [node] = await store.objects([id]);
+			if (node instanceof CorkboardError) throw node;
+			return node?.data ?? null;
+		},
+		make: (type, data) => createWrites(store).create({ type, data }),
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+function withPauses(storage: Storage, pauses: Pauses): Storage {
+	const stops: Pick<Storage, "objects" | "scan" | "transact"> = {
+		async objects(ids, call) {
+			const answers = await storage.objects(ids, call);
+			await pauses.at("objects read");
+			return answers;
+		},
+		async scan(scans, call) {
+			const answers = await storage.scan(scans, call);
+			await pauses.at("heads read");
+			return answers;
+		},
+		async transact(transaction) {
+			const done = await storage.transact(transaction);
+			await pauses.at("committed");
+			return done;
+		},
+	};
+	return Object.assign(Object.create(bound(storage)), stops);
+}
+
+/** Its methods may be called on an object made of it, which has none of its private fields. */
+function bound(storage: Storage): Storage {
+	return new Proxy(storage, {
+		get(target, name) {
+			const value = Reflect.get(target, name, target);
+			return typeof value === "function" ? value.bind(target) : value;
+		},
+	});
+}
+
+function cacheWithPauses(cache: SharedCache, pauses: Pauses): SharedCache {
+	const { layer } = cache;
+	return {
+		...cache,
+		async fill(fills) {
+			await pauses.at(`filling ${layer}`);
+			await cache.fill(fills);
+			await pauses.at(`filled ${layer}`);
+		},
+		async bury(keys) {
+			await pauses.at(`burying ${layer}`);
+			const done = await cache.bury(keys);
+			await pauses.at(`buried ${layer}`);
+			return done;
+		},
+		async clear(keys) {
+			await pauses.at(`clearing ${layer}`);
+			return cache.clear(keys);
+		},
+	};
+}
