@@ -6,9 +6,9 @@ import { startServer } from "../server/server.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
+import { checkAll } from "./check.ts";
 import { demoIn } from "./demo.ts";
 import type { Io } from "./io.ts";
-import { ownModel } from "./model.ts";
 import type { Corkboard } from "./open.ts";
 import { topologyOf } from "./topology.ts";
 import { welcome } from "./welcome.ts";
@@ -20,7 +20,8 @@ export const usage: Usage = {
 	options: {
 		workers: { value: "N", about: "processes that serve; 1 if not given" },
 		check: {
-			about: "check settings, schema and shard map, and serve nothing",
+			about:
+				"hold settings, schema, shard map and the tables of every shard against each other, and serve nothing",
 		},
 	},
 };
@@ -28,14 +29,7 @@ export const usage: Usage = {
 export async function run(given: Arguments, io: Io): Promise<number> {
 	const config = readConfig(io.env);
 	const workers = workersOf(given.options.workers, config);
-	if (given.options.check !== undefined) {
-		const { model } = ownModel();
-		const { version } = topologyOf(config);
-		io.out(
-			`settings, schema (${model.objects.size} types) and shard map (version ${version}) are good`,
-		);
-		return 0;
-	}
+	if (given.options.check !== undefined) return checkAll(config, io);
 	if (workers > 1) return serveWith(workers, io);
 	const interruption = io.interruption();
 	await using corkboard = await io.open(config, "own");

@@ -74,6 +74,7 @@ export function compile(
 	const steps: Step[] = [];
 	const unused = new Set<Step>();
 	let fields = 0;
+	let dependsOnViewer = false;
 
 	function select(
 		type: GraphQLObjectType,
@@ -258,13 +259,12 @@ export function compile(
 				nodes: needsEdges(want) ? nodes : null,
 			};
 		}
-		return source.kind === "resolver"
-			? {
-					kind: "call",
-					resolver: resolverOf(field.coordinate),
-					step: step as Step,
-				}
-			: { kind: "value", of: valueReader(source, field.name) };
+		if (source.kind === "resolver") {
+			const resolver = resolverOf(field.coordinate);
+			dependsOnViewer ||= resolver.dependsOnViewer;
+			return { kind: "call", resolver, step: step as Step };
+		}
+		return { kind: "value", of: valueReader(source, field.name) };
 	}
 
 	const root = select(rootType, [operation], {
@@ -277,6 +277,7 @@ export function compile(
 		root,
 		serial: operation.operation === OperationTypeNode.MUTATION,
 		steps: steps.filter((step) => !unused.has(step)),
+		dependsOnViewer,
 	};
 }
 

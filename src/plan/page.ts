@@ -2,8 +2,8 @@ import { CorkboardError } from "../errors.ts";
 import type { PageArguments } from "../graph/types.ts";
 
 /** Applied here and not as a default in the SDL, where `first: null` would undo it. */
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
+export const DEFAULT_SIZE = 20;
+export const MAX_SIZE = 100;
 
 /**
  * The arguments of a connection as the graph takes them. Null means not given;

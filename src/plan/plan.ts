@@ -22,6 +22,8 @@ export interface Plan {
 	readonly serial: boolean;
 	/** In the order of the document. */
 	readonly steps: readonly Step[];
+	/** Whether a resolver's answer in it depends on who asks. What may be seen of objects always does. */
+	readonly dependsOnViewer: boolean;
 }
 
 /** One read of the graph for all parents of a level: what price and explain show. */

@@ -1,4 +1,4 @@
-import type { GraphQLError, GraphQLSchema } from "graphql";
+import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
@@ -8,6 +8,7 @@ import type { Bound } from "./inputs.ts";
 import { createPlans, type Operation } from "./plans.ts";
 import { type Guards, overLimit, type Price, priceOf } from "./price.ts";
 import { type Ran, run } from "./run.ts";
+import { type Surveyed, survey } from "./survey.ts";
 import type { Resolvers } from "./types.ts";
 
 export interface PlannerOptions<Context> {
@@ -41,6 +42,12 @@ export interface Planner<Context> {
 	execute(request: Request<Context>): Promise<Executed>;
 	/** What it may read at most, and the limit; nothing is read. */
 	price(operation: Operation): Price | readonly GraphQLError[];
+	/** Each operation of a document whose requests are still to come: what it may read at most, whatever its variables. */
+	survey(document: DocumentNode): readonly Surveyed[];
+	/** Compile a document's operations now, and keep the plans as long as the document. */
+	prepare(document: DocumentNode): void;
+	/** Whether a resolver's answer in this operation depends on who asks. */
+	dependsOnViewer(operation: Operation): boolean;
 	/** Run it, with an account of every step. An operation over the limit is explained too, but not run. */
 	explain(
 		request: Request<Context> & Explaining,
@@ -73,6 +80,15 @@ export function createPlanner<Context extends object>(
 		price(operation) {
 			const bound = plans.bind(operation);
 			return isRefused(bound) ? bound : priceOf(bound, guards);
+		},
+
+		survey: (document) => survey(options, guards, document),
+
+		prepare: plans.prepare,
+
+		dependsOnViewer(operation) {
+			const bound = plans.bind(operation);
+			return isRefused(bound) || bound.plan.dependsOnViewer;
 		},
 
 		async explain(request) {

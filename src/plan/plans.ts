@@ -26,12 +26,23 @@ interface Prepared {
 	readonly fragments: Fragments;
 	/** The variables that its `@skip` and `@include` name. */
 	readonly conditions: readonly string[];
+	/** Plans made by `prepare`, by the conditions' values: kept as long as the document. */
+	readonly made: Map<string, Plan>;
 }
 
 export interface Plans {
 	/** The operation's plan with its variables, or why there is none. */
 	bind(operation: Operation): Bound | readonly GraphQLError[];
+	/**
+	 * Compile all operations of a document before they are asked for, for every
+	 * set of values of their conditions where those are few. Other plans do not
+	 * make way for these; they go with the document.
+	 */
+	prepare(document: DocumentNode): void;
 }
+
+/** Two to this power are the plans that `prepare` makes of one operation at most. */
+const MAX_CONDITIONS = 4;
 
 /**
  * The most errors told about one request's variables, as in graphql-js, so that
@@ -75,6 +86,7 @@ export function createPlans(
 			operation,
 			fragments,
 			conditions: conditionsOf(operation.selectionSet, fragments),
+			made: new Map<string, Plan>(),
 		};
 		operations.set(operationName, made);
 		return made;
@@ -82,11 +94,14 @@ export function createPlans(
 
 	function planOf(
 		document: DocumentNode,
-		{ number, operation, fragments, conditions }: Prepared,
+		{ number, operation, fragments, conditions, made }: Prepared,
 		variables: Readonly<Record<string, unknown>>,
 	): Plan {
-		let key = String(number);
-		for (const name of conditions) key += ` ${String(variables[name])}`;
+		let values = "";
+		for (const name of conditions) values += ` ${String(variables[name])}`;
+		const early = made.get(values);
+		if (early !== undefined) return early;
+		const key = `${number}${values}`;
 		let plan = plans.get(key);
 		if (plan === undefined) {
 			plan = compile(compiling, document, operation, fragments, variables);
@@ -101,6 +116,27 @@ export function createPlans(
 	}
 
 	return {
+		prepare(document) {
+			for (const definition of document.definitions) {
+				if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+				const operationName = definition.name?.value ?? null;
+				const found = prepare({ document, operationName });
+				if (found instanceof GraphQLError) continue;
+				const { operation, fragments, conditions, made } = found;
+				if (conditions.length > MAX_CONDITIONS) continue;
+				for (let set = 0; set < 2 ** conditions.length; set++) {
+					const variables = Object.fromEntries(
+						conditions.map((name, bit) => [name, (set & (1 << bit)) !== 0]),
+					);
+					const values = conditions.map((name) => ` ${variables[name]}`);
+					made.set(
+						values.join(""),
+						compile(compiling, document, operation, fragments, variables),
+					);
+				}
+			}
+		},
+
 		bind(request) {
 			const found = prepare(request);
 			if (found instanceof GraphQLError) return [found];

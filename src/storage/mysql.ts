@@ -9,7 +9,7 @@ import type { Topology } from "../topology/types.ts";
 import { beginCall } from "./beginCall.ts";
 import { checkScan } from "./checkScan.ts";
 import { modShard } from "./modShard.ts";
-import { initShards } from "./mysqlInit.ts";
+import { initShards, missingTables } from "./mysqlInit.ts";
 import { walkLists } from "./mysqlLists.ts";
 import {
 	type LookupCall,
@@ -236,6 +236,11 @@ class MysqlStorage implements Storage {
 		for (const one of settled) {
 			if (one.status === "rejected") throw one.reason;
 		}
+	}
+
+	async missing(): Promise<readonly string[]> {
+		beginCall("missing", this.#map.shards.size + this.#map.modShards.size);
+		return missingTables(this.#model, this.#map);
 	}
 
 	async init(progress?: (done: number, total: number) => void): Promise<void> {

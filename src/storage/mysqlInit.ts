@@ -32,12 +32,7 @@ export async function initShards(
 	{ shards, modShards, hosts }: Shards,
 	progress?: (done: number, total: number) => void,
 ): Promise<void> {
-	const tables = shardTables(model);
-	const modTables = modShardTables();
-	const wanted: readonly Wanted[] = [
-		...[...shards.values()].map((shard) => ({ shard, tables })),
-		...[...modShards.values()].map((shard) => ({ shard, tables: modTables })),
-	];
+	const wanted = wantedOf(model, shards, modShards);
 	let done = 0;
 	const settled = await Promise.allSettled(
 		hosts.map((host) =>
@@ -54,6 +49,43 @@ export async function initShards(
 	for (const one of settled) {
 		if (one.status === "rejected") throw worded(one.reason);
 	}
+}
+
+/** What `initShards` would make, as `database.table`. */
+export async function missingTables(
+	model: Model,
+	{ shards, modShards, hosts }: Shards,
+): Promise<readonly string[]> {
+	const wanted = wantedOf(model, shards, modShards);
+	try {
+		const missing = await Promise.all(
+			hosts.map(async (host) => {
+				const here = wanted.filter(({ shard }) => shard.host === host);
+				const there = await tablesOf(host, here);
+				return here
+					.flatMap(({ shard, tables }) =>
+						tables.map(({ name }) => `${shard.database}.${name}`),
+					)
+					.filter((table) => !there.has(table));
+			}),
+		);
+		return missing.flat();
+	} catch (error) {
+		throw worded(error);
+	}
+}
+
+function wantedOf(
+	model: Model,
+	shards: Shards["shards"],
+	modShards: Shards["modShards"],
+): readonly Wanted[] {
+	const tables = shardTables(model);
+	const modTables = modShardTables();
+	return [
+		...[...shards.values()].map((shard) => ({ shard, tables })),
+		...[...modShards.values()].map((shard) => ({ shard, tables: modTables })),
+	];
 }
 
 async function initHost(

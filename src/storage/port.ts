@@ -66,6 +66,9 @@ export interface Storage extends AsyncDisposable {
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
 	hostOf(shard: number): string | null;
 
+	/** What `init` would make, as `db00003.pins`; makes nothing. A shard that does not answer is an error. */
+	missing(): Promise<readonly string[]>;
+
 	/** Make on every shard what is missing there. Repeating it changes nothing. */
 	init(progress?: (done: number, total: number) => void): Promise<void>;
 

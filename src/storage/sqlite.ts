@@ -25,7 +25,7 @@ import type {
 	Transacted,
 	Transaction,
 } from "./port.ts";
-import { modShardTables, shardTables } from "./sqliteDdl.ts";
+import { missingTables, modShardTables, shardTables } from "./sqliteDdl.ts";
 import { byFile, filesOf, shardsIn } from "./sqliteFiles.ts";
 import { walkLists } from "./sqliteLists.ts";
 import { changeLookups, readLookups, walkLookups } from "./sqliteLookups.ts";
@@ -218,6 +218,20 @@ class SqliteStorage implements Storage {
 		);
 		const failed = answers.find((answer) => answer instanceof CorkboardError);
 		if (failed) throw failed;
+	}
+
+	async missing(): Promise<readonly string[]> {
+		const tables = shardTables(this.#model);
+		const modTables = modShardTables();
+		beginCall("missing", this.#files.size + this.#modFiles.size);
+		return [
+			...[...this.#files.values()].flatMap((file) =>
+				missingTables(file, tables),
+			),
+			...[...this.#modFiles.values()].flatMap((file) =>
+				missingTables(file, modTables),
+			),
+		];
 	}
 
 	async init(progress?: (done: number, total: number) => void): Promise<void> {

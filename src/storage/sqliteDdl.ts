@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import type { Model } from "../model/types.ts";
 import type { Sql } from "../sqlite/connection.ts";
+import type { ShardFile } from "../sqlite/shardFile.ts";
 
 /**
  * The tables of a shard and of a mod shard, printed from the model for SQLite.
@@ -51,6 +53,33 @@ export function modShardTables(): readonly Sql[] {
 	];
 }
 
+/** Those of a file's tables that it lacks, as `db00003.pins`; all of them where there is no file. */
+export function missingTables(
+	file: ShardFile,
+	tables: readonly Sql[],
+): readonly string[] {
+	const { host, path } = file.place;
+	const there = new Set(
+		existsSync(path)
+			? file.reader
+					.rows<{ readonly name: string }>(TABLES, [])
+					.map(({ name }) => `${CREATE}${name}`)
+			: [],
+	);
+	return tables
+		.filter(({ name }) => !there.has(name))
+		.map(({ name }) => {
+			const database = host.slice(0, -".sqlite".length);
+			return `${database}.${name.slice(CREATE.length)}`;
+		});
+}
+
+const CREATE = "create ";
+const TABLES: Sql = {
+	name: "tables",
+	text: "SELECT name FROM sqlite_master WHERE type = 'table'",
+};
+
 /** A table's name in a statement. It comes from the model, never from a request. */
 export function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
@@ -82,7 +111,7 @@ function mappingTable(name: string): Sql {
 
 function table(name: string, columns: string, options: string): Sql {
 	return {
-		name: `create ${name}`,
+		name: `${CREATE}${name}`,
 		text: `CREATE TABLE IF NOT EXISTS ${quoted(name)} (\n\t${columns}\n) ${options}`,
 	};
 }

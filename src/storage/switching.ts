@@ -180,6 +180,10 @@ class Switching implements SwitchingStorage {
 		return this.#write((storage) => storage.settle(debts));
 	}
 
+	missing(): Promise<readonly string[]> {
+		return this.#current.use((storage) => storage.missing());
+	}
+
 	init(progress?: (done: number, total: number) => void): Promise<void> {
 		return this.#current.use((storage) => storage.init(progress));
 	}

@@ -131,7 +131,7 @@ describe("serve", () => {
 	test("--check looks at settings, schema and shard map and opens nothing", async () => {
 		assert.deepEqual(await command(["serve", "--check"]), {
 			code: 0,
-			out: "settings, schema (5 types) and shard map (version 1) are good\n",
+			out: "good: settings, schema (5 types, as locked), shard map (version 1), shards (made at the first start)\n",
 			err: "",
 		});
 		assert.deepEqual(

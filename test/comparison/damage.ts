@@ -51,7 +51,7 @@ export function dropEdge(
 	return mapping === null || addToCount(database, mapping, from_id, -1);
 }
 
-/** The newest list's count says one more than there are. */
+/** A list's count says one more than there are. */
 export function raiseCount(database: DatabaseSync, mapping: string): boolean {
 	const list = database
 		.prepare("SELECT from_id FROM lists WHERE mapping = ? AND count > 0")

@@ -27,7 +27,7 @@ export function* generatedGraph(seed: number): Generator<object> {
 	const likes: object[] = [];
 	for (const user of users) {
 		const saves =
-			user % 11 === 0 ? 0 : Math.round(2 + 180 * random.fraction() ** 6);
+			user % 11 === 0 ? 0 : Math.round(2 + 180 * random.fraction() ** 12);
 		let board = "";
 		for (let n = 0; n < saves; n++) {
 			if (n % PINS_PER_BOARD === 0) {

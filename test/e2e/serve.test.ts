@@ -376,7 +376,7 @@ describe("serve", () => {
 			{
 				code: 0,
 				signal: null,
-				out: "settings, schema (5 types) and shard map (version 1) are good\n",
+				out: "good: settings, schema (5 types, as locked), shard map (version 1), shards (made at the first start)\n",
 				err: "",
 			},
 		);

@@ -7,7 +7,8 @@ export class TcpProxy implements AsyncDisposable {
 	readonly #server: ReturnType<typeof createServer>;
 	readonly #pairs: Set<readonly [client: Socket, server: Socket]>;
 	readonly #held: (() => void)[] = [];
-	#holding = false;
+	/** All, those that were open when it was said, or none. */
+	#holding: "all" | ReadonlySet<Socket> | "none" = "none";
 
 	private constructor(
 		server: ReturnType<typeof createServer>,
@@ -30,9 +31,11 @@ export class TcpProxy implements AsyncDisposable {
 			pairs.add(pair);
 			client.setNoDelay(true);
 			upstream.setNoDelay(true);
-			client.on("data", (bytes) => proxy.#pass(() => upstream.write(bytes)));
+			client.on("data", (bytes) =>
+				proxy.#pass(client, () => upstream.write(bytes)),
+			);
 			// What a client sent and then died of is on its way all the same.
-			client.on("end", () => proxy.#pass(() => upstream.end()));
+			client.on("end", () => proxy.#pass(client, () => upstream.end()));
 			upstream.on("data", (bytes) => client.write(bytes));
 			upstream.on("end", () => client.end());
 			upstream.on("close", () => {
@@ -47,12 +50,17 @@ export class TcpProxy implements AsyncDisposable {
 
 	/** What clients send from now on is kept back, also that of clients that leave. */
 	hold(): void {
-		this.#holding = true;
+		this.#holding = "all";
+	}
+
+	/** The same for the connections there are now; new ones are free. */
+	holdOpen(): void {
+		this.#holding = new Set([...this.#pairs].map(([client]) => client));
 	}
 
 	/** What was kept back goes on to the server. */
 	release(): void {
-		this.#holding = false;
+		this.#holding = "none";
 		for (const pass of this.#held.splice(0)) pass();
 	}
 
@@ -68,8 +76,11 @@ export class TcpProxy implements AsyncDisposable {
 		await closed;
 	}
 
-	#pass(pass: () => void): void {
-		if (this.#holding) this.#held.push(pass);
+	#pass(client: Socket, pass: () => void): void {
+		const holding = this.#holding;
+		const isHeld =
+			holding === "all" || (holding !== "none" && holding.has(client));
+		if (isHeld) this.#held.push(pass);
 		else pass();
 	}
 }

@@ -1,5 +1,6 @@
 import { describe } from "node:test";
 import type { Storage } from "../../src/storage/port.ts";
+import { initTests } from "./storageInit.ts";
 import { lookupTests } from "./storageLookups.ts";
 import { objectTests } from "./storageObjects.ts";
 import { outboxTests } from "./storageOutbox.ts";
@@ -34,6 +35,7 @@ export function storageSuite(name: string, open: OpenStorage): void {
 		describe("refused transactions", () => refusalTests(open));
 		describe("lookups", () => lookupTests(open));
 		describe("the outbox", () => outboxTests(open));
+		describe("what init makes", () => initTests(open));
 		describe("walks", () => walkTests(open));
 	});
 }

@@ -1,0 +1,98 @@
+import { Suspense, useCallback, useMemo, useState } from "react";
+import { RelayEnvironmentProvider } from "react-relay";
+import { BoardPage } from "./BoardPage.tsx";
+import { createEnvironment } from "./environment.ts";
+import { Fallible } from "./Fallible.tsx";
+import { InterestPage } from "./InterestPage.tsx";
+import { PinDialog } from "./PinView.tsx";
+import { type Route, useRoute } from "./route.ts";
+import { type Session, SessionProvider } from "./session.tsx";
+import { TokenDialog } from "./TokenDialog.tsx";
+import { Top } from "./Top.tsx";
+import { UserPage } from "./UserPage.tsx";
+
+const KEPT = "pinboard-token";
+const FIRST_INTEREST = "gardens";
+
+export function App({ url }: { readonly url: string }) {
+	const route = useRoute();
+	const [token, setToken] = useState(() => sessionStorage.getItem(KEPT));
+	const [asking, setAsking] = useState(false);
+	const [sentence, setSentence] = useState<string | null>(null);
+
+	const keep = useCallback((token: string | null) => {
+		if (token === null) sessionStorage.removeItem(KEPT);
+		else sessionStorage.setItem(KEPT, token);
+		setToken(token);
+		setAsking(false);
+	}, []);
+	const environment = useMemo(
+		() =>
+			createEnvironment({
+				url,
+				token,
+				onRefused() {
+					keep(null);
+					setSentence("The server did not take that token.");
+				},
+			}),
+		[url, token, keep],
+	);
+	const session = useMemo<Session>(
+		() => ({
+			signedIn: token !== null,
+			signIn: () => setAsking(true),
+			signOut: () => keep(null),
+			say: setSentence,
+		}),
+		[token, keep],
+	);
+	const key = `${token} ${route.page} ${route.key}`;
+	return (
+		<SessionProvider value={session}>
+			<RelayEnvironmentProvider environment={environment}>
+				<Fallible key={key}>
+					<Suspense fallback={<div className="top" />}>
+						<Top
+							current={
+								route.page === "interest" ? route.key || FIRST_INTEREST : ""
+							}
+						/>
+					</Suspense>
+					<main>
+						<Suspense fallback={<div className="loading" />}>
+							<Page route={route} />
+						</Suspense>
+					</main>
+					{route.pin !== null && <PinDialog key={route.pin} id={route.pin} />}
+				</Fallible>
+				{asking && (
+					<TokenDialog onToken={keep} onClose={() => setAsking(false)} />
+				)}
+				{sentence !== null && (
+					<output className="toast">
+						{sentence}
+						<button
+							type="button"
+							className="quiet"
+							onClick={() => setSentence(null)}
+						>
+							Close
+						</button>
+					</output>
+				)}
+			</RelayEnvironmentProvider>
+		</SessionProvider>
+	);
+}
+
+function Page({ route: { page, key } }: { readonly route: Route }) {
+	switch (page) {
+		case "board":
+			return <BoardPage id={key} />;
+		case "user":
+			return <UserPage username={key} />;
+		case "interest":
+			return <InterestPage slug={key || FIRST_INTEREST} />;
+	}
+}

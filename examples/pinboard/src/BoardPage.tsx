@@ -1,0 +1,58 @@
+import { graphql, useLazyLoadQuery } from "react-relay";
+import type { BoardPageQuery } from "./__generated__/BoardPageQuery.graphql.ts";
+import { Avatar } from "./Avatar.tsx";
+import { BoardPins } from "./BoardPins.tsx";
+import { FollowBoard } from "./FollowBoard.tsx";
+import { Missing } from "./Missing.tsx";
+import { address } from "./route.ts";
+
+export function BoardPage({ id }: { readonly id: string }) {
+	const { board } = useLazyLoadQuery<BoardPageQuery>(
+		graphql`
+			query BoardPageQuery($id: ID!) {
+				board(id: $id) {
+					name
+					description
+					secret
+					owner {
+						name
+						username
+					}
+					all: pins(first: 0) {
+						totalCount
+					}
+					followers(first: 0) {
+						totalCount
+					}
+					...FollowBoard_board
+					...BoardPins_board
+				}
+			}
+		`,
+		{ id },
+	);
+	if (!board) return <Missing what="board" />;
+	return (
+		<>
+			<header className="heading">
+				<h1>
+					{board.name}
+					{board.secret && <small className="secret">secret</small>}
+				</h1>
+				<p>{board.description}</p>
+				<div className="facts">
+					{board.owner && (
+						<a className="person" href={address("user", board.owner.username)}>
+							<Avatar name={board.owner.name} />
+							<span>{board.owner.name}</span>
+						</a>
+					)}
+					<span>{board.all?.totalCount} pins</span>
+					<span data-followers>{board.followers?.totalCount} followers</span>
+					<FollowBoard board={board} />
+				</div>
+			</header>
+			<BoardPins board={board} />
+		</>
+	);
+}

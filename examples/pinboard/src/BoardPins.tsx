@@ -1,0 +1,40 @@
+import { useCallback } from "react";
+import { graphql, usePaginationFragment } from "react-relay";
+import type { BoardPins_board$key } from "./__generated__/BoardPins_board.graphql.ts";
+import type { BoardPinsQuery } from "./__generated__/BoardPinsQuery.graphql.ts";
+import { LoadMore } from "./LoadMore.tsx";
+import { PinGrid } from "./PinGrid.tsx";
+
+const PAGE = 12;
+
+export function BoardPins(props: { readonly board: BoardPins_board$key }) {
+	const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+		BoardPinsQuery,
+		BoardPins_board$key
+	>(
+		graphql`
+			fragment BoardPins_board on Board
+			@refetchable(queryName: "BoardPinsQuery")
+			@argumentDefinitions(
+				count: { type: "Int", defaultValue: 12 }
+				cursor: { type: "String" }
+			) {
+				pins(first: $count, after: $cursor)
+					@connection(key: "BoardPins_pins") {
+					edges {
+						__typename
+					}
+					...PinGrid_pins
+				}
+			}
+		`,
+		props.board,
+	);
+	const load = useCallback(() => void loadNext(PAGE), [loadNext]);
+	return (
+		<>
+			{data.pins && <PinGrid pins={data.pins} />}
+			<LoadMore hasMore={hasNext} isLoading={isLoadingNext} load={load} />
+		</>
+	);
+}

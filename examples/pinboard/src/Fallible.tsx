@@ -1,0 +1,28 @@
+import { Component, type ReactNode } from "react";
+
+interface Props {
+	readonly children: ReactNode;
+}
+
+/** A page that could not be loaded says so, and may be tried again. */
+export class Fallible extends Component<Props, { readonly fault?: Error }> {
+	override state: { readonly fault?: Error } = {};
+
+	static getDerivedStateFromError(fault: Error) {
+		return { fault };
+	}
+
+	override render(): ReactNode {
+		const { fault } = this.state;
+		if (fault === undefined) return this.props.children;
+		return (
+			<div className="missing" role="alert">
+				<h1>That did not work.</h1>
+				<p>{fault.message}</p>
+				<button type="button" onClick={() => location.reload()}>
+					Try again
+				</button>
+			</div>
+		);
+	}
+}

@@ -1,0 +1,27 @@
+import { useEffect, useRef } from "react";
+
+/** At the end of a list: asks for more shortly before it comes into view. */
+export function LoadMore(props: {
+	readonly hasMore: boolean;
+	readonly isLoading: boolean;
+	readonly load: () => void;
+}) {
+	const { hasMore, isLoading, load } = props;
+	const mark = useRef<HTMLDivElement>(null);
+	useEffect(() => {
+		const element = mark.current;
+		if (element === null || !hasMore || isLoading) return;
+		// Observed anew after every page: one that did not fill the window asks again.
+		const observer = new IntersectionObserver(
+			([entry]) => entry?.isIntersecting && load(),
+			{ rootMargin: "500px" },
+		);
+		observer.observe(element);
+		return () => observer.disconnect();
+	}, [hasMore, isLoading, load]);
+	return (
+		<div className="end" ref={mark} aria-live="polite">
+			{isLoading ? "Loading more …" : hasMore ? "" : "That is all."}
+		</div>
+	);
+}

@@ -1,0 +1,11 @@
+/** What is deleted, hidden from the viewer, or was never there: the API tells no difference. */
+export function Missing({ what }: { readonly what: string }) {
+	return (
+		<div className="missing">
+			<h1>There is no such {what}.</h1>
+			<p>
+				It may be gone, or its owner's alone. <a href="#/">Look around</a>
+			</p>
+		</div>
+	);
+}

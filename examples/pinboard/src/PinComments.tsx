@@ -1,0 +1,127 @@
+import { type FormEvent, useState } from "react";
+import {
+	ConnectionHandler,
+	graphql,
+	useMutation,
+	usePaginationFragment,
+} from "react-relay";
+import type { PinComments_pin$key } from "./__generated__/PinComments_pin.graphql.ts";
+import type { PinCommentsAddMutation } from "./__generated__/PinCommentsAddMutation.graphql.ts";
+import type { PinCommentsQuery } from "./__generated__/PinCommentsQuery.graphql.ts";
+import { Avatar } from "./Avatar.tsx";
+import { address } from "./route.ts";
+import { useSession } from "./session.tsx";
+
+const PAGE = 5;
+
+/** Oldest first, read from the end: the last few, and earlier ones on request. */
+export function PinComments(props: { readonly pin: PinComments_pin$key }) {
+	const session = useSession();
+	const [text, setText] = useState("");
+	const { data, hasPrevious, isLoadingPrevious, loadPrevious } =
+		usePaginationFragment<PinCommentsQuery, PinComments_pin$key>(
+			graphql`
+				fragment PinComments_pin on Pin
+				@refetchable(queryName: "PinCommentsQuery")
+				@argumentDefinitions(
+					count: { type: "Int", defaultValue: 3 }
+					cursor: { type: "String" }
+				) {
+					id
+					comments(last: $count, before: $cursor)
+						@connection(key: "PinComments_comments") {
+						totalCount
+						edges {
+							node {
+								id
+								text
+								author {
+									name
+									username
+								}
+							}
+						}
+					}
+				}
+			`,
+			props.pin,
+		);
+	const [add, isAdding] = useMutation<PinCommentsAddMutation>(graphql`
+		mutation PinCommentsAddMutation(
+			$input: AddCommentInput!
+			$connections: [ID!]!
+		) {
+			addComment(input: $input) {
+				comment
+					@appendNode(connections: $connections, edgeTypeName: "CommentEdge") {
+					id
+					text
+					author {
+						name
+						username
+					}
+				}
+			}
+		}
+	`);
+	function submit(event: FormEvent) {
+		event.preventDefault();
+		if (!session.signedIn) return session.signIn();
+		add({
+			variables: {
+				// A repeated request with this key adds nothing.
+				input: { pinId: data.id, text, idempotencyKey: crypto.randomUUID() },
+				connections: [
+					ConnectionHandler.getConnectionID(data.id, "PinComments_comments"),
+				],
+			},
+			onCompleted: () => setText(""),
+			onError: (error) => session.say(`Not said: ${error.message}`),
+		});
+	}
+	return (
+		<section className="comments" aria-label="Comments">
+			{hasPrevious && (
+				<button
+					type="button"
+					className="quiet"
+					disabled={isLoadingPrevious}
+					onClick={() => void loadPrevious(PAGE)}
+				>
+					Earlier comments
+				</button>
+			)}
+			<ol>
+				{data.comments?.edges.map(
+					({ node: comment }) =>
+						comment && (
+							<li key={comment.id} data-comment={comment.id}>
+								<Avatar name={comment.author?.name ?? "?"} />
+								<p>
+									{comment.author && (
+										<a href={address("user", comment.author.username)}>
+											{comment.author.name}
+										</a>
+									)}{" "}
+									{comment.text}
+								</p>
+							</li>
+						),
+				)}
+			</ol>
+			<form onSubmit={submit}>
+				<input
+					aria-label="Your comment"
+					placeholder="Say something kind"
+					maxLength={2000}
+					required
+					value={text}
+					onChange={(event) => setText(event.target.value)}
+				/>
+				<button type="submit" disabled={isAdding}>
+					Say it
+				</button>
+			</form>
+		</section>
+	);
+}

@@ -1,0 +1,63 @@
+import { graphql, useLazyLoadQuery } from "react-relay";
+import type { TopQuery } from "./__generated__/TopQuery.graphql.ts";
+import { Avatar } from "./Avatar.tsx";
+import { address } from "./route.ts";
+import { useSession } from "./session.tsx";
+
+/** The bar: what there is, and who looks. */
+export function Top({ current }: { readonly current: string }) {
+	const { signIn, signOut } = useSession();
+	const { viewer, interests } = useLazyLoadQuery<TopQuery>(
+		graphql`
+			query TopQuery {
+				viewer {
+					name
+					username
+				}
+				interests(first: 20) {
+					nodes {
+						slug
+						name
+					}
+				}
+			}
+		`,
+		{},
+	);
+	return (
+		<div className="top">
+			<a className="brand" href="#/">
+				<i /> Pinboard
+			</a>
+			<nav aria-label="Interests">
+				{interests?.nodes.map(
+					(interest) =>
+						interest && (
+							<a
+								key={interest.slug}
+								href={address("interest", interest.slug)}
+								aria-current={interest.slug === current ? "page" : undefined}
+							>
+								{interest.name}
+							</a>
+						),
+				)}
+			</nav>
+			{viewer ? (
+				<span className="viewer">
+					<a className="person" href={address("user", viewer.username)}>
+						<Avatar name={viewer.name} />
+						<span>{viewer.name}</span>
+					</a>
+					<button type="button" className="quiet" onClick={signOut}>
+						Log out
+					</button>
+				</span>
+			) : (
+				<button type="button" className="primary" onClick={signIn}>
+					Log in
+				</button>
+			)}
+		</div>
+	);
+}

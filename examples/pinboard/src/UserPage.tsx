@@ -1,0 +1,52 @@
+import { graphql, useLazyLoadQuery } from "react-relay";
+import type { UserPageQuery } from "./__generated__/UserPageQuery.graphql.ts";
+import { Avatar } from "./Avatar.tsx";
+import { FollowUser } from "./FollowUser.tsx";
+import { Missing } from "./Missing.tsx";
+import { UserBoards } from "./UserBoards.tsx";
+
+export function UserPage({ username }: { readonly username: string }) {
+	const { user, viewer } = useLazyLoadQuery<UserPageQuery>(
+		graphql`
+			query UserPageQuery($username: String!) {
+				viewer {
+					id
+				}
+				user(username: $username) {
+					id
+					name
+					username
+					bio
+					followsViewer
+					followers(first: 0) {
+						totalCount
+					}
+					following(first: 0) {
+						totalCount
+					}
+					...FollowUser_user
+					...UserBoards_user
+				}
+			}
+		`,
+		{ username },
+	);
+	if (!user) return <Missing what="person" />;
+	return (
+		<>
+			<header className="heading profile">
+				<Avatar name={user.name} size={88} />
+				<h1>{user.name}</h1>
+				<p>{user.bio}</p>
+				<div className="facts">
+					<span>@{user.username}</span>
+					<span data-followers>{user.followers?.totalCount} followers</span>
+					<span>{user.following?.totalCount} following</span>
+					{user.followsViewer && <span className="note">follows you</span>}
+					{viewer?.id !== user.id && <FollowUser user={user} />}
+				</div>
+			</header>
+			<UserBoards user={user} />
+		</>
+	);
+}

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { CHANNELS } from "../../src/diagnostics.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { heard } from "../helpers/heard.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+import {
+	type Addresses,
+	type Fleet,
+	type Layers,
+	openProcess,
+	type Process,
+	startFleet,
+} from "./fleet.ts";
+import { both, NAIVE, type Stored, storing } from "./naive.ts";
+import { SUBJECTS, type Subject } from "./subjects.ts";
+
+type Meddle = { readonly layers?: (layers: Layers) => Layers };
+
+/** PROTOCOLS §3 "Fill by lease, not by time". */
+describe("a value that is filled after it was changed", () => {
+	let fleet: Fleet;
+	let stored: Stored;
+	before(async () => {
+		fleet = await startFleet();
+		stored = storing({
+			memcached: fleet.memcached.port,
+			redis: fleet.redis.port,
+		});
+	});
+	after(() => fleet[Symbol.asyncDispose]());
+
+	for (const subject of SUBJECTS) {
+		const { layer } = subject;
+
+		it(`is not kept by ${layer} where the reader stood between database and fill`, async () => {
+			const naive = both(NAIVE.fillsWithoutLease(stored));
+			assert.equal(await readerBetween(subject, { layers: naive }), "old");
+			assert.equal(await readerBetween(subject, {}), "new");
+		});
+
+		it(`is not kept by ${layer} where the fill lay on a stalled link until after the write`, async () => {
+			assert.equal(await stalledFill(subject, "as if absent"), "old");
+			assert.equal(await stalledFill(subject, "by its lease"), "new");
+		});
+
+		it(`is not kept by ${layer} where the reader came between burial and COMMIT`, async () => {
+			const naive = both(NAIVE.deletesBeforeCommitOnly);
+			assert.equal(await readerBeforeCommit(subject, { layers: naive }), "old");
+			assert.equal(await readerBeforeCommit(subject, {}), "new");
+		});
+
+		it(`is not kept in the process where ${layer} had not heard of the write when it was read`, async () => {
+			await using process = await openProcess(fleet.addresses, {
+				meddle: {
+					// The burial is lost on its way.
+					layers: both((cache) => ({ ...cache, bury: async () => false })),
+				},
+			});
+			const id = await subject.make(process);
+			assert.equal(await subject.read(process, id), "old");
+			await filled(subject, process, id);
+			const held = process.pauses.hold(`clearing ${layer}`);
+			const writing = subject.write(process, id);
+			await held.reached;
+			assert.equal(await subject.read(process, id), "old", "not answered yet");
+			held.release();
+			await writing;
+			assert.equal(await subject.read(process, id), "new");
+		});
+	}
+
+	/** What is read after it all, by a process that keeps nothing itself. */
+	async function readerBetween(
+		subject: Subject,
+		meddle: Meddle,
+	): Promise<string> {
+		const options = { cacheBytes: 0, meddle };
+		await using reader = await openProcess(fleet.addresses, options);
+		await using writer = await openProcess(fleet.addresses, options);
+		const id = await subject.make(writer);
+		const read = reader.pauses.hold(subject.readStep);
+		const filling = reader.pauses.hold(`filled ${subject.layer}`);
+		const reading = subject.read(reader, id);
+		await read.reached;
+		await subject.write(writer, id);
+		read.release();
+		assert.equal(await reading, "old", "it was read before the write");
+		await filling.reached;
+		filling.release();
+		return await subject.read(writer, id);
+	}
+
+	async function stalledFill(
+		subject: Subject,
+		how: "by its lease" | "as if absent",
+	): Promise<string> {
+		await using memcached = await TcpProxy.to(fleet.memcached.port);
+		await using redis = await TcpProxy.to(fleet.redis.port);
+		const link = subject.layer === "memcached" ? memcached : redis;
+		const ports = { memcached: memcached.port, redis: redis.port };
+		// The names of memcached's hosts are in its keys: all have to use the same.
+		const addresses: Addresses = {
+			...fleet.addresses,
+			memcached: [`127.0.0.1:${ports.memcached}`],
+			redis: `redis://127.0.0.1:${ports.redis}`,
+		};
+		const stalled = Promise.withResolvers<void>();
+		const meddle: Meddle =
+			how === "by its lease"
+				? {}
+				: {
+						// Its own connection is the stalled one: it says nothing until then.
+						layers: both(
+							NAIVE.fillsWhatIsAbsent(async (...command) => {
+								await stalled.promise;
+								await storing(ports)(...command);
+							}),
+						),
+					};
+		await using reader = await openProcess(addresses, {
+			cacheBytes: 0,
+			meddle,
+		});
+		await using maker = await openProcess(addresses, { cacheBytes: 0 });
+		const id = await subject.make(maker);
+		const filling = reader.pauses.hold(`filling ${subject.layer}`);
+		const landed = reader.pauses.hold(`filled ${subject.layer}`);
+		assert.equal(await subject.read(reader, id), "old");
+		await filling.reached;
+		link.holdOpen();
+		filling.release();
+		if (how === "by its lease") {
+			await until("the fill to be sent", () => link.held > 0);
+		}
+		{
+			await using writer = await openProcess(addresses, { cacheBytes: 0 });
+			await subject.write(writer, id);
+		}
+		link.release();
+		stalled.resolve();
+		await landed.reached;
+		landed.release();
+		return await subject.read(reader, id);
+	}
+
+	async function readerBeforeCommit(
+		subject: Subject,
+		meddle: Meddle,
+	): Promise<string> {
+		const options = { cacheBytes: 0, meddle };
+		await using reader = await openProcess(fleet.addresses, options);
+		await using writer = await openProcess(fleet.addresses, options);
+		const id = await subject.make(writer);
+		const held = writer.pauses.hold(`buried ${subject.layer}`);
+		const writing = subject.write(writer, id);
+		await held.reached;
+		const filling = reader.pauses.hold(`filled ${subject.layer}`);
+		assert.equal(await subject.read(reader, id), "old", "not committed yet");
+		// A tombstone lets nobody fill.
+		if (meddle.layers !== undefined) await filling.reached;
+		filling.release();
+		held.release();
+		await writing;
+		return await subject.read(reader, id);
+	}
+
+	/** Until the shared layer has it; the process then has it no more. */
+	async function filled(
+		subject: Subject,
+		process: Process,
+		id: Id,
+	): Promise<void> {
+		await until(`${subject.layer} to have it`, async () => {
+			process.store.bypass(false);
+			const calls = await heard(CHANNELS.storage, () =>
+				subject.read(process, id),
+			);
+			return calls.length === 0;
+		});
+		process.store.bypass(false);
+	}
+});

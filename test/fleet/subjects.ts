@@ -1,0 +1,62 @@
+import { type Id, unpackId } from "../../src/id/ids.ts";
+import type { Process } from "./fleet.ts";
+
+/** Something kept in one of the shared layers, that changes from `old` to `new` by one write. */
+export interface Subject {
+	readonly layer: "memcached" | "redis";
+	/** The pause after the database has answered. */
+	readonly readStep: string;
+	make(process: Process): Promise<Id>;
+	write(process: Process, id: Id): Promise<void>;
+	read(process: Process, id: Id): Promise<"old" | "new">;
+}
+
+export const SUBJECTS: readonly Subject[] = [
+	{
+		layer: "memcached",
+		readStep: "objects read",
+		make: (process) => makePin(process, { details: "old" }),
+		write: (process, id) =>
+			process.writes.modify(id, (data) => ({ ...data, details: "new" })),
+		read: async (process, id) =>
+			(await process.object(id))?.details === "new" ? "new" : "old",
+	},
+	{
+		layer: "redis",
+		readStep: "heads read",
+		// A board's followers: told by the same transaction where both are on one shard.
+		make: (process) => makePin(process, {}),
+		write: (process, id) =>
+			process.writes.setEdge(process.mapping("filePin"), id, id, true),
+		read: async (process, id) =>
+			(await process.head("filePin", id)).list.count === 1 ? "new" : "old",
+	},
+];
+
+/** A pin of nobody, on whatever shard is said. */
+export async function makePin(
+	process: Process,
+	data: { readonly details?: string },
+	shard = 0,
+): Promise<Id> {
+	const { result } = await process.store.transact<Id>({
+		shard,
+		creates: [{ type: "Pin", data: { ...data, version: 1 } }],
+		decide: ({ created }) => ({ result: created[0] as Id }),
+	});
+	return result;
+}
+
+/** A user with a name to be found by, on the shard that is said. */
+export async function makeUser(
+	process: Process,
+	username: string,
+	shard: number,
+): Promise<Id> {
+	// New users are spread at random; one that landed elsewhere is another user.
+	for (let nth = 0; nth < 100; nth++) {
+		const id = await process.make("User", { username: `${username}_${nth}` });
+		if (unpackId(id).shard === shard) return id;
+	}
+	throw new Error(`expected a user on shard ${shard} but got: none of 100`);
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { it } from "node:test";
+import { openSqliteStorage } from "../../src/storage/sqlite.ts";
+import { embeddedTopology } from "../../src/topology/embedded.ts";
+import { theModel } from "../helpers/model.ts";
+
+it("tables that are missing are named, and init makes those alone", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "corkboard-missing-"));
+	try {
+		await using storage = await openSqliteStorage({
+			model: theModel().model,
+			topology: embeddedTopology(folder, 2),
+		});
+		const all = await storage.missing();
+		assert.ok(all.includes("db00000.pins"));
+		assert.ok(all.includes("mod00001.lookups"));
+		await storage.init();
+		assert.deepEqual(await storage.missing(), []);
+		const file = new DatabaseSync(join(folder, "db00001.sqlite"));
+		file.exec("DROP TABLE user_likes_pins; DROP TABLE outbox");
+		file.close();
+		assert.deepEqual((await storage.missing()).toSorted(), [
+			"db00001.outbox",
+			"db00001.user_likes_pins",
+		]);
+		await storage.init();
+		assert.deepEqual(await storage.missing(), []);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+});

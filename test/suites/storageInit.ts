@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { OpenStorage } from "./storage.ts";
+
+export function initTests(open: OpenStorage): void {
+	test("nothing is missing once it was made, and making it again changes nothing", async () => {
+		await using opened = await open();
+		assert.deepEqual(await opened.storage.missing(), []);
+		const steps: [number, number][] = [];
+		await opened.storage.init((done, total) => steps.push([done, total]));
+		assert.deepEqual(steps.at(-1), [8, 8]);
+		assert.deepEqual(await opened.storage.missing(), []);
+	});
+}
