@@ -44,7 +44,7 @@ export function survey(
 ): readonly Surveyed[] {
 	const whole = withoutConditions(document);
 	const fragments = fragmentsOf(whole);
-	return whole.definitions.flatMap((definition) => {
+	return whole.definitions.flatMap((definition): readonly Surveyed[] => {
 		if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
 		const variables = worstVariables(compiling, definition);
 		const name = definition.name?.value ?? null;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
 import { command } from "./captured.ts";
@@ -129,7 +131,9 @@ describe("serve", () => {
 	});
 
 	test("--check looks at settings, schema and shard map and opens nothing", async () => {
-		assert.deepEqual(await command(["serve", "--check"]), {
+		// A folder that is not there, whatever lies in this one.
+		const env = { CORKBOARD_DATA: join(tmpdir(), "corkboard-not-there") };
+		assert.deepEqual(await command(["serve", "--check"], { env }), {
 			code: 0,
 			out: "good: settings, schema (5 types, as locked), shard map (version 1), shards (made at the first start)\n",
 			err: "",

@@ -29,20 +29,18 @@ export function httpAsk(urls: readonly string[]): Ask {
 	return async (query, variables) => {
 		const url = urls[asked++ % urls.length];
 		if (url === undefined) throw new TypeError("expected an address");
-		const response = await fetch(url, {
-			method: "POST",
-			headers: { "content-type": "application/json" },
-			body: JSON.stringify({ query, variables }),
-			signal: AbortSignal.timeout(TIMEOUT_MS),
-		});
-		const body = await response.text();
 		try {
-			return dataOf(JSON.parse(body) as Answer);
-		} catch (cause) {
-			throw new Error(
-				`${url} (${response.status}): ${cause instanceof SyntaxError ? body.slice(0, 200) : (cause as Error).message}`,
-				{ cause },
-			);
+			const response = await fetch(url, {
+				method: "POST",
+				headers: { "content-type": "application/json" },
+				body: JSON.stringify({ query, variables }),
+				signal: AbortSignal.timeout(TIMEOUT_MS),
+			});
+			return dataOf((await response.json()) as Answer);
+		} catch (thrown) {
+			const { message, cause } = thrown as Error;
+			const why = cause instanceof Error ? ` (${cause.message})` : "";
+			throw new Error(`${url}: ${message}${why}`, { cause: thrown });
 		}
 	};
 }

@@ -7,14 +7,18 @@ import { Missing } from "./Missing.tsx";
 import { address } from "./route.ts";
 
 export function BoardPage({ id }: { readonly id: string }) {
-	const { board } = useLazyLoadQuery<BoardPageQuery>(
+	const { board, viewer } = useLazyLoadQuery<BoardPageQuery>(
 		graphql`
 			query BoardPageQuery($id: ID!) {
+				viewer {
+					id
+				}
 				board(id: $id) {
 					name
 					description
 					secret
 					owner {
+						id
 						name
 						username
 					}
@@ -49,7 +53,7 @@ export function BoardPage({ id }: { readonly id: string }) {
 					)}
 					<span>{board.all?.totalCount} pins</span>
 					<span data-followers>{board.followers?.totalCount} followers</span>
-					<FollowBoard board={board} />
+					{board.owner?.id !== viewer?.id && <FollowBoard board={board} />}
 				</div>
 			</header>
 			<BoardPins board={board} />

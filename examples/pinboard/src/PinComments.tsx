@@ -109,6 +109,9 @@ export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 						),
 				)}
 			</ol>
+			{data.comments?.edges.length === 0 && (
+				<p className="none">Nobody has said anything yet.</p>
+			)}
 			<form onSubmit={submit}>
 				<input
 					aria-label="Your comment"

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { TopQuery } from "./__generated__/TopQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
@@ -24,12 +25,19 @@ export function Top({ current }: { readonly current: string }) {
 		`,
 		{},
 	);
+	const nav = useRef<HTMLElement>(null);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: current says which link is marked
+	useEffect(() => {
+		nav.current
+			?.querySelector("[aria-current]")
+			?.scrollIntoView({ inline: "center", block: "nearest" });
+	}, [current]);
 	return (
 		<div className="top">
 			<a className="brand" href="#/">
 				<i /> Pinboard
 			</a>
-			<nav aria-label="Interests">
+			<nav ref={nav} aria-label="Interests">
 				{interests?.nodes.map(
 					(interest) =>
 						interest && (

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+	type DocumentNode,
+	GraphQLError,
+	type GraphQLSchema,
+	parse,
+	validate,
+} from "graphql";
+import type { Planner } from "../../plan/planner.ts";
+import { overLimit } from "../../plan/price.ts";
+import type { Surveyed } from "../../plan/survey.ts";
+import { MAX_TOKENS } from "../limits.ts";
+import { type FileDocument, parseDocumentFile } from "./format.ts";
+
+/** A document that is good: it parses, is valid and never costs more than the limit. */
+export interface CheckedDocument extends FileDocument {
+	/** Of the text: 64 hex digits. */
+	readonly sha256: string;
+	readonly document: DocumentNode;
+	readonly operations: readonly Surveyed[];
+}
+
+export interface CheckedFile {
+	readonly documents: readonly CheckedDocument[];
+	/** Every one, each worded as `file: document id: …`. The file is good if there are none. */
+	readonly faults: readonly string[];
+}
+
+/** What documents are held against. */
+export interface DocumentRules {
+	readonly schema: GraphQLSchema;
+	readonly planner: Pick<Planner<never>, "survey">;
+	readonly maxPrice: number;
+}
+
+/**
+ * Look at every document of a file. `known`, by the texts' hashes, are those
+ * that were good before, which are not looked at again. Between two documents
+ * others may use the processor: a file may hold a thousand.
+ */
+export async function checkDocumentFile(
+	file: string,
+	text: string,
+	rules: DocumentRules,
+	known: ReadonlyMap<string, CheckedDocument> = new Map(),
+): Promise<CheckedFile> {
+	const parsed = parseDocumentFile(file, text);
+	const faults = [...parsed.faults];
+	const documents: CheckedDocument[] = [];
+	for (const given of parsed.documents) {
+		const sha256 = sha256Of(given.text);
+		const same = known.get(sha256);
+		if (same !== undefined) {
+			documents.push({ ...same, id: given.id });
+			continue;
+		}
+		const checked = check({ ...given, sha256 }, rules);
+		if ("document" in checked) documents.push(checked);
+		else faults.push(...checked.map((fault) => `${file}: ${fault}`));
+		await nextTurn();
+	}
+	return { documents, faults };
+}
+
+export function sha256Of(text: string): string {
+	return createHash("sha256").update(text).digest("hex");
+}
+
+function check(
+	given: FileDocument & { readonly sha256: string },
+	{ schema, planner, maxPrice }: DocumentRules,
+): CheckedDocument | readonly string[] {
+	let document: DocumentNode;
+	try {
+		document = parse(given.text, { maxTokens: MAX_TOKENS });
+	} catch (thrown) {
+		if (thrown instanceof GraphQLError) return [told(given.id, thrown)];
+		throw thrown;
+	}
+	const invalid = validate(schema, document);
+	if (invalid.length > 0) return invalid.map((fault) => told(given.id, fault));
+	const operations = planner.survey(document);
+	if (operations.length === 0) {
+		return [`document ${given.id}: expected an operation but got: none`];
+	}
+	const faults = operations.flatMap((operation) => {
+		const dear = overLimit(operation.price, maxPrice);
+		return [...operation.faults, ...(dear === null ? [] : [dear])].map(
+			(fault) => told(given.id, fault, operation),
+		);
+	});
+	return faults.length > 0 ? faults : { ...given, document, operations };
+}
+
+function told(
+	id: string,
+	{ message, locations }: GraphQLError,
+	operation?: Surveyed,
+): string {
+	const [place] = locations ?? [];
+	return [
+		`document ${id}`,
+		...(operation?.name ? [` (${operation.name})`] : []),
+		...(place ? [`:${place.line}:${place.column}`] : []),
+		`: ${message}`,
+	].join("");
+}

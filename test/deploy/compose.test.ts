@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { readConfig } from "../../src/config.ts";
+import { readTopology } from "../../src/topology/file.ts";
+import { parseHostUrl } from "../../src/topology/hostUrl.ts";
+import { ask } from "../services/ask.ts";
+import { startMemcached } from "../services/memcached.ts";
+import { startRedis } from "../services/redis.ts";
+import {
+	fileText,
+	mountOf,
+	ROOT,
+	readCompose,
+	type Service,
+	serviceOf,
+} from "./composeFile.ts";
+import { imageOf, instructionsOf, listOf } from "./dockerfile.ts";
+
+const compose = readCompose();
+const { services } = compose;
+const image = imageOf(instructionsOf(fileText("Dockerfile")));
+const api = serviceOf(compose, "api");
+const SECRET = "x".repeat(32);
+const PRIMARIES = ["mysql-a", "mysql-b"];
+const REPLICAS = ["mysql-a-replica", "mysql-b-replica"];
+
+/** What the container sees, with nothing set outside. */
+function environmentOf({ environment = {} }: Service): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(environment).flatMap(([name, value]) =>
+			value === null ? [] : [[name, value]],
+		),
+	);
+}
+
+/** The file of ours that a service sees at a path. */
+function mountedAt(service: Service, path: string): string {
+	for (const { source, target } of (service.volumes ?? []).map(mountOf)) {
+		if (path === target) return source;
+		if (path.startsWith(`${target}/`)) {
+			return `${source}${path.slice(target.length)}`;
+		}
+	}
+	throw new Error(`expected a mount for ${path} but got: none`);
+}
+
+describe("docker-compose.yml", () => {
+	test("is the API, two MySQL pairs, memcached and Redis, and what prepares them", () => {
+		assert.deepEqual(Object.keys(services).toSorted(), [
+			"api",
+			"memcached",
+			...["mysql-a", "mysql-a-replica", "mysql-b", "mysql-b-replica"],
+			"redis",
+			"secret",
+			"tables",
+		]);
+	});
+
+	test("pins every image to a version, but the one it builds", () => {
+		for (const [name, service] of Object.entries(services)) {
+			if (service.build !== undefined) {
+				assert.equal(service.build, ".", name);
+				continue;
+			}
+			assert.match(service.image, /^[a-z]+:\d+\.\d+\.\d+(-[a-z]+)?$/, name);
+		}
+		for (const name of [...PRIMARIES, ...REPLICAS]) {
+			const [major = 0, minor = 0] = serviceOf(compose, name)
+				.image.replace("mysql:", "")
+				.split(".")
+				.map(Number);
+			assert.ok(
+				major > 8 || (major === 8 && minor >= 4),
+				"expected MySQL 8.4 or later",
+			);
+		}
+	});
+
+	test("gives the API settings that it takes, and a secret from outside only", () => {
+		assert.equal(api.environment?.CORKBOARD_SECRET, null);
+		for (const service of [api, serviceOf(compose, "tables")]) {
+			const environment = environmentOf(service);
+			assert.throws(() => readConfig(environment), /CORKBOARD_SECRET must be/);
+			const config = readConfig({ ...environment, CORKBOARD_SECRET: SECRET });
+			assert.equal(config.mode, "production");
+			assert.equal(config.host, "0.0.0.0");
+			assert.deepEqual(config.memcached, ["memcached:11211"]);
+			assert.equal(config.redis, "redis://redis:6379");
+			assert.equal(config.store.kind, "topology");
+		}
+		// What may be given from outside is a setting, too.
+		for (const name of Object.keys(api.environment ?? {})) {
+			assert.doesNotThrow(() =>
+				readConfig({
+					...environmentOf(api),
+					CORKBOARD_SECRET: SECRET,
+					[name]: environmentOf(api)[name] ?? "",
+				}),
+			);
+		}
+	});
+
+	test("asks for nothing: no variable has to be set for it", () => {
+		assert.doesNotMatch(fileText("docker-compose.yml"), /\$\{/);
+	});
+
+	test("publishes the API on the port the image serves, on this machine, and nothing else", () => {
+		const port = readConfig({
+			...environmentOf(api),
+			CORKBOARD_SECRET: SECRET,
+		}).port;
+		assert.deepEqual(
+			Object.entries(services).flatMap(([name, { ports = [] }]) =>
+				ports.map((published) => `${name} ${published}`),
+			),
+			[`api 127.0.0.1:${port}:${port}`],
+		);
+		assert.deepEqual(
+			image.filter(({ name }) => name === "EXPOSE"),
+			[{ name: "EXPOSE", text: String(port) }],
+		);
+	});
+
+	test("mounts a topology of its own MySQL servers, its folder, read-only", () => {
+		const { store } = readConfig({
+			...environmentOf(api),
+			CORKBOARD_SECRET: SECRET,
+		});
+		assert.ok(store.kind === "topology");
+		const file = mountedAt(api, store.file);
+		assert.ok(
+			api.volumes?.some(
+				(volume) =>
+					volume ===
+					`./deploy/topology:${store.file.replace(/\/[^/]*$/, "")}:ro`,
+			),
+		);
+		const { shards, lookups } = readTopology(join(ROOT, file));
+		const urls = [...shards, ...lookups].map(({ primary, replica }) => [
+			parseHostUrl(primary),
+			parseHostUrl(replica ?? ""),
+		]);
+		for (const pair of urls) {
+			for (const url of pair) {
+				assert.ok(url?.scheme === "mysql");
+				assert.ok(url.host in services, `no service ${url.host}`);
+				assert.equal(url.port, 3306);
+			}
+		}
+		const names = urls.map((pair) =>
+			pair.map((url) => (url?.scheme === "mysql" ? url.host : null)).join(" "),
+		);
+		const pairs = PRIMARIES.map((name, n) => `${name} ${REPLICAS[n]}`);
+		assert.deepEqual(names, [...pairs, ...pairs]);
+		assert.ok(shards.every(({ open }) => open));
+	});
+
+	test("mounts only what is there, and volumes it declares", () => {
+		const named = new Set<string>();
+		for (const [name, { volumes = [] }] of Object.entries(services)) {
+			for (const { source, mode } of volumes.map(mountOf)) {
+				if (source.startsWith("./")) {
+					assert.ok(existsSync(join(ROOT, source)), `${name}: no ${source}`);
+					assert.equal(mode, "ro", `${name}: ${source}`);
+				} else {
+					named.add(source);
+				}
+			}
+		}
+		assert.deepEqual(
+			[...named].toSorted(),
+			Object.keys(compose.volumes).toSorted(),
+		);
+	});
+
+	test("keeps each MySQL's data in a volume of its own, and runs the users' script before a replica's", () => {
+		for (const [n, primary] of PRIMARIES.entries()) {
+			const replica = REPLICAS[n] as string;
+			const users =
+				"./deploy/mysql/users.sql:/docker-entrypoint-initdb.d/1-users.sql:ro";
+			assert.deepEqual(serviceOf(compose, primary).volumes, [
+				`${primary}:/var/lib/mysql`,
+				users,
+			]);
+			assert.deepEqual(serviceOf(compose, replica).volumes, [
+				`${replica}:/var/lib/mysql`,
+				users,
+				`./deploy/mysql/replica-of-${primary}.sql:/docker-entrypoint-initdb.d/2-replica.sql:ro`,
+			]);
+			assert.match(
+				fileText(`deploy/mysql/replica-of-${primary}.sql`),
+				new RegExp(`SOURCE_HOST = '${primary}'`),
+			);
+		}
+	});
+
+	test("gives each MySQL its own server id, and GTIDs", () => {
+		const commands = [...PRIMARIES, ...REPLICAS].map(
+			(name) => serviceOf(compose, name).command,
+		);
+		const ids = commands.map((words) =>
+			words.find((word) => word.startsWith("--server-id=")),
+		);
+		assert.equal(new Set(ids).size, 4);
+		for (const words of commands) {
+			assert.ok(words.includes("--gtid-mode=ON"));
+			assert.ok(words.includes("--enforce-gtid-consistency=ON"));
+		}
+	});
+
+	test("checks the health of all that stay, and restarts them", () => {
+		const once = ["secret", "tables"];
+		for (const [name, service] of Object.entries(services)) {
+			if (once.includes(name)) {
+				assert.equal(service.restart, undefined, name);
+				assert.equal(service.healthcheck?.disable, true, name);
+				continue;
+			}
+			assert.equal(service.restart, "unless-stopped", name);
+			if (service.build === undefined) {
+				assert.ok(service.healthcheck?.test, `${name} has no health check`);
+			} else {
+				// The image brings its own.
+				assert.equal(service.healthcheck, undefined);
+				assert.ok(image.some((each) => each.name === "HEALTHCHECK"));
+			}
+		}
+	});
+
+	test("starts the API after its tables and caches, and those after their servers and the secret", () => {
+		const conditions = (name: string) =>
+			Object.fromEntries(
+				Object.entries(serviceOf(compose, name).depends_on ?? {}).map(
+					([other, { condition }]) => [other, condition],
+				),
+			);
+		assert.deepEqual(conditions("api"), {
+			tables: "service_completed_successfully",
+			memcached: "service_healthy",
+			redis: "service_healthy",
+		});
+		assert.deepEqual(conditions("tables"), {
+			secret: "service_completed_successfully",
+			"mysql-a": "service_healthy",
+			"mysql-b": "service_healthy",
+		});
+	});
+
+	test("makes the secret where the image looks for it, in a volume that the API has, too", () => {
+		const [program, flag, launcher] = listOf(image, "ENTRYPOINT");
+		const { entrypoint = [], volumes } = serviceOf(compose, "secret");
+		const file = entrypoint[2] as string;
+		assert.deepEqual(entrypoint, ["node", "deploy/secret.mjs", file]);
+		assert.equal(program, "node");
+		assert.equal(flag, `--env-file-if-exists=${file}`);
+		assert.equal(launcher, "src/cli/launch.mjs");
+		assert.deepEqual(volumes, api.volumes);
+		assert.equal(mountedAt(api, file), "state/secret.env");
+	});
+
+	test("runs the program's own commands", () => {
+		assert.deepEqual(api.command, ["serve"]);
+		assert.deepEqual(serviceOf(compose, "tables").command, ["init"]);
+		assert.equal(api.entrypoint, undefined);
+	});
+});
+
+describe("what docker-compose.yml runs", () => {
+	test("is a Redis that throws out the least used and keeps nothing on disk", async () => {
+		const [program, ...args] = serviceOf(compose, "redis").command;
+		assert.equal(program, "redis-server");
+		await using redis = await startRedis({ args });
+		const get = (name: string) =>
+			ask(redis, `CONFIG GET ${name}`, /\r\n[^\r]*\r\n$/);
+		assert.match(await get("maxmemory"), /\r\n268435456\r\n/);
+		assert.match(await get("maxmemory-policy"), /\r\nallkeys-lru\r\n/);
+		assert.match(await get("appendonly"), /\r\nno\r\n/);
+		assert.match(await get("save"), /\$0\r\n\r\n$/);
+		assert.deepEqual(serviceOf(compose, "redis").healthcheck?.test, [
+			"CMD",
+			"redis-cli",
+			"-e",
+			"ping",
+		]);
+	});
+
+	test("is a memcached that answers what its health check sends", async () => {
+		const { healthcheck, command } = serviceOf(compose, "memcached");
+		assert.deepEqual(command, ["memcached", "-m", "256"]);
+		assert.deepEqual(healthcheck?.test, [
+			"CMD-SHELL",
+			"printf 'version\\r\\nquit\\r\\n' | nc 127.0.0.1 11211 | grep -q VERSION",
+		]);
+		await using memcached = await startMemcached();
+		assert.match(
+			await ask(memcached, "version", /^VERSION .*\r\n$/),
+			/VERSION/,
+		);
+	});
+});

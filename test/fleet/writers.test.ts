@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { CorkboardError } from "../../src/errors.ts";
+import { pay } from "../../src/graph/debts.ts";
+import { sweep } from "../../src/graph/sweeper.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { PRESENT, REMOVED } from "../../src/storage/port.ts";
+import { BrokenLink } from "../helpers/brokenLink.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+import {
+	type Addresses,
+	type Fleet,
+	openProcess,
+	type Process,
+	startFleet,
+	topologyOf,
+} from "./fleet.ts";
+import { startRemote } from "./remote.ts";
+import { makePin, makeUser } from "./subjects.ts";
+
+/** PROTOCOLS §2: after a crash, or a COMMIT that nobody answered, what is owed is paid. */
+describe("a writer that does not get to the end of its write", () => {
+	let fleet: Fleet;
+	/** Keeps nothing itself: sees what the shards and the shared layers have. */
+	let reader: Process;
+	/** Likes a pin on the other shard: the inverse is owed. */
+	let user: Id;
+	before(async () => {
+		fleet = await startFleet();
+		reader = await openProcess(fleet.addresses, { cacheBytes: 0 });
+		user = await makeUser(reader, "liker", 0);
+	});
+	after(async () => {
+		await reader[Symbol.asyncDispose]();
+		await fleet[Symbol.asyncDispose]();
+	});
+
+	const newPin = () => makePin(reader, {}, 1);
+	const owed = () => reader.storage.owed(0, 100);
+
+	/** How many like the pin, and whether the user's own list has it, each as read through the shared layers. */
+	async function seen(pin: Id): Promise<{ mine: boolean; counted: number }> {
+		const [mine, likedBy] = await Promise.all([
+			reader.head("likePin", user),
+			reader.head("likePin.inverse", pin),
+		]);
+		return {
+			mine: mine.edges.some(({ to }) => to === pin),
+			counted: likedBy.list.count,
+		};
+	}
+
+	/** Until both lists are in Redis, as they are now. */
+	async function warm(pin: Id): Promise<void> {
+		const filled = reader.pauses.hold("filled redis");
+		await seen(pin);
+		await filled.reached;
+		filled.release();
+		await seen(pin);
+	}
+
+	async function killedAfterCommit(
+		as: "ours" | "naive" | "unreachable",
+	): Promise<Id> {
+		const pin = await newPin();
+		await warm(pin);
+		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
+		await using writer = await startRemote({
+			addresses: fleet.addresses,
+			as,
+			channel: false,
+		});
+		const committed = writer.tell({ do: "reach", step: "committed" });
+		void writer.tell({
+			do: "edge",
+			mapping: "likePin",
+			from: user,
+			to: pin,
+			present: true,
+		});
+		await committed;
+		await writer.kill();
+		return pin;
+	}
+
+	it("leaves no old head where it is killed between COMMIT and burial: a tombstone covers it, and its debt is paid", async () => {
+		const stale = await killedAfterCommit("naive");
+		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
+		await sweep(reader.store, 0);
+		assert.deepEqual(
+			await seen(stale),
+			{ mine: false, counted: 1 },
+			"an old head for as long as Redis keeps it, though all is paid",
+		);
+
+		const pin = await killedAfterCommit("ours");
+		assert.deepEqual(
+			await seen(pin),
+			{ mine: true, counted: 0 },
+			"half of it: the inverse is owed",
+		);
+		assert.equal((await owed()).length, 1);
+		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
+	});
+
+	it("owes the burial too, where it could not reach the cache before it was killed", async () => {
+		const pin = await killedAfterCommit("unreachable");
+		assert.deepEqual(await seen(pin), { mine: false, counted: 0 }, "old");
+		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
+	});
+
+	/** A writer with MySQL behind another port. */
+	function behind(port: number): Addresses {
+		const url = new URL(fleet.mysql[0]?.url ?? "");
+		url.port = String(port);
+		return { ...fleet.addresses, topology: topologyOf([url.href]) };
+	}
+
+	async function failing(writing: Promise<unknown>): Promise<void> {
+		await assert.rejects(
+			writing,
+			(error) =>
+				error instanceof CorkboardError && error.code === "UNAVAILABLE",
+		);
+	}
+
+	/** What is seen right after a write whose COMMIT was done and not answered. */
+	async function unanswered(naive: boolean): Promise<Id> {
+		await using link = await BrokenLink.before(fleet.mysql[0]?.port ?? 0);
+		await using writer = await openProcess(behind(link.port), {
+			meddle: naive
+				? {
+						// An error is taken to mean that nothing happened.
+						layers: (layers) => ({
+							...layers,
+							heads: { ...layers.heads, bury: async () => true },
+						}),
+					}
+				: {},
+		});
+		const pin = await newPin();
+		const mapping = writer.mapping("likePin");
+		// Its connections are made, with all that is said at their beginning.
+		await writer.writes.setEdge(mapping, user, pin, false);
+		await warm(pin);
+		link.silentAfter = "COMMIT";
+		await failing(writer.writes.setEdge(mapping, user, pin, true));
+		return pin;
+	}
+
+	it("counts a COMMIT that nobody answered as owed, and covers what it may have changed", async () => {
+		const stale = await unanswered(true);
+		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
+		assert.equal((await owed()).length, 1, "although it was done");
+		await sweep(reader.store, 0);
+
+		const pin = await unanswered(false);
+		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
+		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
+		// As a client does that was told to try again.
+		await reader.writes.setEdge(reader.mapping("likePin"), user, pin, true);
+		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
+		assert.deepEqual(await owed(), []);
+	});
+
+	/** Until the COMMIT that was held up on its link has arrived, after everyone had given it up. */
+	async function arrivedLate(naive: boolean): Promise<Id> {
+		await using link = await TcpProxy.to(fleet.mysql[0]?.port ?? 0);
+		await using writer = await openProcess(behind(link.port), {
+			meddle: naive
+				? {
+						// Deletes when it fails, as when it succeeds.
+						layers: (layers) => {
+							let buried = false;
+							const { heads } = layers;
+							const bury: typeof heads.bury = (keys) => {
+								if (buried) return heads.clear(keys);
+								buried = true;
+								return heads.bury(keys);
+							};
+							return { ...layers, heads: { ...heads, bury } };
+						},
+					}
+				: {},
+		});
+		const pin = await newPin();
+		const mapping = writer.mapping("likePin");
+		const held = writer.pauses.hold("buried redis");
+		const writing = writer.writes.setEdge(mapping, user, pin, true);
+		await held.reached;
+		link.hold();
+		held.release();
+		await failing(writing);
+		if (naive) await warm(pin);
+		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
+		link.release();
+		await until("COMMIT to arrive", async () => {
+			const [edge] = await reader.storage.edges([
+				{ mapping, from: user, to: pin },
+			]);
+			return edge !== null;
+		});
+		return pin;
+	}
+
+	it("leaves no old head where COMMIT arrives after it was given up", async () => {
+		const stale = await arrivedLate(true);
+		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
+		await sweep(reader.store, 0);
+
+		const pin = await arrivedLate(false);
+		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
+		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
+	});
+
+	/** A like whose debt a payer has read, and an unlike that was paid meanwhile. */
+	async function slowPayer(): Promise<{
+		readonly pin: Id;
+		readonly debts: Awaited<ReturnType<typeof owed>>;
+	}> {
+		await using writer = await openProcess(fleet.addresses);
+		const pin = await newPin();
+		const mapping = writer.mapping("likePin");
+		const held = writer.pauses.hold("committed");
+		const liking = writer.writes.setEdge(mapping, user, pin, true);
+		await held.reached;
+		const debts = await owed();
+		held.release();
+		await liking;
+		await writer.writes.setEdge(mapping, user, pin, false);
+		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
+		return { pin, debts };
+	}
+
+	it("may be paid for by a slow payer who has an old version: that changes nothing", async () => {
+		const naive = await slowPayer();
+		const inverse = reader.mapping("likePin.inverse");
+		const key = { mapping: inverse, from: naive.pin, to: user };
+		// By state: it owes a like, and there is none.
+		await reader.store.transact({
+			shard: 1,
+			lists: [key],
+			edges: [key],
+			decide: ({ edges: [edge] }) => ({
+				result: null,
+				edges:
+					edge?.state === REMOVED
+						? [{ ...edge, mapping: inverse, state: PRESENT }]
+						: [],
+			}),
+		});
+		assert.deepEqual(
+			await seen(naive.pin),
+			{ mine: false, counted: 1 },
+			"the two sides differ, for ever",
+		);
+
+		const ours = await slowPayer();
+		assert.equal(ours.debts.length, 1);
+		await pay(reader.store, ours.debts);
+		await pay(reader.store, ours.debts);
+		assert.deepEqual(await seen(ours.pin), { mine: false, counted: 0 });
+		const [edge] = await reader.storage.edges([
+			{ mapping: inverse, from: ours.pin, to: user },
+		]);
+		assert.equal((edge as { version: number }).version, 2);
+	});
+});
