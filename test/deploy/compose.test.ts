@@ -90,16 +90,14 @@ describe("docker-compose.yml", () => {
 			assert.equal(config.redis, "redis://redis:6379");
 			assert.equal(config.store.kind, "topology");
 		}
-		// What may be given from outside is a setting, too.
-		for (const name of Object.keys(api.environment ?? {})) {
-			assert.doesNotThrow(() =>
-				readConfig({
-					...environmentOf(api),
-					CORKBOARD_SECRET: SECRET,
-					[name]: environmentOf(api)[name] ?? "",
-				}),
-			);
-		}
+		// What may be given from outside is a setting, too: another name is a fault.
+		const outside = Object.fromEntries(
+			Object.entries(api.environment ?? {}).map(([name, value]) => [
+				name,
+				value ?? "",
+			]),
+		);
+		readConfig({ ...outside, CORKBOARD_SECRET: SECRET });
 	});
 
 	test("asks for nothing: no variable has to be set for it", () => {
