@@ -12,9 +12,14 @@ import { ownFolder } from "../sqlite/ownFolder.ts";
 import { openMysqlStorage } from "../storage/mysql.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite.ts";
+import {
+	createSwitchingStorage,
+	type SwitchingStorage,
+} from "../storage/switching.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
-import { rangeOf } from "../topology/ranges.ts";
+import { generationOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
+import { watchTopology } from "../topology/watch.ts";
 
 /**
  * How the data is held:
@@ -40,8 +45,13 @@ export async function openStore(
 	},
 	resources: AsyncDisposableStack,
 ): Promise<Store> {
-	const storage = await openStorage(access, given, resources);
-	const shared = openShared(config, given.topology, resources);
+	const { storage, current, follow } = await openStorage(
+		config,
+		access,
+		given,
+		resources,
+	);
+	const shared = openShared(config, current, resources);
 	// Without a channel nobody tells this process what others write.
 	const isTold = storage.isOwnedAlone || config.redis !== null;
 	const store = createStore({
@@ -51,8 +61,19 @@ export async function openStore(
 		cacheBytes: access === "own" && isTold ? CACHE_BYTES : 0,
 		...(shared !== null && { shared: shared.shared }),
 	});
-	if (access === "own") shared?.listen(store);
+	if (access === "own") {
+		shared?.listen(store);
+		follow(store);
+	}
 	return store;
+}
+
+interface Opened {
+	readonly storage: Storage;
+	/** The topology in use. */
+	readonly current: () => Topology;
+	/** From now on edits of the topology file are taken up. */
+	readonly follow: (store: Store) => void;
 }
 
 /** Before anything is made or read in the folders of an embedded topology. */
@@ -68,26 +89,60 @@ export function takeFolders(
 }
 
 async function openStorage(
+	config: Config,
 	access: Access,
 	{ model, topology }: { readonly model: Model; readonly topology: Topology },
 	resources: AsyncDisposableStack,
-): Promise<Storage> {
+): Promise<Opened> {
 	if (foldersOf(topology).size === 0) {
-		return resources.use(
-			await openMysqlStorage({ model, topology, readOnly: access === "read" }),
+		const storage = resources.use(
+			await createSwitchingStorage(
+				(version) =>
+					openMysqlStorage({
+						model,
+						topology: version,
+						readOnly: access === "read",
+					}),
+				topology,
+			),
 		);
+		return {
+			storage,
+			current: () => storage.topology,
+			follow: (store) => followFile(config, storage, store, resources),
+		};
 	}
 	const storage = resources.use(
 		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
 	);
 	if (access === "own") await storage.init();
-	return storage;
+	// A folder's owner cannot hand it over while it lives: its map is read once.
+	return { storage, current: () => topology, follow: () => {} };
+}
+
+function followFile(
+	{ store: from }: Config,
+	storage: SwitchingStorage,
+	store: Store,
+	resources: AsyncDisposableStack,
+): void {
+	if (from.kind !== "topology") return;
+	resources.use(
+		watchTopology(from.file, {
+			keptAt: `${from.file}.kept`,
+			async onChange(topology) {
+				await storage.adopt(topology);
+				// What was read from a primary that lost its part is not the new one's.
+				store.forgetAll();
+			},
+		}),
+	);
 }
 
 /** The layers that processes share; null where there are none. */
 function openShared(
 	config: Config,
-	topology: Topology,
+	current: () => Topology,
 	resources: AsyncDisposableStack,
 ): { readonly shared: Shared; listen(store: Store): void } | null {
 	const { memcached, redis } = config;
@@ -115,7 +170,7 @@ function openShared(
 			objects,
 			heads,
 			publish: (keys) => void channel?.publish(keys),
-			generationOf: (shard) => rangeOf(topology, shard)?.generation ?? 0,
+			generationOf: (shard) => generationOf(current(), shard),
 		},
 		listen(store) {
 			listener = store;

@@ -8,7 +8,9 @@ import type { Topology } from "../topology/types.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
 import { checkAll } from "./check.ts";
 import { demoIn } from "./demo.ts";
+import { openDocuments } from "./documents.ts";
 import type { Io } from "./io.ts";
+import { logNews } from "./news.ts";
 import type { Corkboard } from "./open.ts";
 import { topologyOf } from "./topology.ts";
 import { welcome } from "./welcome.ts";
@@ -32,6 +34,8 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	if (given.options.check !== undefined) return checkAll(config, io);
 	if (workers > 1) return serveWith(workers, io);
 	const interruption = io.interruption();
+	const log = createLog(config.log);
+	using _news = logNews(log);
 	await using corkboard = await io.open(config, "own");
 	const { store } = config;
 	const demo =
@@ -41,6 +45,8 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	if (interruption.aborted) return 0;
 	// A token for everybody who looks is for machines of one's own.
 	const shown = demo && config.mode === "development" ? { demo } : {};
+	await using resources = new AsyncDisposableStack();
+	const documents = await openDocuments(config, corkboard, log, resources);
 	await using server = await startServer({
 		schema: corkboard.schema,
 		execute: corkboard.execute,
@@ -53,7 +59,14 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		cors: config.cors,
 		trustProxy: config.trustProxy,
 		...shown,
-		log: createLog(config.log),
+		documents,
+		dependsOnViewer: corkboard.planner.dependsOnViewer,
+		httpStatus: config.http.status,
+		httpMaxAge: config.http.maxAge,
+		compression: config.http.compression,
+		rateLimit: config.http.rateLimit,
+		requestIdHeader: config.http.requestIdHeader,
+		log,
 		ready: () => canRead(corkboard),
 	});
 	if (config.mode === "development" && !isWorker()) {

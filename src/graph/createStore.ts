@@ -292,6 +292,10 @@ export function createStore(options: {
 			}
 		},
 
+		forgetAll() {
+			for (const cache of [objects, heads, lookups]) cache.clear();
+		},
+
 		bypass(on) {
 			for (const cache of [objects, heads, lookups]) cache.bypass(on);
 		},

@@ -64,6 +64,8 @@ export interface Store {
 	clear(changed: Changed): Promise<boolean>;
 	/** Forget here what another process changed: keys as `Shared.publish` was given them. */
 	heard(keys: readonly string[]): void;
+	/** Forget all that is kept in the process: what it was read from is no longer what it would be read from. */
+	forgetAll(): void;
 	/** While other processes cannot be heard, nothing in this one is to be believed. */
 	bypass(on: boolean): void;
 }
