@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -113,6 +114,11 @@ export class Server implements AsyncDisposable {
 	/** It accepts connections, the kernel does that, and answers nothing until `resume`. */
 	pause(): void {
 		this.#signal("SIGSTOP");
+		// The signal is on its way, and a thread on another core may still answer.
+		const until = performance.now() + STOP_LIMIT_MS;
+		while (!isStopped(this.pid) && performance.now() < until) {
+			Atomics.wait(NOTHING, 0, 0, 1);
+		}
 	}
 
 	resume(): void {
@@ -204,5 +210,20 @@ async function within<T>(
 		return await Promise.race([promise, late]);
 	} finally {
 		timer.abort();
+	}
+}
+
+const STOP_LIMIT_MS = 1_000;
+const NOTHING = new Int32Array(new SharedArrayBuffer(4));
+
+/** Whether all threads of a process stand still (proc(5): state T). Elsewhere than on Linux nobody can tell. */
+function isStopped(pid: number): boolean {
+	try {
+		return readdirSync(`/proc/${pid}/task`).every((thread) => {
+			const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+			return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
+		});
+	} catch {
+		return true;
 	}
 }
