@@ -3,6 +3,18 @@ import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CorkboardError } from "./errors.ts";
 import { nearest } from "./util/nearest.ts";
+import {
+	hosts,
+	integer,
+	keysUrl,
+	list,
+	oneOf,
+	onOrOff,
+	origins,
+	proxies,
+	rate,
+	redisUrl,
+} from "./util/settings.ts";
 
 /** What the environment asks for, checked (CONTRACT: "Settings"). Read once, by the entry points only. */
 export interface Config {
@@ -17,13 +29,50 @@ export interface Config {
 	readonly redis: string | null;
 	/** The HS256 secret; null when it is the embedded folder's own: `embeddedSecret`. */
 	readonly secret: Uint8Array | null;
+	readonly identity: IdentityConfig;
 	readonly graphiql: boolean;
 	readonly maxPrice: number;
+	/** Edges and objects that one viewer or address may read in so many milliseconds; null for any number. */
+	readonly spending: { readonly points: number; readonly perMs: number } | null;
 	/** Origins whose pages may ask, besides localhost's in development. */
 	readonly cors: readonly string[];
 	readonly log: { readonly level: LogLevel; readonly format: LogFormat };
 	/** Whether X-Forwarded-* headers are believed, or from which addresses and networks (Fastify's `trustProxy`). */
 	readonly trustProxy: boolean | string;
+	readonly persistedDocuments: {
+		readonly mode: "off" | "report" | "strict";
+		/** None where it is off, at least one otherwise. */
+		readonly files: readonly string[];
+	};
+	readonly http: HttpConfig;
+}
+
+/** Which tokens are believed. */
+export interface IdentityConfig {
+	/** Where the public keys of whoever signs them are; null: we sign them, with the secret. */
+	readonly jwks: string | null;
+	readonly claims: {
+		readonly issuer: string | null;
+		readonly audience: string | null;
+		/** The claim that names the user. */
+		readonly subject: string;
+	};
+}
+
+/** How answers go out, and what is asked of requests before they are looked at. */
+export interface HttpConfig {
+	/** Which reading of GraphQL over HTTP the status codes follow. */
+	readonly status: "audit" | "draft";
+	/** How long (s) others may keep the answer to a GET that holds nothing of a viewer's. */
+	readonly maxAge: number;
+	readonly compression: boolean;
+	/** Of one address; null for none. */
+	readonly rateLimit: {
+		readonly requests: number;
+		readonly perMs: number;
+	} | null;
+	/** The header, in lower case, in which a proxy says what it calls a request. */
+	readonly requestIdHeader: string | null;
 }
 
 export type Store =
@@ -64,12 +113,27 @@ const SETTINGS = [
 	"CORKBOARD_MEMCACHED",
 	"CORKBOARD_REDIS",
 	"CORKBOARD_SECRET",
+	"CORKBOARD_JWKS",
+	"CORKBOARD_ISSUER",
+	"CORKBOARD_AUDIENCE",
+	"CORKBOARD_SUBJECT_CLAIM",
 	"CORKBOARD_GRAPHIQL",
 	"CORKBOARD_MAX_PRICE",
+	"CORKBOARD_BUDGET",
 	"CORKBOARD_CORS",
 	"CORKBOARD_LOG",
 	"CORKBOARD_TRUST_PROXY",
+	"CORKBOARD_DOCUMENTS",
+	"CORKBOARD_DOCUMENT_FILES",
+	"CORKBOARD_HTTP_STATUS",
+	"CORKBOARD_HTTP_MAX_AGE",
+	"CORKBOARD_COMPRESSION",
+	"CORKBOARD_RATE_LIMIT",
+	"CORKBOARD_REQUEST_ID",
 ];
+
+/** Of an address, in production where addresses are known to be the clients' own. */
+const RATE_LIMIT = { requests: 600, perMs: 60_000 } as const;
 
 /**
  * The environment as settings. Every fault is told at once, in one error. A
@@ -99,7 +163,7 @@ export function readConfig(
 				: JSON.stringify(text);
 			faults.push(`${name} must be ${expected} but got: ${got}`);
 		}
-		return value ?? otherwise;
+		return value === undefined ? otherwise : value;
 	};
 
 	for (const name of Object.keys(environment)) {
@@ -133,6 +197,37 @@ export function readConfig(
 		(text) => oneOf(["development", "production"] as const, text),
 		file === undefined ? "development" : "production",
 	);
+	const trustProxy = setting(
+		"CORKBOARD_TRUST_PROXY",
+		"off, on, or addresses and networks with commas between them",
+		proxies,
+		false,
+	);
+	const persistedDocuments = {
+		mode: setting(
+			"CORKBOARD_DOCUMENTS",
+			"off, report or strict",
+			(text) => oneOf(["off", "report", "strict"] as const, text),
+			"off",
+		),
+		files: list(given("CORKBOARD_DOCUMENT_FILES") ?? ""),
+	};
+	if (
+		persistedDocuments.mode === "off" &&
+		persistedDocuments.files.length > 0
+	) {
+		faults.push(
+			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
+		);
+	}
+	if (
+		persistedDocuments.mode !== "off" &&
+		persistedDocuments.files.length === 0
+	) {
+		faults.push(
+			`CORKBOARD_DOCUMENTS=${persistedDocuments.mode} needs CORKBOARD_DOCUMENT_FILES, paths with commas between them, but got none`,
+		);
+	}
 	const demo = setting("CORKBOARD_DEMO", "on or off", onOrOff, true);
 	const secret = given("CORKBOARD_SECRET");
 	if (secret !== undefined && Buffer.byteLength(secret) < SECRET_BYTES) {
@@ -144,6 +239,44 @@ export function readConfig(
 	if (secret === undefined && file !== undefined && need === "needed") {
 		faults.push(
 			`CORKBOARD_SECRET must be given with a topology, at least ${SECRET_BYTES} bytes that every server of the fleet shares, but got nothing`,
+		);
+	}
+
+	const jwks = setting(
+		"CORKBOARD_JWKS",
+		"an https address (http only for this machine)",
+		(text) => keysUrl(text),
+		null,
+	);
+	const claims = {
+		issuer: given("CORKBOARD_ISSUER") ?? null,
+		audience: given("CORKBOARD_AUDIENCE") ?? null,
+		subject: given("CORKBOARD_SUBJECT_CLAIM") ?? "sub",
+	};
+	if (jwks !== null && (claims.issuer === null || claims.audience === null)) {
+		faults.push(
+			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
+		);
+	}
+	const maxPrice = setting(
+		"CORKBOARD_MAX_PRICE",
+		"an integer from 1 to 1000000000",
+		(text) => integer(text, 1, 1_000_000_000),
+		50_000,
+	);
+	const spending = setting(
+		"CORKBOARD_BUDGET",
+		"off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute",
+		rate,
+		null,
+	);
+	const budget = spending && {
+		points: spending.requests,
+		perMs: spending.perMs,
+	};
+	if (budget !== null && budget.points < maxPrice) {
+		faults.push(
+			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_PRICE, or some operations could never run, but got: ${budget.points} and ${maxPrice}`,
 		);
 	}
 
@@ -173,18 +306,15 @@ export function readConfig(
 			null,
 		),
 		secret: secret === undefined ? null : Buffer.from(secret),
+		identity: { jwks, claims },
 		graphiql: setting(
 			"CORKBOARD_GRAPHIQL",
 			"on or off",
 			onOrOff,
 			mode === "development",
 		),
-		maxPrice: setting(
-			"CORKBOARD_MAX_PRICE",
-			"an integer from 1 to 1000000000",
-			(text) => integer(text, 1, 1_000_000_000),
-			50_000,
-		),
+		maxPrice,
+		spending: budget,
 		cors: setting(
 			"CORKBOARD_CORS",
 			"origins with commas between them, like https://example.com, or off",
@@ -197,12 +327,41 @@ export function readConfig(
 			(text) => logging(text, mode),
 			{ level: "info", format: mode === "development" ? "text" : "json" },
 		),
-		trustProxy: setting(
-			"CORKBOARD_TRUST_PROXY",
-			"off, on, or addresses and networks with commas between them",
-			proxies,
-			false,
-		),
+		trustProxy,
+		persistedDocuments,
+		http: {
+			status: setting(
+				"CORKBOARD_HTTP_STATUS",
+				"audit or draft",
+				(text) => oneOf(["audit", "draft"] as const, text),
+				"audit",
+			),
+			maxAge: setting(
+				"CORKBOARD_HTTP_MAX_AGE",
+				"seconds from 0 to 31536000",
+				(text) => integer(text, 0, 31_536_000),
+				10,
+			),
+			compression: setting("CORKBOARD_COMPRESSION", "on or off", onOrOff, true),
+			rateLimit: setting(
+				"CORKBOARD_RATE_LIMIT",
+				"off, or requests of one address in a second, minute or hour, like 600/minute",
+				rate,
+				// Behind a proxy that is not believed all clients have one address.
+				mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
+			),
+			requestIdHeader: setting(
+				"CORKBOARD_REQUEST_ID",
+				"off, or the name of a header like x-request-id",
+				(text) =>
+					text === "off"
+						? null
+						: /^[a-z][a-z0-9-]{0,63}$/i.test(text)
+							? text.toLowerCase()
+							: undefined,
+				null,
+			),
+		},
 	};
 	if (faults.length > 0) {
 		throw new CorkboardError("BAD_CONFIG", faults.join("\n"));
@@ -257,60 +416,6 @@ async function readSecret(file: string): Promise<Uint8Array | undefined> {
 	return Buffer.from(text);
 }
 
-function oneOf<T extends string>(
-	words: readonly T[],
-	text: string,
-): T | undefined {
-	return words.find((word) => word === text);
-}
-
-function onOrOff(text: string): boolean | undefined {
-	return text === "on" ? true : text === "off" ? false : undefined;
-}
-
-function integer(text: string, least: number, most: number) {
-	const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : Number.NaN;
-	return value >= least && value <= most ? value : undefined;
-}
-
-function list(text: string): readonly string[] {
-	return text
-		.split(",")
-		.map((part) => part.trim())
-		.filter((part) => part !== "");
-}
-
-function hosts(text: string): readonly string[] | undefined {
-	const parts = list(text);
-	const areHosts = parts.every((part) => {
-		const [, port] =
-			/^(?:[\w.-]+|\[[\da-fA-F:]+\]):(\d{1,5})$/.exec(part) ?? [];
-		return port !== undefined && integer(port, 1, 65_535) !== undefined;
-	});
-	return parts.length > 0 && areHosts ? parts : undefined;
-}
-
-function redisUrl(text: string): string | undefined {
-	const url = URL.parse(text);
-	return url !== null &&
-		["redis:", "rediss:"].includes(url.protocol) &&
-		url.hostname !== ""
-		? text
-		: undefined;
-}
-
-function origins(text: string): readonly string[] | undefined {
-	if (text === "off") return [];
-	const parts = list(text);
-	const areOrigins = parts.every(
-		(part) =>
-			/^https?:\/\//.test(part) &&
-			URL.canParse(part) &&
-			new URL(part).origin === part,
-	);
-	return areOrigins ? parts : undefined;
-}
-
 function logging(text: string, mode: Config["mode"]) {
 	let level: LogLevel | undefined;
 	let format: LogFormat | undefined;
@@ -325,11 +430,4 @@ function logging(text: string, mode: Config["mode"]) {
 		level: level ?? "info",
 		format: format ?? (mode === "development" ? "text" : "json"),
 	} as const;
-}
-
-function proxies(text: string): boolean | string | undefined {
-	const areAddresses = list(text).every((part) =>
-		/^[0-9a-f.:]*[.:][0-9a-f.:]*(?:\/[0-9]{1,3})?$/i.test(part),
-	);
-	return onOrOff(text) ?? (areAddresses ? text : undefined);
 }

@@ -17,6 +17,8 @@ export const CHANNELS = {
 	cacheHost: channel("corkboard.cacheHost"),
 	/** What became of the topology file as it stands: `TopologyNews`. */
 	topology: channel("corkboard.topology"),
+	/** A document ran that is in no file of documents: `UnknownDocument`. */
+	unknownDocument: channel("corkboard.unknownDocument"),
 } as const;
 
 export interface StorageCall {
@@ -44,7 +46,14 @@ export interface CacheCall {
 	readonly layer: CacheLayer;
 	readonly host: string;
 	/** `lease` follows a `look` that missed. */
-	readonly verb: "look" | "lease" | "fill" | "bury" | "clear" | "publish";
+	readonly verb:
+		| "look"
+		| "lease"
+		| "fill"
+		| "bury"
+		| "clear"
+		| "publish"
+		| "spend";
 	readonly keys: number;
 	readonly ms: number;
 	/** False when it failed or came too late. What is skipped is not told. */
@@ -70,6 +79,12 @@ export interface TopologyNews {
 	/** The version in use. */
 	readonly version: number;
 	readonly error?: unknown;
+}
+
+export interface UnknownDocument {
+	/** Of its text: 64 hex digits. */
+	readonly sha256: string;
+	readonly operationName: string | null;
 }
 
 export type CacheLayer = "request" | "process" | "memcached" | "redis";

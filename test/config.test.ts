@@ -37,10 +37,23 @@ describe("readConfig", () => {
 			redis: null,
 			secret: null,
 			graphiql: true,
+			identity: {
+				jwks: null,
+				claims: { issuer: null, audience: null, subject: "sub" },
+			},
+			spending: null,
 			maxPrice: 50_000,
 			cors: [],
 			log: { level: "info", format: "text" },
 			trustProxy: false,
+			persistedDocuments: { mode: "off", files: [] },
+			http: {
+				status: "audit",
+				maxAge: 10,
+				compression: true,
+				rateLimit: null,
+				requestIdHeader: null,
+			},
 		});
 	});
 
@@ -59,10 +72,23 @@ describe("readConfig", () => {
 				redis: null,
 				secret: Buffer.from(SECRET),
 				graphiql: false,
+				identity: {
+					jwks: null,
+					claims: { issuer: null, audience: null, subject: "sub" },
+				},
+				spending: null,
 				maxPrice: 50_000,
 				cors: [],
 				log: { level: "info", format: "json" },
 				trustProxy: false,
+				persistedDocuments: { mode: "off", files: [] },
+				http: {
+					status: "audit",
+					maxAge: 10,
+					compression: true,
+					rateLimit: null,
+					requestIdHeader: null,
+				},
 			},
 		);
 	});
@@ -77,10 +103,22 @@ describe("readConfig", () => {
 				CORKBOARD_DEMO: "off",
 				CORKBOARD_SECRET: SECRET,
 				CORKBOARD_GRAPHIQL: "on",
+				CORKBOARD_JWKS: "https://id.example.com/keys",
+				CORKBOARD_ISSUER: "https://id.example.com",
+				CORKBOARD_AUDIENCE: "corkboard",
+				CORKBOARD_SUBJECT_CLAIM: "user_id",
 				CORKBOARD_MAX_PRICE: "7",
+				CORKBOARD_BUDGET: "200/minute",
 				CORKBOARD_CORS: "https://example.com, http://localhost:3000",
 				CORKBOARD_LOG: "text,debug",
 				CORKBOARD_TRUST_PROXY: "127.0.0.1,10.0.0.0/8,fd00::/8",
+				CORKBOARD_DOCUMENTS: "strict",
+				CORKBOARD_DOCUMENT_FILES: "web.json, ios.json",
+				CORKBOARD_HTTP_STATUS: "draft",
+				CORKBOARD_HTTP_MAX_AGE: "0",
+				CORKBOARD_COMPRESSION: "off",
+				CORKBOARD_RATE_LIMIT: "50/second",
+				CORKBOARD_REQUEST_ID: "X-Request-Id",
 			}),
 			{
 				host: "::1",
@@ -91,10 +129,27 @@ describe("readConfig", () => {
 				redis: null,
 				secret: Buffer.from(SECRET),
 				graphiql: true,
+				identity: {
+					jwks: "https://id.example.com/keys",
+					claims: {
+						issuer: "https://id.example.com",
+						audience: "corkboard",
+						subject: "user_id",
+					},
+				},
 				maxPrice: 7,
+				spending: { points: 200, perMs: 60_000 },
 				cors: ["https://example.com", "http://localhost:3000"],
 				log: { level: "debug", format: "text" },
 				trustProxy: "127.0.0.1,10.0.0.0/8,fd00::/8",
+				persistedDocuments: { mode: "strict", files: ["web.json", "ios.json"] },
+				http: {
+					status: "draft",
+					maxAge: 0,
+					compression: false,
+					rateLimit: { requests: 50, perMs: 1_000 },
+					requestIdHeader: "x-request-id",
+				},
 			},
 		);
 	});
@@ -107,21 +162,37 @@ describe("readConfig", () => {
 				CORKBOARD_DEMO: "no",
 				CORKBOARD_SECRET: "short",
 				CORKBOARD_GRAPHIQL: "true",
+				CORKBOARD_JWKS: "http://id.example.com/keys",
+				CORKBOARD_BUDGET: "many",
 				CORKBOARD_MAX_PRICE: "0",
 				CORKBOARD_CORS: "https://example.com/path",
 				CORKBOARD_LOG: "info,debug",
 				CORKBOARD_TRUST_PROXY: "everybody",
+				CORKBOARD_DOCUMENTS: "on",
+				CORKBOARD_HTTP_STATUS: "200",
+				CORKBOARD_HTTP_MAX_AGE: "-1",
+				CORKBOARD_COMPRESSION: "gzip",
+				CORKBOARD_RATE_LIMIT: "600",
+				CORKBOARD_REQUEST_ID: "a b",
 			}),
 			[
 				'CORKBOARD_MODE must be development or production but got: "test"',
+				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
+				'CORKBOARD_DOCUMENTS must be off, report or strict but got: "on"',
 				'CORKBOARD_DEMO must be on or off but got: "no"',
 				"CORKBOARD_SECRET must have at least 32 bytes but got: 5",
+				'CORKBOARD_JWKS must be an https address (http only for this machine) but got: "http://id.example.com/keys"',
+				'CORKBOARD_MAX_PRICE must be an integer from 1 to 1000000000 but got: "0"',
+				'CORKBOARD_BUDGET must be off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute but got: "many"',
 				'PORT must be a port from 0 to 65535 but got: "65536"',
 				'CORKBOARD_GRAPHIQL must be on or off but got: "true"',
-				'CORKBOARD_MAX_PRICE must be an integer from 1 to 1000000000 but got: "0"',
 				'CORKBOARD_CORS must be origins with commas between them, like https://example.com, or off but got: "https://example.com/path"',
 				'CORKBOARD_LOG must be a level (trace, debug, info, warn, error, fatal, silent), a format (text, json), or both with a comma between them but got: "info,debug"',
-				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
+				'CORKBOARD_HTTP_STATUS must be audit or draft but got: "200"',
+				'CORKBOARD_HTTP_MAX_AGE must be seconds from 0 to 31536000 but got: "-1"',
+				'CORKBOARD_COMPRESSION must be on or off but got: "gzip"',
+				'CORKBOARD_RATE_LIMIT must be off, or requests of one address in a second, minute or hour, like 600/minute but got: "600"',
+				'CORKBOARD_REQUEST_ID must be off, or the name of a header like x-request-id but got: "a b"',
 			],
 		);
 	});
@@ -179,6 +250,39 @@ describe("readConfig", () => {
 			"CORKBOARD_SECRET must be given with a topology, at least 32 bytes that every server of the fleet shares, but got nothing",
 		]);
 		assert.equal(readConfig(environment, { secret: "unneeded" }).secret, null);
+	});
+
+	test("wants to know for whom the tokens of other keys are, and a budget that the dearest operation fits in", () => {
+		assert.deepEqual(faultsOf({ CORKBOARD_JWKS: "http://localhost/keys" }), [
+			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
+		]);
+		assert.deepEqual(faultsOf({ CORKBOARD_BUDGET: "1000/minute" }), [
+			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_PRICE, or some operations could never run, but got: 1000 and 50000",
+		]);
+	});
+
+	test("wants files for documents that are told apart, and no files otherwise", () => {
+		assert.deepEqual(faultsOf({ CORKBOARD_DOCUMENTS: "strict" }), [
+			"CORKBOARD_DOCUMENTS=strict needs CORKBOARD_DOCUMENT_FILES, paths with commas between them, but got none",
+		]);
+		assert.deepEqual(faultsOf({ CORKBOARD_DOCUMENT_FILES: "web.json" }), [
+			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
+		]);
+	});
+
+	test("limits the rate of addresses in production where they are the clients' own", () => {
+		const limit = (environment: Record<string, string>) =>
+			readConfig(environment).http.rateLimit;
+		const production = { CORKBOARD_MODE: "production" };
+		const proxied = { ...production, CORKBOARD_TRUST_PROXY: "10.0.0.0/8" };
+		assert.deepEqual(limit(proxied), { requests: 600, perMs: 60_000 });
+		assert.equal(limit(production), null);
+		assert.equal(limit({ CORKBOARD_TRUST_PROXY: "on" }), null);
+		assert.equal(limit({ ...proxied, CORKBOARD_RATE_LIMIT: "off" }), null);
+		assert.deepEqual(limit({ CORKBOARD_RATE_LIMIT: "9/hour" }), {
+			requests: 9,
+			perMs: 3_600_000,
+		});
 	});
 
 	test("refuses a topology together with an embedded folder", () => {

@@ -9,6 +9,7 @@ import { guardsOf } from "../src/graph/rules.ts";
 import { resolvers } from "../src/graphql/resolvers/all.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
+import { checkTopology } from "../src/topology/check.ts";
 import { command } from "./cli/captured.ts";
 import { theModel } from "./helpers/model.ts";
 
@@ -77,6 +78,12 @@ describe("README", () => {
 				`README lacks: ${synopsis}`,
 			);
 		}
+	});
+
+	it("shows a topology that is one", () => {
+		const shown = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(readme)?.[1];
+		assert.ok(shown);
+		assert.equal(checkTopology(JSON.parse(shown)).shards.length, 2);
 	});
 
 	it("names files and scripts that exist", () => {

@@ -5,7 +5,6 @@ import { relayTags } from "./relayTags.ts";
 
 const root = import.meta.dirname;
 
-// biome-ignore lint/style/noDefaultExport: where Vite looks for it
 export default defineConfig({
 	root,
 	plugins: [

@@ -5,7 +5,7 @@ import { didYouMean } from "../util/nearest.ts";
 export interface Usage {
 	/** One sentence. */
 	readonly about: string;
-	/** What follows the options, all of it required: `["FILE|-"]`. */
+	/** What follows the options, all of it required: `["FILE|-"]`. The last may be given several times: `["FILE…"]`. */
 	readonly operands: readonly string[];
 	/** What may follow them, all of it or nothing. */
 	readonly optional?: readonly string[];
@@ -70,7 +70,11 @@ export function parseArguments(
 	const counts = [usage.operands, allOperands(usage)].map(
 		({ length }) => length,
 	);
-	if (!counts.includes(operands.length)) {
+	const isOpen = usage.operands.at(-1)?.endsWith("…") === true;
+	if (
+		!counts.includes(operands.length) &&
+		!(isOpen && operands.length > usage.operands.length)
+	) {
 		throw new UsageError(
 			`expected: ${synopsis(command, usage)} but got ${operands.length === 0 ? "nothing" : operands.map(quoted).join(" ")} where ${allOperands(usage).join(" ") || "nothing"} belongs`,
 		);

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
+import { checkDocumentFile } from "../server/documents/check.ts";
+import { readText } from "../server/documents/files.ts";
 import { holdsData } from "../sqlite/holdsData.ts";
+import { documentRules } from "./documentRules.ts";
 import type { Io } from "./io.ts";
 import { ownModel, SCHEMA_FOLDER } from "./model.ts";
 import { topologyOf } from "./topology.ts";
@@ -16,6 +19,11 @@ export async function checkAll(config: Config, io: Io): Promise<number> {
 	const { model } = ownModel();
 	const topology = topologyOf(config);
 	const faults = [...lockFaults()];
+	for (const path of config.persistedDocuments.files) {
+		const rules = documentRules(config.maxPrice);
+		const text = await readText(path);
+		faults.push(...(await checkDocumentFile(path, text, rules)).faults);
+	}
 	let shards = "made at the first start";
 	if (config.store.kind === "topology" || holdsData(config.store.folder)) {
 		await using corkboard = await io.open(config, "read");

@@ -1,9 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
-import { DEMO_QUERY } from "../demo/query.ts";
+import { readQuery } from "../graphql/document.ts";
 import { storedFaults } from "../graphql/input/storedFaults.ts";
+import type { Id } from "../id/ids.ts";
 import { importLines } from "../ops/import.ts";
 import type { Demo } from "../server/graphiql/serve.ts";
 import type { Io } from "./io.ts";
@@ -30,13 +32,40 @@ export async function demoIn(
 		await writeFile(file, `${"made" satisfies State}\n`);
 	}
 	const user = await userNamed(corkboard, DEMO_USERNAME);
-	return user
+	return user && corkboard.tokens.signs
 		? {
 				username: DEMO_USERNAME,
 				token: await corkboard.tokens.sign(user),
-				query: DEMO_QUERY,
+				examples: demoExamples(await pinToLike(corkboard, user)),
 			}
 		: undefined;
+}
+
+/** One the demo user does not like yet, if there is one. */
+async function pinToLike(
+	corkboard: Corkboard,
+	viewer: Id,
+): Promise<string | undefined> {
+	const { data } = await corkboard.planner.execute({
+		document: readQuery(corkboard.schema, SOME_PINS, "the demo's pins"),
+		variables: {},
+		context: corkboard.request(viewer),
+	});
+	const pins = pinsIn(data);
+	return (pins.find(({ viewerLikes }) => !viewerLikes) ?? pins[0])?.id;
+}
+
+interface Liked {
+	readonly id: string;
+	readonly viewerLikes: boolean;
+}
+
+/** Wherever in an answer they are. */
+function pinsIn(value: unknown): Liked[] {
+	if (typeof value !== "object" || value === null) return [];
+	return "viewerLikes" in value
+		? [value as Liked]
+		: Object.values(value).flatMap(pinsIn);
 }
 
 /** False if it was interrupted. */

@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	id: () => import("./id.ts"),
 	token: () => import("./token.ts"),
 	"schema print": () => import("./schema-print.ts"),
+	"documents check": () => import("./documents-check.ts"),
 	"topology check": () => import("./topology-check.ts"),
 };
 

@@ -1,8 +1,8 @@
 import { type Config, embeddedSecret } from "../config.ts";
-import { guardsOf, isLiving } from "../graph/rules.ts";
+import { guardsOf, isVisible } from "../graph/rules.ts";
 import type { Store } from "../graph/store.ts";
 import { graceOf, Sweeper, sweep } from "../graph/sweeper.ts";
-import { createView } from "../graph/view.ts";
+import { createView, type View } from "../graph/view.ts";
 import { createWrites } from "../graph/writes.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { resolvers } from "../graphql/resolvers/all.ts";
@@ -13,7 +13,11 @@ import type { ReadModel } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import type { Execute } from "../server/apollo.ts";
-import { createTokens, type Tokens } from "../server/identity.ts";
+import {
+	createJwksTokens,
+	createTokens,
+	type Tokens,
+} from "../server/tokens.ts";
 import type { Storage } from "../storage/port.ts";
 import type { Topology } from "../topology/types.ts";
 import { ownModel } from "./model.ts";
@@ -36,6 +40,8 @@ export interface Corkboard extends AsyncDisposable {
 	readonly execute: Execute;
 	/** Whether this id names a user who may be a viewer. */
 	isUser(id: Id): Promise<boolean>;
+	/** The user linked to this account of whoever else signs tokens. */
+	userOf(account: string): Promise<Id | null>;
 }
 
 const MAX_PLANS = 1_000;
@@ -52,7 +58,11 @@ export async function openCorkboard(
 	const topology = topologyOf(config);
 	takeFolders(topology, access, opened);
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
-	const tokens = createTokens(secret, TOKEN_LIFETIME_S);
+	const { jwks, claims } = config.identity;
+	const tokens =
+		jwks === null
+			? createTokens(secret, TOKEN_LIFETIME_S, claims)
+			: createJwksTokens(jwks, claims);
 	const store = await openStore(
 		config,
 		access,
@@ -73,16 +83,18 @@ export async function openCorkboard(
 		hideSuggestions: config.mode === "production",
 	});
 
-	const request = (viewer: Id | null): RequestContext => {
-		const graph = createView(store, viewer);
+	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
 		return {
 			graph,
 			writes: createWrites(store, graph.forget),
 			viewer,
-			signToken: tokens.sign,
+			signToken: tokens.signs ? tokens.sign : async () => null,
 			now: () => new Date(),
 		};
 	};
+	const request = (viewer: Id | null) =>
+		contextOf(viewer, createView(store, viewer));
+	const hostOf = (shard: number) => store.storage.hostOf(shard);
 	const resources = opened.move();
 	return {
 		config,
@@ -94,13 +106,26 @@ export async function openCorkboard(
 		planner,
 		tokens,
 		request,
-		execute({ viewer, ...operation }) {
-			return planner.execute({ ...operation, context: request(viewer) });
+		async execute({ viewer, explain, meter, ...operation }) {
+			const graph = createView(store, viewer);
+			const executed = await planner.execute({
+				...operation,
+				context: contextOf(viewer, graph),
+				admit: meter.admit,
+				...(explain ? { explain: { hostOf } } : {}),
+			});
+			meter.read(graph.read);
+			return executed;
 		},
 		async isUser(id) {
 			const [user] = await store.objects([id]);
 			if (user instanceof Error) throw user;
-			return user?.type === "User" && isLiving(user);
+			return user?.type === "User" && isVisible(user, id);
+		},
+		async userOf(account) {
+			const [row] = await store.lookups([{ name: "account", key: account }]);
+			if (row instanceof Error) throw row;
+			return row?.id ?? null;
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};

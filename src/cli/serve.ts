@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { openRedisBuckets } from "../cache/redisBuckets.ts";
 import { type Config, readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
+import { type Budget, createBudget } from "../server/budget.ts";
 import { createLog } from "../server/log.ts";
 import { startServer } from "../server/server.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
@@ -51,6 +53,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		schema: corkboard.schema,
 		execute: corkboard.execute,
 		isUser: corkboard.isUser,
+		userOf: corkboard.userOf,
 		tokens: corkboard.tokens,
 		mode: config.mode,
 		graphiql: config.graphiql,
@@ -66,6 +69,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		compression: config.http.compression,
 		rateLimit: config.http.rateLimit,
 		requestIdHeader: config.http.requestIdHeader,
+		budget: budgetOf(config, resources),
 		log,
 		ready: () => canRead(corkboard),
 	});
@@ -81,6 +85,19 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	}
 	if (!interruption.aborted) await once(interruption, "abort");
 	return 0;
+}
+
+/** Shared by all processes where there is a Redis, each its own otherwise. */
+function budgetOf(
+	{ spending, redis }: Config,
+	resources: AsyncDisposableStack,
+): Budget | null {
+	if (spending === null) return null;
+	const shared =
+		redis === null
+			? null
+			: resources.use(openRedisBuckets({ url: redis, filling: spending }));
+	return createBudget(spending, shared);
 }
 
 /** Asked for a name that nobody can have. */

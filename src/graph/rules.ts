@@ -1,5 +1,5 @@
 import type { Id } from "../id/ids.ts";
-import type { Model, Reference } from "../model/types.ts";
+import type { Mapping, Model, Reference } from "../model/types.ts";
 import type { Node } from "./types.ts";
 
 /**
@@ -10,23 +10,45 @@ import type { Node } from "./types.ts";
 interface Rule {
 	/** The reference next to whose object a new one is made. */
 	readonly near?: string;
-	/** The reference whose object the viewer must be able to see to see this one. */
+	/** The reference whose object this one is a part of: it has to be there, and seen, for this one to be seen. */
 	readonly within?: string;
-	/** The reference whose object is taken from the object it is `within`, where none is given: a pin's owner is its board's. */
-	readonly inherits?: string;
+	/** The reference to whose user it belongs: seen only by who may see what is that user's. */
+	readonly belongs?: string;
+	/** Whether that user is the one of the object it is `within`, unless an import says otherwise: then it is read once for both. */
+	readonly inherits?: boolean;
 	/** Whether the viewer may see a living object whose surroundings it may see. */
 	readonly visible?: (node: Node, viewer: Id | null) => boolean;
 }
 
 const RULES: Readonly<Record<string, Rule>> = {
+	User: { visible: ({ data }) => typeof data.deactivated_at !== "string" },
 	Board: {
 		near: "owner",
+		belongs: "owner",
 		visible: ({ data }, viewer) =>
 			data.secret !== true || (viewer !== null && data.user_id === viewer),
 	},
-	Pin: { near: "board", within: "board", inherits: "owner" },
-	Comment: { near: "pin", within: "pin" },
+	Pin: { near: "board", within: "board", belongs: "owner", inherits: true },
+	Comment: { near: "pin", within: "pin", belongs: "author" },
 };
+
+/** Lists that only the user whose they are may look at: null for everyone else. */
+const PRIVATE_LISTS: ReadonlySet<string> = new Set([
+	"blockUser",
+	"blockUser.inverse",
+]);
+
+/** Who blocks whom, from either side. */
+export const BLOCKS = "blockUser";
+export const BLOCKED_BY = "blockUser.inverse";
+
+export function mayList(
+	{ name }: Mapping,
+	from: Id,
+	viewer: Id | null,
+): boolean {
+	return from === viewer || !PRIVATE_LISTS.has(name);
+}
 
 /** The reference next to whose object one of this type is made; null for one that may be made anywhere. */
 export function nearOf(model: Model, type: string): Reference | null {
@@ -37,14 +59,48 @@ export function withinOf(model: Model, type: string): Reference | null {
 	return referenceOf(model, type, RULES[type]?.within);
 }
 
-export function inheritsOf(model: Model, type: string): Reference | null {
-	return referenceOf(model, type, RULES[type]?.inherits);
+export function belongsOf(model: Model, type: string): Reference | null {
+	return referenceOf(model, type, RULES[type]?.belongs);
 }
 
-/** The references that lead from an object to all that has to be read to tell whether it may be seen: a comment's pin, the pin's board. */
-export function guardsOf(model: Model, type: string): readonly Reference[] {
+/** The reference that is taken from the object it is `within`, where none is given: a pin's owner is its board's. */
+export function inheritsOf(model: Model, type: string): Reference | null {
+	return RULES[type]?.inherits ? belongsOf(model, type) : null;
+}
+
+/** What has to be read to tell whether an object may be seen, by the reference that leads there from it. */
+export interface Guard {
+	readonly field: string;
+	/** How many objects: the one it leads to and that one's own guards. */
+	readonly objects: number;
+	/** The guard that this one comes along with: who has read a pin's board has read its owner. */
+	readonly with?: string;
+}
+
+/**
+ * A pin's board and owner; a comment's author, pin, and that pin's board and
+ * owner. What one object shares with the next is counted once: the board's
+ * owner is the pin's.
+ */
+export function guardsOf(model: Model, type: string): readonly Guard[] {
 	const within = withinOf(model, type);
-	return within === null ? [] : [within, ...guardsOf(model, within.target)];
+	const belongs = belongsOf(model, type);
+	const inherits = inheritsOf(model, type) !== null;
+	const guards: Guard[] = [];
+	if (within !== null) {
+		const around = guardsOf(model, within.target);
+		const shared = inherits ? 1 : 0;
+		const objects = around.reduce((sum, guard) => sum + guard.objects, 1);
+		guards.push({ field: within.field, objects: objects - shared });
+	}
+	if (belongs !== null) {
+		guards.push({
+			field: belongs.field,
+			objects: 1,
+			...(inherits && within !== null && { with: within.field }),
+		});
+	}
+	return guards;
 }
 
 /** Whether the object is there for anyone: not deleted, not waiting for its name, not the loser of one. */

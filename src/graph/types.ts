@@ -21,13 +21,13 @@ export interface Graph {
 		call?: Call,
 	): Promise<readonly (Node | null | CorkboardError)[]>;
 
-	/** One page of each list. `after` and `before` are cursors as clients send them. A cursor that is not of that list is an error BAD_USER_INPUT in its place. */
+	/** One page of each list; null for a list that the viewer may not look at. `after` and `before` are cursors as clients send them. A cursor that is not of that list is an error BAD_USER_INPUT in its place. */
 	pages(
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
 		call?: Call,
-	): Promise<readonly (Page | CorkboardError)[]>;
+	): Promise<readonly (Page | null | CorkboardError)[]>;
 
 	/** Whether each edge is present. */
 	contains(

@@ -5,14 +5,17 @@ import type { Id } from "../id/ids.ts";
 import { fold } from "../model/fold.ts";
 import type { Lookup } from "../model/types.ts";
 import { type Answer, PRESENT } from "../storage/port.ts";
+import { createBlocks, NO_BLOCKS } from "./blocks.ts";
 import { readPages } from "./pages.ts";
-import { isVisible, withinOf } from "./rules.ts";
+import { belongsOf, isVisible, mayList, withinOf } from "./rules.ts";
 import type { Store } from "./store.ts";
 import type { Graph, Node } from "./types.ts";
 
 /** A graph that can forget what it read, as it has to after a write of the same request. */
 export interface View extends Graph {
 	forget(): void;
+	/** Edges and objects that were read so far, from wherever: what the plan's price is the most of. */
+	readonly read: number;
 }
 
 /**
@@ -24,6 +27,13 @@ export interface View extends Graph {
 export function createView(store: Store, viewer: Id | null): View {
 	const { model } = store;
 	let kept = new Map<Id, Answer<Node | null>>();
+	let read = 0;
+	const met = (count: number) => {
+		read += count;
+	};
+	const newBlocks = () =>
+		viewer === null ? NO_BLOCKS : createBlocks(store, viewer);
+	let blocks = newBlocks();
 
 	const loader = new DataLoader<ObjectsLoad, readonly Answer<Node | null>[]>(
 		async (loads) => {
@@ -38,6 +48,7 @@ export function createView(store: Store, viewer: Id | null): View {
 			for (const [at, id] of ids.entries()) {
 				keep.set(id, answers[at] as Answer<Node | null>);
 			}
+			met(ids.length);
 			return loads.map((load) =>
 				load.ids.map((id) => keep.get(id) as Answer<Node | null>),
 			);
@@ -58,6 +69,7 @@ export function createView(store: Store, viewer: Id | null): View {
 				answer = store.cachedObject(id);
 				if (answer === undefined) break;
 				kept.set(id, answer);
+				met(1);
 			} else {
 				inRequest++;
 			}
@@ -71,35 +83,71 @@ export function createView(store: Store, viewer: Id | null): View {
 		return loader.load({ ids, call });
 	}
 
+	/** Ids of what has to be seen for this to be seen. A part of nothing is not seen; what belongs to nobody has nobody to hide it. */
+	function around(node: Node): readonly Id[] | null {
+		const within = withinOf(model, node.type);
+		const belongs = belongsOf(model, node.type);
+		const ids: Id[] = [];
+		if (within !== null) {
+			const id = node.data[within.key];
+			if (typeof id !== "string") return null;
+			ids.push(id as Id);
+		}
+		const owner = belongs === null ? null : node.data[belongs.key];
+		if (typeof owner === "string") ids.push(owner as Id);
+		return ids;
+	}
+
+	/** The users whose standing decides: an object's owner, or the user itself. */
+	function concerned(node: Node): Id | null {
+		if (node.type === "User") return node.id;
+		const belongs = belongsOf(model, node.type);
+		const owner = belongs === null ? null : node.data[belongs.key];
+		return typeof owner === "string" ? (owner as Id) : null;
+	}
+
 	async function visible(
 		ids: readonly Id[],
 		call?: Call,
 	): Promise<Answer<Node | null>[]> {
+		const listed = blocks;
+		listed.begin(call);
 		const nodes = await stored(ids, call);
-		const withins: (Id | null)[] = nodes.map((node) => {
-			if (node === null || node instanceof CorkboardError) return null;
-			const within = withinOf(model, node.type);
-			return within === null ? null : (node.data[within.key] as Id);
-		});
-		const surrounding = [
-			...new Set(withins.filter((id) => id !== null && id !== undefined)),
-		] as Id[];
-		const seen = new Map<Id, Answer<Node | null>>();
-		if (surrounding.length > 0) {
-			const answers = await visible(surrounding, call);
-			for (const [at, id] of surrounding.entries()) {
-				seen.set(id, answers[at] as Answer<Node | null>);
-			}
+		const surrounding = new Set<Id>();
+		const users = new Set<Id>();
+		for (const node of nodes) {
+			if (!isNode(node) || !isVisible(node, viewer)) continue;
+			for (const id of around(node) ?? []) surrounding.add(id);
+			const user = concerned(node);
+			if (user !== null && user !== viewer) users.add(user);
 		}
-		return nodes.map((node, at) => {
-			if (node === null || node instanceof CorkboardError) return node;
+		const seen = new Map<Id, Answer<Node | null>>();
+		const asked = [...surrounding];
+		const [answers, standings] = await Promise.all([
+			asked.length === 0 ? [] : visible(asked, call),
+			users.size === 0 ? null : listed.standing([...users], call),
+		]);
+		for (const [at, id] of asked.entries()) {
+			seen.set(id, answers[at] as Answer<Node | null>);
+		}
+		return nodes.map((node) => {
+			if (!isNode(node)) return node;
 			if (!isVisible(node, viewer)) return null;
-			const within = withins[at];
-			if (within === null) return node;
-			const around = within === undefined ? null : (seen.get(within) ?? null);
-			return around === null || around instanceof CorkboardError
-				? around
-				: node;
+			const places = around(node);
+			if (places === null) return null;
+			let error: CorkboardError | null = null;
+			for (const id of places) {
+				const place = seen.get(id) ?? null;
+				if (place === null) return null;
+				if (place instanceof CorkboardError) error = place;
+			}
+			const user = concerned(node);
+			const standing = user === null ? undefined : standings?.get(user);
+			if (standing instanceof CorkboardError) return standing;
+			// The account of whom the viewer blocks stays in sight, to unblock it.
+			if (standing?.blocked) return null;
+			if (standing?.blocks && node.type !== "User") return null;
+			return error ?? node;
 		});
 	}
 
@@ -107,10 +155,22 @@ export function createView(store: Store, viewer: Id | null): View {
 		model,
 		viewer,
 		objects: visible,
-		pages: (mapping, froms, page, call) =>
-			readPages({ store, visible }, mapping, froms, page, call),
+		async pages(mapping, froms, page, call) {
+			const may = froms.filter((from) => mayList(mapping, from, viewer));
+			const pages = await readPages(
+				{ store, visible, met },
+				mapping,
+				may,
+				page,
+				call,
+			);
+			if (may.length === froms.length) return pages;
+			const byList = new Map(may.map((from, at) => [from, pages[at]]));
+			return froms.map((from) => byList.get(from) ?? null);
+		},
 
 		async contains(mapping, from, tos, call) {
+			met(tos.length);
 			const list = { mapping, from };
 			const head = store.cachedHead(list);
 			const present = new Set(head?.edges.map((edge) => edge.to));
@@ -148,11 +208,20 @@ export function createView(store: Store, viewer: Id | null): View {
 			);
 		},
 
+		get read() {
+			return read;
+		},
+
 		forget() {
 			kept = new Map();
+			blocks = newBlocks();
 		},
 	};
 	return graph;
+}
+
+function isNode(answer: Answer<Node | null>): answer is Node {
+	return answer !== null && !(answer instanceof CorkboardError);
 }
 
 interface ObjectsLoad {

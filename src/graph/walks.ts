@@ -27,6 +27,8 @@ export interface Sources {
 		ids: readonly Id[],
 		call?: Call,
 	) => Promise<readonly Answer<Node | null>[]>;
+	/** Told how many edges were read. */
+	readonly met: (edges: number) => void;
 }
 
 /** One list being walked from one side. */
@@ -98,6 +100,7 @@ export async function advance(
 		const edges = scanned.flatMap((answer) =>
 			isError(answer) ? [] : answer.edges,
 		);
+		sources.met(edges.length);
 		const nodes = await loadAll(sources, edges, call);
 		for (const [at, walk] of pending.entries()) {
 			const answer = scanned[at] as Answer<Scanned>;

@@ -9,7 +9,7 @@ export interface RequestContext {
 	readonly writes: Writes;
 	/** Who asks; null for an anonymous request. */
 	readonly viewer: Id | null;
-	/** A token that makes this user the viewer of the requests that carry it. */
-	signToken(id: Id): Promise<string>;
+	/** A token that makes this user the viewer of the requests that carry it; null where somebody else signs them. */
+	signToken(id: Id): Promise<string | null>;
 	now(): Date;
 }

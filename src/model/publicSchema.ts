@@ -2,7 +2,7 @@ import {
 	buildASTSchema,
 	type DefinitionNode,
 	type DocumentNode,
-	type GraphQLSchema,
+	GraphQLSchema,
 	isInterfaceType,
 	isTypeDefinitionNode,
 	Kind,
@@ -15,19 +15,24 @@ import { isStorageDirective } from "./directives.ts";
 import { mentionedTypes } from "./sdl.ts";
 import type { Model } from "./types.ts";
 
+const WHOLE = "whole";
+/** What stands in the file of this name is stored and not shown. */
+const HIDDEN = /(?:^|[\\/])internal\.graphql$/;
+
 /**
- * The schema clients see: the SDL without the storage directives and the types
- * that only these use.
+ * The schema clients see: the SDL without what is internal, the storage
+ * directives and the types that only these use.
  */
 export function buildPublicSchema(
 	document: DocumentNode,
 	model: Model,
 ): GraphQLSchema {
-	const schema = buildASTSchema(withoutStorage(document), {
-		assumeValid: false,
-		// Checked whole, and with places, when the model was read.
-		assumeValidSDL: true,
-	});
+	// Checked whole, and with places, when the model was read.
+	const checked = { assumeValid: false, assumeValidSDL: true };
+	const schema = buildASTSchema(withoutStorage(shown(document)), checked);
+	schema.extensions = {
+		[WHOLE]: buildASTSchema(withoutStorage(document), checked),
+	};
 	const node = schema.getType("Node");
 	if (isInterfaceType(node)) {
 		node.resolveType = ({ id }: { readonly id: Id }) =>
@@ -36,9 +41,24 @@ export function buildPublicSchema(
 	return schema;
 }
 
+/** With the fields of objects that are stored and not shown, which imports may give. */
+export function wholeSchema(schema: GraphQLSchema): GraphQLSchema {
+	const whole = schema.extensions[WHOLE];
+	return whole instanceof GraphQLSchema ? whole : schema;
+}
+
 /** As `schema print --public` shows it: sorted, so that moving a type changes nothing. */
 export function printPublicSchema(schema: GraphQLSchema): string {
 	return `${printSchema(lexicographicSortSchema(schema))}\n`;
+}
+
+function shown(document: DocumentNode): DocumentNode {
+	return {
+		...document,
+		definitions: document.definitions.filter(
+			({ loc }) => !HIDDEN.test(loc?.source.name ?? ""),
+		),
+	};
 }
 
 function withoutStorage(document: DocumentNode): DocumentNode {

@@ -3,8 +3,8 @@ import type { CacheLayer, Statement } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Bound } from "./inputs.ts";
 import type { Step } from "./plan.ts";
-import { overLimit, type Price } from "./price.ts";
-import { type RunOptions, run, type StepTrace } from "./run.ts";
+import type { Price } from "./price.ts";
+import type { StepTrace, Tracer } from "./run.ts";
 
 /** An operation with what each of its steps did: plain data. */
 export interface Explained {
@@ -17,6 +17,10 @@ export interface Explained {
 	readonly statements: number;
 	readonly rows: number;
 	readonly steps: readonly ExplainedStep[];
+}
+
+/** With the errors of its answer, as they are: for whoever runs the program, not for clients. */
+export interface Explanation extends Explained {
 	readonly errors: readonly ExplainedError[];
 }
 
@@ -30,6 +34,8 @@ export interface ExplainedStep {
 	readonly reads: string;
 	/** Read together with the scan above it, whose statements and cache answers are those of both. */
 	readonly withPage: boolean;
+	/** A mutation: of its statements only reads are told, not the transaction and what it owed. */
+	readonly writes: boolean;
 	readonly price: number;
 	/** How often it ran: once for each level it was reached on, 0 if nothing led to it. */
 	readonly runs: number;
@@ -43,6 +49,8 @@ export interface ExplainedStep {
 	readonly statements: readonly ExplainedStatement[];
 	readonly cache: readonly ExplainedCache[];
 	readonly rows: number;
+	/** From the beginning of the operation to its first start, in ms. */
+	readonly at: number;
 	/** From its first start to its last answer. */
 	readonly ms: number;
 	readonly steps: readonly ExplainedStep[];
@@ -70,30 +78,26 @@ export interface Explaining {
 	readonly hostOf?: (shard: number) => string | null;
 }
 
-export async function explain(
+/** Watches one run. */
+export interface Account {
+	readonly tracer: Tracer;
+	/** What it saw, from when it was made until now. */
+	explained(): Explained;
+}
+
+export function accountOf(
 	bound: Bound,
 	{
 		price,
 		limit,
-		run: options,
 		hostOf,
-	}: Explaining & {
-		readonly price: Price;
-		readonly limit: number;
-		readonly run: Omit<RunOptions<object>, "tracer">;
-	},
-): Promise<Explained> {
+	}: Explaining & { readonly price: Price; readonly limit: number },
+): Account {
 	const { steps, operation } = bound.plan;
 	const records = new Map(steps.map((step) => [step.number, record()]));
 	/** How many steps each statement was told to. */
 	const told = new Map<Statement, Set<number>>();
-	const dear = overLimit(price, limit);
 	const start = performance.now();
-	const { errors = [] } =
-		dear === null
-			? await run(bound, { ...options, tracer })
-			: { errors: [dear] };
-	const ms = performance.now() - start;
 
 	function tracer(step: Step, parents: readonly unknown[]): StepTrace {
 		const kept = records.get(step.number) as Record;
@@ -129,7 +133,7 @@ export async function explain(
 		};
 	}
 
-	function explained(step: Step): ExplainedStep {
+	function explainedStep(step: Step): ExplainedStep {
 		const kept = records.get(step.number) as Record;
 		const asked = kept.statements.map(({ host }) => host);
 		const shards = [
@@ -145,6 +149,7 @@ export async function explain(
 			field: step.field,
 			reads: step.reads,
 			withPage: step.withPage,
+			writes: bound.plan.serial && step.parent === null,
 			price: price.steps.get(step.number) ?? 0,
 			runs: kept.runs,
 			parents: kept.parents,
@@ -159,27 +164,37 @@ export async function explain(
 			})),
 			cache: [...kept.cache].map(([layer, sum]) => ({ layer, ...sum })),
 			rows: rowsOf(kept.statements),
+			at: kept.started === Number.POSITIVE_INFINITY ? 0 : kept.started - start,
 			ms: kept.ended === 0 ? 0 : kept.ended - kept.started,
 			steps: under(step.number),
 		};
 	}
 
 	function under(parent: number | null): ExplainedStep[] {
-		return steps.filter((step) => step.parent === parent).map(explained);
+		return steps.filter((step) => step.parent === parent).map(explainedStep);
 	}
 
 	return {
-		operation: [operation.operation, operation.name?.value]
-			.filter(Boolean)
-			.join(" "),
-		price: price.total,
-		limit,
-		ms,
-		statements: told.size,
-		rows: rowsOf([...told.keys()]),
-		steps: under(null),
-		errors: errors.map(explainedError),
+		tracer,
+		explained: () => ({
+			operation: [operation.operation, operation.name?.value]
+				.filter(Boolean)
+				.join(" "),
+			price: price.total,
+			limit,
+			ms: performance.now() - start,
+			statements: told.size,
+			rows: rowsOf([...told.keys()]),
+			steps: under(null),
+		}),
 	};
+}
+
+export function explanation(
+	explained: Explained,
+	errors: readonly GraphQLError[] = [],
+): Explanation {
+	return { ...explained, errors: errors.map(explainedError) };
 }
 
 interface Record {

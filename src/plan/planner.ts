@@ -3,11 +3,17 @@ import { CorkboardError } from "../errors.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
 import { requestError } from "./errors.ts";
-import { type Explained, type Explaining, explain } from "./explain.ts";
+import {
+	accountOf,
+	type Explained,
+	type Explaining,
+	type Explanation,
+	explanation,
+} from "./explain.ts";
 import type { Bound } from "./inputs.ts";
 import { createPlans, type Operation } from "./plans.ts";
 import { type Guards, overLimit, type Price, priceOf } from "./price.ts";
-import { type Ran, run } from "./run.ts";
+import { type Ran, run, type Tracer } from "./run.ts";
 import { type Surveyed, survey } from "./survey.ts";
 import type { Resolvers } from "./types.ts";
 
@@ -30,12 +36,17 @@ export interface PlannerOptions<Context> {
 export interface Request<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
 	readonly signal?: AbortSignal;
+	/** Told the price of what is within the limit, before anything is read; may refuse it. */
+	readonly admit?: (price: number) => Promise<GraphQLError | null>;
+	/** Given where the answer is to come with an account of its run. */
+	readonly explain?: Explaining;
 }
 
 /** An answer; without `data` if the request was refused before anything was read. */
-export type Executed =
+export type Executed = (
 	| Ran
-	| { readonly errors: readonly GraphQLError[]; readonly data?: never };
+	| { readonly errors: readonly GraphQLError[]; readonly data?: never }
+) & { readonly extensions?: { readonly explain?: Explained } };
 
 export interface Planner<Context> {
 	/** Never rejects. */
@@ -51,7 +62,7 @@ export interface Planner<Context> {
 	/** Run it, with an account of every step. An operation over the limit is explained too, but not run. */
 	explain(
 		request: Request<Context> & Explaining,
-	): Promise<Explained | readonly GraphQLError[]>;
+	): Promise<Explanation | readonly GraphQLError[]>;
 }
 
 export function createPlanner<Context extends object>(
@@ -64,18 +75,32 @@ export function createPlanner<Context extends object>(
 		hideSuggestions: options.hideSuggestions ?? false,
 	});
 
+	async function execute(request: Request<Context>): Promise<Executed> {
+		try {
+			const bound = plans.bind(request);
+			if (isRefused(bound)) return { errors: bound };
+			const price = priceOf(bound, guards);
+			const account = request.explain
+				? accountOf(bound, { ...request.explain, price, limit: maxPrice })
+				: null;
+			const dear =
+				overLimit(price, maxPrice) ??
+				(await request.admit?.(price.total)) ??
+				null;
+			const answer =
+				dear === null
+					? await run(bound, runOptions(schema, request, account?.tracer))
+					: { errors: [dear] };
+			return account === null
+				? answer
+				: { ...answer, extensions: { explain: account.explained() } };
+		} catch (bug) {
+			return { errors: [requestError(bug)] };
+		}
+	}
+
 	return {
-		async execute(request) {
-			try {
-				const bound = plans.bind(request);
-				if (isRefused(bound)) return { errors: bound };
-				const dear = overLimit(priceOf(bound, guards), maxPrice);
-				if (dear !== null) return { errors: [dear] };
-				return await run(bound, runOptions(schema, request));
-			} catch (bug) {
-				return { errors: [requestError(bug)] };
-			}
-		},
+		execute,
 
 		price(operation) {
 			const bound = plans.bind(operation);
@@ -92,14 +117,14 @@ export function createPlanner<Context extends object>(
 		},
 
 		async explain(request) {
-			const bound = plans.bind(request);
-			if (isRefused(bound)) return bound;
-			return explain(bound, {
-				price: priceOf(bound, guards),
-				limit: maxPrice,
-				run: runOptions(schema, request),
-				...(request.hostOf ? { hostOf: request.hostOf } : {}),
+			const { hostOf } = request;
+			const { errors, extensions } = await execute({
+				...request,
+				explain: hostOf ? { hostOf } : {},
 			});
+			return extensions?.explain
+				? explanation(extensions.explain, errors)
+				: (errors ?? []);
 		},
 	};
 }
@@ -113,8 +138,14 @@ function isRefused(
 function runOptions<Context>(
 	schema: GraphQLSchema,
 	{ context, signal }: Request<Context>,
+	tracer: Tracer | undefined,
 ) {
-	return { schema, context, ...(signal ? { signal } : {}) };
+	return {
+		schema,
+		context,
+		...(signal ? { signal } : {}),
+		...(tracer ? { tracer } : {}),
+	};
 }
 
 /** A field without a source, or with two, stops the start. */

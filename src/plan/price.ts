@@ -1,6 +1,7 @@
 import { GraphQLError } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import type { Mapping, Reference } from "../model/types.ts";
+import type { Guard } from "../graph/rules.ts";
+import type { Mapping } from "../model/types.ts";
 import { requestError } from "./errors.ts";
 import { type Bound, inputOf } from "./inputs.ts";
 import {
@@ -19,9 +20,9 @@ import {
  *   looked at: what the viewer may see of a page is told by its objects. Counts
  *   and empty pages (`first: 0`) are free.
  * - An object costs 1 more for each object that has to be read to tell whether
- *   it may be seen (its guards: a comment's pin and that pin's board), unless
- *   they were read on the way to it: a board's pins have their board, and so
- *   `Pin.board` is free as well.
+ *   it may be seen (its guards: a comment's author, its pin, that pin's board and
+ *   owner), unless they were read on the way to it: a board's pins have their
+ *   board, and its owner is theirs. So `Pin.board` and `Pin.owner` are free.
  * - A `call` states its own price; the objects it names are counted here.
  */
 export interface Price {
@@ -35,8 +36,8 @@ export interface Price {
 	}[];
 }
 
-/** The references from an object of a type to all that is read to tell whether it may be seen, nearest first. */
-export type Guards = (type: string) => readonly Reference[];
+/** What is read to tell whether an object of a type may be seen. */
+export type Guards = (type: string) => readonly Guard[];
 
 /** Deeply nested pages multiply past what a double holds; this much is too much anyway. */
 const CAP = 1e15;
@@ -108,7 +109,10 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 				? below(object, around.edges, around)
 				: below(object, count, around);
 		}
-		if (source?.kind === "reference" && guards(type)[0]?.field === field.name) {
+		if (
+			source?.kind === "reference" &&
+			guards(type).some((guard) => guard.field === field.name)
+		) {
 			return below(object, count, NOWHERE);
 		}
 		const items = shape.kind === "list" ? cap(count * around.yields) : count;
@@ -141,11 +145,15 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 
 	/** An object and its guards, but for those that were read on the way over `via`. */
 	function objectPrice(type: string, via: Mapping | null): number {
-		const [nearest, ...further] = guards(type);
-		if (nearest === undefined) return 1;
-		const isThere =
-			via?.inverse?.kind === "reference" && via.inverse.field === nearest.field;
-		return isThere ? 1 : 2 + further.length;
+		const there =
+			via?.inverse?.kind === "reference" ? via.inverse.field : undefined;
+		let price = 1;
+		for (const guard of guards(type)) {
+			const isThere =
+				there !== undefined && (guard.field === there || guard.with === there);
+			if (!isThere) price += guard.objects;
+		}
+		return price;
 	}
 
 	function charge(step: Step, price: number): number {

@@ -1,10 +1,10 @@
-import type { Explained, ExplainedStep } from "./explain.ts";
+import type { ExplainedStep, Explanation } from "./explain.ts";
 
 /**
  * An explained operation for a terminal: a line for what each step is and one
  * for what it did, indented under the step whose answer it needed.
  */
-export function printExplain(explained: Explained): string {
+export function printExplain(explained: Explanation): string {
 	const { operation, price, limit, ms, statements, rows } = explained;
 	const lines = [
 		`${operation}: price ${price} of at most ${limit}, ${count(statements, "statement")}, ${count(rows, "row")}, ${time(ms)}`,
@@ -67,6 +67,7 @@ function places({ shards, hosts }: ExplainedStep): string[] {
 }
 
 function statements(step: ExplainedStep): string[] {
+	if (step.writes) return ["writes"];
 	if (step.statements.length === 0) return ["no statement"];
 	const byName = new Map<string, { times: number; rows: number }>();
 	for (const { name, rows, shared } of step.statements) {

@@ -21,6 +21,15 @@ import {
 import type { Id } from "../id/ids.ts";
 import { refusal, toClientError } from "./clientError.ts";
 import { withinDeadline } from "./deadline.ts";
+import { documentLimits } from "./documentLimits.ts";
+import type { Documents } from "./documents/store.ts";
+import { MAX_TOKENS } from "./maxTokens.ts";
+import type { Cost, Meter } from "./meter.ts";
+import {
+	type DependsOnViewer,
+	type Outcome,
+	outcomePlugin,
+} from "./outcome.ts";
 
 /** One operation of a document that was parsed and is valid. */
 export interface Operation {
@@ -32,19 +41,22 @@ export interface Operation {
 	readonly signal: AbortSignal;
 	/** The document's text. */
 	readonly source: string;
+	/** Whether the answer is to come with `extensions.explain`. */
+	readonly explain: boolean;
+	/** Asked before it runs, and told what it read. */
+	readonly meter: Meter;
 }
 
 export type Execute = (operation: Operation) => Promise<ExecutionResult>;
 
 export interface RequestContext extends BaseContext {
+	readonly outcome: Outcome;
 	readonly viewer: Id | null;
 	readonly signal: AbortSignal;
+	readonly explain: boolean;
+	readonly meter: Meter;
 }
 
-/** A document of 10,000 aliases is refused by the parser this way. */
-const MAX_TOKENS = 2_000;
-/** Apollo's store of persisted queries is bounded (30 MiB), but anyone may fill it. */
-const PERSISTED_QUERY_SECONDS = 24 * 60 * 60;
 /** How long an operation may take to answer in part once it was told to stop. */
 const GRACE_MS = 1_000;
 
@@ -57,10 +69,12 @@ const GRACE_MS = 1_000;
 export function createApollo(options: {
 	readonly schema: GraphQLSchema;
 	readonly execute: Execute;
+	readonly documents: Documents;
+	readonly dependsOnViewer: DependsOnViewer;
 	readonly mode: "development" | "production";
 	readonly log: FastifyBaseLogger;
 }): ApolloServer<RequestContext> {
-	const { schema, mode, log } = options;
+	const { schema, documents, mode, log } = options;
 	const production = mode === "production";
 	return new ApolloServer<RequestContext>({
 		gateway: gatewayTo(schema, options.execute),
@@ -71,13 +85,18 @@ export function createApollo(options: {
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
 		csrfPrevention: true,
-		maxRecursiveSelections: true,
+		// With it on, Apollo would run the rules below only after its own, and
+		// these have cost what they may by then. Ours counts the same, sooner.
+		maxRecursiveSelections: false,
 		parseOptions: { maxTokens: MAX_TOKENS },
-		persistedQueries: { ttl: PERSISTED_QUERY_SECONDS },
+		validationRules: [documentLimits],
+		persistedQueries: { cache: documents.texts },
+		documentStore: documents.parsed,
 		logger: log,
 		formatError: (formatted, error) =>
 			toClientError(formatted, error, { log, hideSuggestions: production }),
 		plugins: [
+			outcomePlugin(options),
 			ApolloServerPluginLandingPageDisabled(),
 			ApolloServerPluginCacheControlDisabled(),
 			ApolloServerPluginInlineTraceDisabled(),
@@ -105,22 +124,23 @@ function gatewayTo(
 						request.operationName,
 					);
 					if (fault !== null) return { errors: [fault] };
-					const { viewer, signal } = context as RequestContext;
+					const { viewer, signal, explain, meter } = context as RequestContext;
 					try {
-						return asRefusal(
-							await withinDeadline(
-								execute({
-									document,
-									operationName: request.operationName,
-									variables: request.variables ?? {},
-									viewer,
-									signal,
-									source,
-								}),
+						const result = await withinDeadline(
+							execute({
+								document,
+								operationName: request.operationName,
+								variables: request.variables ?? {},
+								viewer,
 								signal,
-								GRACE_MS,
-							),
+								source,
+								explain,
+								meter,
+							}),
+							signal,
+							GRACE_MS,
 						);
+						return asRefusal(withCost(result, meter.cost));
 					} catch (thrown) {
 						throw refusal(thrown);
 					}
@@ -157,6 +177,12 @@ function operationFault(
 		);
 	}
 	return null;
+}
+
+function withCost(result: ExecutionResult, cost: Cost | null): ExecutionResult {
+	return cost === null
+		? result
+		: { ...result, extensions: { ...result.extensions, cost } };
 }
 
 /** A result without data refuses the request: its HTTP status is that of its first error. */

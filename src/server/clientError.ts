@@ -29,12 +29,16 @@ export function toClientError(
 		const { message, extensions } = internal(causeOf(error), options.log);
 		return { message, ...place, extensions };
 	}
+	const cost =
+		code === "TOO_EXPENSIVE" && error instanceof GraphQLError
+			? error.extensions.cost
+			: undefined;
 	return {
 		message: options.hideSuggestions
 			? formatted.message.replace(/ ?Did you mean .+\?$/s, "")
 			: formatted.message,
 		...place,
-		extensions: { code },
+		extensions: { code, ...(cost !== undefined && { cost }) },
 	};
 }
 

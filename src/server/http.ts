@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import Fastify, {
 	type FastifyBaseLogger,
@@ -10,7 +11,12 @@ import Fastify, {
 	type FastifyRequest,
 	LogController,
 } from "fastify";
+import { encodingFault, takeJsonBodies } from "./body.ts";
 import { internal } from "./clientError.ts";
+import { EXPLAIN_HEADER } from "./explaining.ts";
+import { COST_HEADER } from "./meter.ts";
+import { Refusal } from "./refusal.ts";
+import { limitRates, type RateLimit } from "./throttle.ts";
 
 export interface Http {
 	readonly app: FastifyInstance;
@@ -30,6 +36,9 @@ export interface HttpLimits {
 	readonly keepAliveMs: number;
 }
 
+/** Less than this costs more to compress than to send. */
+const COMPRESSED_BYTES = 1_400;
+
 const LOCALHOST = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 
 /**
@@ -41,10 +50,16 @@ export async function createHttp(options: {
 	readonly mode: "development" | "production";
 	readonly cors: readonly string[];
 	readonly trustProxy: boolean | string;
+	/** Whether answers are compressed for clients that take it. */
+	readonly compression: boolean;
+	/** Null for none. */
+	readonly rateLimit: RateLimit | null;
+	/** The header in which a proxy says what it calls the request; null if its word is not taken. */
+	readonly requestIdHeader: string | null;
 	readonly limits: HttpLimits;
 	readonly allowed: ReadonlyMap<string, readonly string[]>;
 }): Promise<Http> {
-	const { log, limits, allowed } = options;
+	const { log, limits, allowed, requestIdHeader } = options;
 	let draining = false;
 
 	const app: FastifyInstance = Fastify({
@@ -52,7 +67,7 @@ export async function createHttp(options: {
 		// One line a request, written below: Fastify's own carries the URL, and
 		// that the query and variables of a GET.
 		logController: new LogController({ disableRequestLogging: true }),
-		genReqId: () => randomUUID(),
+		genReqId: ({ headers }) => requestId(headers[requestIdHeader ?? ""]),
 		trustProxy: options.trustProxy,
 		bodyLimit: BODY_BYTES,
 		requestTimeout: limits.receiveMs,
@@ -72,8 +87,7 @@ export async function createHttp(options: {
 			refuse(reply, 400, "The URL is malformed.");
 		},
 	});
-	// Without its parser text/plain is 415, as any type but JSON.
-	app.removeContentTypeParser("text/plain");
+	takeJsonBodies(app);
 
 	app.addHook("onRequest", async (request, reply) => {
 		reply.header("x-request-id", request.id);
@@ -98,9 +112,11 @@ export async function createHttp(options: {
 			"authorization",
 			"content-type",
 			"apollo-require-preflight",
+			COST_HEADER,
+			EXPLAIN_HEADER,
 			"x-apollo-operation-name",
 		],
-		exposedHeaders: ["x-request-id"],
+		exposedHeaders: ["etag", "retry-after", "x-request-id"],
 		maxAge: 600,
 		strictPreflight: false,
 	});
@@ -117,6 +133,18 @@ export async function createHttp(options: {
 			`This address takes ${methods.join(" and ")} only.`,
 		);
 	});
+	app.addHook("preParsing", async (request, reply) => {
+		const fault = encodingFault(request, reply);
+		if (fault !== null) return refuse(reply, 415, fault);
+	});
+	if (options.rateLimit !== null) await limitRates(app, options.rateLimit);
+	if (options.compression) {
+		await app.register(compress, {
+			threshold: COMPRESSED_BYTES,
+			encodings: ["br", "gzip"],
+			globalDecompression: false,
+		});
+	}
 	app.setNotFoundHandler((_request, reply) =>
 		refuse(reply, 404, "There is nothing here."),
 	);
@@ -148,6 +176,13 @@ export async function createHttp(options: {
 	};
 }
 
+/** Written to logs and headers, so one that could be mistaken for anything else is not taken. */
+function requestId(given: string | string[] | undefined): string {
+	return typeof given === "string" && /^[\w.:/+=-]{1,128}$/.test(given)
+		? given
+		: randomUUID();
+}
+
 /** What Fastify throws before Apollo is asked, or what broke outside of it. */
 function answerError(
 	error: FastifyError,
@@ -155,6 +190,7 @@ function answerError(
 	reply: FastifyReply,
 ): FastifyReply {
 	const status = error.statusCode ?? 500;
+	if (error instanceof Refusal) return refuse(reply, status, error.message);
 	if (status === 413) {
 		return refuse(reply, 413, `The body is larger than ${BODY_BYTES} bytes.`);
 	}
@@ -208,19 +244,24 @@ export function refuse(
 	reply: FastifyReply,
 	status: number,
 	message: string,
+	code: string = codeOf(status),
 ): FastifyReply {
 	return reply
 		.code(status)
 		.type("application/json; charset=utf-8")
-		.send(fault(status, message));
+		.send(fault(status, message, code));
 }
 
-function fault(status: number, message: string): string {
-	const code =
-		status === 404
-			? "NOT_FOUND"
-			: status === 503
-				? "UNAVAILABLE"
-				: "BAD_REQUEST";
+/** What may be asked again later, unchanged, is UNAVAILABLE. */
+function codeOf(status: number): string {
+	if (status === 404) return "NOT_FOUND";
+	return status === 429 || status === 503 ? "UNAVAILABLE" : "BAD_REQUEST";
+}
+
+function fault(
+	status: number,
+	message: string,
+	code: string = codeOf(status),
+): string {
 	return JSON.stringify({ errors: [{ message, extensions: { code } }] });
 }

@@ -7,14 +7,23 @@ import type {
 } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import type { Id } from "../id/ids.ts";
 import { createApollo, type Execute, type RequestContext } from "./apollo.ts";
+import { type Budget, spenderOf } from "./budget.ts";
 import { refusal } from "./clientError.ts";
 import { deadlineOf, withinDeadline } from "./deadline.ts";
+import { resolveDocument } from "./documents/request.ts";
+import { createDocuments, type Documents } from "./documents/store.ts";
+import { asksToExplain, mayExplain } from "./explaining.ts";
 import { type Demo, serveGraphiql } from "./graphiql/serve.ts";
 import { serveHealth } from "./health.ts";
-import { createHttp, type HttpLimits } from "./http.ts";
-import { identify, type Tokens } from "./identity.ts";
+import { createHttp, type HttpLimits, refuse } from "./http.ts";
+import { applyCaching } from "./httpCache.ts";
+import { identify, type Users } from "./identity.ts";
+import { asksForCost, createMeter } from "./meter.ts";
+import { type DependsOnViewer, newOutcome, type Outcome } from "./outcome.ts";
+import { applyStatus, type HttpStatus } from "./status.ts";
+import type { RateLimit } from "./throttle.ts";
+import type { Tokens } from "./tokens.ts";
 
 export interface ServerOptions {
 	/** The public schema: validation and introspection. */
@@ -22,7 +31,9 @@ export interface ServerOptions {
 	/** Runs one operation, by plan. */
 	readonly execute: Execute;
 	/** Whether this id names an active user. */
-	readonly isUser: (id: Id) => Promise<boolean>;
+	readonly isUser: Users["isUser"];
+	/** Without it a token's subject is an id of ours or nobody's. */
+	readonly userOf?: Users["userOf"];
 	readonly tokens: Tokens;
 	readonly mode: "development" | "production";
 	readonly graphiql: boolean;
@@ -37,6 +48,18 @@ export interface ServerOptions {
 	/** Who a visitor of GraphiQL is, and what there is to try. */
 	readonly demo?: Demo;
 	readonly ready: () => boolean | Promise<boolean>;
+	/** Documents of files, and those that clients register; without it only these, kept in this process. */
+	readonly documents?: Documents;
+	/** Without it every answer does. */
+	readonly dependsOnViewer?: DependsOnViewer;
+	readonly httpStatus?: HttpStatus;
+	/** How long (s) others may keep an answer that holds nothing of a viewer's. */
+	readonly httpMaxAge?: number;
+	readonly compression?: boolean;
+	readonly rateLimit?: RateLimit | null;
+	readonly requestIdHeader?: string | null;
+	/** How much one viewer or address may have read; null for any number. */
+	readonly budget?: Budget | null;
 	readonly limits?: Partial<Limits>;
 }
 
@@ -55,6 +78,9 @@ const LIMITS: Limits = {
 	keepAliveMs: 72_000,
 };
 
+/** As long as an entry of the process's own cache lives. */
+const HTTP_MAX_AGE_S = 10;
+
 export interface Server extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:4000`. */
 	readonly url: string;
@@ -65,13 +91,23 @@ export interface Server extends AsyncDisposable {
 export async function startServer(options: ServerOptions): Promise<Server> {
 	const { log } = options;
 	const limits: Limits = { ...LIMITS, ...options.limits };
-	const apollo = createApollo(options);
+	const documents =
+		options.documents ??
+		createDocuments({ mode: "off", files: null, shared: null, log });
+	const apollo = createApollo({
+		...options,
+		documents,
+		dependsOnViewer: options.dependsOnViewer ?? (() => true),
+	});
 	await apollo.start();
 	const http = await createHttp({
 		log,
 		mode: options.mode,
 		cors: options.cors,
 		trustProxy: options.trustProxy,
+		compression: options.compression ?? true,
+		rateLimit: options.rateLimit ?? null,
+		requestIdHeader: options.requestIdHeader ?? null,
 		limits,
 		allowed: new Map([
 			["/graphql", ["GET", "POST"]],
@@ -82,23 +118,34 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	const { app } = http;
 	serveHealth(http, options.ready);
 	const graphiql = options.graphiql
-		? await serveGraphiql(app, options.demo)
+		? await serveGraphiql(app, {
+				...(options.demo ? { demo: options.demo } : {}),
+				explain: mayExplain(options),
+			})
 		: null;
 
+	const outcomes = new WeakMap<FastifyRequest, Outcome>();
 	const answer = fastifyApolloHandler<RequestContext>(apollo, {
 		async context(request, reply) {
+			const outcome = outcomes.get(request) ?? newOutcome();
+			outcome.wasAdmitted = true;
 			const signal = deadlineOf(reply.raw, limits.executionMs);
 			try {
 				const viewer = await withinDeadline(
-					identify(
-						request.headers.authorization,
-						options.tokens,
-						options.isUser,
-					),
+					identify(request.headers.authorization, options.tokens, {
+						isUser: options.isUser,
+						userOf: options.userOf ?? (async () => null),
+					}),
 					signal,
 					0,
 				);
-				return { viewer, signal };
+				const explain = mayExplain(options) && asksToExplain(request);
+				const meter = createMeter({
+					asked: asksForCost(request),
+					budget: options.budget ?? null,
+					spender: spenderOf(viewer, request),
+				});
+				return { viewer, signal, explain, meter, outcome };
 			} catch (thrown) {
 				throw refusal(thrown);
 			}
@@ -107,12 +154,29 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	app.route({
 		method: ["GET", "POST"],
 		url: "/graphql",
-		handler(request, reply) {
+		async handler(request, reply) {
 			const vary = reply.getHeader("vary");
-			reply.header("vary", vary === undefined ? "Accept" : `${vary}, Accept`);
-			return graphiql !== null && isBrowser(request)
-				? graphiql(reply)
-				: answer.call(app, request, reply);
+			const varies =
+				request.method === "GET" ? "Accept, Authorization" : "Accept";
+			reply.header("vary", vary === undefined ? varies : `${vary}, ${varies}`);
+			if (graphiql !== null && isBrowser(request)) return graphiql(reply);
+			const fault = await resolveDocument(request, documents);
+			if (fault !== null) {
+				return refuse(reply, 400, fault.message, fault.code);
+			}
+			const outcome = newOutcome();
+			outcomes.set(request, outcome);
+			const body = String(await answer.call(app, request, reply));
+			applyStatus(reply, outcome, options.httpStatus ?? "audit");
+			return reply.send(
+				applyCaching(
+					request,
+					reply,
+					outcome,
+					body,
+					options.httpMaxAge ?? HTTP_MAX_AGE_S,
+				),
+			);
 		},
 	});
 

@@ -1,5 +1,4 @@
 import type { Random } from "../../src/demo/random.ts";
-import { type Id, packId } from "../../src/id/ids.ts";
 import type { JsonValue } from "../../src/util/json.ts";
 import type { Draft, Place } from "./draft.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -9,31 +8,6 @@ const MAX_MANY = 150;
 const SIZES = [0, 1, 1, 2, 2, 3, 4, 7, 10, 25, 100];
 const DEFAULT_SIZE = 20;
 const WRONG_SIZES = [-1, -2_147_483_648, 101, 2_147_483_647];
-
-const TYPES = ["User", "Board", "Pin", "Comment", "Interest"];
-
-/** Well formed, and they name nothing: no such row, shard, type; the root of a list; a reserved bit. */
-const NOTHING: readonly string[] = [
-	packId({ shard: 1, type: 1, local: 99_999_999 }),
-	packId({ shard: 60_000, type: 3, local: 1 }),
-	packId({ shard: 1, type: 1_000, local: 1 }),
-	packId({ shard: 0, type: 5, local: 0 }),
-	"0",
-	"9223372036854775808",
-	"18446744073709551615",
-];
-const MALFORMED = [
-	"",
-	"abc",
-	"-1",
-	"007",
-	"1e3",
-	" 1",
-	"1.0",
-	"18446744073709551616",
-	"999999999999999999999999",
-	"\u0000",
-];
 
 /** `(first: 3, after: $v1)` for some of a field's arguments. Those that cannot be spelled are left out. */
 export function argumentList(
@@ -51,46 +25,6 @@ export function argumentList(
 	return spelled.length === 0
 		? ""
 		: `(${draft.random.shuffled(spelled).join(", ")})`;
-}
-
-/** Mostly one of the type it is for. */
-export function anId(
-	random: Random,
-	around: Surroundings,
-	type: string | null,
-): string {
-	const draw = random.fraction();
-	if (draw < 0.03) return random.pick(MALFORMED);
-	if (draw < 0.06) return random.pick(NOTHING);
-	const wanted = type === null || draw < 0.1 ? random.pick(TYPES) : type;
-	const ids = around.ids.get(wanted) ?? [];
-	const listed = around.cursors.lists;
-	if (listed.length > 0 && random.chance(0.3)) {
-		// One whose cursors are known, so that they can be used.
-		const owner = random.pick(listed).split(" ")[1] as Id;
-		if (type === null || ids.includes(owner)) return owner;
-	}
-	return ids.length === 0
-		? random.pick(NOTHING)
-		: random.pickPopular(ids, ids.length);
-}
-
-/** Ids of any type, some of them twice. */
-export function someIds(random: Random, around: Surroundings): string[] {
-	const many = random.chance(0.02) ? 101 : random.integer(0, 6);
-	const ids: string[] = [];
-	while (ids.length < many) {
-		const repeated = ids.length > 0 && random.chance(0.2);
-		ids.push(repeated ? random.pick(ids) : idThatReads(random, around));
-	}
-	if (random.chance(0.03)) ids.push(random.pick(MALFORMED));
-	return ids;
-}
-
-/** One malformed id refuses the whole list, so these are left to `someIds`. */
-function idThatReads(random: Random, around: Surroundings): string {
-	const id = anId(random, around, null);
-	return MALFORMED.includes(id) ? random.pick(NOTHING) : id;
 }
 
 /** The arguments of a connection, right and wrong ones, and the size of the page they ask for. Null if none is cheap enough. */

@@ -9,12 +9,11 @@ import {
 	parse,
 } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
-import type { Id } from "../../src/id/ids.ts";
-import { anId, argumentList, pageArguments, someIds } from "./arguments.ts";
+import { pageArguments } from "./arguments.ts";
 import { Draft, type Place } from "./draft.ts";
 import { mutationInput } from "./inputs.ts";
 import { introspection } from "./introspection.ts";
-import { literal } from "./literal.ts";
+import { manyObjects, oneObject } from "./objects.ts";
 import type { Operation } from "./operation.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -322,58 +321,12 @@ class Making {
 				below: isLeafType(getNamedType(field.type)) ? below : deeper,
 			};
 		}
-		if (field.name === "nodes") {
-			const ids = someIds(this.#random, around);
-			// A single value is a list of one (spec §3.12).
-			const only = ids.length === 1 && this.#random.chance(0.5);
-			const args = only
-				? `(ids: ${literal(ids[0] as string)})`
-				: argumentList(draft, [["ids", "[ID!]!", ids]]);
-			const many = Math.max(1, ids.length);
-			return { args, below: { ...deeper, many } };
-		}
 		if (field.name === "viewer") {
 			return { args: "", below: { ...deeper, owner: this.viewer } };
 		}
-		return this.#oneObject(field, deeper);
-	}
-
-	/** `node(id: …)`, `user(username: …)`. */
-	#oneObject(
-		field: Field,
-		below: Place,
-	): { readonly args: string; readonly below: Place } {
-		const random = this.#random;
-		const of = getNamedType(field.type).name;
-		const id = anId(random, this.#around, of === "Node" ? null : of);
-		const byKey = field.args.find(({ name }) => name !== "id")?.name;
-		if (byKey === undefined) {
-			const args = argumentList(this.#draft, [["id", "ID!", id]]);
-			const { ids } = this.#around;
-			const type = [...ids].find(([, some]) => some.includes(id as Id));
-			const concrete = type?.[0] ?? null;
-			return { args, below: { ...below, owner: id, concrete } };
-		}
-		const keys = byKey === "slug" ? this.#around.slugs : this.#around.usernames;
-		const key = random.chance(0.1)
-			? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
-			: random.pick(keys);
-		const cased = random.chance(byKey === "slug" ? 0.05 : 0.3)
-			? key.toUpperCase()
-			: key;
-		const draw = random.fraction();
-		const both = draw < 0.03;
-		const args = argumentList(this.#draft, [
-			["id", "ID", both || draw > 0.6 ? id : random.pick([null, undefined])],
-			[
-				byKey,
-				"String",
-				both || (draw > 0.05 && draw <= 0.6)
-					? cased
-					: random.pick([null, undefined]),
-			],
-		]);
-		return { args, below: { ...below, owner: draw > 0.6 ? id : null } };
+		return field.name === "nodes"
+			? manyObjects(draft, around, deeper)
+			: oneObject(draft, around, field, deeper);
 	}
 
 	#directives(): string {

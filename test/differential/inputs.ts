@@ -1,8 +1,8 @@
 import type { Random } from "../../src/demo/random.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json.ts";
-import { anId } from "./arguments.ts";
 import type { Draft } from "./draft.ts";
+import { anId } from "./objects.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
@@ -65,6 +65,9 @@ const INPUTS: Readonly<Record<string, (draw: Drawing) => Fields>> = {
 	}),
 	followUser: (draw) => ({ userId: draw.any("User") }),
 	unfollowUser: (draw) => ({ userId: draw.any("User") }),
+	blockUser: (draw) => ({ userId: draw.any("User") }),
+	unblockUser: (draw) => ({ userId: draw.any("User") }),
+	deactivateUser: (draw) => ({ userId: draw.any("User") }),
 	createBoard: (draw) => ({
 		name: draw.required(),
 		description: draw.text(),

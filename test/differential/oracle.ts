@@ -145,8 +145,13 @@ function derived(
 	if (!isObject) return null;
 	const field = name.split(".")[1] as string;
 	if (String(of).endsWith("Connection")) {
-		return ((row: Row, args: Args, asking: Asking) =>
-			page(memory, learned, `${name} ${row.id}`, args, asking)) as Resolve;
+		return ((row: Row, args: Args, asking: Asking) => {
+			if (name === "User.blockedUsers" && row.id !== asking.viewer) {
+				sizeOf(args);
+				return null;
+			}
+			return page(memory, learned, `${name} ${row.id}`, args, asking);
+		}) as Resolve;
 	}
 	if (REFERENCES.includes(name)) {
 		return ((row: Row, _: Args, { viewer }: Asking) => {

@@ -28,13 +28,14 @@ export async function shrink(
 ): Promise<Operation> {
 	let best = operation;
 	let tries = 0;
-	for (let at = 0, kept = 0; tries < MOST_TRIES; ) {
+	let again = false;
+	for (let at = 0; tries < MOST_TRIES; ) {
 		const text = without(best.document, at);
 		if (text === null) {
-			// Once round without anything to leave out, or from the start again.
-			if (kept === at) return best;
+			// What had to stay may go once others have gone.
+			if (!again) return best;
+			again = false;
 			at = 0;
-			kept = 0;
 			continue;
 		}
 		const document = valid(schema, text);
@@ -42,9 +43,9 @@ export async function shrink(
 		if (smaller !== null) tries++;
 		if (smaller !== null && (await fails(smaller))) {
 			best = smaller;
+			again = true;
 		} else {
 			at++;
-			kept++;
 		}
 	}
 	return best;

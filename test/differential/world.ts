@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DEMO_USERNAME } from "../../src/demo/people.ts";
+import { seededRandom } from "../../src/demo/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createStore } from "../../src/graph/createStore.ts";
 import { guardsOf } from "../../src/graph/rules.ts";
@@ -20,7 +21,7 @@ import { createPlanner } from "../../src/plan/planner.ts";
 import { modShard } from "../../src/storage/modShard.ts";
 import type { Storage } from "../../src/storage/port.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite.ts";
-import type { Topology } from "../../src/topology/types.ts";
+import { embeddedTopology } from "../../src/topology/embedded.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type History, history } from "./history.ts";
@@ -41,18 +42,25 @@ export interface Side {
 	readonly reference: Execute;
 }
 
+/** What a world stands on, if not on files: empty shards, and a store in front of them whose plan is tried. */
+export interface Ground {
+	readonly storage: Storage;
+	readonly store: Store;
+}
+
 /** The demo graph in a folder that goes when the test does, with copies of it that may be changed. */
 export class World implements AsyncDisposable {
 	readonly memory: Memory;
 	readonly learned = new Learned();
 	readonly queries: Side;
-	readonly #folder: string;
+	/** Null on a ground of one's own. */
+	readonly #folder: string | null;
 	readonly #resources: AsyncDisposableStack;
 
 	private constructor(
 		memory: Memory,
 		queries: Side,
-		folder: string,
+		folder: string | null,
 		resources: AsyncDisposableStack,
 	) {
 		this.memory = memory;
@@ -66,12 +74,19 @@ export class World implements AsyncDisposable {
 		const { path } = resources.use(temporaryFolder());
 		const original = join(path, "original");
 		mkdirSync(original);
-		const made = history();
-		const ids = await populate(original, made);
-		const memory = new Memory(made.lines, ids);
-		for (const change of made.changes) memory.apply(change);
+		let memory: Memory;
+		{
+			await using storage = await open(original);
+			memory = await populate(storage, storeOf(storage, 10_000_000));
+		}
 		const storage = resources.use(await open(original));
 		return new World(memory, sideOf(storage), path, resources.move());
+	}
+
+	static async openOn({ storage, store }: Ground): Promise<World> {
+		const memory = await populate(storage, store);
+		const side = sideOf(storage, { store });
+		return new World(memory, side, null, new AsyncDisposableStack());
 	}
 
 	get schema() {
@@ -80,6 +95,9 @@ export class World implements AsyncDisposable {
 
 	/** A copy of the graph, to be changed. Two copies that are asked the same stay the same. */
 	async copy(name: string): Promise<Side> {
+		if (this.#folder === null) {
+			throw new TypeError("expected a world on files, which can be copied");
+		}
 		const folder = join(this.#folder, name);
 		cpSync(join(this.#folder, "original"), folder, { recursive: true });
 		return sideOf(this.#resources.use(await open(folder)));
@@ -147,14 +165,10 @@ export class World implements AsyncDisposable {
 	}
 }
 
-/** Import, change, and tell which ids the keys got. */
-async function populate(
-	folder: string,
-	{ lines, changes }: History,
-): Promise<ReadonlyMap<string, Id>> {
-	await using storage = await open(folder);
+/** Import, change, and tell the same in memory, with the ids that the keys got. */
+async function populate(storage: Storage, store: Store): Promise<Memory> {
+	const { lines, changes } = history();
 	await storage.init();
-	const store = storeOf(storage, 10_000_000);
 	const { bad } = await importLines(store, texts(lines), {
 		faultOf: fieldFaults(schema),
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
@@ -187,7 +201,9 @@ async function populate(
 			});
 		}
 	}
-	return ids;
+	const memory = new Memory(lines, ids);
+	for (const change of changes) memory.apply(change);
+	return memory;
 }
 
 async function* texts(lines: History["lines"]): AsyncGenerator<string> {
@@ -200,21 +216,14 @@ function mapping(name: string): Mapping {
 	return found;
 }
 
-/** New users are made on the last shard, so that copies make them alike. */
-function topologyOf(folder: string): Topology {
-	const primary = `sqlite:${folder}`;
-	return {
-		version: 1,
-		shards: [
-			{ range: [0, SHARDS - 2], primary, open: false },
-			{ range: [SHARDS - 1, SHARDS - 1], primary, open: true },
-		],
-		lookups: [{ range: [0, SHARDS - 1], primary }],
-	};
-}
-
-function open(folder: string): Promise<Storage> {
-	return openSqliteStorage({ model, topology: topologyOf(folder) });
+/** New users are spread over the shards by a seed, so that copies make them alike. */
+async function open(folder: string): Promise<Storage> {
+	const topology = embeddedTopology(folder, SHARDS);
+	const storage = await openSqliteStorage({ model, topology });
+	const random = seededRandom(1);
+	return Object.defineProperty(storage, "openShards", {
+		get: () => [random.integer(0, SHARDS - 1)],
+	});
 }
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
@@ -223,17 +232,18 @@ function storeOf(storage: Storage, cacheBytes: number): Store {
 }
 
 /** The plan over the cache, the reference over none. */
-function sideOf(
+export function sideOf(
 	storage: Storage,
 	{
 		cacheBytes = 2_000_000,
 		change = (store: Store) => store,
+		store = change(storeOf(storage, cacheBytes)),
 	}: {
 		readonly cacheBytes?: number;
 		readonly change?: (store: Store) => Store;
+		readonly store?: Store;
 	} = {},
 ): Side {
-	const store = change(storeOf(storage, cacheBytes));
 	const cold = change(storeOf(storage, 0));
 	const planner = createPlanner<RequestContext>({
 		schema,

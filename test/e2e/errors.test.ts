@@ -320,7 +320,10 @@ describe("over HTTP, errors", () => {
 		const post = (body: string, type = "application/json") =>
 			fetch(`${server.url}/graphql`, {
 				method: "POST",
-				headers: { "content-type": type },
+				headers: {
+					"content-type": type,
+					accept: "application/graphql-response+json",
+				},
 				body,
 			});
 		const tokens = `{ ${"a: __typename ".repeat(1_000)} }`;

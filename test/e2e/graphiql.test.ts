@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "../helpers/browser.ts";
+import { visitGraphiql } from "../helpers/graphiqlPage.ts";
 import { ADA, startToy, type Toy, tokens } from "../helpers/toyServer.ts";
 
 const WELCOME = `# Run this.
@@ -11,7 +12,7 @@ query Welcome {
 }
 `;
 
-suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
+suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 	let browser: Browser;
 	let toy: Toy;
 	before(async () => {
@@ -21,7 +22,7 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 			demo: {
 				token: await tokens.sign(ADA),
 				username: "ada",
-				query: WELCOME,
+				examples: [{ query: WELCOME }],
 			},
 		});
 	});
@@ -30,50 +31,12 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 		await toy?.server.close();
 	});
 
-	/** A fresh visitor, and all that went wrong on the page. */
-	async function visit(
-		host: Toy = toy,
-	): Promise<{ page: Page; faults: string[]; requests: string[] }> {
-		const context = await browser.newContext();
-		const page = await context.newPage();
-		page.setDefaultTimeout(20_000);
-		const faults: string[] = [];
-		const requests: string[] = [];
-		page.on("console", (message) => {
-			if (message.type() === "error" || message.type() === "warning") {
-				faults.push(message.text());
-			}
-		});
-		page.on("pageerror", (error) => faults.push(String(error)));
-		page.on("requestfailed", (request) => faults.push(request.url()));
-		page.on("response", (response) => {
-			if (response.status() >= 400) {
-				faults.push(`${response.status()} ${response.url()}`);
-			}
-		});
-		context.on("request", (request) => requests.push(request.url()));
-		await page.addInitScript(() => {
-			document.addEventListener("securitypolicyviolation", (event) => {
-				console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
-			});
-		});
-		await page.goto(`${host.server.url}/graphql`);
-		await page.locator(".graphiql-query-editor .view-line").first().waitFor();
-		return { page, faults, requests };
-	}
+	const visit = (host: Toy = toy) => visitGraphiql(browser, host.server.url);
 
 	async function type(page: Page, editor: string, text: string): Promise<void> {
 		await page.locator(`${editor} .view-lines`).first().click();
 		await page.keyboard.press("ControlOrMeta+A");
 		await page.keyboard.insertText(text);
-	}
-
-	async function run(page: Page): Promise<unknown> {
-		const answered = page.waitForResponse(
-			(response) => response.request().method() === "POST",
-		);
-		await page.getByRole("button", { name: "Execute query" }).click();
-		return (await answered).json();
 	}
 
 	function shown(page: Page, text: string): Promise<void> {
@@ -84,7 +47,8 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 	}
 
 	test("says who you are, runs the welcome query as that user and shows the answer", async () => {
-		const { page, faults, requests } = await visit();
+		await using visited = await visit();
+		const { page, faults, requests } = visited;
 		assert.equal(await page.title(), "Corkboard: GraphiQL");
 		assert.equal(
 			await page.locator(".banner p").textContent(),
@@ -94,7 +58,8 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 			.locator(".graphiql-editor-tool .view-line", { hasText: "Bearer ey" })
 			.waitFor();
 
-		assert.deepEqual(await run(page), {
+		const answer = await visited.run();
+		assert.deepEqual(await answer.json(), {
 			data: { hello: "Hello reader", viewer: ADA },
 		});
 		await shown(page, "Hello reader");
@@ -113,11 +78,11 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 				url,
 			);
 		}
-		await page.context().close();
 	});
 
 	test("shows the schema's own words in its docs", async () => {
-		const { page, faults } = await visit();
+		await using visited = await visit();
+		const { page, faults } = visited;
 		await page
 			.getByRole("button", { name: "Show Documentation Explorer" })
 			.click();
@@ -126,12 +91,12 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 			.locator(".graphiql-doc-explorer", { hasText: "The id of who asks." })
 			.waitFor();
 		assert.deepEqual(faults, []);
-		await page.context().close();
 	});
 
 	test("runs a mutation in a second tab, remembers both, and keeps a history", async () => {
-		const { page, faults } = await visit();
-		await run(page);
+		await using visited = await visit();
+		const { page, faults } = visited;
+		await visited.run();
 		await page.getByRole("button", { name: "New tab" }).click();
 		await type(
 			page,
@@ -140,7 +105,8 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 		);
 		// The page reads the operation's name a moment after it was typed.
 		await page.locator(".graphiql-tab-button", { hasText: "Change" }).waitFor();
-		assert.deepEqual(await run(page), { data: { setNumber: 7 } });
+		const answer = await visited.run();
+		assert.deepEqual(await answer.json(), { data: { setNumber: 7 } });
 		await shown(page, '"setNumber": 7');
 
 		await page.getByRole("button", { name: "Show History" }).click();
@@ -152,39 +118,43 @@ suite("GraphiQL in a browser", { timeout: 120_000 }, () => {
 		await page.waitForFunction(() =>
 			localStorage.getItem("graphiql:tabState")?.includes("Change"),
 		);
-		await page.reload();
-		await page.locator(".graphiql-query-editor .view-line").first().waitFor();
+		await visited.reload();
 		assert.deepEqual(
 			await page.locator(".graphiql-tab-button").allTextContents(),
 			["Welcome", "Change"],
 		);
 		assert.deepEqual(faults, []);
-		await page.context().close();
 	});
 
 	test("shows a refusal as it came, and points at a mistake while it is typed", async () => {
-		const { page } = await visit();
+		await using visited = await visit();
+		const { page } = visited;
 		await type(page, ".graphiql-query-editor", "query { nothing }");
 		await page.locator(".graphiql-query-editor .squiggly-error").waitFor();
-		const { errors } = (await run(page)) as { errors: { message: string }[] };
+		const { errors } = await (await visited.run()).json();
 		assert.equal(
 			errors[0]?.message,
 			'Cannot query field "nothing" on type "Query".',
 		);
 		await shown(page, "Cannot query field");
-		await page.context().close();
 	});
 
 	test("without a demo user says that you are anonymous, and how not to be", async () => {
 		await using plain = await startToy({ graphiql: true });
-		const { page, faults } = await visit(plain);
+		await using visited = await visit(plain);
+		const { page, faults } = visited;
 		assert.equal(
 			await page.locator(".banner p").textContent(),
 			'You are anonymous. To be somebody, put a token under Headers below: {"Authorization": "Bearer …"}',
 		);
-		const answer = (await run(page)) as { data: object };
-		assert.deepEqual(Object.keys(answer.data), ["__schema"]);
+		const { data } = await (await visited.run()).json();
+		assert.deepEqual(Object.keys(data), ["__schema"]);
 		assert.deepEqual(faults, []);
-		await page.context().close();
+	});
+
+	test("has no Explain view where nothing may be explained", async () => {
+		await using plain = await startToy({ graphiql: true, mode: "production" });
+		await using visited = await visit(plain);
+		assert.equal(await visited.page.getByText("Explain").count(), 0);
 	});
 });

@@ -32,14 +32,6 @@ export const NAIVE = {
 		...cache,
 		bury: async () => true,
 	}),
-	/** As where nobody asks what became of a delete. */
-	ignoresFailures: (cache: SharedCache) => ({
-		...cache,
-		async clear(keys: readonly string[]) {
-			await cache.clear(keys);
-			return true;
-		},
-	}),
 } as const;
 
 /** A cache that a writer cannot reach, while others can: nothing is buried, nothing cleared. */

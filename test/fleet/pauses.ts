@@ -13,9 +13,9 @@ const LIMIT_MS = 15_000;
  * takes luck in life happens in a test every time.
  *
  * - `objects read`, `heads read`: the database has answered; nothing is filled yet.
- * - `burying …`, `buried …`, `clearing …`, `filling …`, each with the layer's name.
+ * - `filling …`, `filled …`, `burying …`, `buried …`, `clearing …`, each with the
+ *   layer's name: before or after what is sent to it.
  * - `committed`: COMMIT was acknowledged; nothing is cleared, nothing paid.
- * - `paying`: an inverse edge was read from its outbox row and is about to be applied.
  */
 export class Pauses {
 	readonly #held = new Map<

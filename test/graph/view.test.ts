@@ -85,11 +85,11 @@ describe("one viewer's view", () => {
 		);
 	});
 
-	it("reads a level once: pins, then their boards", async () => {
+	it("reads a level once: pins, then their boards and owners", async () => {
 		const view = createView(graph.cold(), null);
 		assert.deepEqual(await callsOf(() => view.objects(pins)), [
 			"objects 5",
-			"objects 1",
+			"objects 2",
 		]);
 		assert.deepEqual(await callsOf(() => view.objects(pins)), []);
 	});
@@ -110,9 +110,22 @@ describe("one viewer's view", () => {
 		const store = graph.cold();
 		await createView(store, null).objects([...pins, ada]);
 		const calls = await callsOf(() =>
-			createView(store, bo).objects([...pins, ada, open]),
+			createView(store, null).objects([...pins, ada, open]),
 		);
 		assert.deepEqual(calls, []);
+	});
+
+	it("reads the viewer's block lists once, beside the first objects, and then has them", async () => {
+		const store = graph.cold();
+		const view = createView(store, bo);
+		assert.deepEqual(await callsOf(() => view.objects(pins)), [
+			"scan 2",
+			"objects 5",
+			"objects 2",
+		]);
+		assert.deepEqual(await callsOf(() => view.objects([ada])), []);
+		const next = createView(store, bo);
+		assert.deepEqual(await callsOf(() => next.objects(pins)), []);
 	});
 
 	it("tells membership of many in one read, and from memory the second time", async () => {

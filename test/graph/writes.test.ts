@@ -29,7 +29,7 @@ async function listOf(
 		[from],
 		{ first: 100, want: WANT },
 	);
-	assert.ok(page !== undefined && !(page instanceof CorkboardError), `${page}`);
+	assert.ok(page && !(page instanceof CorkboardError), `${page}`);
 	return {
 		ids: page.edges.map(({ node }) => (node as { id: Id }).id),
 		count: page.totalCount,

@@ -1,5 +1,6 @@
 import { buildSchema, type DocumentNode, parse, validate } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
+import type { Guard } from "../../src/graph/rules.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type {
@@ -178,10 +179,9 @@ export const model: Model = {
 };
 
 /** A comment's pin and the pin's board have to be seen to see it. */
-export function guards(type: string): readonly Reference[] {
-	const within = { Pin: "board", Comment: "pin" }[type];
-	const found = references[type]?.find(({ field }) => field === within);
-	return found ? [found, ...guards(found.target)] : [];
+export function guards(type: string): readonly Guard[] {
+	if (type === "Pin") return [{ field: "board", objects: 1 }];
+	return type === "Comment" ? [{ field: "pin", objects: 2 }] : [];
 }
 
 /** What resolvers of these tests work on. */

@@ -2,7 +2,7 @@ import { buildSchema, execute, GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Execute, Operation } from "../../src/server/apollo.ts";
-import { createTokens } from "../../src/server/identity.ts";
+import { createTokens } from "../../src/server/tokens.ts";
 import { createLog } from "../../src/server/log.ts";
 import {
 	type Server,
@@ -14,7 +14,7 @@ export const ADA = "241294492511762325" as Id;
 export const GONE = "241294492511762326" as Id;
 export const tokens = createTokens(new Uint8Array(32).fill(7), 3_600);
 
-const schema = buildSchema(`
+export const toySchema = buildSchema(`
 	type Query {
 		"Greets."
 		hello(name: String = "you"): String
@@ -38,7 +38,7 @@ const schema = buildSchema(`
 /** graphql-js on a toy schema stands for the plan. */
 const executeToy: Execute = async (operation) => {
 	const result = await execute({
-		schema,
+		schema: toySchema,
 		document: operation.document,
 		operationName: operation.operationName,
 		variableValues: operation.variables,
@@ -96,7 +96,7 @@ export async function startToy(
 	const lines: Record<string, unknown>[] = [];
 	const { promise: began, resolve: begin } = Promise.withResolvers<void>();
 	const server = await startServer({
-		schema,
+		schema: toySchema,
 		execute(operation) {
 			begin();
 			return executeToy(operation);

@@ -129,7 +129,7 @@ describe("an import", () => {
 			'line 17: origin must be the key of a Pin but got: "b:1", a Board',
 			"line 18: image must be String! but got: null",
 			'line 19: createdAt must be DateTime but got: "yesterday"',
-			'line 20: expected an edge (filePin, likePin, followUser, followBoard, followInterest) but got: "likePins"; did you mean likePin?',
+			'line 20: expected an edge (filePin, likePin, followUser, followBoard, followInterest, blockUser) but got: "likePins"; did you mean likePin?',
 			"line 21: likePin.inverse is told by likePin: give that edge instead",
 			"line 22: placePin follows the field board of Pin: give it there, not as an edge",
 			"line 23: listInterest lists every Interest: it is written with the objects themselves",
@@ -172,10 +172,10 @@ describe("an import", () => {
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
 		]);
 		assert.deepEqual(bad, [
-			"line 1: the User's username or email is taken",
+			"line 1: the User's username or email or account is taken",
 			'line 2: owner: nothing before this line has the key "u:ada"',
 			'line 3: board: nothing before this line has the key "b:1"',
-			"line 5: the User's username or email is taken",
+			"line 5: the User's username or email or account is taken",
 			'line 6: to: nothing before this line has the key "u:ada"',
 		]);
 		assert.deepEqual(report.objects, { User: 1 });
@@ -219,7 +219,7 @@ describe("an import", () => {
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
 		]);
 		assert.deepEqual(bad, [
-			"line 1: the User's username or email is taken",
+			"line 1: the User's username or email or account is taken",
 			"line 2: what it refers to was not made",
 			"line 3: what it refers to was not made",
 			"line 5: what it leads from or to was not made",

@@ -59,7 +59,7 @@ async function readWhole(view: View, mapping: Mapping, from: Id) {
 			...(after !== null && { after }),
 			want,
 		});
-		assert.ok(page !== undefined && !(page instanceof Error));
+		assert.ok(page && !(page instanceof Error));
 		edges.push(...page.edges);
 		if (!page.hasNextPage) return { edges, totalCount: page.totalCount };
 		after = page.endCursor;
@@ -94,6 +94,8 @@ describe("an imported graph", () => {
 		const view = graph.view();
 		let compared = 0;
 		for (const mapping of model.mappings.values()) {
+			// For the user's own eyes; the demo graph blocks nobody.
+			if (mapping.name.startsWith("blockUser")) continue;
 			const froms =
 				mapping.from === null
 					? [["root", rootOf(model, mapping)] as const]

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Statement } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { Explained } from "../../src/plan/explain.ts";
+import type { Explanation } from "../../src/plan/explain.ts";
 import { printExplain } from "../../src/plan/print.ts";
 import { planning, valid } from "../helpers/planning.ts";
 
@@ -27,7 +27,7 @@ async function explained(
 	{ planner, world }: ReturnType<typeof planning>,
 	query: string,
 	variables: Record<string, unknown> = {},
-): Promise<Explained> {
+): Promise<Explanation> {
 	const answer = await planner.explain({
 		document: valid(query),
 		variables,
@@ -58,14 +58,15 @@ describe("explain", () => {
 		assert.equal(call.answers, 1);
 		const [fetch] = call.steps;
 		assert.ok(fetch);
-		const { ms, steps: under, statements: sent, ...rest } = fetch;
-		assert.ok(ms > 0);
+		const { at, ms, steps: under, statements: sent, ...rest } = fetch;
+		assert.ok(at >= call.at + call.ms && ms > 0);
 		assert.deepEqual(rest, {
 			kind: "fetch",
 			path: "user",
 			field: "Query.user",
 			reads: "User",
 			withPage: false,
+			writes: false,
 			price: 1,
 			runs: 1,
 			parents: 1,
@@ -120,6 +121,32 @@ describe("explain", () => {
 		assert.deepEqual(JSON.parse(JSON.stringify(answer)), answer);
 	});
 
+	test("comes with the answer of the run it tells of, where that is asked for", async () => {
+		const plan = profile();
+		const request = {
+			document: valid(QUERY),
+			variables: { id: plan.star },
+			context: plan.world,
+		};
+		const plain = await plan.planner.execute(request);
+		assert.deepEqual(Object.keys(plain), ["data"]);
+		const ticks = plan.graph.ticks.length;
+		const answer = await plan.planner.execute({ ...request, explain: {} });
+		assert.equal(plan.graph.ticks.length, 2 * ticks);
+		assert.deepEqual(answer.data, plain.data);
+		const { steps, ...whole } = answer.extensions?.explain ?? {};
+		// The messages of errors are for the answer, which words them for clients.
+		assert.deepEqual(Object.keys(whole), [
+			"operation",
+			"price",
+			"limit",
+			"ms",
+			"statements",
+			"rows",
+		]);
+		assert.equal(steps?.[0]?.steps[0]?.answers, 1);
+	});
+
 	test("says which statement was told to two steps, and counts it once", async () => {
 		const plan = profile();
 		const one: Statement = {
@@ -163,7 +190,7 @@ describe("explain", () => {
 		const plan = profile();
 		plan.graph.down.add(plan.followers[0]);
 		const answer = await explained(plan, QUERY, { id: plan.star });
-		const text = printExplain(answer).replaceAll(/\d+\.\d\d ms/g, "T ms");
+		const text = printExplain(answer).replaceAll(/\d+(?:\.\d\d)? ms/g, "T ms");
 		assert.deepEqual(text.split("\n"), [
 			"query Profile: price 22 of at most 50000, 3 statements, 3 rows, T ms",
 			"└─ call  user  Query.user  price 0",

@@ -97,11 +97,10 @@ suite("an operation", () => {
 	};
 	for (const [which, [body, status, code]] of Object.entries(faults)) {
 		test(`${which} is ${status}, ${code}`, async () => {
-			assert.deepEqual(await codeOf(await toy.post(body)), [
-				status,
-				code,
-				undefined,
-			]);
+			const response = await toy.post(body, {
+				accept: "application/graphql-response+json",
+			});
+			assert.deepEqual(await codeOf(response), [status, code, undefined]);
 		});
 	}
 
@@ -287,9 +286,10 @@ suite("in production", () => {
 	after(() => toy.server.close());
 
 	test("introspection is refused", async () => {
-		const response = await toy.post({
-			query: "{ __schema { types { name } } }",
-		});
+		const response = await toy.post(
+			{ query: "{ __schema { types { name } } }" },
+			{ accept: "application/graphql-response+json" },
+		);
 		assert.deepEqual((await codeOf(response)).slice(0, 2), [
 			400,
 			"GRAPHQL_VALIDATION_FAILED",

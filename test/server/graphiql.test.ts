@@ -121,7 +121,7 @@ suite("the page at /graphql", () => {
 			demo: {
 				token: await tokens.sign(ADA),
 				username: "ada",
-				query: "# </script><script>alert(1)</script>",
+				examples: [{ query: "# </script><script>alert(1)</script>" }],
 			},
 		});
 		const page = await fetch(`${toy.server.url}/graphql`, {
@@ -136,7 +136,7 @@ suite("the page at /graphql", () => {
 		await using app = Fastify();
 		let fails = true;
 		const made: Bundle = { hash: "0123456789abcdef", folder: tmpdir() };
-		const page = await serveGraphiql(app, undefined, async () => {
+		const page = await serveGraphiql(app, { explain: true }, async () => {
 			if (fails) throw new Error("no space left");
 			return made;
 		});

@@ -3,7 +3,8 @@ import { createSecretKey } from "node:crypto";
 import { suite, test } from "node:test";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { CorkboardError } from "../../src/errors.ts";
-import { createTokens, identify } from "../../src/server/identity.ts";
+import { identify } from "../../src/server/identity.ts";
+import { createTokens } from "../../src/server/tokens.ts";
 import { ADA, GONE, startToy, tokens } from "../helpers/toyServer.ts";
 
 const key = createSecretKey(new Uint8Array(32).fill(7));
@@ -27,13 +28,17 @@ suite("tokens", () => {
 		"of another secret": () =>
 			createTokens(new Uint8Array(32).fill(8), 60).sign(ADA),
 		"that have expired": () =>
-			createTokens(new Uint8Array(32).fill(7), -10).sign(ADA),
+			createTokens(new Uint8Array(32).fill(7), -60).sign(ADA),
 		"without an end": () =>
 			new SignJWT({ sub: ADA }).setProtectedHeader({ alg: "HS256" }).sign(key),
 		"without a subject": () =>
 			new SignJWT({ exp: soon }).setProtectedHeader({ alg: "HS256" }).sign(key),
-		"whose subject is no id": () =>
-			new SignJWT({ sub: "007", exp: soon })
+		"whose subject is no text": () =>
+			new SignJWT({ sub: 7 as unknown as string, exp: soon })
+				.setProtectedHeader({ alg: "HS256" })
+				.sign(key),
+		"whose subject is longer than any": () =>
+			new SignJWT({ sub: "x".repeat(256), exp: soon })
 				.setProtectedHeader({ alg: "HS256" })
 				.sign(key),
 		"that are not signed": () =>
@@ -57,8 +62,11 @@ suite("tokens", () => {
 
 suite("a request", () => {
 	test("without the header is anonymous, and asks for no user", async () => {
-		const isUser = () => assert.fail("nobody was named");
-		assert.equal(await identify(undefined, tokens, isUser), null);
+		const nobody = () => assert.fail("nobody was named");
+		assert.equal(
+			await identify(undefined, tokens, { isUser: nobody, userOf: nobody }),
+			null,
+		);
 	});
 
 	test("with a good token has its user as viewer, in any spelling of Bearer", async () => {
@@ -80,7 +88,7 @@ suite("a request", () => {
 				"The Authorization header must read: Bearer, a space, a token.",
 			Bearer: "The Authorization header must read: Bearer, a space, a token.",
 			"Bearer nonsense": "The token does not verify.",
-			[`Bearer ${await createTokens(new Uint8Array(32).fill(7), -10).sign(ADA)}`]:
+			[`Bearer ${await createTokens(new Uint8Array(32).fill(7), -60).sign(ADA)}`]:
 				"The token has expired.",
 			[`Bearer ${await tokens.sign(GONE)}`]: "The token names no active user.",
 		};

@@ -68,7 +68,7 @@ export async function startMysqlPair({
 
 /** Resolves once the replica has everything that its primary has now; rejects after `limitMs`. */
 export async function caughtUp(
-	{ primary, replica }: Pair,
+	{ primary, replica }: Pick<Pair, "primary" | "replica">,
 	limitMs = STATEMENT_LIMIT_MS,
 ): Promise<void> {
 	const [row] = await query(primary, "SELECT @@global.gtid_executed AS gtids");

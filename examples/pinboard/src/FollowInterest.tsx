@@ -5,7 +5,9 @@ import type { FollowInterestUnfollowMutation } from "./__generated__/FollowInter
 import { FollowToggle } from "./FollowToggle.tsx";
 import { useSession } from "./session.tsx";
 
-export function FollowInterest(props: { readonly interest: FollowInterest_interest$key }) {
+export function FollowInterest(props: {
+	readonly interest: FollowInterest_interest$key;
+}) {
 	const { say } = useSession();
 	const interest = useFragment(
 		graphql`

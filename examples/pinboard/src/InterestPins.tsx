@@ -7,7 +7,9 @@ import { PinGrid } from "./PinGrid.tsx";
 
 const PAGE = 12;
 
-export function InterestPins(props: { readonly interest: InterestPins_interest$key }) {
+export function InterestPins(props: {
+	readonly interest: InterestPins_interest$key;
+}) {
 	const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
 		InterestPinsQuery,
 		InterestPins_interest$key

@@ -72,14 +72,14 @@ function tiles({ width, height, palette, chance }: Frame): ReactElement {
 		];
 		return chance() < 0.2 ? (
 			<circle
-				key={n}
+				key={`${x} ${y}`}
 				cx={x + size / 2}
 				cy={y + size / 2}
 				r={size * 0.32}
 				fill={fill}
 			/>
 		) : (
-			<path key={n} d={arcs[Math.floor(chance() * 3)]} fill={fill} />
+			<path key={`${x} ${y}`} d={arcs[Math.floor(chance() * 3)]} fill={fill} />
 		);
 	});
 	return <>{cells}</>;

@@ -96,9 +96,7 @@ function PinView({ id }: { readonly id: string }) {
 			<div className="words">
 				<h2>{pin.details}</h2>
 				<p className="where">
-					{owner && (
-						<a href={address("user", owner.username)}>{owner.name}</a>
-					)}{" "}
+					{owner && <a href={address("user", owner.username)}>{owner.name}</a>}{" "}
 					saved it to{" "}
 					{board && <a href={address("board", board.id)}>{board.name}</a>}
 					{origin?.owner && (

@@ -28,9 +28,13 @@ const slug: Rule<string> = (given) =>
 				],
 			};
 
+/** What OpenID Connect allows for a subject (Core 1.0, §2). */
+export const MAX_ACCOUNT = 255;
+
 /** What mutations hold these fields to. */
 const RULES: Readonly<Record<string, Rule<unknown>>> = {
 	"User.username": username,
+	"User.account": text(MAX_ACCOUNT),
 	"User.name": text(MAX_NAME),
 	"User.email": email,
 	"User.bio": text(MAX_BIO),

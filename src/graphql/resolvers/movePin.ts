@@ -6,7 +6,7 @@ import { optional, required } from "../input/read.ts";
 import { id } from "../input/rules.ts";
 import { type Change, mutation } from "./mutation.ts";
 import { fieldOf, mappingOf } from "./stored.ts";
-import { owned, visible } from "./visible.ts";
+import { both, owned, visible } from "./visible.ts";
 
 /** A moved pin keeps its id, and its shard with it; only its place and its board change. */
 export const movePin = mutation(
@@ -35,10 +35,10 @@ export const movePin = mutation(
 		const target = input.boardId ?? boardOf(pin, change);
 		const side = isGiven(input.before) ? "before" : "after";
 		const beside = input[side] ?? null;
-		const [board, neighbour] = await Promise.all([
+		const [board, neighbour] = await both(
 			owned(change, "Board", target),
-			beside === null ? null : visible(change, "Pin", beside),
-		]);
+			beside === null ? Promise.resolve(null) : visible(change, "Pin", beside),
+		);
 		if (neighbour && boardOf(neighbour, change) !== board.id) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",

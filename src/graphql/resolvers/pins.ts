@@ -16,7 +16,7 @@ import { onViewersList } from "./membership.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { changed, fieldOf, stored } from "./stored.ts";
-import { owned, visible } from "./visible.ts";
+import { both, owned, visible } from "./visible.ts";
 
 const createPin = mutation(
 	{
@@ -66,10 +66,10 @@ const repin = mutation(
 	},
 	async (input, change) => {
 		const { model } = change.graph;
-		const [origin, board] = await Promise.all([
+		const [origin, board] = await both(
 			visible(change, "Pin", input.pinId),
 			owned(change, "Board", input.boardId),
-		]);
+		);
 		return {
 			pin: await change.writes.create({
 				type: "Pin",

@@ -4,6 +4,7 @@ import type { RequestContext } from "../context.ts";
 import { kept, optional, required } from "../input/read.ts";
 import {
 	email,
+	id,
 	idempotencyKey,
 	MAX_BIO,
 	MAX_NAME,
@@ -89,6 +90,31 @@ const updateUser = mutation(
 	},
 );
 
+/** The name and the address stay the account's, so that nobody takes its place. */
+const deactivateUser = mutation(
+	{
+		name: "deactivateUser",
+		input: { userId: required(id) },
+		reads: () => 1,
+		yields: 0,
+	},
+	async (input, change) => {
+		const user = await visible(change, "User", input.userId);
+		if (user.id !== change.viewer) {
+			throw new CorkboardError(
+				"FORBIDDEN",
+				"deactivateUser: only the user themselves may do this.",
+			);
+		}
+		await change.writes.modify(user.id, (data) =>
+			changed(change.graph.model, "User", data, {
+				deactivatedAt: change.now.toISOString(),
+			}),
+		);
+		return { deactivatedId: user.id };
+	},
+);
+
 /** For its owner alone. */
 const ownEmail: BatchResolver<RequestContext> = {
 	needs: ["email"],
@@ -125,6 +151,25 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 			present: false,
 		}),
 	],
+	[
+		"Mutation.blockUser",
+		setsEdge({
+			name: "blockUser",
+			mapping: "blockUser",
+			to: "User",
+			present: true,
+		}),
+	],
+	[
+		"Mutation.unblockUser",
+		setsEdge({
+			name: "unblockUser",
+			mapping: "blockUser",
+			to: "User",
+			present: false,
+		}),
+	],
+	["Mutation.deactivateUser", deactivateUser],
 	["User.email", ownEmail],
 	["User.viewerFollows", onViewersList("followUser")],
 	["User.followsViewer", onViewersList("followUser.inverse")],

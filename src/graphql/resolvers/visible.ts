@@ -22,6 +22,22 @@ export async function visible(
 	return node;
 }
 
+/**
+ * Two that are looked at together. If both are refused the first one's error
+ * is told, not that which came first: by the time it takes one could tell an
+ * object that is hidden, for which more has to be read, from one that is not
+ * there.
+ */
+export async function both<A, B>(
+	first: Promise<A>,
+	second: Promise<B>,
+): Promise<readonly [A, B]> {
+	const [one, other] = await Promise.allSettled([first, second]);
+	if (one.status === "rejected") throw one.reason;
+	if (other.status === "rejected") throw other.reason;
+	return [one.value, other.value];
+}
+
 /** One that is the viewer's besides: FORBIDDEN if it is only visible. */
 export async function owned(
 	change: Pick<Change, "graph" | "call" | "viewer">,

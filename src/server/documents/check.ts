@@ -10,7 +10,7 @@ import {
 import type { Planner } from "../../plan/planner.ts";
 import { overLimit } from "../../plan/price.ts";
 import type { Surveyed } from "../../plan/survey.ts";
-import { MAX_TOKENS } from "../limits.ts";
+import { MAX_TOKENS } from "../maxTokens.ts";
 import { type FileDocument, parseDocumentFile } from "./format.ts";
 
 /** A document that is good: it parses, is valid and never costs more than the limit. */

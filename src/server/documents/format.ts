@@ -95,5 +95,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function kindOf(value: unknown): string {
 	if (value === null || value === undefined) return "nothing";
-	return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+	return Array.isArray(value)
+		? "a list"
+		: `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
 }

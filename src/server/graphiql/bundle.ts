@@ -1,6 +1,14 @@
 import { createHash, randomUUID } from "node:crypto";
-import { access, mkdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import {
+	access,
+	mkdir,
+	readdir,
+	readFile,
+	rename,
+	rm,
+	stat,
+} from "node:fs/promises";
+import { join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const CACHE = join(ROOT, ".cache");
@@ -14,13 +22,12 @@ const ENTRIES = {
 	"graphql.worker": "monaco-graphql/esm/graphql.worker.js",
 };
 
-/** Everything the bundle depends on. The lock file stands for the packages. */
+/** Everything the bundle depends on, folders whole. The lock file stands for the packages. */
 const INPUTS = [
 	"package-lock.json",
-	"src/server/graphiql/bundle.ts",
-	"src/server/graphiql/page.tsx",
-	"src/server/graphiql/workers.ts",
-	"src/server/graphiql/style.css",
+	"src/server/explaining.ts",
+	"src/server/graphiql",
+	"src/server/graphiql/explain",
 ];
 
 export interface Bundle {
@@ -73,9 +80,20 @@ async function build(outdir: string): Promise<void> {
 	});
 }
 
-async function hashOf(files: readonly string[]): Promise<string> {
+async function hashOf(inputs: readonly string[]): Promise<string> {
 	const hash = createHash("sha256");
-	for (const file of files) hash.update(await readFile(join(ROOT, file)));
+	for (const input of inputs) {
+		const path = join(ROOT, input);
+		const files = (await stat(path)).isDirectory()
+			? (await readdir(path, { withFileTypes: true }))
+					.filter((entry) => entry.isFile())
+					.map(({ name }) => join(path, name))
+					.sort()
+			: [path];
+		for (const file of files) {
+			hash.update(relative(ROOT, file)).update(await readFile(file));
+		}
+	}
 	return hash.digest("hex").slice(0, 16);
 }
 

@@ -3,6 +3,14 @@ export interface PageConfig {
 	readonly demo: {
 		readonly token: string;
 		readonly username: string;
-		readonly query: string;
+		readonly examples: readonly PageExample[];
 	} | null;
+	/** Whether a run may be explained: without it there is no such view. */
+	readonly explain: boolean;
+}
+
+/** A tab of a first visit. */
+export interface PageExample {
+	readonly query: string;
+	readonly variables?: Readonly<Record<string, unknown>>;
 }

@@ -2,19 +2,39 @@
 import "./workers.ts";
 import { GraphiQL, type GraphiQLProps } from "graphiql";
 import { createRoot } from "react-dom/client";
-import type { PageConfig } from "./config.ts";
+import { EXPLAIN_HEADER } from "../explaining.ts";
+import type { PageConfig, PageExample } from "./config.ts";
+import { isExplainOpen, keepAccount, shownTab } from "./explain/accounts.ts";
+import { ResponseViews } from "./explain/ResponseViews.tsx";
 
-const { demo } = JSON.parse(
-	document.getElementById("config")?.textContent ?? '{"demo":null}',
+const { demo, explain } = JSON.parse(
+	document.getElementById("config")?.textContent ??
+		'{"demo":null,"explain":false}',
 ) as PageConfig;
 
 const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
+	// GraphiQL's own question about the schema is no run to look at.
+	const isRun = operation.operationName !== "IntrospectionQuery";
+	const asks = isRun && isExplainOpen();
+	const tab = shownTab();
 	const response = await fetch("/graphql", {
 		method: "POST",
-		headers: { "content-type": "application/json", ...options?.headers },
+		headers: {
+			"content-type": "application/json",
+			...options?.headers,
+			...(asks ? { [EXPLAIN_HEADER]: "1" } : {}),
+		},
 		body: JSON.stringify(operation),
 	});
-	return response.json();
+	const answer = await response.json();
+	if (!isRun) return answer;
+	const { explain: account, ...extensions } = answer.extensions ?? {};
+	keepAccount(tab, account ?? null);
+	// It has a view of its own, and would bury the answer.
+	if (account === undefined) return answer;
+	if (Object.keys(extensions).length > 0) return { ...answer, extensions };
+	delete answer.extensions;
+	return answer;
 };
 
 const ANONYMOUS_QUERY = `# Press the button, or Ctrl-Enter, to run this.
@@ -31,6 +51,10 @@ const ANONYMOUS_QUERY = `# Press the button, or Ctrl-Enter, to run this.
 `;
 
 function Page() {
+	const headers =
+		demo === null
+			? ""
+			: JSON.stringify({ Authorization: `Bearer ${demo.token}` }, null, 2);
 	return (
 		<>
 			<header className="banner">
@@ -40,23 +64,30 @@ function Page() {
 			<main>
 				<GraphiQL
 					fetcher={fetcher}
-					defaultQuery={demo?.query ?? ANONYMOUS_QUERY}
-					defaultHeaders={
-						demo === null
-							? ""
-							: JSON.stringify(
-									{ Authorization: `Bearer ${demo.token}` },
-									null,
-									2,
-								)
-					}
+					defaultQuery={demo?.examples[0]?.query ?? ANONYMOUS_QUERY}
+					{...(demo && { defaultTabs: demo.examples.map(toTab) })}
+					defaultHeaders={headers}
 					defaultEditorToolsVisibility={demo === null ? "variables" : "headers"}
-				/>
+				>
+					{explain && (
+						<GraphiQL.Footer>
+							<ResponseViews />
+						</GraphiQL.Footer>
+					)}
+				</GraphiQL>
 			</main>
 		</>
 	);
-}
 
+	function toTab({ query, variables }: PageExample) {
+		return {
+			// Examples of calls from elsewhere name the server as it names itself here.
+			query: query.replaceAll("http://localhost:4000", location.origin),
+			variables: variables ? JSON.stringify(variables, null, 2) : "",
+			headers,
+		};
+	}
+}
 function DemoUser({ username }: { readonly username: string }) {
 	return (
 		<>

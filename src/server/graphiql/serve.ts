@@ -2,13 +2,13 @@ import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { refuse } from "../http.ts";
 import { type Bundle, bundleGraphiql } from "./bundle.ts";
-import type { PageConfig } from "./config.ts";
+import type { PageConfig, PageExample } from "./config.ts";
 
 export interface Demo {
 	readonly token: string;
 	readonly username: string;
-	/** A query that shows what the graph is like. */
-	readonly query: string;
+	/** What there is to try, the first of them what the graph is like. */
+	readonly examples: readonly PageExample[];
 }
 
 /** Nothing but our own files; styles and fonts also where GraphiQL and Monaco put them, inline. */
@@ -37,7 +37,7 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
  */
 export async function serveGraphiql(
 	app: FastifyInstance,
-	demo: Demo | undefined,
+	{ demo, explain }: { readonly demo?: Demo; readonly explain: boolean },
 	make: () => Promise<Bundle> = bundleGraphiql,
 ): Promise<(reply: FastifyReply) => Promise<FastifyReply>> {
 	let pending: Promise<Bundle> | undefined;
@@ -84,7 +84,7 @@ export async function serveGraphiql(
 			.header("content-security-policy", CONTENT_SECURITY_POLICY)
 			.header("referrer-policy", "no-referrer")
 			.type("text/html; charset=utf-8")
-			.send(html(made, { demo: demo ?? null }));
+			.send(html(made, { demo: demo ?? null, explain }));
 	};
 }
 

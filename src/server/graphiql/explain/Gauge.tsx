@@ -1,0 +1,44 @@
+/** Half a circle of radius 40 around (50, 46). */
+const ARC = "M10 46a40 40 0 0 1 80 0";
+
+/** The price against the limit. */
+export function Gauge({
+	price,
+	limit,
+}: {
+	readonly price: number;
+	readonly limit: number;
+}) {
+	const part = limit === 0 ? 1 : price / limit;
+	const level = part > 1 ? "over" : part > 0.5 ? "high" : "low";
+	return (
+		<div
+			className={`gauge gauge-${level}`}
+			role="img"
+			aria-label={`price ${price} of at most ${limit}`}
+		>
+			<svg viewBox="0 0 100 52" aria-hidden="true">
+				<path className="gauge-all" d={ARC} />
+				<path
+					className="gauge-part"
+					d={ARC}
+					pathLength={100}
+					strokeDasharray={`${price === 0 ? 0 : Math.min(100, Math.max(1.5, part * 100))} 200`}
+				/>
+				<text x="50" y="44">
+					{short(price)}
+				</text>
+			</svg>
+			<span>price of {limit.toLocaleString("en")}</span>
+		</div>
+	);
+}
+
+function short(price: number): string {
+	return price < 100_000
+		? price.toLocaleString("en")
+		: price.toLocaleString("en", {
+				notation: "compact",
+				maximumSignificantDigits: 3,
+			});
+}

@@ -1,0 +1,41 @@
+import type { ExplainedStep } from "../../../plan/explain.ts";
+
+type Kind = ExplainedStep["kind"];
+
+export const KINDS: Readonly<Record<Kind, string>> = {
+	call: "a resolver",
+	scan: "a list's edges",
+	fetch: "objects by id",
+};
+
+/** A shape for each kind, so that colour is not all that tells them apart. */
+export function KindMark({ kind }: { readonly kind: Kind }) {
+	return (
+		<svg
+			className="kind-mark"
+			viewBox="0 0 16 16"
+			width="14"
+			height="14"
+			aria-hidden="true"
+		>
+			{kind === "call" && <path d="M8 .8 15.2 8 8 15.2.8 8z" />}
+			{kind === "scan" && <path d="M1 2h14v3H1zM1 6.5h14v3H1zM1 11h14v3H1z" />}
+			{kind === "fetch" && <circle cx="8" cy="8" r="7" />}
+		</svg>
+	);
+}
+
+/** Drawn, as not every font has one. */
+export function Arrow() {
+	return (
+		<svg
+			className="arrow"
+			viewBox="0 0 12 8"
+			width="12"
+			height="8"
+			aria-hidden="true"
+		>
+			<path d="M0 4h10M7 1l3 3-3 3" />
+		</svg>
+	);
+}

@@ -1,0 +1,89 @@
+import type { ExplainedStep } from "../../../plan/explain.ts";
+import { count, shortHost, time } from "./words.ts";
+
+/** More statements than this are not listed: a run over a fleet may send hundreds. */
+const MAX_LISTED = 50;
+
+/** All that is known of a step, for who opens it. */
+export function StepDetails({ step }: { readonly step: ExplainedStep }) {
+	const { path, field, runs, writes, shards, hosts, cache, statements } = step;
+	return (
+		<div className="step-details">
+			<dl>
+				<dt>path</dt>
+				<dd>
+					<code>{path}</code>
+				</dd>
+				<dt>field</dt>
+				<dd>
+					<code>{field}</code>
+				</dd>
+				{writes && (
+					<>
+						<dt>writes</dt>
+						<dd>in a transaction, whose statements are not told</dd>
+					</>
+				)}
+				{runs > 1 && (
+					<>
+						<dt>runs</dt>
+						<dd>{runs}, one for each level it was reached on</dd>
+					</>
+				)}
+				{shards.length > 0 && (
+					<>
+						<dt>shards</dt>
+						<dd>{shards.join(", ")}</dd>
+						<dt>hosts</dt>
+						<dd title={hosts.join("\n")}>{hosts.map(shortHost).join(", ")}</dd>
+					</>
+				)}
+				{cache.length > 0 && (
+					<>
+						<dt>caches</dt>
+						<dd>
+							{cache
+								.map(
+									({ layer, hits, misses }) =>
+										`${layer} had ${hits} of ${hits + misses}`,
+								)
+								.join(", ")}
+						</dd>
+					</>
+				)}
+			</dl>
+			{statements.length > 0 && (
+				<table>
+					<thead>
+						<tr>
+							<th>statement</th>
+							<th>shard</th>
+							<th>host</th>
+							<th>rows</th>
+							<th>time</th>
+						</tr>
+					</thead>
+					<tbody>
+						{statements.slice(0, MAX_LISTED).map((one, at) => (
+							// Statements have no name of their own, and their order stays.
+							// biome-ignore lint/suspicious/noArrayIndexKey: see above
+							<tr key={at}>
+								<td>
+									{one.name}
+									{one.shared && <small> shared with another step</small>}
+								</td>
+								<td>{one.shard}</td>
+								<td title={one.host}>{shortHost(one.host)}</td>
+								<td>{one.rows}</td>
+								<td>{time(one.ms)}</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			)}
+			{statements.length > MAX_LISTED && (
+				<p>and {count(statements.length - MAX_LISTED, "more statement")}</p>
+			)}
+		</div>
+	);
+}

@@ -1,0 +1,139 @@
+import type { ExplainedStep } from "../../../plan/explain.ts";
+import { CacheBar } from "./Cache.tsx";
+import { Arrow, KindMark } from "./KindMark.tsx";
+import { StepDetails } from "./StepDetails.tsx";
+import { count, shortHost, time } from "./words.ts";
+
+const PARENTS = { scan: "list", fetch: "id", call: "parent" };
+const ANSWERS = { scan: "edge", fetch: "object", call: "value" };
+
+interface Shown {
+	readonly step: ExplainedStep;
+	/** The step whose answer it needed. */
+	readonly parent: ExplainedStep | null;
+	/** Of the whole operation: what bars are relative to. */
+	readonly ms: number;
+	/** Over the limit: nothing was run. */
+	readonly over: boolean;
+}
+
+/** A step with those that needed its answer. Objects that came with their page stand beside it, not below. */
+export function StepNode({ step, parent, ms, over }: Shown) {
+	const pair = [step, ...step.steps.filter(({ withPage }) => withPage)];
+	const below = pair.flatMap((one) =>
+		one.steps
+			.filter(({ withPage }) => !withPage)
+			.map((child) => ({ child, of: one })),
+	);
+	return (
+		<li>
+			{pair.map((one) => (
+				<details key={one.kind} className={`step kind-${one.kind}`}>
+					<summary>
+						<Line
+							step={one}
+							parent={one === step ? parent : step}
+							ms={ms}
+							over={over}
+						/>
+					</summary>
+					<StepDetails step={one} />
+				</details>
+			))}
+			{below.length > 0 && (
+				<ul>
+					{below.map(({ child, of }) => (
+						<StepNode
+							key={`${child.kind} ${child.path}`}
+							step={child}
+							parent={of}
+							ms={ms}
+							over={over}
+						/>
+					))}
+				</ul>
+			)}
+		</li>
+	);
+}
+
+function Line({ step, parent, ms, over }: Shown) {
+	const { kind, path, reads, withPage, price, parents, answers, runs } = step;
+	const ran = runs > 0;
+	const flow = `${count(parents, PARENTS[kind])} → ${count(answers, ANSWERS[kind])}`;
+	return (
+		<span className="step-line" data-ran={ran || over}>
+			<span className="step-name">
+				<KindMark kind={kind} />
+				<b>{path === parent?.path ? reads : path.split(".").at(-1)}</b>
+			</span>
+			<span className="step-flow" title={flow}>
+				{ran && (
+					<>
+						<span className="unseen">{flow}</span>
+						<span aria-hidden="true">
+							{parents.toLocaleString("en")} <Arrow />{" "}
+							{answers.toLocaleString("en")}
+						</span>
+					</>
+				)}
+			</span>
+			<span className="step-cache">
+				<CacheBar cache={step.cache} />
+			</span>
+			<span className="step-price">
+				<span className="unseen">price </span>
+				{price === 0 ? "–" : price.toLocaleString("en")}
+			</span>
+			<span className="step-time">
+				{ran && !withPage && (
+					<>
+						<span className="time-bar" aria-hidden="true">
+							<span
+								style={{
+									left: `${part(step.at, ms)}%`,
+									width: `${part(step.ms, ms)}%`,
+								}}
+							/>
+						</span>
+						<span className="step-ms">{time(step.ms)}</span>
+					</>
+				)}
+			</span>
+			<small className="step-how">
+				{[`${kind} ${reads}`, ...how(step, over)].join(" · ")}
+			</small>
+		</span>
+	);
+}
+
+/** Statements with their rows, and where they went. */
+function how(
+	{ runs, withPage, writes, statements, rows, shards, hosts }: ExplainedStep,
+	over: boolean,
+): string[] {
+	if (runs === 0) return over ? [] : ["not reached"];
+	if (withPage) return ["with the page"];
+	if (writes) return ["writes"];
+	const said = [
+		statements.length === 0
+			? "no statement"
+			: `${count(statements.length, "statement")}, ${count(rows, "row")}`,
+	];
+	if (shards.length > 0) {
+		const on =
+			shards.length === 1
+				? `shard ${shards[0]}`
+				: count(shards.length, "shard");
+		said.push(
+			hosts.length === 1
+				? `${on} on ${shortHost(hosts[0] as string)}`
+				: `${on} on ${count(hosts.length, "host")}`,
+		);
+	}
+	return said;
+}
+
+function part(ms: number, whole: number): number {
+	return whole === 0 ? 0 : Math.min(100, (ms / whole) * 100);
+}

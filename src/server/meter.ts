@@ -1,0 +1,51 @@
+import type { FastifyRequest } from "fastify";
+import type { GraphQLError } from "graphql";
+import { type Budget, leastOf } from "./budget.ts";
+
+/** Sent with `1`, it asks for `extensions.cost`. */
+export const COST_HEADER = "corkboard-cost";
+
+/** What one operation may read at most, and what it did read: edges and objects. */
+export interface Cost {
+	readonly requested: number;
+	readonly actual: number;
+}
+
+/** Beside one operation: told its price before it runs, and what it read after. */
+export interface Meter {
+	/** The error that refuses it, if it must not run. */
+	admit(price: number): Promise<GraphQLError | null>;
+	read(count: number): void;
+	/** To be told with the answer; null where nobody asked or nothing ran. */
+	readonly cost: Cost | null;
+}
+
+export function createMeter(options: {
+	readonly asked: boolean;
+	readonly budget: Budget | null;
+	readonly spender: string;
+}): Meter {
+	const { asked, budget, spender } = options;
+	let requested: number | null = null;
+	let actual = 0;
+	return {
+		async admit(price) {
+			const refused = (await budget?.charge(spender, price)) ?? null;
+			if (refused === null) requested = price;
+			return refused;
+		},
+		read(count) {
+			actual = count;
+			if (requested === null) return;
+			budget?.refund(spender, leastOf(requested) - leastOf(count));
+		},
+		get cost() {
+			return asked && requested !== null ? { requested, actual } : null;
+		},
+	};
+}
+
+/** Only by POST: an answer to GET may be kept, and given to others. */
+export function asksForCost({ method, headers }: FastifyRequest): boolean {
+	return method === "POST" && headers[COST_HEADER] === "1";
+}

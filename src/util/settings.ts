@@ -1,0 +1,85 @@
+/** How the values of settings are spelled. Each reader answers undefined for what is not spelled so. */
+
+export function oneOf<T extends string>(
+	words: readonly T[],
+	text: string,
+): T | undefined {
+	return words.find((word) => word === text);
+}
+
+export function onOrOff(text: string): boolean | undefined {
+	return text === "on" ? true : text === "off" ? false : undefined;
+}
+
+export function integer(text: string, least: number, most: number) {
+	const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : Number.NaN;
+	return value >= least && value <= most ? value : undefined;
+}
+
+export function list(text: string): readonly string[] {
+	return text
+		.split(",")
+		.map((part) => part.trim())
+		.filter((part) => part !== "");
+}
+
+export function hosts(text: string): readonly string[] | undefined {
+	const parts = list(text);
+	const areHosts = parts.every((part) => {
+		const [, port] =
+			/^(?:[\w.-]+|\[[\da-fA-F:]+\]):(\d{1,5})$/.exec(part) ?? [];
+		return port !== undefined && integer(port, 1, 65_535) !== undefined;
+	});
+	return parts.length > 0 && areHosts ? parts : undefined;
+}
+
+export function redisUrl(text: string): string | undefined {
+	const url = URL.parse(text);
+	return url !== null &&
+		["redis:", "rediss:"].includes(url.protocol) &&
+		url.hostname !== ""
+		? text
+		: undefined;
+}
+
+export function origins(text: string): readonly string[] | undefined {
+	if (text === "off") return [];
+	const parts = list(text);
+	const areOrigins = parts.every(
+		(part) =>
+			/^https?:\/\//.test(part) &&
+			URL.canParse(part) &&
+			new URL(part).origin === part,
+	);
+	return areOrigins ? parts : undefined;
+}
+
+const PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 };
+
+/** Keys that came over an open line could be anybody's. */
+export function keysUrl(text: string): string | undefined {
+	const url = URL.parse(text);
+	const isHere =
+		url?.protocol === "http:" &&
+		["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+	return url?.protocol === "https:" || isHere ? text : undefined;
+}
+
+export function rate(
+	text: string,
+): { readonly requests: number; readonly perMs: number } | null | undefined {
+	if (text === "off") return null;
+	const [, count = "", period] =
+		/^([0-9]+)\/(second|minute|hour)$/.exec(text) ?? [];
+	const requests = integer(count, 1, 1_000_000_000);
+	return requests === undefined
+		? undefined
+		: { requests, perMs: PERIODS_MS[period as keyof typeof PERIODS_MS] };
+}
+
+export function proxies(text: string): boolean | string | undefined {
+	const areAddresses = list(text).every((part) =>
+		/^[0-9a-f.:]*[.:][0-9a-f.:]*(?:\/[0-9]{1,3})?$/i.test(part),
+	);
+	return onOrOff(text) ?? (areAddresses ? text : undefined);
+}

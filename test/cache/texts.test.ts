@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openTexts } from "../../src/cache/texts.ts";
+import { startRedis } from "../services/redis.ts";
+
+/** On a machine that runs much else. */
+const PATIENT = { deadlineMs: 5_000 };
+
+describe("texts in Redis", () => {
+	test("are found by other processes, until they end", async () => {
+		await using server = await startRedis();
+		await using one = openTexts({ url: server.url, ...PATIENT });
+		await using other = openTexts({ url: server.url, ...PATIENT });
+		assert.equal(await other.get("k"), null);
+		await one.set("k", "{ žluť 🙂 }", 60_000);
+		assert.equal(await other.get("k"), "{ žluť 🙂 }");
+		await one.set("short", "x", 50);
+		await sleep(120);
+		assert.equal(await other.get("short"), null);
+	});
+
+	test("are not there, soon, where Redis hangs or has gone", async () => {
+		await using server = await startRedis();
+		await using texts = openTexts({ url: server.url, deadlineMs: 200 });
+		await texts.set("k", "v", 60_000);
+		server.pause();
+		const began = performance.now();
+		assert.equal(await texts.get("k"), null);
+		assert.ok(performance.now() - began < 2_000);
+		server.resume();
+		await server.kill();
+		assert.equal(await texts.get("k"), null);
+		await texts.set("k", "v", 60_000);
+	});
+
+	test("that Redis has no memory for are not kept, and nothing fails", async () => {
+		await using server = await startRedis({
+			args: ["--maxmemory", "1", "--maxmemory-policy", "noeviction"],
+		});
+		await using texts = openTexts({ url: server.url, ...PATIENT });
+		await texts.set("k", "v", 60_000);
+		assert.equal(await texts.get("k"), null);
+	});
+});

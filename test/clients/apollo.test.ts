@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { gql } from "@apollo/client";
+import { CombinedGraphQLErrors } from "@apollo/client/errors";
+import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
+import { createClient } from "./apollo/client.ts";
+import {
+	BOARD_PINS,
+	COUNT_PINS,
+	LIKE_PIN,
+	PIN_COMMENTS,
+	VIEWER,
+} from "./apollo/documents.ts";
+import { codeOf } from "./apollo/errors.ts";
+import { type DemoServer, serveDemo } from "./demo.ts";
+import { ids, longBoard, plainly, talkedAbout } from "./lists.ts";
+import { recording } from "./recording.ts";
+
+describe("Apollo Client 4", () => {
+	let demo: DemoServer;
+	before(async () => {
+		demo = await serveDemo();
+	});
+	after(() => demo?.[Symbol.asyncDispose]());
+
+	const asViewer = () => {
+		const { fetch, sent } = recording();
+		const { url, token } = demo;
+		return { client: createClient({ url, token: () => token, fetch }), sent };
+	};
+
+	it("pages forward into one list with relayStylePagination, each item once and in order", async () => {
+		const { client, sent } = asViewer();
+		const board = await longBoard(demo.url);
+		const shown = client.watchQuery({
+			query: BOARD_PINS,
+			variables: { id: board.id, first: 10 },
+		});
+		let { data } = await client.query({
+			query: BOARD_PINS,
+			variables: { id: board.id, first: 10 },
+		});
+		let pages = 1;
+		while (data?.board?.pins.pageInfo.hasNextPage && pages < 10) {
+			const { endCursor } = data.board.pins.pageInfo;
+			await shown.fetchMore({ variables: { after: endCursor } });
+			data = client.readQuery({
+				query: BOARD_PINS,
+				variables: { id: board.id, first: 10 },
+			}) as typeof data;
+			pages++;
+		}
+		assert.deepEqual(ids(data?.board?.pins.edges ?? []), board.pins);
+		assert.equal(pages, Math.ceil(board.pins.length / 10));
+		assert.equal(sent.length, pages);
+	});
+
+	it("pages backward from the end into one list", async () => {
+		const { client } = asViewer();
+		const pin = await talkedAbout(demo.url, demo.token);
+		const variables = { id: pin.id, last: 4 };
+		const { data } = await client.query({ query: PIN_COMMENTS, variables });
+		assert.deepEqual(
+			ids(data?.pin.comments.edges ?? []),
+			pin.comments.slice(-4),
+		);
+		assert.equal(data?.pin.comments.pageInfo.hasPreviousPage, true);
+		assert.equal(data.pin.comments.pageInfo.hasNextPage, false);
+
+		const shown = client.watchQuery({ query: PIN_COMMENTS, variables });
+		await shown.fetchMore({
+			variables: { before: data.pin.comments.pageInfo.startCursor },
+		});
+		const both = client.readQuery({ query: PIN_COMMENTS, variables });
+		assert.deepEqual(
+			ids(both?.pin.comments.edges ?? []),
+			pin.comments.slice(-8),
+		);
+	});
+
+	it("keeps a count apart from the pages of the same list", async () => {
+		const { client, sent } = asViewer();
+		const board = await longBoard(demo.url);
+		const variables = { id: board.id, first: 10 };
+		await client.query({ query: BOARD_PINS, variables });
+		const count = await client.query({
+			query: COUNT_PINS,
+			variables: { id: board.id },
+		});
+		assert.equal(count.data?.board?.pins.totalCount, board.pins.length);
+		const again = await client.query({ query: BOARD_PINS, variables });
+		assert.deepEqual(
+			ids(again.data?.board?.pins.edges ?? []),
+			board.pins.slice(0, 10),
+		);
+		// The list came from the cache, whole.
+		assert.equal(sent.length, 2);
+	});
+
+	it("shows a like at once, and takes it back when the server refuses", async () => {
+		const { client } = asViewer();
+		const board = await longBoard(demo.url);
+		const variables = { id: board.id, first: 100 };
+		const { data } = await client.query({ query: BOARD_PINS, variables });
+		const pin = data?.board?.pins.edges.find(({ node }) => !node.viewerLikes);
+		const id = pin?.node.id ?? "";
+		const likes = () =>
+			client
+				.readQuery({ query: BOARD_PINS, variables }, true)
+				?.board?.pins.edges.find(({ node }) => node.id === id)?.node
+				.viewerLikes;
+		const hope = {
+			likePin: {
+				__typename: "LikePinPayload",
+				pin: { __typename: "Pin", id, viewerLikes: true },
+			},
+		};
+		assert.equal(likes(), false);
+		const liked = client.mutate({
+			mutation: LIKE_PIN,
+			variables: { id },
+			optimisticResponse: hope,
+		});
+		assert.equal(likes(), true);
+		await liked;
+		assert.equal(likes(), true);
+		const said = await plainly(demo.url, demo.token).data(
+			"query ($id: ID!) { pin(id: $id) { viewerLikes } }",
+			{ id },
+		);
+		assert.deepEqual(said, { pin: { viewerLikes: true } });
+
+		// Anonymous: the same hope, refused.
+		const anonymous = createClient({ url: demo.url, token: () => null });
+		await anonymous.query({ query: BOARD_PINS, variables });
+		const now = () =>
+			anonymous.readQuery({ query: BOARD_PINS, variables }, true)?.board?.pins
+				.edges[0]?.node.viewerLikes;
+		const other = board.pins[0] ?? "";
+		const refused = anonymous.mutate({
+			mutation: LIKE_PIN,
+			variables: { id: other },
+			optimisticResponse: {
+				likePin: {
+					...hope.likePin,
+					pin: { ...hope.likePin.pin, id: other },
+				},
+			},
+		});
+		assert.equal(now(), true);
+		await assert.rejects(refused, (error) => {
+			assert.equal(codeOf(error), "UNAUTHENTICATED");
+			assert.ok(CombinedGraphQLErrors.is(error));
+			assert.deepEqual(error.errors[0]?.path, ["likePin"]);
+			return true;
+		});
+		assert.equal(now(), null);
+	});
+
+	it("reads any object by node, as the type it is", async () => {
+		const { client } = asViewer();
+		const board = await longBoard(demo.url);
+		const { data } = await client.query({
+			query: gql`
+				query Any($ids: [ID!]!) {
+					nodes(ids: $ids) {
+						id
+						... on Board { name }
+						... on Pin { createdAt }
+					}
+				}
+			`,
+			variables: { ids: [board.id, board.pins[0], "1"] },
+		});
+		const [first, second, third] = (
+			data as { nodes: ({ __typename: string } | null)[] }
+		).nodes;
+		assert.deepEqual(
+			[first?.__typename, second?.__typename, third],
+			["Board", "Pin", null],
+		);
+	});
+
+	it("tells a refused token by the code of its error, not as a failed network", async () => {
+		const { fetch, sent } = recording();
+		const client = createClient({
+			url: demo.url,
+			token: () => `${demo.token}x`,
+			fetch,
+		});
+		await assert.rejects(client.query({ query: VIEWER }), (error) => {
+			assert.equal(codeOf(error), "UNAUTHENTICATED");
+			assert.ok(CombinedGraphQLErrors.is(error));
+			return true;
+		});
+		assert.deepEqual(
+			sent.map(({ status }) => status),
+			[401],
+		);
+	});
+
+	for (const useGETForHashedQueries of [false, true]) {
+		const method = useGETForHashedQueries ? "GET" : "POST";
+		it(`sends an operation's text once to a server that does not know it, and from then on its hash, by ${method}`, async () => {
+			const query = gql`
+				query ByHash${method} { viewer { id username } }
+			`;
+			const visit = async () => {
+				const { fetch, sent } = recording();
+				const client = createClient({
+					url: demo.url,
+					token: () => demo.token,
+					fetch,
+					links: [
+						new PersistedQueryLink({
+							sha256: (text) => createHash("sha256").update(text).digest("hex"),
+							useGETForHashedQueries,
+						}),
+					],
+				});
+				const { data } = await client.query({ query });
+				assert.equal(
+					(data as { viewer: { username: string } }).viewer.username,
+					"marigold_01",
+				);
+				return sent.map(({ method, parameters, status }) => ({
+					method,
+					status,
+					text: "query" in parameters,
+					hash: "extensions" in parameters,
+				}));
+			};
+			const byHash = { method, status: 200, text: false, hash: true };
+			assert.deepEqual(await visit(), [
+				byHash,
+				{ method: "POST", status: 200, text: true, hash: true },
+			]);
+			assert.deepEqual(await visit(), [byHash]);
+		});
+	}
+});

@@ -1,0 +1,35 @@
+import { type Environment, type Served, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+export interface DemoServer extends AsyncDisposable {
+	/** With its path: what a client is given. */
+	readonly url: string;
+	/** The demo user's. */
+	readonly token: string;
+	readonly program: Served;
+}
+
+/** The program, serving the demo graph from a folder of its own. */
+export async function serveDemo(env: Environment = {}): Promise<DemoServer> {
+	const folder = temporaryFolder();
+	try {
+		const program = await serve({
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_DEMO: "on",
+			...env,
+		});
+		const [, token = ""] = await program.printed("out", /^Token +(\S+)$/m);
+		return {
+			url: `${program.url}/graphql`,
+			token,
+			program,
+			async [Symbol.asyncDispose]() {
+				await program[Symbol.asyncDispose]();
+				folder[Symbol.dispose]();
+			},
+		};
+	} catch (error) {
+		folder[Symbol.dispose]();
+		throw error;
+	}
+}

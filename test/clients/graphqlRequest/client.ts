@@ -1,0 +1,21 @@
+import { ClientError, GraphQLClient } from "graphql-request";
+
+export function createClient(url: string, token: () => string | null) {
+	return new GraphQLClient(url, {
+		requestMiddleware(request) {
+			const bearer = token();
+			const headers = new Headers(request.headers);
+			if (bearer !== null) headers.set("authorization", `Bearer ${bearer}`);
+			return { ...request, headers };
+		},
+	});
+}
+
+/** What to go by; messages are for people, and change. */
+export function codeOf(error: unknown): string | null {
+	if (!(error instanceof ClientError)) return null;
+	const [first] = error.response.errors ?? [];
+	return typeof first?.extensions?.code === "string"
+		? first.extensions.code
+		: null;
+}

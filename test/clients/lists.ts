@@ -1,0 +1,55 @@
+import { type Client, client } from "../helpers/client.ts";
+
+/** What the API itself says, by plain requests: what the clients are held to. */
+export function plainly(url: string, token: string | null = null): Client {
+	return client(new URL(url).origin, token);
+}
+
+/** A board with more pins than one page of a test holds, its owner not the demo user. */
+export async function longBoard(
+	url: string,
+): Promise<{ readonly id: string; readonly pins: readonly string[] }> {
+	const { user } = await plainly(url).data<{
+		user: {
+			boards: {
+				nodes: { id: string; pins: { nodes: { id: string }[] } }[];
+			};
+		};
+	}>(`{ user(username: "marigold_01") {
+		boards(first: 20) { nodes { id pins(first: 100) { nodes { id } } } }
+	} }`);
+	const [longest] = user.boards.nodes.toSorted(
+		(a, b) => b.pins.nodes.length - a.pins.nodes.length,
+	);
+	if (longest === undefined || longest.pins.nodes.length < 25) {
+		throw new Error("expected the demo user to have a board of 25 pins");
+	}
+	return { id: longest.id, pins: longest.pins.nodes.map(({ id }) => id) };
+}
+
+/** A pin with nine comments and more, oldest first: the last nine are made here. */
+export async function talkedAbout(
+	url: string,
+	token: string,
+): Promise<{ readonly id: string; readonly comments: readonly string[] }> {
+	const { pins } = await longBoard(url);
+	const viewer = plainly(url, token);
+	const [id = ""] = pins;
+	for (let n = 1; n <= 9; n++) {
+		await viewer.data(
+			"mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }",
+			{ input: { pinId: id, text: `What there is to say, part ${n}` } },
+		);
+	}
+	const { pin } = await viewer.data<{
+		pin: { comments: { nodes: { id: string }[] } };
+	}>(
+		"query ($id: ID!) { pin(id: $id) { comments(first: 100) { nodes { id } } } }",
+		{ id },
+	);
+	return { id, comments: pin.comments.nodes.map(({ id }) => id) };
+}
+
+export function ids(edges: readonly { readonly node: { id: string } }[]) {
+	return edges.map(({ node }) => node.id);
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { promisify } from "node:util";
+import { gql } from "@urql/core";
+import { persistedExchange } from "@urql/exchange-persisted";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import * as apollo from "./apollo/client.ts";
+import { BOARD_PINS, LIKE_PIN, VIEWER } from "./apollo/documents.ts";
+import { codeOf } from "./apollo/errors.ts";
+import { type Manifest, manifestLink } from "./apollo/manifest.ts";
+import { type DemoServer, serveDemo } from "./demo.ts";
+import { recording } from "./recording.ts";
+import * as urql from "./urql/client.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const TOOL = join(
+	ROOT,
+	"node_modules/@apollo/generate-persisted-query-manifest/cli.js",
+);
+
+/** urql adds `__typename` to every selection, so this is the text it hashes. */
+const URQL_TEXT =
+	"query Interests {\n  interests(first: 3) {\n    nodes {\n      slug\n      __typename\n    }\n    __typename\n  }\n}";
+const VIEWER_TEXT = "query Who { viewer { username } }";
+
+describe("clients of a server that runs known documents only", () => {
+	const folder = temporaryFolder();
+	const manifestFile = join(folder.path, "manifest.json");
+	const textsFile = join(folder.path, "texts.json");
+	let demo: DemoServer;
+	let manifest: Manifest & {
+		readonly format: string;
+		readonly operations: readonly { readonly body: string }[];
+	};
+	before(async () => {
+		const config = join(folder.path, "config.json");
+		writeFileSync(
+			config,
+			JSON.stringify({
+				documents: ["test/clients/apollo/documents.ts"],
+				output: manifestFile,
+			}),
+		);
+		await promisify(execFile)(process.execPath, [TOOL, "--config", config], {
+			cwd: ROOT,
+			timeout: 30_000,
+		});
+		manifest = JSON.parse(readFileSync(manifestFile, "utf8"));
+		writeFileSync(
+			textsFile,
+			JSON.stringify({
+				[sha256(URQL_TEXT)]: URQL_TEXT,
+				who: VIEWER_TEXT,
+			}),
+		);
+		demo = await serveDemo({
+			CORKBOARD_DOCUMENTS: "strict",
+			CORKBOARD_DOCUMENT_FILES: `${manifestFile},${textsFile}`,
+		});
+	});
+	after(async () => {
+		await demo?.[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	it("Apollo Client asks by the ids of the manifest that Apollo's own tool makes, queries by GET, and never sends a text", async () => {
+		assert.equal(manifest.format, "apollo-persisted-query-manifest");
+		assert.deepEqual(
+			manifest.operations.map(({ name }) => name),
+			["BoardPins", "CountPins", "LikePin", "PinComments", "Viewer"],
+		);
+		const { fetch, sent } = recording();
+		const client = apollo.createClient({
+			url: demo.url,
+			token: () => demo.token,
+			fetch,
+			links: [manifestLink(manifest)],
+		});
+		const { data } = await client.query({ query: VIEWER });
+		assert.equal(data?.viewer?.username, "marigold_01");
+		const missing = await client.query({
+			query: BOARD_PINS,
+			variables: { id: "1", first: 10 },
+		});
+		assert.deepEqual(missing.data, { board: null });
+		await assert.rejects(
+			client.mutate({ mutation: LIKE_PIN, variables: { id: "1" } }),
+			/pin/i,
+		);
+		assert.deepEqual(
+			sent.map(({ method, parameters, status }) => [
+				method,
+				status,
+				"query" in parameters,
+				(parameters.extensions as { persistedQuery: { sha256Hash: string } })
+					.persistedQuery.sha256Hash,
+			]),
+			(
+				[
+					["GET", "Viewer"],
+					["GET", "BoardPins"],
+					["POST", "LikePin"],
+				] as const
+			).map(([method, name]) => [method, 200, false, idOf(name)]),
+		);
+	});
+
+	it("Apollo Client learns that an operation of no manifest is not run", async () => {
+		const client = apollo.createClient({
+			url: demo.url,
+			token: () => demo.token,
+		});
+		await assert.rejects(
+			client.query({ query: gql`query Other { viewer { id bio } }` }),
+			(error) => codeOf(error) === "BAD_REQUEST",
+		);
+	});
+
+	it("urql's persisted exchange gets a known query by GET without any header of its own", async () => {
+		const { fetch, sent } = recording();
+		const client = urql.createClient({
+			url: demo.url,
+			token: () => null,
+			fetch,
+			exchanges: [
+				persistedExchange({
+					enforcePersistedQueries: true,
+					enableForMutation: true,
+				}),
+			],
+		});
+		const { data, error } = await client.query(
+			gql`query Interests { interests(first: 3) { nodes { slug } } }`,
+			{},
+		);
+		assert.equal(error, undefined);
+		assert.equal(data.interests.nodes.length, 3);
+		assert.deepEqual(
+			sent.map(({ method, status, parameters }) => [
+				method,
+				status,
+				parameters.query,
+				(parameters.extensions as { persistedQuery: object }).persistedQuery,
+			]),
+			[["GET", 200, undefined, { version: 1, sha256Hash: sha256(URQL_TEXT) }]],
+		);
+		assert.equal(sent[0]?.headers.get("apollo-require-preflight"), null);
+	});
+
+	for (const [said, body] of [
+		["documentId, a hash", { documentId: `sha256:${sha256(VIEWER_TEXT)}` }],
+		["documentId, a file's own id", { documentId: "who" }],
+		["id, as Relay's network layers do", { id: "who" }],
+		["doc_id, as older ones do", { doc_id: "who" }],
+	] as const) {
+		it(`a client without a library may say ${said}`, async () => {
+			const post = await fetch(demo.url, {
+				method: "POST",
+				headers: {
+					"content-type": "application/json",
+					authorization: `Bearer ${demo.token}`,
+				},
+				body: JSON.stringify({ ...body, variables: {} }),
+			});
+			assert.deepEqual(await post.json(), {
+				data: { viewer: { username: "marigold_01" } },
+			});
+			const address = `${demo.url}?${new URLSearchParams(body)}`;
+			const get = await fetch(address);
+			assert.deepEqual(await get.json(), { data: { viewer: null } });
+		});
+	}
+
+	function idOf(name: string): string | undefined {
+		return manifest.operations.find((operation) => operation.name === name)?.id;
+	}
+});
+
+function sha256(text: string): string {
+	return createHash("sha256").update(text).digest("hex");
+}

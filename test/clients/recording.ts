@@ -1,0 +1,39 @@
+/** What a client sent, and what came back. */
+export interface Sent {
+	readonly method: string;
+	/** Of the body, or of the address of a GET. */
+	readonly parameters: Readonly<Record<string, unknown>>;
+	readonly headers: Headers;
+	readonly status: number;
+}
+
+/** A fetch to give to a client, and what went through it. */
+export function recording(): {
+	readonly fetch: typeof fetch;
+	readonly sent: Sent[];
+} {
+	const sent: Sent[] = [];
+	return {
+		sent,
+		async fetch(input, init) {
+			const request = new Request(input, init);
+			const parameters =
+				request.method === "GET"
+					? searchParameters(new URL(request.url))
+					: ((await request.clone().json()) as Sent["parameters"]);
+			const response = await fetch(request);
+			const { method, headers } = request;
+			sent.push({ method, parameters, headers, status: response.status });
+			return response;
+		},
+	};
+}
+
+function searchParameters(url: URL): Sent["parameters"] {
+	return Object.fromEntries(
+		[...url.searchParams].map(([name, value]) => [
+			name,
+			name === "variables" || name === "extensions" ? JSON.parse(value) : value,
+		]),
+	);
+}

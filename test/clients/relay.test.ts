@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import type { Browser } from "playwright-core";
+import {
+	compilePersisted,
+	logIn,
+	type Pinboard,
+	run,
+	scrollToEnd,
+	servePinboard,
+	visit,
+} from "../examples/pinboard.ts";
+import { openBrowser } from "../helpers/browser.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { type DemoServer, serveDemo } from "./demo.ts";
+import { longBoard, plainly, talkedAbout } from "./lists.ts";
+
+describe("Relay 21, in the example app", { timeout: 120_000 }, () => {
+	let browser: Browser;
+	let demo: DemoServer;
+	let pinboard: Pinboard;
+	before(async () => {
+		[browser, demo] = await Promise.all([openBrowser(), serveDemo()]);
+		pinboard = await servePinboard({ api: demo.url });
+	});
+	after(async () => {
+		await browser?.close();
+		await pinboard?.[Symbol.asyncDispose]();
+		await demo?.[Symbol.asyncDispose]();
+	});
+
+	it("its compiler takes the public schema, and what it made of the documents is what is checked in", async () => {
+		// It fails if a file would change.
+		await run("relay-compiler", ["--validate", "relay.config.json"]);
+		await run("tsc", ["-p", "."]);
+	});
+
+	it("usePaginationFragment goes forward to the end, each item once, by node and a cursor", async () => {
+		const board = await longBoard(demo.url);
+		const { page, asked, faults } = await visit(
+			browser,
+			`${pinboard.url}#/board/${board.id}`,
+		);
+		const shown = await scrollToEnd(page);
+		assert.deepEqual(shown.toSorted(), board.pins.toSorted());
+		const pages = asked.filter(
+			({ operationName }) => operationName === "BoardPinsQuery",
+		);
+		assert.equal(pages.length, Math.ceil(board.pins.length / 12) - 1);
+		for (const { query, variables } of pages) {
+			assert.match(query ?? "", /\bnode\(id: \$id\)/);
+			assert.equal(variables.id, board.id);
+			assert.equal(variables.count, 12);
+		}
+		assert.equal(
+			new Set(pages.map(({ variables }) => variables.cursor)).size,
+			pages.length,
+		);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("usePaginationFragment goes backward to the start, in the list's own order", async () => {
+		const pin = await talkedAbout(demo.url, demo.token);
+		const { page, asked, faults } = await visit(
+			browser,
+			`${pinboard.url}#/?pin=${pin.id}`,
+		);
+		const shown = () =>
+			page
+				.locator("[data-comment]")
+				.evaluateAll((comments) =>
+					comments.map((comment) => comment.getAttribute("data-comment")),
+				);
+		const earlier = page.getByRole("button", { name: "Earlier comments" });
+		await earlier.waitFor();
+		assert.deepEqual(await shown(), pin.comments.slice(-3));
+		let read = 3;
+		while (read < pin.comments.length) {
+			await earlier.click();
+			read = Math.min(read + 5, pin.comments.length);
+			await page
+				.locator("[data-comment]")
+				.nth(read - 1)
+				.waitFor();
+			assert.deepEqual(await shown(), pin.comments.slice(-read));
+		}
+		await earlier.waitFor({ state: "detached" });
+		const pages = asked.filter(
+			({ operationName }) => operationName === "PinCommentsQuery",
+		);
+		assert.equal(pages.length, Math.ceil((pin.comments.length - 3) / 5));
+		for (const { query } of pages) {
+			assert.match(query ?? "", /\bnode\(id: \$id\)/);
+			assert.match(
+				query ?? "",
+				/\bcomments\(last: \$count, before: \$cursor\)/,
+			);
+		}
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("with a persisted file it sends ids alone, to a server that runs nothing else", async () => {
+		using folder = temporaryFolder();
+		const { artifacts, file } = await compilePersisted(folder.path);
+		const texts = JSON.parse(readFileSync(file, "utf8")) as object;
+		assert.ok(Object.keys(texts).length >= 14);
+		await using strict = await serveDemo({
+			CORKBOARD_DOCUMENTS: "strict",
+			CORKBOARD_DOCUMENT_FILES: file,
+		});
+		await using built = await servePinboard({ api: strict.url, artifacts });
+		const board = await longBoardOf(demo.url);
+		const { page, asked, faults } = await visit(
+			browser,
+			`${built.url}#/user/${board.owner}`,
+		);
+		await logIn(page, strict.token);
+		await page.getByRole("button", { name: "Log out" }).waitFor();
+		await page.getByRole("link", { name: board.name }).click();
+		await scrollToEnd(page);
+		const like = page.getByRole("button", { name: "Like", exact: true });
+		await like.first().click();
+		await page.getByRole("button", { name: "Unlike" }).first().waitFor();
+		await page.waitForLoadState("networkidle");
+		assert.ok(
+			asked.some(({ operationName }) => operationName === "BoardPinsQuery"),
+		);
+		assert.ok(
+			asked.some(
+				({ operationName }) => operationName === "LikeButtonLikeMutation",
+			),
+		);
+		for (const { id, query, operationName } of asked) {
+			assert.equal(query, undefined, operationName);
+			assert.ok(id !== undefined && id in texts, operationName);
+		}
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+});
+
+/** The name of the long board, and whose it is: the same in every demo graph. */
+async function longBoardOf(
+	url: string,
+): Promise<{ readonly owner: string; readonly name: string }> {
+	const { id } = await longBoard(url);
+	const { board } = await plainly(url).data<{
+		board: { name: string; owner: { username: string } };
+	}>("query ($id: ID!) { board(id: $id) { name owner { username } } }", { id });
+	return { name: board.name, owner: board.owner.username };
+}

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { gql } from "@urql/core";
+import { persistedExchange } from "@urql/exchange-persisted";
+import { type DemoServer, serveDemo } from "./demo.ts";
+import { longBoard } from "./lists.ts";
+import { recording } from "./recording.ts";
+import { createClient } from "./urql/client.ts";
+import { allPins } from "./urql/pages.ts";
+
+describe("urql 5", () => {
+	let demo: DemoServer;
+	before(async () => {
+		demo = await serveDemo();
+	});
+	after(() => demo?.[Symbol.asyncDispose]());
+
+	it("pages through a list by its cursors, each item once and in order", async () => {
+		const { fetch, sent } = recording();
+		const client = createClient({ url: demo.url, token: () => null, fetch });
+		const board = await longBoard(demo.url);
+		assert.deepEqual(await allPins(client, board.id, 10), board.pins);
+		assert.equal(sent.length, Math.ceil(board.pins.length / 10));
+		// Its cache has every page now.
+		assert.deepEqual(await allPins(client, board.id, 10), board.pins);
+		assert.equal(sent.length, Math.ceil(board.pins.length / 10));
+	});
+
+	it("is the viewer its token names, and after a mutation asks again for what it changed", async () => {
+		const client = createClient({ url: demo.url, token: () => demo.token });
+		const { pins } = await longBoard(demo.url);
+		const query = gql`
+			query Pin($id: ID!) { pin(id: $id) { id viewerLikes } viewer { username } }
+		`;
+		const read = () => client.query(query, { id: pins[1] });
+		const before = await read();
+		assert.equal(before.data.viewer.username, "marigold_01");
+		const liked = before.data.pin.viewerLikes as boolean;
+		const { data } = await client.mutation(
+			liked
+				? gql`mutation Unlike($id: ID!) { unlikePin(input: { pinId: $id }) { pin { id viewerLikes } } }`
+				: gql`mutation Like($id: ID!) { likePin(input: { pinId: $id }) { pin { id viewerLikes } } }`,
+			{ id: pins[1] },
+		);
+		assert.equal((data.likePin ?? data.unlikePin).pin.viewerLikes, !liked);
+		assert.equal((await read()).data.pin.viewerLikes, !liked);
+	});
+
+	it("gives errors with their code and path, beside what data there is", async () => {
+		const client = createClient({ url: demo.url, token: () => null });
+		const { data, error } = await client.mutation(
+			gql`mutation Follow { followUser(input: { userId: "1" }) { user { id } } }`,
+			{},
+		);
+		assert.deepEqual(data, { followUser: null });
+		assert.equal(error?.graphQLErrors[0]?.extensions.code, "UNAUTHENTICATED");
+		assert.deepEqual(error?.graphQLErrors[0]?.path, ["followUser"]);
+		assert.equal(error?.networkError, undefined);
+	});
+
+	it("tells a refused token by the code of its error and the status of the answer", async () => {
+		const client = createClient({
+			url: demo.url,
+			token: () => `${demo.token}x`,
+		});
+		const { error } = await client.query(
+			gql`query Viewer { viewer { id } }`,
+			{},
+		);
+		assert.equal(error?.graphQLErrors[0]?.extensions.code, "UNAUTHENTICATED");
+		assert.equal(error?.response.status, 401);
+	});
+
+	it("sends an operation's text once to a server that does not know it, and from then on its hash", async () => {
+		const query = gql`query ByHashAlone { viewer { username } }`;
+		const visit = async () => {
+			const { fetch, sent } = recording();
+			const client = createClient({
+				url: demo.url,
+				token: () => demo.token,
+				fetch,
+				exchanges: [persistedExchange({ preferGetForPersistedQueries: false })],
+			});
+			const { data } = await client.query(query, {});
+			assert.equal(data.viewer.username, "marigold_01");
+			return sent.map(({ method, parameters, status }) => ({
+				method,
+				status,
+				text: "query" in parameters,
+				hash: "extensions" in parameters,
+			}));
+		};
+		const byHash = { method: "POST", status: 200, text: false, hash: true };
+		assert.deepEqual(await visit(), [byHash, { ...byHash, text: true }]);
+		assert.deepEqual(await visit(), [byHash]);
+	});
+});

@@ -1,0 +1,127 @@
+import { type GraphQLField, getNamedType } from "graphql";
+import type { Random } from "../../src/demo/random.ts";
+import { type Id, packId } from "../../src/id/ids.ts";
+import { argumentList } from "./arguments.ts";
+import type { Draft, Place } from "./draft.ts";
+import { literal } from "./literal.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const TYPES = ["User", "Board", "Pin", "Comment", "Interest"];
+
+/** Well formed, and they name nothing: no such row, shard, type; the root of a list; a reserved bit. */
+const NOTHING: readonly string[] = [
+	packId({ shard: 1, type: 1, local: 99_999_999 }),
+	packId({ shard: 60_000, type: 3, local: 1 }),
+	packId({ shard: 1, type: 1_000, local: 1 }),
+	packId({ shard: 0, type: 5, local: 0 }),
+	"0",
+	"9223372036854775808",
+	"18446744073709551615",
+];
+const MALFORMED = [
+	"",
+	"abc",
+	"-1",
+	"007",
+	"1e3",
+	" 1",
+	"1.0",
+	"18446744073709551616",
+	"999999999999999999999999",
+	"\u0000",
+];
+
+/** A field's arguments, and what stands below it then. */
+export interface Asked {
+	readonly args: string;
+	readonly below: Place;
+}
+
+/** Mostly one of the type it is for. */
+export function anId(
+	random: Random,
+	around: Surroundings,
+	type: string | null,
+): string {
+	const draw = random.fraction();
+	if (draw < 0.03) return random.pick(MALFORMED);
+	if (draw < 0.06) return random.pick(NOTHING);
+	const wanted = type === null || draw < 0.1 ? random.pick(TYPES) : type;
+	const ids = around.ids.get(wanted) ?? [];
+	const listed = around.cursors.lists;
+	if (listed.length > 0 && random.chance(0.3)) {
+		// One whose cursors are known, so that they can be used.
+		const owner = random.pick(listed).split(" ")[1] as Id;
+		if (type === null || ids.includes(owner)) return owner;
+	}
+	return ids.length === 0
+		? random.pick(NOTHING)
+		: random.pickPopular(ids, ids.length);
+}
+
+/** Ids of any type, some of them twice. */
+function someIds(random: Random, around: Surroundings): string[] {
+	const many = random.chance(0.02) ? 101 : random.integer(0, 6);
+	const ids: string[] = [];
+	while (ids.length < many) {
+		const repeated = ids.length > 0 && random.chance(0.2);
+		ids.push(repeated ? random.pick(ids) : idThatReads(random, around));
+	}
+	if (random.chance(0.03)) ids.push(random.pick(MALFORMED));
+	return ids;
+}
+
+/** One malformed id refuses the whole list, so these are left to `someIds`. */
+function idThatReads(random: Random, around: Surroundings): string {
+	const id = anId(random, around, null);
+	return MALFORMED.includes(id) ? random.pick(NOTHING) : id;
+}
+
+/** `nodes(ids: …)` */
+export function manyObjects(
+	draft: Draft,
+	around: Surroundings,
+	below: Place,
+): Asked {
+	const ids = someIds(draft.random, around);
+	// A single value is a list of one (spec §3.12).
+	const only = ids.length === 1 && draft.random.chance(0.5);
+	const args = only
+		? `(ids: ${literal(ids[0] as string)})`
+		: argumentList(draft, [["ids", "[ID!]!", ids]]);
+	return { args, below: { ...below, many: Math.max(1, ids.length) } };
+}
+
+/** `node(id: …)`, `user(username: …)` */
+export function oneObject(
+	draft: Draft,
+	around: Surroundings,
+	field: GraphQLField<unknown, unknown>,
+	below: Place,
+): Asked {
+	const { random } = draft;
+	const of = getNamedType(field.type).name;
+	const id = anId(random, around, of === "Node" ? null : of);
+	const byKey = field.args.find(({ name }) => name !== "id")?.name;
+	if (byKey === undefined) {
+		const args = argumentList(draft, [["id", "ID!", id]]);
+		const type = [...around.ids].find(([, ids]) => ids.includes(id as Id));
+		const concrete = type?.[0] ?? null;
+		return { args, below: { ...below, owner: id, concrete } };
+	}
+	const isSlug = byKey === "slug";
+	const key = random.chance(0.1)
+		? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
+		: random.pick(isSlug ? around.slugs : around.usernames);
+	const cased = random.chance(isSlug ? 0.05 : 0.3) ? key.toUpperCase() : key;
+	const draw = random.fraction();
+	// 3 % both, 2 % neither.
+	const hasId = draw < 0.03 || draw > 0.6;
+	const hasKey = draw < 0.03 || (draw > 0.05 && draw <= 0.6);
+	const none = () => random.pick([null, undefined]);
+	const args = argumentList(draft, [
+		["id", "ID", hasId ? id : none()],
+		[byKey, "String", hasKey ? cased : none()],
+	]);
+	return { args, below: { ...below, owner: hasId ? id : null } };
+}

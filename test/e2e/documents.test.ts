@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { command } from "../cli/captured.ts";
+import { runProgram, type Served, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+
+const sha256 = (text: string) =>
+	createHash("sha256").update(text).digest("hex");
+
+const USER =
+	"query User($name: String!) { user(username: $name) { id name bio } }";
+const MINE =
+	"query Mine { viewer { id name } interests(first: 2) { totalCount } }";
+const MAKE =
+	"mutation Make($input: CreateUserInput!) { createUser(input: $input) { user { id } token } }";
+const DEEP =
+	"query Deep($n: Int) { interests(first: $n) { nodes { pins(first: $n) { nodes { comments(first: $n) { nodes { text } } } } } } }";
+const FILE = { user: USER, mine: MINE, make: MAKE };
+
+describe("documents check", () => {
+	it("says what each operation costs at worst, costliest first, and ends with 0", async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "relay.json");
+		writeFileSync(
+			file,
+			JSON.stringify({
+				...FILE,
+				page: "query Page($n: Int) { interests(first: $n) { nodes { name } } }",
+			}),
+		);
+		const { code, out, err } = await command(["documents", "check", file]);
+		assert.equal(err, "");
+		assert.equal(code, 0);
+		assert.deepEqual(out.split("\n"), [
+			`${file}: 4 operations`,
+			"  query Page     price 200 of 50000; 0 calls 1 scan 1 fetch; most at interests (200)",
+			"  mutation Make  price 2 of 50000; 1 call 0 scans 1 fetch; most at createUser (1)",
+			"  query User     price 1 of 50000; 1 call 0 scans 1 fetch; most at user (1)",
+			"  query Mine     price 1 of 50000; 1 call 1 scan 1 fetch; most at viewer (1)",
+			"",
+		]);
+	});
+
+	it("tells every fault of every file, in words for who must mend it, and ends with 1", async () => {
+		using folder = temporaryFolder();
+		const [relay = "", apollo = "", none = ""] = [
+			"relay.json",
+			"apollo.json",
+			"none.json",
+		].map((name) => join(folder.path, name));
+		writeFileSync(
+			relay,
+			JSON.stringify({ a: "query A { nothing }", b: "{", c: DEEP }),
+		);
+		writeFileSync(
+			apollo,
+			JSON.stringify({
+				format: "apollo-persisted-query-manifest",
+				version: 2,
+				operations: [],
+			}),
+		);
+		const { code, err } = await command(["documents", "check", relay, apollo]);
+		assert.equal(code, 1);
+		assert.deepEqual(err.trimEnd().split("\n"), [
+			`corkboard: ${relay}: document a:1:11: Cannot query field "nothing" on type "Query".`,
+			`corkboard: ${relay}: document b:1:2: Syntax Error: Expected Name, found <EOF>.`,
+			`corkboard: ${relay}: document c (Deep): Expected an operation that reads at most 50000 edges and objects but got one that may read 3040200. Most of it is interests.nodes.pins.nodes.comments (3000000), interests.nodes.pins (40000), interests (200).`,
+			`corkboard: ${apollo}: expected format "apollo-persisted-query-manifest", version 1, but got: "apollo-persisted-query-manifest", version 2`,
+		]);
+		writeFileSync(apollo, "{}");
+		const missing = await command(["documents", "check", none, apollo]);
+		assert.equal(missing.code, 1);
+		assert.equal(
+			missing.err,
+			`corkboard: ${none}: expected a file that can be read but got: ENOENT\n`,
+		);
+		assert.match(missing.out, /apollo\.json: 0 operations/);
+		assert.equal((await command(["documents", "check"])).code, 2);
+	});
+
+	it("keeps to the limit that is set", async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "relay.json");
+		writeFileSync(file, JSON.stringify({ c: DEEP }));
+		const { code } = await command(["documents", "check", file], {
+			env: { CORKBOARD_MAX_PRICE: "4000000" },
+		});
+		assert.equal(code, 0);
+	});
+});
+
+describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
+	const folder = temporaryFolder();
+	const file = join(folder.path, "relay.json");
+	const env = {
+		CORKBOARD_DATA: join(folder.path, "data"),
+		CORKBOARD_DOCUMENTS: "strict",
+		CORKBOARD_DOCUMENT_FILES: file,
+		CORKBOARD_LOG: "json",
+	};
+	let server: Served;
+	let token: string;
+
+	before(async () => {
+		writeFileSync(file, JSON.stringify(FILE));
+		server = await serve(env);
+		const { data } = await post({
+			id: "make",
+			variables: { input: { username: "ada", name: "Ada" } },
+		});
+		({ token } = data.createUser);
+	});
+	after(async () => {
+		await server?.[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	async function post(body: unknown) {
+		const response = await fetch(`${server.url}/graphql`, {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify(body),
+		});
+		return await response.json();
+	}
+
+	function get(
+		parameters: Record<string, string>,
+		headers: Record<string, string> = {},
+	) {
+		return fetch(`${server.url}/graphql?${new URLSearchParams(parameters)}`, {
+			headers,
+		});
+	}
+
+	it("runs what is in the file, and nothing else", async () => {
+		const { data } = await post({ id: "user", variables: { name: "ada" } });
+		assert.equal(data.user.name, "Ada");
+		const { errors } = await post({ query: "{ viewer { id } }" });
+		assert.equal(errors[0].extensions.code, "BAD_REQUEST");
+	});
+
+	it("lets anyone keep what is the same for all, and the viewer what is theirs", async () => {
+		const asked = {
+			documentId: `sha256:${sha256(USER)}`,
+			variables: '{"name":"ada"}',
+		};
+		const open = await get(asked);
+		assert.equal(open.headers.get("cache-control"), "public, max-age=10");
+		const tag = open.headers.get("etag") as string;
+		const again = await get(asked, { "if-none-match": tag });
+		assert.equal(again.status, 304);
+
+		const mine = await get({ id: "mine" });
+		assert.equal(mine.headers.get("cache-control"), "private, no-cache");
+		const authorization = `Bearer ${token}`;
+		const own = await get(asked, { authorization });
+		assert.equal(own.headers.get("cache-control"), "private, no-cache");
+		// The visitor's answer is not the viewer's.
+		const viewers = await get(
+			{ id: "mine" },
+			{ authorization, "if-none-match": mine.headers.get("etag") as string },
+		);
+		assert.equal(viewers.status, 200);
+		const { data } = (await viewers.json()) as {
+			data: { viewer: { name: string } };
+		};
+		assert.equal(data.viewer.name, "Ada");
+	});
+
+	it("takes a changed file while it serves, keeps the old one when the new is bad, and says why", async () => {
+		const edit = (documents: object) => {
+			writeFileSync(`${file}.new`, JSON.stringify(documents));
+			renameSync(`${file}.new`, file);
+		};
+		edit({ ...FILE, deep: DEEP, bad: "{ nothing }" });
+		await until("the refusal to be logged", () =>
+			/"msg":"a file of documents is refused/.test(server.out()),
+		);
+		assert.match(server.out(), /document deep \(Deep\): Expected an operation/);
+		assert.match(server.out(), /document bad:1:3: Cannot query field/);
+		assert.equal((await get({ id: "mine" })).status, 200);
+		edit({ ...FILE, more: "{ interests(first: 1) { totalCount } }" });
+		await until(
+			"the new document to run",
+			async () => (await get({ id: "more" })).status === 200,
+		);
+	});
+
+	it("does not start with a file that is bad, and tells every fault; --check does the same", async () => {
+		using other = temporaryFolder();
+		const bad = join(other.path, "bad.json");
+		writeFileSync(bad, JSON.stringify({ a: "{ nothing }", c: DEEP }));
+		for (const args of [["serve"], ["serve", "--check"]]) {
+			const { code, err } = await runProgram(args, {
+				env: {
+					...env,
+					PORT: "0",
+					CORKBOARD_DEMO: "off",
+					CORKBOARD_DATA: join(other.path, "data"),
+					CORKBOARD_DOCUMENT_FILES: bad,
+				},
+			});
+			assert.equal(code, 1);
+			assert.match(err, /document a:1:3: Cannot query field/);
+			assert.match(err, /document c \(Deep\): Expected an operation/);
+		}
+	});
+});

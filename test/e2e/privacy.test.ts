@@ -1,0 +1,446 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import {
+	type GraphQLField,
+	type GraphQLSchema,
+	getNamedType,
+	isInterfaceType,
+	isObjectType,
+} from "graphql";
+import { type Id, packId, unpackId } from "../../src/id/ids.ts";
+import { type Client, client } from "../helpers/client.ts";
+import { join as joinServer, type Member, made } from "../helpers/member.ts";
+import { theModel } from "../helpers/model.ts";
+import { type Served, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const { schema, model } = theModel();
+/** What is there and may not be seen, with who may not. */
+interface Hidden {
+	readonly what: string;
+	readonly type: string;
+	readonly id: string;
+	readonly by: readonly string[];
+}
+
+/**
+ * Two worlds for every hidden object: that it is there and hidden, and that its
+ * id names nothing. Whoever may not see it must get the same answer in both, but
+ * for the id they gave themselves.
+ */
+describe("what one may not see", () => {
+	const folder = temporaryFolder();
+	let server: Served;
+	let eve: Member;
+	let bob: Member;
+	let viewers: Readonly<Record<string, Client>>;
+	let hidden: readonly Hidden[];
+
+	before(async () => {
+		server = await serve({ CORKBOARD_DATA: folder.path });
+		const { url } = server;
+		const ada = await joinServer(url, "ada_hides");
+		eve = await joinServer(url, "eve_is_blocked");
+		bob = await joinServer(url, "bob_stays");
+		const gone = await joinServer(url, "gone_away");
+		const carol = await joinServer(url, "carol_blocks");
+		const board = (who: Member, more: object = {}) =>
+			made(who, "createBoard", { name: "board", ...more }, "board");
+		const pin = (who: Member, boardId: string) =>
+			made(
+				who,
+				"createPin",
+				{ boardId, details: "pin", interests: ["hiding"] },
+				"pin",
+			);
+		const comment = (who: Member, pinId: string) =>
+			made(who, "addComment", { pinId, text: "said" }, "comment");
+		const open = await board(bob);
+		const shown = await pin(bob, open);
+
+		const secret = await board(ada, { secret: true });
+		const secretPin = await pin(ada, secret);
+		const removed = await board(ada);
+		const removedPin = await pin(ada, removed);
+		const removedComment = await comment(ada, shown);
+		const deletedPin = await pin(ada, await board(ada));
+		const things = async (who: Member) => {
+			const itsBoard = await board(who);
+			const itsPin = await pin(who, itsBoard);
+			const itsComment = await comment(who, shown);
+			const under = await comment(bob, itsPin);
+			const repin = await made(
+				bob,
+				"repin",
+				{ pinId: itsPin, boardId: open },
+				"pin",
+			);
+			// Every list of others that may lead there.
+			await made(bob, "likePin", { pinId: itsPin }, "pin");
+			await made(bob, "followBoard", { boardId: itsBoard }, "board");
+			await made(bob, "followUser", { userId: who.id }, "user");
+			await made(who, "followUser", { userId: bob.id }, "user");
+			await made(who, "likePin", { pinId: shown }, "pin");
+			await made(who, "followBoard", { boardId: open }, "board");
+			return { itsBoard, itsPin, itsComment, under, repin };
+		};
+		const ofGone = await things(gone);
+		const ofCarol = await things(carol);
+		const ofEve = await things(eve);
+		const secretComment = await comment(ada, secretPin);
+		// Likes and follows from when it could be seen.
+		const turned = await board(ada);
+		const turnedPin = await pin(ada, turned);
+		const turnedComment = await comment(bob, turnedPin);
+		await made(bob, "likePin", { pinId: turnedPin }, "pin");
+		await made(bob, "followBoard", { boardId: turned }, "board");
+		await made(bob, "repin", { pinId: turnedPin, boardId: open }, "pin");
+		await made(ada, "updateBoard", { id: turned, secret: true }, "board");
+
+		await ada.data(
+			`mutation { a: deleteBoard(input: {id: "${removed}"}) { deletedId } b: deleteComment(input: {id: "${removedComment}"}) { deletedId } c: deletePin(input: {id: "${deletedPin}"}) { deletedId } }`,
+		);
+		await made(carol, "blockUser", { userId: eve.id }, "user");
+		await gone.data(
+			`mutation { deactivateUser(input: {userId: "${gone.id}"}) { deactivatedId } }`,
+		);
+
+		viewers = { visitor: client(url), bob, eve, carol };
+		const all = ["visitor", "bob", "eve"];
+		const one = (
+			what: string,
+			type: string,
+			id: string,
+			by: readonly string[] = all,
+		): Hidden => ({ what, type, id, by });
+		const of = (
+			what: string,
+			it: Awaited<ReturnType<typeof things>>,
+			by: readonly string[],
+		) => [
+			one(`the board of ${what}`, "Board", it.itsBoard, by),
+			one(`the pin of ${what}`, "Pin", it.itsPin, by),
+			one(`the comment of ${what}`, "Comment", it.itsComment, by),
+			one(`somebody's comment on the pin of ${what}`, "Comment", it.under, by),
+		];
+		hidden = [
+			one("a secret board", "Board", secret),
+			one("a pin on a secret board", "Pin", secretPin),
+			one("a comment on a secret board", "Comment", secretComment),
+			one("a board that became secret", "Board", turned),
+			one("a pin on a board that became secret", "Pin", turnedPin),
+			one("a comment of one's own there", "Comment", turnedComment),
+			one("a deleted board", "Board", removed),
+			one("a pin on a deleted board", "Pin", removedPin),
+			one("a deleted pin", "Pin", deletedPin),
+			one("a deleted comment", "Comment", removedComment),
+			one("a user who left", "User", gone.id, [...all, "carol"]),
+			...of("a user who left", ofGone, [...all, "carol"]),
+			one("a user who blocks the viewer", "User", carol.id, ["eve"]),
+			...of("a user who blocks the viewer", ofCarol, ["eve"]),
+			...of("a user whom the viewer blocks", ofEve, ["carol"]),
+		];
+	});
+	after(async () => {
+		await server[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	/** An id of the same kind and shard that names nothing. */
+	function nothingLike(id: string): string {
+		return packId({ ...unpackId(id as Id), local: 68_000_000_000 });
+	}
+
+	/** The answer, with the id that was asked for taken out of it. */
+	async function ask(as: Client, query: string, id: string): Promise<unknown> {
+		const answer = await as.post(query.replaceAll("ID!!", `"${id}"`));
+		return JSON.parse(JSON.stringify(answer).replaceAll(id, "THE ID"));
+	}
+
+	async function isTheSame(one: Hidden, query: string): Promise<void> {
+		for (const name of one.by) {
+			const viewer = viewers[name] as Client;
+			const there = await ask(viewer, query, one.id);
+			const nowhere = await ask(viewer, query, nothingLike(one.id));
+			assert.deepEqual(there, nowhere, `${one.what}, for ${name}: ${query}`);
+		}
+	}
+
+	it("is null by every root that takes an id, and no id of another type is told from it", async () => {
+		const roots = Object.values(schema.getQueryType()?.getFields() ?? {});
+		const takingIds = roots.filter(({ args }) =>
+			args.some(({ type }) => /ID/.test(String(type))),
+		);
+		assert.deepEqual(takingIds.map(({ name }) => name).toSorted(), [
+			"board",
+			"comment",
+			"interest",
+			"node",
+			"nodes",
+			"pin",
+			"user",
+		]);
+		for (const one of hidden) {
+			for (const { name } of takingIds) {
+				const query =
+					name === "nodes"
+						? "{ nodes(ids: [ID!!, ID!!]) { id __typename } }"
+						: `{ ${name}(id: ID!!) { id __typename } }`;
+				await isTheSame(one, query);
+				const viewer = viewers[one.by[0] as string] as Client;
+				const { data } = (await ask(viewer, query, one.id)) as {
+					data: Record<string, unknown>;
+				};
+				assert.deepEqual(data[name], name === "nodes" ? [null, null] : null);
+			}
+		}
+	});
+
+	it("is NOT_FOUND, in the same words, to every mutation and argument that names an object", async () => {
+		const asked = new Set<string>();
+		for (const field of mutationsOf(schema)) {
+			for (const argument of idsIn(schema, field)) {
+				asked.add(`${field.name}.${argument}`);
+				for (const one of hidden) {
+					const query = `mutation { ${field.name}(input: {${argument}: ID!! ${await othersOf(field, argument)}}) { __typename } }`;
+					await isTheSame(one, query);
+					if (!one.by.includes("bob")) continue;
+					assert.equal(
+						await bob.code(query.replaceAll("ID!!", `"${one.id}"`)),
+						"NOT_FOUND",
+						`${one.what}: ${query}`,
+					);
+				}
+			}
+		}
+		// Whatever names an object by its id, now and in times to come.
+		assert.ok(asked.size >= 24, [...asked].join());
+	});
+
+	/** The other fields an input needs, so that it is the id which is looked at. */
+	async function othersOf(
+		field: GraphQLField<unknown, unknown>,
+		argument: string,
+	): Promise<string> {
+		const mine = `"${await bobs()}"`;
+		const others: Readonly<Record<string, string>> = {
+			"addComment.pinId": 'text: "x"',
+			"repin.pinId": `boardId: ${mine}`,
+			"repin.boardId": `pinId: "${await bobsPin()}"`,
+			"movePin.boardId": `id: "${await bobsPin()}"`,
+			"movePin.before": `id: "${await bobsPin()}"`,
+			"movePin.after": `id: "${await bobsPin()}"`,
+			"updateBoard.id": 'name: "x"',
+			"updatePin.id": 'details: "x"',
+		};
+		return others[`${field.name}.${argument}`] ?? "";
+	}
+	let kept: Promise<{ board: string; pin: string }> | undefined;
+	const own = () => {
+		kept ??= (async () => {
+			const board = await made(bob, "createBoard", { name: "own" }, "board");
+			return {
+				board,
+				pin: await made(bob, "createPin", { boardId: board }, "pin"),
+			};
+		})();
+		return kept;
+	};
+	const bobs = async () => (await own()).board;
+	const bobsPin = async () => (await own()).pin;
+
+	it("is met by no list, no reference and no member of a payload, from anything that may be seen", async () => {
+		for (const [name, viewer] of Object.entries(viewers)) {
+			const forbidden = new Map(
+				hidden
+					.filter(({ by }) => by.includes(name))
+					.map(({ id, what }) => [id, what]),
+			);
+			const { met, fields } = await walk(viewer, [bob.id, eve.id]);
+			for (const id of met) {
+				assert.equal(forbidden.get(id), undefined, `${name} met it`);
+			}
+			assert.ok(met.size > 5, `${name} met ${met.size}`);
+			// Every field of every type that leads to objects was gone along.
+			assert.deepEqual(
+				leadingFields(schema).filter((field) => !fields.has(field)),
+				[],
+			);
+		}
+	});
+
+	it("costs, before it is looked for, what nothing costs", async () => {
+		for (const one of hidden) {
+			const deep = (depth: number): string =>
+				depth === 0
+					? "id"
+					: `... on Board { pins(first: 100) { nodes { id repins(first: 100) { nodes { board { ${deep(depth - 1)} } } } } } } ... on Pin { repins(first: 100) { nodes { likedBy(first: 100) { nodes { likes(first: 100) { nodes { id } } } } } } } ... on User { followers(first: 100) { nodes { followers(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } }`;
+			await isTheSame(one, `{ node(id: ID!!) { id ${deep(1)} } }`);
+		}
+	});
+
+	it("is not told by what the viewer is told of others: likes, follows and e-mail", async () => {
+		for (const name of ["bob", "eve"]) {
+			const viewer = viewers[name] as Client;
+			for (const one of hidden.filter(({ by }) => by.includes(name))) {
+				const query = `{ node(id: ID!!) { ... on User { viewerFollows followsViewer email blockedUsers { totalCount } } ... on Board { viewerFollows owner { id } } ... on Pin { viewerLikes origin { id } } } }`;
+				assert.deepEqual(await ask(viewer, query, one.id), {
+					status: 200,
+					data: { node: null },
+				});
+			}
+		}
+	});
+
+	it("comes back when it is unblocked, and whom one blocks one can see to do so", async () => {
+		const { carol } = viewers as { readonly carol: Client };
+		const blocked =
+			"{ viewer { blockedUsers { totalCount nodes { username } } } }";
+		assert.deepEqual(await carol.data(blocked), {
+			viewer: {
+				blockedUsers: {
+					totalCount: 1,
+					nodes: [{ username: "eve_is_blocked" }],
+				},
+			},
+		});
+		const seen = async () => {
+			const { user } = await eve.data<{ user: unknown }>(
+				'{ user(username: "carol_blocks") { boards { nodes { name } } } }',
+			);
+			return user;
+		};
+		assert.equal(await seen(), null);
+		for (const repeated of [1, 2]) {
+			await made(carol, "unblockUser", { userId: eve.id }, "user");
+			assert.deepEqual(
+				await seen(),
+				{ boards: { nodes: [{ name: "board" }] } },
+				String(repeated),
+			);
+		}
+		await made(carol, "blockUser", { userId: eve.id }, "user");
+		assert.equal(await seen(), null);
+	});
+
+	it("is no longer a viewer, once it has left: 401 for the token of before", async () => {
+		const leaver = await joinServer(server.url, "leaves_too");
+		assert.equal(
+			await leaver.code(
+				`mutation { deactivateUser(input: {userId: "${bob.id}"}) { deactivatedId } }`,
+			),
+			"FORBIDDEN",
+		);
+		assert.deepEqual(
+			await leaver.data(
+				`mutation { deactivateUser(input: {userId: "${leaver.id}"}) { deactivatedId } }`,
+			),
+			{ deactivateUser: { deactivatedId: leaver.id } },
+		);
+		const answer = await leaver.post("{ viewer { id } }");
+		assert.deepEqual(
+			[answer.status, answer.errors?.map(({ extensions }) => extensions.code)],
+			[401, ["UNAUTHENTICATED"]],
+		);
+	});
+
+	it("stays in no username: whoever left has it still, and nobody is found by it", async () => {
+		for (const username of ["gone_away", "never_there"]) {
+			assert.deepEqual(
+				await (viewers.bob as Client).data(
+					`{ user(username: "${username}") { id } }`,
+				),
+				{ user: null },
+			);
+		}
+		// Said in docs/guarantees.md: a name that is taken is told, whoever has it.
+		assert.equal(
+			await (viewers.visitor as Client).code(
+				'mutation { createUser(input: {username: "gone_away"}) { token } }',
+			),
+			"CONFLICT",
+		);
+	});
+});
+
+function mutationsOf(of: GraphQLSchema) {
+	return Object.values(of.getMutationType()?.getFields() ?? {});
+}
+
+/** The fields of a mutation's input that name an object. */
+function idsIn(
+	of: GraphQLSchema,
+	{ args }: GraphQLField<unknown, unknown>,
+): string[] {
+	const type = of.getType(getNamedType(args[0]?.type ?? null)?.name ?? "");
+	const fields = type && "getFields" in type ? type.getFields() : {};
+	return Object.values(fields)
+		.filter((field) => /ID/.test(String(field.type)))
+		.map(({ name }) => name);
+}
+
+/** `Type.field` of each that leads to an object: references, connections, payloads. */
+function leadingFields(of: GraphQLSchema): string[] {
+	return [...model.objects.keys()].flatMap((name) => {
+		const type = of.getType(name);
+		if (!isObjectType(type)) return [];
+		return Object.values(type.getFields())
+			.filter((field) => leads(of, field))
+			.map((field) => `${name}.${field.name}`);
+	});
+}
+
+function leads(of: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
+	const type = getNamedType(field.type);
+	return (
+		isInterfaceType(of.getType(type.name)) ||
+		model.objects.has(type.name) ||
+		type.name.endsWith("Connection")
+	);
+}
+
+/** Everything that can be reached from some objects, by every field that leads on. */
+async function walk(as: Client, from: readonly string[]) {
+	const met = new Set<string>();
+	const fields = new Set<string>();
+	const waiting = [...from];
+	const note = (value: unknown): void => {
+		if (typeof value !== "object" || value === null) return;
+		const { id } = value as { id?: string };
+		if (id !== undefined && !met.has(id)) {
+			met.add(id);
+			waiting.push(id);
+		}
+		for (const inner of Object.values(value)) note(inner);
+	};
+	note(await as.data("{ viewer { id } interests { nodes { id } } }"));
+	const selections = [...model.objects.keys()].map((name) => {
+		const type = schema.getType(name);
+		if (!isObjectType(type)) return "";
+		const leading = Object.values(type.getFields()).filter((field) =>
+			leads(schema, field),
+		);
+		const selected = leading.map((field) => {
+			fields.add(`${name}.${field.name}`);
+			const inner = getNamedType(field.type).name.endsWith("Connection")
+				? "nodes { id } edges { node { id } }"
+				: "id";
+			return `${name}_${field.name}: ${field.name} { ${inner} }`;
+		});
+		return `... on ${name} { id ${selected.join(" ")} }`;
+	});
+	const done = new Set<string>();
+	for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+		if (done.has(id)) continue;
+		done.add(id);
+		note(
+			await as.data(
+				`query ($id: ID!) { node(id: $id) { ${selections.join(" ")} } }`,
+				{
+					id,
+				},
+			),
+		);
+	}
+	return { met, fields };
+}

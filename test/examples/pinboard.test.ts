@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser } from "playwright-core";
+import { type DemoServer, serveDemo } from "../clients/demo.ts";
+import { longBoard, plainly } from "../clients/lists.ts";
+import { openBrowser } from "../helpers/browser.ts";
+import { logIn, type Pinboard, servePinboard, visit } from "./pinboard.ts";
+
+describe("the example app", { timeout: 120_000 }, () => {
+	let browser: Browser;
+	let demo: DemoServer;
+	let pinboard: Pinboard;
+	before(async () => {
+		[browser, demo] = await Promise.all([openBrowser(), serveDemo()]);
+		pinboard = await servePinboard({ api: demo.url });
+	});
+	after(async () => {
+		await browser?.close();
+		await pinboard?.[Symbol.asyncDispose]();
+		await demo?.[Symbol.asyncDispose]();
+	});
+
+	it("shows pins to a stranger, draws every picture itself, and asks nobody but itself and the API", async () => {
+		const { page, addresses, faults } = await visit(browser, pinboard.url);
+		await page.locator(".card").nth(11).waitFor();
+		assert.equal(await page.title(), "Pinboard");
+		await page.getByRole("heading", { name: "Gardens" }).waitFor();
+		assert.ok(
+			(await page
+				.locator(".card svg.picture")
+				.first()
+				.locator("path, circle")
+				.count()) >= 4,
+		);
+		await page.getByRole("link", { name: "Baking" }).click();
+		await page.getByRole("heading", { name: "Baking" }).waitFor();
+		await page.locator(".card").nth(11).waitFor();
+		await page.waitForLoadState("networkidle");
+		const origins = new Set(
+			addresses.map((address) => new URL(address).origin),
+		);
+		origins.delete("null");
+		assert.deepEqual(
+			[...origins].toSorted(),
+			[new URL(demo.url).origin, new URL(pinboard.url).origin].toSorted(),
+		);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("asks a stranger who likes something to log in", async () => {
+		const { page } = await visit(browser, pinboard.url);
+		await page
+			.getByRole("button", { name: "Like", exact: true })
+			.first()
+			.click();
+		await page.getByRole("heading", { name: "Log in with a token" }).waitFor();
+		await page.context().close();
+	});
+
+	it("logs in with a pasted token, keeps it over a reload, and logs out", async () => {
+		const { page, faults } = await visit(browser, pinboard.url);
+		await logIn(page, demo.token);
+		await page.getByRole("link", { name: "Marigold Testwell" }).waitFor();
+		await page.reload();
+		await page.getByRole("link", { name: "Marigold Testwell" }).waitFor();
+		await page.getByRole("button", { name: "Log out" }).click();
+		await page.getByRole("button", { name: "Log in" }).waitFor();
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("says that the server refused a token, and goes on without it", async () => {
+		const { page } = await visit(browser, pinboard.url);
+		await logIn(page, `${demo.token}x`);
+		await page.getByText("The server did not take that token.").waitFor();
+		await page.getByRole("button", { name: "Log in" }).waitFor();
+		await page.locator(".card").first().waitFor();
+		await page.context().close();
+	});
+
+	it("shows a like before the server has answered, and the server has it after", async () => {
+		const { page, faults } = await visit(browser, pinboard.url);
+		await logIn(page, demo.token);
+		const card = page.locator(".card").filter({
+			has: page.getByRole("button", { name: "Like", exact: true }),
+		});
+		const id = (await card.first().getAttribute("data-pin")) ?? "";
+		const button = page.locator(`[data-pin="${id}"] .like`);
+		const before = Number(await button.textContent());
+		const answer = Promise.withResolvers<void>();
+		await page.route(demo.url, async (route) => {
+			await answer.promise;
+			await route.continue();
+		});
+		await button.click();
+		await page
+			.locator(`[data-pin="${id}"] .like[aria-pressed="true"]`)
+			.waitFor();
+		assert.equal(Number(await button.textContent()), before + 1);
+		const likes = async () => {
+			const { pin } = await plainly(demo.url, demo.token).data<{
+				pin: { viewerLikes: boolean; likedBy: { totalCount: number } };
+			}>(
+				"query ($id: ID!) { pin(id: $id) { viewerLikes likedBy(first: 0) { totalCount } } }",
+				{ id },
+			);
+			return [pin.viewerLikes, pin.likedBy.totalCount];
+		};
+		assert.deepEqual(await likes(), [false, before]);
+
+		const answered = page.waitForResponse(demo.url);
+		answer.resolve();
+		await answered;
+		assert.deepEqual(await likes(), [true, before + 1]);
+		await page.reload();
+		await page
+			.locator(`[data-pin="${id}"] .like[aria-pressed="true"]`)
+			.waitFor();
+		assert.equal(Number(await button.textContent()), before + 1);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("takes a like back that the server refuses, and says why", async () => {
+		const { page } = await visit(browser, pinboard.url);
+		await logIn(page, demo.token);
+		const like = page.getByRole("button", { name: "Like", exact: true });
+		await like.first().waitFor();
+		const count = await like.count();
+		await page.route(demo.url, (route) =>
+			route.fulfill({
+				json: {
+					data: null,
+					errors: [
+						{
+							message: "The shard is not available at the moment.",
+							extensions: { code: "UNAVAILABLE" },
+						},
+					],
+				},
+				headers: { "access-control-allow-origin": "*" },
+			}),
+		);
+		await like.first().click();
+		await page
+			.getByText("Not saved: The shard is not available at the moment.")
+			.waitFor();
+		assert.equal(await like.count(), count);
+		await page.context().close();
+	});
+
+	it("follows a person, and the count of followers goes with it", async () => {
+		const { page, faults } = await visit(
+			browser,
+			`${pinboard.url}#/user/basil_02`,
+		);
+		await logIn(page, demo.token);
+		const followers = page.locator("[data-followers]");
+		const button = page.getByRole("button", { name: /^(Unf|F)ollow / });
+		await button.waitFor();
+		const count = async () =>
+			Number.parseInt((await followers.textContent()) ?? "", 10);
+		const [follows, before] = [
+			await button.getAttribute("aria-pressed"),
+			await count(),
+		];
+		const change = follows === "true" ? -1 : 1;
+		const answered = page.waitForResponse(demo.url);
+		await button.click();
+		await answered;
+		assert.equal(
+			await button.getAttribute("aria-pressed"),
+			String(follows !== "true"),
+		);
+		assert.equal(await count(), before + change);
+		await page.reload();
+		await button.waitFor();
+		assert.equal(await count(), before + change);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("shows a board with its pins, opens one over it, and adds what is said about it", async () => {
+		const board = await longBoard(demo.url);
+		const { page, faults } = await visit(
+			browser,
+			`${pinboard.url}#/board/${board.id}`,
+		);
+		await logIn(page, demo.token);
+		await page.locator(`[data-pin="${board.pins[2]}"] .frame`).click();
+		const dialog = page.getByRole("dialog");
+		await dialog.getByLabel("Your comment").fill("As good as made up.");
+		await dialog.getByRole("button", { name: "Say it" }).click();
+		await dialog.getByText("As good as made up.").waitFor();
+		assert.equal(await dialog.getByLabel("Your comment").inputValue(), "");
+		await page.keyboard.press("Escape");
+		await page.waitForURL(new RegExp(`#/board/${board.id}$`));
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("tells nothing of a board that is hidden from the viewer", async () => {
+		const { user } = await plainly(demo.url, demo.token).data<{
+			user: { boards: { nodes: { id: string; secret: boolean }[] } };
+		}>(
+			`{ user(username: "marigold_01") { boards(first: 20) { nodes { id secret } } } }`,
+		);
+		const secret = user.boards.nodes.find((board) => board.secret)?.id;
+		const { page } = await visit(browser, `${pinboard.url}#/board/${secret}`);
+		await page
+			.getByRole("heading", { name: "There is no such board." })
+			.waitFor();
+		await logIn(page, demo.token);
+		await page.getByRole("heading", { name: "Surprise party" }).waitFor();
+		await page.context().close();
+	});
+});

@@ -1,0 +1,166 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { preview } from "vite";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+export const PINBOARD = join(ROOT, "examples/pinboard");
+const LIMIT_MS = 60_000;
+
+export interface Pinboard extends AsyncDisposable {
+	readonly url: string;
+}
+
+/** A command of a package, from the example's folder unless another is given. */
+export async function run(
+	command: string,
+	args: readonly string[],
+	{
+		cwd = PINBOARD,
+		env = {},
+	}: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
+): Promise<string> {
+	const { stdout } = await promisify(execFile)(
+		join(ROOT, "node_modules/.bin", command),
+		args,
+		{
+			cwd,
+			env: {
+				...process.env,
+				PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`,
+				...env,
+			},
+			timeout: LIMIT_MS,
+		},
+	);
+	return stdout;
+}
+
+/** The example, built for one API and served. */
+export async function servePinboard(options: {
+	readonly api: string;
+	/** Made by another configuration of the compiler. */
+	readonly artifacts?: string;
+}): Promise<Pinboard> {
+	const folder = temporaryFolder();
+	try {
+		await run(
+			"vite",
+			["build", "--configLoader", "native", "--outDir", folder.path],
+			{
+				env: {
+					NODE_ENV: "production",
+					VITE_API_URL: options.api,
+					...(options.artifacts ? { RELAY_ARTIFACTS: options.artifacts } : {}),
+				},
+			},
+		);
+		const server = await preview({
+			configFile: false,
+			root: PINBOARD,
+			build: { outDir: folder.path },
+			preview: { host: "127.0.0.1", port: 0 },
+			logLevel: "silent",
+		});
+		return {
+			url: server.resolvedUrls?.local[0] ?? "",
+			async [Symbol.asyncDispose]() {
+				await server.close();
+				folder[Symbol.dispose]();
+			},
+		};
+	} catch (error) {
+		folder[Symbol.dispose]();
+		throw error;
+	}
+}
+
+/** The example's documents, compiled to ids in a folder: the artifacts, and the file a server is given. */
+export async function compilePersisted(
+	folder: string,
+): Promise<{ readonly artifacts: string; readonly file: string }> {
+	const config = JSON.parse(
+		readFileSync(join(PINBOARD, "relay.persisted.json"), "utf8"),
+	);
+	cpSync(join(PINBOARD, "src"), join(folder, "src"), {
+		recursive: true,
+		filter: (path) => !path.includes("__generated__"),
+	});
+	cpSync(join(PINBOARD, config.schema), join(folder, "public.graphql"));
+	mkdirSync(join(folder, config.artifactDirectory));
+	writeFileSync(
+		join(folder, "relay.json"),
+		JSON.stringify({ ...config, schema: "./public.graphql" }),
+	);
+	const file = join(folder, config.persistConfig.file);
+	writeFileSync(file, "{}");
+	await run("relay-compiler", ["relay.json"], { cwd: folder });
+	return { artifacts: join(folder, config.artifactDirectory), file };
+}
+
+export interface Visit {
+	readonly page: Page;
+	/** What the page asked the API, in order. */
+	readonly asked: readonly Asked[];
+	/** Addresses of all it asked anyone. */
+	readonly addresses: readonly string[];
+	/** What went wrong on the page. */
+	readonly faults: string[];
+}
+
+export interface Asked {
+	readonly id?: string;
+	readonly query?: string;
+	readonly operationName: string;
+	readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** A fresh visitor on a wide screen. */
+export async function visit(browser: Browser, address: string): Promise<Visit> {
+	const context = await browser.newContext({
+		viewport: { width: 1280, height: 900 },
+	});
+	const page = await context.newPage();
+	page.setDefaultTimeout(20_000);
+	const asked: Asked[] = [];
+	const addresses: string[] = [];
+	const faults: string[] = [];
+	page.on("request", (request) => {
+		addresses.push(request.url());
+		if (request.method() === "POST") asked.push(request.postDataJSON());
+	});
+	page.on("console", (message) => {
+		if (message.type() === "error" || message.type() === "warning") {
+			faults.push(message.text());
+		}
+	});
+	page.on("pageerror", (error) => faults.push(String(error)));
+	await page.goto(address);
+	return { page, asked, addresses, faults };
+}
+
+export async function logIn(page: Page, token: string): Promise<void> {
+	await page.getByRole("button", { name: "Log in" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByLabel("Token").fill(token);
+	await dialog.getByRole("button", { name: "Log in" }).click();
+}
+
+/** Goes down a page of pins to its end; the pins shown, each once. */
+export async function scrollToEnd(page: Page): Promise<readonly string[]> {
+	const end = page.getByText("That is all.");
+	await page.locator(".card").first().waitFor();
+	for (let n = 0; n < 50 && !(await end.isVisible()); n++) {
+		await page.mouse.wheel(0, 3_000);
+		await page.waitForTimeout(50);
+	}
+	await end.waitFor();
+	return page
+		.locator("[data-pin]")
+		.evaluateAll((cards) =>
+			cards.map((card) => card.getAttribute("data-pin") ?? ""),
+		);
+}

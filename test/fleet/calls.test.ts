@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { parse } from "graphql";
+import { type Corkboard, openCorkboard } from "../../src/cli/open.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import {
+	type CacheCall,
+	CHANNELS,
+	type Statement,
+	type StorageCall,
+} from "../../src/diagnostics.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { unpackId } from "../../src/id/ids.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+import { ask as askRedis } from "../services/ask.ts";
+import { startMemcached } from "../services/memcached.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+
+const PAGE = parse(`query ($id: ID!, $first: Int) {
+	board(id: $id) {
+		name
+		pins(first: $first) { totalCount nodes { details owner { username } } }
+	}
+}`);
+const PINS = 25;
+
+interface Answer {
+	readonly board: {
+		readonly pins: {
+			readonly nodes: readonly {
+				readonly owner: { readonly username: string };
+			}[];
+		};
+	};
+}
+
+/** DESIGN, "What must stay true" 6, over the network. */
+describe("a board page with its pins and their owners, on a fleet", () => {
+	const resources = new AsyncDisposableStack();
+	let fleet: Fleet;
+	let config: Config;
+	let board: Id;
+	let owners: ReadonlySet<number>;
+
+	before(async () => {
+		fleet = resources.use(await startFleet({ mysql: 2 }));
+		const second = resources.use(await startMemcached());
+		const { path } = resources.use(temporaryFolder());
+		const topology = join(path, "topology.json");
+		writeFileSync(topology, JSON.stringify(fleet.addresses.topology));
+		config = readConfig({
+			CORKBOARD_TOPOLOGY: topology,
+			CORKBOARD_MEMCACHED: `${fleet.memcached.address},${second.address}`,
+			CORKBOARD_REDIS: fleet.redis.url,
+			CORKBOARD_SECRET: "of the tests of calls, 32 bytes or more",
+		});
+		await using writer = await openCorkboard(config, "own");
+		const { writes } = writer.request(null);
+		const users = await Promise.all(
+			Array.from({ length: PINS }, (_, n) =>
+				writes.create({ type: "User", data: { username: `saver_${n}` } }),
+			),
+		);
+		owners = new Set(users.map((id) => unpackId(id).shard));
+		board = await writes.create({
+			type: "Board",
+			data: { name: "page", user_id: users[0] as Id },
+		});
+		for (const user of users) {
+			await writes.create({
+				type: "Pin",
+				data: { details: "pin", board_id: board, user_id: user },
+			});
+		}
+	});
+	after(() => resources.disposeAsync());
+
+	/** One page, with all that went over the network for it. */
+	async function page(corkboard: Corkboard, first = PINS) {
+		const levels: { call: string; statements: string[] }[] = [];
+		const cached: CacheCall[] = [];
+		const onStorage = (message: unknown) => {
+			const { verb, keys } = message as StorageCall;
+			levels.push({ call: `${verb} ${keys}`, statements: [] });
+		};
+		const onStatement = (message: unknown) => {
+			levels.at(-1)?.statements.push((message as Statement).host);
+		};
+		const onCache = (message: unknown) => {
+			const call = message as CacheCall;
+			if (call.verb !== "publish") cached.push(call);
+		};
+		CHANNELS.storage.subscribe(onStorage);
+		CHANNELS.statement.subscribe(onStatement);
+		CHANNELS.cacheCall.subscribe(onCache);
+		try {
+			const { data, errors } = await corkboard.planner.execute({
+				document: PAGE,
+				variables: { id: board, first },
+				context: corkboard.request(null),
+			});
+			assert.equal(errors, undefined);
+			const { pins } = (data as unknown as Answer).board;
+			const names = pins.nodes.map(({ owner }) => owner.username);
+			assert.equal(new Set(names).size, first);
+		} finally {
+			CHANNELS.storage.unsubscribe(onStorage);
+			CHANNELS.statement.unsubscribe(onStatement);
+			CHANNELS.cacheCall.unsubscribe(onCache);
+		}
+		return { levels, cached };
+	}
+
+	/** A process that keeps nothing itself. */
+	const open = () => openCorkboard(config, "read");
+
+	it("is, cold, at most one statement per host and level; then one batch per memcached host, one command to Redis; and in the process nothing", async () => {
+		await using corkboard = await open();
+		const cold = await page(corkboard);
+		const calls = cold.levels.map(({ call }) => call);
+		// The board, who may see it, its pins and those who saved them.
+		assert.ok(calls.length <= 5, calls.join());
+		assert.deepEqual(
+			calls.filter((call) => call.startsWith("scan")),
+			["scan 1"],
+		);
+		assert.ok(calls.includes(`objects ${PINS}`));
+		for (const { call, statements } of cold.levels) {
+			assert.equal(new Set(statements).size, statements.length, call);
+		}
+		assert.ok(owners.size > 2, "owners are on shards of both hosts");
+		assert.equal(cold.levels.at(-1)?.statements.length, 2);
+
+		await filled(corkboard);
+		const before = await mgets();
+		const { levels, cached } = await page(corkboard);
+		assert.deepEqual(levels, []);
+		assert.equal((await mgets()) - before, 1);
+		assert.deepEqual(batchesOf(cached, "redis"), ["1 keys"]);
+		// As many keys as were read cold, level by level.
+		const ofObjects = calls
+			.filter((call) => call.startsWith("objects"))
+			.map((call) => Number(call.split(" ")[1]));
+		const asked = cached.filter(({ layer }) => layer === "memcached");
+		assert.ok(asked.every(({ verb, ok }) => verb === "look" && ok));
+		assert.equal(
+			asked.reduce((sum, { keys }) => sum + keys, 0),
+			ofObjects.reduce((sum, keys) => sum + keys, 0),
+		);
+		for (const host of config.memcached) {
+			const batches = asked.filter((call) => call.host === host);
+			assert.ok(batches.length >= 2, host);
+			assert.ok(batches.length <= ofObjects.length, host);
+		}
+
+		await using serving = await openCorkboard(config, "own");
+		await until("the process to have it", async () => {
+			const { levels, cached } = await page(serving);
+			return levels.length + cached.length === 0;
+		});
+	});
+
+	it("is as many levels for 3 pins as for 25", async () => {
+		await using corkboard = await open();
+		await filled(corkboard);
+		const [few, many] = [await page(corkboard, 3), await page(corkboard)];
+		assert.deepEqual([few.levels, many.levels], [[], []]);
+		for (const { cached } of [few, many]) {
+			assert.deepEqual(batchesOf(cached, "redis"), ["1 keys"]);
+		}
+		assert.ok(few.cached.length <= many.cached.length);
+	});
+
+	function filled(corkboard: Corkboard): Promise<void> {
+		return until(
+			"it to be filled",
+			async () => (await page(corkboard)).levels.length === 0,
+		);
+	}
+
+	function batchesOf(
+		cached: readonly CacheCall[],
+		layer: CacheCall["layer"],
+	): readonly string[] {
+		return cached
+			.filter((call) => call.layer === layer)
+			.map(({ keys }) => `${keys} keys`);
+	}
+
+	/** As Redis itself counts them. */
+	async function mgets(): Promise<number> {
+		const { host, port } = fleet.redis;
+		const text = await askRedis(
+			{ host, port },
+			"INFO commandstats",
+			/cmdstat_mget[^\n]*\r\n[\s\S]*\r\n$/,
+		);
+		return Number(/cmdstat_mget:calls=(\d+)/.exec(text)?.[1]);
+	}
+});

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import {
+	type Connection,
+	createConnection,
+	type RowDataPacket,
+} from "mysql2/promise";
+import { sweep } from "../../src/graph/sweeper.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { verify } from "../../src/ops/verify.ts";
+import { PRESENT } from "../../src/storage/port.ts";
+import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+import { makeUser } from "./subjects.ts";
+
+const LIKERS = 24;
+const CHANGES = 12;
+
+/** PROTOCOLS §1: the count row first. */
+describe("one pin that many like and unlike at once", () => {
+	let fleet: Fleet;
+	let processes: readonly [Process, Process];
+	/** Keeps nothing itself. */
+	let reader: Process;
+	let pin: Id;
+	before(async () => {
+		fleet = await startFleet();
+		processes = [
+			await openProcess(fleet.addresses),
+			await openProcess(fleet.addresses),
+		];
+		reader = await openProcess(fleet.addresses, { cacheBytes: 0 });
+		const [first] = processes;
+		const owner = await makeUser(first, "owner", 0);
+		const board = await first.make("Board", { name: "b", user_id: owner });
+		pin = await first.make("Pin", { board_id: board, user_id: owner });
+	});
+	after(async () => {
+		for (const process of [...processes, reader]) {
+			await process[Symbol.asyncDispose]();
+		}
+		await fleet[Symbol.asyncDispose]();
+	});
+
+	async function likers(count: number, name: string): Promise<readonly Id[]> {
+		return Promise.all(
+			Array.from({ length: count }, (_, n) =>
+				processes[0].make("User", { username: `${name}_${n}` }),
+			),
+		);
+	}
+
+	const count = async () =>
+		(await reader.head("likePin.inverse", pin)).list.count;
+
+	it("drifts, or deadlocks, where the edge comes before the count", async () => {
+		await using stack = new AsyncDisposableStack();
+		const open = async (isolation: string): Promise<Connection> => {
+			const connection = await createConnection(fleet.mysql[0]?.url ?? "");
+			stack.defer(() => connection.destroy());
+			await connection.query(
+				`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`,
+			);
+			return connection;
+		};
+		const operator = await open("READ COMMITTED");
+		for (const sql of [
+			"CREATE DATABASE naive",
+			"CREATE TABLE naive.edges (from_id INT, to_id INT, PRIMARY KEY (from_id, to_id))",
+			"CREATE TABLE naive.lists (from_id INT PRIMARY KEY, count INT)",
+			"INSERT INTO naive.lists VALUES (1, 0)",
+		]) {
+			await operator.query(sql);
+		}
+		const looks =
+			"SELECT to_id FROM naive.edges WHERE from_id = 1 AND to_id = 7";
+		const puts = "INSERT IGNORE INTO naive.edges VALUES (1, 7)";
+
+		// Two first likes of one user, from two devices.
+		const [a, b] = [await open("READ COMMITTED"), await open("READ COMMITTED")];
+		for (const device of [a, b]) {
+			await device.beginTransaction();
+			await device.query(looks);
+		}
+		for (const device of [a, b]) {
+			await device.query(puts);
+			await device.query("UPDATE naive.lists SET count = count + 1");
+			await device.commit();
+		}
+		const [[row]] = await operator.query<RowDataPacket[]>(
+			"SELECT (SELECT count FROM naive.lists) AS count, (SELECT COUNT(*) FROM naive.edges) AS edges",
+		);
+		assert.deepEqual({ ...row }, { count: 2, edges: 1 });
+
+		await operator.query("DELETE FROM naive.edges");
+		const [c, d] = [
+			await open("REPEATABLE READ"),
+			await open("REPEATABLE READ"),
+		];
+		for (const device of [c, d]) {
+			await device.beginTransaction();
+			await device.query(`${looks} FOR UPDATE`);
+		}
+		const outcomes = await Promise.allSettled(
+			[c, d].map((device) => device.query(puts)),
+		);
+		assert.deepEqual(
+			outcomes.flatMap((one) =>
+				one.status === "rejected" ? [one.reason.code] : [],
+			),
+			["ER_LOCK_DEADLOCK"],
+		);
+	});
+
+	it(`is counted right by two processes, without an error, with ${LIKERS} at it at once`, async () => {
+		const users = await likers(LIKERS, "liker");
+		const liked = await Promise.all(
+			users.map(async (user, n) => {
+				let likes = false;
+				for (let nth = 0; nth < CHANGES; nth++) {
+					// From one process and the other by turns; every third says again what is so.
+					const { writes, mapping } = processes[(n + nth) % 2] as Process;
+					likes = nth % 3 === 2 ? likes : !likes;
+					await writes.setEdge(mapping("likePin"), user, pin, likes);
+				}
+				// An even number of turns: half of them end with one more.
+				if (n % 2 === 0) return likes;
+				const { writes, mapping } = processes[0];
+				await writes.setEdge(mapping("likePin"), user, pin, !likes);
+				return !likes;
+			}),
+		);
+		const expected = liked.filter(Boolean).length;
+		assert.ok(expected > 0 && expected < LIKERS);
+		await sweep(processes[0].store, 0);
+		assert.equal(await count(), expected);
+		await isClean();
+	});
+
+	it("is paid for at once by a process that has hundreds of likes of it at a time", async () => {
+		const before = await count();
+		const users = await likers(400, "fan");
+		const [{ writes, mapping, storage }] = processes;
+		await Promise.all(
+			users.map((user) => writes.setEdge(mapping("likePin"), user, pin, true)),
+		);
+		assert.deepEqual(await storage.owed(0, 1_000), []);
+		assert.equal(await count(), before + users.length);
+		const head = await reader.head("likePin.inverse", pin);
+		assert.ok(head.edges.every(({ state }) => state === PRESENT));
+		await isClean();
+	});
+
+	async function isClean(): Promise<void> {
+		const { clean, found, owed } = await verify(processes[0].store);
+		assert.deepEqual(
+			{ clean, found, owed },
+			{ clean: true, found: [], owed: 0 },
+		);
+	}
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { seededRandom } from "../../src/demo/random.ts";
+import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
+import { verify } from "../../src/ops/verify.ts";
+import {
+	judge,
+	operations,
+	report,
+	describe as told,
+} from "../differential/judge.ts";
+import type { Execute } from "../differential/operation.ts";
+import { createOracle } from "../differential/oracle.ts";
+import { sideOf, World } from "../differential/world.ts";
+import { heard } from "../helpers/heard.ts";
+import { until } from "../helpers/until.ts";
+import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+
+const QUERIES = 250;
+const MUTATIONS_AND_QUERIES = 250;
+
+const SEED = Number(
+	process.env.CORKBOARD_DIFFERENTIAL_SEED ?? randomInt(2 ** 31),
+);
+console.log(`seed ${SEED}, repeated by CORKBOARD_DIFFERENTIAL_SEED=${SEED}`);
+
+describe("random valid operations on a fleet with all cache layers", () => {
+	let fleet: Fleet;
+	let world: World;
+	/** With all layers, and with those that processes share. */
+	let processes: readonly [Process, Process];
+	let executors: readonly [Execute, Execute];
+	before(async () => {
+		fleet = await startFleet({ mysql: 2 });
+		processes = [
+			await openProcess(fleet.addresses, { channel: true }),
+			await openProcess(fleet.addresses, { cacheBytes: 0 }),
+		];
+		const [all, shared] = processes;
+		await until("the channel", () => all.news.at(-1) === "restored");
+		// The reference reads the shards past all caches.
+		world = await World.openOn(all);
+		executors = [
+			world.queries.plan,
+			sideOf(shared.storage, { store: shared.store }).plan,
+		];
+	});
+	after(async () => {
+		for (const process of processes) await process[Symbol.asyncDispose]();
+		await fleet[Symbol.asyncDispose]();
+	});
+
+	it(`are answered by the plan as by graphql-js on the bare shards and by an oracle in memory, ${QUERIES} of them`, async () => {
+		const random = seededRandom(SEED);
+		const judges = {
+			reference: world.queries.reference,
+			oracle: {
+				answer: createOracle(world.schema, world.memory, world.learned),
+				learned: world.learned,
+			},
+		};
+		const around = world.surroundings();
+		let byOracle = 0;
+		let nth = 0;
+		const calls = await heard<CacheCall>(CHANNELS.cacheCall, async () => {
+			for (const operation of operations(random, around, QUERIES)) {
+				const executor = executors[nth++ % 2] as Execute;
+				const verdict = await judge(operation, executor, judges);
+				assert.equal(
+					verdict.mismatch,
+					null,
+					verdict.mismatch === null
+						? ""
+						: await report(SEED, operation, executor, judges, around),
+				);
+				if (verdict.byOracle) byOracle++;
+			}
+		});
+		assert.ok(byOracle > QUERIES * 0.8, `the oracle knew ${byOracle}`);
+		for (const layer of ["memcached", "redis"]) {
+			for (const verb of ["look", "fill"]) {
+				assert.ok(
+					calls.some(
+						(call) => call.layer === layer && call.verb === verb && call.ok,
+					),
+					`${verb} in ${layer}`,
+				);
+			}
+		}
+	});
+
+	it(`are answered so right after the mutations among them, ${MUTATIONS_AND_QUERIES} of both, and leave nothing damaged`, async () => {
+		const random = seededRandom(SEED + 1);
+		const judges = { reference: world.queries.reference };
+		const around = world.surroundings();
+		let changed = 0;
+		let asked = 0;
+		for (const operation of operations(
+			random,
+			around,
+			MUTATIONS_AND_QUERIES,
+			0.5,
+		)) {
+			if (operation.text.includes("mutation ")) {
+				const { data } = await world.queries.plan(operation);
+				const payloads = Object.values(data ?? {});
+				changed += payloads.filter((payload) => payload !== null).length;
+				continue;
+			}
+			for (const executor of executors) {
+				const { mismatch, answer } = await judge(operation, executor, judges);
+				assert.equal(
+					mismatch,
+					null,
+					told(SEED, operation, mismatch ?? "", [answer]),
+				);
+			}
+			asked++;
+		}
+		assert.ok(changed > 40, `${changed} mutations were carried out`);
+		assert.ok(asked > 40, `${asked} queries were asked`);
+		const { clean, found, owed } = await verify(processes[0].store);
+		assert.deepEqual(
+			{ clean, found, owed },
+			{ clean: true, found: [], owed: 0 },
+		);
+	});
+});

@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../src/errors.ts";
+import { Sweeper, sweep } from "../../src/graph/sweeper.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { verify } from "../../src/ops/verify.ts";
+import { PRESENT } from "../../src/storage/port.ts";
+import { until } from "../helpers/until.ts";
+import { ask } from "../services/ask.ts";
+import {
+	type Fleet,
+	openProcess,
+	type Process,
+	type ProcessOptions,
+	startFleet,
+} from "./fleet.ts";
+import { both } from "./naive.ts";
+import { makePin, makeUser, SUBJECTS } from "./subjects.ts";
+
+/** As in production. */
+const CACHE_DEADLINE_MS = 100;
+/** For one read or write while a cache fails, on a machine that runs much else: some waits for caches, and nothing near a time-out of MySQL. */
+const REQUEST_MS = 2_000;
+const WORKERS = 4;
+
+/** PROTOCOLS §3 "Bounded harm". */
+describe("a shared cache that fails under reads and writes", () => {
+	let fleet: Fleet;
+	before(async () => {
+		fleet = await startFleet();
+	});
+	after(() => fleet[Symbol.asyncDispose]());
+
+	const open = (options: ProcessOptions = {}) =>
+		openProcess(fleet.addresses, {
+			channel: true,
+			cacheDeadlineMs: CACHE_DEADLINE_MS,
+			...options,
+		});
+
+	/** Reads and writes by two processes while something happens; then all caches are held against the shards. */
+	async function working(happens: () => Promise<void>): Promise<void> {
+		await using a = await open();
+		await using b = await open();
+		await using sweeper = new Sweeper(a.store);
+		assert.ok(sweeper);
+		const pins = await Promise.all(
+			Array.from({ length: WORKERS }, () => makePin(a, { details: "0" }, 1)),
+		);
+		const users = await Promise.all(
+			Array.from({ length: WORKERS }, (_, n) =>
+				makeUser(a, `w${performance.now().toFixed(0)}_${n}`, 0),
+			),
+		);
+		const stop = new AbortController();
+		let slowest = 0;
+		let requests = 0;
+		const timed = async <T>(request: Promise<T>): Promise<T> => {
+			const began = performance.now();
+			const answer = await request;
+			slowest = Math.max(slowest, performance.now() - began);
+			requests++;
+			return answer;
+		};
+		const working = pins.map(async (pin, n) => {
+			const [user, likePin] = [users[n] as Id, a.mapping("likePin")];
+			for (let nth = 1; !stop.signal.aborted; nth++) {
+				const process = nth % 2 === 0 ? a : b;
+				const details = String(nth);
+				await timed(
+					process.writes.modify(pin, (data) => ({ ...data, details })),
+				);
+				await timed(process.writes.setEdge(likePin, user, pin, nth % 4 < 2));
+				for (const reader of [a, b]) {
+					await timed(reader.object(pin));
+					await timed(reader.head("likePin", user));
+					await timed(reader.head("likePin.inverse", pin));
+				}
+				await sleep(5);
+			}
+		});
+		try {
+			await happens();
+		} finally {
+			stop.abort();
+		}
+		// Rejects if any request failed.
+		await Promise.all(working);
+		assert.ok(requests > 200, `only ${requests} requests`);
+		assert.ok(slowest < REQUEST_MS, `${slowest} ms`);
+
+		await until(
+			"all to be paid",
+			async () => (await a.storage.owed(0, 1)).length === 0,
+			20_000,
+		);
+		await using fresh = await open({ channel: false, cacheBytes: 0 });
+		for (const process of [fresh, a, b]) {
+			// The last message may still be on its way.
+			await until(
+				"no old value",
+				async () => {
+					for (const [n, pin] of pins.entries()) {
+						if (!(await agrees(process, pin, users[n] as Id))) return false;
+					}
+					return true;
+				},
+				2_000,
+			);
+		}
+	}
+
+	/** Whether what a process answers is what the shards have. */
+	async function agrees(process: Process, pin: Id, user: Id): Promise<boolean> {
+		const { storage } = process;
+		const mapping = process.mapping("likePin");
+		const [text] = await storage.objects([pin]);
+		const [edge] = await storage.edges([{ mapping, from: user, to: pin }]);
+		assert.ok(typeof text === "string" && !(edge instanceof CorkboardError));
+		const isLiked = edge?.state === PRESENT;
+		const [mine, theirs] = [
+			await process.head("likePin", user),
+			await process.head("likePin.inverse", pin),
+		];
+		return (
+			(await process.object(pin))?.details === JSON.parse(text).details &&
+			mine.edges.some(({ to }) => to === pin) === isLiked &&
+			theirs.edges.some(({ to }) => to === user) === isLiked &&
+			theirs.list.count === (isLiked ? 1 : 0)
+		);
+	}
+
+	it("fails no request when memcached is killed and started again", () =>
+		working(async () => {
+			await sleep(500);
+			await fleet.memcached.kill();
+			await sleep(1_000);
+			await fleet.memcached.restart();
+			await sleep(1_000);
+		}));
+
+	it("fails no request when Redis is killed and comes back from a snapshot", () =>
+		working(async () => {
+			await sleep(500);
+			const { host, port } = fleet.redis;
+			await ask({ host, port }, "SAVE", /^\+OK/);
+			await sleep(500);
+			await fleet.redis.kill();
+			await sleep(1_000);
+			await fleet.redis.restart();
+			await sleep(1_000);
+		}));
+
+	it("fails no request while both hang", () =>
+		working(async () => {
+			await sleep(500);
+			for (const server of [fleet.memcached, fleet.redis]) server.pause();
+			await sleep(1_500);
+			for (const server of [fleet.memcached, fleet.redis]) server.resume();
+			await sleep(1_000);
+		}));
+
+	for (const subject of SUBJECTS) {
+		it(`shows no old value for long where the writer could not reach ${subject.layer} and others could`, async () => {
+			await using reader = await openProcess(fleet.addresses, {
+				cacheBytes: 0,
+			});
+			let isDown = false;
+			await using stack = new AsyncDisposableStack();
+			/** A writer whose link is down, and what it takes that for. */
+			const changed = async (answer: boolean) => {
+				const layers = both((cache) => ({
+					...cache,
+					bury: async (keys) => (isDown ? answer : cache.bury(keys)),
+					clear: async (keys) => (isDown ? answer : cache.clear(keys)),
+				}));
+				const writer = stack.use(
+					await openProcess(fleet.addresses, { meddle: { layers } }),
+				);
+				const id = await subject.make(writer);
+				const filled = reader.pauses.hold(`filled ${subject.layer}`);
+				await subject.read(reader, id);
+				await filled.reached;
+				filled.release();
+				isDown = true;
+				await subject.write(writer, id);
+				assert.equal(await subject.read(reader, id), "old");
+				isDown = false;
+				return { writer, id };
+			};
+			const naive = await changed(true);
+			await sweep(naive.writer.store, 0);
+			assert.equal(
+				await subject.read(reader, naive.id),
+				"old",
+				"as long as the cache keeps it: nobody knows",
+			);
+			const ours = await changed(false);
+			stack.use(new Sweeper(ours.writer.store));
+			await until(
+				"the sweeper to clear it",
+				async () => (await subject.read(reader, ours.id)) === "new",
+			);
+		});
+	}
+});
+
+describe("a MySQL server that is killed in the middle of writes", () => {
+	it("has all it acknowledged when it is back, and what is owed between hosts is paid", async () => {
+		await using fleet = await startFleet({ mysql: 2 });
+		await using process = await openProcess(fleet.addresses, {
+			limits: { connectMs: 500 },
+		});
+		const { mapping, writes, store } = process;
+		const users = await Promise.all(
+			Array.from({ length: 8 }, (_, n) => makeUser(process, `u${n}`, n % 2)),
+		);
+		// Likes are on the first host, their inverses on the second.
+		const far = await makeUser(process, "far", 2);
+		const board = await process.make("Board", { name: "b", user_id: far });
+		const pins = await Promise.all(
+			Array.from({ length: 6 }, () =>
+				process.make("Pin", { board_id: board, user_id: far }),
+			),
+		);
+
+		/** By user and pin, as it was last acknowledged; absent where nobody knows. */
+		const known = new Map<string, boolean>();
+		const made: Id[] = [];
+		const failures = { likes: 0, pins: 0 };
+		const stop = new AbortController();
+		const writing = users.map(async (user, n) => {
+			for (let nth = n; !stop.signal.aborted; nth++) {
+				const pin = pins[nth % pins.length] as Id;
+				const key = `${user} ${pin}`;
+				const likes = !(known.get(key) ?? false);
+				known.delete(key);
+				try {
+					await writes.setEdge(mapping("likePin"), user, pin, likes);
+					known.set(key, likes);
+				} catch (error) {
+					assert.ok(error instanceof CorkboardError, String(error));
+					failures.likes++;
+				}
+				try {
+					made.push(
+						await process.make("Pin", { board_id: board, user_id: user }),
+					);
+				} catch (error) {
+					assert.ok(error instanceof CorkboardError, String(error));
+					failures.pins++;
+				}
+			}
+		});
+		try {
+			await until("some to be written", () => made.length > 40);
+			await fleet.mysql[1]?.kill();
+			await until("writes to fail", () => failures.pins > 5 && known.size > 0);
+		} finally {
+			stop.abort();
+		}
+		await Promise.all(writing);
+		// Likes are of the first host alone, and went on.
+		assert.ok((await process.storage.owed(0, 1_000)).length > 0, "owed");
+		await fleet.mysql[1]?.restart();
+
+		const half = await verify(store);
+		assert.ok(half.owed > 0, "half of what was written is owed");
+		await sweep(store, 0);
+		const { clean, found, owed } = await verify(store);
+		assert.deepEqual(
+			{ clean, found, owed },
+			{ clean: true, found: [], owed: 0 },
+		);
+
+		await using reader = await openProcess(fleet.addresses, { cacheBytes: 0 });
+		for (const [key, liked] of known) {
+			const [user, pin] = key.split(" ") as [Id, Id];
+			const there = async (name: string, from: Id, to: Id) => {
+				const keys = [{ mapping: mapping(name), from, to }];
+				const [edge] = await reader.storage.edges(keys);
+				assert.ok(!(edge instanceof CorkboardError));
+				return edge?.state === PRESENT;
+			};
+			assert.equal(await there("likePin", user, pin), liked, key);
+			assert.equal(await there("likePin.inverse", pin, user), liked, key);
+		}
+		for (const pin of made) assert.ok(await reader.object(pin), pin);
+		for (const pin of pins) {
+			const head = await reader.head("likePin.inverse", pin);
+			assert.equal(head.list.count, head.edges.length);
+		}
+	});
+});

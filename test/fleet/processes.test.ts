@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MAX_AGE_MS } from "../../src/cache/local.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+import { until } from "../helpers/until.ts";
+import {
+	type Fleet,
+	openProcess,
+	type Process,
+	type ProcessOptions,
+	startFleet,
+} from "./fleet.ts";
+import { startRemote } from "./remote.ts";
+import { makePin, SUBJECTS, type Subject } from "./subjects.ts";
+
+/** For what takes milliseconds, on a machine that runs much else. */
+const SOON_MS = 1_500;
+
+/** PROTOCOLS §3 "In process". */
+describe("what a process keeps that another changes", () => {
+	let fleet: Fleet;
+	let writer: Process;
+	before(async () => {
+		fleet = await startFleet();
+		writer = await openProcess(fleet.addresses, { channel: true });
+		await hears(writer);
+	});
+	after(async () => {
+		await writer[Symbol.asyncDispose]();
+		await fleet[Symbol.asyncDispose]();
+	});
+
+	function hears({ news }: Process): Promise<void> {
+		return until("the channel", () => news.at(-1) === "restored");
+	}
+
+	/** What one process has in memory when another has changed it. */
+	async function kept(
+		subject: Subject,
+		options: ProcessOptions,
+		body: (read: () => Promise<string>) => Promise<void>,
+	): Promise<void> {
+		await using reader = await openProcess(fleet.addresses, options);
+		if (options.channel) await hears(reader);
+		const id = await subject.make(writer);
+		assert.equal(await subject.read(reader, id), "old");
+		await subject.write(writer, id);
+		assert.equal(await subject.read(writer, id), "new", "by the writer itself");
+		await body(() => subject.read(reader, id));
+	}
+
+	for (const subject of SUBJECTS) {
+		const what = subject.layer === "memcached" ? "an object" : "a head";
+
+		it(`is forgotten within milliseconds with the channel, ${what}`, async () => {
+			// Without it, it stays.
+			await kept(subject, {}, async (read) => {
+				await sleep(100);
+				assert.equal(await read(), "old");
+			});
+			await kept(subject, { channel: true }, async (read) => {
+				const began = performance.now();
+				await until("the change", async () => (await read()) === "new");
+				assert.ok(performance.now() - began < SOON_MS);
+			});
+		});
+
+		it(`is kept no longer than ten seconds where the message is lost, ${what}`, async () => {
+			let now = 0;
+			const options: ProcessOptions = {
+				channel: true,
+				now: () => now,
+				meddle: { hears: () => false },
+			};
+			await kept(subject, options, async (read) => {
+				await sleep(100);
+				assert.equal(await read(), "old", "nobody told");
+				now = MAX_AGE_MS - 1;
+				assert.equal(await read(), "old");
+				now = MAX_AGE_MS;
+				assert.equal(await read(), "new");
+			});
+			assert.equal(MAX_AGE_MS, 10_000);
+		});
+	}
+
+	it("is not kept by a process that read it while the change was on its way", async () => {
+		await using reader = await openProcess(fleet.addresses, { channel: true });
+		await hears(reader);
+		const pin = await makePin(writer, { details: "old" });
+		const held = reader.pauses.hold("objects read");
+		const reading = reader.object(pin);
+		await held.reached;
+		await change(pin, "new");
+		await sleep(100);
+		held.release();
+		assert.equal((await reading)?.details, "old", "as it was when it was read");
+		assert.equal((await reader.object(pin))?.details, "new");
+	});
+
+	it("is not believed while the channel is silent, and again when it is heard", async () => {
+		await using deaf = await openProcess(fleet.addresses);
+		await using reader = await openProcess(fleet.addresses, { channel: true });
+		await hears(reader);
+		const pin = await makePin(writer, { details: "old" });
+		for (const process of [deaf, reader]) {
+			assert.equal((await process.object(pin))?.details, "old");
+		}
+		assert.ok(reader.store.cachedObject(pin));
+		fleet.redis.pause();
+		try {
+			await until(
+				"it to be missed",
+				() => reader.news.at(-1) === "lost" && writer.news.at(-1) === "lost",
+			);
+			await change(pin, "new");
+			assert.equal((await deaf.object(pin))?.details, "old", "as if it heard");
+			assert.equal((await reader.object(pin))?.details, "new");
+			assert.equal(reader.store.cachedObject(pin), undefined);
+		} finally {
+			fleet.redis.resume();
+		}
+		await hears(reader);
+		await hears(writer);
+		assert.equal((await reader.object(pin))?.details, "new");
+		assert.ok(reader.store.cachedObject(pin), "kept again");
+		await change(pin, "newer");
+		await until(
+			"the change",
+			async () => (await reader.object(pin))?.details === "newer",
+		);
+	});
+
+	it("is forgotten by another program's process, as its changes are here", async () => {
+		await using remote = await startRemote({
+			addresses: fleet.addresses,
+			as: "ours",
+			channel: true,
+		});
+		await until("its channel", async () => {
+			const news = (await remote.tell({ do: "news" })) as string[];
+			return news.at(-1) === "restored";
+		});
+		const pin = await makePin(writer, { details: "old" });
+		const there = async () => {
+			const found = await remote.tell({ do: "object", id: pin });
+			return (found as JsonObject).details;
+		};
+		const here = async () => (await writer.object(pin))?.details;
+		assert.deepEqual([await there(), await here()], ["old", "old"]);
+		for (const details of ["from here", "again"]) {
+			await change(pin, details);
+			const began = performance.now();
+			await until("it there", async () => (await there()) === details);
+			assert.ok(performance.now() - began < SOON_MS);
+		}
+		await remote.tell({ do: "modify", id: pin, details: "from there" });
+		const began = performance.now();
+		await until("it here", async () => (await here()) === "from there");
+		assert.ok(performance.now() - began < SOON_MS);
+	});
+
+	function change(pin: Id, details: string): Promise<void> {
+		return writer.writes.modify(pin, (data) => ({ ...data, details }));
+	}
+});

@@ -1,0 +1,80 @@
+import type { Browser, Page, Response } from "playwright-core";
+
+/** GraphiQL, opened by a fresh visitor, and all that went wrong on the page. */
+export interface Visit extends AsyncDisposable {
+	readonly page: Page;
+	readonly faults: string[];
+	/** The addresses of all requests, of the page and its workers. */
+	readonly requests: string[];
+	/** Presses the button; the response as it came. */
+	run(): Promise<Response>;
+	/** Opens the page again, when nothing of it is under way: what is cut off counts as failed. */
+	reload(): Promise<void>;
+}
+
+/** What a page may take on busy cores (ms). */
+const TIMEOUT_MS = 30_000;
+
+export async function visitGraphiql(
+	browser: Browser,
+	url: string,
+	options: {
+		readonly width?: number;
+		readonly height?: number;
+		readonly colorScheme?: "light" | "dark";
+	} = {},
+): Promise<Visit> {
+	const { width = 1280, height = 800, colorScheme = "light" } = options;
+	const context = await browser.newContext({
+		viewport: { width, height },
+		colorScheme,
+	});
+	const page = await context.newPage();
+	page.setDefaultTimeout(TIMEOUT_MS);
+	const faults: string[] = [];
+	const requests: string[] = [];
+	page.on("console", (message) => {
+		if (message.type() === "error" || message.type() === "warning") {
+			faults.push(message.text());
+		}
+	});
+	page.on("pageerror", (error) => faults.push(String(error)));
+	page.on("requestfailed", (request) =>
+		faults.push(`${request.url()}: ${request.failure()?.errorText}`),
+	);
+	page.on("response", (response) => {
+		if (response.status() >= 400) {
+			faults.push(`${response.status()} ${response.url()}`);
+		}
+	});
+	context.on("request", (request) => requests.push(request.url()));
+	await page.addInitScript(() => {
+		document.addEventListener("securitypolicyviolation", (event) => {
+			console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
+		});
+	});
+	await page.goto(`${url}/graphql`);
+	await editorOf(page);
+	return {
+		page,
+		faults,
+		requests,
+		async run() {
+			const answered = page.waitForResponse(
+				(response) => response.request().method() === "POST",
+			);
+			await page.getByRole("button", { name: "Execute query" }).click();
+			return answered;
+		},
+		async reload() {
+			await page.waitForLoadState("networkidle");
+			await page.reload();
+			await editorOf(page);
+		},
+		[Symbol.asyncDispose]: () => context.close(),
+	};
+}
+
+async function editorOf(page: Page): Promise<void> {
+	await page.locator(".graphiql-query-editor .view-line").first().waitFor();
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type DocumentNode, parse } from "graphql";
+import { createPlans } from "../../src/plan/plans.ts";
+import {
+	model,
+	planning,
+	resolvers,
+	schema,
+	valid,
+} from "../helpers/planning.ts";
+
+function survey(query: string) {
+	return planning().planner.survey(valid(query));
+}
+
+function worst(query: string): number {
+	const [only] = survey(query);
+	assert.deepEqual(only?.faults, []);
+	return only?.price.total ?? -1;
+}
+
+function priced(query: string, variables: Record<string, unknown>): number {
+	const price = planning().planner.price({ document: valid(query), variables });
+	assert.ok("total" in price);
+	return price.total;
+}
+
+describe("an operation whose requests are still to come", () => {
+	test("is priced with pages as large as a variable can make them", () => {
+		const query =
+			"query($n: Int) { user(id: 1) { followers(first: $n) { nodes { id } } } }";
+		assert.equal(worst(query), 1 + 200);
+		assert.equal(worst(query), priced(query, { n: 100 }));
+	});
+
+	test("is priced with either end of a page a variable may ask for", () => {
+		// Both at once are refused, for nothing: that is not the worst of it.
+		const query =
+			"query($f: Int, $l: Int) { user(id: 1) { followers(first: $f, last: $l) { nodes { id } } } }";
+		assert.equal(worst(query), 201);
+	});
+
+	test("keeps the sizes that the document itself says, and the usual one", () => {
+		assert.equal(
+			worst(
+				"query($a: String) { user(id: 1) { followers(first: 3, after: $a) { nodes { id } } } }",
+			),
+			1 + 6,
+		);
+		assert.equal(
+			worst(
+				"query($a: String) { user(id: 1) { followers(after: $a) { nodes { id } } } }",
+			),
+			1 + 40,
+		);
+	});
+
+	test("is priced with all that a variable may leave out", () => {
+		const query = `query($with: Boolean!, $without: Boolean!) { user(id: 1) {
+			followers(first: 3) @include(if: $with) { nodes { id } }
+			...More @skip(if: $without)
+			never: followers(first: 50) @include(if: false) { nodes { id } }
+		} } fragment More on User { more: followers(first: 4) { nodes { id } } }`;
+		assert.equal(worst(query), 1 + 6 + 8);
+		assert.equal(worst(query), priced(query, { with: true, without: false }));
+	});
+
+	test("has its faults told that no variable can mend", () => {
+		const [only] = survey(
+			"{ user(id: 1) { followers(first: 101) { nodes { id } } } }",
+		);
+		assert.deepEqual(
+			only?.faults.map(({ message }) => message),
+			["Expected first to be a whole number from 0 to 100 but got: 101."],
+		);
+	});
+
+	test("is told with its name and plan, one for each of a document's", () => {
+		const told = survey(
+			"query A { user(id: 1) { name } } query B { user(id: 1) { followers { totalCount } } }",
+		);
+		assert.deepEqual(
+			told.map(({ kind, name, plan }) => [
+				kind,
+				name,
+				plan?.steps.map((step) => step.kind),
+			]),
+			[
+				["query", "A", ["call", "fetch"]],
+				["query", "B", ["call", "fetch", "scan"]],
+			],
+		);
+	});
+
+	test("that unfolds without end is a fault, not a hang", () => {
+		const fragments = Array.from(
+			{ length: 30 },
+			(_, n) =>
+				`fragment F${n} on User { a: best { ...F${n + 1} } b: best { ...F${n + 1} } }`,
+		);
+		const document = parse(
+			`{ user(id: 1) { ...F0 } } ${fragments.join(" ")} fragment F30 on User { id }`,
+		);
+		const start = performance.now();
+		const [only] = planning().planner.survey(document);
+		assert.ok(performance.now() - start < 2_000);
+		assert.deepEqual(
+			only?.faults.map(({ extensions }) => extensions.code),
+			["TOO_EXPENSIVE"],
+		);
+	});
+});
+
+describe("a document that was prepared", () => {
+	const query = `query($yes: Boolean!) { user(id: 1) { name followers(first: 1) @include(if: $yes) { totalCount } } }`;
+	const other = valid("{ user(id: 1) { id } }");
+
+	test("keeps its plans, of every condition, where others push each other out", () => {
+		const plans = createPlans(
+			{ schema, model, resolvers },
+			{ maxPlans: 1, hideSuggestions: false },
+		);
+		const planOf = (document: DocumentNode, yes: boolean) => {
+			const bound = plans.bind({ document, variables: { yes } });
+			assert.ok("plan" in bound);
+			return bound.plan;
+		};
+		const document = valid(query);
+		plans.prepare(document);
+		for (const yes of [true, false]) {
+			const plan = planOf(document, yes);
+			assert.equal(plan.steps.length, yes ? 3 : 2);
+			planOf(other, true);
+			assert.equal(planOf(document, yes), plan);
+		}
+		// Where nothing was prepared, another plan takes the one place there is.
+		const unprepared = valid(query);
+		const plan = planOf(unprepared, true);
+		planOf(other, true);
+		assert.notEqual(planOf(unprepared, true), plan);
+	});
+});

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseDocumentFile } from "../../../src/server/documents/format.ts";
+
+function parsed(json: unknown) {
+	return parseDocumentFile(
+		"f.json",
+		typeof json === "string" ? json : JSON.stringify(json),
+	);
+}
+
+const manifest = (operations: unknown) => ({
+	format: "apollo-persisted-query-manifest",
+	version: 1,
+	operations,
+});
+
+describe("a file of documents", () => {
+	test("is Relay's object of texts by id", () => {
+		assert.deepEqual(parsed({ a: "{ x }", b: "{ y }" }), {
+			documents: [
+				{ id: "a", text: "{ x }" },
+				{ id: "b", text: "{ y }" },
+			],
+			faults: [],
+		});
+	});
+
+	test("is empty before Relay's compiler has run", () => {
+		assert.deepEqual(parsed({}), { documents: [], faults: [] });
+	});
+
+	test("is Apollo's manifest", () => {
+		const operation = { id: "a", body: "{ x }", name: "X", type: "query" };
+		assert.deepEqual(parsed(manifest([operation])), {
+			documents: [{ id: "a", text: "{ x }" }],
+			faults: [],
+		});
+	});
+
+	const refused: Record<string, [unknown, readonly string[]]> = {
+		"no object": [
+			[],
+			[
+				"f.json: expected Apollo's manifest, or Relay's object of texts by id, but got: a list",
+			],
+		],
+		"a manifest of another format": [
+			{ format: "mine", version: 1, operations: [] },
+			[
+				'f.json: expected format "apollo-persisted-query-manifest", version 1, but got: "mine", version 1',
+			],
+		],
+		"operations that are no list": [
+			manifest({}),
+			["f.json: expected operations to be a list but got: an object"],
+		],
+		"ids that nobody could send, and texts that are none": [
+			{ "a b": "{ x }", ["x".repeat(201)]: "{ x }", c: null },
+			[
+				'f.json: document 1: expected an id of 1 to 200 visible ASCII letters but got: "a b"',
+				`f.json: document 2: expected an id of 1 to 200 visible ASCII letters but got: "${"x".repeat(200)}"`,
+				"f.json: document c: expected its text but got: nothing",
+			],
+		],
+		"an operation without an id, and two with one": [
+			manifest([
+				{ body: "{ x }" },
+				{ id: "a", body: "{ x }" },
+				{ id: "a", body: "{ y }" },
+				7,
+			]),
+			[
+				"f.json: document 1: expected an id of 1 to 200 visible ASCII letters but got: nothing",
+				"f.json: document a: is there twice, with two texts",
+				"f.json: document 4: expected an id of 1 to 200 visible ASCII letters but got: nothing",
+			],
+		],
+	};
+	for (const [which, [json, faults]] of Object.entries(refused)) {
+		test(`is refused with ${which}`, () => {
+			assert.deepEqual(parsed(json).faults, faults);
+		});
+	}
+
+	test("that is not JSON is refused with what is wrong with it", () => {
+		assert.match(
+			String(parsed("{,").faults),
+			/^f\.json: expected JSON but got: /,
+		);
+	});
+});
