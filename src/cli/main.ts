@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	explain: () => import("./explain.ts"),
 	id: () => import("./id.ts"),
 	token: () => import("./token.ts"),
+	account: () => import("./account.ts"),
 	"schema print": () => import("./schema-print.ts"),
 	"documents check": () => import("./documents-check.ts"),
 	"topology check": () => import("./topology-check.ts"),

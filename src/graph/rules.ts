@@ -63,6 +63,35 @@ export function belongsOf(model: Model, type: string): Reference | null {
 	return referenceOf(model, type, RULES[type]?.belongs);
 }
 
+/** Where an object's own content names what has to be seen for it to be seen: keys of its JSON. */
+export interface Surroundings {
+	readonly within: string | null;
+	readonly belongs: string | null;
+}
+
+const NOTHING_AROUND: Surroundings = { within: null, belongs: null };
+
+/** By type, looked up once: it is asked for every object of every page. */
+export function surroundingsOf(model: Model): (type: string) => Surroundings {
+	let byType = surroundings.get(model);
+	if (byType === undefined) {
+		byType = new Map(
+			[...model.objects.keys()].map((type) => [
+				type,
+				{
+					within: withinOf(model, type)?.key ?? null,
+					belongs: belongsOf(model, type)?.key ?? null,
+				},
+			]),
+		);
+		surroundings.set(model, byType);
+	}
+	const found = byType;
+	return (type) => found.get(type) ?? NOTHING_AROUND;
+}
+
+const surroundings = new WeakMap<Model, ReadonlyMap<string, Surroundings>>();
+
 /** The reference that is taken from the object it is `within`, where none is given: a pin's owner is its board's. */
 export function inheritsOf(model: Model, type: string): Reference | null {
 	return RULES[type]?.inherits ? belongsOf(model, type) : null;

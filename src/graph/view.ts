@@ -7,7 +7,7 @@ import type { Lookup } from "../model/types.ts";
 import { type Answer, PRESENT } from "../storage/port.ts";
 import { createBlocks, NO_BLOCKS } from "./blocks.ts";
 import { readPages } from "./pages.ts";
-import { belongsOf, isVisible, mayList, withinOf } from "./rules.ts";
+import { isVisible, mayList, surroundingsOf } from "./rules.ts";
 import type { Store } from "./store.ts";
 import type { Graph, Node } from "./types.ts";
 
@@ -27,6 +27,7 @@ export interface View extends Graph {
 export function createView(store: Store, viewer: Id | null): View {
 	const { model } = store;
 	let kept = new Map<Id, Answer<Node | null>>();
+	const around = surroundingsOf(model);
 	let read = 0;
 	const met = (count: number) => {
 		read += count;
@@ -83,29 +84,6 @@ export function createView(store: Store, viewer: Id | null): View {
 		return loader.load({ ids, call });
 	}
 
-	/** Ids of what has to be seen for this to be seen. A part of nothing is not seen; what belongs to nobody has nobody to hide it. */
-	function around(node: Node): readonly Id[] | null {
-		const within = withinOf(model, node.type);
-		const belongs = belongsOf(model, node.type);
-		const ids: Id[] = [];
-		if (within !== null) {
-			const id = node.data[within.key];
-			if (typeof id !== "string") return null;
-			ids.push(id as Id);
-		}
-		const owner = belongs === null ? null : node.data[belongs.key];
-		if (typeof owner === "string") ids.push(owner as Id);
-		return ids;
-	}
-
-	/** The users whose standing decides: an object's owner, or the user itself. */
-	function concerned(node: Node): Id | null {
-		if (node.type === "User") return node.id;
-		const belongs = belongsOf(model, node.type);
-		const owner = belongs === null ? null : node.data[belongs.key];
-		return typeof owner === "string" ? (owner as Id) : null;
-	}
-
 	async function visible(
 		ids: readonly Id[],
 		call?: Call,
@@ -114,40 +92,44 @@ export function createView(store: Store, viewer: Id | null): View {
 		listed.begin(call);
 		const nodes = await stored(ids, call);
 		const surrounding = new Set<Id>();
+		/** Whose standing decides: objects' owners, and users themselves. */
 		const users = new Set<Id>();
-		for (const node of nodes) {
-			if (!isNode(node) || !isVisible(node, viewer)) continue;
-			for (const id of around(node) ?? []) surrounding.add(id);
-			const user = concerned(node);
+		const shown = nodes.map((node): Shown | null => {
+			if (!isNode(node) || !isVisible(node, viewer)) return null;
+			const { within, belongs } = around(node.type);
+			const place = idIn(node, within);
+			// A part of nothing is not seen.
+			if (within !== null && place === null) return null;
+			// What belongs to nobody has nobody to hide it.
+			const owner = idIn(node, belongs);
+			if (place !== null) surrounding.add(place);
+			if (owner !== null) surrounding.add(owner);
+			const user = node.type === "User" ? node.id : owner;
 			if (user !== null && user !== viewer) users.add(user);
-		}
-		const seen = new Map<Id, Answer<Node | null>>();
+			return { node, place, owner, user };
+		});
 		const asked = [...surrounding];
 		const [answers, standings] = await Promise.all([
 			asked.length === 0 ? [] : visible(asked, call),
-			users.size === 0 ? null : listed.standing([...users], call),
+			viewer === null || users.size === 0
+				? null
+				: listed.standing([...users], call),
 		]);
-		for (const [at, id] of asked.entries()) {
-			seen.set(id, answers[at] as Answer<Node | null>);
-		}
-		return nodes.map((node) => {
-			if (!isNode(node)) return node;
-			if (!isVisible(node, viewer)) return null;
-			const places = around(node);
-			if (places === null) return null;
-			let error: CorkboardError | null = null;
-			for (const id of places) {
-				const place = seen.get(id) ?? null;
-				if (place === null) return null;
-				if (place instanceof CorkboardError) error = place;
-			}
-			const user = concerned(node);
+		const seen = new Map(asked.map((id, at) => [id, answers[at] ?? null]));
+		return nodes.map((node, at) => {
+			const one = shown[at] ?? null;
+			if (one === null) return isNode(node) ? null : node;
+			const { place, owner, user } = one;
+			const placed = place === null ? one.node : (seen.get(place) ?? null);
+			const owned = owner === null ? one.node : (seen.get(owner) ?? null);
+			if (placed === null || owned === null) return null;
 			const standing = user === null ? undefined : standings?.get(user);
 			if (standing instanceof CorkboardError) return standing;
 			// The account of whom the viewer blocks stays in sight, to unblock it.
 			if (standing?.blocked) return null;
-			if (standing?.blocks && node.type !== "User") return null;
-			return error ?? node;
+			if (standing?.blocks && one.node.type !== "User") return null;
+			if (placed instanceof CorkboardError) return placed;
+			return owned instanceof CorkboardError ? owned : one.node;
 		});
 	}
 
@@ -222,6 +204,21 @@ export function createView(store: Store, viewer: Id | null): View {
 
 function isNode(answer: Answer<Node | null>): answer is Node {
 	return answer !== null && !(answer instanceof CorkboardError);
+}
+
+/** An object that may be seen if what is around it may be. */
+interface Shown {
+	readonly node: Node;
+	/** What it is a part of. */
+	readonly place: Id | null;
+	readonly owner: Id | null;
+	/** Whose standing with the viewer decides. */
+	readonly user: Id | null;
+}
+
+function idIn({ data }: Node, key: string | null): Id | null {
+	const value = key === null ? null : data[key];
+	return typeof value === "string" ? (value as Id) : null;
 }
 
 interface ObjectsLoad {

@@ -6,7 +6,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { command } from "./captured.ts";
 
 const COMMANDS =
-	"serve, init, import, verify, explain, id, token, schema print, documents check, topology check";
+	"serve, init, import, verify, explain, id, token, account, schema print, documents check, topology check";
 
 describe("a command line", () => {
 	test("without a command, or with one there is not, is told what is expected (exit 2)", async () => {

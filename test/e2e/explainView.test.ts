@@ -9,7 +9,8 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 	let browser: Browser;
 	let demo: DemoServer;
 	before(async () => {
-		[browser, demo] = await Promise.all([openBrowser(), serveDemo()]);
+		browser = await openBrowser();
+		demo = await serveDemo();
 	});
 	after(async () => {
 		await browser?.close();
@@ -26,15 +27,13 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
 	}
 
-	async function open(visited: Visit, name: string): Promise<void> {
-		await tab(visited.page, name).click();
-		await visited.page.waitForFunction(
-			(title) =>
-				document.querySelector(
-					".graphiql-tab:has([aria-selected=true]), .graphiql-tab-active",
-				)?.textContent === title,
-			name,
-		);
+	/**
+	 * Shows a tab. GraphiQL reads the name of its operation 100 ms later, by a
+	 * timer of the page's, and this waits for a later one of the same page.
+	 */
+	async function open({ page }: Visit, name: string): Promise<void> {
+		await tab(page, name).click();
+		await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
 	}
 
 	test("shows the steps of the very run that answered, with the price against the limit, only while it is open", async () => {
@@ -54,10 +53,9 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		]);
 		const { explain } = (await explained.json()).extensions;
 		assert.equal(explain.operation, "query Welcome");
-		assert.equal(explain.price, 133);
 
 		await page
-			.getByRole("img", { name: "price 133 of at most 50000" })
+			.getByRole("img", { name: `price ${explain.price} of at most 50000` })
 			.waitFor();
 		await page.getByRole("heading", { name: "query Welcome" }).waitFor();
 		const steps = await lines(page);
@@ -121,22 +119,27 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		await page.getByRole("button", { name: "Run and explain" }).press("Enter");
 		const step = page.locator("details.step").first();
 		await step.locator("summary").press("Enter");
-		await step.getByText("interests", { exact: true }).nth(1).waitFor();
+		await step.locator(".step-details").waitFor();
 		assert.match(
 			(await step.locator(".step-details").textContent()) ?? "",
-			/pathinterestsfieldQuery\.interests.*hostsdb\d{5}\.sqlitecachesrequest|caches/,
+			/^pathinterestsfieldQuery\.interestsshards[\d, ]+hostsdb\d{5}\.sqlite[\w., ]*caches\w+ had \d+ of \d+/,
+		);
+		assert.match(
+			(await step.locator("summary").textContent()) ?? "",
+			/scan listInterest · (no statement|\d statements?, \d+ rows?) · (shard 0 on|\d shards on)/,
 		);
 	});
 
 	test("says that an operation over the limit was refused, and shows what it would have cost where", async () => {
-		await using visited = await visit();
+		await using visited = await visit({
+			stored: {
+				name: "Dear",
+				query:
+					"query Dear { interests(first: 100) { nodes { pins(first: 100) { nodes { likedBy(first: 100) { nodes { name } } } } } } }",
+			},
+		});
 		const { page } = visited;
 		await tab(page, "Explain").click();
-		await page.locator(".graphiql-query-editor .view-lines").first().click();
-		await page.keyboard.press("ControlOrMeta+A");
-		await page.keyboard.insertText(
-			"{ interests(first: 100) { nodes { pins(first: 100) { nodes { likedBy(first: 100) { nodes { name } } } } } } }",
-		);
 		const answer = await visited.run();
 		const { errors, extensions } = await answer.json();
 		assert.equal(errors[0].extensions.code, "TOO_EXPENSIVE");

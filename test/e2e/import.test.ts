@@ -259,7 +259,7 @@ describe("import", () => {
 			/^line 7: expected an edge .*"likePim"; did you mean likePin\?$/,
 			/^line 8: to: .*"u:5"$/,
 			/^line 9: from and to must be two, but got the same key$/,
-			/^line 10: the User's username or email is taken$/,
+			/^line 10: the User's username or email or account is taken$/,
 		].entries()) {
 			assert.match(told[n] ?? "", pattern);
 		}

@@ -22,6 +22,8 @@ export async function visitGraphiql(
 		readonly width?: number;
 		readonly height?: number;
 		readonly colorScheme?: "light" | "dark";
+		/** What the page finds stored: one tab, with this operation. */
+		readonly stored?: { readonly name: string; readonly query: string };
 	} = {},
 ): Promise<Visit> {
 	const { width = 1280, height = 800, colorScheme = "light" } = options;
@@ -53,6 +55,24 @@ export async function visitGraphiql(
 			console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
 		});
 	});
+	if (options.stored) {
+		const { name, query } = options.stored;
+		const tab = {
+			id: "1",
+			hash: null,
+			title: name,
+			query,
+			variables: null,
+			headers: null,
+			operationName: name,
+			response: null,
+		};
+		const state = { activeTabIndex: 0, tabs: [tab] };
+		await page.addInitScript(
+			(text) => localStorage.setItem("graphiql:tabState", text),
+			JSON.stringify(state),
+		);
+	}
 	await page.goto(`${url}/graphql`);
 	await editorOf(page);
 	return {

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { SignJWT } from "jose";
+import { client } from "../helpers/client.ts";
+import { join } from "../helpers/member.ts";
+import { runProgram, serve } from "../helpers/program.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const SECRET = "of the account tests, 32 bytes or more";
+
+describe("an account", () => {
+	it("of another service is linked by an operator or an import, and its tokens name the user from then on", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: folder.path, CORKBOARD_SECRET: SECRET };
+		const claims = { ...env, CORKBOARD_SUBJECT_CLAIM: "facebook_id" };
+		const lines = ["ada", "ben"].map((username) =>
+			JSON.stringify({
+				type: "User",
+				key: username,
+				fields: {
+					username: `${username}_made_up`,
+					name: username,
+					...(username === "ben" && { account: "10150000000000002" }),
+				},
+			}),
+		);
+		const imported = await runProgram(["import", "-"], {
+			env,
+			input: lines.join("\n"),
+		});
+		assert.equal(imported.code, 0, imported.err);
+		const account = (...args: string[]) =>
+			runProgram(["account", ...args], { env });
+		const linked = await account("ada_made_up", "--link", "10150000000000001");
+		assert.equal(linked.code, 0, linked.err);
+		const taken = await account("ada_made_up", "--link", "10150000000000002");
+		assert.deepEqual(
+			[taken.code, taken.err],
+			[
+				1,
+				'corkboard: expected an account that is nobody\'s but got: "10150000000000002", which is linked to another user\n',
+			],
+		);
+
+		const signed = (facebookId: string) =>
+			new SignJWT({ facebook_id: facebookId })
+				.setProtectedHeader({ alg: "HS256" })
+				.setExpirationTime("1m")
+				.sign(Buffer.from(SECRET));
+		const viewerOf = async (url: string, facebookId: string) => {
+			const answer = await client(url, await signed(facebookId)).post(
+				"{ viewer { username } }",
+			);
+			return answer.data ?? answer.status;
+		};
+		{
+			await using server = await serve(claims);
+			for (const [id, username] of [
+				["10150000000000001", "ada_made_up"],
+				["10150000000000002", "ben_made_up"],
+			] as const) {
+				assert.deepEqual(await viewerOf(server.url, id), {
+					viewer: { username },
+				});
+			}
+			assert.equal(await viewerOf(server.url, "10150000000000003"), 401);
+			assert.equal((await server.stop()).code, 0);
+		}
+		assert.equal((await account("ada_made_up", "--unlink")).code, 0);
+		await using server = await serve(claims);
+		assert.equal(await viewerOf(server.url, "10150000000000001"), 401);
+	});
+
+	it("that its user closed can be opened again by an operator alone", async () => {
+		using folder = temporaryFolder();
+		const env = { CORKBOARD_DATA: folder.path };
+		let id: string;
+		const find = '{ user(username: "eve_made_up") { name } }';
+		{
+			await using server = await serve(env);
+			const eve = await join(server.url, "eve_made_up");
+			id = eve.id;
+			await eve.data(
+				`mutation { deactivateUser(input: {userId: "${id}"}) { deactivatedId } }`,
+			);
+			assert.deepEqual(await client(server.url).data(find), { user: null });
+			assert.equal((await server.stop()).code, 0);
+		}
+		const token = await runProgram(["token", "eve_made_up"], { env });
+		assert.equal(token.code, 1);
+		const opened = await runProgram(["account", "eve_made_up", "--reopen"], {
+			env,
+		});
+		assert.deepEqual([opened.code, opened.out], [0, `${id}\n`]);
+		await using server = await serve(env);
+		assert.deepEqual(await client(server.url).data(find), {
+			user: { name: "eve_made_up" },
+		});
+		const verified = await runProgram(["account", id], { env });
+		assert.equal(verified.code, 2);
+	});
+});
