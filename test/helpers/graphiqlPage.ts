@@ -92,8 +92,8 @@ export async function visitGraphiql(
 		async reload() {
 			leaving = true;
 			await page.reload();
-			leaving = false;
 			await editorOf(page);
+			leaving = false;
 		},
 		[Symbol.asyncDispose]: () => context.close(),
 	};

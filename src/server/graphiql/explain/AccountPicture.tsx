@@ -73,8 +73,7 @@ export function AccountPicture({ account }: { readonly account: Explained }) {
 								key={step.path}
 								step={step}
 								parent={null}
-								ms={ms}
-								over={over}
+								whole={{ ms, price, over }}
 							/>
 						))}
 					</ul>

@@ -1,3 +1,5 @@
+import { short } from "./words.ts";
+
 /** Half a circle of radius 40 around (50, 46). */
 const ARC = "M10 46a40 40 0 0 1 80 0";
 
@@ -32,13 +34,4 @@ export function Gauge({
 			<span>price of {limit.toLocaleString("en")}</span>
 		</div>
 	);
-}
-
-function short(price: number): string {
-	return price < 100_000
-		? price.toLocaleString("en")
-		: price.toLocaleString("en", {
-				notation: "compact",
-				maximumSignificantDigits: 3,
-			});
 }

@@ -2,23 +2,32 @@ import type { ExplainedStep } from "../../../plan/explain.ts";
 import { CacheBar } from "./Cache.tsx";
 import { Arrow, KindMark } from "./KindMark.tsx";
 import { StepDetails } from "./StepDetails.tsx";
-import { count, shortHost, time } from "./words.ts";
+import { count, short, shortHost, time } from "./words.ts";
 
 const PARENTS = { scan: "list", fetch: "id", call: "parent" };
 const ANSWERS = { scan: "edge", fetch: "object", call: "value" };
+
+/** This part of a price that is over the limit is pointed out. */
+const MUCH = 0.2;
+
+/** Of the operation that a step is part of. */
+export interface Whole {
+	/** What bars are relative to. */
+	readonly ms: number;
+	readonly price: number;
+	/** Over the limit: nothing was run. */
+	readonly over: boolean;
+}
 
 interface Shown {
 	readonly step: ExplainedStep;
 	/** The step whose answer it needed. */
 	readonly parent: ExplainedStep | null;
-	/** Of the whole operation: what bars are relative to. */
-	readonly ms: number;
-	/** Over the limit: nothing was run. */
-	readonly over: boolean;
+	readonly whole: Whole;
 }
 
 /** A step with those that needed its answer. Objects that came with their page stand beside it, not below. */
-export function StepNode({ step, parent, ms, over }: Shown) {
+export function StepNode({ step, parent, whole }: Shown) {
 	const pair = [step, ...step.steps.filter(({ withPage }) => withPage)];
 	const below = pair.flatMap((one) =>
 		one.steps
@@ -33,8 +42,7 @@ export function StepNode({ step, parent, ms, over }: Shown) {
 						<Line
 							step={one}
 							parent={one === step ? parent : step}
-							ms={ms}
-							over={over}
+							whole={whole}
 						/>
 					</summary>
 					<StepDetails step={one} />
@@ -47,8 +55,7 @@ export function StepNode({ step, parent, ms, over }: Shown) {
 							key={`${child.kind} ${child.path}`}
 							step={child}
 							parent={of}
-							ms={ms}
-							over={over}
+							whole={whole}
 						/>
 					))}
 				</ul>
@@ -57,7 +64,8 @@ export function StepNode({ step, parent, ms, over }: Shown) {
 	);
 }
 
-function Line({ step, parent, ms, over }: Shown) {
+function Line({ step, parent, whole }: Shown) {
+	const { ms, over } = whole;
 	const { kind, path, reads, withPage, price, parents, answers, runs } = step;
 	const ran = runs > 0;
 	const flow = `${count(parents, PARENTS[kind])} → ${count(answers, ANSWERS[kind])}`;
@@ -81,9 +89,12 @@ function Line({ step, parent, ms, over }: Shown) {
 			<span className="step-cache">
 				<CacheBar cache={step.cache} />
 			</span>
-			<span className="step-price">
+			<span
+				className="step-price"
+				data-too-much={over && price > MUCH * whole.price}
+			>
 				<span className="unseen">price </span>
-				{price === 0 ? "–" : price.toLocaleString("en")}
+				{price === 0 ? "–" : short(price)}
 			</span>
 			<span className="step-time">
 				{ran && !withPage && (

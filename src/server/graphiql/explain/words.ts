@@ -10,3 +10,13 @@ export function time(ms: number): string {
 export function shortHost(host: string): string {
 	return host.split("/").filter(Boolean).at(-1) ?? host;
 }
+
+/** A number that has little room: `2.04M`. */
+export function short(number: number): string {
+	return number < 100_000
+		? number.toLocaleString("en")
+		: number.toLocaleString("en", {
+				notation: "compact",
+				maximumSignificantDigits: 3,
+			});
+}

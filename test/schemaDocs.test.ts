@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import {
+	cpSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { parse } from "graphql";
+import { createStore } from "../src/graph/createStore.ts";
+import { guardsOf } from "../src/graph/rules.ts";
+import { createView } from "../src/graph/view.ts";
+import { createWrites } from "../src/graph/writes.ts";
+import type { RequestContext } from "../src/graphql/context.ts";
+import { resolvers } from "../src/graphql/resolvers/all.ts";
+import { applyScalars } from "../src/graphql/scalars.ts";
+import { createCursors } from "../src/id/cursors.ts";
+import { type ReadModel, readModel } from "../src/model/read.ts";
+import type { SdlFile } from "../src/model/sdl.ts";
+import { createPlanner } from "../src/plan/planner.ts";
+import type { Resolvers } from "../src/plan/types.ts";
+import { openSqliteStorage } from "../src/storage/sqlite.ts";
+import { embeddedTopology } from "../src/topology/embedded.ts";
+import { theModel } from "./helpers/model.ts";
+import { COPIES, type Copies, update } from "./update.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const RESOLVERS = join(ROOT, "src/graphql/resolvers");
+const page = readFileSync(join(ROOT, "docs/schema.md"), "utf8");
+
+function blocks(language: string): string[] {
+	const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+	return [...page.matchAll(fence)].map(([, text]) => text as string);
+}
+
+/** The SDL files with the page's blocks as one more. */
+function sdl(change: (text: string) => string = (text) => text): SdlFile[] {
+	const schema = join(ROOT, "schema");
+	return [
+		...readdirSync(schema)
+			.filter((name) => name.endsWith(".graphql"))
+			.map((name) => ({
+				path: join(schema, name),
+				text: readFileSync(join(schema, name), "utf8"),
+			})),
+		{ path: "sticker.graphql", text: change(blocks("graphql").join("\n")) },
+	];
+}
+
+describe("docs/schema.md", () => {
+	let folder: string;
+	/** The page's resolvers, as a file elsewhere that imports what it would import in its place. */
+	let file: string;
+	let all: Resolvers<RequestContext>;
+	before(async () => {
+		folder = mkdtempSync(join(tmpdir(), "corkboard-schema-docs-"));
+		file = join(folder, "stickers.ts");
+		const [code, ...others] = blocks("ts");
+		assert.ok(code && others.length === 0);
+		writeFileSync(
+			file,
+			code.replaceAll(
+				/ from "(\.[^"]+)"/g,
+				(_, path) => ` from "${join(RESOLVERS, path)}"`,
+			),
+		);
+		const { stickerResolvers } = await import(pathToFileURL(file).href);
+		all = new Map([...resolvers, ...stickerResolvers]);
+	});
+	after(() => rmSync(folder, { recursive: true, force: true }));
+
+	const read = (change?: (text: string) => string): ReadModel =>
+		readModel(sdl(change), { resolved: new Set(all.keys()) });
+
+	it("has resolvers that pass the type check", async () => {
+		const config = join(folder, "tsconfig.json");
+		writeFileSync(
+			config,
+			JSON.stringify({
+				extends: join(ROOT, "tsconfig.json"),
+				compilerOptions: { typeRoots: [join(ROOT, "node_modules/@types")] },
+				include: [],
+				files: [file],
+			}),
+		);
+		await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), [
+			"-p",
+			config,
+		]);
+	});
+
+	it("names all five directives, and nothing of theirs that is not in schema/", () => {
+		const [, table] =
+			/^## The five directives$([\s\S]*?)^They/m.exec(page) ?? [];
+		const defined = readFileSync(
+			join(ROOT, "schema/directives.graphql"),
+			"utf8",
+		);
+		const rows = [
+			...(table ?? "").matchAll(/^\| `@(\w+)\(([^)]*)\)` \|.*\| `(.*)` \|$/gm),
+		];
+		assert.deepEqual(
+			rows.map(([, name]) => name).toSorted(),
+			[...defined.matchAll(/^directive @(\w+)/gm)].map(([, n]) => n).toSorted(),
+		);
+		const schema = sdl()
+			.map(({ text }) => text)
+			.join("\n")
+			.replaceAll(/"[^"\n]*"\n/g, "")
+			.replaceAll(/\s+/g, "");
+		for (const [, name = "", parameters = "", example = ""] of rows) {
+			for (const [, parameter] of parameters.matchAll(/(\w+):/g)) {
+				assert.match(
+					defined.replaceAll(/\s+/g, " "),
+					new RegExp(`@${name}\\([^)]*\\b${parameter}:`),
+				);
+			}
+			const storage = example
+				.slice(example.indexOf("@"))
+				.replaceAll(/\s+/g, "");
+			assert.ok(
+				schema.replaceAll(",", "").includes(storage.replaceAll(",", "")),
+				example,
+			);
+		}
+	});
+
+	it("has the rule it shows in the form that rules have", () => {
+		const rules = readFileSync(join(ROOT, "src/graph/rules.ts"), "utf8");
+		const [, rule] = /`Sticker: \{ ([^}]*) \}`/.exec(page) ?? [];
+		assert.ok(rule);
+		for (const [, key] of rule.matchAll(/(\w+):/g)) {
+			assert.match(rules, new RegExp(`readonly ${key}\\?: string`));
+		}
+	});
+
+	it("says what npm run update says of it, and of a number that is changed later", () => {
+		const copies = Object.fromEntries(
+			Object.entries(COPIES).map(([name, path]: [string, string]) => {
+				const copy = join(folder, basename(path));
+				cpSync(path, copy);
+				return [name, copy];
+			}),
+		) as unknown as Copies;
+		const [added, refused] = blocks("text");
+		assert.equal(`${update(read(), copies).lines.join("\n")}\n`, added);
+		const changed = update(
+			read((text) => text.replace("type: 6", "type: 7")),
+			copies,
+		);
+		assert.equal(changed.written, false);
+		assert.deepEqual(changed.lines.slice(1), [refused?.trimEnd()]);
+	});
+
+	it("adds a field, an edge, a type and a resolver that work where data is already", async () => {
+		const { model, schema } = read();
+		applyScalars(schema);
+		mkdirSync(join(folder, "data"));
+		const topology = embeddedTopology(join(folder, "data"), 2);
+		{
+			await using storage = await openSqliteStorage({
+				model: theModel().model,
+				topology,
+			});
+			await storage.init();
+		}
+		await using storage = await openSqliteStorage({ model, topology });
+		await storage.init();
+		const store = createStore({
+			model,
+			storage,
+			cursors: createCursors(Buffer.alloc(32)),
+			cacheBytes: 1_000_000,
+		});
+		const planner = createPlanner<RequestContext>({
+			schema,
+			model,
+			resolvers: all,
+			maxPrice: 50_000,
+			maxPlans: 10,
+			guards: (type) => guardsOf(model, type),
+		});
+		const writes = createWrites(store);
+		const user = await writes.create({
+			type: "User",
+			data: { username: "sticky" },
+		});
+		const board = await writes.create({
+			type: "Board",
+			data: { name: "board", user_id: user },
+		});
+		const pin = (details: string) =>
+			writes.create({
+				type: "Pin",
+				data: { details, board_id: board, user_id: user },
+			});
+		await pin("first");
+		const newest = await pin("second");
+		const ask = async (document: string) => {
+			const graph = createView(store, user);
+			const { data, errors } = await planner.execute({
+				document: parse(document),
+				context: {
+					graph,
+					writes: createWrites(store, graph.forget),
+					viewer: user,
+					signToken: async () => "",
+					now: () => new Date(),
+				},
+			});
+			return JSON.parse(JSON.stringify({ data, errors }));
+		};
+
+		const made = await ask(
+			`mutation { createSticker(input: { boardId: "${board}", code: "Sun" }) { sticker {
+				code board { color isMature stickers { totalCount nodes { code } } }
+			} } }`,
+		);
+		assert.deepEqual(made, {
+			data: {
+				createSticker: {
+					sticker: {
+						code: "Sun",
+						board: {
+							color: "#ffffff",
+							isMature: false,
+							stickers: { totalCount: 1, nodes: [{ code: "Sun" }] },
+						},
+					},
+				},
+			},
+		});
+		const again = await ask(
+			`mutation { createSticker(input: { boardId: "${board}", code: "SUN" }) { sticker { code } } }`,
+		);
+		assert.equal(again.errors[0].extensions.code, "CONFLICT");
+
+		const archived = await ask(
+			`mutation { archivePin(input: { pinId: "${newest}" }) { pin {
+				archivedBy { nodes { latestPin { id } archived { totalCount nodes { details } } } }
+			} } }`,
+		);
+		assert.deepEqual(archived, {
+			data: {
+				archivePin: {
+					pin: {
+						archivedBy: {
+							nodes: [
+								{
+									latestPin: { id: newest },
+									archived: { totalCount: 1, nodes: [{ details: "second" }] },
+								},
+							],
+						},
+					},
+				},
+			},
+		});
+	});
+});
