@@ -41,6 +41,10 @@ describe("the README's commands", () => {
 			assert.ok(interests.totalCount > 5);
 		} finally {
 			npm.send("SIGTERM");
+			// npm 9 keeps the signal to itself; in a terminal Ctrl-C reaches both.
+			if (/^npm\/9\./.test(process.env.npm_config_user_agent ?? "")) {
+				process.kill(server, "SIGTERM");
+			}
 			await npm.ended;
 			await until("the server to end with npm", () => !isAlive(server)).finally(
 				() => isAlive(server) && process.kill(server, "SIGKILL"),
