@@ -71,7 +71,7 @@ async function unpacked(): Promise<string> {
 	const { version } = JSON.parse(
 		await readFile(join(PACKAGE, "package.json"), "utf8"),
 	) as { version: string };
-	const folder = join(ROOT, ".cache", `chromium-${version}`);
+	const folder = join(ROOT, ".cache", `chromium-${version}-fonts`);
 	if (await exists(folder)) return folder;
 
 	const building = `${folder}.${randomUUID()}`;
@@ -87,7 +87,7 @@ async function unpacked(): Promise<string> {
 		}
 		await writeFile(
 			join(building, "fonts-here.conf"),
-			`<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="relative">fonts-cache</cachedir></fontconfig>`,
+			`<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir prefix="relative">fonts</dir><cachedir>${escaped(join(folder, "fonts-cache"))}</cachedir></fontconfig>`,
 		);
 		await rename(building, folder);
 	} catch (error) {
@@ -95,6 +95,11 @@ async function unpacked(): Promise<string> {
 		if (!(await exists(folder))) throw error;
 	}
 	return folder;
+}
+
+/** A path as text of XML. fontconfig takes a relative cache folder for one of the working directory. */
+function escaped(path: string): string {
+	return path.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
 function inflate(name: string, target: string, mode: number): Promise<void> {
