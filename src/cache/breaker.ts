@@ -15,9 +15,14 @@ export class Breaker {
 	/** When the next call may go through; undefined while closed, Infinity while probing. */
 	#until: number | undefined;
 	#pause = FIRST_PAUSE_MS;
+	readonly #longestPauseMs: number;
 
-	constructor(now: () => number = () => performance.now()) {
+	constructor(
+		now: () => number = () => performance.now(),
+		longestPauseMs = LONGEST_PAUSE_MS,
+	) {
 		this.#now = now;
+		this.#longestPauseMs = longestPauseMs;
 	}
 
 	/** Whether to make a call. Whoever is told yes has to tell how it went. */
@@ -40,7 +45,7 @@ export class Breaker {
 	failed(): boolean {
 		const first = this.#until === undefined;
 		this.#until = this.#now() + this.#pause;
-		this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
+		this.#pause = Math.min(this.#pause * 2, this.#longestPauseMs);
 		return first;
 	}
 }

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import {
+	MOST_KEYS,
 	parseMessage,
+	printAll,
 	printHeartbeat,
 	printMessages,
 } from "./channelMessage.ts";
 import { Link } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
+import { Unsent } from "./unsent.ts";
 
 /**
  * Processes tell each other over Redis which of their entries to forget
@@ -14,11 +17,22 @@ import { RedisConnection, redisHost } from "./redisConnection.ts";
  *
  *     lost ──own heartbeat heard──▶ heard ──silent for 1 s, or unsubscribed──▶ lost
  *
- * It begins lost. A message lost in other ways does bounded harm: entries in
- * process live ten seconds.
+ * It begins lost.
+ *
+ * That is the listener's half. A process whose own link to Redis is down writes
+ * all the same, and those that have theirs hear themselves, and keep what it
+ * changes. So it keeps the keys that Redis did not take, and sends them behind
+ * its next heartbeat that gets through. What a listener has kept was read after
+ * its subscription stood: a key that is sent earlier than that was committed
+ * before the read, and one that is sent later is heard, or the subscription
+ * lost. To hear a key twice, late or out of order only costs a refill.
+ *
+ * Until then, at most ten seconds, as entries in process live no longer, the
+ * others show the old value: nobody can tell them. So it is with what is unsent
+ * when its process dies.
  */
 export interface Channel extends AsyncDisposable {
-	/** Never rejects. Answers whether Redis took it. */
+	/** Never rejects. Answers whether Redis took it; if not, it is sent later. */
 	publish(keys: readonly string[]): Promise<boolean>;
 	/** Messages that came and were none of ours. */
 	readonly ignored: number;
@@ -27,7 +41,7 @@ export interface Channel extends AsyncDisposable {
 export interface Listener {
 	/** Another process changed these. */
 	onKeys(keys: readonly string[]): void;
-	/** From now on others may change things unheard. Also called once at the beginning. */
+	/** Others may change things unheard, or have. Also called once at the beginning. */
 	onLost(): void;
 	/** What others change is heard again; what was read until now may be old. */
 	onRestored(): void;
@@ -37,7 +51,7 @@ export function openChannel(
 	options: Listener & {
 		/** `redis://…` or `rediss://…` */
 		readonly url: string;
-		/** For each message, connecting included. */
+		/** For what is sent in one go, connecting included. */
 		readonly deadlineMs?: number;
 	},
 ): Channel {
@@ -48,8 +62,12 @@ export function openChannel(
 		layer: "redis",
 		host: redisHost(url),
 		deadlineMs,
+		longestPauseMs: HEARTBEAT_MS,
 		open: (lost) => new RedisConnection(url, deadlineMs, lost),
 	});
+	const unsent = new Unsent();
+	/** What is to end before the link is closed. */
+	const running = new Set<Promise<unknown>>();
 	let subscription: Subscription | undefined;
 	let heard = false;
 	let ignored = 0;
@@ -71,6 +89,40 @@ export function openChannel(
 		return sent ?? false;
 	};
 
+	/** Until the next heartbeat, which goes on with it. One at a time, so that what got through is done with. */
+	const resend = async (): Promise<void> => {
+		const end = performance.now() + HEARTBEAT_MS;
+		while (performance.now() < end) {
+			const untold = unsent.take(MOST_KEYS);
+			if (untold === null) return;
+			const messages =
+				untold.kind === "all"
+					? [printAll(me)]
+					: printMessages(
+							me,
+							untold.keys.map(([key]) => key),
+						);
+			if (!(await send(messages ?? []))) {
+				unsent.keep(untold);
+				return;
+			}
+		}
+	};
+
+	const publish = async (keys: readonly string[]): Promise<boolean> => {
+		const at = performance.now();
+		const messages = printMessages(me, keys);
+		if (messages === null) return false;
+		const sent = await send(messages);
+		if (!sent) unsent.keep({ kind: "keys", keys: keys.map((k) => [k, at]) });
+		return sent;
+	};
+
+	const track = <T>(work: Promise<T>): Promise<T> => {
+		running.add(work);
+		return work.finally(() => running.delete(work));
+	};
+
 	const lose = () => {
 		subscription?.connection.close();
 		subscription = undefined;
@@ -79,13 +131,21 @@ export function openChannel(
 		options.onLost();
 	};
 
+	/** One that is lost is emptied when it is restored. */
+	const empty = () => {
+		if (!heard) return;
+		options.onLost();
+		options.onRestored();
+	};
+
 	const receive = (from: Subscription, text: string) => {
 		if (from !== subscription) return;
 		const message = parseMessage(text);
 		if (message === null) {
 			ignored++;
 		} else if (message.from !== me) {
-			if (message.keys.length > 0) options.onKeys(message.keys);
+			if (message.keys === "all") empty();
+			else if (message.keys.length > 0) options.onKeys(message.keys);
 		} else {
 			from.heardAt = performance.now();
 			if (heard) return;
@@ -111,7 +171,7 @@ export function openChannel(
 		if (disposed) return;
 		if (subscription === undefined) subscribe();
 		else if (performance.now() - subscription.heardAt > SILENCE_MS) lose();
-		void send([heartbeat]);
+		void track(send([heartbeat]).then((sent) => (sent ? resend() : undefined)));
 	};
 	options.onLost();
 	beat();
@@ -120,9 +180,7 @@ export function openChannel(
 
 	return {
 		async publish(keys) {
-			if (keys.length === 0) return true;
-			const messages = printMessages(me, keys);
-			return messages === null ? false : send(messages);
+			return keys.length === 0 || track(publish(keys));
 		},
 		get ignored() {
 			return ignored;
@@ -131,6 +189,9 @@ export function openChannel(
 			disposed = true;
 			clearInterval(timer);
 			lose();
+			await Promise.all(running);
+			// Once more: nobody will do it later.
+			await resend();
 			link[Symbol.dispose]();
 		},
 	};

@@ -1,16 +1,17 @@
 /**
  * What goes over the invalidation channel: a JSON object `{v, from, keys}`.
  * `from` is the process that changed them; without keys it is a heartbeat.
+ * `"all"` are more keys than it could tell. (Versions from before that ignore it.)
  */
 export interface Message {
 	readonly from: string;
-	readonly keys: readonly string[];
+	readonly keys: readonly string[] | "all";
 }
 
 const VERSION = 1;
 /** UTF-16 units, of one key. The longest of ours holds an e-mail address. */
 const MOST_KEY_LENGTH = 500;
-const MOST_KEYS = 100;
+export const MOST_KEYS = 100;
 const MOST_LENGTH = 64 * 1024;
 
 /** As few messages as will hold the keys; null if one is too long to be told. */
@@ -33,6 +34,10 @@ export function printHeartbeat(from: string): string {
 	return print({ from, keys: [] });
 }
 
+export function printAll(from: string): string {
+	return print({ from, keys: "all" });
+}
+
 /** Null for anything that is not exactly such a message. */
 export function parseMessage(text: string): Message | null {
 	if (text.length > MOST_LENGTH) return null;
@@ -47,13 +52,19 @@ export function parseMessage(text: string): Message | null {
 	const good =
 		v === VERSION &&
 		typeof from === "string" &&
+		(keys === "all" || areKeys(keys)) &&
+		Object.keys(rest).length === 0;
+	return good ? { from, keys } : null;
+}
+
+function areKeys(keys: unknown): keys is readonly string[] {
+	return (
 		Array.isArray(keys) &&
 		keys.length <= MOST_KEYS &&
 		keys.every(
 			(key) => typeof key === "string" && key.length <= MOST_KEY_LENGTH,
-		) &&
-		Object.keys(rest).length === 0;
-	return good ? { from, keys } : null;
+		)
+	);
 }
 
 function print(message: Message): string {

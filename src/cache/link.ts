@@ -21,7 +21,7 @@ export class Link<C extends Connection> implements Disposable {
 	readonly #layer: CacheHost["layer"];
 	readonly #deadlineMs: number;
 	readonly #open: (lost: (error: unknown) => void) => C;
-	readonly #breaker = new Breaker();
+	readonly #breaker: Breaker;
 	#connection: C | undefined;
 	#running = 0;
 	#disposed = false;
@@ -31,6 +31,8 @@ export class Link<C extends Connection> implements Disposable {
 		readonly host: string;
 		/** For each call, connecting included. */
 		readonly deadlineMs: number;
+		/** Between tries of a host that is gone, where nobody waits for them. */
+		readonly longestPauseMs?: number;
 		/** Begins to connect. `lost` is to be called when the connection ends by itself. */
 		readonly open: (lost: (error: unknown) => void) => C;
 	}) {
@@ -38,6 +40,7 @@ export class Link<C extends Connection> implements Disposable {
 		this.#layer = options.layer;
 		this.#deadlineMs = options.deadlineMs;
 		this.#open = options.open;
+		this.#breaker = new Breaker(undefined, options.longestPauseMs);
 	}
 
 	/** What `run` answers, or null: the host is being skipped, failed, or was too late. */

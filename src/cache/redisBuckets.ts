@@ -1,11 +1,11 @@
-import type { Filling } from "../util/bucket.ts";
+import type { Filling, Taken } from "../util/bucket.ts";
 import { Link } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
 /** Buckets that processes share. */
 export interface SharedBuckets extends AsyncDisposable {
-	/** 0 when the points were taken (or given back: negative), the ms to wait when they were not, null when Redis did not say in time. */
-	take(name: string, points: number): Promise<number | null>;
+	/** Null when Redis did not say in time. A name has a bucket for each filling. */
+	take(filling: Filling, name: string, points: number): Promise<Taken | null>;
 }
 
 /**
@@ -24,7 +24,7 @@ if kept then
 end
 level = math.min(size, level + math.max(0, now - at) * size / per)
 if points > level then
-	return math.ceil((points - level) * per / size)
+	return {math.ceil((points - level) * per / size), string.format('%.3f', level)}
 end
 level = math.min(size, level - points)
 local full = math.ceil((size - level) * per / size)
@@ -33,16 +33,15 @@ if full > 0 then
 else
 	redis.call('DEL', KEYS[1])
 end
-return 0`;
+return {0, string.format('%.3f', level)}`;
 
 export function openRedisBuckets(options: {
 	/** `redis://…` or `rediss://…` */
 	readonly url: string;
-	readonly filling: Filling;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
 }): SharedBuckets {
-	const { url, filling, deadlineMs = 50 } = options;
+	const { url, deadlineMs = 50 } = options;
 	const link = new Link({
 		layer: "redis",
 		host: redisHost(url),
@@ -50,11 +49,11 @@ export function openRedisBuckets(options: {
 		open: (lost) => new RedisConnection(url, deadlineMs, lost),
 	});
 	return {
-		take: (name, points) =>
+		take: (filling, name, points) =>
 			link.call("spend", 1, async (connection) => {
 				// Connected, and to a server that may be written to.
 				await connection.runId;
-				const waitMs = await connection.client.eval(
+				const answer = await connection.client.eval(
 					TAKE,
 					1,
 					`b1.${filling.points}.${filling.perMs}.${name}`,
@@ -62,7 +61,8 @@ export function openRedisBuckets(options: {
 					String(filling.perMs),
 					String(points),
 				);
-				return Number(waitMs);
+				const [waitMs, level] = answer as [number, string];
+				return { waitMs, level: Number(level) };
 			}),
 		async [Symbol.asyncDispose]() {
 			link[Symbol.dispose]();

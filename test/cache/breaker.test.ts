@@ -17,6 +17,16 @@ function open() {
 }
 
 describe("a breaker", () => {
+	test("never waits longer than it is told to", () => {
+		let now = 0;
+		const breaker = new Breaker(() => now, 250);
+		for (let failures = 0; failures < 5; failures++) {
+			assert.equal(breaker.enter(), true, `after ${failures} failures`);
+			breaker.failed();
+			now += 250;
+		}
+	});
+
 	test("lets all calls through while they succeed", () => {
 		const { breaker } = open();
 		assert.deepEqual([breaker.enter(), breaker.enter()], [true, true]);

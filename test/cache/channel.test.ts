@@ -1,55 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-	type Channel,
-	HEARTBEAT_MS,
-	openChannel,
-	SILENCE_MS,
-} from "../../src/cache/channel.ts";
-import { LocalCache } from "../../src/cache/local.ts";
+import { HEARTBEAT_MS, SILENCE_MS } from "../../src/cache/channel.ts";
+import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
-
-/** A process with its channel, and what it was told. */
-function openProcess(port: number, name = "") {
-	const told: string[] = [];
-	const cache = new LocalCache<string>({
-		weigh: (value) => value.length,
-		maxWeight: 1_000_000,
-	});
-	const channel: Channel = openChannel({
-		url: `redis://127.0.0.1:${port}`,
-		deadlineMs: 2_000,
-		onKeys: (keys) => {
-			told.push(`keys ${keys}`);
-			for (const key of keys) cache.bury(key);
-		},
-		onLost: () => {
-			told.push("lost");
-			cache.bypass(true);
-		},
-		onRestored: () => {
-			told.push("restored");
-			cache.bypass(false);
-		},
-	});
-	return {
-		told,
-		cache,
-		channel,
-		read: async (value: string) =>
-			(await cache.read(["a"], async () => [value]))[0],
-		restored: () =>
-			until(`${name} to hear itself`, () => told.at(-1) === "restored"),
-		lost: (ms?: number) =>
-			until(`${name} to be lost`, () => told.at(-1) === "lost", ms),
-		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
-	};
-}
 
 describe("the invalidation channel", () => {
 	let server: Server;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
 	parseMessage,
+	printAll,
 	printHeartbeat,
 	printMessages,
 } from "../../src/cache/channelMessage.ts";
@@ -16,12 +17,14 @@ describe("a message of the channel", () => {
 			from: "me",
 			keys: [],
 		});
+		assert.deepEqual(parseMessage(printAll("me")), { from: "me", keys: "all" });
 	});
 
 	test("has this text, which other versions of the program must understand or ignore", () => {
 		assert.deepEqual(printMessages("me", ["o 1"]), [
 			'{"v":1,"from":"me","keys":["o 1"]}',
 		]);
+		assert.equal(printAll("me"), '{"v":1,"from":"me","keys":"all"}');
 	});
 
 	test("is one for a hundred keys, and never longer than 64 Ki letters", () => {

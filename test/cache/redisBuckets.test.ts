@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisBuckets } from "../../src/cache/redisBuckets.ts";
-import { take } from "../../src/util/bucket.ts";
+import { fullInMs, take } from "../../src/util/bucket.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 
@@ -16,66 +16,68 @@ describe("buckets on Redis", () => {
 	});
 	after(() => server.stop());
 
+	const open = () => openRedisBuckets({ url: server.url, deadlineMs });
+
 	it("are one for all processes, and never hold more than they may", async () => {
 		const filling = { points: 1_000, perMs: 3_600_000 };
-		const open = () =>
-			openRedisBuckets({ url: server.url, filling, deadlineMs });
 		await using one = open();
 		await using other = open();
-		assert.equal(await one.take("a", 600), 0);
-		assert.equal(await other.take("a", 300), 0);
-		const waitMs = (await one.take("a", 200)) as number;
+		assert.equal((await one.take(filling, "a", 600))?.waitMs, 0);
+		assert.equal((await other.take(filling, "a", 300))?.waitMs, 0);
+		const { waitMs = 0, level = 0 } = (await one.take(filling, "a", 200)) ?? {};
 		// 100 points short, but for what came in meanwhile.
 		assert.ok(waitMs > 340_000 && waitMs <= 360_000, String(waitMs));
-		assert.equal(await other.take("a", 100), 0);
-		assert.equal(await other.take("b", 1_000), 0);
-		assert.equal(await one.take("a", -5_000), 0);
-		assert.equal(await one.take("a", 1_000), 0);
-		assert.ok(((await other.take("a", 100)) as number) > 0);
+		assert.ok(level >= 100 && level < 106, String(level));
+		assert.equal((await other.take(filling, "a", 100))?.waitMs, 0);
+		assert.deepEqual(await other.take(filling, "b", 1_000), {
+			waitMs: 0,
+			level: 0,
+		});
+		assert.deepEqual(await one.take(filling, "a", -5_000), {
+			waitMs: 0,
+			level: 1_000,
+		});
+		assert.equal((await one.take(filling, "a", 1_000))?.waitMs, 0);
+		assert.notEqual((await other.take(filling, "a", 100))?.waitMs, 0);
+		const faster = { points: 1_000, perMs: 1_000 };
+		assert.equal((await other.take(faster, "a", 1_000))?.waitMs, 0);
 	});
 
 	it("let in no more than there is, however many ask at once", async () => {
 		const filling = { points: 100, perMs: 3_600_000 };
-		await using buckets = openRedisBuckets({
-			url: server.url,
-			filling,
-			deadlineMs,
-		});
+		await using buckets = open();
 		const answers = await Promise.all(
-			Array.from({ length: 60 }, () => buckets.take("rush", 3)),
+			Array.from({ length: 60 }, () => buckets.take(filling, "rush", 3)),
 		);
-		assert.equal(answers.filter((answer) => answer === 0).length, 33);
+		assert.equal(answers.filter((answer) => answer?.waitMs === 0).length, 33);
 	});
 
 	it("fill again, by the server's clock, as those of a process do", async () => {
 		const filling = { points: 1_000, perMs: 10_000 };
-		await using buckets = openRedisBuckets({
-			url: server.url,
-			filling,
-			deadlineMs,
-		});
-		assert.equal(await buckets.take("c", 1_000), 0);
-		const waitMs = (await buckets.take("c", 50)) as number;
+		await using buckets = open();
+		assert.equal((await buckets.take(filling, "c", 1_000))?.waitMs, 0);
+		const { waitMs = 0 } = (await buckets.take(filling, "c", 50)) ?? {};
 		assert.ok(waitMs > 0 && waitMs <= 500, String(waitMs));
 		await sleep(waitMs + 20);
-		assert.equal(await buckets.take("c", 50), 0);
+		assert.equal((await buckets.take(filling, "c", 50))?.waitMs, 0);
 		const here = take(filling, { level: 0, at: 0 }, 50, 0);
-		assert.deepEqual(here, { waitMs: 500 });
+		assert.equal(here.waitMs, 500);
+		assert.equal(fullInMs(filling, 950), 500);
 	});
 
 	it("say nothing, soon, when the server is gone or hangs", async () => {
+		const filling = { points: 10, perMs: 1_000 };
 		await using own = await startRedis();
-		await using buckets = openRedisBuckets({
-			url: own.url,
-			filling: { points: 10, perMs: 1_000 },
-		});
+		await using buckets = openRedisBuckets({ url: own.url });
 		await own.pause();
 		const started = performance.now();
-		for (let n = 0; n < 20; n++) assert.equal(await buckets.take("d", 1), null);
+		for (let n = 0; n < 20; n++) {
+			assert.equal(await buckets.take(filling, "d", 1), null);
+		}
 		// The first waits for its deadline, the breaker answers for the rest.
 		assert.ok(performance.now() - started < 1_000);
 		await own.resume();
 		await own.kill();
-		assert.equal(await buckets.take("d", 1), null);
+		assert.equal(await buckets.take(filling, "d", 1), null);
 	});
 });

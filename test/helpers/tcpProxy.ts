@@ -9,6 +9,7 @@ export class TcpProxy implements AsyncDisposable {
 	readonly #held: (() => void)[] = [];
 	/** All, those that were open when it was said, or none. */
 	#holding: "all" | ReadonlySet<Socket> | "none" = "none";
+	#isCut = false;
 
 	private constructor(
 		server: ReturnType<typeof createServer>,
@@ -26,6 +27,10 @@ export class TcpProxy implements AsyncDisposable {
 		await once(server, "listening");
 		const proxy = new TcpProxy(server, pairs);
 		server.on("connection", (client) => {
+			if (proxy.#isCut) {
+				client.destroy();
+				return;
+			}
 			const upstream = connect(port, "127.0.0.1");
 			const pair = [client, upstream] as const;
 			pairs.add(pair);
@@ -62,6 +67,18 @@ export class TcpProxy implements AsyncDisposable {
 	release(): void {
 		this.#holding = "none";
 		for (const pass of this.#held.splice(0)) pass();
+	}
+
+	/** Ends all connections, what was kept back is lost, and new ones are ended at once until `mend`. */
+	cut(): void {
+		this.#isCut = true;
+		this.#holding = "none";
+		this.#held.length = 0;
+		for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+	}
+
+	mend(): void {
+		this.#isCut = false;
 	}
 
 	/** How many pieces are kept back. */

@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HEARTBEAT_MS, SILENCE_MS } from "../../src/cache/channel.ts";
+import { MOST_UNSENT } from "../../src/cache/unsent.ts";
+import { openProcess } from "../helpers/channelProcess.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+import { ask } from "../services/ask.ts";
+import { startRedis } from "../services/redis.ts";
+import type { Server } from "../services/server.ts";
+
+/** As in production. */
+const DEADLINE_MS = 100;
+/** Two heartbeats, as one may come while its link is still skipped, on a machine that runs much else. */
+const SOON_MS = 2 * HEARTBEAT_MS + 500;
+/** One that is skipped for twice as long each time is tried at 4 s, and not again before 7. */
+const OUTAGE_MS = 4_500;
+
+describe("what a process could not tell the others", () => {
+	let server: Server;
+	before(async () => {
+		server = await startRedis();
+		await allow("on nopass ~* &* +@all");
+	});
+	after(() => server.stop());
+
+	type Process = ReturnType<typeof openProcess>;
+
+	function open(name: string, at: { readonly port: number }, user = "") {
+		return openProcess(at.port, name, { user, deadlineMs: DEADLINE_MS });
+	}
+
+	async function bothRestored(...processes: readonly Process[]) {
+		await Promise.all(processes.map((process) => process.restored()));
+	}
+
+	/** It has the new value; without being told, it would keep the old one for ten seconds. */
+	function isNew(reader: Process, ms = SOON_MS): Promise<void> {
+		return until(
+			"the new value",
+			async () => (await reader.read("new")) === "new",
+			ms,
+		);
+	}
+
+	test("they hear when its link, long cut, is mended", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		await using writer = open("writer", proxy);
+		await using reader = open("reader", server);
+		await bothRestored(writer, reader);
+		assert.equal(await reader.read("old"), "old");
+		proxy.cut();
+		await sleep(OUTAGE_MS);
+		assert.equal(await writer.channel.publish(["a"]), false);
+		await sleep(HEARTBEAT_MS);
+		assert.equal(await reader.read("new"), "old", "nobody can tell it");
+		proxy.mend();
+		await isNew(reader);
+		assert.deepEqual(reader.told, ["lost", "restored", "keys a"]);
+		await writer.restored();
+		await sleep(2 * HEARTBEAT_MS);
+		assert.equal(reader.told.length, 3, "told once");
+	});
+
+	test("they hear who were cut off too, and heard themselves again before the change", async () => {
+		await using ofWriter = await TcpProxy.to(server.port);
+		await using ofReader = await TcpProxy.to(server.port);
+		await using writer = open("writer", ofWriter);
+		await using reader = open("reader", ofReader);
+		await bothRestored(writer, reader);
+		for (const proxy of [ofWriter, ofReader]) proxy.cut();
+		await Promise.all([writer.lost(), reader.lost()]);
+		ofReader.mend();
+		await reader.restored();
+		assert.equal(await reader.read("old"), "old");
+		assert.equal(await writer.channel.publish(["a"]), false);
+		assert.equal(await reader.read("new"), "old");
+		ofWriter.mend();
+		await isNew(reader);
+	});
+
+	test("they hear when its link stalls, and what it sent into it is lost", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		await using writer = open("writer", proxy);
+		await using reader = open("reader", server);
+		await bothRestored(writer, reader);
+		assert.equal(await reader.read("old"), "old");
+		proxy.hold();
+		const began = performance.now();
+		assert.equal(await writer.channel.publish(["a"]), false);
+		const ms = performance.now() - began;
+		assert.ok(ms < 2 * DEADLINE_MS + 200, `it settled after ${ms} ms`);
+		proxy.cut();
+		proxy.mend();
+		await isNew(reader);
+	});
+
+	test("they hear after a Redis hung for less than a silence, which none of them noticed", async () => {
+		await using writer = open("writer", server);
+		await using reader = open("reader", server);
+		await bothRestored(writer, reader);
+		assert.equal(await reader.read("old"), "old");
+		server.pause();
+		try {
+			// Redis may read it when it wakes; what comes after is not even sent.
+			assert.equal(await writer.channel.publish(["b"]), false);
+			assert.equal(await writer.channel.publish(["a"]), false);
+		} finally {
+			server.resume();
+		}
+		await isNew(reader);
+		assert.ok(!reader.told.includes("lost", 1), String(reader.told));
+	});
+
+	test("they hear when it could listen and not publish, and it believed nothing meanwhile", async () => {
+		await allow("+publish");
+		await using writer = open("writer", server, "writer");
+		await using reader = open("reader", server);
+		await bothRestored(writer, reader);
+		assert.equal(await reader.read("old"), "old");
+		await allow("-publish");
+		assert.equal(await writer.channel.publish(["a"]), false);
+		await writer.lost(3 * SILENCE_MS);
+		assert.equal(await reader.read("new"), "old");
+		await allow("+publish");
+		await isNew(reader);
+		await writer.restored();
+	});
+
+	test("comes in messages of a hundred, and is everything when it is too much", async () => {
+		await using proxy = await TcpProxy.to(server.port);
+		await using writer = open("writer", proxy);
+		await using reader = open("reader", server);
+		await bothRestored(writer, reader);
+		const keys = Array.from({ length: MOST_UNSENT }, (_, at) => `o ${at}`);
+		const cutOff = async (unsent: readonly string[]) => {
+			proxy.cut();
+			assert.equal(await writer.channel.publish(unsent), false);
+			proxy.mend();
+		};
+		await cutOff(keys.slice(0, 250));
+		await until("the messages", () => reader.told.length === 5);
+		assert.deepEqual(reader.told.slice(2), [
+			`keys ${keys.slice(0, 100)}`,
+			`keys ${keys.slice(100, 200)}`,
+			`keys ${keys.slice(200, 250)}`,
+		]);
+
+		assert.equal(await reader.read("old"), "old");
+		await cutOff([...keys, "a"]);
+		await isNew(reader);
+		assert.deepEqual(reader.told.slice(5), ["lost", "restored"]);
+		assert.equal(await reader.read("not read"), "new", "it keeps again");
+	});
+
+	test("does not make one believe that does not hear itself, not even when it is everything", async () => {
+		await allow("-publish");
+		await using deaf = open("deaf", server, "writer");
+		await until("its subscription", async () => {
+			const answer = await ask(
+				server,
+				`PUBLISH corkboard.changed.1 '{"v":1,"from":"one","keys":"all"}'`,
+				/\r\n$/,
+			);
+			return answer === ":1\r\n";
+		});
+		await ask(
+			server,
+			`PUBLISH corkboard.changed.1 '{"v":1,"from":"one","keys":["b"]}'`,
+			/\r\n$/,
+		);
+		await until("the key", () => deaf.told.includes("keys b"));
+		assert.ok(!deaf.told.includes("restored"), String(deaf.told));
+		assert.equal(await deaf.read("old"), "old");
+		assert.equal(await deaf.read("new"), "new");
+	});
+
+	test("for being too much at once, they hear all the same, before it ends", async () => {
+		await using reader = open("reader", server);
+		const writer = open("writer", server);
+		await bothRestored(writer, reader);
+		const keys = Array.from({ length: 300 }, (_, at) => `o ${at}`);
+		const published = keys.map((key) => writer.channel.publish([key]));
+		await writer[Symbol.asyncDispose]();
+		assert.ok((await Promise.all(published)).includes(false), "some refused");
+		const heard = () =>
+			reader.told
+				.slice(2)
+				.flatMap((line) => line.slice("keys ".length).split(","));
+		await until("all keys", () => heard().length === keys.length);
+		assert.deepEqual(heard().sort(), keys.toSorted());
+	});
+
+	test("keeps no process from ending while Redis hangs", {
+		timeout: 10_000,
+	}, async () => {
+		const writer = open("writer", server);
+		await writer.restored();
+		server.pause();
+		try {
+			void writer.channel.publish(["a"]);
+			const began = performance.now();
+			await writer[Symbol.asyncDispose]();
+			const ms = performance.now() - began;
+			assert.ok(ms < 2 * DEADLINE_MS + 300, `${ms} ms`);
+		} finally {
+			server.resume();
+		}
+	});
+
+	/** What the user `writer` may do from now on, also over connections that are open. */
+	async function allow(rules: string): Promise<void> {
+		const answer = await ask(server, `ACL SETUSER writer ${rules}`, /\r\n$/);
+		assert.equal(answer, "+OK\r\n");
+	}
+});

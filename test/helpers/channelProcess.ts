@@ -1,0 +1,45 @@
+import { type Channel, openChannel } from "../../src/cache/channel.ts";
+import { LocalCache } from "../../src/cache/local.ts";
+import { until } from "./until.ts";
+
+/** A process with its channel, and what it was told. */
+export function openProcess(
+	port: number,
+	name = "",
+	{ user = "", deadlineMs = 2_000 } = {},
+) {
+	const told: string[] = [];
+	const cache = new LocalCache<string>({
+		weigh: (value) => value.length,
+		maxWeight: 1_000_000,
+	});
+	const channel: Channel = openChannel({
+		url: `redis://${user && `${user}:x@`}127.0.0.1:${port}`,
+		deadlineMs,
+		onKeys: (keys) => {
+			told.push(`keys ${keys}`);
+			for (const key of keys) cache.bury(key);
+		},
+		onLost: () => {
+			told.push("lost");
+			cache.bypass(true);
+		},
+		onRestored: () => {
+			told.push("restored");
+			cache.bypass(false);
+		},
+	});
+	return {
+		told,
+		cache,
+		channel,
+		/** The value of `a`, which is `value` by now. */
+		read: async (value: string) =>
+			(await cache.read(["a"], async () => [value]))[0],
+		restored: () =>
+			until(`${name} to hear itself`, () => told.at(-1) === "restored"),
+		lost: (ms?: number) =>
+			until(`${name} to be lost`, () => told.at(-1) === "lost", ms),
+		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
+	};
+}
