@@ -112,7 +112,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			}`),
 			context: {
 				graph,
-				writes: createWrites(store, graph.forget),
+				writes: (call) => createWrites(store, graph.forget, call),
 				viewer: user,
 				signToken: async () => "",
 				now: () => new Date(),

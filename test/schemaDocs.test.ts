@@ -210,7 +210,7 @@ describe("docs/schema.md", () => {
 				document: parse(document),
 				context: {
 					graph,
-					writes: createWrites(store, graph.forget),
+					writes: (call) => createWrites(store, graph.forget, call),
 					viewer: user,
 					signToken: async () => "",
 					now: () => new Date(),

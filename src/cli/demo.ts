@@ -4,8 +4,8 @@ import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import { readQuery } from "../graphql/document.ts";
-import { storedFaults } from "../graphql/input/storedFaults.ts";
 import type { Id } from "../id/ids.ts";
+import { fieldReaders } from "../model/storedFields.ts";
 import { importLines } from "../ops/import.ts";
 import type { Demo } from "../server/graphiql/serve.ts";
 import type { Io } from "./io.ts";
@@ -74,9 +74,10 @@ async function makeDemo(corkboard: Corkboard, io: Io): Promise<boolean> {
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
 	const progress = showProgress(io);
 	const { outcome } = await importLines(corkboard.store, each(lines), {
-		faultOf: storedFaults(corkboard.schema),
+		fields: fieldReaders(corkboard.schema),
 		strict: true,
 		signal: io.interruption(),
+		onWaiting: (what) => io.err(`waiting for ${what} …`),
 		onProgress: (done) => progress.show(pace(done)),
 		onBadLine(line, reason) {
 			throw new Error(`line ${line} of the demo graph: ${reason}`);

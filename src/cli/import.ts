@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { type Config, readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
-import { storedFaults } from "../graphql/input/storedFaults.ts";
+import { fieldReaders } from "../model/storedFields.ts";
 import { type ImportReport, importLines } from "../ops/import.ts";
 import type { Arguments, Usage } from "./arguments.ts";
 import type { Io } from "./io.ts";
@@ -37,12 +37,13 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const progress = showProgress(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {
-		faultOf: storedFaults(corkboard.schema),
+		fields: fieldReaders(corkboard.schema),
 		strict: given.options.strict !== undefined,
 		signal,
 		...(source.totalBytes === undefined
 			? {}
 			: { totalBytes: source.totalBytes }),
+		onWaiting: (what) => io.err(`waiting for ${what} …`),
 		onProgress: (done) => progress.show(pace(done)),
 		onBadLine(line, reason) {
 			if (++bad > SPELLED_BAD_LINES) return;

@@ -12,6 +12,7 @@ import {
 	type OwedEdge,
 	toDebt,
 } from "./debts.ts";
+import { readStored } from "./readStored.ts";
 import { type Store, typeOf } from "./store.ts";
 
 /** How often a change is tried again when the object moved to other lists between its reading and its lock. */
@@ -43,7 +44,8 @@ export async function changeObject(
 	const type = typeNamed(store, id);
 	const { shard } = unpackId(id);
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-		const before = await readStored(store, id);
+		const before = (await readStored(store, [id])).get(id) ?? null;
+		if (before === null) throw notFound();
 		const planned = change(before);
 		if (planned === null) return;
 		// Which lists to lock has to be said before the object is locked.
@@ -123,14 +125,6 @@ export function typeNamed(store: Store, id: Id): ObjectType {
 	const type = store.model.objects.get(typeOf(store.model, id) ?? "");
 	if (type === undefined) throw notFound();
 	return type;
-}
-
-/** Past all caches: what is about to be changed. */
-export async function readStored(store: Store, id: Id): Promise<JsonObject> {
-	const [text] = await store.storage.objects([id]);
-	if (text instanceof CorkboardError) throw text;
-	if (text === null || text === undefined) throw notFound();
-	return JSON.parse(text) as JsonObject;
 }
 
 export function notFound(): CorkboardError {

@@ -1,8 +1,7 @@
-import { CorkboardError } from "../errors.ts";
-import type { Id } from "../id/ids.ts";
 import type { LookupChange, LookupRow } from "../storage/port.ts";
-import type { JsonObject } from "../util/json.ts";
+import { unwrap } from "./answers.ts";
 import { type Claim, claimsOf } from "./names.ts";
+import { readStored } from "./readStored.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -34,13 +33,13 @@ export async function claimKeys(
 			: [{ at, claim, row }];
 	});
 	if (inTheWay.length === 0) return won;
-	const holders = await readFresh(
+	const holders = await readStored(
 		store,
 		inTheWay.map(({ row }) => row.id),
 	);
 	const free = inTheWay.filter(({ row }) => {
-		const data = holders.get(row.id);
-		return data === null || data?.state === "dead";
+		const data = holders.get(row.id) ?? null;
+		return data === null || data.state === "dead";
 	});
 	const taken = await setLookups(
 		store,
@@ -78,7 +77,7 @@ export async function payClaims(
 	store: Store,
 	claims: readonly Claim[],
 ): Promise<void> {
-	const contents = await readFresh(
+	const contents = await readStored(
 		store,
 		claims.map(({ id }) => id),
 	);
@@ -102,26 +101,5 @@ async function setLookups(
 	store: Store,
 	changes: readonly LookupChange[],
 ): Promise<readonly (LookupRow | null)[]> {
-	if (changes.length === 0) return [];
-	const answers = await store.setLookups(changes);
-	return answers.map((answer) => {
-		if (answer instanceof CorkboardError) throw answer;
-		return answer;
-	});
-}
-
-/** Past all caches. */
-export async function readFresh(
-	store: Store,
-	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, JsonObject | null>> {
-	const unique = [...new Set(ids)];
-	const texts = await store.storage.objects(unique);
-	return new Map(
-		unique.map((id, at) => {
-			const text = texts[at] ?? null;
-			if (text instanceof CorkboardError) throw text;
-			return [id, text === null ? null : (JSON.parse(text) as JsonObject)];
-		}),
-	);
+	return changes.length === 0 ? [] : unwrap(await store.setLookups(changes));
 }

@@ -1,6 +1,6 @@
 import { LocalCache } from "../cache/local.ts";
 import { readThrough, type SharedCache } from "../cache/shared.ts";
-import type { Call } from "../diagnostics.ts";
+import type { Call, WriteTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Cursors } from "../id/cursors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
@@ -151,15 +151,22 @@ export function createStore(options: {
 	async function inShared(
 		verb: "bury" | "clear",
 		{ objects: ids = [], lists = [] }: Changed,
+		trace: WriteTrace | undefined,
 	): Promise<boolean> {
 		if (shared === undefined) return true;
+		const told = async (cache: SharedCache | null, keys: readonly string[]) => {
+			if (cache === null || keys.length === 0) return true;
+			const ok = await cache[verb](keys);
+			trace?.cache(verb, cache.layer, keys.length, ok);
+			return ok;
+		};
 		const ofObjects = ids.map((id) => sharedKey(shared, id, id));
 		const ofHeads = lists.map((list) =>
 			sharedKey(shared, list.from, listKey(list)),
 		);
 		const acknowledged = await Promise.all([
-			ofObjects.length === 0 || (shared.objects?.[verb](ofObjects) ?? true),
-			ofHeads.length === 0 || (shared.heads?.[verb](ofHeads) ?? true),
+			told(shared.objects, ofObjects),
+			told(shared.heads, ofHeads),
 		]);
 		return acknowledged.every(Boolean);
 	}
@@ -228,7 +235,7 @@ export function createStore(options: {
 		cachedObject: (id) => objects.get(id)?.node,
 		cachedHead: (list) => heads.get(listKey(list)),
 
-		async transact(transaction) {
+		async transact(transaction, trace) {
 			let created: readonly Id[] = [];
 			let isBuried = false;
 			const changed = (): Changed => ({
@@ -237,36 +244,39 @@ export function createStore(options: {
 			});
 			let done: Awaited<ReturnType<typeof storage.transact>>;
 			try {
-				done = await storage.transact<unknown>({
-					...transaction,
-					decide(seen) {
-						created = seen.created;
-						return transaction.decide(seen);
-					},
-					...(shared !== undefined && {
-						async beforeCommit() {
-							isBuried = true;
-							await inShared("bury", changed());
+				done = await storage.transact<unknown>(
+					{
+						...transaction,
+						decide(seen) {
+							created = seen.created;
+							return transaction.decide(seen);
 						},
-					}),
-				});
+						...(shared !== undefined && {
+							async beforeCommit() {
+								isBuried = true;
+								await inShared("bury", changed(), trace);
+							},
+						}),
+					},
+					trace,
+				);
 			} catch (error) {
 				forget(changed());
 				// COMMIT may still be under way, and until it arrives a reader would fill
 				// what was there before: tombstones anew, and if it was done it is owed.
 				if (isBuried) {
-					await inShared("bury", changed());
+					await inShared("bury", changed(), trace);
 					publish(changed());
 				}
 				throw error;
 			}
-			const cleared = await store.clear(changed());
+			const cleared = await store.clear(changed(), trace);
 			return { ...(done as Transacted<never>), cleared };
 		},
 
-		async clear(changed) {
+		async clear(changed, trace) {
 			forget(changed);
-			const acknowledged = await inShared("clear", changed);
+			const acknowledged = await inShared("clear", changed, trace);
 			// Where the tombstone had not come through, what was read from the shared
 			// caches since, and kept here, was still the old value.
 			forget(changed);
@@ -274,9 +284,9 @@ export function createStore(options: {
 			return acknowledged;
 		},
 
-		async setLookups(changes) {
+		async setLookups(changes, trace) {
 			try {
-				return await storage.setLookups(changes);
+				return await storage.setLookups(changes, trace);
 			} finally {
 				for (const change of changes) lookups.bury(lookupKey(change));
 				shared?.publish(changes.map((change) => `l ${lookupKey(change)}`));

@@ -14,7 +14,9 @@ import {
 	type Seen,
 } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
+import { unwrap } from "./answers.ts";
 import { payClaims } from "./claims.ts";
+import { distinctLists, topsOf } from "./listTops.ts";
 import type { Claim } from "./names.ts";
 import { between, nextSequence, type Place } from "./sequences.ts";
 import { settleNames } from "./settle.ts";
@@ -59,7 +61,7 @@ export interface OwedEdge {
 
 export type OwedKey = Omit<Claim, "nonce">;
 
-/** Edges of one payment go in transactions of at most this many. */
+/** Owed edges go in transactions of at most this many. */
 const EDGES_PER_TRANSACTION = 500;
 
 export function toDebt(debt: Debt): JsonObject | undefined {
@@ -71,46 +73,63 @@ export function toDebt(debt: Debt): JsonObject | undefined {
 		: (Object.fromEntries(parts) as JsonObject);
 }
 
-/** Pay what is owed and forget it. Of many debts, one that cannot be paid stays owed and is thrown after the others are paid. */
+/** Pay what is owed and forget it, or throw. */
 export async function pay(
 	store: Store,
-	debts: readonly DebtRow[],
+	rows: readonly DebtRow[],
 ): Promise<void> {
-	const rows = debts.map((row) => ({ row, debt: row.debt as unknown as Debt }));
-	const failures: unknown[] = [];
-	const unpaid = new Set<DebtRow>();
-	const failed = (row: DebtRow, error: unknown) => {
-		unpaid.add(row);
-		failures.push(error);
-	};
+	const unpaid = await payTogether(store, rows);
+	for (const error of unpaid.values()) throw error;
+}
 
-	const edges: { row: DebtRow; edge: OwedEdge }[] = [];
-	for (const { row, debt } of rows) {
-		try {
-			const dead = new Set<Id>();
-			for (const [id, fate] of await settleNames(store, debt.names ?? [])) {
-				if (fate === "dead") dead.add(id);
+/**
+ * Pay many debts in as few calls as one, and forget those that were paid.
+ * Answers those that were not, each with an error, which may be another's: what
+ * a call fails of, all that were in it stay owed. One at a time tells them apart.
+ */
+export async function payTogether(
+	store: Store,
+	rows: readonly DebtRow[],
+): Promise<ReadonlyMap<DebtRow, unknown>> {
+	const unpaid = new Map<DebtRow, unknown>();
+	const isPaid = (row: DebtRow) => !unpaid.has(row);
+	const debts = rows.map((row) => row.debt as unknown as Debt);
+	try {
+		const fates = await settleNames(
+			store,
+			debts.flatMap(({ names = [] }) => names),
+		);
+		const isDead = (id: Id) => fates.get(id) === "dead";
+		await payClaims(
+			store,
+			debts.flatMap(({ claims = [] }) => claims),
+		);
+		const keys = debts.flatMap(({ keys = [] }) => keys);
+		// One that leads elsewhere was made by another import, whose object has it.
+		await payKeys(
+			store,
+			keys.filter(({ id }) => !isDead(id)),
+		);
+		await payCaches(
+			store,
+			debts.flatMap(({ caches }) => caches ?? []),
+		);
+		const owers = new Map<OwedEdge, DebtRow>();
+		for (const [at, { edges = [] }] of debts.entries()) {
+			for (const edge of edges) {
+				if (isDead(edge.from) || isDead(edge.to)) continue;
+				owers.set(edge, rows[at] as DebtRow);
 			}
-			await payClaims(store, debt.claims ?? []);
-			await payKeys(
-				store,
-				(debt.keys ?? []).filter(({ id }) => !dead.has(id)),
-			);
-			if (debt.caches !== undefined) await payCaches(store, debt.caches);
-			for (const edge of debt.edges ?? []) {
-				if (!dead.has(edge.from) && !dead.has(edge.to)) {
-					edges.push({ row, edge });
-				}
-			}
-		} catch (error) {
-			failed(row, error);
 		}
+		await applyEdges(store, [...owers.keys()], (edges, error) => {
+			for (const edge of edges) unpaid.set(owers.get(edge) as DebtRow, error);
+		});
+		const paid: readonly DebtKey[] = rows.filter(isPaid);
+		if (paid.length > 0) await store.storage.settle(paid);
+	} catch (error) {
+		for (const row of rows.filter(isPaid)) unpaid.set(row, error);
 	}
-	await payEdges(store, edges, failed);
-
-	const paid: DebtKey[] = debts.filter((row) => !unpaid.has(row));
-	if (paid.length > 0) await store.storage.settle(paid);
-	if (failures.length > 0) throw failures[0];
+	return unpaid;
 }
 
 export function owedCaches({ objects = [], lists = [] }: Changed): OwedCaches {
@@ -122,14 +141,17 @@ export function owedCaches({ objects = [], lists = [] }: Changed): OwedCaches {
 
 async function payCaches(
 	store: Store,
-	{ objects, lists }: OwedCaches,
+	owed: readonly OwedCaches[],
 ): Promise<void> {
+	if (owed.length === 0) return;
 	const cleared = await store.clear({
-		objects,
-		lists: lists.map(({ mapping, from }) => ({
-			mapping: mappingOf(store, mapping),
-			from,
-		})),
+		objects: owed.flatMap(({ objects }) => objects),
+		lists: owed.flatMap(({ lists }) =>
+			lists.map(({ mapping, from }) => ({
+				mapping: mappingOf(store, mapping),
+				from,
+			})),
+		),
 	});
 	if (!cleared) throw notCleared();
 }
@@ -142,47 +164,52 @@ export function notCleared(): CorkboardError {
 	);
 }
 
-async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
-	if (keys.length === 0) return;
-	const answers = await store.setLookups(
-		keys.map(({ name, key, id }) => ({
-			name,
-			key,
-			expect: null,
-			next: { id, nonce: "" },
-		})),
+/** Make keys lead to their objects. Answers those that do not: they led to another object, and go on doing so. */
+export async function payKeys(
+	store: Store,
+	keys: readonly OwedKey[],
+): Promise<readonly OwedKey[]> {
+	if (keys.length === 0) return [];
+	const rows = unwrap(
+		await store.setLookups(
+			keys.map(({ name, key, id }) => ({
+				name,
+				key,
+				expect: null,
+				next: { id, nonce: "" },
+			})),
+		),
 	);
-	for (const answer of answers) {
-		if (answer instanceof CorkboardError) throw answer;
-	}
+	return keys.filter(({ id }, at) => rows[at]?.id !== id);
 }
 
-async function payEdges(
+/**
+ * Apply owed edges on the shards of their lists, each if its version is greater
+ * than what stands there. `failed` is told of those of a transaction that failed.
+ */
+export async function applyEdges(
 	store: Store,
-	owed: readonly { readonly row: DebtRow; readonly edge: OwedEdge }[],
-	failed: (row: DebtRow, error: unknown) => void,
+	owed: readonly OwedEdge[],
+	failed: (edges: readonly OwedEdge[], error: unknown) => void = (_, error) => {
+		throw error;
+	},
 ): Promise<void> {
-	const byShard = Map.groupBy(owed, ({ edge }) => unpackId(edge.from).shard);
+	const byShard = Map.groupBy(owed, ({ from }) => unpackId(from).shard);
 	await Promise.all(
 		[...byShard].map(async ([shard, all]) => {
 			for (let at = 0; at < all.length; at += EDGES_PER_TRANSACTION) {
 				const some = all.slice(at, at + EDGES_PER_TRANSACTION);
 				try {
-					await applyEdges(
-						store,
-						shard,
-						some.map(({ edge }) => edge),
-					);
+					await applyOnShard(store, shard, some);
 				} catch (error) {
-					for (const { row } of some) failed(row, error);
+					failed(some, error);
 				}
 			}
 		}),
 	);
 }
 
-/** Apply owed edges whose lists are on one shard, each if its version is greater than what stands there. */
-export async function applyEdges(
+async function applyOnShard(
 	store: Store,
 	shard: number,
 	owed: readonly OwedEdge[],
@@ -225,17 +252,13 @@ export function edgesToRead(
 		from: edge.from,
 		to: edge.to,
 	}));
-	const lists = new Map<string, ListKey>();
-	for (const { mapping, from } of keys) {
-		lists.set(listKey({ mapping, from }), { mapping, from });
-	}
 	const around = unique.flatMap((edge, at) => {
 		const beside = edge.before ?? edge.after;
 		return beside === undefined
 			? []
 			: [{ ...(keys[at] as EdgeKey), to: beside }];
 	});
-	return { owed: unique, lists: [...lists.values()], keys, around };
+	return { owed: unique, lists: distinctLists(keys), keys, around };
 }
 
 /**
@@ -246,12 +269,7 @@ export function decideEdges(
 	toRead: EdgesToRead,
 	seen: Pick<Seen, "lists" | "edges" | "around" | "now">,
 ): Effects<undefined> {
-	const tops = new Map(
-		toRead.lists.map((list, at) => [
-			listKey(list),
-			seen.lists[at]?.lastSequence ?? 0,
-		]),
-	);
+	const tops = topsOf(toRead.lists, seen);
 	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 	let nextAround = 0;
 	for (const [at, edge] of toRead.owed.entries()) {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { LookupKey, LookupRow, Storage } from "../storage/port.ts";
+import { unwrap } from "./answers.ts";
 
 /** How long a holder that was killed keeps the next one waiting. */
 export const LEASE_MS = 5_000;
@@ -100,9 +100,8 @@ export async function readLease(
 	storage: Storage,
 	{ name, key }: LookupKey,
 ): Promise<LookupRow | null> {
-	const [row] = await storage.lookups([{ name, key }]);
-	if (row instanceof CorkboardError) throw row;
-	return row ?? null;
+	const [row = null] = unwrap(await storage.lookups([{ name, key }]));
+	return row;
 }
 
 /** Until when it holds, in milliseconds since 1970. */
@@ -118,15 +117,16 @@ async function change(
 	owner: string,
 ): Promise<LookupRow | null> {
 	const nonce = `${Date.now() + LEASE_MS} ${owner}`;
-	const [answer] = await storage.setLookups([
-		{
-			name,
-			key,
-			expect: row === null ? null : { id: row.id, nonce: row.nonce },
-			// It leads to no object.
-			next: { id: "0" as Id, nonce },
-		},
-	]);
-	if (answer instanceof CorkboardError) throw answer;
+	const [answer] = unwrap(
+		await storage.setLookups([
+			{
+				name,
+				key,
+				expect: row === null ? null : { id: row.id, nonce: row.nonce },
+				// It leads to no object.
+				next: { id: "0" as Id, nonce },
+			},
+		]),
+	);
 	return answer?.nonce === nonce ? answer : null;
 }

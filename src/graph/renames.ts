@@ -2,10 +2,11 @@ import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { DebtRow } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
-import { changeObject, readStored, typeNamed } from "./changes.ts";
+import { changeObject, notFound, typeNamed } from "./changes.ts";
 import { claimKeys } from "./claims.ts";
 import { pay, toDebt } from "./debts.ts";
 import { type Claim, claimsOf, newNonce } from "./names.ts";
+import { readStored } from "./readStored.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -19,7 +20,8 @@ export async function changeNamed(
 	id: Id,
 	change: (data: JsonObject) => JsonObject | null,
 ): Promise<void> {
-	const before = await readStored(store, id);
+	const before = (await readStored(store, [id])).get(id) ?? null;
+	if (before === null) throw notFound();
 	const planned = change(before);
 	if (planned === null) return;
 	const claims = newClaims(store, id, before, planned);

@@ -42,12 +42,17 @@ const PRIVATE_LISTS: ReadonlySet<string> = new Set([
 export const BLOCKS = "blockUser";
 export const BLOCKED_BY = "blockUser.inverse";
 
+/** Whether it depends on the viewer what such a list holds, beyond what of it may be seen. */
+export function isPrivateList({ name }: Mapping): boolean {
+	return PRIVATE_LISTS.has(name);
+}
+
 export function mayList(
-	{ name }: Mapping,
+	mapping: Mapping,
 	from: Id,
 	viewer: Id | null,
 ): boolean {
-	return from === viewer || !PRIVATE_LISTS.has(name);
+	return from === viewer || !isPrivateList(mapping);
 }
 
 /** The reference next to whose object one of this type is made; null for one that may be made anywhere. */
@@ -59,7 +64,7 @@ export function withinOf(model: Model, type: string): Reference | null {
 	return referenceOf(model, type, RULES[type]?.within);
 }
 
-export function belongsOf(model: Model, type: string): Reference | null {
+function belongsOf(model: Model, type: string): Reference | null {
 	return referenceOf(model, type, RULES[type]?.belongs);
 }
 

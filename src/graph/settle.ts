@@ -1,8 +1,9 @@
 import { type Id, unpackId } from "../id/ids.ts";
 import type { JsonObject } from "../util/json.ts";
-import { claimKeys, readFresh, release } from "./claims.ts";
+import { claimKeys, release } from "./claims.ts";
 import { notCleared } from "./debts.ts";
 import { type Claim, claimsOf } from "./names.ts";
+import { readStored } from "./readStored.ts";
 import type { Store } from "./store.ts";
 
 export type Fate = "living" | "dead" | "absent";
@@ -32,7 +33,7 @@ export async function settleNames(
 	if (ids.length === 0) return fates;
 	const pending: Claimant[] = [];
 	const ended: Claim[] = [];
-	const contents = await readFresh(store, ids);
+	const contents = await readStored(store, ids);
 	for (const [id, data] of contents) {
 		if (data === null) fates.set(id, "absent");
 		else if (data.state === undefined) fates.set(id, "living");

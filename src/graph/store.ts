@@ -1,5 +1,5 @@
 import type { SharedCache } from "../cache/shared.ts";
-import type { Call } from "../diagnostics.ts";
+import type { Call, WriteTrace } from "../diagnostics.ts";
 import type { Cursors } from "../id/cursors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
@@ -53,15 +53,19 @@ export interface Store {
 	 * instead, and whoever pays its debt deletes them. What the transaction locks
 	 * and creates counts as changed.
 	 */
-	transact<T>(transaction: Transaction<T>): Promise<Cleared<T>>;
+	transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Cleared<T>>;
 	/** As storage's, and keeps no old row in memory. */
 	setLookups(
 		changes: readonly LookupChange[],
+		trace?: WriteTrace,
 	): Promise<readonly Answer<LookupRow | null>[]>;
 	/** Whether caches are shared with other processes, so that a write owes their clearing. */
 	readonly sharesCaches: boolean;
 	/** Delete from all caches. Answers whether the shared ones acknowledged. */
-	clear(changed: Changed): Promise<boolean>;
+	clear(changed: Changed, trace?: WriteTrace): Promise<boolean>;
 	/** Forget here what another process changed: keys as `Shared.publish` was given them. */
 	heard(keys: readonly string[]): void;
 	/** Forget all that is kept in the process: what it was read from is no longer what it would be read from. */

@@ -1,10 +1,10 @@
 import { CHANNELS, type Swept } from "../diagnostics.ts";
 import type { DebtRow } from "../storage/port.ts";
-import { pay } from "./debts.ts";
+import { payTogether } from "./debts.ts";
 import { type Lease, tryLease } from "./lease.ts";
 import type { Store } from "./store.ts";
 
-/** How many outbox rows of a shard are paid at once. */
+/** How many outbox rows of a shard are paid together. */
 const BATCH = 200;
 /** Between sweeps. Milliseconds. */
 const INTERVAL_MS = 1_000;
@@ -39,26 +39,16 @@ export async function sweep(
 	let error: unknown;
 	for (;;) {
 		const debts = (await store.storage.owed(graceMs, BATCH)).filter(wanted);
-		if (debts.length === 0) break;
-		const before = paid;
-		try {
-			await pay(store, debts);
-			paid += debts.length;
-		} catch (cause) {
-			// One by one, so that what can be paid is.
-			error = cause;
-			left = 0;
-			for (const debt of debts) {
-				try {
-					await pay(store, [debt]);
-					paid++;
-				} catch (reason) {
-					error = reason;
-					left++;
-				}
+		left = 0;
+		for (const debt of (await payTogether(store, debts)).keys()) {
+			// By itself, so that what can be paid is.
+			for (const reason of (await payTogether(store, [debt])).values()) {
+				error = reason;
+				left++;
 			}
 		}
-		if (paid === before) break;
+		paid += debts.length - left;
+		if (left === debts.length) break;
 	}
 	return left > 0 ? { paid, left, error } : { paid, left: 0 };
 }

@@ -9,13 +9,12 @@ import { createBlocks, NO_BLOCKS } from "./blocks.ts";
 import { readPages } from "./pages.ts";
 import { isVisible, mayList, surroundingsOf } from "./rules.ts";
 import type { Store } from "./store.ts";
+import { NO_TALLY, type Tally } from "./tally.ts";
 import type { Graph, Node } from "./types.ts";
 
 /** A graph that can forget what it read, as it has to after a write of the same request. */
 export interface View extends Graph {
 	forget(): void;
-	/** Edges and objects that were read so far, from wherever: what the plan's price is the most of. */
-	readonly read: number;
 }
 
 /**
@@ -24,14 +23,14 @@ export interface View extends Graph {
  * plan ask for in one tick. The key of a load is a step's whole list of ids: a
  * promise per step, none per object.
  */
-export function createView(store: Store, viewer: Id | null): View {
+export function createView(
+	store: Store,
+	viewer: Id | null,
+	tally: Tally = NO_TALLY,
+): View {
 	const { model } = store;
 	let kept = new Map<Id, Answer<Node | null>>();
 	const around = surroundingsOf(model);
-	let read = 0;
-	const met = (count: number) => {
-		read += count;
-	};
 	const newBlocks = () =>
 		viewer === null ? NO_BLOCKS : createBlocks(store, viewer);
 	let blocks = newBlocks();
@@ -49,7 +48,6 @@ export function createView(store: Store, viewer: Id | null): View {
 			for (const [at, id] of ids.entries()) {
 				keep.set(id, answers[at] as Answer<Node | null>);
 			}
-			met(ids.length);
 			return loads.map((load) =>
 				load.ids.map((id) => keep.get(id) as Answer<Node | null>),
 			);
@@ -70,7 +68,6 @@ export function createView(store: Store, viewer: Id | null): View {
 				answer = store.cachedObject(id);
 				if (answer === undefined) break;
 				kept.set(id, answer);
-				met(1);
 			} else {
 				inRequest++;
 			}
@@ -133,14 +130,23 @@ export function createView(store: Store, viewer: Id | null): View {
 		});
 	}
 
+	async function objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<Answer<Node | null>[]> {
+		const seen = await visible(ids, call);
+		tally.objects(ids, seen, (id) => kept.get(id));
+		return seen;
+	}
+
 	const graph: View = {
 		model,
 		viewer,
-		objects: visible,
+		objects,
 		async pages(mapping, froms, page, call) {
 			const may = froms.filter((from) => mayList(mapping, from, viewer));
 			const pages = await readPages(
-				{ store, visible, met },
+				{ store, visible: objects, met: tally.edges },
 				mapping,
 				may,
 				page,
@@ -152,7 +158,7 @@ export function createView(store: Store, viewer: Id | null): View {
 		},
 
 		async contains(mapping, from, tos, call) {
-			met(tos.length);
+			tally.edges(tos.length);
 			const list = { mapping, from };
 			const head = store.cachedHead(list);
 			const present = new Set(head?.edges.map((edge) => edge.to));
@@ -188,10 +194,6 @@ export function createView(store: Store, viewer: Id | null): View {
 			return rows.map((row) =>
 				row instanceof CorkboardError ? row : (row?.id ?? null),
 			);
-		},
-
-		get read() {
-			return read;
 		},
 
 		forget() {

@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { Call } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
@@ -20,16 +21,20 @@ import { nextSequence } from "./sequences.ts";
 import { settleNames } from "./settle.ts";
 import type { Store } from "./store.ts";
 import type { Writes } from "./types.ts";
+import { watched } from "./watched.ts";
 
 /**
  * Every change is one transaction on one shard, with an outbox row for all it
  * owes elsewhere (PROTOCOLS §2).
  */
 export function createWrites(
-	store: Store,
+	unwatched: Store,
 	/** Called after each write, whatever came of it: what the request has read may be old. */
 	forget: () => void = () => {},
+	/** Whose trace is told what they cause. Its signal is not heeded: a write that was begun is brought to its end. */
+	call: Call = {},
 ): Writes {
+	const store = watched(unwatched, call.trace);
 	const thenForget = async <T>(write: Promise<T>): Promise<T> => {
 		try {
 			return await write;

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLSchema, isScalarType, Kind } from "graphql";
-import { quoted } from "./input/quote.ts";
+import { quoted } from "../util/quoted.ts";
 
 /** `2026-01-31T12:00:00.000Z`, as `toISOString` writes it: what is stored needs no second reading. */
 const CANONICAL =

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
 import type { Store } from "../graph/store.ts";
 import { sweep } from "../graph/sweeper.ts";
-import type { FieldFault } from "../model/fieldFault.ts";
+import type { FieldReaders } from "../model/storedFields.ts";
 import { type BatchReport, type ImportRun, writeBatch } from "./importBatch.ts";
 import { takeLease } from "./importLease.ts";
 import { createLineReader, type Line } from "./importLine.ts";
@@ -12,13 +12,15 @@ import { createProgress, type ImportProgress } from "./importProgress.ts";
 import { batchesOf } from "./importText.ts";
 
 export interface ImportOptions {
-	/** Checks the values of fields: `storedFaults(schema)`. */
-	readonly faultOf: FieldFault;
+	/** How the values of fields are read: `fieldReaders(schema)`. */
+	readonly fields: FieldReaders;
 	/** Stop at the first bad line. What came before it stays. */
 	readonly strict?: boolean;
 	/** Stops at the end of a batch. */
 	readonly signal?: AbortSignal;
 	readonly onProgress?: (progress: ImportProgress) => void;
+	/** Called when it has waited for a second: for what. */
+	readonly onWaiting?: (what: string) => void;
 	/** In the order of the lines. */
 	readonly onBadLine?: (line: number, reason: string) => void;
 	/** Of the source, so that progress can tell the time left. */
@@ -64,11 +66,11 @@ export async function importLines(
 	options: ImportOptions,
 ): Promise<ImportReport> {
 	const { strict = false, signal, onBadLine, now = Date.now } = options;
-	await using lease = await takeLease(store.storage);
+	await using lease = await takeLease(store.storage, options.onWaiting);
 	await payAll(store);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, numbering, strict };
-	const reader = createLineReader(store.model, options.faultOf);
+	const reader = createLineReader(store.model, options.fields);
 	const progress = createProgress(options.onProgress, options.totalBytes);
 	const total = new Totals();
 

@@ -1,7 +1,11 @@
 import { CorkboardError } from "../errors.ts";
-import { applyEdges, type OwedEdge, type OwedKey } from "../graph/debts.ts";
+import {
+	applyEdges,
+	type OwedEdge,
+	type OwedKey,
+	payKeys,
+} from "../graph/debts.ts";
 import { type Store, typeOf } from "../graph/store.ts";
-import { unpackId } from "../id/ids.ts";
 import type { DebtKey } from "../storage/port.ts";
 import { writeEdges } from "./importEdges.ts";
 import { IMPORT, readKnown } from "./importKeys.ts";
@@ -32,9 +36,6 @@ export interface BatchReport {
 	/** In the order of the lines. */
 	readonly bad: readonly BadLine[];
 }
-
-/** Owed edges go in transactions of at most this many. */
-const EDGES_PER_TRANSACTION = 1_000;
 
 /**
  * One batch: objects in waves, so that each finds the ids of those it refers
@@ -69,8 +70,9 @@ export async function writeBatch(
 		const type = object.line.type.name;
 		objects.set(type, (objects.get(type) ?? 0) + 1);
 	}
-	await payKeys(store, keys);
-	await payEdges(store, debts.edges);
+	const [elsewhere] = await payKeys(store, keys);
+	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
+	await applyEdges(store, debts.edges);
 	if (debts.rows.length > 0) await store.storage.settle(debts.rows);
 	return {
 		objects,
@@ -80,39 +82,9 @@ export async function writeBatch(
 	};
 }
 
-async function payKeys(store: Store, keys: readonly OwedKey[]): Promise<void> {
-	if (keys.length === 0) return;
-	const rows = await store.setLookups(
-		keys.map(({ name, key, id }) => ({
-			name,
-			key,
-			expect: null,
-			next: { id, nonce: "" },
-		})),
-	);
-	for (const [at, { key, id }] of keys.entries()) {
-		const row = rows[at];
-		if (row instanceof CorkboardError) throw row;
-		if (row?.id !== id) {
-			throw new CorkboardError(
-				"BAD_DATA",
-				`expected the import key ${key} to lead to the ${typeOf(store.model, id)} ${id} just made but got: ${row?.id ?? "nothing"}; another import was at work`,
-			);
-		}
-	}
-}
-
-async function payEdges(
-	store: Store,
-	edges: readonly OwedEdge[],
-): Promise<void> {
-	const byShard = Map.groupBy(edges, ({ from }) => unpackId(from).shard);
-	await Promise.all(
-		[...byShard].map(async ([shard, owed]) => {
-			for (let at = 0; at < owed.length; at += EDGES_PER_TRANSACTION) {
-				const some = owed.slice(at, at + EDGES_PER_TRANSACTION);
-				await applyEdges(store, shard, some);
-			}
-		}),
+function isAnothers(store: Store, { key, id }: OwedKey): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		`expected the import key ${key} to lead to the ${typeOf(store.model, id)} ${id} just made but got another object; another import was at work`,
 	);
 }

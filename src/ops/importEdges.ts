@@ -1,19 +1,15 @@
-import { CorkboardError } from "../errors.ts";
+import { unwrap } from "../graph/answers.ts";
 import {
 	mappingOf,
 	type OwedEdge,
 	owedCaches,
 	toDebt,
 } from "../graph/debts.ts";
+import { distinctLists, topsOf } from "../graph/listTops.ts";
 import { listKey, type Store } from "../graph/store.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
-import {
-	type Edge,
-	type EdgeKey,
-	type ListKey,
-	PRESENT,
-} from "../storage/port.ts";
+import { type Edge, type EdgeKey, PRESENT } from "../storage/port.ts";
 import type { BatchDebts, ImportRun } from "./importBatch.ts";
 import type { BadLine } from "./importLine.ts";
 import type { Numbering } from "./importNumbering.ts";
@@ -76,12 +72,8 @@ async function missing(
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
 	if (edges.length === 0) return [];
-	const found = await store.storage.edges(edges);
-	return edges.filter((_, at) => {
-		const edge = found[at] ?? null;
-		if (edge instanceof CorkboardError) throw edge;
-		return edge === null;
-	});
+	const found = unwrap(await store.storage.edges(edges));
+	return edges.filter((_, at) => found[at] === null);
 }
 
 /** Answers the edges it made. */
@@ -97,11 +89,7 @@ async function writeShard(
 		(inverse) => inverse !== null && unpackId(inverse.from).shard === shard,
 	) as EdgeKey[];
 	const keys: EdgeKey[] = [...wanted, ...inversesHere];
-	const lists = new Map<string, ListKey>();
-	for (const { mapping, from } of keys) {
-		lists.set(listKey({ mapping, from }), { mapping, from });
-	}
-	const locked = [...lists.values()];
+	const locked = distinctLists(keys);
 	const places = new Map(
 		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
 	);
@@ -110,12 +98,7 @@ async function writeShard(
 		lists: locked,
 		edges: keys,
 		decide(seen) {
-			const tops = new Map(
-				locked.map((list, at) => [
-					listKey(list),
-					seen.lists[at]?.lastSequence ?? 0,
-				]),
-			);
+			const tops = topsOf(locked, seen);
 			const made: NumberedEdge[] = [];
 			const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 			const owed: OwedEdge[] = [];

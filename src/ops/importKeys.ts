@@ -1,8 +1,9 @@
-import { CorkboardError } from "../errors.ts";
+import { unwrap } from "../graph/answers.ts";
+import { readStored } from "../graph/readStored.ts";
 import type { Store } from "../graph/store.ts";
 import type { Id } from "../id/ids.ts";
 import { fold } from "../model/fold.ts";
-import type { LookupKey, LookupRow } from "../storage/port.ts";
+import type { LookupKey } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { Line, ObjectLine } from "./importLine.ts";
 
@@ -18,7 +19,7 @@ export interface Known {
 	/** Whether somebody holds a natural key, as `naturalKey` spells it. */
 	readonly taken: ReadonlySet<string>;
 	/** The content of objects whose references new ones inherit. */
-	readonly contents: ReadonlyMap<Id, JsonObject>;
+	readonly contents: ReadonlyMap<Id, JsonObject | null>;
 }
 
 /** Two calls whatever the number of lines: all keys, and the objects that have to be looked at. */
@@ -43,17 +44,19 @@ export async function readKnown(
 		}
 	}
 	const keys = [...imported];
-	const rows = await read(store, [
+	const wanted = [
 		...keys.map((key) => ({ name: IMPORT, key })),
 		...natural.values(),
-	]);
+	];
+	const rows =
+		wanted.length > 0 ? unwrap(await store.storage.lookups(wanted)) : [];
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {
 		const id = rows[at]?.id;
 		if (id !== undefined) ids.set(key, id);
 	}
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
-	const contents = await readContents(store, [
+	const contents = await readStored(store, [
 		...holders.map(({ id }) => id),
 		...[...heirs].flatMap((key) => ids.get(key) ?? []),
 	]);
@@ -62,8 +65,10 @@ export async function readKnown(
 		// A dead one's name is free: whoever claims it takes it over.
 		taken: new Set(
 			holders
-				.filter(({ id }) => (contents.get(id)?.state ?? "living") !== "dead")
-				.filter(({ id }) => contents.has(id))
+				.filter(({ id }) => {
+					const data = contents.get(id) ?? null;
+					return data !== null && data.state !== "dead";
+				})
 				.map(naturalKey),
 		),
 		contents,
@@ -82,31 +87,4 @@ export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
 
 export function naturalKey({ name, key }: LookupKey): string {
 	return `${name} ${key}`;
-}
-
-async function read(
-	store: Store,
-	keys: readonly LookupKey[],
-): Promise<readonly (LookupRow | null)[]> {
-	if (keys.length === 0) return [];
-	const rows = await store.storage.lookups(keys);
-	return rows.map((row) => {
-		if (row instanceof CorkboardError) throw row;
-		return row;
-	});
-}
-
-async function readContents(
-	store: Store,
-	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, JsonObject>> {
-	const unique = [...new Set(ids)];
-	const texts = unique.length > 0 ? await store.storage.objects(unique) : [];
-	const contents = new Map<Id, JsonObject>();
-	for (const [at, id] of unique.entries()) {
-		const text = texts[at] ?? null;
-		if (text instanceof CorkboardError) throw text;
-		if (text !== null) contents.set(id, JSON.parse(text) as JsonObject);
-	}
-	return contents;
 }

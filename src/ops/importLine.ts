@@ -1,13 +1,7 @@
 import { nearOf, withinOf } from "../graph/rules.ts";
-import type { FieldFault } from "../model/fieldFault.ts";
-import type {
-	Lookup,
-	Mapping,
-	Model,
-	ObjectType,
-	Reference,
-	StoredField,
-} from "../model/types.ts";
+import { standIns } from "../model/fieldRules.ts";
+import type { FieldReaders, ReadField } from "../model/storedFields.ts";
+import type { Mapping, Model, ObjectType, Reference } from "../model/types.ts";
 import type { JsonValue } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { MAX_LINE, type RawLine } from "./importText.ts";
@@ -51,12 +45,25 @@ const MAX_KEY = 200;
 /** A default that stands for a value nobody gave: such a field has to be given. */
 const NOTHING_GIVEN = "";
 
+interface Stored {
+	/** In the stored JSON. */
+	readonly key: string;
+	readonly read: ReadField;
+}
+
+interface RequiredField {
+	readonly field: string;
+	/** In the stored JSON, of the field and of its stand-in. */
+	readonly key: string;
+	readonly standIn: string | undefined;
+}
+
 interface Fields {
 	readonly type: ObjectType;
-	readonly stored: ReadonlyMap<string, StoredField | Lookup>;
+	readonly stored: ReadonlyMap<string, Stored>;
 	readonly references: ReadonlyMap<string, Reference>;
-	/** Fields that have to be given. */
-	readonly required: readonly string[];
+	/** Fields that have to be given, or whose stand-in has. */
+	readonly required: readonly RequiredField[];
 }
 
 /** A line's end for the reader's own use: caught in `read`. */
@@ -68,12 +75,12 @@ export interface LineReader {
 
 export function createLineReader(
 	model: Model,
-	faultOf: FieldFault,
+	readers: FieldReaders,
 ): LineReader {
 	const types = new Map(
 		[...model.objects.values()].map((type) => [
 			type.name,
-			fieldsOf(model, type),
+			fieldsOf(model, readers, type),
 		]),
 	);
 	const edges = [...model.mappings.values()]
@@ -107,24 +114,30 @@ export function createLineReader(
 		}
 		const data: Record<string, JsonValue> = {};
 		const references: NamedReference[] = [];
+		const said: string[] = [];
 		for (const [field, value] of Object.entries(given)) {
 			const reference = fields.references.get(field);
+			const stored = fields.stored.get(field);
+			// As in a mutation, null is not given.
 			if (reference !== undefined) {
 				if (value === null) continue;
 				references.push({ reference, key: readKey(given, field) });
-				continue;
-			}
-			const stored = fields.stored.get(field);
-			if (stored === undefined) throw unknownField(fields, field);
-			const fault = faultOf(fields.type.name, field, value);
-			if (fault !== null) throw new Fault(`${field} ${fault}`);
-			if (value !== null) data[stored.key] = value;
+			} else if (stored !== undefined) {
+				if (value === null) continue;
+				const read = stored.read(value);
+				if ("fault" in read) throw new Fault(`${field} ${read.fault}`);
+				if (read.value === null) continue;
+				data[stored.key] = read.value;
+			} else throw unknownField(fields, field);
+			said.push(field);
 		}
-		for (const field of fields.required) {
-			const value = given[field];
-			if (value === undefined || value === null || value === NOTHING_GIVEN) {
+		for (const { field, key, standIn } of fields.required) {
+			if (said.includes(field)) continue;
+			const value = standIn === undefined ? undefined : data[standIn];
+			if (value === undefined) {
 				throw new Fault(`${fields.type.name} needs the field ${field}`);
 			}
+			data[key] = value;
 		}
 		return {
 			kind: "object",
@@ -187,26 +200,37 @@ function faultOfMapping({ name, from, to, inverse }: Mapping): string | null {
 		: null;
 }
 
-function fieldsOf(model: Model, type: ObjectType): Fields {
+function fieldsOf(
+	model: Model,
+	readers: FieldReaders,
+	type: ObjectType,
+): Fields {
 	const near = nearOf(model, type.name);
 	const within = withinOf(model, type.name);
-	const required = new Set(
-		type.stored
-			.filter((field) => field.default === NOTHING_GIVEN)
-			.map(({ field }) => field),
+	const keys = new Map(
+		[...type.lookups, ...type.stored].map(({ field, key }) => [field, key]),
 	);
-	for (const reference of [near, within]) {
-		if (reference !== null) required.add(reference.field);
-	}
+	const required = new Map(
+		[
+			...type.stored.filter((field) => field.default === NOTHING_GIVEN),
+			...[near, within].filter((reference) => reference !== null),
+		].map(({ field, key }) => {
+			const standIn = keys.get(standIns[`${type.name}.${field}`] ?? "");
+			return [field, { field, key, standIn }];
+		}),
+	);
 	return {
 		type,
 		stored: new Map(
-			[...type.lookups, ...type.stored].map((stored) => [stored.field, stored]),
+			[...keys].map(([field, key]) => [
+				field,
+				{ key, read: readers(type.name, field) },
+			]),
 		),
 		references: new Map(
 			type.references.map((reference) => [reference.field, reference]),
 		),
-		required: [...required],
+		required: [...required.values()],
 	};
 }
 

@@ -1,4 +1,5 @@
 import { CorkboardError } from "../errors.ts";
+import { unwrap } from "../graph/answers.ts";
 import type { Id } from "../id/ids.ts";
 import type { LookupRow, Storage } from "../storage/port.ts";
 import { IMPORT_STATE } from "./importKeys.ts";
@@ -59,15 +60,16 @@ export async function readNumbering(
 	let isOpen = state === "open";
 
 	async function change(nonce: string): Promise<void> {
-		const [answer] = await storage.setLookups([
-			{
-				name: IMPORT_STATE,
-				key: KEY,
-				expect: row === null ? null : { id: row.id, nonce: row.nonce },
-				next: { id: NOBODY, nonce },
-			},
-		]);
-		if (answer instanceof CorkboardError) throw answer;
+		const [answer] = unwrap(
+			await storage.setLookups([
+				{
+					name: IMPORT_STATE,
+					key: KEY,
+					expect: row === null ? null : { id: row.id, nonce: row.nonce },
+					next: { id: NOBODY, nonce },
+				},
+			]),
+		);
 		if (answer?.nonce !== nonce) {
 			throw new CorkboardError(
 				"IN_USE",
@@ -103,7 +105,7 @@ export async function readNumbering(
 const NOBODY = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
-	const [row] = await storage.lookups([{ name: IMPORT_STATE, key: KEY }]);
-	if (row instanceof CorkboardError) throw row;
-	return row ?? null;
+	const keys = [{ name: IMPORT_STATE, key: KEY }];
+	const [row = null] = unwrap(await storage.lookups(keys));
+	return row;
 }

@@ -1,4 +1,5 @@
 import { type OwedEdge, owedCaches, toDebt } from "../graph/debts.ts";
+import { distinctLists, topsOf } from "../graph/listTops.ts";
 import { withNonces } from "../graph/names.ts";
 import { settleNames } from "../graph/settle.ts";
 import { listKey, type Store } from "../graph/store.ts";
@@ -117,15 +118,11 @@ async function createAll(
 	debts: BatchDebts,
 ): Promise<readonly OwedEdge[]> {
 	const follows = placed.map((one) => followed(store, one));
-	const lists = new Map<string, ListKey>();
-	for (const [at, all] of follows.entries()) {
-		for (const list of all) {
-			if (isHere(placed[at] as Placed, list, shard)) {
-				lists.set(listKey(list), list);
-			}
-		}
-	}
-	const locked = [...lists.values()];
+	const locked = distinctLists(
+		follows.flatMap((lists, at) =>
+			lists.filter((list) => isHere(placed[at] as Placed, list, shard)),
+		),
+	);
 	const { result, debt, cleared } = await store.transact({
 		shard,
 		lists: locked,
@@ -209,12 +206,7 @@ function decideFollowed(
 		readonly shard: number;
 	},
 ) {
-	const tops = new Map(
-		locked.map((list, at) => [
-			listKey(list),
-			seen.lists[at]?.lastSequence ?? 0,
-		]),
-	);
+	const tops = topsOf(locked, seen);
 	const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 	const owed: OwedEdge[] = [];
 	for (const [at, one] of placed.entries()) {

@@ -2,6 +2,7 @@ import {
 	setImmediate as nextTurn,
 	setTimeout as sleep,
 } from "node:timers/promises";
+import { unwrap } from "../graph/answers.ts";
 import type { Store } from "../graph/store.ts";
 import { graceOf, sweep } from "../graph/sweeper.ts";
 import type { Id } from "../id/ids.ts";
@@ -17,7 +18,7 @@ import {
 import { checkLookups } from "./verifyLookups.ts";
 import { checkObjects } from "./verifyObjects.ts";
 import { type Owed, readOwed } from "./verifyOwed.ts";
-import { all, type Content, parseContent, readContents } from "./verifyRead.ts";
+import { type Content, parseContent, readContents } from "./verifyRead.ts";
 
 export interface VerifyOptions {
 	/** Mend what can be mended, then verify again. */
@@ -164,7 +165,7 @@ async function walkAll(
 	async function again(
 		rows: readonly LookupRow[],
 	): Promise<readonly LookupRow[]> {
-		return all(await storage.lookups(rows)).filter((row) => row !== null);
+		return unwrap(await storage.lookups(rows)).filter((row) => row !== null);
 	}
 
 	async function objects(): Promise<void> {
@@ -194,7 +195,7 @@ async function walkAll(
 				for await (const rows of storage.walkEdges(shard, mapping)) {
 					const keys = rows.map(({ from, to }) => ({ mapping, from, to }));
 					const reread = async (): Promise<readonly Edge[]> =>
-						all(await storage.edges(keys)).filter((edge) => edge !== null);
+						unwrap(await storage.edges(keys)).filter((edge) => edge !== null);
 					await report(async (time) =>
 						checkEdges(store, mapping, time === 0 ? rows : await reread()),
 					);

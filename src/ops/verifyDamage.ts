@@ -1,5 +1,5 @@
 /** What can be wrong with a graph, and how it is told. */
-export const DAMAGE = {
+const DAMAGE = {
 	"not JSON": "objects whose stored text is not JSON",
 	pending: "objects that wait for their names, and nothing owes them",
 	"reference to nothing": "references that lead to no object",

@@ -1,3 +1,4 @@
+import { unwrap } from "../graph/answers.ts";
 import { mappingOf } from "../graph/debts.ts";
 import type { Store } from "../graph/store.ts";
 import { type Id, unpackId } from "../id/ids.ts";
@@ -7,7 +8,6 @@ import type { Damage } from "./verifyDamage.ts";
 import { mendFollowed, mendPair } from "./verifyMend.ts";
 import { aboutEdge } from "./verifyOwed.ts";
 import {
-	all,
 	type Content,
 	isLivingContent,
 	readContents,
@@ -55,7 +55,7 @@ async function checkSources(
 	const inverses =
 		inverse === null
 			? []
-			: all(
+			: unwrap(
 					await store.storage.edges(
 						edges.map(({ from, to }) => ({
 							mapping: inverse,
@@ -103,7 +103,7 @@ async function checkInverses(
 		from: to,
 		to: from,
 	}));
-	const sources = all(await store.storage.edges(keys));
+	const sources = unwrap(await store.storage.edges(keys));
 	return edges
 		.filter((_, at) => sources[at] === null)
 		.map((edge) => ({

@@ -1,3 +1,4 @@
+import { unwrap } from "../graph/answers.ts";
 import type { Store } from "../graph/store.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
@@ -9,7 +10,6 @@ import {
 } from "../storage/port.ts";
 import type { Damage } from "./verifyDamage.ts";
 import { recount } from "./verifyMend.ts";
-import { all } from "./verifyRead.ts";
 
 /** A list's row beside what its present edges come to. */
 export interface Counted {
@@ -91,7 +91,7 @@ export async function countAgain(
 		let top = 0;
 		let after: Position | undefined;
 		for (;;) {
-			const [page] = all(
+			const [page] = unwrap(
 				await storage.scan([
 					{
 						mapping,

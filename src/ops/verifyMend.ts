@@ -1,3 +1,4 @@
+import { unwrap } from "../graph/answers.ts";
 import { applyEdges, type OwedEdge } from "../graph/debts.ts";
 import { claimsOf, newNonce } from "../graph/names.ts";
 import type { Store } from "../graph/store.ts";
@@ -11,7 +12,7 @@ import {
 	REMOVED,
 } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
-import { all, isLivingContent, readContents, versionOf } from "./verifyRead.ts";
+import { isLivingContent, readContents, versionOf } from "./verifyRead.ts";
 
 /**
  * Repairs, each of one thing, each reading anew what it mends. They are made
@@ -29,7 +30,7 @@ export async function mendPair(
 ): Promise<void> {
 	const keys = [{ mapping: source, from, to }];
 	if (inverse !== null) keys.push({ mapping: inverse, from: to, to: from });
-	const [told = null, back = null] = all(await store.storage.edges(keys));
+	const [told = null, back = null] = unwrap(await store.storage.edges(keys));
 	const contents = await readContents(store.storage, [from, to]);
 	const isWhole = [from, to].every(
 		(id) => unpackId(id).local === 0 || contents.get(id) !== "absent",
@@ -39,7 +40,7 @@ export async function mendPair(
 	const { state, version, sequence } = truth;
 	for (const { mapping, from, to } of keys) {
 		const edge = { mapping: mapping.name, from, to, state, version, sequence };
-		await applyEdges(store, unpackId(from).shard, [edge]);
+		await applyEdges(store, [edge]);
 	}
 }
 
@@ -67,7 +68,7 @@ export async function mendFollowed(
 	id: Id,
 ): Promise<void> {
 	if (mapping.inverse?.kind !== "reference") return;
-	const [edge = null] = all(
+	const [edge = null] = unwrap(
 		await store.storage.edges([{ mapping, from, to: id }]),
 	);
 	const data = (await readContents(store.storage, [id])).get(id) ?? "absent";
@@ -94,7 +95,7 @@ export async function mendFollowed(
 		version,
 		sequence: null,
 	};
-	await applyEdges(store, unpackId(from).shard, [owed]);
+	await applyEdges(store, [owed]);
 }
 
 /** A list's own row, by counting its edges under its lock. */
@@ -109,7 +110,7 @@ export async function recount(store: Store, list: ListKey): Promise<void> {
 /** A lookup row that nothing holds. */
 export async function dropLookup(store: Store, row: LookupRow): Promise<void> {
 	const { name, key, id, nonce } = row;
-	all(
+	unwrap(
 		await store.setLookups([{ name, key, expect: { id, nonce }, next: null }]),
 	);
 }
@@ -141,12 +142,12 @@ export async function holdName(
 			);
 	for (const claim of claimsOf(store, id, named)) {
 		if (claim.name !== name) continue;
-		const [row = null] = all(await store.storage.lookups([claim]));
+		const [row = null] = unwrap(await store.storage.lookups([claim]));
 		if (row !== null && (await holds(store, row))) {
 			if (row.id === id) return;
 			throw new Error(`${row.id} holds it too`);
 		}
-		all(
+		unwrap(
 			await store.setLookups([
 				{
 					name,

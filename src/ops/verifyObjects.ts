@@ -1,3 +1,4 @@
+import { unwrap } from "../graph/answers.ts";
 import { claimsOf } from "../graph/names.ts";
 import { settleNames } from "../graph/settle.ts";
 import type { Store } from "../graph/store.ts";
@@ -9,12 +10,7 @@ import type { JsonObject } from "../util/json.ts";
 import type { Damage } from "./verifyDamage.ts";
 import { holdName, mendFollowed } from "./verifyMend.ts";
 import { aboutEdge, aboutKey } from "./verifyOwed.ts";
-import {
-	all,
-	type Content,
-	isLivingContent,
-	readContents,
-} from "./verifyRead.ts";
+import { type Content, isLivingContent, readContents } from "./verifyRead.ts";
 
 interface Living {
 	readonly id: Id;
@@ -95,7 +91,7 @@ async function checkLists(
 		}),
 	);
 	if (keys.length === 0) return [];
-	const edges = all(await store.storage.edges(keys));
+	const edges = unwrap(await store.storage.edges(keys));
 	return keys
 		.filter((_, at) => edges[at]?.state !== PRESENT)
 		.map(({ mapping, from, to }) => ({
@@ -134,7 +130,7 @@ async function checkNames(
 		return [...claims, ...bare];
 	});
 	if (wanted.length === 0) return [];
-	const rows = all(await store.storage.lookups(wanted));
+	const rows = unwrap(await store.storage.lookups(wanted));
 	return wanted
 		.filter(({ id, nonce }, at) => {
 			const row = rows[at] as LookupRow | null;

@@ -1,25 +1,17 @@
-import { CorkboardError } from "../errors.ts";
+import { unwrap } from "../graph/answers.ts";
 import type { Id } from "../id/ids.ts";
-import type { Answer, Storage } from "../storage/port.ts";
+import type { Storage } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /** An object as verify sees it: its content, or that it has no row, or that its text is not JSON. */
 export type Content = JsonObject | "absent" | "not JSON";
-
-/** All answers, or the first error: what cannot be read cannot be verified. */
-export function all<T>(answers: readonly Answer<T>[]): readonly T[] {
-	return answers.map((answer) => {
-		if (answer instanceof CorkboardError) throw answer;
-		return answer;
-	});
-}
 
 export async function readContents(
 	storage: Storage,
 	ids: Iterable<Id>,
 ): Promise<ReadonlyMap<Id, Content>> {
 	const unique = [...new Set(ids)];
-	const texts = unique.length > 0 ? all(await storage.objects(unique)) : [];
+	const texts = unique.length > 0 ? unwrap(await storage.objects(unique)) : [];
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }
 

@@ -14,7 +14,7 @@ import { resolvers } from "../../src/graphql/resolvers/all.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createCursors } from "../../src/id/cursors.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
-import { fieldFaults } from "../../src/model/fieldFault.ts";
+import { fieldReaders } from "../../src/model/storedFields.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import { importLines } from "../../src/ops/import.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
@@ -170,7 +170,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	const { lines, changes } = history();
 	await storage.init();
 	const { bad } = await importLines(store, texts(lines), {
-		faultOf: fieldFaults(schema),
+		fields: fieldReaders(schema),
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
 	});
 	assert.equal(bad, 0, "every line is good");
@@ -270,7 +270,7 @@ function contextOf(store: Store, { viewer }: Operation): RequestContext {
 	const graph = createView(store, viewer);
 	return {
 		graph,
-		writes: createWrites(store, graph.forget),
+		writes: (call) => createWrites(store, graph.forget, call),
 		viewer,
 		signToken: async (id) => `token of ${id}`,
 		now: () => new Date(Date.now()),

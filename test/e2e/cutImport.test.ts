@@ -59,6 +59,11 @@ describe("an import that is cut off in the middle", {
 
 			const again = await runProgram(["import", "-"], { env, input: LARGE });
 			assert.equal(again.code, 0, again.err);
+			assert.equal(
+				again.err.includes("waiting for the lease of an import that was cut"),
+				signal === "SIGKILL",
+				again.err,
+			);
 			const third = await runProgram(["import", "-"], { env, input: LARGE });
 			assert.match(
 				third.out,

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { readLease } from "../../src/graph/lease.ts";
-import { Sweeper } from "../../src/graph/sweeper.ts";
+import { Sweeper, sweep } from "../../src/graph/sweeper.ts";
 import { PRESENT, type Storage } from "../../src/storage/port.ts";
+import { heard } from "../helpers/heard.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, startFleet } from "./fleet.ts";
 import { makePin } from "./subjects.ts";
@@ -79,6 +81,30 @@ describe("the sweepers of a fleet", () => {
 			await second[Symbol.asyncDispose]();
 		}
 		assert.equal(await readLease(b.process.storage, LEASE), null);
+	});
+
+	it("pay what many users wait for in as many statements as what two wait for", async () => {
+		await using process = await openProcess(fleet.addresses);
+		const { storage, store } = process;
+		const statements = async (count: number) => {
+			for (let n = 0; n < count; n++) {
+				const username = `waits_${count}_${n}`;
+				const nonces = { username: "n" };
+				const data = { username, nonces, state: "pending", version: 1 };
+				await storage.transact({
+					shard: 0,
+					creates: [{ type: "User", data }],
+					decide: ({ created }) => ({ result: null, debt: { names: created } }),
+				});
+			}
+			const heardOf = await heard<Statement>(CHANNELS.statement, async () => {
+				assert.deepEqual(await sweep(store, 0), { paid: count, left: 0 });
+			});
+			return heardOf.map(({ name }) => name);
+		};
+		await sweep(store, 0);
+		const many = await statements(50);
+		assert.deepEqual(many, await statements(2));
 	});
 
 	it("sweep also where the lease's own shard does not answer", async () => {

@@ -23,7 +23,7 @@ async function mutate(
 		args: { input },
 		context: {
 			graph,
-			writes: createWrites(at.store, () => graph.forget()),
+			writes: (call) => createWrites(at.store, () => graph.forget(), call),
 			viewer,
 			signToken: async (id: Id) => `token of ${id}`,
 			now: () => new Date(),

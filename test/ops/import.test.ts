@@ -65,6 +65,40 @@ describe("an import", () => {
 		});
 	});
 
+	it("stores fields trimmed, nothing for a blank or a null, and names a user without a name by the username", async () => {
+		await using graph = await openEmbedded();
+		const { bad } = await importAll(
+			graph,
+			[
+				{
+					type: "User",
+					key: "u:ada",
+					fields: { username: "Ada", name: " ", bio: " Bakes\n", email: " " },
+				},
+				{
+					type: "Board",
+					key: "b:1",
+					fields: { owner: "u:ada", name: " One ", secret: null },
+				},
+			],
+			{ now: () => START },
+		);
+		assert.deepEqual(bad, []);
+		const own = { created_at: "2026-11-20T12:00:00.000Z", version: 1 };
+		const { nonces: _, ...user } = await contentOf(graph, "u:ada");
+		assert.deepEqual(user, {
+			username: "Ada",
+			name: "Ada",
+			bio: "Bakes",
+			...own,
+		});
+		assert.deepEqual(await contentOf(graph, "b:1"), {
+			name: "One",
+			user_id: await idOf(graph, "u:ada"),
+			...own,
+		});
+	});
+
 	it("gives a pin its board's owner when the board came with an earlier run", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [ada, board]);
@@ -86,7 +120,7 @@ describe("an import", () => {
 			{
 				type: "User",
 				key: "u:x",
-				fields: { username: "x", name: "X", nick: 1 },
+				fields: { username: "xyz", name: "X", nick: 1 },
 			},
 			{ type: "User", key: "u:x", fields: { username: 7, name: "X" } },
 			{ type: "User", key: "u:x", fields: { name: "X" } },
@@ -109,6 +143,9 @@ describe("an import", () => {
 			like("b:1", "u:ada"),
 			{ edge: "followUser", from: "u:ada", to: "u:ada" },
 			like("u:ada", "p:7"),
+			{ type: "Board", key: "b:x", fields: { owner: "u:ada", name: " \t" } },
+			pin(8, { link: "ftp://example.com" }),
+			{ type: "User", key: "u:x", fields: { username: " eve", name: "Eve" } },
 			pin(7),
 		]);
 		assert.deepEqual(bad, [
@@ -137,8 +174,11 @@ describe("an import", () => {
 			'line 25: from must be the key of a User but got: "b:1", a Board',
 			"line 26: from and to must be two, but got the same key",
 			'line 27: to: nothing before this line has the key "p:7"',
+			"line 28: Board needs the field name",
+			'line 29: link expected an http or https address but got: "ftp://example.com"',
+			'line 30: username expected 3 to 30 of A-Z a-z 0-9 _ but got: " eve"',
 		]);
-		assert.equal(report.bad, 25);
+		assert.equal(report.bad, 28);
 		assert.deepEqual(report.objects, { User: 1, Board: 1, Pin: 1 });
 	});
 

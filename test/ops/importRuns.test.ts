@@ -9,12 +9,16 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../src/demo/graph.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { fieldFaults } from "../../src/model/fieldFault.ts";
+import { fieldReaders } from "../../src/model/storedFields.ts";
 import { importLines } from "../../src/ops/import.ts";
 import { takeLease } from "../../src/ops/importLease.ts";
 import type { ImportProgress } from "../../src/ops/importProgress.ts";
 import { verify } from "../../src/ops/verify.ts";
-import { REMOVED, type Storage } from "../../src/storage/port.ts";
+import {
+	type LookupChange,
+	REMOVED,
+	type Storage,
+} from "../../src/storage/port.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
 import {
 	ada,
@@ -194,18 +198,61 @@ describe("an import that is run again", () => {
 
 	it("takes over from one that ended without a word, once its lease is over", async () => {
 		await using graph = await openEmbedded();
-		await graph.storage.setLookups([
-			{
-				name: "import state",
-				key: "lease",
-				expect: null,
-				next: { id: "0" as Id, nonce: `${Date.now() + 400} gone` },
-			},
-		]);
+		await leave(graph.storage, 400);
 		const began = Date.now();
-		const { report } = await importAll(graph, [ada]);
+		const waiting: string[] = [];
+		const { report } = await importAll(graph, [ada], {
+			onWaiting: (what) => waiting.push(what),
+		});
 		assert.deepEqual(report.objects, { User: 1 });
 		assert.ok(Date.now() - began >= 390);
+		assert.deepEqual(waiting, []);
+	});
+
+	it("tells once what it waits for, after a second", async () => {
+		await using graph = await openEmbedded();
+		await leave(graph.storage, 2_000);
+		const began = Date.now();
+		const told: number[] = [];
+		await importAll(graph, [ada], {
+			onWaiting(what) {
+				assert.equal(
+					what,
+					"the lease of an import that was cut off, at most 5 seconds",
+				);
+				told.push(Date.now() - began);
+			},
+		});
+		assert.equal(told.length, 1);
+		assert.ok((told[0] ?? 0) >= 990, `expected a second but got: ${told}`);
+	});
+
+	it("stops when a key it made an object for leads to another's", async () => {
+		let isRacing = true;
+		await using graph = await openEmbedded({
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						const value: unknown = Reflect.get(target, name, target);
+						if (typeof value !== "function") return value;
+						if (name !== "setLookups") return value.bind(target);
+						return async (changes: readonly LookupChange[]) => {
+							const own = changes.find((change) => change.name === "import");
+							if (own !== undefined && isRacing) {
+								isRacing = false;
+								const next = { id: "1" as Id, nonce: "" };
+								await target.setLookups([{ ...own, next }]);
+							}
+							return target.setLookups(changes);
+						};
+					},
+				}),
+		});
+		await assert.rejects(importAll(graph, [ada]), {
+			code: "BAD_DATA",
+			message:
+				/^expected the import key u:ada to lead to the User \d+ just made but got another object; another import was at work$/,
+		});
 	});
 
 	it("goes no further once somebody took its lease", async () => {
@@ -230,7 +277,7 @@ describe("an import that is run again", () => {
 		);
 		const told: ImportProgress[] = [];
 		await importLines(graph.store, Readable.from([bytes]), {
-			faultOf: fieldFaults(theModel().schema),
+			fields: fieldReaders(theModel().schema),
 			totalBytes: bytes.length,
 			onProgress: (progress) => told.push(progress),
 		});
@@ -242,6 +289,13 @@ describe("an import that is run again", () => {
 		assert.ok((first.secondsLeft ?? -1) >= 0);
 	});
 });
+
+/** The lease of an import that was killed, good for so many milliseconds more. */
+async function leave(storage: Storage, ms: number): Promise<void> {
+	const next = { id: "0" as Id, nonce: `${Date.now() + ms} gone` };
+	const row = { name: "import state", key: "lease", expect: null, next };
+	await storage.setLookups([row]);
+}
 
 /** Import in a process of its own, killed so many milliseconds after it began to write. Answers whether it died of that. */
 async function importing(

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
+import type { Fault, Rule } from "../../model/fieldRules.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
-import type { Fault, Rule } from "./rules.ts";
 
 /** A field of an input: its rule, and what its absence and `null` mean. */
 export type Field<T> = (

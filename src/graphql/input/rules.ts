@@ -1,91 +1,13 @@
 import { type Id, parseId } from "../../id/ids.ts";
-import { quoted } from "./quote.ts";
+import { expected, faulty, type Rule, slug } from "../../model/fieldRules.ts";
 
-/**
- * What a field of an input may hold. A rule is asked about a value that was
- * given, and answers it as it is stored (null for a text left blank), or every
- * fault it has.
- */
-export type Rule<T> = (given: unknown) => Ruled<T>;
-export type Ruled<T> =
-	| { readonly value: T | null }
-	| { readonly faults: readonly Fault[] };
-
-export interface Fault {
-	/** From the field on: empty, or `.url`. */
-	readonly path: string;
-	readonly problem: string;
-}
+/** Rules of what inputs hold besides the fields of objects, which are in model/fieldRules.ts. */
 
 /** An id as a client names it. `"reserved"` is well formed and names nothing. */
 export type GivenId = Id | "reserved";
 
-/** Most code points of each text (CONTRACT, "Types"). */
-export const MAX_NAME = 100;
-export const MAX_BIO = 500;
-export const MAX_DESCRIPTION = 500;
-export const MAX_DETAILS = 1_000;
-export const MAX_TEXT = 2_000;
-const MAX_ALT = 500;
-const MAX_URL = 2_048;
-/** The longest path RFC 5321 §4.5.3.1.3 lets through, less its angle brackets. */
-const MAX_EMAIL = 254;
 const MAX_SLUGS = 10;
-
-const USERNAME = /^[A-Za-z0-9_]{3,30}$/;
-/** An interest's first name is made of its slug, so it has a name's length. */
-const SLUG = /^[a-z0-9-]{1,100}$/;
-const EMAIL = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u;
-const WEB_ADDRESS = /^https?:\/\/[^\s\p{C}]+$/iu;
 const KEY = /^[\x20-\x7e]{1,100}$/;
-
-export const isUsername = (text: string): boolean => USERNAME.test(text);
-export const isSlug = (text: string): boolean => SLUG.test(text);
-
-/** Text, trimmed. Its length is counted in code points: an emoji of one is one character. */
-export function text(max: number): Rule<string> {
-	return (given) => {
-		if (typeof given !== "string") return expected("text", given);
-		if (!given.isWellFormed()) {
-			return faulty("expected text but got an unpaired surrogate");
-		}
-		if (given.includes("\0")) {
-			return faulty("expected text but got a NUL character");
-		}
-		const trimmed = given.trim();
-		const length = codePoints(trimmed);
-		if (length > max) {
-			return faulty(`expected at most ${max} characters but got: ${length}`);
-		}
-		return { value: trimmed === "" ? null : trimmed };
-	};
-}
-
-export const webAddress: Rule<string> = (given) => {
-	const ruled = text(MAX_URL)(given);
-	if ("faults" in ruled || ruled.value === null) return ruled;
-	// The parser alone would let "http:example.com" and inner line breaks pass.
-	return WEB_ADDRESS.test(ruled.value) && URL.canParse(ruled.value)
-		? ruled
-		: expected("an http or https address", given);
-};
-
-/** Kept as it was given, so nothing is trimmed. */
-export const username: Rule<string> = (given) =>
-	typeof given === "string" && isUsername(given)
-		? { value: given }
-		: expected("3 to 30 of A-Z a-z 0-9 _", given);
-
-/** Plausible, no more: only a letter sent there would prove it. Not repeated in the error, which is logged. */
-export const email: Rule<string> = (given) => {
-	const ruled = text(MAX_EMAIL)(given);
-	if ("faults" in ruled || ruled.value === null) return ruled;
-	return EMAIL.test(ruled.value)
-		? ruled
-		: faulty(
-				"expected an e-mail address (one @, no spaces) but got something else",
-			);
-};
 
 export const id: Rule<GivenId> = (given) => {
 	const parsed = typeof given === "string" ? parseId(given) : "malformed";
@@ -112,76 +34,11 @@ export const slugs: Rule<readonly string[]> = (given) => {
 			`expected at most ${MAX_SLUGS} slugs but got: ${given.length}`,
 		);
 	}
-	const faults = given.flatMap((slug: unknown, index) =>
-		typeof slug === "string" && isSlug(slug)
-			? []
-			: [
-					{
-						path: `[${index}]`,
-						problem: `expected 1 to 100 of a-z 0-9 - but got: ${quoted(slug)}`,
-					},
-				],
-	);
+	const faults = given.flatMap((one: unknown, index) => {
+		const ruled = slug(one);
+		return "faults" in ruled
+			? ruled.faults.map((fault) => ({ ...fault, path: `[${index}]` }))
+			: [];
+	});
 	return faults.length > 0 ? { faults } : { value: [...new Set(given)] };
 };
-
-export interface Image {
-	readonly [part: string]: string | number;
-	readonly url: string;
-}
-
-export const image: Rule<Image> = (given) => {
-	if (typeof given !== "object" || given === null) {
-		return expected("an image", given);
-	}
-	const parts: Readonly<Record<string, unknown>> = { ...given };
-	const ruled = {
-		url: webAddress(parts.url),
-		width: optional(pixels, parts.width),
-		height: optional(pixels, parts.height),
-		alt: optional(text(MAX_ALT), parts.alt),
-	};
-	const faults = Object.entries(ruled).flatMap(([part, answer]) =>
-		"faults" in answer
-			? answer.faults.map((fault) => ({ ...fault, path: `.${part}` }))
-			: [],
-	);
-	const url = "value" in ruled.url ? ruled.url.value : null;
-	if (url === null || faults.length > 0) {
-		return {
-			faults:
-				"value" in ruled.url && url === null
-					? [{ path: ".url", problem: "must not be empty" }, ...faults]
-					: faults,
-		};
-	}
-	const value: Record<string, string | number> & { url: string } = { url };
-	for (const part of ["width", "height", "alt"] as const) {
-		const answer = ruled[part];
-		if ("value" in answer && answer.value !== null) value[part] = answer.value;
-	}
-	return { value };
-};
-
-const pixels: Rule<number> = (given) =>
-	typeof given === "number" && Number.isSafeInteger(given) && given > 0
-		? { value: given }
-		: expected("a positive number of pixels", given);
-
-function optional<T>(rule: Rule<T>, given: unknown): Ruled<T> {
-	return given === undefined || given === null ? { value: null } : rule(given);
-}
-
-function expected(what: string, given: unknown): Ruled<never> {
-	return faulty(`expected ${what} but got: ${quoted(given)}`);
-}
-
-function faulty(problem: string): Ruled<never> {
-	return { faults: [{ path: "", problem }] };
-}
-
-function codePoints(given: string): number {
-	let count = 0;
-	for (const _ of given) count += 1;
-	return count;
-}

@@ -1,14 +1,8 @@
+import { fieldRules } from "../../model/fieldRules.ts";
 import type { Resolvers } from "../../plan/types.ts";
 import type { RequestContext } from "../context.ts";
 import { kept, optional, required } from "../input/read.ts";
-import {
-	flag,
-	id,
-	idempotencyKey,
-	MAX_DESCRIPTION,
-	MAX_NAME,
-	text,
-} from "../input/rules.ts";
+import { flag, id, idempotencyKey } from "../input/rules.ts";
 import { setsEdge } from "./edgeMutations.ts";
 import { onViewersList } from "./membership.ts";
 import { idempotency, mutation } from "./mutation.ts";
@@ -19,8 +13,8 @@ const createBoard = mutation(
 	{
 		name: "createBoard",
 		input: {
-			name: required(text(MAX_NAME)),
-			description: optional(text(MAX_DESCRIPTION)),
+			name: required(fieldRules["Board.name"]),
+			description: optional(fieldRules["Board.description"]),
 			secret: optional(flag),
 			idempotencyKey: optional(idempotencyKey),
 		},
@@ -46,8 +40,8 @@ const updateBoard = mutation(
 		name: "updateBoard",
 		input: {
 			id: required(id),
-			name: kept(text(MAX_NAME)),
-			description: optional(text(MAX_DESCRIPTION)),
+			name: kept(fieldRules["Board.name"]),
+			description: optional(fieldRules["Board.description"]),
 			secret: kept(flag),
 		},
 		reads: () => 1,

@@ -1,7 +1,8 @@
+import { fieldRules } from "../../model/fieldRules.ts";
 import type { Resolvers } from "../../plan/types.ts";
 import type { RequestContext } from "../context.ts";
 import { optional, required } from "../input/read.ts";
-import { id, idempotencyKey, MAX_TEXT, text } from "../input/rules.ts";
+import { id, idempotencyKey } from "../input/rules.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { stored } from "./stored.ts";
 import { owned, visible } from "./visible.ts";
@@ -11,7 +12,7 @@ const addComment = mutation(
 		name: "addComment",
 		input: {
 			pinId: required(id),
-			text: required(text(MAX_TEXT)),
+			text: required(fieldRules["Comment.text"]),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 1,

@@ -2,11 +2,11 @@ import type { Call } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Graph, Writes } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
+import type { Fault } from "../../model/fieldRules.ts";
 import type { BatchResolver } from "../../plan/types.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import type { RequestContext } from "../context.ts";
 import { type Input, readInput, requestOf, type Shape } from "../input/read.ts";
-import type { Fault } from "../input/rules.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 
 /** What a mutation works with, its viewer and its input checked. */
@@ -39,7 +39,7 @@ export function mutation<S extends Shape>(
 		if (context.viewer === null) throw unauthenticated(definition.name);
 		return apply(input(), {
 			graph: context.graph,
-			writes: context.writes,
+			writes: context.writes(call),
 			viewer: context.viewer,
 			now: context.now(),
 			call,

@@ -1,15 +1,8 @@
+import { fieldRules } from "../../model/fieldRules.ts";
 import type { Resolvers } from "../../plan/types.ts";
 import type { RequestContext } from "../context.ts";
 import { optional, required } from "../input/read.ts";
-import {
-	id,
-	idempotencyKey,
-	image,
-	MAX_DETAILS,
-	slugs,
-	text,
-	webAddress,
-} from "../input/rules.ts";
+import { id, idempotencyKey, slugs } from "../input/rules.ts";
 import { setsEdge } from "./edgeMutations.ts";
 import { filePin, interestsOf } from "./filing.ts";
 import { onViewersList } from "./membership.ts";
@@ -23,9 +16,9 @@ const createPin = mutation(
 		name: "createPin",
 		input: {
 			boardId: required(id),
-			details: optional(text(MAX_DETAILS)),
-			link: optional(webAddress),
-			image: optional(image),
+			details: optional(fieldRules["Pin.details"]),
+			link: optional(fieldRules["Pin.link"]),
+			image: optional(fieldRules["Pin.image"]),
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
 		},
@@ -59,7 +52,7 @@ const repin = mutation(
 		input: {
 			pinId: required(id),
 			boardId: required(id),
-			details: optional(text(MAX_DETAILS)),
+			details: optional(fieldRules["Pin.details"]),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 2,
@@ -94,9 +87,9 @@ const updatePin = mutation(
 		name: "updatePin",
 		input: {
 			id: required(id),
-			details: optional(text(MAX_DETAILS)),
-			link: optional(webAddress),
-			image: optional(image),
+			details: optional(fieldRules["Pin.details"]),
+			link: optional(fieldRules["Pin.link"]),
+			image: optional(fieldRules["Pin.image"]),
 		},
 		reads: () => 1,
 	},

@@ -1,9 +1,10 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
+import { isSlug, isUsername } from "../../model/fieldRules.ts";
 import type { BatchResolver, Resolvers } from "../../plan/types.ts";
+import { quoted } from "../../util/quoted.ts";
 import type { RequestContext } from "../context.ts";
-import { quoted } from "../input/quote.ts";
-import { id, isSlug, isUsername } from "../input/rules.ts";
+import { id } from "../input/rules.ts";
 import { rootField } from "./rootField.ts";
 import { lookupOf } from "./stored.ts";
 

@@ -1,17 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
+import { fieldRules } from "../../model/fieldRules.ts";
 import type { BatchResolver, Resolvers } from "../../plan/types.ts";
 import type { RequestContext } from "../context.ts";
 import { kept, optional, required } from "../input/read.ts";
-import {
-	email,
-	id,
-	idempotencyKey,
-	MAX_BIO,
-	MAX_NAME,
-	text,
-	username,
-	webAddress,
-} from "../input/rules.ts";
+import { id, idempotencyKey } from "../input/rules.ts";
 import { setsEdge } from "./edgeMutations.ts";
 import { onViewersList } from "./membership.ts";
 import { idempotency, mutation, openMutation } from "./mutation.ts";
@@ -29,22 +21,22 @@ const createUser = openMutation(
 	{
 		name: "createUser",
 		input: {
-			username: required(username),
-			name: optional(text(MAX_NAME)),
-			email: optional(email),
-			bio: optional(text(MAX_BIO)),
-			website: optional(webAddress),
-			avatarUrl: optional(webAddress),
+			username: required(fieldRules["User.username"]),
+			name: optional(fieldRules["User.name"]),
+			email: optional(fieldRules["User.email"]),
+			bio: optional(fieldRules["User.bio"]),
+			website: optional(fieldRules["User.website"]),
+			avatarUrl: optional(fieldRules["User.avatarUrl"]),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 1,
 	},
 	async (read, context, call) => {
 		const input = read();
-		const { graph, writes } = context;
+		const { graph } = context;
 		const now = context.now();
 		const user = await oneMessage(
-			writes.create({
+			context.writes(call).create({
 				type: "User",
 				data: stored(graph.model, "User", {
 					username: input.username,
@@ -71,12 +63,12 @@ const updateUser = mutation(
 	{
 		name: "updateUser",
 		input: {
-			username: kept(username),
-			name: kept(text(MAX_NAME)),
-			email: optional(email),
-			bio: optional(text(MAX_BIO)),
-			website: optional(webAddress),
-			avatarUrl: optional(webAddress),
+			username: kept(fieldRules["User.username"]),
+			name: kept(fieldRules["User.name"]),
+			email: optional(fieldRules["User.email"]),
+			bio: optional(fieldRules["User.bio"]),
+			website: optional(fieldRules["User.website"]),
+			avatarUrl: optional(fieldRules["User.avatarUrl"]),
 		},
 		reads: () => 0,
 	},

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import type { Rule } from "../../src/model/fieldRules.ts";
+import { quoted } from "../../src/util/quoted.ts";
+
+/** A value as it is stored. */
+export function passes<T>(
+	rule: Rule<T>,
+	given: unknown,
+	value: T | null,
+): void {
+	assert.deepEqual(rule(given), { value });
+}
+
+/** The faults, each as `path: problem`. */
+export function faults(rule: Rule<unknown>, given: unknown): readonly string[] {
+	const ruled = rule(given);
+	assert.ok("faults" in ruled, `expected a fault for ${quoted(given)}`);
+	return ruled.faults.map(({ path, problem }) => `${path}: ${problem}`);
+}
