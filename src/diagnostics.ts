@@ -96,7 +96,57 @@ export type CacheLayer = "request" | "process" | "memcached" | "redis";
 export interface Trace {
 	statement(statement: Statement): void;
 	cache(layer: CacheLayer, hits: number, misses: number): void;
+	/** A write begins; what it causes is told to what this gives. */
+	write(write: WriteBegun): WriteTrace;
 }
+
+export interface WriteBegun {
+	/**
+	 * - `transaction`: on one shard.
+	 * - `names`: natural keys claimed or given up.
+	 * - `settle`: debts that were paid are forgotten.
+	 * - `clear`: shared caches are told once more to forget.
+	 */
+	readonly verb: "transaction" | "names" | "settle" | "clear";
+	/** Names of mappings, types and lookups that it may change; never a value. */
+	readonly changes: readonly string[];
+	readonly shards: readonly number[];
+}
+
+/** Why a write is begun anew: it met another one, its connection was dead, or its host takes no writes for now. */
+export type Again = "conflict" | "lost" | "readOnly";
+
+/** What one write caused. */
+export interface WriteTrace {
+	statement(statement: Statement): void;
+	/** What it did is undone, and it runs from its beginning. */
+	again(why: Again): void;
+	/** So many others were one transaction of the database with it: the statements are those of all. */
+	together(others: number): void;
+	/** Keys of a shared cache got tombstones, or were deleted, if it acknowledged. */
+	cache(
+		verb: "bury" | "clear",
+		layer: CacheLayer,
+		keys: number,
+		ok: boolean,
+	): void;
+	end(ended: WriteEnded): void;
+	/** Instead: whether it was done is then unknown, or it was not. */
+	fail(thrown: unknown): void;
+	/** What it owed was paid, and is forgotten. */
+	paid(): void;
+}
+
+export interface WriteEnded {
+	/** Objects, edges and names; not counts of lists, nor the outbox. */
+	readonly written: number;
+	/** How many of each kind, such as `edges`. */
+	readonly owes: Readonly<Record<string, number>>;
+}
+
+/** What a driver tells: reads are not begun anew. */
+export type StatementTrace = Pick<Trace, "statement"> &
+	Partial<Pick<WriteTrace, "again">>;
 
 /** What goes along with every read, down to the driver. */
 export interface Call {

@@ -1,9 +1,9 @@
 import { readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { isLiving } from "../graph/rules.ts";
-import { MAX_ACCOUNT } from "../graphql/input/storedFaults.ts";
 import { changed, type Fields } from "../graphql/resolvers/stored.ts";
 import { type Id, parseId } from "../id/ids.ts";
+import { MAX_ACCOUNT } from "../model/fieldRules.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import type { Corkboard } from "./open.ts";
@@ -35,9 +35,8 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	try {
 		await corkboard
 			.request(null)
-			.writes.modify(user, (data) =>
-				changed(corkboard.model, "User", data, changes),
-			);
+			.writes()
+			.modify(user, (data) => changed(corkboard.model, "User", data, changes));
 	} catch (thrown) {
 		if (thrown instanceof CorkboardError && thrown.code === "CONFLICT") {
 			throw new CorkboardError(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type Trace } from "../diagnostics.ts";
+import { CHANNELS, type StatementTrace } from "../diagnostics.ts";
 import type { Connection, Sql } from "./connection.ts";
 import type { Address, Done, Row } from "./driver.ts";
 import { MysqlFailure, UnknownOutcome } from "./failure.ts";
@@ -20,7 +20,7 @@ export interface HostLimits {
 export interface Asked {
 	readonly shard: number;
 	readonly limit: Limit;
-	readonly trace?: Trace | undefined;
+	readonly trace?: StatementTrace | undefined;
 	/** What rows count as, where not each as one. */
 	readonly count?: (rows: readonly Row[]) => number;
 }
@@ -78,7 +78,7 @@ export class Host implements AsyncDisposable {
 
 	/** A write of one statement, which may be repeated without harm: it is, after a deadlock, or if the connection turns out to be dead. */
 	run(sql: Sql, asked: Asked): Promise<Done> {
-		return retried(asked.limit, () =>
+		return retried(asked, () =>
 			this.#single(asked, (connection) => this.#run(connection, sql, asked)),
 		);
 	}
@@ -92,8 +92,8 @@ export class Host implements AsyncDisposable {
 		asked: Asked,
 		body: (statements: Statements) => Promise<Verdict<T>>,
 	): Promise<T> {
-		return retried(asked.limit, () =>
-			this.#lent(this.#transactions, asked.limit, (connection) =>
+		return retried(asked, () =>
+			this.#lent(this.#transactions, asked, (connection) =>
 				this.#attempt(connection, asked, body),
 			),
 		);
@@ -107,10 +107,10 @@ export class Host implements AsyncDisposable {
 	}
 
 	#single<T>(
-		{ limit }: Asked,
+		asked: Asked,
 		use: (connection: Connection) => Promise<T>,
 	): Promise<T> {
-		return this.#lent(this.#singles, limit, use);
+		return this.#lent(this.#singles, asked, use);
 	}
 
 	/**
@@ -119,7 +119,7 @@ export class Host implements AsyncDisposable {
 	 */
 	async #lent<T>(
 		pool: Pool,
-		limit: Limit,
+		{ limit, trace }: Asked,
 		use: (connection: Connection) => Promise<T>,
 	): Promise<T> {
 		const lease = await pool.acquire(limit);
@@ -128,6 +128,7 @@ export class Host implements AsyncDisposable {
 		} catch (thrown) {
 			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
 			pool.dropIdle();
+			trace?.again?.("lost");
 			return lendOnce(pool, await pool.acquire(limit), use);
 		}
 	}
@@ -226,7 +227,10 @@ export class Host implements AsyncDisposable {
 }
 
 /** After a deadlock, or a lock waited for in vain, again and again after a while that differs for all who met. */
-async function retried<T>(limit: Limit, attempt: () => Promise<T>): Promise<T> {
+async function retried<T>(
+	{ limit, trace }: Asked,
+	attempt: () => Promise<T>,
+): Promise<T> {
 	for (let tries = 1; ; tries += 1) {
 		try {
 			return await attempt();
@@ -237,6 +241,7 @@ async function retried<T>(limit: Limit, attempt: () => Promise<T>): Promise<T> {
 				tries < CONFLICT_TRIES &&
 				performance.now() < limit.until;
 			if (!again) throw thrown;
+			trace?.again?.("conflict");
 			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
 		}
 	}

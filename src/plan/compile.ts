@@ -14,6 +14,7 @@ import {
 	OperationTypeNode,
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
+import { isPrivateList } from "../graph/rules.ts";
 import { rootOf } from "../model/rootOf.ts";
 import type { FieldSource, Mapping, Model } from "../model/types.ts";
 import { collectFields, type Fragments } from "./collect.ts";
@@ -247,6 +248,7 @@ export function compile(
 	): Read {
 		if (source.kind === "mapping") {
 			const mapping = mappingOf(source);
+			dependsOnViewer ||= isPrivateList(mapping);
 			const page = innermost(shape);
 			const want = partsOf(page.kind === "object" ? page.only : null);
 			if (nodes !== null && !needsEdges(want)) unused.add(nodes);

@@ -1,6 +1,19 @@
 import type { GraphQLError } from "graphql";
 import type { CacheLayer, Statement } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
+import {
+	type ExplainedWrite,
+	explainedWrite,
+	type WriteRecord,
+	writeKey,
+	writeRecord,
+	writeTrace,
+} from "./explainWrite.ts";
+import {
+	type ExplainedFailure,
+	type Failures,
+	noteFailure,
+} from "./failures.ts";
 import type { Bound } from "./inputs.ts";
 import type { Step } from "./plan.ts";
 import type { Price } from "./price.ts";
@@ -13,9 +26,11 @@ export interface Explained {
 	readonly price: number;
 	readonly limit: number;
 	readonly ms: number;
-	/** Statements that were sent to hosts, and the rows they gave. */
+	/** Statements that were sent to hosts, and the rows they gave or changed, as the hosts count them. */
 	readonly statements: number;
 	readonly rows: number;
+	/** Objects, edges and names that were written. */
+	readonly written: number;
 	readonly steps: readonly ExplainedStep[];
 }
 
@@ -25,24 +40,25 @@ export interface Explanation extends Explained {
 }
 
 export interface ExplainedStep {
-	readonly kind: Step["kind"];
+	/** A write is no step of the plan: it is what a mutation's call did to shards. */
+	readonly kind: Step["kind"] | "write";
 	/** Response keys from the root. */
 	readonly path: string;
 	/** `User.followers` */
 	readonly field: string;
-	/** The mapping, the types, or the resolver's field. */
+	/** The mapping, the types, the resolver's field, or what was written. */
 	readonly reads: string;
 	/** Read together with the scan above it, whose statements and cache answers are those of both. */
 	readonly withPage: boolean;
-	/** A mutation: of its statements only reads are told, not the transaction and what it owed. */
-	readonly writes: boolean;
 	readonly price: number;
 	/** How often it ran: once for each level it was reached on, 0 if nothing led to it. */
 	readonly runs: number;
 	/** How many lists, objects or parents it was asked about. */
 	readonly parents: number;
-	/** Edges of pages, objects that were seen, or values. */
+	/** Edges of pages, objects that were seen, values, or what was written. */
 	readonly answers: number;
+	/** Parents that were answered with an error, by code and host. */
+	readonly failures: readonly ExplainedFailure[];
 	/** Where the parents are: lists and objects live on the shard their id says. */
 	readonly shards: readonly number[];
 	readonly hosts: readonly string[];
@@ -53,6 +69,8 @@ export interface ExplainedStep {
 	readonly at: number;
 	/** From its first start to its last answer. */
 	readonly ms: number;
+	/** What is told of a write only; null for other steps. */
+	readonly write: ExplainedWrite | null;
 	readonly steps: readonly ExplainedStep[];
 }
 
@@ -96,8 +114,16 @@ export function accountOf(
 	const { steps, operation } = bound.plan;
 	const records = new Map(steps.map((step) => [step.number, record()]));
 	/** How many steps each statement was told to. */
-	const told = new Map<Statement, Set<number>>();
+	const told = new Map<Statement, Set<object>>();
 	const start = performance.now();
+	const tell = (
+		to: { readonly statements: Statement[] },
+		statement: Statement,
+	) => {
+		to.statements.push(statement);
+		const others = told.get(statement) ?? new Set();
+		told.set(statement, others.add(to));
+	};
 
 	function tracer(step: Step, parents: readonly unknown[]): StepTrace {
 		const kept = records.get(step.number) as Record;
@@ -111,9 +137,7 @@ export function accountOf(
 		return {
 			trace: {
 				statement(statement) {
-					kept.statements.push(statement);
-					const others = told.get(statement) ?? new Set();
-					told.set(statement, others.add(step.number));
+					tell(kept, statement);
 				},
 				cache(layer, hits, misses) {
 					const sum = kept.cache.get(layer) ?? { hits: 0, misses: 0 };
@@ -121,10 +145,22 @@ export function accountOf(
 					sum.misses += misses;
 					kept.cache.set(layer, sum);
 				},
+				write(begun) {
+					const key = writeKey(begun);
+					const write = kept.writes.get(key) ?? writeRecord(begun);
+					kept.writes.set(key, write);
+					return writeTrace(write, begun, (statement) =>
+						tell(write, statement),
+					);
+				},
+			},
+			fail(error) {
+				kept.ended = performance.now();
+				noteFailure(kept.failures, error, parents.length);
 			},
 			end(answers) {
 				kept.ended = performance.now();
-				for (const answer of answers) kept.answers += answersIn(answer);
+				for (const answer of answers) see(kept, answer);
 				const nodes = steps.find(
 					({ withPage, parent }) => withPage && parent === step.number,
 				);
@@ -133,40 +169,75 @@ export function accountOf(
 		};
 	}
 
+	function placesOf(
+		shards: Iterable<number>,
+		statements: readonly Statement[],
+	): Pick<ExplainedStep, "shards" | "hosts" | "statements" | "rows"> {
+		const living = [...shards];
+		const hosts = hostOf ? living.map((shard) => hostOf(shard)) : [];
+		const asked = statements.map(({ host }) => host);
+		return {
+			shards: [
+				...new Set([...living, ...statements.map(({ shard }) => shard)]),
+			].sort((a, b) => a - b),
+			hosts: [
+				...new Set([...asked, ...hosts].filter((host) => host !== null)),
+			].sort(),
+			statements: statements.map((statement) => ({
+				...statement,
+				shared: (told.get(statement)?.size ?? 0) > 1,
+			})),
+			rows: rowsOf(statements),
+		};
+	}
+
+	function writeStep(
+		{ path, field }: Step,
+		record: WriteRecord,
+	): ExplainedStep {
+		const { begun, runs, shards, statements, started, ended } = record;
+		return {
+			kind: "write",
+			path,
+			field,
+			reads: begun.changes.join(", "),
+			withPage: false,
+			price: 0,
+			runs,
+			parents: runs,
+			answers: record.written,
+			failures: [...record.failures.values()],
+			...placesOf(shards, statements),
+			cache: [],
+			at: started - start,
+			ms: ended === 0 ? 0 : ended - started,
+			write: explainedWrite(record),
+			steps: [],
+		};
+	}
+
 	function explainedStep(step: Step): ExplainedStep {
 		const kept = records.get(step.number) as Record;
-		const asked = kept.statements.map(({ host }) => host);
-		const shards = [
-			...new Set([
-				...kept.shards,
-				...kept.statements.map(({ shard }) => shard),
-			]),
-		].sort((a, b) => a - b);
-		const hosts = hostOf ? shards.map((shard) => hostOf(shard)) : [];
 		return {
 			kind: step.kind,
 			path: step.path,
 			field: step.field,
 			reads: step.reads,
 			withPage: step.withPage,
-			writes: bound.plan.serial && step.parent === null,
 			price: price.steps.get(step.number) ?? 0,
 			runs: kept.runs,
 			parents: kept.parents,
 			answers: kept.answers,
-			shards,
-			hosts: [
-				...new Set([...asked, ...hosts].filter((host) => host !== null)),
-			].sort(),
-			statements: kept.statements.map((statement) => ({
-				...statement,
-				shared: (told.get(statement)?.size ?? 0) > 1,
-			})),
+			failures: [...kept.failures.values()],
+			...placesOf(kept.shards, kept.statements),
 			cache: [...kept.cache].map(([layer, sum]) => ({ layer, ...sum })),
-			rows: rowsOf(kept.statements),
 			at: kept.started === Number.POSITIVE_INFINITY ? 0 : kept.started - start,
 			ms: kept.ended === 0 ? 0 : kept.ended - kept.started,
-			steps: under(step.number),
+			write: null,
+			steps: [
+				...[...kept.writes.values()].map((write) => writeStep(step, write)),
+				...under(step.number),
+			],
 		};
 	}
 
@@ -185,6 +256,9 @@ export function accountOf(
 			ms: performance.now() - start,
 			statements: told.size,
 			rows: rowsOf([...told.keys()]),
+			written: [...records.values()]
+				.flatMap(({ writes }) => [...writes.values()])
+				.reduce((sum, { written }) => sum + written, 0),
 			steps: under(null),
 		}),
 	};
@@ -203,8 +277,10 @@ interface Record {
 	answers: number;
 	started: number;
 	ended: number;
+	readonly failures: Failures;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
+	readonly writes: Map<string, WriteRecord>;
 	readonly cache: Map<CacheLayer, { hits: number; misses: number }>;
 }
 
@@ -215,8 +291,10 @@ function record(): Record {
 		answers: 0,
 		started: Number.POSITIVE_INFINITY,
 		ended: 0,
+		failures: new Map(),
 		shards: new Set(),
 		statements: [],
+		writes: new Map(),
 		cache: new Map(),
 	};
 }
@@ -233,11 +311,12 @@ function idOf(parent: unknown): Id | null {
 		: null;
 }
 
-function answersIn(answer: unknown): number {
-	if (answer === null || answer === undefined || answer instanceof Error) {
-		return 0;
+/** An answer to one parent. */
+function see(record: Record, answer: unknown): void {
+	if (answer instanceof Error) noteFailure(record.failures, answer, 1);
+	else if (answer !== null && answer !== undefined) {
+		record.answers += edgesOf(answer)?.length ?? 1;
 	}
-	return edgesOf(answer)?.length ?? 1;
 }
 
 function edgesOf(answer: unknown): readonly { node: unknown }[] | null {
@@ -252,7 +331,7 @@ function seeNodes(nodes: Record, pages: readonly unknown[]): void {
 	for (const page of pages) {
 		for (const { node } of edgesOf(page) ?? []) {
 			nodes.parents++;
-			nodes.answers += answersIn(node);
+			see(nodes, node);
 			const id = idOf(node);
 			if (id !== null) nodes.shards.add(unpackId(id).shard);
 		}

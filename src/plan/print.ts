@@ -1,4 +1,5 @@
 import type { ExplainedStep, Explanation } from "./explain.ts";
+import { count, failureWords, WRITES, writeWords } from "./writeWords.ts";
 
 /**
  * An explained operation for a terminal: a line for what each step is and one
@@ -33,6 +34,7 @@ function described(step: ExplainedStep): string[] {
 	if (step.runs === 0) return [`${what}  not reached`];
 	const did = [
 		`${count(step.parents, PARENTS[step.kind])} → ${count(step.answers, ANSWERS[step.kind])}`,
+		...failureWords(step.failures),
 		...places(step),
 		...(step.withPage
 			? ["with the scan"]
@@ -43,14 +45,17 @@ function described(step: ExplainedStep): string[] {
 							({ layer, hits, misses }) => `${layer} ${hits}/${hits + misses}`,
 						),
 					...statements(step),
+					...(step.write === null
+						? []
+						: [WRITES[step.write.verb], ...writeWords(step.write)]),
 					time(step.ms),
 				]),
 	];
 	return [what, `${bar}   ${did.join(" · ")}`];
 }
 
-const PARENTS = { scan: "list", fetch: "id", call: "parent" };
-const ANSWERS = { scan: "edge", fetch: "object", call: "value" };
+const PARENTS = { scan: "list", fetch: "id", call: "parent", write: "write" };
+const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };
 
 /** More shards than this are counted: a hundred objects are on as many. */
 const SHOWN = 6;
@@ -67,7 +72,6 @@ function places({ shards, hosts }: ExplainedStep): string[] {
 }
 
 function statements(step: ExplainedStep): string[] {
-	if (step.writes) return ["writes"];
 	if (step.statements.length === 0) return ["no statement"];
 	const byName = new Map<string, { times: number; rows: number }>();
 	for (const { name, rows, shared } of step.statements) {
@@ -79,10 +83,6 @@ function statements(step: ExplainedStep): string[] {
 		([label, { times, rows }]) =>
 			`${times === 1 ? "" : `${times} × `}${label}, ${count(rows, "row")}`,
 	);
-}
-
-function count(number: number, noun: string): string {
-	return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function time(ms: number): string {

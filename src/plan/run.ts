@@ -37,6 +37,8 @@ export type Tracer = (step: Step, parents: readonly unknown[]) => StepTrace;
 export interface StepTrace {
 	readonly trace: Trace;
 	end(answers: readonly unknown[]): void;
+	/** Instead, where all parents are answered with the same error. */
+	fail(error: unknown): void;
 }
 
 export interface Ran {
@@ -285,7 +287,7 @@ function begin(
 			traced ? { ...run.call, trace: traced.trace } : run.call,
 		);
 	} catch (thrown) {
-		traced?.end([]);
+		traced?.fail(thrown);
 		doing.refuse(asCorkboardError(thrown));
 		return;
 	}
@@ -310,7 +312,7 @@ function begin(
 			}),
 		(thrown) =>
 			finish(() => {
-				traced?.end([]);
+				traced?.fail(thrown);
 				doing.refuse(asCorkboardError(thrown));
 			}),
 	);

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CHANNELS, type Trace } from "../diagnostics.ts";
+import { CHANNELS, type StatementTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 
 /** One SQL statement, with placeholders for all values. The text is made once, from the model. */
@@ -76,6 +76,8 @@ export class Connection implements Disposable {
 	/** By text; as many as the model makes statements. */
 	readonly #statements = new Map<string, StatementSync>();
 	#lost = false;
+	/** Of the transaction under way. */
+	#trace: StatementTrace | undefined;
 
 	constructor(place: Place, mode: Mode) {
 		this.#place = place;
@@ -91,7 +93,7 @@ export class Connection implements Disposable {
 	rows<Row>(
 		sql: Sql,
 		parameters: readonly Parameter[],
-		trace?: Trace,
+		trace: StatementTrace | undefined = this.#trace,
 		rowsIn?: (row: Row) => number,
 	): readonly Row[] {
 		const began = performance.now();
@@ -111,35 +113,40 @@ export class Connection implements Disposable {
 	run(
 		sql: Sql,
 		parameters: readonly Parameter[] = [],
+		trace: StatementTrace | undefined = this.#trace,
 	): { readonly changes: number; readonly insertedAs: number } {
 		const began = performance.now();
 		const done = this.#attempt(sql, (statement) =>
 			statement.run(...parameters),
 		);
 		const changes = Number(done.changes);
-		if (CHANNELS.statement.hasSubscribers) this.#report(sql, changes, began);
+		this.#report(sql, changes, began, trace);
 		return { changes, insertedAs: Number(done.lastInsertRowid) };
 	}
 
 	/**
 	 * All or nothing, and nothing in between: `body` is synchronous, because
 	 * with an `await` inside another request's statements would fall into this
-	 * transaction, and be rolled back with it (PROTOCOLS §2).
+	 * transaction, and be rolled back with it (PROTOCOLS §2). So all statements
+	 * until it returns are its own, and are told to `trace`.
 	 */
-	transaction<T>(body: () => T): T {
+	transaction<T>(body: () => T, trace?: StatementTrace): T {
 		if (this.#database.isTransaction) {
 			throw new TypeError(
 				`expected no transaction under way on ${this.#place.host} but got: one inside another`,
 			);
 		}
-		this.run(BEGIN);
+		this.#trace = trace;
 		try {
+			this.#control(BEGIN);
 			const result = body();
-			this.run(COMMIT);
+			this.#control(COMMIT);
 			return result;
 		} catch (thrown) {
 			this.#rollBack();
 			throw thrown;
+		} finally {
+			this.#trace = undefined;
 		}
 	}
 
@@ -148,11 +155,18 @@ export class Connection implements Disposable {
 		if (this.#database.isOpen) this.#database.close();
 	}
 
+	/** SQLite answers how many rows the statement before it changed. */
+	#control(sql: Sql): void {
+		const began = performance.now();
+		this.#attempt(sql, (statement) => statement.run());
+		this.#report(sql, 0, began, this.#trace);
+	}
+
 	#rollBack(): void {
 		// After some failures (a full disk) SQLite has rolled back by itself.
 		if (!this.#database.isTransaction) return;
 		try {
-			this.run(ROLLBACK);
+			this.#control(ROLLBACK);
 		} catch {
 			// Closing the file rolls back; the first error is the one to report.
 			this.#lost = true;
@@ -173,7 +187,13 @@ export class Connection implements Disposable {
 		}
 	}
 
-	#report(sql: Sql, rows: number, began: number, trace?: Trace): void {
+	#report(
+		sql: Sql,
+		rows: number,
+		began: number,
+		trace: StatementTrace | undefined,
+	): void {
+		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
 		const { host, shard } = this.#place;
 		const ms = performance.now() - began;
 		const statement = { name: sql.name, host, shard, rows, ms };

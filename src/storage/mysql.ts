@@ -1,4 +1,4 @@
-import type { Call } from "../diagnostics.ts";
+import type { Call, StatementTrace, WriteTrace } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
 import { MysqlFailure } from "../mysql/failure.ts";
@@ -173,7 +173,10 @@ class MysqlStorage implements Storage {
 		return lookupsOf(keys, this.#lookupCall(call));
 	}
 
-	async transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
+	async transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Transacted<T>> {
 		const { lists, objects, edges, around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
 		beginCall(
@@ -182,17 +185,18 @@ class MysqlStorage implements Storage {
 		);
 		const shard = this.#shard(transaction.shard);
 		this.#checkWritable(shard);
-		return this.#transactions.run(shard, transaction);
+		return this.#transactions.run(shard, transaction, trace);
 	}
 
 	async setLookups(
 		changes: readonly LookupChange[],
+		trace?: WriteTrace,
 	): Promise<readonly Answer<LookupRow | null>[]> {
 		beginCall("setLookups", changes.length);
 		for (const shard of this.#map.modShards.values()) {
 			this.#checkWritable(shard);
 		}
-		return setLookups(changes, this.#lookupCall());
+		return setLookups(changes, this.#lookupCall({}, trace));
 	}
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
@@ -218,7 +222,7 @@ class MysqlStorage implements Storage {
 			.map(({ shard, local, debt }) => ({ shard, local, debt }));
 	}
 
-	async settle(debts: readonly DebtKey[]): Promise<void> {
+	async settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
 		beginCall("settle", debts.length);
 		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
 		for (const shard of shards.keys()) this.#checkWritable(shard);
@@ -228,7 +232,7 @@ class MysqlStorage implements Storage {
 					deleteDebts(
 						shard,
 						some.map(({ local }) => local),
-						this.#asked(shard),
+						this.#asked(shard, {}, trace),
 					),
 				),
 			),
@@ -304,18 +308,22 @@ class MysqlStorage implements Storage {
 		);
 	}
 
-	#asked(shard: Shard | undefined, call?: Call): Asked {
+	#asked(
+		shard: Shard | undefined,
+		call: Call = {},
+		trace: StatementTrace | undefined = call.trace,
+	): Asked {
 		return {
 			shard: shard?.number ?? 0,
-			limit: limitOf(this.#limits.readMs, call?.signal),
-			trace: call?.trace,
+			limit: limitOf(this.#limits.readMs, call.signal),
+			trace,
 		};
 	}
 
-	#lookupCall(call?: Call): LookupCall {
+	#lookupCall(call?: Call, trace?: WriteTrace): LookupCall {
 		return {
 			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
-			asked: (shard) => this.#asked(shard, call),
+			asked: (shard) => this.#asked(shard, call, trace),
 		};
 	}
 

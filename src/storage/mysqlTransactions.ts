@@ -1,3 +1,4 @@
+import type { StatementTrace, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Model } from "../model/types.ts";
 import { MysqlFailure, UnknownOutcome } from "../mysql/failure.ts";
@@ -16,6 +17,7 @@ const MAX_TOGETHER = 200;
 interface Job {
 	readonly shard: Shard;
 	readonly transaction: Transaction<unknown>;
+	readonly trace: WriteTrace | undefined;
 	readonly limit: Limit;
 	readonly done: (outcome: Outcome) => void;
 	/** Runs until its turn comes. */
@@ -46,6 +48,7 @@ export class Transactions {
 	async run<T>(
 		shard: Shard,
 		transaction: Transaction<T>,
+		trace?: WriteTrace,
 	): Promise<Transacted<T>> {
 		checkTransaction(transaction);
 		for (const { type } of transaction.creates ?? []) {
@@ -59,6 +62,7 @@ export class Transactions {
 			const job: Job = {
 				shard,
 				transaction,
+				trace,
 				limit: limitOf(this.#writeMs),
 				done,
 				timer: setTimeout(() => {
@@ -85,7 +89,11 @@ export class Transactions {
 		let outcomes: readonly Outcome[];
 		try {
 			outcomes = await first.shard.host.transaction(
-				{ shard: first.shard.number, limit: latest(live) },
+				{
+					shard: first.shard.number,
+					limit: latest(live),
+					trace: traceOf(live),
+				},
 				(statements) =>
 					transactTogether(
 						statements,
@@ -108,6 +116,7 @@ export class Transactions {
 			}));
 		}
 		outcomes.forEach((outcome, index) => {
+			live[index]?.trace?.together(outcomes.length - 1);
 			live[index]?.done(outcome);
 		});
 		const next = live[outcomes.length];
@@ -124,6 +133,20 @@ function tooMany(shard: Shard, expected: string): CorkboardError {
 		}),
 		shard,
 	);
+}
+
+/** What the group does is told to each of it that is watched. */
+function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
+	const traces = jobs.flatMap(({ trace }) => trace ?? []);
+	if (traces.length === 0) return undefined;
+	return {
+		statement(statement) {
+			for (const trace of traces) trace.statement(statement);
+		},
+		again(why) {
+			for (const trace of traces) trace.again(why);
+		},
+	};
 }
 
 /** Whether one of many may be to blame, and the others would do without it. */

@@ -1,4 +1,4 @@
-import type { Call } from "../diagnostics.ts";
+import type { Call, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
@@ -9,7 +9,8 @@ import type { JsonObject } from "../util/json.ts";
  * order of the keys, each key for itself: a host that is down makes its own
  * keys' answers errors (`UNAVAILABLE`) and no others. A caller may not assume
  * that two keys of one call were read at the same moment. All reads go to
- * primaries.
+ * primaries. Writes take no signal: one that was begun is not given up because
+ * nobody waits for its answer any more.
  */
 export interface Storage extends AsyncDisposable {
 	/** The stored JSON text of each object, whatever its state; null where there is no row or no such type or shard. */
@@ -40,7 +41,10 @@ export interface Storage extends AsyncDisposable {
 	 * is synchronous, has no side effects and may be called again (a deadlock,
 	 * a renumbered list). PROTOCOLS §1, §2.
 	 */
-	transact<T>(transaction: Transaction<T>): Promise<Transacted<T>>;
+	transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Transacted<T>>;
 
 	/**
 	 * Change lookup rows by compare-and-set, each for itself. `expect: null`
@@ -49,13 +53,14 @@ export interface Storage extends AsyncDisposable {
 	 */
 	setLookups(
 		changes: readonly LookupChange[],
+		trace?: WriteTrace,
 	): Promise<readonly Answer<LookupRow | null>[]>;
 
 	/** What is owed on all shards: oldest first, at most `limit` rows a shard, written at least `olderThanMs` ago. */
 	owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]>;
 
 	/** Forget debts that were paid. */
-	settle(debts: readonly DebtKey[]): Promise<void>;
+	settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void>;
 
 	/** Shards with objects and mappings, shards open for new users, and the number of mod shards. */
 	readonly shards: readonly number[];

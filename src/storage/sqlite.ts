@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Call } from "../diagnostics.ts";
+import type { Call, WriteTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, Model } from "../model/types.ts";
@@ -163,7 +163,10 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	async transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
+	async transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Transacted<T>> {
 		const { lists, objects, edges, around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
 		beginCall(
@@ -171,18 +174,19 @@ class SqliteStorage implements Storage {
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
 		);
 		const file = this.#fileOf(transaction.shard);
-		return transact(file.writer, this.#statements, transaction);
+		return transact(file.writer, this.#statements, transaction, trace);
 	}
 
 	async setLookups(
 		changes: readonly LookupChange[],
+		trace?: WriteTrace,
 	): Promise<readonly Answer<LookupRow | null>[]> {
 		beginCall("setLookups", changes.length);
 		return byFile(
 			changes,
 			({ key }) => this.#modFileOf(key),
 			() => null,
-			(file, some) => changeLookups(file.writer, some),
+			(file, some) => changeLookups(file.writer, some, trace),
 		);
 	}
 
@@ -202,7 +206,7 @@ class SqliteStorage implements Storage {
 			.map(({ shard, local, debt }) => ({ shard, local, debt }));
 	}
 
-	async settle(debts: readonly DebtKey[]): Promise<void> {
+	async settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
 		beginCall("settle", debts.length);
 		const answers = byFile(
 			debts,
@@ -212,6 +216,7 @@ class SqliteStorage implements Storage {
 				deleteDebts(
 					file.writer,
 					some.map(({ local }) => local),
+					trace,
 				);
 				return some.map(() => null);
 			},

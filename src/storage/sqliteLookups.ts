@@ -1,4 +1,4 @@
-import type { Trace } from "../diagnostics.ts";
+import type { StatementTrace } from "../diagnostics.ts";
 import type { Id } from "../id/ids.ts";
 import type { Connection, Sql } from "../sqlite/connection.ts";
 import type { LookupChange, LookupKey, LookupRow } from "./port.ts";
@@ -49,7 +49,7 @@ function rowOf({ name, key, id, nonce }: StoredLookup): LookupRow {
 export function readLookups(
 	connection: Connection,
 	keys: readonly LookupKey[],
-	trace?: Trace,
+	trace?: StatementTrace,
 ): readonly (LookupRow | null)[] {
 	const rows = connection.rows<StoredLookup>(
 		READ,
@@ -72,12 +72,15 @@ export function readLookups(
 export function changeLookups(
 	connection: Connection,
 	changes: readonly LookupChange[],
+	trace?: StatementTrace,
 ): readonly (LookupRow | null)[] {
-	return connection.transaction(() =>
-		changes.map((change) => {
-			changeLookup(connection, change);
-			return readLookups(connection, [change])[0] ?? null;
-		}),
+	return connection.transaction(
+		() =>
+			changes.map((change) => {
+				changeLookup(connection, change);
+				return readLookups(connection, [change])[0] ?? null;
+			}),
+		trace,
 	);
 }
 

@@ -1,3 +1,4 @@
+import type { StatementTrace } from "../diagnostics.ts";
 import type { Connection, Sql } from "../sqlite/connection.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { DebtRow } from "./port.ts";
@@ -56,6 +57,7 @@ export function oldestDebts(
 export function deleteDebts(
 	connection: Connection,
 	locals: readonly number[],
+	trace?: StatementTrace,
 ): void {
-	connection.run(DELETE, [JSON.stringify(locals)]);
+	connection.run(DELETE, [JSON.stringify(locals)], trace);
 }

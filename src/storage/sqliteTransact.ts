@@ -1,3 +1,4 @@
+import type { StatementTrace } from "../diagnostics.ts";
 import type { Id } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";
 import type { Connection } from "../sqlite/connection.ts";
@@ -51,6 +52,7 @@ export function transact<T>(
 	connection: Connection,
 	statements: Statements,
 	transaction: Transaction<T>,
+	trace?: StatementTrace,
 ): Transacted<T> {
 	checkTransaction(transaction);
 	return connection.transaction(() => {
@@ -69,7 +71,7 @@ export function transact<T>(
 			checkLocked(transaction, effects.renumber);
 			renumberList(connection, statements.mappings, effects.renumber);
 		}
-	});
+	}, trace);
 }
 
 function create(

@@ -1,4 +1,4 @@
-import type { Call } from "../diagnostics.ts";
+import type { Call, WriteTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
@@ -142,13 +142,20 @@ class Switching implements SwitchingStorage {
 		return this.#current.use((storage) => storage.lookups(keys, call));
 	}
 
-	transact<T>(transaction: Transaction<T>): Promise<Transacted<T>> {
-		return this.#write((storage) => storage.transact(transaction));
+	transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Transacted<T>> {
+		return this.#write(
+			(storage) => storage.transact(transaction, trace),
+			trace,
+		);
 	}
 
 	/** Keys of a host that is read-only wait alone; all changes of such a key, so that they stay in order. */
 	async setLookups(
 		changes: readonly LookupChange[],
+		trace?: WriteTrace,
 	): Promise<readonly Answer<LookupRow | null>[]> {
 		const answers = new Array<Answer<LookupRow | null>>(changes.length);
 		const until = performance.now() + this.#limits.waitMs;
@@ -156,7 +163,9 @@ class Switching implements SwitchingStorage {
 		for (;;) {
 			const version = this.#current;
 			const some = indexes.map((index) => changes[index] as LookupChange);
-			const given = await version.use((storage) => storage.setLookups(some));
+			const given = await version.use((storage) =>
+				storage.setLookups(some, trace),
+			);
 			indexes.forEach((index, at) => {
 				answers[index] = given[at] as Answer<LookupRow | null>;
 			});
@@ -169,6 +178,7 @@ class Switching implements SwitchingStorage {
 			if (indexes.length === 0 || !(await this.#waitAfter(version, until))) {
 				return answers;
 			}
+			trace?.again("readOnly");
 		}
 	}
 
@@ -176,8 +186,8 @@ class Switching implements SwitchingStorage {
 		return this.#current.use((storage) => storage.owed(olderThanMs, limit));
 	}
 
-	settle(debts: readonly DebtKey[]): Promise<void> {
-		return this.#write((storage) => storage.settle(debts));
+	settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
+		return this.#write((storage) => storage.settle(debts, trace), trace);
 	}
 
 	missing(): Promise<readonly string[]> {
@@ -240,7 +250,10 @@ class Switching implements SwitchingStorage {
 	}
 
 	/** Refused as read-only means that nothing was done, so all of it may be done again. */
-	async #write<T>(body: (storage: Storage) => Promise<T>): Promise<T> {
+	async #write<T>(
+		body: (storage: Storage) => Promise<T>,
+		trace: WriteTrace | undefined,
+	): Promise<T> {
 		const until = performance.now() + this.#limits.waitMs;
 		for (;;) {
 			const version = this.#current;
@@ -249,6 +262,7 @@ class Switching implements SwitchingStorage {
 			} catch (thrown) {
 				if (!isReadOnly(thrown)) throw thrown;
 				if (!(await this.#waitAfter(version, until))) throw thrown;
+				trace?.again("readOnly");
 			}
 		}
 	}

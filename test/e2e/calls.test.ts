@@ -31,7 +31,7 @@ describe("a board page with its pins and their owners", () => {
 		const config = readConfig({ CORKBOARD_DATA: folder });
 		{
 			await using writer = await openCorkboard(config, "own");
-			const { writes } = writer.request(null);
+			const writes = writer.request(null).writes();
 			const user = (username: string) =>
 				writes.create({ type: "User", data: { username } });
 			const [owner, ...savers] = await Promise.all(

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, suite, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "../helpers/browser.ts";
+import { client } from "../helpers/client.ts";
 import { type DemoServer, serveDemo } from "../helpers/demoServer.ts";
 import { type Visit, visitGraphiql } from "../helpers/graphiqlPage.ts";
+import { join as joinUp } from "../helpers/member.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 	let browser: Browser;
@@ -150,6 +156,83 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.match((await lines(page)).join("\n"), /likedBy.*price 1M/);
 	});
 
+	test("shows what a mutation wrote: each transaction, what it owed and that it was paid, and its statements", async () => {
+		// The other side of a follow is on another shard, and so owed.
+		const [viewer, other] = await apart(demo);
+		await using visited = await visit({
+			stored: {
+				name: "Follow",
+				query: `mutation Follow { followUser(input: {userId: "${other}"}) { user { username } } }`,
+			},
+		});
+		const { page, faults } = visited;
+		await tab(page, "Explain").click();
+		const { extensions } = await (await visited.run()).json();
+		assert.equal(extensions.explain.written, 2);
+		await page.getByRole("heading", { name: "mutation Follow" }).waitFor();
+		const steps = await lines(page);
+		const [here, there] = [viewer, other].map(
+			(id) => `shard ${shardOf(id)} on db\\d{5}\\.sqlite`,
+		);
+		const expected = [
+			"^followUser.*call Mutation\\.followUser · ",
+			`^followUser ?1 write → 1 row.*transaction · \\d statements · ${here} · owes 1 edge, paid at once$`,
+			`^followUser\\.inverse ?1 write → 1 row.*transaction · \\d statements · ${there}$`,
+			`^outbox.*paid debts forgotten · 1 statement · ${here}$`,
+			"^user.*fetch User · ",
+		];
+		assert.equal(steps.length, expected.length, steps.join("\n"));
+		for (const [at, pattern] of expected.entries()) {
+			assert.match(steps[at] ?? "", new RegExp(pattern));
+		}
+		const write = page.locator("details.kind-write").first();
+		await write.locator("summary").click();
+		assert.deepEqual(
+			(await write.locator("tbody td:first-child").allTextContents()).filter(
+				(name) => ["begin", "insert outbox", "commit"].includes(name),
+			),
+			["begin", "insert outbox", "commit"],
+		);
+		assert.deepEqual(faults, []);
+	});
+
+	test("points out what failed, and on which host, when one is down", async () => {
+		using folder = temporaryFolder();
+		await using down = await serveDemo({ CORKBOARD_DATA: folder.path });
+		const [viewer, other] = await apart(down);
+		const host = `db${String(shardOf(other)).padStart(5, "0")}.sqlite`;
+		await using visited = await visitGraphiql(browser, down.url, {
+			stored: {
+				name: "Down",
+				query: `query Down { nodes(ids: ["${viewer}", "${other}"]) { ... on User { boards { totalCount } } } }`,
+			},
+		});
+		const { page } = visited;
+		await tab(page, "Explain").click();
+		const path = join(folder.path, host);
+		{
+			using file = new DatabaseSync(path);
+			file.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+		}
+		// In place: a file that became shorter would kill whoever has it mapped.
+		const { size } = statSync(path);
+		writeFileSync(path, "garbage ".repeat(size / 8), { flag: "r+" });
+		const { errors } = await (await visited.run()).json();
+		assert.deepEqual(
+			errors.map(({ path }: { path: unknown }) => path),
+			[["nodes", 1, "boards"]],
+		);
+		await page.getByRole("heading", { name: "query Down" }).waitFor();
+		assert.match(
+			(await page.locator(".explain-failed").textContent()) ?? "",
+			/^failed ?1$/,
+		);
+		const failed = (await lines(page)).filter((line) => /failed/.test(line));
+		assert.equal(failed.length, 1);
+		assert.match(failed[0] ?? "", /^boards ?2 lists → 0 edges/);
+		assert.ok(failed[0]?.includes(`1 failed (UNAVAILABLE, ${host}) · scan`));
+	});
+
 	test("opens with a query, a page walk, a mutation and a persisted call, and each of them runs", async () => {
 		await using visited = await visit();
 		const { page, faults } = visited;
@@ -173,10 +256,15 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.equal(liked.errors, undefined);
 		assert.equal(liked.data.likePin.pin.viewerLikes, true);
 		assert.equal(liked.extensions.explain.operation, "mutation LikePin");
-		assert.equal(liked.extensions.explain.steps[0].writes, true);
 
 		// Each tab has the account of its own run.
 		await page.getByRole("heading", { name: "mutation LikePin" }).waitFor();
+		const [call, write] = await lines(page);
+		assert.match(call ?? "", /^likePin.*call Mutation\.likePin · /);
+		assert.match(
+			write ?? "",
+			/^likePin(?:, likePin\.inverse)? ?1 write → \d rows?.* ms ?transaction · \d+ statements · shard \d+ on db\d{5}\.sqlite/,
+		);
 		await open(visited, "Persisted");
 		await page.getByRole("button", { name: "Run and explain" }).waitFor();
 		const body = await requestBody(visited, () => visited.run());
@@ -197,6 +285,20 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		}
 		assert.deepEqual(faults, []);
 	});
+
+	const shardOf = (id: string) => BigInt(id) >> 46n;
+
+	/** The demo user, and a new one on another shard. */
+	async function apart(server: DemoServer): Promise<[string, string]> {
+		const demoUser = client(server.url, server.token);
+		const { viewer } = await demoUser.data<{ viewer: { id: string } }>(
+			"{ viewer { id } }",
+		);
+		for (let n = 0; ; n++) {
+			const { id } = await joinUp(server.url, `somebody_${n}`);
+			if (shardOf(id) !== shardOf(viewer.id)) return [viewer.id, id];
+		}
+	}
 
 	async function requestBody(
 		{ page }: Visit,

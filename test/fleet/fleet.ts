@@ -222,8 +222,8 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
 			await pauses.at("heads read");
 			return answers;
 		},
-		async transact(transaction) {
-			const done = await storage.transact(transaction);
+		async transact(transaction, trace) {
+			const done = await storage.transact(transaction, trace);
 			await pauses.at("committed");
 			return done;
 		},

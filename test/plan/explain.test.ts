@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Statement } from "../../src/diagnostics.ts";
+import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Explanation } from "../../src/plan/explain.ts";
 import { printExplain } from "../../src/plan/print.ts";
@@ -66,15 +67,16 @@ describe("explain", () => {
 			field: "Query.user",
 			reads: "User",
 			withPage: false,
-			writes: false,
 			price: 1,
 			runs: 1,
 			parents: 1,
 			answers: 1,
+			failures: [],
 			shards: [1],
 			hosts: ["host1", "memory"],
 			cache: [{ layer: "process", hits: 0, misses: 1 }],
 			rows: 1,
+			write: null,
 		});
 		assert.deepEqual(sent, [
 			{
@@ -143,6 +145,7 @@ describe("explain", () => {
 			"ms",
 			"statements",
 			"rows",
+			"written",
 		]);
 		assert.equal(steps?.[0]?.steps[0]?.answers, 1);
 	});
@@ -169,6 +172,96 @@ describe("explain", () => {
 		assert.equal(answer.statements, 2);
 		assert.equal(answer.rows, 1 + 5);
 		assert.match(printExplain(answer), /merged \(shared\), 5 rows/);
+	});
+
+	test("shows what a step wrote as steps below it: those that change the same as one, with debts, caches, tries and failures", async () => {
+		const plan = profile();
+		const commit = (shard: number): Statement => {
+			return { name: "commit", host: `host${shard}`, shard, rows: 0, ms: 1 };
+		};
+		const pages = plan.graph.pages.bind(plan.graph);
+		plan.graph.pages = async (mapping, froms, page, call) => {
+			const begin = (changes: string[], shard: number) =>
+				call?.trace?.write({ verb: "transaction", changes, shards: [shard] });
+			const likes = [begin(["likePin"], 2), begin(["likePin"], 3)];
+			const inverse = begin(["likePin.inverse"], 4);
+			for (const [at, write] of likes.entries()) {
+				write?.statement(commit(2 + at));
+				write?.cache("bury", "redis", 1, true);
+				write?.end({ written: 1, owes: { edges: 1, caches: 2 } });
+			}
+			likes[0]?.again("conflict");
+			likes[1]?.together(6);
+			likes[0]?.paid();
+			inverse?.fail(
+				new CorkboardError("UNAVAILABLE", "words", {
+					details: { host: "host4" },
+				}),
+			);
+			return pages(mapping, froms, page);
+		};
+		const answer = await explained(
+			plan,
+			"query ($id: ID!) { user(id: $id) { followers { totalCount } } }",
+			{ id: plan.star },
+		);
+		assert.equal(answer.written, 2);
+		assert.equal(answer.statements, 3);
+		const scan = answer.steps[0]?.steps[0]?.steps[0];
+		assert.deepEqual(
+			scan?.steps.map(
+				({ kind, path, reads, runs, answers, shards, hosts, failures }) => ({
+					kind,
+					path,
+					reads,
+					runs,
+					answers,
+					shards,
+					hosts,
+					failures,
+				}),
+			),
+			[
+				{
+					kind: "write",
+					path: "user.followers",
+					reads: "likePin",
+					runs: 2,
+					answers: 2,
+					shards: [2, 3],
+					hosts: ["host2", "host3"],
+					failures: [],
+				},
+				{
+					kind: "write",
+					path: "user.followers",
+					reads: "likePin.inverse",
+					runs: 1,
+					answers: 0,
+					shards: [4],
+					hosts: ["host4"],
+					failures: [{ code: "UNAVAILABLE", host: "host4", count: 1 }],
+				},
+			],
+		);
+		assert.deepEqual(scan?.steps[0]?.write, {
+			verb: "transaction",
+			unfinished: 0,
+			again: ["conflict"],
+			together: 6,
+			owes: [
+				{ kind: "edges", count: 2 },
+				{ kind: "caches", count: 4 },
+			],
+			paid: false,
+			caches: [{ layer: "redis", verb: "bury", keys: 2, ok: true }],
+		});
+		assert.ok(
+			printExplain(answer).includes(
+				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · run again 1 time: met another write · together with 6 others · owes 2 edges, 4 cache keys, left to the sweeper · redis buried 2 keys",
+			),
+			printExplain(answer),
+		);
 	});
 
 	test("does not run what is over the limit", async () => {
@@ -201,7 +294,7 @@ describe("explain", () => {
 			"      └─ scan  user.followers  followUser  price 10",
 			"         │    1 list → 2 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
 			"         └─ fetch user.followers  User  price 10",
-			"            │    2 ids → 1 object · shard 1 on host1 · with the scan",
+			"            │    2 ids → 1 object · 1 failed (UNAVAILABLE) · shard 1 on host1 · with the scan",
 			"            ├─ scan  user.followers.nodes.likes  likePin  price 0",
 			"            │       1 list → 0 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
 			"            └─ call  user.followers.nodes.isFriend  User.isFriend  price 0",

@@ -16,6 +16,7 @@ import { MODEL, pin, topologyOn, user } from "../helpers/storageModel.ts";
 import { collect, create, good } from "../helpers/storing.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
+import { keptTrace } from "../helpers/writeTrace.ts";
 import { storageSuite } from "../suites/storage.ts";
 
 const suite = await sqliteForSuite();
@@ -311,10 +312,20 @@ describe("a write that a host refuses as read-only", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
-		const writing = write(storage);
+		const trace = keptTrace();
+		const writing = storage.transact(
+			{
+				shard: 0,
+				creates: [{ type: "Pin", data: { n: 1 } }],
+				decide: ({ created }) => ({ result: created }),
+			},
+			trace,
+		);
 		await until("the write refused", () => first.writes === 1);
 		await storage.adopt(topology(2));
-		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
+		const { result } = await writing;
+		assert.deepEqual(await storage.objects(result), ['{"n":1}']);
+		assert.deepEqual(trace.kept, ["readOnly"]);
 		assert.deepEqual(
 			versions.map(({ writes }) => writes),
 			[1, 1],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
+import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, type Storage } from "../../src/storage/port.ts";
@@ -16,6 +17,8 @@ import {
 	user,
 } from "../helpers/storageModel.ts";
 import { codes, create, listOf, toggle } from "../helpers/storing.ts";
+import { until } from "../helpers/until.ts";
+import { keptTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
@@ -149,7 +152,16 @@ export function mysqlFaultsSuite(
 			await storage.objects([pin(1)]);
 			proxy.forget();
 			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
-			assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
+			const trace = keptTrace();
+			const { result } = await storage.transact(
+				{
+					shard: 0,
+					creates: [{ type: "Pin", data: {} }],
+					decide: ({ created }) => ({ result: created }),
+				},
+				trace,
+			);
+			assert.deepEqual([result, trace.kept], [[pin(2)], ["lost"]]);
 			assert.deepEqual(await opened.storage.objects([pin(3)]), [null]);
 		});
 
@@ -172,6 +184,55 @@ export function mysqlFaultsSuite(
 			} finally {
 				for (const other of others) await other[Symbol.asyncDispose]();
 			}
+		});
+
+		test("one that a deadlock undid is run again, and says so to its trace", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await create(storage, 0, "Board", { n: 0 });
+			await create(
+				storage,
+				0,
+				"Pin",
+				...Array.from({ length: 20 }, () => ({})),
+			);
+			await toggle(storage, likedBy, pin(1), user(1), true);
+			const trace = keptTrace();
+			const other = await createConnection({ uri: server.url });
+			try {
+				await other.query("BEGIN");
+				// The server undoes the one that has changed less.
+				await other.query("UPDATE db00000.pins SET data = '{}', ts = ts + 1");
+				await other.query(
+					"SELECT * FROM db00000.boards WHERE local_id = 1 FOR UPDATE",
+				);
+				const writing = storage.transact(
+					{
+						shard: 0,
+						lists: [{ mapping: likedBy, from: pin(1) }],
+						objects: [board(1)],
+						decide: () => ({
+							result: "done",
+							objects: [{ id: board(1), data: { n: 1 } }],
+						}),
+					},
+					trace,
+				);
+				await until("its lock of the list", () => trace.statements.length > 0);
+				await sleep(100);
+				await other.query("SELECT * FROM db00000.lists FOR UPDATE");
+				await other.query("ROLLBACK");
+				assert.equal((await writing).result, "done");
+			} finally {
+				other.destroy();
+			}
+			assert.deepEqual(trace.kept, ["conflict"]);
+			const names = trace.statements.map(({ name }) => name);
+			assert.ok(
+				names.indexOf("rollback") < names.indexOf("commit"),
+				`${names}`,
+			);
+			assert.deepEqual(await storage.objects([board(1)]), ['{"n":1}']);
 		});
 
 		test("several processes that write to one list make no deadlock and no count that is wrong", async () => {

@@ -6,6 +6,7 @@ import { ask } from "../helpers/mysqlStorage.ts";
 import { shapes } from "../helpers/shapes.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good, listOf, setEdges, toggle } from "../helpers/storing.ts";
+import { keptTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
@@ -111,14 +112,23 @@ export function mysqlStatementsSuite(
 			await using opened = await open();
 			const { storage } = opened;
 			const all = Array.from({ length: 50 }, (_, n) => n + 1);
+			const traces = all.map(() => keptTrace());
 			const commits = (
 				await shapes(() =>
 					Promise.all(
-						all.map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
+						all.map((n, at) =>
+							toggle(storage, likedBy, pin(1), user(n), true, traces[at]),
+						),
 					),
 				)
 			).filter((shape) => shape.startsWith("commit"));
 			assert.equal(commits.length, 2);
+			// The first went while the others came; these were one.
+			assert.deepEqual(
+				traces.map(({ others }) => others),
+				all.map((n) => [n === 1 ? 0 : 48]),
+			);
+			assert.deepEqual(traces[7]?.statements, traces[49]?.statements);
 			const list = await listOf(storage, likedBy, pin(1));
 			assert.equal(list.count, 50);
 			assert.deepEqual(

@@ -7,6 +7,7 @@ import { outboxTests } from "./storageOutbox.ts";
 import { positionTests } from "./storagePositions.ts";
 import { refusalTests } from "./storageRefusals.ts";
 import { scanTests } from "./storageScans.ts";
+import { traceTests } from "./storageTraces.ts";
 import { transactionTests } from "./storageTransactions.ts";
 import { walkTests } from "./storageWalks.ts";
 
@@ -36,6 +37,7 @@ export function storageSuite(name: string, open: OpenStorage): void {
 		describe("lookups", () => lookupTests(open));
 		describe("the outbox", () => outboxTests(open));
 		describe("what init makes", () => initTests(open));
+		describe("the trace of a write", () => traceTests(open));
 		describe("walks", () => walkTests(open));
 	});
 }

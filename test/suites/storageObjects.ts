@@ -130,6 +130,7 @@ export function objectTests(open: OpenStorage): void {
 					trace: {
 						statement: (statement) => traced.push(statement),
 						cache: () => assert.fail("storage has no cache"),
+						write: () => assert.fail("it only read"),
 					},
 				}),
 			);

@@ -7,10 +7,16 @@ import { count, time } from "./words.ts";
 
 /** One run at a glance: what it cost in all, then the tree of its steps. */
 export function AccountPicture({ account }: { readonly account: Explained }) {
-	const { operation, price, limit, ms, statements, rows, steps } = account;
+	const { operation, price, limit, ms, statements, rows, written, steps } =
+		account;
 	const over = price > limit;
 	const cache = allCaches(steps);
 	const shards = new Set(all(steps).flatMap(({ shards }) => shards));
+	// A write that failed is the reason of a call that did, or stays owed.
+	const failed = all(steps)
+		.filter(({ kind }) => kind !== "write")
+		.flatMap(({ failures }) => failures)
+		.reduce((sum, { count }) => sum + count, 0);
 	const hosts = new Set(all(steps).flatMap(({ hosts }) => hosts));
 	return (
 		<>
@@ -30,6 +36,18 @@ export function AccountPicture({ account }: { readonly account: Explained }) {
 						<dt>rows</dt>
 						<dd>{rows.toLocaleString("en")}</dd>
 					</div>
+					{operation.startsWith("mutation") && (
+						<div>
+							<dt>written</dt>
+							<dd>{written.toLocaleString("en")}</dd>
+						</div>
+					)}
+					{failed > 0 && (
+						<div className="explain-failed">
+							<dt>failed</dt>
+							<dd>{failed.toLocaleString("en")}</dd>
+						</div>
+					)}
 					<div title={[...hosts].join("\n")}>
 						<dt>shards</dt>
 						<dd>

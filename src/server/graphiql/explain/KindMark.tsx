@@ -6,6 +6,7 @@ export const KINDS: Readonly<Record<Kind, string>> = {
 	call: "a resolver",
 	scan: "a list's edges",
 	fetch: "objects by id",
+	write: "a change of rows",
 };
 
 /** A shape for each kind, so that colour is not all that tells them apart. */
@@ -21,6 +22,7 @@ export function KindMark({ kind }: { readonly kind: Kind }) {
 			{kind === "call" && <path d="M8 .8 15.2 8 8 15.2.8 8z" />}
 			{kind === "scan" && <path d="M1 2h14v3H1zM1 6.5h14v3H1zM1 11h14v3H1z" />}
 			{kind === "fetch" && <circle cx="8" cy="8" r="7" />}
+			{kind === "write" && <path d="M.8 1.5h14.4L8 15z" />}
 		</svg>
 	);
 }

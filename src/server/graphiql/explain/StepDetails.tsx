@@ -1,4 +1,5 @@
 import type { ExplainedStep } from "../../../plan/explain.ts";
+import { failureWords, WRITES, writeWords } from "../../../plan/writeWords.ts";
 import { count, shortHost, time } from "./words.ts";
 
 /** More statements than this are not listed: a run over a fleet may send hundreds. */
@@ -6,7 +7,19 @@ const MAX_LISTED = 50;
 
 /** All that is known of a step, for who opens it. */
 export function StepDetails({ step }: { readonly step: ExplainedStep }) {
-	const { path, field, runs, writes, shards, hosts, cache, statements } = step;
+	const {
+		path,
+		field,
+		runs,
+		write,
+		failures,
+		shards,
+		hosts,
+		cache,
+		statements,
+	} = step;
+	const wrote =
+		write === null ? [] : [WRITES[write.verb], ...writeWords(write)];
 	return (
 		<div className="step-details">
 			<dl>
@@ -18,16 +31,25 @@ export function StepDetails({ step }: { readonly step: ExplainedStep }) {
 				<dd>
 					<code>{field}</code>
 				</dd>
-				{writes && (
+				{wrote.length > 0 && (
 					<>
-						<dt>writes</dt>
-						<dd>in a transaction, whose statements are not told</dd>
+						<dt>write</dt>
+						<dd>{wrote.join(", ")}</dd>
 					</>
 				)}
 				{runs > 1 && (
 					<>
 						<dt>runs</dt>
-						<dd>{runs}, one for each level it was reached on</dd>
+						<dd>
+							{runs}
+							{write === null && ", one for each level it was reached on"}
+						</dd>
+					</>
+				)}
+				{failures.length > 0 && (
+					<>
+						<dt>errors</dt>
+						<dd>{failureWords(failures).join(", ")}</dd>
 					</>
 				)}
 				{shards.length > 0 && (

@@ -1,11 +1,12 @@
 import type { ExplainedStep } from "../../../plan/explain.ts";
+import { failureWords, WRITES, writeWords } from "../../../plan/writeWords.ts";
 import { CacheBar } from "./Cache.tsx";
 import { Arrow, KindMark } from "./KindMark.tsx";
 import { StepDetails } from "./StepDetails.tsx";
 import { count, short, shortHost, time } from "./words.ts";
 
-const PARENTS = { scan: "list", fetch: "id", call: "parent" };
-const ANSWERS = { scan: "edge", fetch: "object", call: "value" };
+const PARENTS = { scan: "list", fetch: "id", call: "parent", write: "write" };
+const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };
 
 /** This part of a price that is over the limit is pointed out. */
 const MUCH = 0.2;
@@ -52,7 +53,7 @@ export function StepNode({ step, parent, whole }: Shown) {
 				<ul>
 					{below.map(({ child, of }) => (
 						<StepNode
-							key={`${child.kind} ${child.path}`}
+							key={`${child.kind} ${child.path} ${child.reads} ${child.write?.verb}`}
 							step={child}
 							parent={of}
 							whole={whole}
@@ -66,8 +67,10 @@ export function StepNode({ step, parent, whole }: Shown) {
 
 function Line({ step, parent, whole }: Shown) {
 	const { ms, over } = whole;
-	const { kind, path, reads, withPage, price, parents, answers, runs } = step;
-	const ran = runs > 0;
+	const { kind, path, reads, withPage, price, parents, answers } = step;
+	const { failures, write } = step;
+	const ran = step.runs > 0;
+	const flows = ran && (write === null || answers > 0);
 	const flow = `${count(parents, PARENTS[kind])} → ${count(answers, ANSWERS[kind])}`;
 	return (
 		<span className="step-line" data-ran={ran || over}>
@@ -76,7 +79,7 @@ function Line({ step, parent, whole }: Shown) {
 				<b>{path === parent?.path ? reads : path.split(".").at(-1)}</b>
 			</span>
 			<span className="step-flow" title={flow}>
-				{ran && (
+				{flows && (
 					<>
 						<span className="unseen">{flow}</span>
 						<span aria-hidden="true">
@@ -112,7 +115,13 @@ function Line({ step, parent, whole }: Shown) {
 				)}
 			</span>
 			<small className="step-how">
-				{[`${kind} ${reads}`, ...how(step, over)].join(" · ")}
+				{failures.length > 0 && (
+					<strong>{failureWords(failures).join(" · ")} · </strong>
+				)}
+				{[
+					write === null ? `${kind} ${reads}` : WRITES[write.verb],
+					...how(step, over),
+				].join(" · ")}
 			</small>
 		</span>
 	);
@@ -120,16 +129,18 @@ function Line({ step, parent, whole }: Shown) {
 
 /** Statements with their rows, and where they went. */
 function how(
-	{ runs, withPage, writes, statements, rows, shards, hosts }: ExplainedStep,
+	{ runs, withPage, write, statements, rows, shards, hosts }: ExplainedStep,
 	over: boolean,
 ): string[] {
 	if (runs === 0) return over ? [] : ["not reached"];
 	if (withPage) return ["with the page"];
-	if (writes) return ["writes"];
+	const sent = count(statements.length, "statement");
 	const said = [
 		statements.length === 0
 			? "no statement"
-			: `${count(statements.length, "statement")}, ${count(rows, "row")}`,
+			: write === null
+				? `${sent}, ${count(rows, "row")}`
+				: sent,
 	];
 	if (shards.length > 0) {
 		const on =
@@ -142,7 +153,7 @@ function how(
 				: `${on} on ${count(hosts.length, "host")}`,
 		);
 	}
-	return said;
+	return write === null ? said : [...said, ...writeWords(write)];
 }
 
 function part(ms: number, whole: number): number {

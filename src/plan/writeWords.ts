@@ -1,0 +1,69 @@
+import type { ExplainedDebt, ExplainedWrite } from "./explainWrite.ts";
+import type { ExplainedFailure } from "./failures.ts";
+
+/** What became of a write, in a few words each: for a terminal and for the Explain view. */
+export function writeWords(write: ExplainedWrite): readonly string[] {
+	const { unfinished, again, together, owes, paid, caches } = write;
+	const debts = owes.map(debt).join(", ");
+	const words = [
+		unfinished === 0 ? null : `${unfinished} not waited for any longer`,
+		again.length === 0
+			? null
+			: `run again ${count(again.length, "time")}: ${reasons(again)}`,
+		together === 0 ? null : `together with ${count(together, "other")}`,
+		debts === ""
+			? null
+			: `owes ${debts}, ${paid ? "paid at once" : "left to the sweeper"}`,
+		...caches.map(
+			({ layer, verb, keys, ok }) =>
+				`${layer} ${ok ? DONE[verb] : `did not ${verb}`} ${count(keys, "key")}`,
+		),
+	];
+	return words.filter((word) => word !== null);
+}
+
+/** What kind of write it was. */
+export const WRITES = {
+	transaction: "transaction",
+	names: "names claimed or given up",
+	settle: "paid debts forgotten",
+	clear: "cleared once more",
+} as const satisfies Readonly<Record<ExplainedWrite["verb"], string>>;
+
+const DONE = { bury: "buried", clear: "cleared" };
+
+const REASONS: Readonly<Record<ExplainedWrite["again"][number], string>> = {
+	conflict: "met another write",
+	lost: "connection was dead",
+	readOnly: "host took no writes",
+};
+
+const DEBTS: Readonly<Record<string, string>> = {
+	edges: "edge",
+	names: "name",
+	claims: "claim",
+	keys: "key",
+	caches: "cache key",
+};
+
+function debt({ kind, count: number }: ExplainedDebt): string {
+	return count(number, DEBTS[kind] ?? kind);
+}
+
+function reasons(again: ExplainedWrite["again"]): string {
+	return [...new Set(again)].map((why) => REASONS[why]).join(", ");
+}
+
+export function count(number: number, noun: string): string {
+	return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** `2 failed (UNAVAILABLE, db00003.sqlite)` */
+export function failureWords(
+	failures: readonly ExplainedFailure[],
+): readonly string[] {
+	return failures.map(
+		({ code, host, count }) =>
+			`${count} failed (${[code, host].filter(Boolean).join(", ")})`,
+	);
+}

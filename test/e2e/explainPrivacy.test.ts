@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Explained, ExplainedStep } from "../../src/plan/explain.ts";
+import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
+
+const EXPLAIN = { "corkboard-explain": "1" };
+
+interface Body {
+	readonly data?: Readonly<Record<string, never>>;
+	readonly extensions?: { readonly explain?: Explained };
+}
+
+/** A user, by the API. */
+async function join(
+	server: WholeServer,
+	username: string,
+): Promise<{ readonly id: string; readonly token: string }> {
+	const { text } = await server.ask({
+		query: `mutation { createUser(input: {username: "${username}"}) { user { id } token } }`,
+	});
+	const { user, token } = JSON.parse(text).data.createUser;
+	return { id: user.id, token };
+}
+
+/** What a client can compare: the status, the headers but those of the moment, and the body to the byte. */
+async function seen(asked: ReturnType<WholeServer["ask"]>) {
+	const { response, text } = await asked;
+	const headers = [...response.headers].filter(
+		([name]) => !["date", "x-request-id"].includes(name),
+	);
+	return { status: response.status, headers, text };
+}
+
+function all(steps: readonly ExplainedStep[]): readonly ExplainedStep[] {
+	return steps.flatMap((step) => [step, ...all(step.steps)]);
+}
+
+describe("an account of a run", () => {
+	it("names no value that was given, stored or signed, whatever is asked", async () => {
+		await using server = await startWhole({ CORKBOARD_MODE: "development" });
+		const values: string[] = [];
+		const value = (text: string) => {
+			values.push(text);
+			return text;
+		};
+		const accounts: Explained[] = [];
+		let token = "";
+		const ask = async (query: string, variables: object = {}) => {
+			const { text } = await server.ask(
+				{ query, variables },
+				{
+					...EXPLAIN,
+					...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+				},
+			);
+			const { data, extensions } = JSON.parse(text) as Body;
+			assert.ok(extensions?.explain, text);
+			accounts.push(extensions.explain);
+			return data as Readonly<Record<string, Readonly<Record<string, never>>>>;
+		};
+		const mutate = async (name: string, input: object, fields: string) => {
+			const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
+			const data = await ask(
+				`mutation ($input: ${type}!) { ${name}(input: $input) { ${fields} } }`,
+				{ input },
+			);
+			return data?.[name] as never;
+		};
+		const joined: { user: { id: string }; token: string } = await mutate(
+			"createUser",
+			{
+				username: value("grace_made_up"),
+				email: value("grace@hidden.example"),
+				bio: value("A bio nobody is told"),
+				website: value("https://hidden.example/grace"),
+				idempotencyKey: value("key-of-grace-made-up"),
+			},
+			"user { id } token",
+		);
+		token = value(joined.token);
+		// One that fails: the address is taken.
+		await mutate(
+			"createUser",
+			{ username: "other_made_up", email: "grace@hidden.example" },
+			"user { id }",
+		);
+		await mutate(
+			"updateUser",
+			{ username: value("hopper_made_up"), name: value("Grace Made-Up") },
+			"user { id }",
+		);
+		const { board }: { board: { id: string } } = await mutate(
+			"createBoard",
+			{ name: value("Secret compilers"), secret: true },
+			"board { id }",
+		);
+		const { pin }: { pin: { id: string } } = await mutate(
+			"createPin",
+			{
+				boardId: board.id,
+				details: value("Details nobody is told"),
+				link: value("https://hidden.example/pin"),
+				interests: [value("moths-made-up")],
+			},
+			"pin { id }",
+		);
+		await mutate("likePin", { pinId: pin.id }, "pin { id }");
+		await mutate(
+			"addComment",
+			{ pinId: pin.id, text: value("A comment nobody is told") },
+			"comment { id }",
+		);
+		await ask(
+			`{ user(username: "hopper_made_up") { name email boards { edges { cursor node { name pins { nodes { details comments { nodes { text } } } } } } } }
+				interest(slug: "moths-made-up") { name pins { totalCount } }
+				node(id: "${pin.id}") { id } viewer { likes { nodes { details } } } }`,
+		);
+		const told = JSON.stringify(accounts);
+		for (const text of values) {
+			assert.ok(!told.includes(text), `an account names ${text}`);
+		}
+		for (const { id } of [joined.user, board, pin]) {
+			assert.ok(!told.includes(`"${id}"`), `an account names an id: ${id}`);
+		}
+		// What was looked at is not nothing: names were claimed and rows written.
+		const steps = accounts.flatMap(({ steps }) => all(steps));
+		const verbs = new Set(steps.flatMap(({ write }) => write?.verb ?? []));
+		assert.deepEqual(verbs, new Set(["transaction", "names", "settle"]));
+		assert.ok(steps.some(({ failures }) => failures[0]?.code === "CONFLICT"));
+	});
+
+	for (const mode of ["development", "production"] as const) {
+		it(`is there for nobody who has no right to it or does not ask, and nothing else differs: ${mode}`, async () => {
+			await using server = await startWhole({
+				CORKBOARD_MODE: mode,
+				CORKBOARD_OPERATORS: "roles=operator",
+			});
+			const ada = await join(server, "ada_made_up");
+			const ben = await join(server, "ben_made_up");
+			const follow = `mutation { followUser(input: {userId: "${ben.id}"}) { user { followers { nodes { username } } } } }`;
+			const dear =
+				"{ interests(first: 100) { nodes { pins(first: 100) { nodes { likedBy(first: 100) { nodes { id } } } } } } }";
+			const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+			const requests: readonly (readonly [unknown, Record<string, string>])[] =
+				[
+					[{ query: '{ user(username: "ada_made_up") { name } }' }, {}],
+					[{ query: "{ viewer { username } }" }, bearer(ada.token)],
+					[{ query: follow }, bearer(ada.token)],
+					[{ query: follow }, bearer(ben.token)],
+					[{ query: dear }, bearer(ada.token)],
+					[{ query: "{ nothing }" }, bearer(ada.token)],
+					[{ query: "{ viewer { username } }" }, bearer("forged")],
+					["{", {}],
+				];
+			// Twice, as the first finds less in the caches and says so in no way.
+			for (const [body, headers] of [...requests, ...requests]) {
+				const plain = await seen(server.ask(body, headers));
+				const asking = await seen(server.ask(body, { ...headers, ...EXPLAIN }));
+				if (mode === "production") {
+					assert.deepEqual(asking, plain);
+				} else {
+					const { extensions: _, ...rest } = JSON.parse(asking.text);
+					assert.deepEqual(rest, JSON.parse(plain.text));
+					assert.equal(asking.status, plain.status);
+				}
+				assert.equal(JSON.parse(plain.text).extensions, undefined);
+			}
+		});
+	}
+});

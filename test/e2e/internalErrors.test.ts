@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Storage } from "../../src/storage/port.ts";
+import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
+
+const WORDS = "Cannot read properties of undefined (reading 'hunter2')";
+
+interface Told {
+	readonly data: Readonly<Record<string, unknown>> | null;
+	readonly errors: readonly {
+		readonly message: string;
+		readonly path?: readonly string[];
+		readonly extensions: Readonly<Record<string, unknown>>;
+	}[];
+}
+
+/** Verbs of the port that are broken, by a mistake nobody foresaw. */
+type Broken = Partial<Pick<Storage, "objects" | "scan" | "transact">>;
+
+const rejects = async (): Promise<never> => {
+	throw new TypeError(WORDS);
+};
+const throws = (): never => {
+	throw new TypeError(WORDS);
+};
+
+describe("a mistake below the resolvers", () => {
+	let server: WholeServer;
+	let token: string;
+	let id: string;
+	before(async () => {
+		server = await startWhole({ CORKBOARD_MODE: "development" });
+		const { text } = await server.ask({
+			query:
+				'mutation { createUser(input: {username: "ada_made_up"}) { user { id } token } }',
+		});
+		({
+			user: { id },
+			token,
+		} = JSON.parse(text).data.createUser);
+	});
+	after(() => server[Symbol.asyncDispose]());
+
+	/** Ask while the storage is broken. */
+	async function broken(verbs: Broken, query: string) {
+		const { storage } = server;
+		Object.assign(storage, verbs);
+		try {
+			return await server.ask(
+				{ query },
+				{ authorization: `Bearer ${token}`, "corkboard-explain": "1" },
+			);
+		} finally {
+			for (const verb of Object.keys(verbs)) {
+				Reflect.deleteProperty(storage, verb);
+			}
+		}
+	}
+
+	const cases: readonly (readonly [string, Broken, string, string])[] = [
+		[
+			"a read that rejects",
+			{ objects: rejects },
+			"node",
+			'{ node(id: "ID") { id } viewer { username } }',
+		],
+		[
+			"a scan that throws before it answers",
+			{ scan: throws },
+			"interests",
+			"{ interests { totalCount } viewer { username } }",
+		],
+		[
+			"a transaction that rejects",
+			{ transact: rejects },
+			"createBoard",
+			'mutation { createBoard(input: {name: "Kitchens"}) { board { id } } }',
+		],
+	];
+	for (const [what, verbs, field, query] of cases) {
+		it(`is INTERNAL at its field, with an id under which the log has its words and the answer has none: ${what}`, async () => {
+			const unknown = (BigInt(id) + 1_000n).toString();
+			const { response, text } = await broken(
+				verbs,
+				query.replace("ID", unknown),
+			);
+			assert.equal(response.status, 200);
+			const { data, errors } = JSON.parse(text) as Told;
+			assert.equal(data?.[field], null);
+			const [error, ...others] = errors;
+			assert.deepEqual(others, []);
+			assert.deepEqual(
+				[error?.message, error?.path, Object.keys(error?.extensions ?? {})],
+				["Something went wrong on our side.", [field], ["code", "errorId"]],
+			);
+			assert.equal(error?.extensions.code, "INTERNAL");
+			assert.doesNotMatch(text, /hunter2|TypeError|Cannot read|\.ts\b|stack/);
+
+			const logged = server.lines.filter(
+				({ errorId }) => errorId === error?.extensions.errorId,
+			);
+			assert.equal(logged.length, 1);
+			assert.match(JSON.stringify(logged[0]), /TypeError/);
+			assert.ok(JSON.stringify(logged[0]).includes("hunter2"));
+		});
+	}
+
+	it("harms no later request", async () => {
+		const { text } = await server.ask(
+			{ query: "{ viewer { username } }" },
+			{ authorization: `Bearer ${token}` },
+		);
+		assert.deepEqual(JSON.parse(text), {
+			data: { viewer: { username: "ada_made_up" } },
+		});
+	});
+});

@@ -1,0 +1,68 @@
+import { openCorkboard } from "../../src/cli/open.ts";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/server/log.ts";
+import { startServer } from "../../src/server/server.ts";
+import type { Storage } from "../../src/storage/port.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
+
+export interface WholeServer extends AsyncDisposable {
+	readonly url: string;
+	/** What the program's parts stand on. */
+	readonly storage: Storage;
+	/** What was logged: JSON lines, parsed. */
+	readonly lines: readonly Record<string, unknown>[];
+	/** A request as it is; the answer with its body read. */
+	ask(
+		body: unknown,
+		headers?: Readonly<Record<string, string>>,
+	): Promise<{ readonly response: Response; readonly text: string }>;
+}
+
+/** The real schema, graph, plan and server, put together in this process as `serve` does, on a folder of its own. */
+export async function startWhole(
+	env: Readonly<Record<string, string>> = {},
+): Promise<WholeServer> {
+	await using stack = new AsyncDisposableStack();
+	const folder = stack.use(temporaryFolder());
+	const config = readConfig({ CORKBOARD_DATA: folder.path, ...env });
+	const corkboard = stack.use(await openCorkboard(config, "own"));
+	const lines: Record<string, unknown>[] = [];
+	const server = stack.use(
+		await startServer({
+			schema: corkboard.schema,
+			execute: corkboard.execute,
+			isUser: corkboard.isUser,
+			userOf: corkboard.userOf,
+			tokens: corkboard.tokens,
+			operators: config.identity.operators,
+			mode: config.mode,
+			graphiql: config.graphiql,
+			host: "127.0.0.1",
+			port: 0,
+			cors: [],
+			trustProxy: false,
+			dependsOnViewer: corkboard.planner.dependsOnViewer,
+			log: createLog({
+				level: "info",
+				format: "json",
+				destination: { write: (line) => lines.push(JSON.parse(line)) },
+			}),
+			ready: () => true,
+		}),
+	);
+	const resources = stack.move();
+	return {
+		url: server.url,
+		storage: corkboard.storage,
+		lines,
+		async ask(body, headers = {}) {
+			const response = await fetch(`${server.url}/graphql`, {
+				method: "POST",
+				headers: { "content-type": "application/json", ...headers },
+				body: typeof body === "string" ? body : JSON.stringify(body),
+			});
+			return { response, text: await response.text() };
+		},
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}

@@ -1,0 +1,85 @@
+import type {
+	Again,
+	Statement,
+	Trace,
+	WriteBegun,
+	WriteEnded,
+	WriteTrace,
+} from "../../src/diagnostics.ts";
+
+/** A trace of one write that keeps what storage tells it. */
+export interface KeptTrace extends WriteTrace {
+	readonly statements: Statement[];
+	readonly kept: Again[];
+	/** How many others each transaction of the database was shared with. */
+	readonly others: number[];
+}
+
+export function keptTrace(): KeptTrace {
+	const statements: Statement[] = [];
+	const kept: Again[] = [];
+	const others: number[] = [];
+	const notByStorage = () => {
+		throw new TypeError("expected storage to tell nothing of caches and debts");
+	};
+	return {
+		statements,
+		kept,
+		others,
+		statement: (statement) => void statements.push(statement),
+		again: (why) => void kept.push(why),
+		together: (number) => void others.push(number),
+		cache: notByStorage,
+		end: notByStorage,
+		fail: notByStorage,
+		paid: notByStorage,
+	};
+}
+
+/** What one write told. */
+export interface Told {
+	readonly begun: WriteBegun;
+	readonly statements: Statement[];
+	ended: WriteEnded | null;
+	failed: unknown;
+	paid: boolean;
+	/** As `bury redis 1 true`. */
+	readonly caches: string[];
+}
+
+/** A trace that keeps what writes tell it. */
+export function keptWrites() {
+	const told: Told[] = [];
+	const reads: Statement[] = [];
+	const trace: Trace = {
+		statement: (statement) => void reads.push(statement),
+		cache() {},
+		write(begun) {
+			const one: Told = {
+				begun,
+				statements: [],
+				ended: null,
+				failed: null,
+				paid: false,
+				caches: [],
+			};
+			told.push(one);
+			return {
+				statement: (statement) => void one.statements.push(statement),
+				again() {},
+				together() {},
+				cache: (...told) => void one.caches.push(told.join(" ")),
+				end(ended) {
+					one.ended = ended;
+				},
+				fail(thrown) {
+					one.failed = thrown;
+				},
+				paid() {
+					one.paid = true;
+				},
+			};
+		},
+	};
+	return { told, reads, trace };
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { PRESENT } from "../../src/storage/port.ts";
+import { heard } from "../helpers/heard.ts";
+import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
+import { create, good } from "../helpers/storing.ts";
+import { keptTrace } from "../helpers/writeTrace.ts";
+import type { OpenStorage } from "./storage.ts";
+
+/** What a write's trace is told: all that it sent, and nothing of what others did. */
+export function traceTests(open: OpenStorage): void {
+	test("a transaction tells its statements to its own trace, with shard and host", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const key = { mapping: MAPPINGS.likePin, from: user(1, 2) };
+		const trace = keptTrace();
+		const sent = await heard<Statement>(CHANNELS.statement, () =>
+			storage.transact(
+				{
+					shard: 2,
+					lists: [key],
+					edges: [{ ...key, to: pin(1) }],
+					decide: () => ({
+						result: null,
+						edges: [
+							{
+								...key,
+								to: pin(1),
+								sequence: 1,
+								state: PRESENT,
+								version: 1,
+							},
+						],
+						debt: { n: 1 },
+					}),
+				},
+				trace,
+			),
+		);
+		assert.deepEqual(trace.statements, sent);
+		const names = sent.map(({ name }) => name);
+		assert.ok(names.includes("insert outbox"), names.join());
+		assert.equal(names.at(-1), "commit");
+		for (const { shard, host } of sent) {
+			assert.deepEqual([shard, host], [2, storage.hostOf(2)]);
+		}
+		assert.deepEqual(trace.kept, []);
+		assert.ok(trace.others.every((others) => others === 0));
+
+		await create(storage, 2, "Pin", {});
+		assert.equal(trace.statements.length, sent.length, "of another one");
+	});
+
+	test("one that throws tells what it sent until then", async () => {
+		await using opened = await open();
+		const trace = keptTrace();
+		await assert.rejects(
+			opened.storage.transact(
+				{
+					shard: 0,
+					creates: [{ type: "Pin", data: {} }],
+					decide: () => {
+						throw new RangeError("no");
+					},
+				},
+				trace,
+			),
+			RangeError,
+		);
+		assert.equal(trace.statements.at(-1)?.name, "rollback");
+		assert.deepEqual(trace.kept, []);
+	});
+
+	test("changes of lookups and paid debts are told like transactions", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const names = keptTrace();
+		const changed = await heard<Statement>(CHANNELS.statement, async () => {
+			const [row] = await storage.setLookups(
+				[
+					{
+						name: "username",
+						key: "ada",
+						expect: null,
+						next: { id: user(1), nonce: "n" },
+					},
+				],
+				names,
+			);
+			assert.equal(good(row)?.nonce, "n");
+		});
+		assert.deepEqual(names.statements, changed);
+		assert.ok(changed.some(({ name }) => name === "insert lookup"));
+
+		const { debt } = await storage.transact({
+			shard: 1,
+			decide: () => ({ result: null, debt: { n: 1 } }),
+		});
+		assert.ok(debt);
+		const settled = keptTrace();
+		const sent = await heard<Statement>(CHANNELS.statement, () =>
+			storage.settle([debt], settled),
+		);
+		assert.deepEqual(settled.statements, sent);
+		assert.deepEqual(
+			sent.map(({ name, shard, rows }) => [name, shard, rows]),
+			[["settle", 1, 1]],
+		);
+	});
+}
