@@ -1,8 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { CorkboardError } from "./errors.ts";
-import { nearest } from "./util/nearest.ts";
+import { type Id, parseId } from "./id/ids.ts";
+import { type Settings, settingsIn } from "./util/environment.ts";
 import {
 	hosts,
 	integer,
@@ -30,14 +28,14 @@ export interface Config {
 	/** The HS256 secret; null when it is the embedded folder's own: `embeddedSecret`. */
 	readonly secret: Uint8Array | null;
 	readonly identity: IdentityConfig;
-	readonly graphiql: boolean;
+	readonly graphiql: "everyone" | "operators" | "nobody";
 	readonly maxPrice: number;
 	/** Edges and objects that one viewer or address may read in so many milliseconds; null for any number. */
 	readonly spending: { readonly points: number; readonly perMs: number } | null;
 	/** Origins whose pages may ask, besides localhost's in development. */
 	readonly cors: readonly string[];
 	readonly log: { readonly level: LogLevel; readonly format: LogFormat };
-	/** Whether X-Forwarded-* headers are believed, or from which addresses and networks (Fastify's `trustProxy`). */
+	/** Whose X-Forwarded-* headers are believed: of whoever connects, nobody's, or those of these addresses and networks. */
 	readonly trustProxy: boolean | string;
 	readonly persistedDocuments: {
 		readonly mode: "off" | "report" | "strict";
@@ -56,6 +54,14 @@ export interface IdentityConfig {
 		readonly audience: string | null;
 		/** The claim that names the user. */
 		readonly subject: string;
+	};
+	/** Who runs the fleet, by id or by what their tokens claim. */
+	readonly operators: {
+		readonly ids: ReadonlySet<Id>;
+		readonly claims: readonly {
+			readonly name: string;
+			readonly value: string;
+		}[];
 	};
 }
 
@@ -98,12 +104,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** HS256 asks for a key as long as its hash (RFC 7518, 3.2). */
-const SECRET_BYTES = 32;
-
-const PREFIX = "CORKBOARD_";
+export const SECRET_BYTES = 32;
 
 const SETTINGS = [
 	"CORKBOARD_MODE",
@@ -117,6 +119,7 @@ const SETTINGS = [
 	"CORKBOARD_ISSUER",
 	"CORKBOARD_AUDIENCE",
 	"CORKBOARD_SUBJECT_CLAIM",
+	"CORKBOARD_OPERATORS",
 	"CORKBOARD_GRAPHIQL",
 	"CORKBOARD_MAX_PRICE",
 	"CORKBOARD_BUDGET",
@@ -141,147 +144,34 @@ const RATE_LIMIT = { requests: 600, perMs: 60_000 } as const;
  * commands that neither make nor check a token.
  */
 export function readConfig(
-	environment: Environment,
+	environment: Readonly<Record<string, string | undefined>>,
 	{ secret: need = "needed" }: { readonly secret?: "needed" | "unneeded" } = {},
 ): Config {
-	const faults: string[] = [];
-	const given = (name: string) => environment[name]?.trim() || undefined;
-	/** The setting if it is given and `read` makes something of it, else the default. */
-	const setting = <T>(
-		name: string,
-		expected: string,
-		read: (text: string) => T | undefined,
-		otherwise: T,
-	): T => {
-		const text = given(name);
-		if (text === undefined) return otherwise;
-		const value = read(text);
-		if (value === undefined) {
-			// An address that was mistyped may still hold a password.
-			const got = text.includes("@")
-				? "(something with an @)"
-				: JSON.stringify(text);
-			faults.push(`${name} must be ${expected} but got: ${got}`);
-		}
-		return value === undefined ? otherwise : value;
-	};
-
-	for (const name of Object.keys(environment)) {
-		if (name.startsWith(PREFIX) && !SETTINGS.includes(name)) {
-			// The prefix, which all share, would make all of them alike.
-			const meant = nearest(
-				name.slice(PREFIX.length),
-				SETTINGS.map((setting) => setting.slice(PREFIX.length)),
-			);
-			faults.push(
-				`${name} is no setting${meant ? `; did you mean ${PREFIX}${meant}?` : ""}`,
-			);
-		}
-	}
-	const file = given("CORKBOARD_TOPOLOGY");
-	for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
-		if (given(name) !== undefined && file === undefined) {
-			faults.push(
-				`${name} goes with CORKBOARD_TOPOLOGY only: one process owns an embedded folder, and its own cache is nearer than any other, so leave it out`,
-			);
-		}
-	}
-	if (file !== undefined && given("CORKBOARD_DATA") !== undefined) {
-		faults.push(
-			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
-		);
-	}
+	const settings = settingsIn(environment, SETTINGS);
+	const { given, setting, faults } = settings;
+	const file = given("CORKBOARD_TOPOLOGY") ?? null;
 	const mode = setting(
 		"CORKBOARD_MODE",
 		"development or production",
 		(text) => oneOf(["development", "production"] as const, text),
-		file === undefined ? "development" : "production",
+		file === null ? "development" : "production",
 	);
+	const persistedDocuments = documentsOf(settings);
+	const identity = identityOf(settings);
 	const trustProxy = setting(
 		"CORKBOARD_TRUST_PROXY",
 		"off, on, or addresses and networks with commas between them",
 		proxies,
 		false,
 	);
-	const persistedDocuments = {
-		mode: setting(
-			"CORKBOARD_DOCUMENTS",
-			"off, report or strict",
-			(text) => oneOf(["off", "report", "strict"] as const, text),
-			"off",
-		),
-		files: list(given("CORKBOARD_DOCUMENT_FILES") ?? ""),
-	};
-	if (
-		persistedDocuments.mode === "off" &&
-		persistedDocuments.files.length > 0
-	) {
-		faults.push(
-			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
-		);
-	}
-	if (
-		persistedDocuments.mode !== "off" &&
-		persistedDocuments.files.length === 0
-	) {
-		faults.push(
-			`CORKBOARD_DOCUMENTS=${persistedDocuments.mode} needs CORKBOARD_DOCUMENT_FILES, paths with commas between them, but got none`,
-		);
-	}
-	const demo = setting("CORKBOARD_DEMO", "on or off", onOrOff, true);
-	const secret = given("CORKBOARD_SECRET");
-	if (secret !== undefined && Buffer.byteLength(secret) < SECRET_BYTES) {
-		// What was given is not repeated: it may be half of somebody's secret.
-		faults.push(
-			`CORKBOARD_SECRET must have at least ${SECRET_BYTES} bytes but got: ${Buffer.byteLength(secret)}`,
-		);
-	}
-	if (secret === undefined && file !== undefined && need === "needed") {
-		faults.push(
-			`CORKBOARD_SECRET must be given with a topology, at least ${SECRET_BYTES} bytes that every server of the fleet shares, but got nothing`,
-		);
-	}
-
-	const jwks = setting(
-		"CORKBOARD_JWKS",
-		"an https address (http only for this machine)",
-		(text) => keysUrl(text),
-		null,
-	);
-	const claims = {
-		issuer: given("CORKBOARD_ISSUER") ?? null,
-		audience: given("CORKBOARD_AUDIENCE") ?? null,
-		subject: given("CORKBOARD_SUBJECT_CLAIM") ?? "sub",
-	};
-	if (jwks !== null && (claims.issuer === null || claims.audience === null)) {
-		faults.push(
-			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
-		);
-	}
 	const maxPrice = setting(
 		"CORKBOARD_MAX_PRICE",
 		"an integer from 1 to 1000000000",
 		(text) => integer(text, 1, 1_000_000_000),
 		50_000,
 	);
-	const spending = setting(
-		"CORKBOARD_BUDGET",
-		"off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute",
-		rate,
-		null,
-	);
-	const budget = spending && {
-		points: spending.requests,
-		perMs: spending.perMs,
-	};
-	if (budget !== null && budget.points < maxPrice) {
-		faults.push(
-			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_PRICE, or some operations could never run, but got: ${budget.points} and ${maxPrice}`,
-		);
-	}
-
 	const config: Config = {
-		host: given("HOST") ?? (file === undefined ? "127.0.0.1" : "0.0.0.0"),
+		host: given("HOST") ?? (file === null ? "127.0.0.1" : "0.0.0.0"),
 		port: setting(
 			"PORT",
 			"a port from 0 to 65535",
@@ -289,10 +179,7 @@ export function readConfig(
 			4000,
 		),
 		mode,
-		store:
-			file === undefined
-				? { kind: "embedded", folder: given("CORKBOARD_DATA") ?? "data", demo }
-				: { kind: "topology", file },
+		store: storeOf(settings, file),
 		memcached: setting(
 			"CORKBOARD_MEMCACHED",
 			"host:port, with commas between several",
@@ -305,16 +192,23 @@ export function readConfig(
 			redisUrl,
 			null,
 		),
-		secret: secret === undefined ? null : Buffer.from(secret),
-		identity: { jwks, claims },
-		graphiql: setting(
+		secret: secretOf(settings, file !== null && need === "needed"),
+		identity,
+		graphiql: setting<Config["graphiql"]>(
 			"CORKBOARD_GRAPHIQL",
 			"on or off",
-			onOrOff,
-			mode === "development",
+			(text) => {
+				const isOn = onOrOff(text);
+				return isOn === undefined ? undefined : isOn ? "everyone" : "nobody";
+			},
+			mode === "development" && persistedDocuments.mode !== "strict"
+				? "everyone"
+				: identity.operators.ids.size + identity.operators.claims.length > 0
+					? "operators"
+					: "nobody",
 		),
 		maxPrice,
-		spending: budget,
+		spending: spendingOf(settings, maxPrice),
 		cors: setting(
 			"CORKBOARD_CORS",
 			"origins with commas between them, like https://example.com, or off",
@@ -329,39 +223,11 @@ export function readConfig(
 		),
 		trustProxy,
 		persistedDocuments,
-		http: {
-			status: setting(
-				"CORKBOARD_HTTP_STATUS",
-				"audit or draft",
-				(text) => oneOf(["audit", "draft"] as const, text),
-				"audit",
-			),
-			maxAge: setting(
-				"CORKBOARD_HTTP_MAX_AGE",
-				"seconds from 0 to 31536000",
-				(text) => integer(text, 0, 31_536_000),
-				10,
-			),
-			compression: setting("CORKBOARD_COMPRESSION", "on or off", onOrOff, true),
-			rateLimit: setting(
-				"CORKBOARD_RATE_LIMIT",
-				"off, or requests of one address in a second, minute or hour, like 600/minute",
-				rate,
-				// Behind a proxy that is not believed all clients have one address.
-				mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
-			),
-			requestIdHeader: setting(
-				"CORKBOARD_REQUEST_ID",
-				"off, or the name of a header like x-request-id",
-				(text) =>
-					text === "off"
-						? null
-						: /^[a-z][a-z0-9-]{0,63}$/i.test(text)
-							? text.toLowerCase()
-							: undefined,
-				null,
-			),
-		},
+		// Behind a proxy that is not believed all clients have one address.
+		http: httpOf(
+			settings,
+			mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
+		),
 	};
 	if (faults.length > 0) {
 		throw new CorkboardError("BAD_CONFIG", faults.join("\n"));
@@ -369,51 +235,173 @@ export function readConfig(
 	return config;
 }
 
-/**
- * The secret of an embedded folder, made on first use. Two processes that make
- * it at once get the same one: the file appears whole, and only the first of
- * them gives it its name.
- */
-export async function embeddedSecret(folder: string): Promise<Uint8Array> {
-	const file = join(folder, "secret");
-	const existing = await readSecret(file);
-	if (existing) return existing;
-	await mkdir(folder, { recursive: true });
-	const unnamed = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
-	try {
-		const handle = await open(unnamed, "wx", 0o600);
-		try {
-			await handle.writeFile(`${randomBytes(48).toString("base64url")}\n`);
-			await handle.sync();
-		} finally {
-			await handle.close();
+function storeOf(
+	{ given, setting, faults }: Settings,
+	file: string | null,
+): Store {
+	const demo = setting("CORKBOARD_DEMO", "on or off", onOrOff, true);
+	const folder = given("CORKBOARD_DATA");
+	if (file === null) {
+		for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
+			if (given(name) === undefined) continue;
+			faults.push(
+				`${name} goes with CORKBOARD_TOPOLOGY only: one process owns an embedded folder, and its own cache is nearer than any other, so leave it out`,
+			);
 		}
-		await link(unnamed, file).catch((error: NodeJS.ErrnoException) => {
-			if (error.code !== "EEXIST") throw error;
-		});
-	} finally {
-		await rm(unnamed, { force: true });
+		return { kind: "embedded", folder: folder ?? "data", demo };
 	}
-	const made = await readSecret(file);
-	if (!made) throw new CorkboardError("IN_USE", `${file} was just taken away`);
-	return made;
-}
-
-async function readSecret(file: string): Promise<Uint8Array | undefined> {
-	let text: string;
-	try {
-		text = (await readFile(file, "utf8")).trim();
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-		throw error;
-	}
-	if (Buffer.byteLength(text) < SECRET_BYTES) {
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			`${file} must hold a secret of at least ${SECRET_BYTES} bytes but got: ${Buffer.byteLength(text)}; delete it to have one made (tokens given out before stop working)`,
+	if (folder !== undefined) {
+		faults.push(
+			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
 		);
 	}
-	return Buffer.from(text);
+	return { kind: "topology", file };
+}
+
+function documentsOf({
+	given,
+	setting,
+	faults,
+}: Settings): Config["persistedDocuments"] {
+	const mode = setting(
+		"CORKBOARD_DOCUMENTS",
+		"off, report or strict",
+		(text) => oneOf(["off", "report", "strict"] as const, text),
+		"off",
+	);
+	const files = list(given("CORKBOARD_DOCUMENT_FILES") ?? "");
+	if (mode === "off" && files.length > 0) {
+		faults.push(
+			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
+		);
+	}
+	if (mode !== "off" && files.length === 0) {
+		faults.push(
+			`CORKBOARD_DOCUMENTS=${mode} needs CORKBOARD_DOCUMENT_FILES, paths with commas between them, but got none`,
+		);
+	}
+	return { mode, files };
+}
+
+function secretOf(
+	{ given, faults }: Settings,
+	isNeeded: boolean,
+): Uint8Array | null {
+	const secret = given("CORKBOARD_SECRET");
+	if (secret === undefined) {
+		if (isNeeded) {
+			faults.push(
+				`CORKBOARD_SECRET must be given with a topology, at least ${SECRET_BYTES} bytes that every server of the fleet shares, but got nothing`,
+			);
+		}
+		return null;
+	}
+	const bytes = Buffer.from(secret);
+	if (bytes.length < SECRET_BYTES) {
+		// What was given is not repeated: it may be half of somebody's secret.
+		faults.push(
+			`CORKBOARD_SECRET must have at least ${SECRET_BYTES} bytes but got: ${bytes.length}`,
+		);
+	}
+	return bytes;
+}
+
+function identityOf({ given, setting, faults }: Settings): IdentityConfig {
+	const jwks = setting(
+		"CORKBOARD_JWKS",
+		"an https address (http only for this machine)",
+		keysUrl,
+		null,
+	);
+	const claims = {
+		issuer: given("CORKBOARD_ISSUER") ?? null,
+		audience: given("CORKBOARD_AUDIENCE") ?? null,
+		subject: given("CORKBOARD_SUBJECT_CLAIM") ?? "sub",
+	};
+	if (jwks !== null && (claims.issuer === null || claims.audience === null)) {
+		faults.push(
+			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
+		);
+	}
+	const operators = setting(
+		"CORKBOARD_OPERATORS",
+		"ids of users, or claims of their tokens like roles=operator, with commas between them",
+		operatorsIn,
+		{ ids: new Set<Id>(), claims: [] },
+	);
+	return { jwks, claims, operators };
+}
+
+function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
+	const ids = new Set<Id>();
+	const claims: { name: string; value: string }[] = [];
+	for (const part of list(text)) {
+		// A claim's name may be an address (RFC 7519 §4.2), and have its own "=".
+		const [, name, value] = /^(\S+)=([^\s=]+)$/.exec(part) ?? [];
+		const id = parseId(part);
+		if (name !== undefined && value !== undefined) claims.push({ name, value });
+		else if (id !== "malformed" && id !== "reserved") ids.add(id);
+		else return undefined;
+	}
+	return { ids, claims };
+}
+
+function spendingOf(
+	{ setting, faults }: Settings,
+	maxPrice: number,
+): Config["spending"] {
+	const budget = setting(
+		"CORKBOARD_BUDGET",
+		"off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute",
+		rate,
+		null,
+	);
+	if (budget === null) return null;
+	const { requests: points, perMs } = budget;
+	if (points < maxPrice) {
+		faults.push(
+			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_PRICE, or some operations could never run, but got: ${points} and ${maxPrice}`,
+		);
+	}
+	return { points, perMs };
+}
+
+function httpOf(
+	{ setting }: Settings,
+	defaultRate: HttpConfig["rateLimit"],
+): HttpConfig {
+	return {
+		status: setting(
+			"CORKBOARD_HTTP_STATUS",
+			"audit or draft",
+			(text) => oneOf(["audit", "draft"] as const, text),
+			"audit",
+		),
+		maxAge: setting(
+			"CORKBOARD_HTTP_MAX_AGE",
+			"seconds from 0 to 31536000",
+			(text) => integer(text, 0, 31_536_000),
+			10,
+		),
+		compression: setting("CORKBOARD_COMPRESSION", "on or off", onOrOff, true),
+		rateLimit: setting(
+			"CORKBOARD_RATE_LIMIT",
+			"off, or requests of one address in a second, minute or hour, like 600/minute",
+			rate,
+			defaultRate,
+		),
+		requestIdHeader: setting(
+			"CORKBOARD_REQUEST_ID",
+			"off, or the name of a header like x-request-id",
+			(text) =>
+				text === "off"
+					? null
+					: /^[a-z][a-z0-9-]{0,63}$/i.test(text)
+						? text.toLowerCase()
+						: undefined,
+			null,
+		),
+	};
 }
 
 function logging(text: string, mode: Config["mode"]) {

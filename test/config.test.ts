@@ -1,16 +1,6 @@
 import assert from "node:assert/strict";
-import {
-	mkdtemp,
-	readdir,
-	readFile,
-	rm,
-	stat,
-	writeFile,
-} from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { embeddedSecret, readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 
@@ -36,10 +26,11 @@ describe("readConfig", () => {
 			memcached: [],
 			redis: null,
 			secret: null,
-			graphiql: true,
+			graphiql: "everyone",
 			identity: {
 				jwks: null,
 				claims: { issuer: null, audience: null, subject: "sub" },
+				operators: { ids: new Set(), claims: [] },
 			},
 			spending: null,
 			maxPrice: 50_000,
@@ -71,10 +62,11 @@ describe("readConfig", () => {
 				memcached: [],
 				redis: null,
 				secret: Buffer.from(SECRET),
-				graphiql: false,
+				graphiql: "nobody",
 				identity: {
 					jwks: null,
 					claims: { issuer: null, audience: null, subject: "sub" },
+					operators: { ids: new Set(), claims: [] },
 				},
 				spending: null,
 				maxPrice: 50_000,
@@ -107,6 +99,8 @@ describe("readConfig", () => {
 				CORKBOARD_ISSUER: "https://id.example.com",
 				CORKBOARD_AUDIENCE: "corkboard",
 				CORKBOARD_SUBJECT_CLAIM: "user_id",
+				CORKBOARD_OPERATORS:
+					"241294492511762325, roles=operator,https://example.com/?a=b=on-call",
 				CORKBOARD_MAX_PRICE: "7",
 				CORKBOARD_BUDGET: "200/minute",
 				CORKBOARD_CORS: "https://example.com, http://localhost:3000",
@@ -128,13 +122,20 @@ describe("readConfig", () => {
 				memcached: [],
 				redis: null,
 				secret: Buffer.from(SECRET),
-				graphiql: true,
+				graphiql: "everyone",
 				identity: {
 					jwks: "https://id.example.com/keys",
 					claims: {
 						issuer: "https://id.example.com",
 						audience: "corkboard",
 						subject: "user_id",
+					},
+					operators: {
+						ids: new Set(["241294492511762325"]),
+						claims: [
+							{ name: "roles", value: "operator" },
+							{ name: "https://example.com/?a=b", value: "on-call" },
+						],
 					},
 				},
 				maxPrice: 7,
@@ -162,6 +163,7 @@ describe("readConfig", () => {
 				CORKBOARD_DEMO: "no",
 				CORKBOARD_SECRET: "short",
 				CORKBOARD_GRAPHIQL: "true",
+				CORKBOARD_OPERATORS: "everybody",
 				CORKBOARD_JWKS: "http://id.example.com/keys",
 				CORKBOARD_BUDGET: "many",
 				CORKBOARD_MAX_PRICE: "0",
@@ -177,15 +179,16 @@ describe("readConfig", () => {
 			}),
 			[
 				'CORKBOARD_MODE must be development or production but got: "test"',
-				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
 				'CORKBOARD_DOCUMENTS must be off, report or strict but got: "on"',
+				'CORKBOARD_JWKS must be an https address (http only for this machine) but got: "http://id.example.com/keys"',
+				'CORKBOARD_OPERATORS must be ids of users, or claims of their tokens like roles=operator, with commas between them but got: "everybody"',
+				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
+				'CORKBOARD_MAX_PRICE must be an integer from 1 to 1000000000 but got: "0"',
+				'PORT must be a port from 0 to 65535 but got: "65536"',
 				'CORKBOARD_DEMO must be on or off but got: "no"',
 				"CORKBOARD_SECRET must have at least 32 bytes but got: 5",
-				'CORKBOARD_JWKS must be an https address (http only for this machine) but got: "http://id.example.com/keys"',
-				'CORKBOARD_MAX_PRICE must be an integer from 1 to 1000000000 but got: "0"',
-				'CORKBOARD_BUDGET must be off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute but got: "many"',
-				'PORT must be a port from 0 to 65535 but got: "65536"',
 				'CORKBOARD_GRAPHIQL must be on or off but got: "true"',
+				'CORKBOARD_BUDGET must be off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute but got: "many"',
 				'CORKBOARD_CORS must be origins with commas between them, like https://example.com, or off but got: "https://example.com/path"',
 				'CORKBOARD_LOG must be a level (trace, debug, info, warn, error, fatal, silent), a format (text, json), or both with a comma between them but got: "info,debug"',
 				'CORKBOARD_HTTP_STATUS must be audit or draft but got: "200"',
@@ -270,6 +273,31 @@ describe("readConfig", () => {
 		]);
 	});
 
+	test("serves GraphiQL to everyone in development, and to operators where it is not for everyone", () => {
+		const audience = (environment: Record<string, string>) =>
+			readConfig(environment).graphiql;
+		const production = { CORKBOARD_MODE: "production" };
+		const strict = {
+			CORKBOARD_DOCUMENTS: "strict",
+			CORKBOARD_DOCUMENT_FILES: "web.json",
+		};
+		const operated = { CORKBOARD_OPERATORS: "roles=operator" };
+		assert.equal(audience({}), "everyone");
+		assert.equal(audience(operated), "everyone");
+		assert.equal(audience(strict), "nobody");
+		assert.equal(audience({ ...strict, ...operated }), "operators");
+		assert.equal(audience(production), "nobody");
+		assert.equal(audience({ ...production, ...operated }), "operators");
+		for (const environment of [strict, production]) {
+			const shown = { ...environment, ...operated };
+			assert.equal(
+				audience({ ...shown, CORKBOARD_GRAPHIQL: "on" }),
+				"everyone",
+			);
+			assert.equal(audience({ ...shown, CORKBOARD_GRAPHIQL: "off" }), "nobody");
+		}
+	});
+
 	test("limits the rate of addresses in production where they are the clients' own", () => {
 		const limit = (environment: Record<string, string>) =>
 			readConfig(environment).http.rateLimit;
@@ -304,56 +332,4 @@ describe("readConfig", () => {
 			/hunter2/,
 		);
 	});
-});
-
-describe("embeddedSecret", () => {
-	async function inFolder(use: (folder: string) => Promise<void>) {
-		const folder = await mkdtemp(join(tmpdir(), "config-"));
-		try {
-			await use(folder);
-		} finally {
-			await rm(folder, { recursive: true });
-		}
-	}
-
-	test("makes a secret for its owner's eyes, and gives the same one from then on", () =>
-		inFolder(async (parent) => {
-			const folder = join(parent, "data");
-			const secret = await embeddedSecret(folder);
-			assert.ok(secret.length >= 32);
-			const { mode } = await stat(join(folder, "secret"));
-			assert.equal((mode & 0o777).toString(8), "600");
-			assert.deepEqual(await embeddedSecret(folder), secret);
-			assert.equal(
-				await readFile(join(folder, "secret"), "utf8"),
-				`${Buffer.from(secret)}\n`,
-			);
-		}));
-
-	test("gives everybody the same secret where many make it at once, and leaves nothing behind", () =>
-		inFolder(async (folder) => {
-			const secrets = await Promise.all(
-				Array.from({ length: 20 }, () => embeddedSecret(folder)),
-			);
-			const distinct = new Set(
-				secrets.map((secret) => Buffer.from(secret).toString()),
-			);
-			assert.equal(distinct.size, 1);
-			assert.deepEqual(await readdir(folder), ["secret"]);
-		}));
-
-	test("makes another one in another folder", () =>
-		inFolder(async (folder) => {
-			const first = await embeddedSecret(join(folder, "a"));
-			assert.notDeepEqual(await embeddedSecret(join(folder, "b")), first);
-		}));
-
-	test("refuses a file that holds less than a secret", () =>
-		inFolder(async (folder) => {
-			await writeFile(join(folder, "secret"), "");
-			await assert.rejects(embeddedSecret(folder), {
-				code: "BAD_CONFIG",
-				message: /must hold a secret of at least 32 bytes but got: 0/,
-			});
-		}));
 });

@@ -45,6 +45,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	zod: ["topology", "config.ts"],
 	"node:sqlite": ["sqlite"],
 	mysql2: ["mysql"],
+	negotiator: ["server"],
 };
 
 /** What one file of src/, named by its path below src/, does against the rules; each as a sentence. */

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
-import { checkDocumentFile } from "../server/documents/check.ts";
-import { readText } from "../server/documents/files.ts";
+import { checkDocumentFiles } from "../server/documents/files.ts";
 import { holdsData } from "../sqlite/holdsData.ts";
 import { documentRules } from "./documentRules.ts";
 import type { Io } from "./io.ts";
@@ -18,12 +17,11 @@ const SPELLED = 20;
 export async function checkAll(config: Config, io: Io): Promise<number> {
 	const { model } = ownModel();
 	const topology = topologyOf(config);
-	const faults = [...lockFaults()];
-	for (const path of config.persistedDocuments.files) {
-		const rules = documentRules(config.maxPrice);
-		const text = await readText(path);
-		faults.push(...(await checkDocumentFile(path, text, rules)).faults);
-	}
+	const documents = await checkDocumentFiles(
+		config.persistedDocuments.files,
+		documentRules(config.maxPrice),
+	);
+	const faults = [...lockFaults(), ...documents.faults];
 	let shards = "made at the first start";
 	if (config.store.kind === "topology" || holdsData(config.store.folder)) {
 		await using corkboard = await io.open(config, "read");

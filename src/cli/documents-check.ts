@@ -1,15 +1,13 @@
 import { readConfig } from "../config.ts";
-import { CorkboardError } from "../errors.ts";
 import type { Surveyed } from "../plan/survey.ts";
-import { checkDocumentFile } from "../server/documents/check.ts";
-import { readText, refusal } from "../server/documents/files.ts";
+import { checkDocumentFiles, refusal } from "../server/documents/files.ts";
 import { type Arguments, columns, type Usage } from "./arguments.ts";
 import { documentRules } from "./documentRules.ts";
 import type { Io } from "./io.ts";
 
 export const usage: Usage = {
 	about:
-		"Checks files of persisted documents as a server would, and says what each operation may cost.",
+		"Checks files of persisted documents as a server of all of them would, and says what each operation may cost.",
 	operands: ["FILE…"],
 	options: {},
 	more: "A FILE is Apollo's manifest, or Relay's object of texts by id. The price is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_PRICE is the limit; no data is read. Every fault is told, and the exit code is then 1.",
@@ -18,21 +16,10 @@ export const usage: Usage = {
 export async function run({ operands }: Arguments, io: Io): Promise<number> {
 	const { maxPrice } = readConfig(io.env, { secret: "unneeded" });
 	const rules = documentRules(maxPrice);
-	const faults: string[] = [];
-	for (const path of operands) {
-		let text: string;
-		try {
-			text = await readText(path);
-		} catch (thrown) {
-			if (!(thrown instanceof CorkboardError)) throw thrown;
-			faults.push(thrown.message);
-			continue;
-		}
-		const checked = await checkDocumentFile(path, text, rules);
-		faults.push(...checked.faults);
-		const rows = checked.documents
-			.flatMap(({ operations }) => operations)
-			.sort((a, b) => b.price.total - a.price.total)
+	const { files, faults } = await checkDocumentFiles(operands, rules);
+	for (const { path, operations } of files) {
+		const rows = operations
+			.toSorted((a, b) => b.price.total - a.price.total)
 			.map((operation) => described(operation, maxPrice));
 		io.out(
 			[`${path}: ${count(rows.length, "operation")}`, ...columns(rows)].join(

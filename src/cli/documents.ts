@@ -7,13 +7,19 @@ import type { Corkboard } from "./open.ts";
 type Log = Parameters<typeof openDocumentFiles>[0]["log"] &
 	Parameters<typeof createDocuments>[0]["log"];
 
+export interface OpenedDocuments {
+	readonly documents: Documents;
+	/** For operators: any may run, and none of theirs is counted as unknown. */
+	readonly operatorDocuments: Documents;
+}
+
 /** The documents a server knows: parsed, valid and planned before anyone asks; `resources` closes what they come from. */
 export async function openDocuments(
 	config: Config,
 	{ schema, planner }: Pick<Corkboard, "schema" | "planner">,
 	log: Log,
 	resources: AsyncDisposableStack,
-): Promise<Documents> {
+): Promise<OpenedDocuments> {
 	const { mode, files: paths } = config.persistedDocuments;
 	const files =
 		mode === "off"
@@ -30,5 +36,8 @@ export async function openDocuments(
 		config.redis === null || mode === "strict"
 			? null
 			: resources.use(openTexts({ url: config.redis }));
-	return createDocuments({ mode, files, shared, log });
+	return {
+		documents: createDocuments({ mode, files, shared, log }),
+		operatorDocuments: createDocuments({ mode: "off", files, shared, log }),
+	};
 }

@@ -1,3 +1,4 @@
+import cluster from "node:cluster";
 import { CorkboardError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import {
@@ -35,6 +36,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 /** The process's own start: what `launch.mjs` calls. */
 export async function start(): Promise<void> {
 	process.exitCode = await main(process.argv.slice(2), processIo());
+	// Its channel to the primary would keep a worker that has nothing left to do.
+	cluster.worker?.disconnect();
 }
 
 /** Runs one command line; answers its exit code: 0, 1 for an error, 2 for a command line that was not understood. */

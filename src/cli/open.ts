@@ -1,7 +1,8 @@
-import { type Config, embeddedSecret } from "../config.ts";
+import type { Config } from "../config.ts";
 import { guardsOf, isVisible } from "../graph/rules.ts";
 import type { Store } from "../graph/store.ts";
 import { graceOf, Sweeper, sweep } from "../graph/sweeper.ts";
+import { createTally, NO_TALLY } from "../graph/tally.ts";
 import { createView, type View } from "../graph/view.ts";
 import { createWrites } from "../graph/writes.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -20,6 +21,7 @@ import {
 } from "../server/tokens.ts";
 import type { Storage } from "../storage/port.ts";
 import type { Topology } from "../topology/types.ts";
+import { embeddedSecret } from "./embeddedSecret.ts";
 import { ownModel } from "./model.ts";
 import { type Access, openStore, takeFolders } from "./openStore.ts";
 import { topologyOf } from "./topology.ts";
@@ -58,11 +60,11 @@ export async function openCorkboard(
 	const topology = topologyOf(config);
 	takeFolders(topology, access, opened);
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
-	const { jwks, claims } = config.identity;
+	const { jwks, claims, operators } = config.identity;
 	const tokens =
 		jwks === null
-			? createTokens(secret, TOKEN_LIFETIME_S, claims)
-			: createJwksTokens(jwks, claims);
+			? createTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
+			: createJwksTokens(jwks, claims, operators.claims);
 	const store = await openStore(
 		config,
 		access,
@@ -86,7 +88,7 @@ export async function openCorkboard(
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
 		return {
 			graph,
-			writes: createWrites(store, graph.forget),
+			writes: (call) => createWrites(store, graph.forget, call),
 			viewer,
 			signToken: tokens.signs ? tokens.sign : async () => null,
 			now: () => new Date(),
@@ -107,14 +109,15 @@ export async function openCorkboard(
 		tokens,
 		request,
 		async execute({ viewer, explain, meter, ...operation }) {
-			const graph = createView(store, viewer);
+			const tally = meter.isRunning ? createTally(model) : NO_TALLY;
+			const graph = createView(store, viewer, tally);
 			const executed = await planner.execute({
 				...operation,
 				context: contextOf(viewer, graph),
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});
-			meter.read(graph.read);
+			meter.read(tally.read);
 			return executed;
 		},
 		async isUser(id) {

@@ -2,9 +2,11 @@ import { once } from "node:events";
 import { openRedisBuckets } from "../cache/redisBuckets.ts";
 import { type Config, readConfig } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
-import { type Budget, createBudget } from "../server/budget.ts";
+import type { Shared } from "../server/buckets.ts";
+import { createBudget } from "../server/budget.ts";
 import { createLog } from "../server/log.ts";
 import { startServer } from "../server/server.ts";
+import { createRateLimit } from "../server/throttle.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
 import type { Topology } from "../topology/types.ts";
 import { type Arguments, type Usage, UsageError } from "./arguments.ts";
@@ -48,13 +50,17 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	// A token for everybody who looks is for machines of one's own.
 	const shown = demo && config.mode === "development" ? { demo } : {};
 	await using resources = new AsyncDisposableStack();
-	const documents = await openDocuments(config, corkboard, log, resources);
+	const opened = await openDocuments(config, corkboard, log, resources);
+	const { spending } = config;
+	const { rateLimit } = config.http;
+	const shared = sharedBuckets(config, resources);
 	await using server = await startServer({
 		schema: corkboard.schema,
 		execute: corkboard.execute,
 		isUser: corkboard.isUser,
 		userOf: corkboard.userOf,
 		tokens: corkboard.tokens,
+		operators: config.identity.operators,
 		mode: config.mode,
 		graphiql: config.graphiql,
 		host: config.host,
@@ -62,14 +68,14 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		cors: config.cors,
 		trustProxy: config.trustProxy,
 		...shown,
-		documents,
+		...opened,
 		dependsOnViewer: corkboard.planner.dependsOnViewer,
 		httpStatus: config.http.status,
 		httpMaxAge: config.http.maxAge,
 		compression: config.http.compression,
-		rateLimit: config.http.rateLimit,
+		rateLimit: rateLimit && createRateLimit(rateLimit, shared),
 		requestIdHeader: config.http.requestIdHeader,
-		budget: budgetOf(config, resources),
+		budget: spending && createBudget(spending, shared),
 		log,
 		ready: () => canRead(corkboard),
 	});
@@ -77,7 +83,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		io.out(
 			welcome({
 				url: server.url,
-				graphiql: config.graphiql,
+				graphiql: config.graphiql === "everyone",
 				folder: store.kind === "embedded" ? store.folder : null,
 				...shown,
 			}),
@@ -87,17 +93,15 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	return 0;
 }
 
-/** Shared by all processes where there is a Redis, each its own otherwise. */
-function budgetOf(
-	{ spending, redis }: Config,
+/** Counts of all processes where there is a Redis, each its own otherwise. */
+function sharedBuckets(
+	{ spending, http, redis }: Config,
 	resources: AsyncDisposableStack,
-): Budget | null {
-	if (spending === null) return null;
-	const shared =
-		redis === null
-			? null
-			: resources.use(openRedisBuckets({ url: redis, filling: spending }));
-	return createBudget(spending, shared);
+): Shared | null {
+	const isCounting = spending !== null || http.rateLimit !== null;
+	return redis !== null && isCounting
+		? resources.use(openRedisBuckets({ url: redis }))
+		: null;
 }
 
 /** Asked for a name that nobody can have. */

@@ -60,27 +60,31 @@ export interface RequestContext extends BaseContext {
 /** How long an operation may take to answer in part once it was told to stop. */
 const GRACE_MS = 1_000;
 
+export interface ApolloOptions {
+	readonly schema: GraphQLSchema;
+	readonly execute: Execute;
+	readonly documents: Documents;
+	readonly dependsOnViewer: DependsOnViewer;
+	/** Whether who asks may learn of the schema: by introspection, and by suggestions in errors. */
+	readonly tellsSchema: boolean;
+	readonly log: FastifyBaseLogger;
+}
+
 /**
  * Apollo with `execute` in place of graphql-js. It comes in as a gateway, the
  * one door Apollo has for another executor, so that plugins, the cache of
  * documents and persisted queries work as ever. Everything Apollo would else
  * decide by NODE_ENV or APOLLO_* is said here.
  */
-export function createApollo(options: {
-	readonly schema: GraphQLSchema;
-	readonly execute: Execute;
-	readonly documents: Documents;
-	readonly dependsOnViewer: DependsOnViewer;
-	readonly mode: "development" | "production";
-	readonly log: FastifyBaseLogger;
-}): ApolloServer<RequestContext> {
-	const { schema, documents, mode, log } = options;
-	const production = mode === "production";
+export function createApollo(
+	options: ApolloOptions,
+): ApolloServer<RequestContext> {
+	const { schema, documents, tellsSchema, log } = options;
 	return new ApolloServer<RequestContext>({
 		gateway: gatewayTo(schema, options.execute),
-		nodeEnv: mode,
-		introspection: !production,
-		hideSchemaDetailsFromClientErrors: production,
+		nodeEnv: "production",
+		introspection: tellsSchema,
+		hideSchemaDetailsFromClientErrors: !tellsSchema,
 		includeStacktraceInErrorResponses: false,
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
@@ -94,7 +98,7 @@ export function createApollo(options: {
 		documentStore: documents.parsed,
 		logger: log,
 		formatError: (formatted, error) =>
-			toClientError(formatted, error, { log, hideSuggestions: production }),
+			toClientError(formatted, error, { log, hideSuggestions: !tellsSchema }),
 		plugins: [
 			outcomePlugin(options),
 			ApolloServerPluginLandingPageDisabled(),

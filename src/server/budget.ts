@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
-import { isIPv6 } from "node:net";
 import { HeaderMap } from "@apollo/server";
+import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { Id } from "../id/ids.ts";
-import { type Bucket, type Filling, take } from "../util/bucket.ts";
-import { Lru } from "../util/lru.ts";
+import type { Filling } from "../util/bucket.ts";
+import { createBuckets, type Shared } from "./buckets.ts";
 
 /** How much one viewer, or one address, may have read. */
 export interface Budget {
@@ -15,48 +14,21 @@ export interface Budget {
 	refund(spender: string, points: number): void;
 }
 
-/** Buckets of other processes; null from one that does not answer in time. */
-export interface Shared {
-	take(name: string, points: number): Promise<number | null>;
-}
-
-/** Spenders that are counted in a process at once. One that is forgotten begins anew. */
-const MAX_SPENDERS = 50_000;
-
-/**
- * A bucket for each spender, shared between processes where there is a Redis.
- * While that does not answer (50 ms, then a breaker keeps it from being asked),
- * each process counts for itself: nobody is refused for Redis' sake, and nobody
- * has more than a budget a process.
- */
+/** `shared` is null where this process counts for itself. */
 export function createBudget(
 	filling: Filling,
 	shared: Shared | null,
-	now: () => number = () => performance.now(),
+	now?: () => number,
 ): Budget {
-	const own = new Lru<Bucket>({
-		maxWeight: MAX_SPENDERS,
-		weigh: () => 1,
-	});
-
-	async function spend(spender: string, points: number): Promise<number> {
-		const name = createHash("sha256").update(spender).digest("base64url");
-		const told = await shared?.take(name, points);
-		if (told !== undefined && told !== null) return told;
-		const taken = take(filling, own.get(name), points, now());
-		if ("waitMs" in taken) return taken.waitMs;
-		own.set(name, taken.bucket);
-		return 0;
-	}
-
+	const buckets = createBuckets(filling, shared, now);
 	return {
 		async charge(spender, price) {
-			const waitMs = await spend(spender, leastOf(price));
+			const { waitMs } = await buckets.take(spender, leastOf(price));
 			return waitMs > 0 ? exhausted(filling, price, waitMs) : null;
 		},
 		refund(spender, points) {
 			// The link to Redis answers null for what fails; the rest is arithmetic.
-			if (points > 0) void spend(spender, -points);
+			if (points > 0) void buckets.take(spender, -points);
 		},
 	};
 }
@@ -69,21 +41,7 @@ export function leastOf(price: number): number {
 /** Who pays: the viewer, or the address of one who is not known; of IPv6 the /64 that one customer has. */
 export function spenderOf(viewer: Id | null, request: FastifyRequest): string {
 	if (viewer !== null) return `viewer ${viewer}`;
-	const { ip } = request;
-	return isIPv6(ip) && !ip.includes(".")
-		? `address ${networkOf(ip)}`
-		: `address ${ip}`;
-}
-
-function networkOf(ip: string): string {
-	const [head = "", tail] = (ip.split("%")[0] as string).split("::");
-	const groups = head === "" ? [] : head.split(":");
-	const last = tail === undefined || tail === "" ? [] : tail.split(":");
-	const gap = tail === undefined ? 0 : 8 - groups.length - last.length;
-	return [...groups, ...Array<string>(gap).fill("0"), ...last]
-		.slice(0, 4)
-		.map((group) => Number.parseInt(group, 16).toString(16))
-		.join(":");
+	return `address ${normalizeIP(request.ip)}`;
 }
 
 function exhausted(

@@ -13,8 +13,7 @@ import Fastify, {
 } from "fastify";
 import { encodingFault, takeJsonBodies } from "./body.ts";
 import { internal } from "./clientError.ts";
-import { EXPLAIN_HEADER } from "./explaining.ts";
-import { COST_HEADER } from "./meter.ts";
+import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
 import { Refusal } from "./refusal.ts";
 import { limitRates, type RateLimit } from "./throttle.ts";
 
@@ -68,7 +67,7 @@ export async function createHttp(options: {
 		// that the query and variables of a GET.
 		logController: new LogController({ disableRequestLogging: true }),
 		genReqId: ({ headers }) => requestId(headers[requestIdHeader ?? ""]),
-		trustProxy: options.trustProxy,
+		trustProxy: options.trustProxy === true ? isNearest : options.trustProxy,
 		bodyLimit: BODY_BYTES,
 		requestTimeout: limits.receiveMs,
 		connectionTimeout: limits.idleSocketMs,
@@ -93,6 +92,10 @@ export async function createHttp(options: {
 		reply.header("x-request-id", request.id);
 		reply.header("x-content-type-options", "nosniff");
 		reply.header("cache-control", "no-store");
+		if (isNegotiated(request)) {
+			const isKept = request.method === "GET";
+			reply.header("vary", isKept ? "Accept, Authorization" : "Accept");
+		}
 		const path = request.url.split("?", 1)[0] ?? "";
 		if (draining && !path.startsWith("/health/")) {
 			return refuse(reply, 503, "The server is shutting down.");
@@ -108,14 +111,8 @@ export async function createHttp(options: {
 				? [...options.cors, LOCALHOST]
 				: [...options.cors],
 		methods: ["GET", "POST"],
-		allowedHeaders: [
-			"authorization",
-			"content-type",
-			"apollo-require-preflight",
-			COST_HEADER,
-			EXPLAIN_HEADER,
-			"x-apollo-operation-name",
-		],
+		// Without allowedHeaders any header that is asked for may come: clients have
+		// some of their own. As no cookie is taken, the origin is all there is to guard.
 		exposedHeaders: ["etag", "retry-after", "x-request-id"],
 		maxAge: 600,
 		strictPreflight: false,
@@ -176,6 +173,15 @@ export async function createHttp(options: {
 	};
 }
 
+/**
+ * Each proxy adds to X-Forwarded-For on the right. What stands to the left of
+ * what the nearest one wrote may be the client's own invention, so without a list
+ * of proxies only that one is believed.
+ */
+function isNearest(_address: string, hop: number): boolean {
+	return hop === 0;
+}
+
 /** Written to logs and headers, so one that could be mistaken for anything else is not taken. */
 function requestId(given: string | string[] | undefined): string {
 	return typeof given === "string" && /^[\w.:/+=-]{1,128}$/.test(given)
@@ -206,10 +212,11 @@ function answerError(
 				: `${STATUS_CODES[status] ?? "Bad Request"}.`,
 		);
 	}
-	return reply
-		.code(500)
-		.type("application/json; charset=utf-8")
-		.send(JSON.stringify({ errors: [internal(error, request.log)] }));
+	return sendFault(
+		reply,
+		500,
+		JSON.stringify({ errors: [internal(error, request.log)] }),
+	);
 }
 
 /** Requests that Node could not make sense of, and those that came too slowly: there is no reply to write to. */
@@ -246,10 +253,15 @@ export function refuse(
 	message: string,
 	code: string = codeOf(status),
 ): FastifyReply {
-	return reply
-		.code(status)
-		.type("application/json; charset=utf-8")
-		.send(fault(status, message, code));
+	return sendFault(reply, status, fault(status, message, code));
+}
+
+function sendFault(
+	reply: FastifyReply,
+	status: number,
+	body: string,
+): FastifyReply {
+	return reply.code(status).type(mediaTypeFor(reply.request)).send(body);
 }
 
 /** What may be asked again later, unchanged, is UNAVAILABLE. */

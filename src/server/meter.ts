@@ -15,6 +15,8 @@ export interface Cost {
 export interface Meter {
 	/** The error that refuses it, if it must not run. */
 	admit(price: number): Promise<GraphQLError | null>;
+	/** Whether it matters what is read. */
+	readonly isRunning: boolean;
 	read(count: number): void;
 	/** To be told with the answer; null where nobody asked or nothing ran. */
 	readonly cost: Cost | null;
@@ -34,6 +36,7 @@ export function createMeter(options: {
 			if (refused === null) requested = price;
 			return refused;
 		},
+		isRunning: asked || budget !== null,
 		read(count) {
 			actual = count;
 			if (requested === null) return;

@@ -1,27 +1,23 @@
 import type { AddressInfo } from "node:net";
-import { fastifyApolloHandler } from "@as-integrations/fastify";
-import type {
-	FastifyBaseLogger,
-	FastifyInstance,
-	FastifyRequest,
-} from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import { createApollo, type Execute, type RequestContext } from "./apollo.ts";
-import { type Budget, spenderOf } from "./budget.ts";
-import { refusal } from "./clientError.ts";
-import { deadlineOf, withinDeadline } from "./deadline.ts";
-import { resolveDocument } from "./documents/request.ts";
+import type { Execute } from "./apollo.ts";
+import type { Budget } from "./budget.ts";
 import { createDocuments, type Documents } from "./documents/store.ts";
-import { asksToExplain, mayExplain } from "./explaining.ts";
-import { type Demo, serveGraphiql } from "./graphiql/serve.ts";
+import { serveGraphql } from "./endpoint.ts";
+import {
+	type Demo,
+	type GraphiqlFor,
+	serveGraphiql,
+} from "./graphiql/serve.ts";
+import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import { serveHealth } from "./health.ts";
-import { createHttp, type HttpLimits, refuse } from "./http.ts";
-import { applyCaching } from "./httpCache.ts";
-import { identify, type Users } from "./identity.ts";
-import { asksForCost, createMeter } from "./meter.ts";
-import { type DependsOnViewer, newOutcome, type Outcome } from "./outcome.ts";
-import { applyStatus, type HttpStatus } from "./status.ts";
+import { createHttp, type HttpLimits } from "./http.ts";
+import { type Identity, identify, type Users } from "./identity.ts";
+import { areAny, NO_OPERATORS, type Operators } from "./operators.ts";
+import type { DependsOnViewer } from "./outcome.ts";
+import type { HttpStatus } from "./status.ts";
 import type { RateLimit } from "./throttle.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -35,14 +31,16 @@ export interface ServerOptions {
 	/** Without it a token's subject is an id of ours or nobody's. */
 	readonly userOf?: Users["userOf"];
 	readonly tokens: Tokens;
+	/** Without it, whom a token says to be one. */
+	readonly operators?: Operators;
 	readonly mode: "development" | "production";
-	readonly graphiql: boolean;
+	readonly graphiql: GraphiqlFor;
 	readonly host: string;
 	/** 0 for any that is free. */
 	readonly port: number;
 	/** Origins of pages that may ask; those of localhost may in development. */
 	readonly cors: readonly string[];
-	/** Whether, or from which addresses, X-Forwarded-* headers are believed. */
+	/** Whose X-Forwarded-* headers are believed: of whoever connects, nobody's, or those of these addresses and networks. */
 	readonly trustProxy: boolean | string;
 	readonly log: FastifyBaseLogger;
 	/** Who a visitor of GraphiQL is, and what there is to try. */
@@ -50,6 +48,8 @@ export interface ServerOptions {
 	readonly ready: () => boolean | Promise<boolean>;
 	/** Documents of files, and those that clients register; without it only these, kept in this process. */
 	readonly documents?: Documents;
+	/** The same for operators, who may run any. */
+	readonly operatorDocuments?: Documents;
 	/** Without it every answer does. */
 	readonly dependsOnViewer?: DependsOnViewer;
 	readonly httpStatus?: HttpStatus;
@@ -89,20 +89,18 @@ export interface Server extends AsyncDisposable {
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-	const { log } = options;
+	const { log, mode, tokens, isUser } = options;
 	const limits: Limits = { ...LIMITS, ...options.limits };
-	const documents =
-		options.documents ??
-		createDocuments({ mode: "off", files: null, shared: null, log });
-	const apollo = createApollo({
-		...options,
-		documents,
-		dependsOnViewer: options.dependsOnViewer ?? (() => true),
-	});
-	await apollo.start();
+	const operators = options.operators ?? NO_OPERATORS;
+	const users: Users = {
+		isUser,
+		userOf: options.userOf ?? (async () => null),
+	};
+	const identifyBy = (authorization: string | undefined): Promise<Identity> =>
+		identify(authorization, tokens, users, operators);
 	const http = await createHttp({
 		log,
-		mode: options.mode,
+		mode,
 		cors: options.cors,
 		trustProxy: options.trustProxy,
 		compression: options.compression ?? true,
@@ -113,71 +111,38 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 			["/graphql", ["GET", "POST"]],
 			["/health/live", ["GET"]],
 			["/health/ready", ["GET"]],
+			...(options.graphiql === "operators"
+				? ([
+						[SIGN_IN_PATH, ["POST"]],
+						[SIGN_OUT_PATH, ["POST"]],
+					] as const)
+				: []),
 		]),
 	});
 	const { app } = http;
 	serveHealth(http, options.ready);
-	const graphiql = options.graphiql
-		? await serveGraphiql(app, {
-				...(options.demo ? { demo: options.demo } : {}),
-				explain: mayExplain(options),
-			})
-		: null;
-
-	const outcomes = new WeakMap<FastifyRequest, Outcome>();
-	const answer = fastifyApolloHandler<RequestContext>(apollo, {
-		async context(request, reply) {
-			const outcome = outcomes.get(request) ?? newOutcome();
-			outcome.wasAdmitted = true;
-			const signal = deadlineOf(reply.raw, limits.executionMs);
-			try {
-				const viewer = await withinDeadline(
-					identify(request.headers.authorization, options.tokens, {
-						isUser: options.isUser,
-						userOf: options.userOf ?? (async () => null),
-					}),
-					signal,
-					0,
-				);
-				const explain = mayExplain(options) && asksToExplain(request);
-				const meter = createMeter({
-					asked: asksForCost(request),
-					budget: options.budget ?? null,
-					spender: spenderOf(viewer, request),
+	const page =
+		options.graphiql === "nobody"
+			? null
+			: await serveGraphiql(app, {
+					to: options.graphiql,
+					...(options.demo ? { demo: options.demo } : {}),
+					explain: mode === "development" || areAny(operators),
+					identify: identifyBy,
 				});
-				return { viewer, signal, explain, meter, outcome };
-			} catch (thrown) {
-				throw refusal(thrown);
-			}
-		},
-	});
-	app.route({
-		method: ["GET", "POST"],
-		url: "/graphql",
-		async handler(request, reply) {
-			const vary = reply.getHeader("vary");
-			const varies =
-				request.method === "GET" ? "Accept, Authorization" : "Accept";
-			reply.header("vary", vary === undefined ? varies : `${vary}, ${varies}`);
-			if (graphiql !== null && isBrowser(request)) return graphiql(reply);
-			const fault = await resolveDocument(request, documents);
-			if (fault !== null) {
-				return refuse(reply, 400, fault.message, fault.code);
-			}
-			const outcome = newOutcome();
-			outcomes.set(request, outcome);
-			const body = String(await answer.call(app, request, reply));
-			applyStatus(reply, outcome, options.httpStatus ?? "audit");
-			return reply.send(
-				applyCaching(
-					request,
-					reply,
-					outcome,
-					body,
-					options.httpMaxAge ?? HTTP_MAX_AGE_S,
-				),
-			);
-		},
+	const graphql = await serveGraphql(app, {
+		...options,
+		identify: identifyBy,
+		page,
+		documents: options.documents ?? anyDocument(log),
+		operatorDocuments: areAny(operators)
+			? (options.operatorDocuments ?? anyDocument(log))
+			: null,
+		dependsOnViewer: options.dependsOnViewer ?? (() => true),
+		httpStatus: options.httpStatus ?? "audit",
+		httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
+		budget: options.budget ?? null,
+		executionMs: limits.executionMs,
 	});
 
 	const url = await listen(app, options.host, options.port);
@@ -193,7 +158,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				await app.close();
 			} finally {
 				clearTimeout(cut);
-				await apollo.stop();
+				await graphql.stop();
 			}
 		})();
 		return closed;
@@ -201,14 +166,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	return { url, close, [Symbol.asyncDispose]: close };
 }
 
-/** A person who opened the address, rather than a program that takes anything. */
-function isBrowser(request: FastifyRequest): boolean {
-	const accept = request.headers.accept ?? "";
-	return (
-		request.method === "GET" &&
-		/\btext\/html\b/i.test(accept) &&
-		!/\bapplication\/(?:graphql-response\+)?json\b/i.test(accept)
-	);
+function anyDocument(log: FastifyBaseLogger): Documents {
+	return createDocuments({ mode: "off", files: null, shared: null, log });
 }
 
 async function listen(

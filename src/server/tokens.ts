@@ -10,6 +10,7 @@ import {
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import { Lru } from "../util/lru.ts";
+import { claimsToOperate, type OperatorClaim } from "./operators.ts";
 
 /** Who is who: a token (RFC 7519) says who sends a request. */
 export interface Tokens {
@@ -17,8 +18,15 @@ export interface Tokens {
 	readonly signs: boolean;
 	/** Throws BAD_CONFIG where somebody else signs them. */
 	sign(id: Id): Promise<string>;
-	/** The token's subject. Throws UNAUTHENTICATED for anything but a living token, UNAVAILABLE where keys cannot be had. */
-	verify(token: string): Promise<string>;
+	/** Throws UNAUTHENTICATED for anything but a living token, UNAVAILABLE where keys cannot be had. */
+	verify(token: string): Promise<Verified>;
+}
+
+/** What is believed of a token that verifies. */
+export interface Verified {
+	readonly subject: string;
+	/** Whether it says that whoever it is of is an operator. */
+	readonly isOperator: boolean;
 }
 
 /** What a token has to say beside who it is for and until when. */
@@ -45,6 +53,8 @@ export function createTokens(
 	secret: Uint8Array,
 	lifetimeSeconds: number,
 	claims: Claims = PLAIN,
+	/** Of which one makes a token an operator's. */
+	operatorClaims: readonly OperatorClaim[] = [],
 ): Tokens {
 	if (secret.length < SECRET_BYTES) {
 		throw new CorkboardError(
@@ -70,6 +80,7 @@ export function createTokens(
 			async (token) =>
 				(await jwtVerify(token, key, optionsOf(["HS256"], claims))).payload,
 			claims,
+			operatorClaims,
 		),
 	};
 }
@@ -80,7 +91,11 @@ export function createTokens(
  * not among them, but not twice in 30 s. HS256 is not taken: a public key is
  * no secret, and ours signs nothing here.
  */
-export function createJwksTokens(url: string, claims: Claims): Tokens {
+export function createJwksTokens(
+	url: string,
+	claims: Claims,
+	operatorClaims: readonly OperatorClaim[] = [],
+): Tokens {
 	const keys = createRemoteJWKSet(new URL(url), {
 		timeoutDuration: 3_000,
 		cooldownDuration: 30_000,
@@ -98,6 +113,7 @@ export function createJwksTokens(url: string, claims: Claims): Tokens {
 		verify: remembering(
 			async (token) => (await jwtVerify(token, keys, options)).payload,
 			claims,
+			operatorClaims,
 		),
 	};
 }
@@ -126,8 +142,9 @@ function optionsOf(
 function remembering(
 	payloadOf: (token: string) => Promise<JWTPayload>,
 	claims: Claims,
+	operatorClaims: readonly OperatorClaim[],
 ): Tokens["verify"] {
-	const known = new Lru<string>({
+	const known = new Lru<Verified>({
 		maxWeight: MAX_VERIFIED,
 		weigh: () => 1,
 		now: () => Date.now(),
@@ -152,8 +169,12 @@ function remembering(
 			throw unauthenticated("The token names no user.");
 		}
 		const endsAt = ((payload.exp as number) + SKEW_S) * 1_000;
-		known.set(hash, subject, endsAt - Date.now());
-		return subject;
+		const verified: Verified = {
+			subject,
+			isOperator: claimsToOperate(payload, operatorClaims),
+		};
+		known.set(hash, verified, endsAt - Date.now());
+		return verified;
 	};
 }
 

@@ -13,16 +13,32 @@ export interface Bucket {
 	readonly at: number;
 }
 
-/** The bucket after taking `points` (giving back, where they are negative), or the ms to wait until they are there. */
+/** What became of an attempt to take points. */
+export interface Taken {
+	/** 0 where they were taken (given back, where they are negative), else the ms until they are there. */
+	readonly waitMs: number;
+	/** What is in the bucket now. */
+	readonly level: number;
+}
+
 export function take(
 	{ points: size, perMs }: Filling,
 	bucket: Bucket | undefined,
 	points: number,
 	now: number,
-): { readonly bucket: Bucket } | { readonly waitMs: number } {
-	const { level, at } = bucket ?? { level: size, at: now };
-	const filled = Math.min(size, level + (Math.max(0, now - at) * size) / perMs);
-	return points > filled
-		? { waitMs: Math.ceil(((points - filled) * perMs) / size) }
-		: { bucket: { level: Math.min(size, filled - points), at: now } };
+): Taken & { readonly bucket: Bucket } {
+	const { level: before, at } = bucket ?? { level: size, at: now };
+	const filled = Math.min(
+		size,
+		before + (Math.max(0, now - at) * size) / perMs,
+	);
+	const waitMs =
+		points > filled ? Math.ceil(((points - filled) * perMs) / size) : 0;
+	const level = waitMs > 0 ? filled : Math.min(size, filled - points);
+	return { waitMs, level, bucket: { level, at: Math.max(at, now) } };
+}
+
+/** Until a bucket of this level is full again. */
+export function fullInMs({ points, perMs }: Filling, level: number): number {
+	return Math.ceil(((points - level) * perMs) / points);
 }

@@ -19,7 +19,7 @@ suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 	before(async () => {
 		browser = await openBrowser();
 		toy = await startToy({
-			graphiql: true,
+			graphiql: "everyone",
 			demo: {
 				token: await tokens.sign(ADA),
 				username: "ada",
@@ -139,7 +139,7 @@ suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 	});
 
 	test("without a demo user says that you are anonymous, and how not to be", async () => {
-		await using plain = await startToy({ graphiql: true });
+		await using plain = await startToy({ graphiql: "everyone" });
 		await using visited = await visit(plain);
 		const { page, faults } = visited;
 		assert.equal(
@@ -151,8 +151,56 @@ suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 		assert.deepEqual(faults, []);
 	});
 
+	test("in production lets an operator sign in, see the schema and explain, and sign out", async () => {
+		await using closed = await startToy({
+			graphiql: "operators",
+			mode: "production",
+			operators: { ids: new Set([ADA]), claims: [] },
+		});
+		const operatorToken = await tokens.sign(ADA);
+		await using visited = await visitGraphiql(browser, closed.server.url, {
+			operatorToken,
+		});
+		const { page, faults } = visited;
+		// The page that asks for a token is a 401, and the way in.
+		assert.deepEqual(faults.splice(0).toSorted(), [
+			`401 ${closed.server.url}/graphql`,
+			"Failed to load resource: the server responded with a status of 401 (Unauthorized)",
+		]);
+		assert.equal(
+			await page.locator(".banner p").textContent(),
+			"You are an operator, and your token goes with what you run. An Authorization under Headers takes its place.",
+		);
+		await page.getByText("Explain").first().waitFor();
+		const { data } = await (await visited.run()).json();
+		assert.deepEqual(Object.keys(data), ["__schema"]);
+		await page
+			.getByRole("button", { name: "Show Documentation Explorer" })
+			.click();
+		await page.getByRole("link", { name: "Query", exact: true }).click();
+		await page
+			.locator(".graphiql-doc-explorer", { hasText: "The id of who asks." })
+			.waitFor();
+		assert.deepEqual(faults, []);
+		await page.waitForFunction(() => localStorage.getItem("graphiql:tabState"));
+		const stored = await page.evaluate(() => JSON.stringify(localStorage));
+		assert.match(stored, /graphiql:queries/);
+		assert.ok(!stored.includes(operatorToken));
+
+		await page.getByRole("button", { name: "Sign out" }).click();
+		await page.getByLabel("An operator's token").fill("not.a.token");
+		await page.getByRole("button", { name: "Sign in" }).click();
+		assert.equal(
+			await page.getByRole("alert").textContent(),
+			"The token does not verify.",
+		);
+	});
+
 	test("has no Explain view where nothing may be explained", async () => {
-		await using plain = await startToy({ graphiql: true, mode: "production" });
+		await using plain = await startToy({
+			graphiql: "everyone",
+			mode: "production",
+		});
 		await using visited = await visit(plain);
 		assert.equal(await visited.page.getByText("Explain").count(), 0);
 	});

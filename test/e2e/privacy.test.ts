@@ -8,7 +8,7 @@ import {
 	isObjectType,
 } from "graphql";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
-import { type Client, client } from "../helpers/client.ts";
+import { type Answer, type Client, client } from "../helpers/client.ts";
 import { join as joinServer, type Member, made } from "../helpers/member.ts";
 import { theModel } from "../helpers/model.ts";
 import { type Served, serve } from "../helpers/program.ts";
@@ -151,9 +151,11 @@ describe("what one may not see", () => {
 		return packId({ ...unpackId(id as Id), local: 68_000_000_000 });
 	}
 
-	/** The answer, with the id that was asked for taken out of it. */
+	/** The answer and what it is said to cost, with the id that was asked for taken out of it. */
 	async function ask(as: Client, query: string, id: string): Promise<unknown> {
-		const answer = await as.post(query.replaceAll("ID!!", `"${id}"`));
+		const answer = await as.post(query.replaceAll("ID!!", `"${id}"`), {
+			cost: true,
+		});
 		return JSON.parse(JSON.stringify(answer).replaceAll(id, "THE ID"));
 	}
 
@@ -279,17 +281,49 @@ describe("what one may not see", () => {
 		}
 	});
 
+	it("costs, once it was looked for, what nothing costs: alone, and beside whose it might be", async () => {
+		for (const one of hidden) {
+			await isTheSame(one, "{ node(id: ID!!) { id } }");
+			for (const name of ["ada_hides", "bob_stays", "eve_is_blocked"]) {
+				await isTheSame(
+					one,
+					`{ node(id: ID!!) { id } user(username: "${name}") { id boards { nodes { id } } } }`,
+				);
+			}
+			await isTheSame(
+				one,
+				`{ again: node(id: ID!!) { id } nodes(ids: [ID!!, "${bob.id}"]) { id } }`,
+			);
+		}
+	});
+
 	it("is not told by what the viewer is told of others: likes, follows and e-mail", async () => {
 		for (const name of ["bob", "eve"]) {
 			const viewer = viewers[name] as Client;
 			for (const one of hidden.filter(({ by }) => by.includes(name))) {
 				const query = `{ node(id: ID!!) { ... on User { viewerFollows followsViewer email blockedUsers { totalCount } } ... on Board { viewerFollows owner { id } } ... on Pin { viewerLikes origin { id } } } }`;
-				assert.deepEqual(await ask(viewer, query, one.id), {
-					status: 200,
-					data: { node: null },
-				});
+				const { status, data } = (await ask(viewer, query, one.id)) as Answer;
+				assert.deepEqual(
+					{ status, data },
+					{ status: 200, data: { node: null } },
+				);
 			}
 		}
+	});
+
+	it("is in no answer that others may keep: whom one blocks is not the same for all", async () => {
+		const control = async (query: string) => {
+			const response = await fetch(
+				`${server.url}/graphql?query=${encodeURIComponent(query)}`,
+				{ headers: { "apollo-require-preflight": "1" } },
+			);
+			assert.equal(response.status, 200);
+			return response.headers.get("cache-control");
+		};
+		const list = (field: string) =>
+			`{ user(username: "carol_blocks") { ${field} { totalCount } } }`;
+		assert.equal(await control(list("followers")), "public, max-age=10");
+		assert.equal(await control(list("blockedUsers")), "private, no-cache");
 	});
 
 	it("comes back when it is unblocked, and whom one blocks one can see to do so", async () => {

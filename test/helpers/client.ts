@@ -10,12 +10,17 @@ export interface Answer {
 		readonly path?: readonly (string | number)[];
 		readonly extensions: { readonly code: string };
 	}[];
+	readonly extensions?: {
+		readonly cost?: { readonly requested: number; readonly actual: number };
+	};
 }
 
 export interface Asked {
 	readonly variables?: Readonly<Record<string, unknown>>;
 	/** Instead of the client's own; null for none. */
 	readonly token?: string | null;
+	/** Whether the answer is to come with `extensions.cost`. */
+	readonly cost?: boolean;
 }
 
 /** Who asks a server over HTTP: an anonymous visitor, or the user of a token. */
@@ -30,13 +35,14 @@ export interface Client {
 export function client(url: string, ownToken: string | null = null): Client {
 	async function post(
 		query: string,
-		{ variables, token = ownToken }: Asked = {},
+		{ variables, token = ownToken, cost = false }: Asked = {},
 	): Promise<Answer> {
 		const response = await fetch(`${url}/graphql`, {
 			method: "POST",
 			headers: {
 				"content-type": "application/json",
 				...(token === null ? {} : { authorization: `Bearer ${token}` }),
+				...(cost ? { "corkboard-cost": "1" } : {}),
 			},
 			body: JSON.stringify({ query, variables }),
 			signal: AbortSignal.timeout(LIMIT_MS),

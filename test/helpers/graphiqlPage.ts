@@ -24,6 +24,8 @@ export async function visitGraphiql(
 		readonly colorScheme?: "light" | "dark";
 		/** What the page finds stored: one tab, with this operation. */
 		readonly stored?: { readonly name: string; readonly query: string };
+		/** Where the page is for operators: whose token to sign in with. */
+		readonly operatorToken?: string;
 	} = {},
 ): Promise<Visit> {
 	const { width = 1280, height = 800, colorScheme = "light" } = options;
@@ -77,6 +79,10 @@ export async function visitGraphiql(
 		);
 	}
 	await page.goto(`${url}/graphql`);
+	if (options.operatorToken !== undefined) {
+		await page.getByLabel("An operator's token").fill(options.operatorToken);
+		await page.getByRole("button", { name: "Sign in" }).click();
+	}
 	await editorOf(page);
 	return {
 		page,

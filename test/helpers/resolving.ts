@@ -115,7 +115,7 @@ export class Resolving {
 		assert.ok(resolver, `no resolver for ${field}`);
 		const context: RequestContext = {
 			graph: this.graph,
-			writes: this.graph,
+			writes: () => this.graph,
 			viewer: this.graph.viewer,
 			signToken: async (id) => `token of ${id}`,
 			now: () => new Date(this.now),

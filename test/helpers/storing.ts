@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { WriteTrace } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
@@ -66,22 +67,26 @@ export async function toggle(
 	from: Id,
 	to: Id,
 	present: boolean,
+	trace?: WriteTrace,
 ): Promise<void> {
 	const state = present ? PRESENT : REMOVED;
-	await storage.transact({
-		shard: unpackId(from).shard,
-		lists: [{ mapping, from }],
-		edges: [{ mapping, from, to }],
-		decide: ({ lists: [list], edges: [was = null], now }) => {
-			if ((was?.state ?? REMOVED) === state) return { result: null };
-			const sequence = Math.max((list?.lastSequence ?? 0) + 1, now);
-			const version = (was?.version ?? 0) + 1;
-			return {
-				result: null,
-				edges: [{ mapping, from, to, sequence, state, version }],
-			};
+	await storage.transact(
+		{
+			shard: unpackId(from).shard,
+			lists: [{ mapping, from }],
+			edges: [{ mapping, from, to }],
+			decide: ({ lists: [list], edges: [was = null], now }) => {
+				if ((was?.state ?? REMOVED) === state) return { result: null };
+				const sequence = Math.max((list?.lastSequence ?? 0) + 1, now);
+				const version = (was?.version ?? 0) + 1;
+				return {
+					result: null,
+					edges: [{ mapping, from, to, sequence, state, version }],
+				};
+			},
 		},
-	});
+		trace,
+	);
 }
 
 export interface ListAs {

@@ -104,7 +104,7 @@ export async function startToy(
 		isUser: async (id) => id === ADA,
 		tokens,
 		mode: "development",
-		graphiql: false,
+		graphiql: "nobody",
 		host: "127.0.0.1",
 		port: 0,
 		cors: [],

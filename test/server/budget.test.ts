@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { Id } from "../../src/id/ids.ts";
 import type { Execute } from "../../src/server/apollo.ts";
 import { createBudget, spenderOf } from "../../src/server/budget.ts";
+import type { Taken } from "../../src/util/bucket.ts";
 import { ADA, startToy, tokens } from "../helpers/toyServer.ts";
 
 const HUNDRED_A_MINUTE = { points: 100, perMs: 60_000 };
@@ -63,18 +64,19 @@ describe("a budget", () => {
 	});
 
 	it("is what the shared one says, and this process's own while that says nothing", async () => {
-		let answer: number | null = 0;
+		let answer: Taken | null = { waitMs: 0, level: 5_000 };
 		const asked: number[] = [];
 		const names = new Set<string>();
 		const budget = createBudget(HUNDRED_A_MINUTE, {
-			async take(name, points) {
+			async take(filling, name, points) {
+				assert.equal(filling, HUNDRED_A_MINUTE);
 				names.add(name);
 				asked.push(points);
 				return answer;
 			},
 		});
 		assert.equal(await budget.charge("viewer 1", 1_000), null);
-		answer = 2_500;
+		answer = { waitMs: 2_500, level: 0 };
 		assert.match((await budget.charge("viewer 1", 1))?.message ?? "", /in 3 s/);
 		answer = null;
 		assert.equal(await budget.charge("viewer 1", 100), null);

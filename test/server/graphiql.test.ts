@@ -39,7 +39,7 @@ suite("GraphiQL's files", () => {
 
 suite("the page at /graphql", () => {
 	test("is for browsers only, and loads nothing but our own files", async () => {
-		await using toy = await startToy({ graphiql: true });
+		await using toy = await startToy({ graphiql: "everyone" });
 		const response = await fetch(`${toy.server.url}/graphql`, {
 			headers: {
 				accept:
@@ -79,7 +79,7 @@ suite("the page at /graphql", () => {
 	});
 
 	test("has files that may be kept for ever, and no others", async () => {
-		await using toy = await startToy({ graphiql: true });
+		await using toy = await startToy({ graphiql: "everyone" });
 		const page = await fetch(`${toy.server.url}/graphql`, {
 			headers: { accept: "text/html" },
 		});
@@ -117,7 +117,7 @@ suite("the page at /graphql", () => {
 
 	test("cannot be broken out of by what it shows", async () => {
 		await using toy = await startToy({
-			graphiql: true,
+			graphiql: "everyone",
 			demo: {
 				token: await tokens.sign(ADA),
 				username: "ada",
@@ -136,11 +136,19 @@ suite("the page at /graphql", () => {
 		await using app = Fastify();
 		let fails = true;
 		const made: Bundle = { hash: "0123456789abcdef", folder: tmpdir() };
-		const page = await serveGraphiql(app, { explain: true }, async () => {
-			if (fails) throw new Error("no space left");
-			return made;
-		});
-		app.get("/graphql", (_request, reply) => page(reply));
+		const page = await serveGraphiql(
+			app,
+			{
+				to: "everyone",
+				explain: true,
+				identify: async () => assert.fail("nobody was named"),
+			},
+			async () => {
+				if (fails) throw new Error("no space left");
+				return made;
+			},
+		);
+		app.get("/graphql", page);
 		const before = await app.inject("/graphql");
 		assert.equal(before.statusCode, 503);
 		assert.deepEqual(before.json(), {

@@ -16,7 +16,7 @@ describe("the probes of graphql-cop find nothing in production:", () => {
 		toy = await startToy({
 			schema: applyScalars(theModel().schema),
 			mode: "production",
-			graphiql: false,
+			graphiql: "nobody",
 			async execute({ source }) {
 				ran.push(source);
 				return { data: { __typename: "Query" } };

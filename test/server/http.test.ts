@@ -204,13 +204,14 @@ suite("a server that closes", () => {
 	});
 
 	test("refuses, and is not ready, on a connection it could not close yet", async () => {
-		for (const [path, body] of [
-			["/health/ready", '{"status":"draining"}'],
+		for (const [path, type, body] of [
+			["/health/ready", "application/json", '{"status":"draining"}'],
 			[
 				"/graphql",
+				"application/graphql-response+json",
 				'{"errors":[{"message":"The server is shutting down.","extensions":{"code":"UNAVAILABLE"}}]}',
 			],
-		]) {
+		] as const) {
 			const toy = await startToy();
 			const socket = connect(Number(new URL(toy.server.url).port), "127.0.0.1");
 			let answer = "";
@@ -220,13 +221,14 @@ suite("a server that closes", () => {
 			const ended = new Promise((resolve) => socket.on("close", resolve));
 			// Half a request: the connection is not idle.
 			await once(socket, "connect");
-			socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n`);
+			socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\naccept: ${type}\r\n`);
 			await sleep(100);
 			const closing = toy.server.close();
 			socket.write("\r\n");
 			await Promise.all([ended, closing]);
 			assert.match(answer, /^HTTP\/1\.1 503 /);
 			assert.match(answer, /\r\nconnection: close\r\n/i);
+			assert.ok(answer.includes(`content-type: ${type}; charset=utf-8\r\n`));
 			assert.equal(answer.split("\r\n\r\n")[1], body);
 		}
 	});

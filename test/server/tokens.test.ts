@@ -113,7 +113,7 @@ describe("tokens of somebody else", () => {
 
 	it("may be RS256, ES256 and EdDSA, and the keys are fetched once", async () => {
 		for (const pair of Object.values(pairs)) {
-			assert.equal(await tokens.verify(await signed(pair)), ADA);
+			assert.equal((await tokens.verify(await signed(pair))).subject, ADA);
 		}
 		assert.equal(issuer.state.asked, 1);
 	});
@@ -166,7 +166,7 @@ describe("tokens of somebody else", () => {
 
 	it("may be late by as much as clocks differ", async () => {
 		const late = await signed(pairs.ec, { exp: now() - 20 });
-		assert.equal(await tokens.verify(late), ADA);
+		assert.equal((await tokens.verify(late)).subject, ADA);
 	});
 
 	it("are looked for anew when their key is not among those known, though not again and again", async () => {
@@ -182,7 +182,7 @@ describe("tokens of somebody else", () => {
 		);
 		assert.equal(rotating.state.asked, 1);
 		const later = createJwksTokens(rotating.url, CLAIMS);
-		assert.equal(await later.verify(await signed(pairs.ec)), ADA);
+		assert.equal((await later.verify(await signed(pairs.ec))).subject, ADA);
 	});
 
 	it("that cannot be checked are UNAVAILABLE, not wrong", async () => {
@@ -192,7 +192,7 @@ describe("tokens of somebody else", () => {
 		const token = await signed(pairs.rsa);
 		await assert.rejects(verifier.verify(token), isCode("UNAVAILABLE"));
 		broken.state.status = 200;
-		assert.equal(await verifier.verify(token), ADA);
+		assert.equal((await verifier.verify(token)).subject, ADA);
 		const nowhere = createJwksTokens("http://127.0.0.1:1/keys", CLAIMS);
 		await assert.rejects(nowhere.verify(token), isCode("UNAVAILABLE"));
 	});
@@ -208,7 +208,7 @@ describe("tokens of our own", () => {
 
 	it("carry issuer and audience where these are set, and need them", async () => {
 		const ours = createTokens(secret, 60, { ...CLAIMS, subject: "user" });
-		assert.equal(await ours.verify(await ours.sign(ADA)), ADA);
+		assert.equal((await ours.verify(await ours.sign(ADA))).subject, ADA);
 		for (const claims of [
 			{ ...CLAIMS, audience: "another" },
 			{ ...CLAIMS, issuer: "another" },
@@ -240,7 +240,9 @@ describe("tokens of our own", () => {
 });
 
 describe("a subject", () => {
-	const tokensOf = (subject: string) => ({ verify: async () => subject });
+	const tokensOf = (subject: string) => ({
+		verify: async () => ({ subject, isOperator: false }),
+	});
 	const users = {
 		isUser: async (id: Id) => id === ADA,
 		userOf: async (account: string) =>
@@ -253,7 +255,10 @@ describe("a subject", () => {
 
 	it("is one of our ids, or the account of a user", async () => {
 		for (const subject of [ADA, "auth0|ada", "10150000000000001"]) {
-			assert.equal(await identify("Bearer x", tokensOf(subject), users), ADA);
+			assert.deepEqual(await identify("Bearer x", tokensOf(subject), users), {
+				viewer: ADA,
+				isOperator: false,
+			});
 		}
 	});
 

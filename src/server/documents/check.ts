@@ -5,7 +5,10 @@ import {
 	GraphQLError,
 	type GraphQLSchema,
 	parse,
+	Token,
+	TokenKind,
 	validate,
+	visit,
 } from "graphql";
 import type { Planner } from "../../plan/planner.ts";
 import { overLimit } from "../../plan/price.ts";
@@ -17,12 +20,16 @@ import { type FileDocument, parseDocumentFile } from "./format.ts";
 export interface CheckedDocument extends FileDocument {
 	/** Of the text: 64 hex digits. */
 	readonly sha256: string;
+	/** Its places are told in errors; they have no tokens. */
 	readonly document: DocumentNode;
-	readonly operations: readonly Surveyed[];
 }
 
 export interface CheckedFile {
 	readonly documents: readonly CheckedDocument[];
+	/** Of the documents that were looked at and are good. */
+	readonly operations: readonly Surveyed[];
+	/** What the file gives each id, good or not: the hash of its text. */
+	readonly sha256ById: ReadonlyMap<string, string>;
 	/** Every one, each worded as `file: document id: …`. The file is good if there are none. */
 	readonly faults: readonly string[];
 }
@@ -48,19 +55,26 @@ export async function checkDocumentFile(
 	const parsed = parseDocumentFile(file, text);
 	const faults = [...parsed.faults];
 	const documents: CheckedDocument[] = [];
+	const operations: Surveyed[] = [];
+	const sha256ById = new Map<string, string>();
 	for (const given of parsed.documents) {
 		const sha256 = sha256Of(given.text);
+		sha256ById.set(given.id, sha256);
 		const same = known.get(sha256);
 		if (same !== undefined) {
 			documents.push({ ...same, id: given.id });
-			continue;
+		} else {
+			const checked = check(given, rules);
+			if ("document" in checked) {
+				documents.push({ ...given, sha256, document: checked.document });
+				operations.push(...checked.operations);
+			} else {
+				faults.push(...checked.map((fault) => `${file}: ${fault}`));
+			}
 		}
-		const checked = check({ ...given, sha256 }, rules);
-		if ("document" in checked) documents.push(checked);
-		else faults.push(...checked.map((fault) => `${file}: ${fault}`));
 		await nextTurn();
 	}
-	return { documents, faults };
+	return { documents, operations, sha256ById, faults };
 }
 
 export function sha256Of(text: string): string {
@@ -68,9 +82,11 @@ export function sha256Of(text: string): string {
 }
 
 function check(
-	given: FileDocument & { readonly sha256: string },
+	given: FileDocument,
 	{ schema, planner, maxPrice }: DocumentRules,
-): CheckedDocument | readonly string[] {
+):
+	| (Pick<CheckedFile, "operations"> & Pick<CheckedDocument, "document">)
+	| readonly string[] {
 	let document: DocumentNode;
 	try {
 		document = parse(given.text, { maxTokens: MAX_TOKENS });
@@ -90,7 +106,25 @@ function check(
 			(fault) => told(given.id, fault, operation),
 		);
 	});
-	return faults.length > 0 ? faults : { ...given, document, operations };
+	if (faults.length > 0) return faults;
+	dropTokens(document);
+	return { document, operations };
+}
+
+const NO_TOKEN = new Token(TokenKind.SOF, 0, 0, 0, 0);
+
+/**
+ * graphql-js keeps every token of a text, each holding the next, as long as any
+ * place of the document does. Errors tell offsets only, and a document of a
+ * file lives as long as the process.
+ */
+function dropTokens(document: DocumentNode): void {
+	visit(document, {
+		enter({ loc }) {
+			if (loc === undefined) return;
+			Object.assign(loc, { startToken: NO_TOKEN, endToken: NO_TOKEN });
+		},
+	});
 }
 
 function told(

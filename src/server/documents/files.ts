@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { watchFiles } from "../../util/watchFiles.ts";
 import {
@@ -30,11 +31,11 @@ export interface Index {
 	readonly bySha256: ReadonlyMap<string, CheckedDocument>;
 }
 
-interface File {
-	readonly path: string;
+interface File extends Named {
 	/** What it held when it was last found good. */
 	good: string;
 	documents: readonly CheckedDocument[];
+	sha256ById: CheckedFile["sha256ById"];
 	/** What it held when it was last found bad, or why it could not be read. */
 	bad: string | null;
 	/** Whether that was told: at the second look, as whoever writes may have been half-way at the first. */
@@ -49,26 +50,56 @@ interface File {
 export async function openDocumentFiles(
 	options: DocumentFilesOptions,
 ): Promise<DocumentFiles> {
-	const files: File[] = [];
+	const paths = new Set(options.paths.map((path) => resolve(path)));
+	const checked = await checkDocumentFiles([...paths], options.rules);
+	if (checked.faults.length > 0) throw refusal(checked.faults);
+	const files = checked.files.map(
+		({ path, text, documents, sha256ById }): File => ({
+			path,
+			good: text,
+			documents,
+			sha256ById,
+			bad: null,
+			isTold: false,
+		}),
+	);
+	const index = indexOf(files);
+	await prepareAll(index, EMPTY, options.prepare);
+	return new DocumentFiles(files, index, options);
+}
+
+interface ReadFile extends CheckedFile {
+	readonly path: string;
+	readonly text: string;
+}
+
+export interface CheckedFiles {
+	/** Those that could be read. */
+	readonly files: readonly ReadFile[];
+	/** Of every file, and between them. There is nothing to serve if there is one. */
+	readonly faults: readonly string[];
+}
+
+/** What a server does with its files before it starts, and the command line in its place. */
+export async function checkDocumentFiles(
+	paths: readonly string[],
+	rules: DocumentRules,
+): Promise<CheckedFiles> {
+	const files: ReadFile[] = [];
 	const faults: string[] = [];
-	let index: Index = EMPTY;
-	for (const path of new Set(options.paths.map((path) => resolve(path)))) {
+	for (const path of paths) {
 		try {
-			const good = await readText(path);
-			const checked = await checkDocumentFile(path, good, options.rules);
-			faults.push(...checked.faults);
-			const { documents } = checked;
-			const file = { path, good, documents, bad: null, isTold: false };
-			index = indexOf([...files, file]);
+			const text = await readText(path);
+			const checked = await checkDocumentFile(path, text, rules);
+			const file = { ...checked, path, text };
+			faults.push(...checked.faults, ...conflictsOf(file, files));
 			files.push(file);
 		} catch (thrown) {
 			if (!(thrown instanceof CorkboardError)) throw thrown;
 			faults.push(thrown.message);
 		}
 	}
-	if (faults.length > 0) throw refusal(faults);
-	for (const document of index.bySha256.values()) options.prepare(document);
-	return new DocumentFiles(files, index, options);
+	return { files, faults };
 }
 
 export class DocumentFiles implements AsyncDisposable {
@@ -135,25 +166,25 @@ export class DocumentFiles implements AsyncDisposable {
 
 	async #take(file: File, text: string): Promise<void> {
 		const { rules, prepare, log } = this.#options;
-		const before = this.#index.bySha256;
-		const checked: CheckedFile = await checkDocumentFile(
+		const before = this.#index;
+		const { documents, sha256ById, faults } = await checkDocumentFile(
 			file.path,
 			text,
 			rules,
-			before,
+			before.bySha256,
 		);
-		if (checked.faults.length > 0) throw refusal(checked.faults);
-		const { documents } = checked;
-		const index = indexOf(
-			this.#files.map((other) =>
-				other === file ? { ...file, documents } : other,
-			),
-		);
-		for (const [sha256, document] of index.bySha256) {
-			if (!before.has(sha256)) prepare(document);
+		const others = this.#files.filter((other) => other !== file);
+		const conflicts = conflictsOf({ path: file.path, sha256ById }, others);
+		if (faults.length + conflicts.length > 0) {
+			throw refusal([...faults, ...conflicts]);
 		}
+		const index = indexOf(
+			this.#files.map((other) => (other === file ? { documents } : other)),
+		);
+		await prepareAll(index, before, prepare);
 		file.good = text;
 		file.documents = documents;
+		file.sha256ById = sha256ById;
 		file.bad = null;
 		this.#index = index;
 		log.info(
@@ -165,31 +196,52 @@ export class DocumentFiles implements AsyncDisposable {
 
 const EMPTY: Index = { byId: new Map(), bySha256: new Map() };
 
-/** Throws BAD_DATA where two files have two texts for one id. */
-function indexOf(files: readonly Pick<File, "path" | "documents">[]): Index {
+interface Named {
+	readonly path: string;
+	readonly sha256ById: CheckedFile["sha256ById"];
+}
+
+/** The ids of a file under which another has another text. */
+function conflictsOf(
+	{ path, sha256ById }: Named,
+	others: readonly Named[],
+): readonly string[] {
+	return [...sha256ById].flatMap(([id, sha256]) =>
+		others
+			.filter((other) => (other.sha256ById.get(id) ?? sha256) !== sha256)
+			.map(
+				(other) =>
+					`${path}: document ${id}: ${other.path} has another text under this id`,
+			),
+	);
+}
+
+/** Of files without conflicts. */
+function indexOf(files: readonly Pick<File, "documents">[]): Index {
 	const byId = new Map<string, CheckedDocument>();
 	const bySha256 = new Map<string, CheckedDocument>();
-	const faults: string[] = [];
-	for (const { path, documents } of files) {
-		for (const document of documents) {
-			const same = byId.get(document.id);
-			if (same !== undefined && same.sha256 !== document.sha256) {
-				faults.push(
-					`${path}: document ${document.id}: another file has another text under this id`,
-				);
-			}
-			byId.set(document.id, document);
-			if (!bySha256.has(document.sha256)) {
-				bySha256.set(document.sha256, document);
-			}
-		}
+	for (const document of files.flatMap(({ documents }) => documents)) {
+		byId.set(document.id, document);
+		if (!bySha256.has(document.sha256)) bySha256.set(document.sha256, document);
 	}
-	if (faults.length > 0) throw refusal(faults);
 	return { byId, bySha256 };
 }
 
+/** Those that are new. Between two of them requests may be served. */
+async function prepareAll(
+	{ bySha256 }: Index,
+	before: Index,
+	prepare: DocumentFilesOptions["prepare"],
+): Promise<void> {
+	for (const [sha256, document] of bySha256) {
+		if (before.bySha256.has(sha256)) continue;
+		prepare(document);
+		await nextTurn();
+	}
+}
+
 /** Of a file as a server or the command line is given it. Throws BAD_DATA. */
-export async function readText(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
 	try {
 		const { size } = await stat(path);
 		if (size > MAX_FILE_BYTES) {

@@ -5,6 +5,8 @@ export interface PageConfig {
 		readonly username: string;
 		readonly examples: readonly PageExample[];
 	} | null;
+	/** The operator who signed in. */
+	readonly operator: { readonly token: string } | null;
 	/** Whether a run may be explained: without it there is no such view. */
 	readonly explain: boolean;
 }

@@ -7,9 +7,9 @@ import type { PageConfig, PageExample } from "./config.ts";
 import { isExplainOpen, keepAccount, shownTab } from "./explain/accounts.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";
 
-const { demo, explain } = JSON.parse(
+const { demo, operator, explain } = JSON.parse(
 	document.getElementById("config")?.textContent ??
-		'{"demo":null,"explain":false}',
+		'{"demo":null,"operator":null,"explain":false}',
 ) as PageConfig;
 
 const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
@@ -17,13 +17,16 @@ const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 	const isRun = operation.operationName !== "IntrospectionQuery";
 	const asks = isRun && isExplainOpen();
 	const tab = shownTab();
+	const headers = new Headers(options?.headers);
+	headers.set("content-type", "application/json");
+	if (asks) headers.set(EXPLAIN_HEADER, "1");
+	// Not under Headers, as GraphiQL's history stores those.
+	if (operator !== null && !headers.has("authorization")) {
+		headers.set("authorization", `Bearer ${operator.token}`);
+	}
 	const response = await fetch("/graphql", {
 		method: "POST",
-		headers: {
-			"content-type": "application/json",
-			...options?.headers,
-			...(asks ? { [EXPLAIN_HEADER]: "1" } : {}),
-		},
+		headers,
 		body: JSON.stringify(operation),
 	});
 	const answer = await response.json();
@@ -59,7 +62,16 @@ function Page() {
 		<>
 			<header className="banner">
 				<h1>Corkboard</h1>
-				<p>{demo === null ? <Anonymous /> : <DemoUser {...demo} />}</p>
+				<p>
+					{demo !== null ? (
+						<DemoUser {...demo} />
+					) : operator !== null ? (
+						<Operator />
+					) : (
+						<Anonymous />
+					)}
+				</p>
+				{operator !== null && <SignOut />}
 			</header>
 			<main>
 				<GraphiQL
@@ -88,6 +100,24 @@ function Page() {
 		};
 	}
 }
+
+function Operator() {
+	return (
+		<>
+			You are an <strong>operator</strong>, and your token goes with what you
+			run. An Authorization under Headers takes its place.
+		</>
+	);
+}
+
+function SignOut() {
+	return (
+		<form method="post" action="/graphiql/sign-out">
+			<button type="submit">Sign out</button>
+		</form>
+	);
+}
+
 function DemoUser({ username }: { readonly username: string }) {
 	return (
 		<>

@@ -1,8 +1,19 @@
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { refuse } from "../http.ts";
+import type { Identity } from "../identity.ts";
 import { type Bundle, bundleGraphiql } from "./bundle.ts";
 import type { PageConfig, PageExample } from "./config.ts";
+import { serveSignIn } from "./signIn.ts";
+
+/** Who gets the page: operators have to show a token first. */
+export type GraphiqlFor = "everyone" | "operators" | "nobody";
+
+/** Answers a browser. */
+export type Page = (
+	request: FastifyRequest,
+	reply: FastifyReply,
+) => Promise<FastifyReply>;
 
 export interface Demo {
 	readonly token: string;
@@ -12,18 +23,20 @@ export interface Demo {
 }
 
 /** Nothing but our own files; styles and fonts also where GraphiQL and Monaco put them, inline. */
-const CONTENT_SECURITY_POLICY = [
-	"default-src 'none'",
-	"script-src 'self'",
-	"worker-src 'self'",
-	"connect-src 'self'",
-	"style-src 'self' 'unsafe-inline'",
-	"font-src 'self' data:",
-	"img-src 'self' data:",
-	"form-action 'none'",
-	"frame-ancestors 'none'",
-	"base-uri 'none'",
-].join("; ");
+function contentSecurityPolicy(formAction: "'none'" | "'self'"): string {
+	return [
+		"default-src 'none'",
+		"script-src 'self'",
+		"worker-src 'self'",
+		"connect-src 'self'",
+		"style-src 'self' 'unsafe-inline'",
+		"font-src 'self' data:",
+		"img-src 'self' data:",
+		`form-action ${formAction}`,
+		"frame-ancestors 'none'",
+		"base-uri 'none'",
+	].join("; ");
+}
 
 /** As the bundler names them: no way out of their folder. */
 const FILE = /^[\w-]+(?:\.\w+)+$/;
@@ -37,9 +50,15 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
  */
 export async function serveGraphiql(
 	app: FastifyInstance,
-	{ demo, explain }: { readonly demo?: Demo; readonly explain: boolean },
+	options: {
+		readonly to: Exclude<GraphiqlFor, "nobody">;
+		readonly demo?: Demo;
+		readonly explain: boolean;
+		readonly identify: (authorization: string) => Promise<Identity>;
+	},
 	make: () => Promise<Bundle> = bundleGraphiql,
-): Promise<(reply: FastifyReply) => Promise<FastifyReply>> {
+): Promise<Page> {
+	const { demo = null, explain } = options;
 	let pending: Promise<Bundle> | undefined;
 	const bundle = () => {
 		pending ??= make().catch((error: unknown) => {
@@ -64,7 +83,7 @@ export async function serveGraphiql(
 				return reply.callNotFound();
 			}
 			// Workers obey the policy that comes with their own file.
-			reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
+			reply.header("content-security-policy", contentSecurityPolicy("'none'"));
 			reply.removeHeader("cache-control");
 			return reply.sendFile(file, folder, {
 				maxAge: "365d",
@@ -73,19 +92,31 @@ export async function serveGraphiql(
 		},
 	);
 
-	return async (reply) => {
+	async function send(
+		reply: FastifyReply,
+		config: PageConfig,
+	): Promise<FastifyReply> {
 		let made: Bundle;
 		try {
 			made = await bundle();
 		} catch {
 			return refuse(reply, 503, "GraphiQL is not available at the moment.");
 		}
+		// An operator's page has a form, to sign out.
+		const policy = contentSecurityPolicy(config.operator ? "'self'" : "'none'");
 		return reply
-			.header("content-security-policy", CONTENT_SECURITY_POLICY)
+			.header("content-security-policy", policy)
 			.header("referrer-policy", "no-referrer")
 			.type("text/html; charset=utf-8")
-			.send(html(made, { demo: demo ?? null, explain }));
-	};
+			.send(html(made, config));
+	}
+
+	if (options.to === "everyone") {
+		return (_request, reply) => send(reply, { demo, operator: null, explain });
+	}
+	return serveSignIn(app, options.identify, (reply, token) =>
+		send(reply, { demo: null, operator: { token }, explain }),
+	);
 }
 
 function html({ hash }: Bundle, config: PageConfig): string {

@@ -1,7 +1,12 @@
 import { ClientError, GraphQLClient } from "graphql-request";
 
-export function createClient(url: string, token: () => string | null) {
+export function createClient(
+	url: string,
+	token: () => string | null,
+	fetch: typeof globalThis.fetch = globalThis.fetch,
+) {
 	return new GraphQLClient(url, {
+		fetch,
 		requestMiddleware(request) {
 			const bearer = token();
 			const headers = new Headers(request.headers);

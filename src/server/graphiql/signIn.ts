@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { CorkboardError } from "../../errors.ts";
+import type { Identity } from "../identity.ts";
+import type { Page } from "./serve.ts";
+
+export const SIGN_IN_PATH = "/graphiql/sign-in";
+export const SIGN_OUT_PATH = "/graphiql/sign-out";
+
+/**
+ * A browser that opens an address sends no Authorization header, so an operator
+ * shows a token once, and it comes back as a cookie: to the page only, which
+ * then sends it as a header by itself. The API looks at no cookie, so that no
+ * other site can have it asked in an operator's name.
+ */
+const COOKIE = "corkboard_operator";
+
+/** Twice what a token with many claims takes. */
+const FORM_BYTES = 16_384;
+
+/** RFC 7515 §7.1; it goes into a header as it is. */
+const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+const NOTHING_ELSE =
+	"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/** Give an operator what `show` sends, and everybody else a form that asks for an operator's token. */
+export async function serveSignIn(
+	app: FastifyInstance,
+	identify: (authorization: string) => Promise<Identity>,
+	show: (reply: FastifyReply, token: string) => Promise<FastifyReply>,
+): Promise<Page> {
+	/** What is wrong with a token; null for an operator's. */
+	async function faultOf(token: string): Promise<string | null> {
+		try {
+			const { isOperator } = await identify(`Bearer ${token}`);
+			return isOperator ? null : "This token is not an operator's.";
+		} catch (thrown) {
+			// Its words are for whoever sent the token.
+			if (thrown instanceof CorkboardError) return thrown.message;
+			throw thrown;
+		}
+	}
+
+	await app.register(async (forms) => {
+		forms.addContentTypeParser(
+			"application/x-www-form-urlencoded",
+			{ parseAs: "string", bodyLimit: FORM_BYTES },
+			(_request, body, done) => done(null, new URLSearchParams(String(body))),
+		);
+		forms.post(SIGN_IN_PATH, async ({ body, protocol }, reply) => {
+			const token =
+				body instanceof URLSearchParams ? (body.get("token") ?? "").trim() : "";
+			const fault = SHAPE.test(token)
+				? await faultOf(token)
+				: "Expected a token, three parts with dots between them.";
+			if (fault !== null) return sendForm(reply, fault);
+			return reply
+				.header("set-cookie", cookie(token, protocol === "https"))
+				.redirect("/graphql", 303);
+		});
+		forms.post(SIGN_OUT_PATH, async ({ protocol }, reply) =>
+			reply
+				.header("set-cookie", `${cookie("", protocol === "https")}; Max-Age=0`)
+				.redirect("/graphql", 303),
+		);
+	});
+
+	return async (request, reply) => {
+		const token = tokenOf(request);
+		if (token === null) return sendForm(reply, null);
+		const fault = await faultOf(token);
+		return fault === null ? show(reply, token) : sendForm(reply, fault);
+	};
+}
+
+function tokenOf({ headers }: FastifyRequest): string | null {
+	for (const pair of headers.cookie?.split(";") ?? []) {
+		const [name, value = ""] = pair.split("=", 2);
+		if (name?.trim() === COOKIE && SHAPE.test(value)) return value;
+	}
+	return null;
+}
+
+/** Until the browser is closed; the token ends by itself. */
+function cookie(token: string, isSecure: boolean): string {
+	return `${COOKIE}=${token}; Path=/graphql; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+}
+
+function sendForm(reply: FastifyReply, fault: string | null): FastifyReply {
+	return reply
+		.code(401)
+		.header("www-authenticate", "Bearer")
+		.header("content-security-policy", NOTHING_ELSE)
+		.header("referrer-policy", "no-referrer")
+		.type("text/html; charset=utf-8")
+		.send(form(fault));
+}
+
+function form(fault: string | null): string {
+	return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Corkboard: sign in</title>
+<style>
+:root { color-scheme: light dark }
+body { align-items: center; background: light-dark(#f6f3ef, #212a3b); color: light-dark(#3b4b68, #b7c2d7); display: flex; font: 15px/1.5 system-ui, sans-serif; justify-content: center; margin: 0; min-height: 100vh }
+main { background: light-dark(#fff, #2a3448); border-radius: 10px; box-shadow: 0 2px 18px #0002; box-sizing: border-box; margin: 20px; max-width: 30rem; padding: 28px 32px; width: 100% }
+h1 { color: light-dark(#a8561d, #e5a063); font-size: 19px; font-weight: 600; margin: 0 0 6px }
+p { margin: 0 0 16px }
+label { display: block; font-weight: 600; margin-bottom: 4px }
+input { background: transparent; border: 1px solid light-dark(#3b4b6860, #b7c2d760); border-radius: 6px; box-sizing: border-box; color: inherit; font: 13px ui-monospace, monospace; padding: 9px 10px; width: 100% }
+button { background: light-dark(#a8561d, #e5a063); border: 0; border-radius: 6px; color: light-dark(#fff, #212a3b); cursor: pointer; font: inherit; font-weight: 600; margin-top: 16px; padding: 8px 18px }
+[role=alert] { color: light-dark(#b3261e, #ff8a80); margin: 8px 0 0 }
+</style>
+</head>
+<body>
+<main>
+<h1>Corkboard</h1>
+<p>GraphiQL is for operators here. Programs POST their queries to this same address.</p>
+<form method="post" action="${SIGN_IN_PATH}">
+<label for="token">An operator's token</label>
+<input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required autofocus>
+${fault === null ? "" : `<p role="alert">${fault.replaceAll("'", "&#39;")}</p>`}
+<button>Sign in</button>
+</form>
+</main>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { join as pathOf } from "node:path";
+import { json } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { join, type Member, made } from "../helpers/member.ts";
+import {
+	type Environment,
+	type Program,
+	runProgram,
+	startProgram,
+} from "../helpers/program.ts";
+import { until } from "../helpers/until.ts";
+import { type OwnServices, startServices } from "../services/shared.ts";
+
+/** Each change is told over Redis; without that another process would keep what it has for ten seconds. */
+const SOON_MS = 3_000;
+
+/** A connection that is kept, and so one worker's: the primary hands out connections, not requests. */
+interface Seat {
+	readonly pid: number;
+	/** Answers the data of a query, and what the worker tells beside it. */
+	ask(
+		query: string,
+	): Promise<{ readonly data: unknown; readonly remaining: number }>;
+}
+
+describe("serve --workers 2, on MySQL, memcached and Redis", () => {
+	const stack = new AsyncDisposableStack();
+	let services: OwnServices;
+	let program: Program;
+	let env: Environment;
+	let url: string;
+	let ada: Member;
+
+	before(async () => {
+		services = stack.use(
+			await startServices({ mysql: 1, memcached: 1, redis: 1 }),
+		);
+		const [mysql] = services.mysql;
+		const [memcached] = services.memcached;
+		const [redis] = services.redis;
+		assert.ok(mysql && memcached && redis);
+		const topology = pathOf(redis.folder, "topology.json");
+		const range = { range: [0, 7], primary: mysql.url };
+		await writeFile(
+			topology,
+			JSON.stringify({
+				version: 1,
+				shards: [{ ...range, open: true }],
+				lookups: [range],
+			}),
+		);
+		env = {
+			PORT: "0",
+			HOST: "127.0.0.1",
+			CORKBOARD_TOPOLOGY: topology,
+			CORKBOARD_MEMCACHED: memcached.address,
+			CORKBOARD_REDIS: redis.url,
+			CORKBOARD_SECRET: "a secret of at least 32 bytes for tests",
+			CORKBOARD_LOG: "info,json",
+			CORKBOARD_RATE_LIMIT: "5000/hour",
+		};
+		const init = await runProgram(["init"], { env });
+		assert.equal(init.code, 0, init.err);
+		program = stack.use(startProgram(["serve", "--workers", "2"], { env }));
+		await until("two workers", () => listening().length === 2, 30_000);
+		const [, port] =
+			/Server listening at http:\/\/127\.0\.0\.1:(\d+)/.exec(program.out()) ??
+			[];
+		url = `http://127.0.0.1:${port}`;
+		ada = await join(url, "ada_works");
+	});
+	after(() => stack.disposeAsync());
+
+	function logged(): readonly Readonly<Record<string, unknown>>[] {
+		return program
+			.out()
+			.split("\n")
+			.flatMap((line) => (line.endsWith("}") ? [JSON.parse(line)] : []));
+	}
+
+	/** The processes that came as far as serving, in that order. */
+	function listening(): readonly number[] {
+		const pids = logged()
+			.filter(({ msg }) => String(msg).startsWith("Server listening"))
+			.map(({ pid }) => Number(pid));
+		return [...new Set(pids)];
+	}
+
+	async function post(agent: Agent, query: string) {
+		const asked = Promise.withResolvers<{
+			id: unknown;
+			data: unknown;
+			remaining: number;
+		}>();
+		request(
+			`${url}/graphql`,
+			{
+				agent,
+				method: "POST",
+				headers: { "content-type": "application/json" },
+				timeout: 10_000,
+			},
+			(response) => {
+				const { headers } = response;
+				json(response).then((body) => {
+					const { data, errors } = body as Record<string, unknown>;
+					assert.equal(errors, undefined, JSON.stringify(errors));
+					asked.resolve({
+						id: headers["x-request-id"],
+						data,
+						remaining: Number(headers["ratelimit-remaining"]),
+					});
+				}, asked.reject);
+			},
+		)
+			.on("error", asked.reject)
+			.end(JSON.stringify({ query }));
+		return asked.promise;
+	}
+
+	/** Who answered is in the log, under the id that the answer came with. */
+	async function sit(): Promise<Seat> {
+		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+		stack.defer(() => agent.destroy());
+		const { id } = await post(agent, "{ __typename }");
+		const line = () => logged().find(({ reqId }) => reqId === id);
+		await until("the request's line", () => line() !== undefined);
+		return {
+			pid: Number(line()?.pid),
+			ask: (query) => post(agent, query),
+		};
+	}
+
+	/** One seat at each of these processes. */
+	async function seatsAt(pids: readonly number[]): Promise<readonly Seat[]> {
+		const seats = new Map<number, Seat>();
+		await until(`an answer of each of ${pids}`, async () => {
+			const seat = await sit();
+			if (!seats.has(seat.pid)) seats.set(seat.pid, seat);
+			return pids.every((pid) => seats.has(pid));
+		});
+		return pids.map((pid) => seats.get(pid) as Seat);
+	}
+
+	async function agree(seats: readonly Seat[], board: string): Promise<void> {
+		const query = `{ board(id: "${board}") { name } }`;
+		const nameAt = async ({ ask }: Seat) =>
+			((await ask(query)).data as { board: { name: string } }).board.name;
+		// Both have it in memory before it changes.
+		const [first] = await Promise.all(seats.map(nameAt));
+		const name = `${first}+`;
+		await made(ada, "updateBoard", { id: board, name }, "board");
+		const began = performance.now();
+		for (const seat of seats) {
+			await until(`${name} at ${seat.pid}`, async () => {
+				return (await nameAt(seat)) === name;
+			});
+		}
+		assert.ok(performance.now() - began < SOON_MS);
+	}
+
+	it("answers by both, and what one writes the other reads soon", async () => {
+		const board = await made(ada, "createBoard", { name: "b" }, "board");
+		const seats = await seatsAt(listening());
+		assert.equal(new Set(seats.map(({ pid }) => pid)).size, 2);
+		assert.ok(seats.every(({ pid }) => pid !== program.pid));
+		// Changes come by connections of their own, so by either.
+		for (let n = 0; n < 4; n++) await agree(seats, board);
+	});
+
+	it("counts the requests of an address in both together", async () => {
+		const [one, other] = (await seatsAt(listening())) as [Seat, Seat];
+		const left = async (seat: Seat) =>
+			(await seat.ask("{ __typename }")).remaining;
+		const before = await left(one);
+		for (let n = 0; n < 20; n++) await left(other);
+		const used = before - (await left(one));
+		// But for what came in meanwhile, one or two a second.
+		assert.ok(used > 10 && used <= 21, String(used));
+	});
+
+	it("starts another worker for one that was killed, and the rest goes on", async () => {
+		const board = await made(ada, "createBoard", { name: "c" }, "board");
+		const [victim, survivor] = (await seatsAt(listening())) as [Seat, Seat];
+		process.kill(victim.pid, "SIGKILL");
+		await until("news of it", () =>
+			program.err().includes(`worker ${victim.pid} ended (SIGKILL)\n`),
+		);
+		await survivor.ask(`{ board(id: "${board}") { name } }`);
+		await until("another", () => listening().length === 3, 30_000);
+		const successor = listening().at(-1) as number;
+		const seats = await seatsAt([survivor.pid, successor]);
+		await agree(seats, board);
+	});
+
+	it("gives up, and says why, when workers cannot start", async () => {
+		const second = await runProgram(["serve", "--workers", "2"], {
+			env: { ...env, PORT: new URL(url).port },
+		});
+		assert.equal(second.code, 1);
+		assert.match(second.err, /is taken by another program/);
+		assert.match(
+			second.err,
+			/corkboard: workers ended 5 times right after their start; what they said stands above\n$/,
+		);
+	});
+
+	it("ends whole on SIGTERM: exit 0, and no process is left", async () => {
+		const [, ...alive] = listening();
+		const seats = await seatsAt(alive);
+		assert.equal(seats.length, 2);
+		const began = performance.now();
+		program.send("SIGTERM");
+		const { code, signal, err } = await program.ended;
+		// By themselves: the primary would kill them after 15 s.
+		assert.ok(performance.now() - began < 10_000);
+		assert.deepEqual({ code, signal }, { code: 0, signal: null }, err);
+		for (const pid of alive) {
+			assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+		}
+	});
+});
