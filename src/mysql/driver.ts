@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { createConnection } from "mysql2";
+import { createConnection, type SslOptions } from "mysql2";
 
 /** Where a server is, and as whom we come. */
 export interface Address {
@@ -9,6 +9,8 @@ export interface Address {
 	readonly password: string;
 	/** `host:port`, as statements and errors name it. */
 	readonly name: string;
+	/** Null for none. The same object for every connection: sessions are resumed by it. */
+	readonly ssl: SslOptions | null;
 }
 
 export type Scalar = null | number | bigint | string;
@@ -55,7 +57,7 @@ const KEEP_ALIVE_MS = 10_000;
  * - Without FOUND_ROWS an insert tells how many rows were not there before.
  */
 export function openDriver(
-	{ host, port, user, password }: Address,
+	{ host, port, user, password, ssl }: Address,
 	connectMs: number,
 ): { readonly driver: Driver; readonly socket: Socket } {
 	const socket = connect({
@@ -67,6 +69,10 @@ export function openDriver(
 	});
 	const driver = createConnection({
 		stream: () => socket,
+		// What the certificate has to name.
+		host,
+		port,
+		...(ssl && { ssl }),
 		user,
 		password,
 		connectTimeout: connectMs,

@@ -1,11 +1,9 @@
+import { readFileSync } from "node:fs";
 import { CorkboardError } from "../errors.ts";
+import type { Address } from "../mysql/driver.ts";
 import { MysqlFailure, UnknownOutcome } from "../mysql/failure.ts";
 import { Host, type HostLimits } from "../mysql/host.ts";
-import {
-	type HostUrl,
-	parseHostUrl,
-	printHostUrl,
-} from "../topology/hostUrl.ts";
+import { parseHostUrl, printHostUrl, type Tls } from "../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../topology/types.ts";
 import { databaseOf } from "./mysqlDdl.ts";
 import type { Answer } from "./port.ts";
@@ -31,8 +29,7 @@ export function shardsOn(
 ): Shards {
 	const hosts = new Map<string, Host>();
 	const hostAt = (url: string): Host => {
-		const address = addressOf(url);
-		const known = hosts.get(url) ?? new Host(address, limits, readOnly);
+		const known = hosts.get(url) ?? new Host(addressOf(url), limits, readOnly);
 		hosts.set(url, known);
 		return known;
 	};
@@ -173,11 +170,33 @@ export function asStorageError(
 			);
 }
 
-function addressOf(primary: string): HostUrl & { readonly scheme: "mysql" } {
+function addressOf(primary: string): Address {
 	const url = parseHostUrl(primary);
-	if (url?.scheme === "mysql") return url;
-	throw new CorkboardError(
-		"BAD_TOPOLOGY",
-		`expected a primary like mysql://USER:PASSWORD@HOST:PORT but got: ${printHostUrl(primary)}`,
-	);
+	if (url?.scheme !== "mysql") {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`expected a primary like mysql://USER:PASSWORD@HOST:PORT but got: ${printHostUrl(primary)}`,
+		);
+	}
+	return { ...url, ssl: url.tls && sslOf(url.tls, url.name) };
+}
+
+function sslOf({ mode, ca }: Tls, name: string): Address["ssl"] {
+	return {
+		rejectUnauthorized: mode !== "REQUIRED",
+		verifyIdentity: mode === "VERIFY_IDENTITY",
+		...(ca !== null && { ca: certificatesIn(ca, name) }),
+	};
+}
+
+function certificatesIn(file: string, name: string): string {
+	try {
+		return readFileSync(file, "utf8");
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`expected the ssl-ca of ${name} to be a file with certificates but got: ${(cause as Error).message}`,
+			{ cause },
+		);
+	}
 }

@@ -9,14 +9,25 @@ export type HostUrl =
 			readonly password: string;
 			/** `host:port`: how statements, explain and errors name it. */
 			readonly name: string;
+			/** Null for a connection that anybody on the way can read. */
+			readonly tls: Tls | null;
 	  };
+
+/** What of a server's certificate is checked; the modes are MySQL's own `ssl-mode`. */
+export interface Tls {
+	/** Nothing; who signed it; that, and that it is of this very host. */
+	readonly mode: "REQUIRED" | "VERIFY_CA" | "VERIFY_IDENTITY";
+	/** Path of the certificates of who may sign it; null for those that Node trusts. */
+	readonly ca: string | null;
+}
 
 const SQLITE = "sqlite:";
 const MYSQL = "mysql:";
 const MYSQL_PORT = 3306;
 
 /** How they are spelled, for whoever is told what was expected. */
-export const HOST_URLS = "sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT";
+export const HOST_URLS =
+	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT, with ?ssl-mode=REQUIRED, VERIFY_CA or VERIFY_IDENTITY and &ssl-ca=FILE for TLS";
 
 /** Null for a URL we have no driver for, or can make nothing of. */
 export function parseHostUrl(url: string): HostUrl | null {
@@ -34,13 +45,13 @@ export function printHostUrl(url: string): string {
 	return parsed.scheme === "mysql" ? `mysql://${parsed.name}` : url;
 }
 
-/** A database, or options, in the URL would be silently ignored: they are refused. */
+/** A database, or other options, in the URL would be silently ignored: they are refused. */
 function parseMysql(text: string): HostUrl | null {
 	const url = URL.parse(text);
 	if (url === null || url.hostname === "" || url.username === "") return null;
-	if (!/^\/?$/.test(url.pathname) || url.search !== "" || url.hash !== "") {
-		return null;
-	}
+	if (!/^\/?$/.test(url.pathname) || url.hash !== "") return null;
+	const tls = tlsIn(url.searchParams);
+	if (tls === undefined) return null;
 	const port = url.port === "" ? MYSQL_PORT : Number(url.port);
 	try {
 		return {
@@ -50,9 +61,26 @@ function parseMysql(text: string): HostUrl | null {
 			user: decodeURIComponent(url.username),
 			password: decodeURIComponent(url.password),
 			name: `${url.hostname}:${port}`,
+			tls,
 		};
 	} catch {
 		// A % that begins no character.
 		return null;
 	}
+}
+
+/** As in the URIs of MySQL's own tools; undefined for what is none. */
+function tlsIn(options: URLSearchParams): Tls | null | undefined {
+	const given = Object.fromEntries(options);
+	const { "ssl-mode": mode, "ssl-ca": ca = null, ...others } = given;
+	// Each once, and none that would be silently ignored.
+	if (options.size > Object.keys(given).length) return undefined;
+	if (Object.keys(others).length > 0 || ca === "") return undefined;
+	if (mode === undefined || mode === "DISABLED") {
+		return ca === null ? null : undefined;
+	}
+	if (mode === "REQUIRED") return ca === null ? { mode, ca } : undefined;
+	return mode === "VERIFY_CA" || mode === "VERIFY_IDENTITY"
+		? { mode, ca }
+		: undefined;
 }

@@ -37,7 +37,7 @@ function open({
 } = {}): Host {
 	const url = parseHostUrl(server.url);
 	assert.ok(url?.scheme === "mysql");
-	const address = { ...url, port, name: `127.0.0.1:${port}` };
+	const address = { ...url, port, name: `127.0.0.1:${port}`, ssl: null };
 	return new Host(address, { ...LIMITS, ...limits }, readOnly);
 }
 
@@ -382,7 +382,7 @@ describe("what a server has to be", () => {
 		const url = parseHostUrl(server.url);
 		assert.ok(url?.scheme === "mysql");
 		await using host = new Host(
-			{ ...url, password: "wrong-secret" },
+			{ ...url, password: "wrong-secret", ssl: null },
 			LIMITS,
 			false,
 		);

@@ -11,6 +11,7 @@ describe("a host's URL", () => {
 			user: "me",
 			password: "secret",
 			name: "db1:3307",
+			tls: null,
 		});
 	});
 
@@ -22,6 +23,27 @@ describe("a host's URL", () => {
 			user: "me",
 			password: "a@b/:%",
 			name: "[::1]:3306",
+			tls: null,
+		});
+	});
+
+	test("of a MySQL server says what of its certificate is checked, as MySQL's own tools do", () => {
+		const tlsOf = (options: string) => {
+			const url = parseHostUrl(`mysql://me@db1${options}`);
+			return url?.scheme === "mysql" ? url.tls : undefined;
+		};
+		assert.equal(tlsOf("?ssl-mode=DISABLED"), null);
+		assert.deepEqual(tlsOf("?ssl-mode=REQUIRED"), {
+			mode: "REQUIRED",
+			ca: null,
+		});
+		assert.deepEqual(tlsOf("/?ssl-mode=VERIFY_CA&ssl-ca=/etc/ca%20s.pem"), {
+			mode: "VERIFY_CA",
+			ca: "/etc/ca s.pem",
+		});
+		assert.deepEqual(tlsOf("?ssl-mode=VERIFY_IDENTITY"), {
+			mode: "VERIFY_IDENTITY",
+			ca: null,
 		});
 	});
 
@@ -43,6 +65,13 @@ describe("a host's URL", () => {
 			"mysql://me:%E0%A4%A@db1",
 			"mysql://me@db1:0x10",
 			"mysql://me@db1/database",
+			"mysql://me@db1?database=x",
+			"mysql://me@db1?ssl-mode=on",
+			"mysql://me@db1?ssl-mode=REQUIRED&ssl-mode=DISABLED",
+			"mysql://me@db1?ssl-mode=REQUIRED&ssl-ca=never-looked-at.pem",
+			"mysql://me@db1?ssl-mode=VERIFY_CA&ssl-ca=",
+			"mysql://me@db1?ssl-ca=ca.pem",
+			"mysql://me@db1?ssl-mode=VERIFY_CA&ssl-cert=client.pem",
 			"redis://me@db1",
 		]) {
 			assert.equal(parseHostUrl(url), null, url);
@@ -51,6 +80,10 @@ describe("a host's URL", () => {
 
 	test("is printed without user and password", () => {
 		assert.equal(printHostUrl("mysql://me:secret@db1"), "mysql://db1:3306");
+		assert.equal(
+			printHostUrl("mysql://me:secret@db1?ssl-mode=REQUIRED"),
+			"mysql://db1:3306",
+		);
 		assert.equal(printHostUrl("sqlite:data"), "sqlite:data");
 		assert.equal(printHostUrl("mysql://me:secret@db1/x"), "an unknown host");
 	});
