@@ -27,7 +27,7 @@ const MYSQL_PORT = 3306;
 
 /** How they are spelled, for whoever is told what was expected. */
 export const HOST_URLS =
-	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT, with ?ssl-mode=REQUIRED, VERIFY_CA or VERIFY_IDENTITY and &ssl-ca=FILE for TLS";
+	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]]";
 
 /** Null for a URL we have no driver for, or can make nothing of. */
 export function parseHostUrl(url: string): HostUrl | null {

@@ -139,13 +139,13 @@ suite("checking a topology", () => {
 
 	test("refuses a URL we have no driver for, and does not repeat what may be a password", () => {
 		assert.deepEqual(oneShard({ primary: "postgres://me:secret@db/" }), [
-			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: postgres:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]] but got: postgres:",
 		]);
 		assert.deepEqual(oneShard({ replica: "somewhere" }), [
-			"shards[0].replica: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: no scheme",
+			"shards[0].replica: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]] but got: no scheme",
 		]);
 		assert.deepEqual(oneShard({ primary: "sqlite:" }), [
-			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: sqlite:",
+			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]] but got: sqlite:",
 		]);
 		assert.deepEqual(oneShard({ primary: { url: "mysql://me:secret@db/" } }), [
 			"shards[0].primary: expected a URL but got: an object",
@@ -162,7 +162,7 @@ suite("checking a topology", () => {
 			"mysql:db",
 		]) {
 			assert.deepEqual(oneShard({ primary }), [
-				"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: mysql:",
+				"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]] but got: mysql:",
 			]);
 		}
 	});
@@ -264,7 +264,7 @@ suite("checking a topology", () => {
 			[
 				"version: expected a positive integer but got: 0",
 				"shards[0].range[1]: expected a shard from 0 to 65535 but got: 70000",
-				"shards[1].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT but got: redis:",
+				"shards[1].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]] but got: redis:",
 				"shards[3]: expected a range and its hosts but got: 7",
 				"shards[2].range: expected no overlap but got: 3 to 3, which shards[1].range has too",
 				"lookups[0].range: expected no gap but got: none for 0 to 0",
