@@ -82,7 +82,6 @@ export async function openCorkboard(
 		maxPrice: config.maxPrice,
 		maxPlans: MAX_PLANS,
 		guards: (type) => guardsOf(model, type),
-		hideSuggestions: config.mode === "production",
 	});
 
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {

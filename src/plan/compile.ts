@@ -85,6 +85,7 @@ export function compile(
 		// Built as own properties one by one: `__proto__` is a legal alias.
 		const template: Record<string, unknown> = {};
 		const selected: PlannedField[] = [];
+		let characters = 2;
 		let collected: ReturnType<typeof collectFields>;
 		try {
 			collected = collectFields(
@@ -94,7 +95,7 @@ export function compile(
 			);
 		} catch (thrown) {
 			const fault = inputError(thrown);
-			return { type: type.name, template, fields: [], fault };
+			return { type: type.name, template, characters, fields: [], fault };
 		}
 		for (const [key, same] of collected) {
 			const name = (same[0] as FieldNode).name.value;
@@ -104,14 +105,17 @@ export function compile(
 				if (field === null) continue;
 				selected.push(field);
 			}
+			const value = isTypename ? type.name : null;
+			characters += `"${key}":${JSON.stringify(value)},`.length;
 			Object.defineProperty(template, key, {
-				value: isTypename ? type.name : null,
+				value,
 				enumerable: true,
 				configurable: true,
 				writable: true,
 			});
 		}
-		return { type: type.name, template, fields: selected, fault: null };
+		const fault = null;
+		return { type: type.name, template, characters, fields: selected, fault };
 	}
 
 	/** One field, or null for one the type does not have, which validation refuses. */

@@ -1,7 +1,7 @@
-import type { GraphQLError } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import { type Answer, ITEM } from "./answer.ts";
 import { fail, type Place } from "./places.ts";
 import type {
 	LeafShape,
@@ -29,10 +29,10 @@ export function gather(): Gathered {
 	return { selections: [], places: [], ids: [], owners: [], keys: [] };
 }
 
-/** A field of one answer, and where its errors go. */
+/** A field of one answer. */
 export interface Completing {
 	readonly field: PlannedField;
-	readonly errors: GraphQLError[];
+	readonly answer: Answer;
 	readonly gathered: Gathered;
 }
 
@@ -48,7 +48,7 @@ export function complete(
 		completeLeaf(completing, shape, value, owner, key);
 	} else if (value instanceof Error) {
 		fail(
-			completing.errors,
+			completing.answer,
 			completing.field,
 			owner,
 			key,
@@ -62,7 +62,7 @@ export function complete(
 			const wrong = `Expected a list for ${completing.field.coordinate} but got: ${typeof value}.`;
 			const error = new CorkboardError("BAD_DATA", wrong);
 			fail(
-				completing.errors,
+				completing.answer,
 				completing.field,
 				owner,
 				key,
@@ -74,6 +74,7 @@ export function complete(
 		const items = Array.isArray(value) ? value : [...value];
 		const out: unknown[] = [];
 		for (let at = 0; at < items.length; at++) out.push(null);
+		completing.answer.characters += items.length * ITEM;
 		owner.out[key] = out;
 		const place: Place = {
 			parent: owner,
@@ -112,6 +113,9 @@ export function completeLeaf(
 			const serialized = shape.serialize(value);
 			if (serialized !== null && serialized !== undefined) {
 				owner.out[key] = serialized;
+				if (typeof serialized === "string") {
+					completing.answer.characters += serialized.length;
+				}
 				return;
 			}
 			error = new CorkboardError("BAD_DATA", "A scalar serialized to null.");
@@ -121,12 +125,12 @@ export function completeLeaf(
 			error = new CorkboardError("BAD_DATA", wrong, { cause });
 		}
 	}
-	const { errors, field } = completing;
-	fail(errors, field, owner, key, shape.nullable, error);
+	const { answer, field } = completing;
+	fail(answer, field, owner, key, shape.nullable, error);
 }
 
 function completeNull(
-	{ errors, field }: Completing,
+	{ answer, field }: Completing,
 	{ nullable }: Shape,
 	owner: Place,
 	key: string | number,
@@ -137,7 +141,7 @@ function completeNull(
 	}
 	const wrong = `Cannot return null for non-nullable field ${field.coordinate}.`;
 	fail(
-		errors,
+		answer,
 		field,
 		owner,
 		key,
@@ -153,7 +157,7 @@ function completeObject(
 	owner: Place,
 	key: string | number,
 ): void {
-	const { errors, field, gathered } = completing;
+	const { answer, field, gathered } = completing;
 	const selection =
 		shape.fetch === null
 			? (shape.only ?? shape.selections.get(typenameOf(value)))
@@ -166,14 +170,15 @@ function completeObject(
 		}
 		const wrong = `Expected an object for ${field.coordinate} but got: ${typeof value}.`;
 		const error = new CorkboardError("BAD_DATA", wrong);
-		fail(errors, field, owner, key, shape.nullable, error);
+		fail(answer, field, owner, key, shape.nullable, error);
 		return;
 	}
 	if (selection.fault !== null) {
-		fail(errors, field, owner, key, shape.nullable, selection.fault);
+		fail(answer, field, owner, key, shape.nullable, selection.fault);
 		return;
 	}
 	const out = { ...selection.template };
+	answer.characters += selection.characters;
 	owner.out[key] = out;
 	let at = gathered.selections.indexOf(selection);
 	if (at < 0) {

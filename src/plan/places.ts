@@ -1,4 +1,4 @@
-import type { GraphQLError } from "graphql";
+import { type Answer, tell } from "./answer.ts";
 import { fieldError } from "./errors.ts";
 import type { PlannedField } from "./plan.ts";
 
@@ -26,7 +26,7 @@ export interface Place {
  * for each place that is nulled: those beneath it are not told.
  */
 export function fail(
-	errors: GraphQLError[],
+	answer: Answer,
 	field: PlannedField,
 	owner: Place,
 	key: string | number,
@@ -36,7 +36,7 @@ export function fail(
 	for (let place: Place | null = owner; place; place = place.parent) {
 		if (place.dead) return;
 	}
-	errors.push(fieldError(thrown, field.nodes, [...pathOf(owner), key]));
+	tell(answer, () => fieldError(thrown, field.nodes, [...pathOf(owner), key]));
 	if (nullable) owner.out[key] = null;
 	else nullAt(owner);
 }

@@ -48,6 +48,8 @@ export interface Selection {
 	readonly type: string;
 	/** A data object to copy: all keys in response order, null, but for `__typename`, which is there already. */
 	readonly template: Readonly<Record<string, unknown>>;
+	/** Of such an object in JSON, but for what its values hold. */
+	readonly characters: number;
 	/** In response order, `__typename` left out. */
 	readonly fields: readonly PlannedField[];
 	/** A condition that could not be read, such as `@skip(if: $v)` with $v null: the error of every object selected so. */

@@ -28,8 +28,6 @@ export interface PlannerOptions<Context> {
 	readonly maxPlans: number;
 	/** What has to be read besides an object to tell whether it may be seen: `guardsOf` of the graph's rules. */
 	readonly guards: Guards;
-	/** Whether errors about variables leave out "Did you mean". */
-	readonly hideSuggestions?: boolean;
 }
 
 /** A validated operation of a client's. The context is made anew for each request and holds its view of the graph. */
@@ -70,10 +68,7 @@ export function createPlanner<Context extends object>(
 ): Planner<Context> {
 	const { schema, maxPrice, guards } = options;
 	checkResolvers(options);
-	const plans = createPlans(options, {
-		maxPlans: options.maxPlans,
-		hideSuggestions: options.hideSuggestions ?? false,
-	});
+	const plans = createPlans(options, { maxPlans: options.maxPlans });
 
 	async function execute(request: Request<Context>): Promise<Executed> {
 		try {
@@ -89,7 +84,10 @@ export function createPlanner<Context extends object>(
 				null;
 			const answer =
 				dear === null
-					? await run(bound, runOptions(schema, request, account?.tracer))
+					? await run(
+							bound,
+							runOptions(schema, request, account?.tracer),
+						).catch((thrown) => ({ errors: [requestError(thrown)] }))
 					: { errors: [dear] };
 			return account === null
 				? answer

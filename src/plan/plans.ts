@@ -1,7 +1,6 @@
 import {
 	type DocumentNode,
 	GraphQLError,
-	getVariableValues,
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
@@ -10,6 +9,7 @@ import { type Compiling, compile } from "./compile.ts";
 import { inputError, requestError } from "./errors.ts";
 import { type Bound, bind } from "./inputs.ts";
 import type { Plan } from "./plan.ts";
+import { readVariables } from "./variables.ts";
 
 export interface Operation {
 	readonly document: DocumentNode;
@@ -45,19 +45,13 @@ export interface Plans {
 const MAX_CONDITIONS = 4;
 
 /**
- * The most errors told about one request's variables, as in graphql-js, so that
- * a long list of wrong values does not become a longer answer.
- */
-const MAX_VARIABLE_ERRORS = 50;
-
-/**
  * Compiled plans, at most `maxPlans`, the one not used for longest going first.
  * A document is known by its object: the document cache in front gives the same
  * one for the same text, and then nothing of it is looked at again.
  */
 export function createPlans(
 	compiling: Compiling,
-	options: { readonly maxPlans: number; readonly hideSuggestions: boolean },
+	options: { readonly maxPlans: number },
 ): Plans {
 	const documents = new WeakMap<
 		DocumentNode,
@@ -140,18 +134,14 @@ export function createPlans(
 		bind(request) {
 			const found = prepare(request);
 			if (found instanceof GraphQLError) return [found];
-			const { coerced, errors } = getVariableValues(
-				compiling.schema,
-				found.operation.variableDefinitions ?? [],
-				request.variables ?? {},
-				{
-					maxErrors: MAX_VARIABLE_ERRORS,
-					hideSuggestions: options.hideSuggestions,
-				},
-			);
-			if (errors !== undefined) return errors.map(inputError);
 			try {
-				return bind(planOf(request.document, found, coerced), coerced);
+				const variables = readVariables(
+					compiling.schema,
+					found.operation.variableDefinitions ?? [],
+					request.variables ?? {},
+				);
+				if (isErrors(variables)) return variables;
+				return bind(planOf(request.document, found, variables), variables);
 			} catch (thrown) {
 				return [
 					thrown instanceof GraphQLError
@@ -161,6 +151,12 @@ export function createPlans(
 			}
 		},
 	};
+}
+
+function isErrors(
+	variables: Readonly<Record<string, unknown>> | readonly GraphQLError[],
+): variables is readonly GraphQLError[] {
+	return Array.isArray(variables);
 }
 
 /** Which operation of a document is meant (GetOperation, spec §6.1), or the words of graphql-js for which there is none. */

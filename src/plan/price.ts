@@ -18,7 +18,8 @@ import {
  *
  * - An edge of a page costs 1 and its object 1, also where only cursors are
  *   looked at: what the viewer may see of a page is told by its objects. Counts
- *   and empty pages (`first: 0`) are free.
+ *   and empty pages (`first: 0`) are free, unless it is asked what lies beside
+ *   one: that takes an edge and its object.
  * - An object costs 1 more for each object that has to be read to tell whether
  *   it may be seen (its guards: a comment's author, its pin, that pin's board and
  *   owner), unless they were read on the way to it: a board's pins have their
@@ -85,11 +86,14 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 		if (read.kind === "scan" && input?.page) {
 			const size = input.page.first ?? input.page.last ?? 0;
 			const edges = read.nodes === null ? 0 : cap(count * size);
-			let own = charge(read.step, edges);
+			const { hasNextPage, hasPreviousPage } = read.want;
+			const looked =
+				hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
+			let own = charge(read.step, looked);
 			if (read.nodes !== null) {
 				own += charge(
 					read.nodes,
-					cap(edges * objectPrice(read.mapping.to, read.mapping)),
+					cap(looked * objectPrice(read.mapping.to, read.mapping)),
 				);
 			}
 			return cap(own + below(object, count, { edges, yields: 1 }));

@@ -3,6 +3,7 @@ import type { Call, Trace } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import { type Answer, checkSize, errorsOf, newAnswer, tell } from "./answer.ts";
 import {
 	type Completing,
 	complete,
@@ -52,7 +53,7 @@ interface Run {
 	readonly options: RunOptions<object>;
 	/** What untraced steps hand down. */
 	readonly call: Call;
-	readonly errors: GraphQLError[];
+	readonly answer: Answer;
 	/** Steps that were started and have not answered. */
 	readonly pending: Set<Pending>;
 	aborted: boolean;
@@ -91,7 +92,7 @@ export async function run(
 		bound,
 		options,
 		call: signal ? { signal } : {},
-		errors: [],
+		answer: newAnswer(serial),
 		pending: new Set(),
 		aborted: signal?.aborted ?? false,
 		idle: null,
@@ -112,10 +113,10 @@ export async function run(
 	} finally {
 		signal?.removeEventListener("abort", onAbort);
 	}
+	checkSize(state.answer);
+	const errors = errorsOf(state.answer);
 	const answer = place.dead ? null : data;
-	return state.errors.length > 0
-		? { errors: state.errors, data: answer }
-		: { data: answer };
+	return errors.length > 0 ? { errors, data: answer } : { data: answer };
 }
 
 function runSelection(
@@ -137,7 +138,7 @@ function runField(
 		refuse(run, field, places, input);
 		return;
 	}
-	const completing = { field, errors: run.errors, gathered: gather() };
+	const completing = { field, answer: run.answer, gathered: gather() };
 	switch (read.kind) {
 		case "value":
 			if (shape.kind === "leaf") {
@@ -150,6 +151,7 @@ function runField(
 						key,
 					);
 				}
+				checkSize(run.answer);
 				return;
 			}
 			for (const place of places) {
@@ -194,7 +196,7 @@ function runField(
 					run.bound.variables,
 					key,
 				);
-				run.errors.push(...errors);
+				for (const error of errors) tell(run.answer, () => error);
 				place.out[key] = value;
 				if (value === null && !shape.nullable) nullAt(place);
 			}
@@ -221,12 +223,13 @@ function refuse(
 	error: unknown,
 ): void {
 	for (const place of places) {
-		fail(run.errors, field, place, field.key, field.shape.nullable, error);
+		fail(run.answer, field, place, field.key, field.shape.nullable, error);
 	}
 }
 
 /** Go on with what a field left to be done: fetch what it named, run what is selected of what it gave. */
 function descend(run: Run, { field, gathered }: Completing): void {
+	checkSize(run.answer);
 	if (gathered.ids.length > 0) fetch(run, field, gathered);
 	for (let at = 0; at < gathered.selections.length; at++) {
 		runSelection(
@@ -246,7 +249,7 @@ function fetch(
 	begin(run, shape.fetch as Step, ids, {
 		start: (call) => run.options.context.graph.objects(ids, call),
 		accept: (nodes) => {
-			const completing = { field, errors: run.errors, gathered: gather() };
+			const completing = { field, answer: run.answer, gathered: gather() };
 			for (let at = 0; at < ids.length; at++) {
 				const owner = owners[at] as Place;
 				const key = keys[at] as string | number;
@@ -259,7 +262,7 @@ function fetch(
 			for (let at = 0; at < ids.length; at++) {
 				const owner = owners[at] as Place;
 				const key = keys[at] as string | number;
-				fail(run.errors, field, owner, key, shape.nullable, error);
+				fail(run.answer, field, owner, key, shape.nullable, error);
 			}
 		},
 	});

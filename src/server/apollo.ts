@@ -60,6 +60,9 @@ export interface RequestContext extends BaseContext {
 /** How long an operation may take to answer in part once it was told to stop. */
 const GRACE_MS = 1_000;
 
+/** Of validation, told at once; with one more that says that there were others. */
+const MAX_ERRORS = 10;
+
 export interface ApolloOptions {
 	readonly schema: GraphQLSchema;
 	readonly execute: Execute;
@@ -84,7 +87,6 @@ export function createApollo(
 		gateway: gatewayTo(schema, options.execute),
 		nodeEnv: "production",
 		introspection: tellsSchema,
-		hideSchemaDetailsFromClientErrors: !tellsSchema,
 		includeStacktraceInErrorResponses: false,
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
@@ -94,10 +96,13 @@ export function createApollo(
 		maxRecursiveSelections: false,
 		parseOptions: { maxTokens: MAX_TOKENS },
 		validationRules: [documentLimits],
+		validationOptions: { maxErrors: MAX_ERRORS },
 		persistedQueries: { cache: documents.texts },
 		documentStore: documents.parsed,
 		logger: log,
 		formatError: (formatted, error) =>
+			// Apollo's own way to leave out suggestions takes time that grows with the
+			// square of a message; this does both.
 			toClientError(formatted, error, { log, hideSuggestions: !tellsSchema }),
 		plugins: [
 			outcomePlugin(options),

@@ -4,14 +4,17 @@ import type { FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { Id } from "../id/ids.ts";
 import type { Filling } from "../util/bucket.ts";
-import { createBuckets, type Shared } from "./buckets.ts";
+import { type Buckets, createBuckets, type Shared } from "./buckets.ts";
 
 /** How much one viewer, or one address, may have read. */
 export interface Budget {
 	/** Takes an operation's price before it runs; answers TOO_EXPENSIVE with `Retry-After` when there is not enough. */
 	charge(spender: string, price: number): Promise<GraphQLError | null>;
-	/** Gives back what was not used. Nobody waits for it. */
-	refund(spender: string, points: number): void;
+	/**
+	 * Once it is known what was read: gives back what was not used, or takes what
+	 * was read beyond the price, as far as there is any. Nobody waits for it.
+	 */
+	settle(spender: string, price: number, read: number): void;
 }
 
 /** `shared` is null where this process counts for itself. */
@@ -26,15 +29,26 @@ export function createBudget(
 			const { waitMs } = await buckets.take(spender, leastOf(price));
 			return waitMs > 0 ? exhausted(filling, price, waitMs) : null;
 		},
-		refund(spender, points) {
+		settle(spender, price, read) {
 			// The link to Redis answers null for what fails; the rest is arithmetic.
-			if (points > 0) void buckets.take(spender, -points);
+			void settle(buckets, spender, leastOf(read) - leastOf(price));
 		},
 	};
 }
 
+async function settle(
+	buckets: Buckets,
+	spender: string,
+	points: number,
+): Promise<void> {
+	if (points === 0) return;
+	const { waitMs, level } = await buckets.take(spender, points);
+	// Redis tells levels rounded.
+	if (waitMs > 0) await buckets.take(spender, Math.floor(level));
+}
+
 /** Also an operation that reads nothing is work. */
-export function leastOf(price: number): number {
+function leastOf(price: number): number {
 	return Math.max(1, price);
 }
 

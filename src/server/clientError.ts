@@ -34,13 +34,32 @@ export function toClientError(
 			? error.extensions.cost
 			: undefined;
 	return {
-		message: options.hideSuggestions
-			? formatted.message.replace(/ ?Did you mean .+\?$/s, "")
-			: formatted.message,
+		message: shortened(
+			options.hideSuggestions
+				? withoutSuggestion(formatted.message)
+				: formatted.message,
+		),
 		...place,
 		extensions: { code, ...(cost !== undefined && { cost }) },
 	};
 }
+
+/** Messages of graphql-js end with it. Looked for from there: what a client sent may hold the same words any number of times. */
+function withoutSuggestion(message: string): string {
+	const at = message.endsWith("?") ? message.lastIndexOf(SUGGESTION) : -1;
+	return at < 0 ? message : message.slice(0, at);
+}
+
+const SUGGESTION = " Did you mean ";
+
+/** Messages repeat what a client sent, which may be as long as a body. */
+function shortened(message: string): string {
+	if (message.length <= MAX_MESSAGE) return message;
+	return `${message.slice(0, MAX_MESSAGE)}… (${message.length} characters)`;
+}
+
+/** Characters of a message; ours end sooner. */
+const MAX_MESSAGE = 400;
 
 /** The answer to something that broke on our side; the log has the rest under the same id. */
 export function internal(

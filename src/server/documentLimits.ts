@@ -11,12 +11,17 @@ import {
 } from "graphql";
 
 /**
- * What a document may hold, beside its tokens (maxTokens.ts). Relay and Apollo
+ * What a document may hold, beside its tokens (maxTokens.ts) and characters
+ * (requestLimits.ts). Relay and Apollo
  * documents of real clients stay far below each; hostile ones are told by
  * these before validation, whose rules compare fields pair by pair and tell
  * every fault they find.
  */
 export const DOCUMENT_LIMITS = {
+	/** Telling where an error is takes a walk over them, for every error anew. */
+	lines: 3_000,
+	/** Of one operation. */
+	variables: 100,
 	/** Fields within fields, fragments unfolded. Introspection takes 15, a page in a page in a page in a page 16. */
 	depth: 25,
 	/** Written in the whole document. */
@@ -71,13 +76,15 @@ interface Weight {
 }
 
 class Counting {
+	readonly #text: string;
 	readonly #operations: readonly OperationDefinitionNode[];
 	readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 	readonly #weights = new Map<SelectionSetNode, Weight | "counting">();
 	#aliases = 0;
 	#directives = 0;
 
-	constructor({ definitions }: DocumentNode) {
+	constructor({ definitions, loc }: DocumentNode) {
+		this.#text = loc?.source.body ?? "";
 		this.#operations = definitions.filter(
 			(one) => one.kind === Kind.OPERATION_DEFINITION,
 		);
@@ -89,6 +96,17 @@ class Counting {
 	}
 
 	count(): void {
+		atMost(linesOf(this.#text), DOCUMENT_LIMITS.lines, "lines");
+		for (const { variableDefinitions = [] } of this.#operations) {
+			atMost(
+				variableDefinitions.length,
+				DOCUMENT_LIMITS.variables,
+				"variables of one operation",
+			);
+			for (const { directives } of variableDefinitions) {
+				this.#placed(directives?.length ?? 0);
+			}
+		}
 		for (const one of [...this.#operations, ...this.#fragments.values()]) {
 			this.#placed(one.directives?.length ?? 0);
 			const { depth, selections } = this.#weigh(one.selectionSet);
@@ -203,6 +221,11 @@ class Counting {
 			}
 		}
 	}
+}
+
+/** As graphql-js counts them. */
+function linesOf(text: string): number {
+	return 1 + (text.match(/\r\n|[\n\r]/g)?.length ?? 0);
 }
 
 const SELECTIONS = "fields with all fragments unfolded";

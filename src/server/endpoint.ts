@@ -22,6 +22,7 @@ import { applyCaching } from "./httpCache.ts";
 import type { Identity } from "./identity.ts";
 import { asksForCost, createMeter } from "./meter.ts";
 import { newOutcome, type Outcome } from "./outcome.ts";
+import { requestFault } from "./requestLimits.ts";
 import { applyStatus, type HttpStatus } from "./status.ts";
 
 export interface EndpointOptions
@@ -66,6 +67,11 @@ export async function serveGraphql(
 	async function contextOf(request: FastifyRequest): Promise<RequestContext> {
 		const { identity, signal, outcome } = visits.get(request) as Visit;
 		outcome.wasAdmitted = true;
+		const fault = requestFault(request.body);
+		if (fault !== null) {
+			outcome.code = String(fault.extensions.code);
+			throw refusal(fault);
+		}
 		if ("unknown" in identity) throw refusal(identity.unknown);
 		const { viewer } = identity;
 		return {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { GraphQLError } from "graphql";
-import { type Budget, leastOf } from "./budget.ts";
+import type { Budget } from "./budget.ts";
 
 /** Sent with `1`, it asks for `extensions.cost`. */
 export const COST_HEADER = "corkboard-cost";
@@ -40,7 +40,7 @@ export function createMeter(options: {
 		read(count) {
 			actual = count;
 			if (requested === null) return;
-			budget?.refund(spender, leastOf(requested) - leastOf(count));
+			budget?.settle(spender, requested, count);
 		},
 		get cost() {
 			return asked && requested !== null ? { requested, actual } : null;

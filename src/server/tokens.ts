@@ -1,6 +1,7 @@
 import { createHash, createSecretKey } from "node:crypto";
 import {
 	createRemoteJWKSet,
+	customFetch,
 	errors,
 	type JWTPayload,
 	type JWTVerifyOptions,
@@ -100,6 +101,7 @@ export function createJwksTokens(
 		timeoutDuration: 3_000,
 		cooldownDuration: 30_000,
 		cacheMaxAge: 600_000,
+		[customFetch]: fetchKeys,
 	});
 	const options = optionsOf(["RS256", "ES256", "EdDSA"], claims);
 	return {
@@ -116,6 +118,15 @@ export function createJwksTokens(
 			operatorClaims,
 		),
 	};
+}
+
+/** As `fetch` does, but whatever keeps it from answering is known by its code: fetch throws TypeErrors, as keys that will not do. */
+async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
+	try {
+		return await fetch(url, options);
+	} catch (cause) {
+		throw unavailable(cause);
+	}
 }
 
 /** jose takes tokens without `exp` unless told otherwise. */
@@ -178,25 +189,32 @@ function remembering(
 	};
 }
 
-/** Keys that cannot be had are not the client's fault: it may try again with the same token. */
+/**
+ * Keys that cannot be had are not the client's fault: it may try again with the
+ * same token. One that was had and will not do (too short, not a point of its
+ * curve) verifies nothing, now or later.
+ */
 function faultOf(cause: unknown): CorkboardError {
-	const areKeysMissing =
-		!(cause instanceof errors.JOSEError) ||
-		cause instanceof errors.JWKSTimeout ||
+	if (cause instanceof CorkboardError) return cause;
+	if (
 		cause instanceof errors.JWKSInvalid ||
-		cause.code === "ERR_JOSE_GENERIC";
-	if (areKeysMissing) {
-		return new CorkboardError(
-			"UNAVAILABLE",
-			"Tokens cannot be verified at the moment. Try again.",
-			{ cause },
-		);
+		(cause instanceof errors.JOSEError && cause.code === "ERR_JOSE_GENERIC")
+	) {
+		return unavailable(cause);
 	}
 	return unauthenticated(
 		cause instanceof errors.JWTExpired
 			? "The token has expired."
 			: "The token does not verify.",
 		cause,
+	);
+}
+
+function unavailable(cause: unknown): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"Tokens cannot be verified at the moment. Try again.",
+		{ cause },
 	);
 }
 

@@ -83,6 +83,33 @@ describe("documents check", () => {
 		assert.equal((await command(["documents", "check"])).code, 2);
 	});
 
+	it("holds the files against each other, as a server of both does", async () => {
+		using folder = temporaryFolder();
+		const [web = "", ios = ""] = ["web.json", "ios.json"].map((name) =>
+			join(folder.path, name),
+		);
+		writeFileSync(web, JSON.stringify({ user: USER, mine: MINE }));
+		writeFileSync(ios, JSON.stringify({ user: MAKE, mine: MINE }));
+		const fault = `corkboard: ${ios}: document user: ${web} has another text under this id\n`;
+		const checked = await command(["documents", "check", web, ios]);
+		assert.equal(checked.err, fault);
+		assert.equal(checked.code, 1);
+		for (const args of [["serve"], ["serve", "--check"]]) {
+			const { code, err } = await runProgram(args, {
+				env: {
+					PORT: "0",
+					CORKBOARD_DEMO: "off",
+					CORKBOARD_DATA: join(folder.path, "data"),
+					CORKBOARD_DOCUMENTS: "strict",
+					CORKBOARD_DOCUMENT_FILES: `${web},${ios}`,
+				},
+			});
+			assert.equal(code, 1);
+			assert.ok(err.endsWith(fault), err);
+		}
+		assert.equal((await command(["documents", "check", web, web])).code, 0);
+	});
+
 	it("keeps to the limit that is set", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "relay.json");

@@ -54,6 +54,21 @@ describe("the price", () => {
 			0,
 		],
 		[
+			"of what lies beside an empty page is an edge and its object",
+			"followers(first: 0) { pageInfo { hasNextPage } } likes(last: 0) { pageInfo { hasPreviousPage } }",
+			1 + 1 + 1 + 2,
+		],
+		[
+			"of what is under an empty page is nothing then, too",
+			"followers(first: 0) { nodes { likes { nodes { id } } } pageInfo { hasNextPage } }",
+			2,
+		],
+		[
+			"of the cursors of an empty page is nothing",
+			"followers(first: 0) { pageInfo { startCursor endCursor } }",
+			0,
+		],
+		[
 			"of aliases adds up",
 			"a: followers(first: 1) { nodes { id } } b: followers(first: 2) { nodes { id } }",
 			6,

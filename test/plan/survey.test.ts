@@ -117,10 +117,7 @@ describe("a document that was prepared", () => {
 	const other = valid("{ user(id: 1) { id } }");
 
 	test("keeps its plans, of every condition, where others push each other out", () => {
-		const plans = createPlans(
-			{ schema, model, resolvers },
-			{ maxPlans: 1, hideSuggestions: false },
-		);
+		const plans = createPlans({ schema, model, resolvers }, { maxPlans: 1 });
 		const planOf = (document: DocumentNode, yes: boolean) => {
 			const bound = plans.bind({ document, variables: { yes } });
 			assert.ok("plan" in bound);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { Id } from "../../src/id/ids.ts";
 import type { Execute } from "../../src/server/apollo.ts";
@@ -43,16 +44,41 @@ describe("a budget", () => {
 		assert.equal(await budget.charge("b", 100), null);
 	});
 
-	it("gets back what was not used, and no more than it holds", async () => {
+	it("gets back what was not used", async () => {
 		const budget = budgetAt({ now: 0 });
 		assert.equal(await budget.charge("a", 100), null);
-		budget.refund("a", 90);
-		budget.refund("a", -50);
+		budget.settle("a", 100, 10);
 		assert.equal(await budget.charge("a", 90), null);
 		assert.notEqual(await budget.charge("a", 1), null);
-		budget.refund("a", 1_000);
-		assert.equal(await budget.charge("a", 100), null);
-		assert.notEqual(await budget.charge("a", 1), null);
+	});
+
+	it("pays for what was read beyond the price, as far as there is any", async () => {
+		const clock = { now: 0 };
+		const budget = budgetAt(clock);
+		assert.equal(await budget.charge("a", 10), null);
+		budget.settle("a", 10, 50);
+		assert.notEqual(await budget.charge("a", 51), null);
+		assert.equal(await budget.charge("a", 45), null);
+		budget.settle("a", 45, 10_000);
+		await setImmediate();
+		assert.notEqual(await budget.charge("a", 1), null, "nothing is left");
+		// Never below empty: who waits for one point has it.
+		clock.now += 600;
+		assert.equal(await budget.charge("a", 1), null);
+	});
+
+	it("is settled with one that is shared, whose levels are told rounded", async () => {
+		let level = 7.25;
+		const budget = createBudget(HUNDRED_A_MINUTE, {
+			async take(_filling, _name, points) {
+				const waitMs = points > level ? 1 : 0;
+				if (waitMs === 0) level -= points;
+				return { waitMs, level: level + 0.0004 };
+			},
+		});
+		budget.settle("a", 1, 100);
+		await setImmediate();
+		assert.equal(level, 0.25);
 	});
 
 	it("is asked one point for an operation that reads nothing", async () => {

@@ -21,6 +21,10 @@ const nested = (depth: number, inner: string) =>
 const HOSTILE: Readonly<Record<string, readonly [string, RegExp]>> = {
 	"10,000 aliases": [
 		`{ ${times(10_000, (n) => `a${n}: __typename`)} }`,
+		/at most 32768 characters/,
+	],
+	"2,100 tokens": [
+		`{ ${times(700, (n) => `a${n}: __typename`)} }`,
 		/more that 2000 tokens/,
 	],
 	"101 aliases": [

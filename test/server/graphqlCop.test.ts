@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { readConfig } from "../../src/config.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { theModel } from "../helpers/model.ts";
 import { startToy, type Toy } from "../helpers/toyServer.ts";
@@ -13,10 +14,11 @@ describe("the probes of graphql-cop find nothing in production:", () => {
 	let toy: Toy;
 	const ran: string[] = [];
 	before(async () => {
+		const { mode, graphiql } = readConfig({ CORKBOARD_MODE: "production" });
 		toy = await startToy({
 			schema: applyScalars(theModel().schema),
-			mode: "production",
-			graphiql: "nobody",
+			mode,
+			graphiql,
 			async execute({ source }) {
 				ran.push(source);
 				return { data: { __typename: "Query" } };

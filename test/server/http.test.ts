@@ -285,6 +285,37 @@ suite("pages of other origins", () => {
 		assert.equal(await allowed(toy, "http://localhost:3000"), null);
 	});
 
+	test("may send any header, if they may ask", async () => {
+		await using toy = await startToy({
+			mode: "production",
+			cors: ["https://example.com"],
+		});
+		const names =
+			"apollographql-client-name,apollographql-client-version,authorization,x-of-a-client-to-come";
+		const preflight = async (origin: string) => {
+			const { headers } = await fetch(`${toy.server.url}/graphql`, {
+				method: "OPTIONS",
+				headers: {
+					origin,
+					"access-control-request-method": "POST",
+					"access-control-request-headers": names,
+				},
+			});
+			return headers;
+		};
+		const listed = await preflight("https://example.com");
+		assert.equal(listed.get("access-control-allow-headers"), names);
+		assert.equal(
+			listed.get("access-control-allow-origin"),
+			"https://example.com",
+		);
+		assert.match(listed.get("vary") ?? "", /access-control-request-headers/i);
+		assert.equal(listed.get("access-control-allow-credentials"), null);
+		const stranger = await preflight("https://evil.test");
+		assert.equal(stranger.get("access-control-allow-origin"), null);
+		assert.equal(stranger.get("access-control-allow-credentials"), null);
+	});
+
 	test("may ask in development also from localhost", async () => {
 		await using toy = await startToy();
 		assert.equal(

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,6 +21,7 @@ import {
 	createTokens,
 	type Tokens,
 } from "../../src/server/tokens.ts";
+import { Lru } from "../../src/util/lru.ts";
 import { ADA, GONE } from "../helpers/toyServer.ts";
 
 const CLAIMS = {
@@ -62,6 +64,9 @@ async function startIssuer(pairs: readonly Pair[]) {
 		state,
 		async rotate(next: readonly Pair[]) {
 			keys = await Promise.all(next.map(jwkOf));
+		},
+		publish(next: readonly JWK[]) {
+			keys = [...next];
 		},
 		async [Symbol.asyncDispose]() {
 			server.closeAllConnections();
@@ -185,6 +190,53 @@ describe("tokens of somebody else", () => {
 		assert.equal((await later.verify(await signed(pairs.ec))).subject, ADA);
 	});
 
+	it("are checked against keys of the last ten minutes", async (t) => {
+		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
+		await using issuer = await startIssuer([pairs.rsa]);
+		const verifier = createJwksTokens(issuer.url, CLAIMS);
+		const another = async (jti: string) =>
+			verifier.verify(await signed(pairs.rsa, { jti }));
+		await another("first");
+		t.mock.timers.tick(600_000 - 1);
+		await another("second");
+		assert.equal(issuer.state.asked, 1);
+		t.mock.timers.tick(1);
+		await another("third");
+		assert.equal(issuer.state.asked, 2);
+		// A key that was withdrawn is gone then.
+		await issuer.rotate([pairs.ec]);
+		t.mock.timers.tick(600_000);
+		await assert.rejects(another("fourth"), isCode("UNAUTHENTICATED"));
+	});
+
+	it("are refused where the key they name will not do: it would not later, either", async () => {
+		await using issuer = await startIssuer([]);
+		const short = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+		const ec = await exportJWK(pairs.ec.publicKey);
+		issuer.publish([
+			{
+				...short.publicKey.export({ format: "jwk" }),
+				kid: "short",
+				alg: "RS256",
+			},
+			{ ...ec, x: ec.y ?? "", kid: "nowhere", alg: "ES256" },
+		]);
+		const verifier = createJwksTokens(issuer.url, CLAIMS);
+		const [, payload = ""] = (await signed(pairs.rsa)).split(".");
+		const header = base64url.encode('{"alg":"RS256","kid":"short"}');
+		const text = `${header}.${payload}`;
+		const signature = sign("RSA-SHA256", Buffer.from(text), short.privateKey);
+		for (const token of [
+			`${text}.${base64url.encode(signature)}`,
+			await signed({ ...pairs.ec, kid: "nowhere" }),
+		]) {
+			await assert.rejects(
+				verifier.verify(token),
+				isCode("UNAUTHENTICATED", /does not verify/),
+			);
+		}
+	});
+
 	it("that cannot be checked are UNAVAILABLE, not wrong", async () => {
 		await using broken = await startIssuer([pairs.rsa]);
 		broken.state.status = 500;
@@ -238,6 +290,42 @@ describe("tokens of our own", () => {
 		);
 	});
 });
+
+describe("tokens that were good", () => {
+	const secret = new Uint8Array(32).fill(9);
+
+	it("are remembered by their hash, not themselves", async (t) => {
+		const ours = createTokens(secret, 60);
+		const token = await ours.sign(ADA);
+		const setting = t.mock.method(Lru.prototype, "set");
+		await ours.verify(token);
+		assert.equal(setting.mock.callCount(), 1);
+		const [key, ...kept] = setting.mock.calls[0]?.arguments ?? [];
+		assert.equal(key, createHash("sha256").update(token).digest("base64"));
+		assert.doesNotMatch(JSON.stringify(kept), new RegExp(token.slice(-20)));
+	});
+
+	it("are remembered up to a number: 10,000", async (t) => {
+		const ours = createTokens(secret, 60);
+		const tokens = Array.from({ length: 10_001 }, (_, n) =>
+			signedBy(secret, { sub: ADA, exp: now() + 600, jti: String(n) }),
+		);
+		const [first = "", second = ""] = tokens;
+		for (const token of tokens) await ours.verify(token);
+		const verifying = t.mock.method(crypto.subtle, "verify");
+		await ours.verify(second);
+		assert.equal(verifying.mock.callCount(), 0);
+		await ours.verify(first);
+		assert.equal(verifying.mock.callCount(), 1);
+	});
+});
+
+/** HS256, at a tenth of what jose takes. */
+function signedBy(secret: Uint8Array, claims: object): string {
+	const header = base64url.encode('{"alg":"HS256"}');
+	const text = `${header}.${base64url.encode(JSON.stringify(claims))}`;
+	return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
+}
 
 describe("a subject", () => {
 	const tokensOf = (subject: string) => ({

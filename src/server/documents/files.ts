@@ -187,6 +187,8 @@ export class DocumentFiles implements AsyncDisposable {
 		file.sha256ById = sha256ById;
 		file.bad = null;
 		this.#index = index;
+		// What was wrong with another may have been what this one held.
+		for (const other of others) other.bad = null;
 		log.info(
 			{ path: file.path, documents: documents.length },
 			"a file of documents is in use",

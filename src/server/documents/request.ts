@@ -19,8 +19,9 @@ const SHA256 = /^[0-9a-f]{64}$/;
  *     id, doc_id   what Relay's network layers send
  *     query        the text itself, if it is that of a known document
  *
- * in a POST's body or a GET's parameters. What is none of these, or malformed
- * in another way, is left as it is, for Apollo to refuse.
+ * in a POST's body or a GET's parameters. An empty operationName is one that was
+ * not given (GraphQL over HTTP, "GET"; clients send it by POST too). What is none
+ * of these, or malformed in another way, is left as it is, for Apollo to refuse.
  *
  * A GET that carries no text needs no header of the kind that pages of other
  * origins cannot send. That header protects what a browser adds to any request
@@ -37,7 +38,11 @@ export async function resolveDocument(
 	if (typeof body !== "object" || body === null || Array.isArray(body)) {
 		return null;
 	}
-	const asked = body as Readonly<Record<string, unknown>>;
+	let asked = body as Readonly<Record<string, unknown>>;
+	if (asked.operationName === "") {
+		asked = { ...asked, operationName: null };
+		request.body = asked;
+	}
 	if (!mayExtend(asked.extensions)) return null;
 	const found = await find(asked, documents);
 	if (found === null || "message" in found) return found;
@@ -59,6 +64,11 @@ async function inParameters(
 		if (parameters.getAll(name).length > 1) {
 			return fault(`Expected ${name} once but got it more often.`);
 		}
+	}
+	const names = parameters.getAll("operationName");
+	if (names.length === 1 && names[0] === "") {
+		parameters.delete("operationName");
+		request.raw.url = `${path}?${parameters}`;
 	}
 	const extensions = jsonOf(parameters.get("extensions"));
 	if (!parameters.has("query")) {

@@ -24,6 +24,8 @@ export interface DocumentsOptions {
 	/** Null where there is one process, or nothing between several. */
 	readonly shared: SharedTexts | null;
 	readonly log: { warn(fields: object, message: string): void };
+	/** Milliseconds. */
+	readonly now?: () => number;
 }
 
 /** Anyone may register a document, so what is kept is bounded: characters in all, and of one. */
@@ -61,10 +63,11 @@ export interface ApolloCache<V> {
 }
 
 export function createDocuments(options: DocumentsOptions): Documents {
-	const { mode, files, shared, log } = options;
+	const { mode, files, shared, log, now = () => performance.now() } = options;
 	const registered = new Lru<string>({
 		maxWeight: MAX_CHARACTERS,
 		weigh: (text) => text.length + 100,
+		now,
 	});
 	const parsed = new Lru<DocumentNode>({
 		maxWeight: MAX_PARSED_CHARACTERS,

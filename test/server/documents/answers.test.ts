@@ -1,124 +1,21 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import type { ExecutionResult } from "graphql";
-import { openDocumentFiles } from "../../../src/server/documents/files.ts";
-import {
-	createDocuments,
-	type DocumentMode,
-	type Documents,
-	type SharedTexts,
-} from "../../../src/server/documents/store.ts";
-import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
-import { startToy, type Toy, toySchema } from "../../helpers/toyServer.ts";
+import type { SharedTexts } from "../../../src/server/documents/store.ts";
+import type { Toy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
-
-const sha256 = (text: string) =>
-	createHash("sha256").update(text).digest("hex");
-
-const HELLO = "query Hello($name: String) {\n  hello(name: $name)\n}";
-const SET = "mutation Set($to: Int!) {\n  setNumber(to: $to)\n}";
-const WHO = "query Who {\n  viewer\n}";
-
-const RELAY_ID = "0123456789abcdef0123456789abcdef";
-const relayFile = { [RELAY_ID]: HELLO, "set-it": SET };
-const manifest = {
-	format: "apollo-persisted-query-manifest",
-	version: 1,
-	operations: [{ id: sha256(WHO), body: WHO, name: "Who", type: "query" }],
-};
-
-interface Serving extends AsyncDisposable {
-	readonly toy: Toy;
-	readonly documents: Documents;
-	readonly warnings: Record<string, unknown>[];
-	/** Another content for Relay's file, put in its place at once. */
-	edit(content: string): void;
-	readonly news: { fields: Record<string, unknown>; message: string }[];
-}
-
-async function serving(
-	mode: DocumentMode,
-	shared: SharedTexts | null = null,
-): Promise<Serving> {
-	await using opened = new AsyncDisposableStack();
-	const folder = opened.use(temporaryFolder());
-	const paths = ["relay.json", "apollo.json"].map((name) =>
-		join(folder.path, name),
-	);
-	const [relay = "", apollo = ""] = paths;
-	writeFileSync(relay, JSON.stringify(relayFile));
-	writeFileSync(apollo, JSON.stringify(manifest));
-	const warnings: Record<string, unknown>[] = [];
-	const news: Serving["news"] = [];
-	const note = (fields: object, message: string) =>
-		news.push({ fields: { ...fields }, message });
-	const files =
-		mode === "off"
-			? null
-			: opened.use(
-					await openDocumentFiles({
-						paths,
-						rules: {
-							schema: toySchema,
-							planner: { survey: () => [FREE] },
-							maxPrice: 10,
-						},
-						prepare: () => {},
-						log: { info: note, error: note },
-						pollMs: 100,
-					}),
-				);
-	const documents = createDocuments({
-		mode,
-		files,
-		shared,
-		log: { warn: (fields) => warnings.push({ ...fields }) },
-	});
-	const toy = await startToy({ documents, dependsOnViewer: () => false });
-	opened.use(toy);
-	const resources = opened.move();
-	return {
-		toy,
-		documents,
-		warnings,
-		news,
-		edit(content) {
-			writeFileSync(`${relay}.new`, content);
-			renameSync(`${relay}.new`, relay);
-		},
-		[Symbol.asyncDispose]: () => resources.disposeAsync(),
-	};
-}
-
-const FREE = {
-	kind: "query",
-	name: null,
-	price: { total: 0, steps: new Map(), fields: [] },
-	plan: null,
-	faults: [],
-} as const;
-
-function get(
-	{ server }: Toy,
-	parameters: Readonly<Record<string, string>>,
-	headers: Readonly<Record<string, string>> = {},
-): Promise<Response> {
-	const url = `${server.url}/graphql?${new URLSearchParams(parameters)}`;
-	return fetch(url, { headers });
-}
-
-async function codeOf(response: Response): Promise<readonly unknown[]> {
-	const { errors, data } = (await response.json()) as ExecutionResult;
-	assert.equal(data, undefined);
-	return [response.status, errors?.[0]?.extensions?.code];
-}
-
-const ADA = { data: { hello: "Hello Ada" } };
-const variables = { name: "Ada" };
-const NOT_FOUND = [400, "PERSISTED_QUERY_NOT_FOUND"];
+import {
+	ADA,
+	codeOf,
+	get,
+	HELLO,
+	NOT_FOUND,
+	RELAY_ID,
+	SET,
+	type Serving,
+	serving,
+	sha256,
+	variables,
+} from "./serving.ts";
 
 for (const mode of ["report", "strict"] as const) {
 	suite(`in ${mode}, a document of a file`, () => {
@@ -245,6 +142,30 @@ for (const mode of ["report", "strict"] as const) {
 			});
 		}
 
+		test("of one operation runs where the operation's name is empty, by POST and by GET", async () => {
+			for (const body of [{ documentId: RELAY_ID }, { query: HELLO }]) {
+				const posted = await toy.post({
+					...body,
+					operationName: "",
+					variables,
+				});
+				assert.deepEqual(await posted.json(), ADA);
+				const got = await get(
+					toy,
+					{ ...body, operationName: "", variables: JSON.stringify(variables) },
+					{ "apollo-require-preflight": "1" },
+				);
+				assert.deepEqual(await got.json(), ADA);
+			}
+		});
+
+		test("with variables or extensions that are empty, and so not JSON, is refused by GET", async () => {
+			for (const name of ["variables", "extensions"]) {
+				const response = await get(toy, { documentId: RELAY_ID, [name]: "" });
+				assert.deepEqual(await codeOf(response), [400, "BAD_REQUEST"]);
+			}
+		});
+
 		test("named twice in a GET is refused", async () => {
 			const response = await fetch(
 				`${toy.server.url}/graphql?documentId=a&documentId=b`,
@@ -302,6 +223,26 @@ test("in report every document runs, and one in no file is counted, and logged o
 });
 
 suite("in off", () => {
+	test("an empty name is no operation's, in a text of its own", async () => {
+		await using served = await serving("off");
+		const { toy } = served;
+		const one = { query: "{ hello }", operationName: "" };
+		const hello = { data: { hello: "Hello you" } };
+		assert.deepEqual(await (await toy.post(one)).json(), hello);
+		const preflight = { "apollo-require-preflight": "1" };
+		assert.deepEqual(await (await get(toy, one, preflight)).json(), hello);
+		const two = { query: "query A { hello } query B { hello }" };
+		assert.deepEqual(
+			await codeOf(await toy.post({ ...two, operationName: "" })),
+			[400, "OPERATION_RESOLUTION_FAILURE"],
+		);
+		const twice = await fetch(
+			`${toy.server.url}/graphql?query={hello}&operationName=&operationName=`,
+			{ headers: preflight },
+		);
+		assert.deepEqual(await codeOf(twice), [400, "BAD_REQUEST"]);
+	});
+
 	test("a registered document can be asked for by hash, by documentId and by GET without a header", async () => {
 		await using served = await serving("off");
 		const { toy } = served;
@@ -363,56 +304,5 @@ suite("in off", () => {
 		for (const key of texts.keys()) texts.set(key, SET);
 		const forged = await third.toy.post({ extensions: { persistedQuery } });
 		assert.deepEqual(await codeOf(forged), [200, "PERSISTED_QUERY_NOT_FOUND"]);
-	});
-});
-
-suite("when a file changes,", () => {
-	test("what is new runs, and what is gone does not", async () => {
-		await using served = await serving("strict");
-		const { toy, edit } = served;
-		edit(JSON.stringify({ new: "{ hello }" }));
-		await until(
-			"the new document to run",
-			async () => (await toy.post({ id: "new" })).status === 200,
-		);
-		assert.deepEqual(await codeOf(await toy.post({ id: RELAY_ID })), NOT_FOUND);
-		// The other file's are untouched.
-		const who = await toy.post({ documentId: sha256(WHO) });
-		assert.deepEqual(await who.json(), { data: { viewer: null } });
-	});
-
-	test("one with faults is refused whole, with each of them told once, and the old one stays", async () => {
-		await using served = await serving("strict");
-		const { toy, edit, news } = served;
-		edit(JSON.stringify({ ...relayFile, a: "{", b: "{ nothing }", c: 1 }));
-		await until("a refusal", () => news.length > 0);
-		await new Promise((resolve) => setTimeout(resolve, 400));
-		assert.equal(news.length, 1);
-		const faults = news[0]?.fields.faults as string[];
-		assert.deepEqual(
-			faults.map((fault) => fault.replace(/^\S+\.json: /, "")),
-			[
-				"document c: expected its text but got: a number",
-				"document a:1:2: Syntax Error: Expected Name, found <EOF>.",
-				'document b:1:3: Cannot query field "nothing" on type "Query".',
-			],
-		);
-		const response = await toy.post({ id: RELAY_ID, variables });
-		assert.deepEqual(await response.json(), ADA);
-		edit(JSON.stringify({ better: "{ hello }" }));
-		await until(
-			"the mended file to be in use",
-			async () => (await toy.post({ id: "better" })).status === 200,
-		);
-	});
-
-	test("one that gives an id of another file another text is refused", async () => {
-		await using served = await serving("strict");
-		served.edit(JSON.stringify({ [sha256(WHO)]: HELLO }));
-		await until("a refusal", () => served.news.length > 0);
-		assert.match(
-			String(served.news[0]?.fields.faults),
-			/another file has another text under this id/,
-		);
 	});
 });

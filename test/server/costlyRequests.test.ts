@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { MAX_CHARACTERS } from "../../src/plan/answer.ts";
+import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
+
+/** What a hostile request may take of a server, from its first byte to the answer's last: the least of a few times, as what else the machine does is not the server's. */
+const REFUSED_WITHIN_MS = 50;
+/** The same where ten thousand objects have been read before it shows: most of it is their reading, which the price counts. */
+const READ_AND_REFUSED_WITHIN_MS = 200;
+/** Characters; what is sent may be a megabyte. */
+const LONGEST_REFUSAL = 20_000;
+
+const times = (count: number, text: (index: number) => string) =>
+	Array.from({ length: count }, (_, index) => text(index)).join(" ");
+const nulls = (count: number) =>
+	Object.fromEntries(
+		Array.from({ length: count }, (_, index) => [`k${index}`, null]),
+	);
+const newlines = "\n".repeat(440_000);
+const CREATE =
+	"mutation ($i: CreateUserInput!) { createUser(input: $i) { token } }";
+
+interface Body {
+	readonly query: string;
+	readonly variables?: Readonly<Record<string, unknown>>;
+	readonly operationName?: string;
+}
+
+const HOSTILE: Readonly<Record<string, readonly [Body, RegExp]>> = {
+	"440,000 newlines and 1,500 errors": [
+		{ query: `${newlines}{ ${times(1_500, (n) => `z${n}`)} }` },
+		/^Expected a document of at most 32768 characters but got: \d+\.$/,
+	],
+	"30,000 newlines and 400 errors": [
+		{ query: `${"\n".repeat(30_000)}{ ${times(400, (n) => `z${n}`)} }` },
+		/^Expected a document with at most 3000 lines but got more\.$/,
+	],
+	"2,900 newlines and 400 errors": [
+		{ query: `${"\n".repeat(2_900)}{ ${times(400, (n) => `z${n}`)} }` },
+		/^Cannot query field "z0" on type "Query"\.$/,
+	],
+	"2,900 newlines and 90 ids that are none": [
+		{
+			query: `${"\n".repeat(2_900)}{ ${times(90, (n) => `a${n}: node(id: "x") { id }`)} }`,
+		},
+		/expected an id/,
+	],
+	"30,000 newlines and no end": [
+		{ query: `${"\n".repeat(30_000)}{` },
+		/^Syntax Error/,
+	],
+	"2,900 newlines and 250 fragments without use": [
+		{
+			query: `${"\n".repeat(2_900)}{ viewer { id } } ${times(250, (n) => `fragment F${n} on User { id }`)}`,
+		},
+		/^Fragment "F0" is never used\.$/,
+	],
+	"390 definitions of a variable": [
+		{ query: `query (${times(390, () => "$v: Int")}) { viewer { id } }` },
+		/^Expected a document with at most 100 variables of one operation but got more\.$/,
+	],
+	"900 directives on a variable": [
+		{ query: `query ($v: Int ${times(900, () => "@x")}) { viewer { id } }` },
+		/^Expected a document with at most 4 directives at one place but got more\.$/,
+	],
+	"directives on many variables": [
+		{
+			query: `query (${times(60, (n) => `$v${n}: Int @a @b @c @d`)}) { viewer { id } }`,
+		},
+		/^Expected a document with at most 200 directives but got more\.$/,
+	],
+	"70,000 variables": [
+		{ query: "{ viewer { id } }", variables: nulls(70_000) },
+		/^Expected at most 1000 values in the variables but got more\.$/,
+	],
+	"200,000 ids": [
+		{
+			query: "query ($i: [ID!]!) { nodes(ids: $i) { id } }",
+			variables: { i: Array(200_000).fill("1") },
+		},
+		/^Expected at most 1000 values in the variables but got more\.$/,
+	],
+	"a long value beside 60 fields that are not there": [
+		{
+			query: CREATE,
+			variables: { i: { name: '"'.repeat(440_000), ...nulls(60) } },
+		},
+		/^Variable "\$i" got invalid value a value of type object; Field "username" of required type "String!" was not provided\.$/,
+	],
+	"60,000 fields that are not there": [
+		{ query: CREATE, variables: { i: nulls(60_000) } },
+		/^Expected at most 1000 values/,
+	],
+	"900 fields that are not there": [
+		{ query: CREATE, variables: { i: nulls(900) } },
+		/^Variable "\$i"/,
+	],
+	"a number of 32,000 digits": [
+		{ query: `{ interests(first: ${"1".repeat(32_000)}) { totalCount } }` },
+		/^Int cannot represent .{300,400}… \(\d+ characters\)$/,
+	],
+	"a field's name of 32,000 characters": [
+		{ query: `{ ${"k".repeat(32_000)} }` },
+		/^Cannot query field .{300,400}… \(\d+ characters\)$/,
+	],
+	"a variable's field of 900,000 characters": [
+		{ query: CREATE, variables: { i: { ["k".repeat(900_000)]: 1 } } },
+		/^Variable "\$i"/,
+	],
+	"an operation's name of 900,000 characters": [
+		{ query: "query A { viewer { id } }", operationName: "x".repeat(900_000) },
+		/^Unknown operation named .{300,400}… \(\d+ characters\)$/,
+	],
+	"the words of a suggestion, 60,000 times": [
+		{
+			query: "query A { viewer { id } }",
+			operationName: " Did you mean x".repeat(60_000),
+		},
+		/^Unknown operation named .{300,400}… \(\d+ characters\)$/,
+	],
+	"the words of a suggestion in a document": [
+		{
+			query: `{ interests(first: "${"Did you mean ".repeat(2_400)}?") { totalCount } }`,
+		},
+		/^Int cannot represent .{300,400}… \(\d+ characters\)$/,
+	],
+};
+
+describe("a hostile request", () => {
+	let server: WholeServer;
+	before(async () => {
+		server = await startWhole({ CORKBOARD_MODE: "production" });
+		// The server's code as it is after its first requests.
+		for (let n = 0; n < 20; n++) {
+			await server.ask({ query: `{ viewer { id nope${n} } }` });
+			await server.ask({ query: CREATE, variables: { i: {} } });
+		}
+	});
+	after(() => server[Symbol.asyncDispose]());
+
+	for (const [what, [body, message]] of Object.entries(HOSTILE)) {
+		it(`with ${what} is refused in under ${REFUSED_WITHIN_MS} ms`, async () => {
+			const took: number[] = [];
+			for (let round = 0; round < 5; round++) {
+				// Of another text each time: what is known is not looked at again.
+				const sent = JSON.stringify({
+					...body,
+					query: `${body.query} #${round}`,
+				});
+				const started = performance.now();
+				const { text } = await server.ask(sent);
+				took.push(performance.now() - started);
+				const { errors } = JSON.parse(text);
+				assert.match(errors[0].message, message);
+				assert.match(
+					errors[0].extensions.code,
+					/^(GRAPHQL_(PARSE|VALIDATION)_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)$/,
+				);
+				assert.ok(text.length < LONGEST_REFUSAL, `${text.length} characters`);
+			}
+			assert.ok(Math.min(...took) < REFUSED_WITHIN_MS, `${took.join(", ")} ms`);
+		});
+	}
+
+	it("is told at most ten faults of a document or of variables, and that there are more", async () => {
+		const document = await server.ask({
+			query: `{ ${times(50, (n) => `z${n}`)} }`,
+		});
+		const variables = await server.ask({
+			query: CREATE,
+			variables: { i: nulls(50) },
+		});
+		const [ofDocument, ofVariables] = [document, variables].map(
+			({ text }) => JSON.parse(text).errors,
+		);
+		assert.equal(ofDocument.length, 11);
+		assert.match(ofDocument[10].message, /^Too many validation errors/);
+		assert.equal(ofVariables.length, 11);
+		assert.match(ofVariables[10].message, /^There is more wrong/);
+	});
+
+	it("is told no names of the schema, in errors of variables neither", async () => {
+		const input = { username: "ada", name: "Ada", emial: "ada@example.org" };
+		const { text } = await server.ask({
+			query: CREATE,
+			variables: { i: input },
+		});
+		const { message, extensions } = JSON.parse(text).errors[0];
+		assert.equal(extensions.code, "BAD_USER_INPUT");
+		assert.match(message, /Field "emial" is not defined/);
+		assert.doesNotMatch(text, /Did you mean|email/);
+	});
+});
+
+describe("in development, an error of variables", () => {
+	it("suggests names that are there", async () => {
+		await using server = await startWhole({ CORKBOARD_MODE: "development" });
+		const { text } = await server.ask({
+			query: CREATE,
+			variables: { i: { username: "ada", name: "Ada", emial: "a" } },
+		});
+		assert.match(
+			JSON.parse(text).errors[0].message,
+			/"emial" is not defined by type "CreateUserInput"\. Did you mean "email"/,
+		);
+	});
+});
+
+describe("an answer", () => {
+	const PINS = 100;
+	const DETAILS = 1_000;
+	let server: WholeServer;
+	let board: string;
+	before(async () => {
+		server = await startWhole({ CORKBOARD_MODE: "production" });
+		const headers = { authorization: "" };
+		const mutate = async (field: string, input: object, of: string) => {
+			const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+			const { text } = await server.ask(
+				{
+					query: `mutation ($input: ${type}!) { ${field}(input: $input) { ${of} } }`,
+					variables: { input },
+				},
+				headers.authorization === "" ? {} : headers,
+			);
+			return JSON.parse(text).data[field];
+		};
+		const user = { username: "ada", name: "Ada", email: "ada@example.org" };
+		const { token } = await mutate("createUser", user, "token");
+		headers.authorization = `Bearer ${token}`;
+		const created = await mutate("createBoard", { name: "B" }, "board { id }");
+		board = created.board.id;
+		for (let pin = 0; pin < PINS; pin++) {
+			const details = `${pin} `.padEnd(DETAILS, "x");
+			await mutate("createPin", { boardId: board, details }, "pin { id }");
+		}
+	});
+	after(() => server[Symbol.asyncDispose]());
+
+	const pins = (fields: string) =>
+		`query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Board { pins(first: 100) { nodes { ${fields} } } } } }`;
+	const ask = async (fields: string, boards: number) => {
+		const { text, response } = await server.ask({
+			query: pins(fields),
+			variables: { ids: Array(boards).fill(board) },
+		});
+		return { text, status: response.status };
+	};
+
+	it("of full length, a hundred pages of a hundred pins, goes out", async () => {
+		const { text, status } = await ask(
+			"id details createdAt owner { name }",
+			100,
+		);
+		assert.equal(status, 200);
+		assert.equal(JSON.parse(text).errors, undefined);
+		assert.ok(text.length > PINS * 100 * DETAILS);
+	});
+
+	for (const [what, fields] of [
+		["the same text 45 times", times(45, (n) => `a${n}: details`)],
+		["the same text 95 times", times(95, (n) => `a${n}: details`)],
+		["a name of 20,000 characters", `${"k".repeat(20_000)}: id`],
+	] as const) {
+		it(`with ${what} in each of 10,000 objects is refused before it is written`, async () => {
+			const took: number[] = [];
+			for (let round = 0; round < 5; round++) {
+				const started = performance.now();
+				const { text, status } = await ask(fields, 100);
+				took.push(performance.now() - started);
+				const { data, errors } = JSON.parse(text);
+				assert.equal(status, 400);
+				assert.equal(data, undefined);
+				assert.equal(errors.length, 1);
+				assert.equal(errors[0].extensions.code, "TOO_EXPENSIVE");
+				assert.match(
+					errors[0].message,
+					new RegExp(`at most ${MAX_CHARACTERS} characters`),
+				);
+			}
+			assert.ok(
+				Math.min(...took) < READ_AND_REFUSED_WITHIN_MS,
+				`${took.join(", ")} ms`,
+			);
+		});
+	}
+
+	it("with the same error at each of 10,000 objects tells a thousand of them, and how many more there are", async () => {
+		const wrong = times(5, (n) => `a${n}: comments(first: 101) { totalCount }`);
+		const { text, status } = await ask(`details ${wrong}`, 100);
+		assert.equal(status, 200);
+		const { data, errors } = JSON.parse(text);
+		const { details, ...others } = data.nodes[99].pins.nodes[99];
+		assert.equal(details.length, DETAILS);
+		assert.deepEqual(Object.values(others), Array(5).fill(null));
+		assert.equal(errors.length, 1_001);
+		assert.match(errors[999].message, /^Expected first to be/);
+		assert.match(errors[1_000].message, /but got 49000 more/);
+		assert.equal(errors[1_000].extensions.code, "TOO_EXPENSIVE");
+	});
+});
