@@ -1,38 +1,51 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { gql } from "@apollo/client";
+import { gql, type InMemoryCache } from "@apollo/client";
 import { CombinedGraphQLErrors } from "@apollo/client/errors";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
-import { createClient } from "./apollo/client.ts";
+import { buildSchema, isObjectType } from "graphql";
+import { COPIES } from "../update.ts";
 import {
 	BOARD_PINS,
 	COUNT_PINS,
 	LIKE_PIN,
 	PIN_COMMENTS,
+	PREVIEW_PINS,
 	VIEWER,
 } from "./apollo/documents.ts";
-import { codeOf } from "./apollo/errors.ts";
 import { type DemoServer, serveDemo } from "./demo.ts";
 import { ids, longBoard, plainly, talkedAbout } from "./lists.ts";
+import type { ApolloModule } from "./modules.ts";
+import { type Pasted, paste } from "./pasted.ts";
 import { recording } from "./recording.ts";
 
 describe("Apollo Client 4", () => {
 	let demo: DemoServer;
+	let project: Pasted;
+	let createClient: ApolloModule["createClient"];
+	let codeOf: ApolloModule["codeOf"];
 	before(async () => {
+		project = paste("apollo");
+		({ createClient, codeOf } =
+			await project.load<ApolloModule>("src/client.ts"));
 		demo = await serveDemo();
 	});
-	after(() => demo?.[Symbol.asyncDispose]());
+	after(async () => {
+		await demo?.[Symbol.asyncDispose]();
+		project?.[Symbol.dispose]();
+	});
 
 	const asViewer = () => {
-		const { fetch, sent } = recording();
 		const { url, token } = demo;
-		return { client: createClient({ url, token: () => token, fetch }), sent };
+		return createClient({ url, token: () => token });
 	};
 
 	it("pages forward into one list with relayStylePagination, each item once and in order", async () => {
-		const { client, sent } = asViewer();
+		const client = asViewer();
 		const board = await longBoard(demo.url);
+		using recorded = recording();
 		const shown = client.watchQuery({
 			query: BOARD_PINS,
 			variables: { id: board.id, first: 10 },
@@ -53,11 +66,11 @@ describe("Apollo Client 4", () => {
 		}
 		assert.deepEqual(ids(data?.board?.pins.edges ?? []), board.pins);
 		assert.equal(pages, Math.ceil(board.pins.length / 10));
-		assert.equal(sent.length, pages);
+		assert.equal(recorded.sent.length, pages);
 	});
 
 	it("pages backward from the end into one list", async () => {
-		const { client } = asViewer();
+		const client = asViewer();
 		const pin = await talkedAbout(demo.url, demo.token);
 		const variables = { id: pin.id, last: 4 };
 		const { data } = await client.query({ query: PIN_COMMENTS, variables });
@@ -80,8 +93,9 @@ describe("Apollo Client 4", () => {
 	});
 
 	it("keeps a count apart from the pages of the same list", async () => {
-		const { client, sent } = asViewer();
+		const client = asViewer();
 		const board = await longBoard(demo.url);
+		using recorded = recording();
 		const variables = { id: board.id, first: 10 };
 		await client.query({ query: BOARD_PINS, variables });
 		const count = await client.query({
@@ -95,11 +109,61 @@ describe("Apollo Client 4", () => {
 			board.pins.slice(0, 10),
 		);
 		// The list came from the cache, whole.
-		assert.equal(sent.length, 2);
+		assert.equal(recorded.sent.length, 2);
+	});
+
+	it("keeps every list of the schema as one that grows", () => {
+		const { cache } = asViewer() as unknown as { cache: InMemoryCache };
+		const schema = buildSchema(readFileSync(COPIES.publicSchema, "utf8"));
+		const lists = Object.values(schema.getTypeMap())
+			.filter((type) => isObjectType(type))
+			.flatMap((type) =>
+				Object.values(type.getFields())
+					.filter((field) => /Connection$/.test(String(field.type)))
+					.map(({ name }) => [type.name, name] as const),
+			);
+		assert.ok(lists.length > 15);
+		const kept = (typename: string, fieldName: string, first: number) =>
+			cache.policies.getStoreFieldName({
+				typename,
+				fieldName,
+				args: { first },
+			});
+		for (const [type, name] of lists) {
+			assert.equal(kept(type, name, 10), kept(type, name, 20), type + name);
+			assert.notEqual(kept(type, name, 10), kept(type, name, 0), type + name);
+			assert.ok(cache.policies.getMergeFunction(type, name, undefined));
+		}
+		assert.notEqual(kept("Pin", "details", 10), kept("Pin", "details", 20));
+	});
+
+	it("keeps a preview that has a name of its own apart from the list", async () => {
+		const client = asViewer();
+		const board = await longBoard(demo.url);
+		const variables = { id: board.id, first: 10 };
+		await client.query({ query: BOARD_PINS, variables });
+		using recorded = recording();
+		const preview = await client.query({
+			query: PREVIEW_PINS,
+			variables: { id: board.id },
+		});
+		assert.deepEqual(
+			ids(preview.data?.board?.pins.edges ?? []),
+			board.pins.slice(0, 2),
+		);
+		const list = client.readQuery({ query: BOARD_PINS, variables });
+		assert.deepEqual(
+			ids(list?.board?.pins.edges ?? []),
+			board.pins.slice(0, 10),
+		);
+		assert.doesNotMatch(
+			String(recorded.sent[0]?.parameters.query),
+			/@connection/,
+		);
 	});
 
 	it("shows a like at once, and takes it back when the server refuses", async () => {
-		const { client } = asViewer();
+		const client = asViewer();
 		const board = await longBoard(demo.url);
 		const variables = { id: board.id, first: 100 };
 		const { data } = await client.query({ query: BOARD_PINS, variables });
@@ -159,7 +223,7 @@ describe("Apollo Client 4", () => {
 	});
 
 	it("reads any object by node, as the type it is", async () => {
-		const { client } = asViewer();
+		const client = asViewer();
 		const board = await longBoard(demo.url);
 		const { data } = await client.query({
 			query: gql`
@@ -183,11 +247,10 @@ describe("Apollo Client 4", () => {
 	});
 
 	it("tells a refused token by the code of its error, not as a failed network", async () => {
-		const { fetch, sent } = recording();
+		using recorded = recording();
 		const client = createClient({
 			url: demo.url,
 			token: () => `${demo.token}x`,
-			fetch,
 		});
 		await assert.rejects(client.query({ query: VIEWER }), (error) => {
 			assert.equal(codeOf(error), "UNAUTHENTICATED");
@@ -195,7 +258,7 @@ describe("Apollo Client 4", () => {
 			return true;
 		});
 		assert.deepEqual(
-			sent.map(({ status }) => status),
+			recorded.sent.map(({ status }) => status),
 			[401],
 		);
 	});
@@ -207,11 +270,10 @@ describe("Apollo Client 4", () => {
 				query ByHash${method} { viewer { id username } }
 			`;
 			const visit = async () => {
-				const { fetch, sent } = recording();
+				using recorded = recording();
 				const client = createClient({
 					url: demo.url,
 					token: () => demo.token,
-					fetch,
 					links: [
 						new PersistedQueryLink({
 							sha256: (text) => createHash("sha256").update(text).digest("hex"),
@@ -224,7 +286,7 @@ describe("Apollo Client 4", () => {
 					(data as { viewer: { username: string } }).viewer.username,
 					"marigold_01",
 				);
-				return sent.map(({ method, parameters, status }) => ({
+				return recorded.sent.map(({ method, parameters, status }) => ({
 					method,
 					status,
 					text: "query" in parameters,

@@ -2,49 +2,122 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { buildSchema, parse, validate } from "graphql";
 import { ERRORS } from "../../src/errors.ts";
+import { run } from "../examples/pinboard.ts";
+import { COPIES } from "../update.ts";
+import {
+	CLIENTS,
+	FIRST_PAGE,
+	installed,
+	pageOf,
+	paste,
+	readPage,
+	snippets,
+	TEMPLATE_PACKAGES,
+} from "./pasted.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-describe("docs/frontends.md", () => {
-	const text = read("docs/frontends.md");
+describe("docs for frontends", () => {
+	const pages = [FIRST_PAGE, ...CLIENTS.map(pageOf)];
+	const first = readPage(FIRST_PAGE);
+	const all = pages.map(readPage).join("\n");
 
-	it("shows nothing but parts of files that run in the tests", () => {
-		const snippets = [
-			...text.matchAll(/^```(?:ts|tsx|json) ?(\S*)\n([\s\S]*?)^```$/gm),
-		];
-		assert.equal(
-			snippets.length * 2,
-			[...text.matchAll(/^```/gm)].length,
-			"a snippet without a language or a file",
-		);
-		assert.ok(snippets.length > 15);
-		for (const [, path = "", snippet = ""] of snippets) {
-			assert.match(path, /^(?:test\/clients|examples\/pinboard)\//);
-			assert.ok(
-				lines(read(path)).includes(lines(snippet)),
-				`expected ${path} to hold:\n${snippet}`,
+	it("show whole files only, each under its path, on pages one can oversee", () => {
+		for (const page of pages) {
+			const text = readPage(page);
+			const shown = snippets(text);
+			assert.equal(
+				shown.length * 2,
+				[...text.matchAll(/^```/gm)].length,
+				`${page} has a snippet without a path`,
 			);
+			assert.ok(shown.length > 0);
+			assert.ok(text.split("\n").length < 350, page);
 		}
 	});
 
-	it("names the versions that the tests run", () => {
-		const { devDependencies } = JSON.parse(read("package.json"));
+	for (const client of CLIENTS) {
+		it(`type-check as a new project, strictly, with the packages that are installed: ${client}`, async () => {
+			using project = paste(client);
+			if (client === "relay") await project.compile();
+			await run("tsc", ["-p", "."], { cwd: project.folder });
+		});
+	}
+
+	it("ask only what the public schema has", () => {
+		const schema = buildSchema(readFileSync(COPIES.publicSchema, "utf8"));
+		let count = 0;
+		// Relay's own are its compiler's to check.
+		for (const client of CLIENTS.filter((name) => name !== "relay")) {
+			const files = snippets(readPage(pageOf(client)));
+			for (const { path, text } of files) {
+				for (const [, document = ""] of text.matchAll(
+					/= gql(?:<[^`]*>)?`([^`]*)`/g,
+				)) {
+					assert.deepEqual(validate(schema, parse(document)), [], path);
+					count++;
+				}
+			}
+		}
+		assert.equal(count, 5);
+	});
+
+	it("install the versions that the tests run", () => {
+		const { dependencies, devDependencies } = JSON.parse(read("package.json"));
+		const ours = { ...dependencies, ...devDependencies };
+		for (const [name, version] of installed(all)) {
+			// Not among ours: tried by hand.
+			if (name.startsWith("@graphql-codegen/")) continue;
+			assert.equal(version, ours[name], name);
+		}
+		const [, vite] = /npm create vite@(\d+) /.exec(first) ?? [];
+		assert.equal(vite, ours.vite.split(".")[0]);
 		const [, ...named] =
-			/Apollo Client (\d+), Relay (\d+), urql (\d+) and graphql-request (\d+)/.exec(
-				text,
+			/Apollo Client (\d+), Relay (\d+), urql (\d+) or graphql-request (\d+)/.exec(
+				first,
 			) ?? [];
 		assert.deepEqual(
 			named,
 			["@apollo/client", "react-relay", "urql", "graphql-request"].map(
-				(name) => devDependencies[name].split(".")[0],
+				(name) => ours[name].split(".")[0],
 			),
 		);
 	});
 
-	it("explains every code that a client can get", () => {
-		const explained = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
+	it("install what the installed packages expect beside them", () => {
+		for (const client of CLIENTS) {
+			const packages = installed(readPage(pageOf(client)));
+			for (const name of packages.keys()) {
+				const { peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(
+					read(`node_modules/${name}/package.json`),
+				);
+				for (const peer of Object.keys(peerDependencies)) {
+					if (peerDependenciesMeta[peer]?.optional) continue;
+					assert.ok(
+						packages.has(peer) || TEMPLATE_PACKAGES.includes(peer),
+						`${name} needs ${peer}`,
+					);
+				}
+			}
+		}
+	});
+
+	it("wait for a limit as the example does", () => {
+		const shown = snippets(first).find(
+			({ path }) => path === "src/patientFetch.ts",
+		);
+		assert.equal(
+			shown?.text,
+			read("examples/pinboard/src/patientFetch.ts"),
+			"docs/frontends.md and the example have different files",
+		);
+	});
+
+	it("explain every code that a client can get", () => {
+		const explained = [...first.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
 			([, code]) => code,
 		);
 		const codes = Object.entries(ERRORS).flatMap(([code, { client }]) =>
@@ -53,28 +126,21 @@ describe("docs/frontends.md", () => {
 		assert.deepEqual(explained.toSorted(), codes.toSorted());
 	});
 
-	it("names only files and commands that there are", () => {
+	it("name only files and commands that there are", () => {
 		const example = read("examples/pinboard/README.md");
 		for (const path of [
-			...text.matchAll(/`((?:docs|examples|test)\/[^`]*)`/g),
+			...all.matchAll(/`((?:docs|examples|test)\/[^`]*)`/g),
 			...example.matchAll(/`((?:docs|test)\/[^`]*)`/g),
 		].map(([, path = ""]) => path)) {
 			assert.ok(existsSync(join(ROOT, path)), path);
 		}
 		const { scripts } = JSON.parse(read("package.json"));
-		for (const [, name = ""] of `${text}${example}`.matchAll(
+		// Of the reader's own app.
+		const theirs = ["dev"];
+		for (const [, name = ""] of `${all}${example}`.matchAll(
 			/npm run (?:-s )?([a-z:]+)/g,
 		)) {
-			assert.ok(name in scripts, name);
+			assert.ok(name in scripts || theirs.includes(name), name);
 		}
 	});
 });
-
-/** Without the indentation, which depends on what stands around. */
-function lines(text: string): string {
-	return `\n${text
-		.trim()
-		.split("\n")
-		.map((line) => line.trim())
-		.join("\n")}`;
-}

@@ -2,59 +2,45 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ClientError, gql } from "graphql-request";
 import { type DemoServer, serveDemo } from "./demo.ts";
-import { codeOf, createClient } from "./graphqlRequest/client.ts";
-import { longBoard } from "./lists.ts";
-
-const BOARD_PINS = gql`
-	query BoardPins($id: ID!, $after: String) {
-		board(id: $id) {
-			pins(first: 7, after: $after) {
-				nodes { id }
-				pageInfo { endCursor hasNextPage }
-			}
-		}
-	}
-`;
-
-interface BoardPins {
-	readonly board: {
-		readonly pins: {
-			readonly nodes: readonly { readonly id: string }[];
-			readonly pageInfo: {
-				readonly endCursor: string;
-				readonly hasNextPage: boolean;
-			};
-		};
-	};
-}
+import { plainly } from "./lists.ts";
+import type { GraphqlRequestModule, PinsModule } from "./modules.ts";
+import { type Pasted, paste } from "./pasted.ts";
 
 describe("graphql-request", () => {
 	let demo: DemoServer;
+	let project: Pasted;
+	let createClient: GraphqlRequestModule["createClient"];
+	let codeOf: GraphqlRequestModule["codeOf"];
 	before(async () => {
+		project = paste("graphql-request");
+		({ createClient, codeOf } =
+			await project.load<GraphqlRequestModule>("src/client.ts"));
 		demo = await serveDemo();
 	});
-	after(() => demo?.[Symbol.asyncDispose]());
+	after(async () => {
+		await demo?.[Symbol.asyncDispose]();
+		project?.[Symbol.dispose]();
+	});
 
 	it("pages through a list by its cursors", async () => {
-		const client = createClient(demo.url, () => null);
-		const board = await longBoard(demo.url);
+		const { pinsOf } = await project.load<PinsModule>("src/pins.ts");
+		const client = createClient({ url: demo.url, token: () => null });
+		const { interest } = await plainly(demo.url).data<{
+			interest: { pins: { totalCount: number; nodes: { id: string }[] } };
+		}>(
+			`{ interest(slug: "gardens") { pins(first: 100) { totalCount nodes { id } } } }`,
+		);
 		const pins: string[] = [];
-		let cursor: string | null = null;
-		do {
-			const page: BoardPins = await client.request<BoardPins>(BOARD_PINS, {
-				id: board.id,
-				after: cursor,
-			});
-			const { nodes, pageInfo } = page.board.pins;
-			pins.push(...nodes.map(({ id }) => id));
-			cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-		} while (cursor !== null);
-		assert.deepEqual(pins, board.pins);
+		for await (const { id } of pinsOf(client, "gardens")) pins.push(id);
+		const expected = interest.pins.nodes.map(({ id }) => id);
+		assert.deepEqual(pins.slice(0, 100), expected);
+		assert.ok(interest.pins.totalCount > 100 && pins.length > 100);
+		assert.equal(new Set(pins).size, pins.length);
 	});
 
 	it("is the viewer its token names, and nobody without one", async () => {
 		let token: string | null = demo.token;
-		const client = createClient(demo.url, () => token);
+		const client = createClient({ url: demo.url, token: () => token });
 		const query = gql`{ viewer { username } }`;
 		assert.deepEqual(await client.request(query), {
 			viewer: { username: "marigold_01" },
@@ -66,7 +52,9 @@ describe("graphql-request", () => {
 	it("rejects with the code of the first error, whatever refused the request", async () => {
 		const code = async (query: string, token: string | null = null) => {
 			try {
-				await createClient(demo.url, () => token).request(query);
+				await createClient({ url: demo.url, token: () => token }).request(
+					query,
+				);
 			} catch (error) {
 				assert.ok(error instanceof ClientError);
 				return [error.response.status, codeOf(error)];

@@ -4,43 +4,39 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { gql } from "@apollo/client";
-import { createEnvironment } from "../../examples/pinboard/src/environment.ts";
 import { patientFetch } from "../../examples/pinboard/src/patientFetch.ts";
-import { RequestError } from "../../examples/pinboard/src/requestError.ts";
 import { createRateLimit } from "../../src/server/throttle.ts";
 import { startToy, type Toy } from "../helpers/toyServer.ts";
-import { createClient as createApollo } from "./apollo/client.ts";
-import { codeOf as codeOfApollo } from "./apollo/errors.ts";
-import {
-	codeOf as codeOfGraphqlRequest,
-	createClient as createGraphqlRequest,
-} from "./graphqlRequest/client.ts";
-import { createClient as createUrql } from "./urql/client.ts";
+import type {
+	ApolloModule,
+	GraphqlRequestModule,
+	RelayModule,
+	UrqlModule,
+} from "./modules.ts";
+import { CLIENTS, type ClientName, type Pasted, paste } from "./pasted.ts";
 
 const TEXT = "query Hello { hello }";
 
 /** The answer's data, or the code of its error; as each client is set up in the docs. */
-type Ask = (url: string) => Promise<unknown>;
+type Ask = (project: Pasted, url: string) => Promise<unknown>;
 
-const CLIENTS: Readonly<Record<string, Ask>> = {
-	async "Apollo Client"(url) {
-		const client = createApollo({
-			url,
-			token: () => null,
-			fetch: patientFetch,
-		});
-		return client.query({ query: gql(TEXT) }).then(
-			({ data }) => data,
-			(error: unknown) => codeOfApollo(error),
-		);
+const token = () => null;
+
+const ASKS: Readonly<Record<ClientName, Ask>> = {
+	async apollo(project, url) {
+		const { createClient, codeOf } =
+			await project.load<ApolloModule>("src/client.ts");
+		return createClient({ url, token })
+			.query({ query: gql(TEXT) })
+			.then(
+				({ data }) => data,
+				(error: unknown) => codeOf(error),
+			);
 	},
-	async Relay(url) {
-		const network = createEnvironment({
-			url,
-			token: null,
-			onRefused: () => assert.fail("the token is not what is wrong"),
-		}).getNetwork();
-		const asked = network.execute(
+	async relay(project, url) {
+		const { createEnvironment, codeOf } =
+			await project.load<RelayModule>("src/environment.ts");
+		const asked = createEnvironment({ url, token: null }).getNetwork().execute(
 			{
 				id: null,
 				cacheID: "hello",
@@ -54,17 +50,19 @@ const CLIENTS: Readonly<Record<string, Ask>> = {
 		);
 		return asked.toPromise().then(
 			(answer) => answer && "data" in answer && answer.data,
-			(error: unknown) => error instanceof RequestError && error.code,
+			(error: unknown) => error instanceof Error && codeOf(error),
 		);
 	},
-	async urql(url) {
-		const client = createUrql({ url, token: () => null, fetch: patientFetch });
-		const { data, error } = await client.query(TEXT, {});
-		return data ?? error?.graphQLErrors[0]?.extensions.code;
+	async urql(project, url) {
+		const { createClient, codeOf } =
+			await project.load<UrqlModule>("src/client.ts");
+		const { data, error } = await createClient({ url, token }).query(TEXT, {});
+		return error ? codeOf(error) : data;
 	},
-	async "graphql-request"(url) {
-		const client = createGraphqlRequest(url, () => null, patientFetch);
-		return client.request(TEXT).catch(codeOfGraphqlRequest);
+	async "graphql-request"(project, url) {
+		const { createClient, codeOf } =
+			await project.load<GraphqlRequestModule>("src/client.ts");
+		return createClient({ url, token }).request(TEXT).catch(codeOf);
 	},
 };
 
@@ -79,14 +77,16 @@ function answered({ lines }: Toy): Readonly<Record<string, number>> {
 }
 
 describe("a client that comes upon a limit", () => {
-	for (const [name, ask] of Object.entries(CLIENTS)) {
+	for (const name of CLIENTS) {
+		const ask = ASKS[name];
 		it(`waits as long as it is told, and is answered: ${name}`, async () => {
+			using project = paste(name);
 			await using toy = await startToy({
 				rateLimit: createRateLimit({ requests: 1, perMs: 1_000 }, null),
 			});
 			await (await toy.post({ query: TEXT })).text();
 			const began = performance.now();
-			const data = (await ask(`${toy.server.url}/graphql`)) as object;
+			const data = (await ask(project, `${toy.server.url}/graphql`)) as object;
 			assert.equal(
 				"hello" in data && data.hello,
 				"Hello you",
@@ -97,11 +97,15 @@ describe("a client that comes upon a limit", () => {
 		});
 
 		it(`tells its code at once where the wait would be long: ${name}`, async () => {
+			using project = paste(name);
 			await using toy = await startToy({
 				rateLimit: createRateLimit({ requests: 1, perMs: 60_000 }, null),
 			});
 			await (await toy.post({ query: TEXT })).text();
-			assert.equal(await ask(`${toy.server.url}/graphql`), "UNAVAILABLE");
+			assert.equal(
+				await ask(project, `${toy.server.url}/graphql`),
+				"UNAVAILABLE",
+			);
 			assert.deepEqual(answered(toy), { 200: 1, 429: 1 });
 		});
 	}

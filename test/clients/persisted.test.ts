@@ -1,20 +1,24 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { gql } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import * as apollo from "./apollo/client.ts";
 import { BOARD_PINS, LIKE_PIN, VIEWER } from "./apollo/documents.ts";
-import { codeOf } from "./apollo/errors.ts";
-import { type Manifest, manifestLink } from "./apollo/manifest.ts";
 import { type DemoServer, serveDemo } from "./demo.ts";
+import type {
+	ApolloModule,
+	Manifest,
+	ManifestModule,
+	UrqlModule,
+	UrqlPersistedModule,
+} from "./modules.ts";
+import { paste } from "./pasted.ts";
 import { recording } from "./recording.ts";
-import * as urql from "./urql/client.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const TOOL = join(
@@ -25,11 +29,16 @@ const TOOL = join(
 /** urql adds `__typename` to every selection, so this is the text it hashes. */
 const URQL_TEXT =
 	"query Interests {\n  interests(first: 3) {\n    nodes {\n      slug\n      __typename\n    }\n    __typename\n  }\n}";
+/** As graphql-codegen prints it, and names it. */
+const NAMED_TEXT =
+	"query Named { __typename interests(first: 3) { __typename nodes { __typename slug } } }";
+const NAMED = `sha256:${sha256(NAMED_TEXT)}`;
 const VIEWER_TEXT = "query Who { viewer { username } }";
 
 describe("clients of a server that runs known documents only", () => {
 	const folder = temporaryFolder();
-	const manifestFile = join(folder.path, "manifest.json");
+	const project = paste("apollo");
+	const manifestFile = join(project.folder, "persisted-query-manifest.json");
 	const textsFile = join(folder.path, "texts.json");
 	let demo: DemoServer;
 	let manifest: Manifest & {
@@ -37,16 +46,12 @@ describe("clients of a server that runs known documents only", () => {
 		readonly operations: readonly { readonly body: string }[];
 	};
 	before(async () => {
-		const config = join(folder.path, "config.json");
-		writeFileSync(
-			config,
-			JSON.stringify({
-				documents: ["test/clients/apollo/documents.ts"],
-				output: manifestFile,
-			}),
+		copyFileSync(
+			join(import.meta.dirname, "apollo/documents.ts"),
+			join(project.folder, "src/documents.ts"),
 		);
-		await promisify(execFile)(process.execPath, [TOOL, "--config", config], {
-			cwd: ROOT,
+		await promisify(execFile)(process.execPath, [TOOL], {
+			cwd: project.folder,
 			timeout: 30_000,
 		});
 		manifest = JSON.parse(readFileSync(manifestFile, "utf8"));
@@ -55,6 +60,7 @@ describe("clients of a server that runs known documents only", () => {
 			JSON.stringify({
 				[sha256(URQL_TEXT)]: URQL_TEXT,
 				who: VIEWER_TEXT,
+				[NAMED]: NAMED_TEXT,
 			}),
 		);
 		demo = await serveDemo({
@@ -64,6 +70,7 @@ describe("clients of a server that runs known documents only", () => {
 	});
 	after(async () => {
 		await demo?.[Symbol.asyncDispose]();
+		project[Symbol.dispose]();
 		folder[Symbol.dispose]();
 	});
 
@@ -71,13 +78,25 @@ describe("clients of a server that runs known documents only", () => {
 		assert.equal(manifest.format, "apollo-persisted-query-manifest");
 		assert.deepEqual(
 			manifest.operations.map(({ name }) => name),
-			["BoardPins", "CountPins", "LikePin", "PinComments", "Viewer"],
+			[
+				"BoardPins",
+				"CountPins",
+				"Like",
+				"LikePin",
+				"PinComments",
+				"Pins",
+				"PreviewPins",
+				"Viewer",
+			],
 		);
-		const { fetch, sent } = recording();
-		const client = apollo.createClient({
+		const { createClient } = await apollo();
+		const { manifestLink } = await project.load<ManifestModule>(
+			"src/manifestLink.ts",
+		);
+		using recorded = recording();
+		const client = createClient({
 			url: demo.url,
 			token: () => demo.token,
-			fetch,
 			links: [manifestLink(manifest)],
 		});
 		const { data } = await client.query({ query: VIEWER });
@@ -92,7 +111,7 @@ describe("clients of a server that runs known documents only", () => {
 			/pin/i,
 		);
 		assert.deepEqual(
-			sent.map(({ method, parameters, status }) => [
+			recorded.sent.map(({ method, parameters, status }) => [
 				method,
 				status,
 				"query" in parameters,
@@ -110,29 +129,55 @@ describe("clients of a server that runs known documents only", () => {
 	});
 
 	it("Apollo Client learns that an operation of no manifest is not run", async () => {
-		const client = apollo.createClient({
-			url: demo.url,
-			token: () => demo.token,
-		});
+		const { createClient, codeOf } = await apollo();
+		const client = createClient({ url: demo.url, token: () => demo.token });
 		await assert.rejects(
 			client.query({ query: gql`query Other { viewer { id bio } }` }),
 			(error) => codeOf(error) === "BAD_REQUEST",
 		);
 	});
 
-	it("urql's persisted exchange gets a known query by GET without any header of its own", async () => {
-		const { fetch, sent } = recording();
-		const client = urql.createClient({
+	it("urql asks by the ids that a generator wrote into its documents, queries by GET, and never sends a text", async () => {
+		using pasted = paste("urql");
+		const { createClient } = await pasted.load<UrqlModule>("src/client.ts");
+		const { persisted } =
+			await pasted.load<UrqlPersistedModule>("src/persisted.ts");
+		const client = createClient({
 			url: demo.url,
 			token: () => null,
-			fetch,
-			exchanges: [
-				persistedExchange({
-					enforcePersistedQueries: true,
-					enableForMutation: true,
-				}),
-			],
+			exchanges: [persisted],
 		});
+		using recorded = recording();
+		const document = Object.assign(gql(NAMED_TEXT), {
+			__meta__: { hash: NAMED },
+		});
+		const { data, error } = await client.query(document, {});
+		assert.equal(error, undefined);
+		assert.equal(data.interests.nodes.length, 3);
+		assert.deepEqual(
+			recorded.sent.map(({ method, status, parameters }) => [
+				method,
+				status,
+				parameters.query,
+				(parameters.extensions as { persistedQuery: object }).persistedQuery,
+			]),
+			[["GET", 200, undefined, { version: 1, sha256Hash: NAMED }]],
+		);
+		assert.equal(
+			recorded.sent[0]?.headers.get("apollo-require-preflight"),
+			null,
+		);
+	});
+
+	it("urql's persisted exchange hashes by itself a text with __typename in every selection", async () => {
+		using pasted = paste("urql");
+		const { createClient } = await pasted.load<UrqlModule>("src/client.ts");
+		const client = createClient({
+			url: demo.url,
+			token: () => null,
+			exchanges: [persistedExchange({ enforcePersistedQueries: true })],
+		});
+		using recorded = recording();
 		const { data, error } = await client.query(
 			gql`query Interests { interests(first: 3) { nodes { slug } } }`,
 			{},
@@ -140,15 +185,9 @@ describe("clients of a server that runs known documents only", () => {
 		assert.equal(error, undefined);
 		assert.equal(data.interests.nodes.length, 3);
 		assert.deepEqual(
-			sent.map(({ method, status, parameters }) => [
-				method,
-				status,
-				parameters.query,
-				(parameters.extensions as { persistedQuery: object }).persistedQuery,
-			]),
-			[["GET", 200, undefined, { version: 1, sha256Hash: sha256(URQL_TEXT) }]],
+			recorded.sent.map(({ parameters }) => parameters.extensions),
+			[{ persistedQuery: { version: 1, sha256Hash: sha256(URQL_TEXT) } }],
 		);
-		assert.equal(sent[0]?.headers.get("apollo-require-preflight"), null);
 	});
 
 	for (const [said, body] of [
@@ -173,6 +212,10 @@ describe("clients of a server that runs known documents only", () => {
 			const get = await fetch(address);
 			assert.deepEqual(await get.json(), { data: { viewer: null } });
 		});
+	}
+
+	function apollo(): Promise<ApolloModule> {
+		return project.load("src/client.ts");
 	}
 
 	function idOf(name: string): string | undefined {

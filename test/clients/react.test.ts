@@ -1,84 +1,196 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "../helpers/browser.ts";
 import { type DemoServer, serveDemo } from "./demo.ts";
-import { longBoard } from "./lists.ts";
+import { plainly } from "./lists.ts";
+import { CLIENTS, type ClientName, type Pasted, paste } from "./pasted.ts";
 
-describe("clients in React, in a browser", { timeout: 120_000 }, () => {
+/** As the pages have it. */
+const PAGE = 10;
+
+describe("the files of docs/frontends, in a browser", {
+	timeout: 240_000,
+}, () => {
 	let browser: Browser;
 	let demo: DemoServer;
-	/** An empty page on localhost: those may ask in development. */
-	const host = createServer((_request, response) => {
-		response.setHeader("content-type", "text/html");
-		response.end(
-			'<!doctype html><html><head><link rel="icon" href="data:,"></head><body></body></html>',
-		);
-	});
-	let origin: string;
+	let pins: readonly { readonly id: string; readonly details: string }[];
+	const apps = new Map<ClientName, { readonly url: string }>();
+	const stack = new AsyncDisposableStack();
 	before(async () => {
 		[browser, demo] = await Promise.all([openBrowser(), serveDemo()]);
-		host.listen(0, "127.0.0.1");
-		await once(host, "listening");
-		origin = `http://localhost:${(host.address() as AddressInfo).port}`;
+		stack.use(demo);
+		stack.defer(() => browser.close());
+		for (const client of CLIENTS) {
+			const project: Pasted = stack.use(paste(client));
+			if (client === "relay") await project.compile();
+			apps.set(
+				client,
+				stack.use(
+					await project.serve({
+						VITE_API_URL: demo.url,
+						VITE_TOKEN: demo.token,
+					}),
+				),
+			);
+		}
+		const { interest } = await plainly(demo.url).data<{
+			interest: { pins: { nodes: { id: string; details: string }[] } };
+		}>(
+			`{ interest(slug: "gardens") { pins(first: 100) { nodes { id details } } } }`,
+		);
+		pins = interest.pins.nodes;
 	});
-	after(async () => {
-		await browser?.close();
-		host.closeAllConnections();
-		host.close();
-		await demo?.[Symbol.asyncDispose]();
-	});
+	after(() => stack.disposeAsync());
 
-	for (const name of ["apollo", "urql"]) {
-		it(`${name} pages through a board with its hooks, each pin once and in order`, async () => {
-			const board = await longBoard(demo.url);
-			const { page, faults } = await open(name, board.id, demo.token);
+	for (const client of ["apollo", "relay", "urql"] as const) {
+		it(`${client} shows page after page, each pin once and in order`, async () => {
+			const { page, faults } = await open(client);
 			const shown = page.locator("li");
 			const more = page.getByRole("button", { name: "More" });
-			let read = 10;
-			for (; read < board.pins.length; read += 10) {
+			for (let read = PAGE; read <= 3 * PAGE; read += PAGE) {
 				await shown.nth(read - 1).waitFor();
-				assert.equal(await shown.count(), read);
+				const texts = await shown.allTextContents();
+				assert.equal(texts.length, read);
+				for (const [n, text] of texts.entries()) {
+					assert.ok(text.startsWith(`${pins[n]?.details} `), `${n}: ${text}`);
+				}
 				await more.click();
 			}
-			await shown.nth(board.pins.length - 1).waitFor();
-			assert.deepEqual(await shown.allTextContents(), board.pins);
-			assert.equal(await more.count(), 0);
 			assert.deepEqual(faults, []);
 			await page.context().close();
 		});
 
-		it(`${name} shows the code of an error, and what there is not`, async () => {
-			const refused = await open(name, "1", `${demo.token}x`);
-			await refused.page
-				.getByRole("alert")
-				.filter({ hasText: "UNAUTHENTICATED" })
+		it(`${client} shows a like before it is answered, and takes it back when it is refused`, async () => {
+			const { page } = await open(client, { token: null });
+			const answer = Promise.withResolvers<void>();
+			await page.route(demo.url, async (route) => {
+				if (/likePin/.test(route.request().postData() ?? "")) {
+					await answer.promise;
+				}
+				await route.fallback();
+			});
+			const item = page.locator("li").first();
+			await item.getByRole("button", { name: "Like", disabled: false }).click();
+			await item
+				.getByRole("button", { name: "Like", disabled: true })
 				.waitFor();
-			await refused.page.context().close();
-			const { page } = await open(name, "1", null);
-			await page.getByText("There is no such board.").waitFor();
+			answer.resolve();
+			await item.getByRole("alert").getByText("UNAUTHENTICATED").waitFor();
+			await item
+				.getByRole("button", { name: "Like", disabled: false })
+				.waitFor();
+			await page.context().close();
+		});
+
+		it(`${client} likes as the viewer that the token names, and keeps it`, async () => {
+			const unliked = await firstUnliked();
+			const { page, faults } = await open(client);
+			const item = page.locator("li").nth(unliked.place);
+			const answered = page.waitForResponse(
+				(response) =>
+					/likePin/.test(response.request().postData() ?? "") && response.ok(),
+			);
+			await item.getByRole("button", { name: "Like", disabled: false }).click();
+			await answered;
+			await page.waitForLoadState("networkidle");
+			assert.ok(await item.getByRole("button", { name: "Like" }).isDisabled());
+			const { pin } = await plainly(demo.url, demo.token).data<{
+				pin: { viewerLikes: boolean };
+			}>("query ($id: ID!) { pin(id: $id) { viewerLikes } }", {
+				id: unliked.id,
+			});
+			assert.equal(pin.viewerLikes, true);
+			assert.deepEqual(faults, []);
+			await page.context().close();
+		});
+
+		it(`${client} shows the code of a refused token`, async () => {
+			const { page } = await open(client, { token: `${demo.token}x` });
+			await page.getByRole("alert").getByText("UNAUTHENTICATED").waitFor();
 			await page.context().close();
 		});
 	}
 
+	it("relay reads a list backward from its end, in the list's own order", async () => {
+		const viewer = plainly(demo.url, demo.token);
+		const id = pins[0]?.id;
+		for (let n = 1; n <= 8; n++) {
+			await viewer.data(
+				"mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }",
+				{ input: { pinId: id, text: `What there is to say, part ${n}` } },
+			);
+		}
+		const { pin } = await viewer.data<{
+			pin: { comments: { nodes: { text: string }[] } };
+		}>(
+			"query ($id: ID!) { pin(id: $id) { comments(first: 100) { nodes { text } } } }",
+			{ id },
+		);
+		const comments = pin.comments.nodes.map(({ text }) => text);
+		const { page, faults } = await open("relay");
+		const said = page.locator("li").first().locator("p");
+		const earlier = page
+			.locator("li")
+			.first()
+			.getByRole("button", { name: "Earlier" });
+		for (const count of [2, 7]) {
+			await said.nth(count - 1).waitFor();
+			assert.deepEqual(await said.allTextContents(), comments.slice(-count));
+			await earlier.click();
+		}
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("graphql-request reads a list to its end", async () => {
+		const { page, faults } = await open("graphql-request");
+		await page.locator("li").nth(99).waitFor();
+		assert.deepEqual(
+			(await page.locator("li").allTextContents()).slice(0, 100),
+			pins.map(({ details }) => details),
+		);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("a page may send headers that only its client knows", async () => {
+		const { page } = await open("apollo");
+		const status = await page.evaluate(async (url) => {
+			const response = await fetch(url, {
+				method: "POST",
+				headers: {
+					"content-type": "application/json",
+					"apollographql-client-name": "web",
+					"apollographql-client-version": "1.2.3",
+				},
+				body: JSON.stringify({ query: "{ viewer { id } }" }),
+			});
+			return response.status;
+		}, demo.url);
+		assert.equal(status, 200);
+		await page.context().close();
+	});
+
+	async function firstUnliked() {
+		const { nodes } = await plainly(demo.url, demo.token).data<{
+			nodes: { id: string; viewerLikes: boolean }[];
+		}>(
+			"query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Pin { viewerLikes } } }",
+			{
+				ids: pins.slice(0, PAGE).map(({ id }) => id),
+			},
+		);
+		const place = nodes.findIndex(({ viewerLikes }) => !viewerLikes);
+		assert.notEqual(place, -1, "expected a pin that is not liked");
+		return { place, id: nodes[place]?.id ?? "" };
+	}
+
+	/** With the demo user's token, unless another is given; null for none. */
 	async function open(
-		name: string,
-		board: string,
-		token: string | null,
+		client: ClientName,
+		as?: { readonly token: string | null },
 	): Promise<{ readonly page: Page; readonly faults: string[] }> {
-		const { outputFiles } = await build({
-			entryPoints: [join(import.meta.dirname, name, "page.tsx")],
-			bundle: true,
-			write: false,
-			format: "esm",
-			jsx: "automatic",
-			define: { "process.env.NODE_ENV": '"production"' },
-		});
 		const context = await browser.newContext();
 		const page = await context.newPage();
 		page.setDefaultTimeout(20_000);
@@ -87,16 +199,18 @@ describe("clients in React, in a browser", { timeout: 120_000 }, () => {
 			if (message.type() === "error") faults.push(message.text());
 		});
 		page.on("pageerror", (error) => faults.push(String(error)));
-		await page.goto(origin);
-		await page.evaluate((state) => history.replaceState(state, ""), {
-			url: demo.url,
-			token,
-			board,
-		});
-		await page.addScriptTag({
-			type: "module",
-			content: outputFiles[0]?.text ?? "",
-		});
+		if (as) {
+			await page.route(demo.url, (route) => {
+				const { authorization, ...headers } = route.request().headers();
+				return route.continue({
+					headers:
+						as.token === null || authorization === undefined
+							? headers
+							: { ...headers, authorization: `Bearer ${as.token}` },
+				});
+			});
+		}
+		await page.goto(apps.get(client)?.url ?? "");
 		return { page, faults };
 	}
 });

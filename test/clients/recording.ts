@@ -7,24 +7,25 @@ export interface Sent {
 	readonly status: number;
 }
 
-/** A fetch to give to a client, and what went through it. */
-export function recording(): {
-	readonly fetch: typeof fetch;
-	readonly sent: Sent[];
-} {
+/** All that is fetched in this process from now until it is disposed of. */
+export function recording(): Disposable & { readonly sent: readonly Sent[] } {
 	const sent: Sent[] = [];
+	const { fetch } = globalThis;
+	globalThis.fetch = async (input, init) => {
+		const request = new Request(input, init);
+		const parameters =
+			request.method === "GET"
+				? searchParameters(new URL(request.url))
+				: ((await request.clone().json()) as Sent["parameters"]);
+		const response = await fetch(request);
+		const { method, headers } = request;
+		sent.push({ method, parameters, headers, status: response.status });
+		return response;
+	};
 	return {
 		sent,
-		async fetch(input, init) {
-			const request = new Request(input, init);
-			const parameters =
-				request.method === "GET"
-					? searchParameters(new URL(request.url))
-					: ((await request.clone().json()) as Sent["parameters"]);
-			const response = await fetch(request);
-			const { method, headers } = request;
-			sent.push({ method, parameters, headers, status: response.status });
-			return response;
+		[Symbol.dispose]() {
+			globalThis.fetch = fetch;
 		},
 	};
 }

@@ -4,26 +4,36 @@ import { gql } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { type DemoServer, serveDemo } from "./demo.ts";
 import { longBoard } from "./lists.ts";
+import type { UrqlModule } from "./modules.ts";
+import { type Pasted, paste } from "./pasted.ts";
 import { recording } from "./recording.ts";
-import { createClient } from "./urql/client.ts";
 import { allPins } from "./urql/pages.ts";
 
 describe("urql 5", () => {
 	let demo: DemoServer;
+	let project: Pasted;
+	let createClient: UrqlModule["createClient"];
+	let codeOf: UrqlModule["codeOf"];
 	before(async () => {
+		project = paste("urql");
+		({ createClient, codeOf } =
+			await project.load<UrqlModule>("src/client.ts"));
 		demo = await serveDemo();
 	});
-	after(() => demo?.[Symbol.asyncDispose]());
+	after(async () => {
+		await demo?.[Symbol.asyncDispose]();
+		project?.[Symbol.dispose]();
+	});
 
 	it("pages through a list by its cursors, each item once and in order", async () => {
-		const { fetch, sent } = recording();
-		const client = createClient({ url: demo.url, token: () => null, fetch });
+		const client = createClient({ url: demo.url, token: () => null });
 		const board = await longBoard(demo.url);
+		using recorded = recording();
 		assert.deepEqual(await allPins(client, board.id, 10), board.pins);
-		assert.equal(sent.length, Math.ceil(board.pins.length / 10));
+		assert.equal(recorded.sent.length, Math.ceil(board.pins.length / 10));
 		// Its cache has every page now.
 		assert.deepEqual(await allPins(client, board.id, 10), board.pins);
-		assert.equal(sent.length, Math.ceil(board.pins.length / 10));
+		assert.equal(recorded.sent.length, Math.ceil(board.pins.length / 10));
 	});
 
 	it("is the viewer its token names, and after a mutation asks again for what it changed", async () => {
@@ -53,7 +63,7 @@ describe("urql 5", () => {
 			{},
 		);
 		assert.deepEqual(data, { followUser: null });
-		assert.equal(error?.graphQLErrors[0]?.extensions.code, "UNAUTHENTICATED");
+		assert.equal(error && codeOf(error), "UNAUTHENTICATED");
 		assert.deepEqual(error?.graphQLErrors[0]?.path, ["followUser"]);
 		assert.equal(error?.networkError, undefined);
 	});
@@ -67,23 +77,22 @@ describe("urql 5", () => {
 			gql`query Viewer { viewer { id } }`,
 			{},
 		);
-		assert.equal(error?.graphQLErrors[0]?.extensions.code, "UNAUTHENTICATED");
+		assert.equal(error && codeOf(error), "UNAUTHENTICATED");
 		assert.equal(error?.response.status, 401);
 	});
 
 	it("sends an operation's text once to a server that does not know it, and from then on its hash", async () => {
 		const query = gql`query ByHashAlone { viewer { username } }`;
 		const visit = async () => {
-			const { fetch, sent } = recording();
+			using recorded = recording();
 			const client = createClient({
 				url: demo.url,
 				token: () => demo.token,
-				fetch,
 				exchanges: [persistedExchange({ preferGetForPersistedQueries: false })],
 			});
 			const { data } = await client.query(query, {});
 			assert.equal(data.viewer.username, "marigold_01");
-			return sent.map(({ method, parameters, status }) => ({
+			return recorded.sent.map(({ method, parameters, status }) => ({
 				method,
 				status,
 				text: "query" in parameters,

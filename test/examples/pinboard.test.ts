@@ -131,7 +131,7 @@ describe("the example app", { timeout: 120_000 }, () => {
 		await page.route(demo.url, (route) =>
 			route.fulfill({
 				json: {
-					data: null,
+					data: { likePin: null },
 					errors: [
 						{
 							message: "The shard is not available at the moment.",

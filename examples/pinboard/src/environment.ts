@@ -6,6 +6,7 @@ import {
 	RecordSource,
 	Store,
 } from "relay-runtime";
+import { patientFetch } from "./patientFetch.ts";
 import { RequestError } from "./requestError.ts";
 
 /** One viewer's store: another token is another environment. */
@@ -17,7 +18,7 @@ export function createEnvironment(options: {
 }): Environment {
 	const { url, token, onRefused } = options;
 	const send: FetchFunction = async (document, variables) => {
-		const response = await fetch(url, {
+		const response = await patientFetch(url, {
 			method: "POST",
 			headers: {
 				accept: "application/graphql-response+json",
@@ -32,9 +33,13 @@ export function createEnvironment(options: {
 			}),
 		});
 		const answer = (await response.json()) as Answer;
-		if (answer.data) return answer as GraphQLResponse;
-		if (response.status === 401) onRefused();
 		const [error] = answer.errors ?? [];
+		// A mutation that was not carried out is null, with an error beside it.
+		const refused =
+			document.operationKind === "mutation" &&
+			Object.values(answer.data ?? {}).includes(null);
+		if (answer.data && !refused) return answer as GraphQLResponse;
+		if (response.status === 401) onRefused();
 		throw new RequestError(
 			error?.message ?? `The server answered ${response.status}.`,
 			error?.extensions?.code ?? "UNKNOWN",

@@ -81,6 +81,24 @@ export const COUNT_PINS: TypedDocumentNode<
 	}
 `;
 
+export const PREVIEW_PINS: TypedDocumentNode<
+	{ board: { id: string; pins: Pick<Page<{ id: string }>, "edges"> } | null },
+	{ id: string }
+> = gql`
+	query PreviewPins($id: ID!) {
+		board(id: $id) {
+			id
+			pins(first: 2) @connection(key: "preview") {
+				edges {
+					node {
+						id
+					}
+				}
+			}
+		}
+	}
+`;
+
 export const LIKE_PIN: TypedDocumentNode<
 	{ likePin: { pin: { id: string; viewerLikes: boolean } } | null },
 	{ id: string }
