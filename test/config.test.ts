@@ -313,6 +313,12 @@ describe("readConfig", () => {
 		});
 	});
 
+	test("believes proxies by addresses and networks that are some", () => {
+		for (const given of ["1.2.3.4/99", "...", ":::", "fd00::/129", "1.2.3"]) {
+			assert.equal(faultsOf({ CORKBOARD_TRUST_PROXY: given }).length, 1, given);
+		}
+	});
+
 	test("refuses a topology together with an embedded folder", () => {
 		assert.deepEqual(
 			faultsOf({

@@ -2,9 +2,8 @@ import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping, ObjectType } from "../model/types.ts";
 import type { EdgeState, Effects, Transaction } from "../storage/port.ts";
 import { PRESENT, REMOVED } from "../storage/port.ts";
-import { withDeadline } from "../util/deadline.ts";
 import type { JsonObject } from "../util/json.ts";
-import { type OwedEdge, owedCaches, pay } from "./debts.ts";
+import { type OwedEdge, owedCaches, payNow } from "./debts.ts";
 import type { Store } from "./store.ts";
 
 /** What a transaction's `decide` answers: the value, and the debt it wrote, which is paid next. */
@@ -12,9 +11,6 @@ export interface Decided<T> {
 	readonly value: T;
 	readonly debt?: JsonObject | undefined;
 }
-
-/** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
-const PAY_DEADLINE_MS = 2_000;
 
 /**
  * A write's three steps: commit, bury what it changed, pay what it owes. The
@@ -38,11 +34,7 @@ export async function commit<T>(
 	if (debt !== null && result.debt !== undefined) {
 		const { caches: _, ...others } = result.debt;
 		const unpaid = { ...debt, debt: cleared ? others : result.debt };
-		try {
-			await withDeadline(pay(store, [unpaid]), PAY_DEADLINE_MS);
-		} catch {
-			// It stays owed, and the sweeper tells of what it cannot pay either.
-		}
+		await payNow(store, unpaid);
 	}
 	return { value: result.value, created };
 }

@@ -13,6 +13,7 @@ import {
 	REMOVED,
 	type Seen,
 } from "../storage/port.ts";
+import { withDeadline } from "../util/deadline.ts";
 import type { JsonObject } from "../util/json.ts";
 import { unwrap } from "./answers.ts";
 import { payClaims } from "./claims.ts";
@@ -21,6 +22,9 @@ import type { Claim } from "./names.ts";
 import { between, nextSequence, type Place } from "./sequences.ts";
 import { settleNames } from "./settle.ts";
 import { type Changed, listKey, type Store } from "./store.ts";
+
+/** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
+const PAY_DEADLINE_MS = 2_000;
 
 /**
  * What a transaction owes to other shards: one outbox row, committed with it,
@@ -80,6 +84,15 @@ export async function pay(
 ): Promise<void> {
 	const unpaid = await payTogether(store, rows);
 	for (const error of unpaid.values()) throw error;
+}
+
+/** Pay what a write that is done owes, if it can be done soon; else the sweeper does, and tells of what it cannot pay. */
+export async function payNow(store: Store, row: DebtRow): Promise<void> {
+	try {
+		await withDeadline(pay(store, [row]), PAY_DEADLINE_MS);
+	} catch {
+		// It stays owed: that is no failure of the write.
+	}
 }
 
 /**

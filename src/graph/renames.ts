@@ -4,7 +4,7 @@ import type { DebtRow } from "../storage/port.ts";
 import type { JsonObject } from "../util/json.ts";
 import { changeObject, notFound, typeNamed } from "./changes.ts";
 import { claimKeys } from "./claims.ts";
-import { pay, toDebt } from "./debts.ts";
+import { payNow, toDebt } from "./debts.ts";
 import { type Claim, claimsOf, newNonce } from "./names.ts";
 import { readStored } from "./readStored.ts";
 import type { Store } from "./store.ts";
@@ -35,7 +35,7 @@ export async function changeNamed(
 		if (won.includes(false)) throw taken();
 		await switchObject(store, id, change, claims);
 	} finally {
-		await pay(store, [owed]);
+		await payNow(store, owed);
 	}
 }
 

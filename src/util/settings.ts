@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 /** How the values of settings are spelled. Each reader answers undefined for what is not spelled so. */
 
 export function oneOf<T extends string>(
@@ -78,8 +80,14 @@ export function rate(
 }
 
 export function proxies(text: string): boolean | string | undefined {
-	const areAddresses = list(text).every((part) =>
-		/^[0-9a-f.:]*[.:][0-9a-f.:]*(?:\/[0-9]{1,3})?$/i.test(part),
-	);
-	return onOrOff(text) ?? (areAddresses ? text : undefined);
+	const areNetworks = list(text).every((part) => {
+		const [address = "", prefix, ...others] = part.split("/");
+		const bits = isIP(address) === 6 ? 128 : 32;
+		return (
+			isIP(address) !== 0 &&
+			others.length === 0 &&
+			(prefix === undefined || integer(prefix, 0, bits) !== undefined)
+		);
+	});
+	return onOrOff(text) ?? (areNetworks ? text : undefined);
 }

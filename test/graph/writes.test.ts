@@ -45,6 +45,7 @@ function isCode(code: string) {
 function failing(fails: {
 	transact?: (transaction: Transaction<unknown>) => "before" | "after" | null;
 	setLookups?: () => boolean;
+	settle?: () => boolean;
 }) {
 	const down = () => new CorkboardError("UNAVAILABLE", "down");
 	return (storage: Storage): Storage =>
@@ -64,6 +65,11 @@ function failing(fails: {
 						fails.setLookups?.()
 							? changes[0].map(down)
 							: target.setLookups(...changes);
+				}
+				if (name === "settle" && fails.settle?.()) {
+					return async () => {
+						throw down();
+					};
 				}
 				const value = Reflect.get(target, name, target);
 				return typeof value === "function" ? value.bind(target) : value;
@@ -507,6 +513,32 @@ describe("names", () => {
 			other,
 		]);
 		assert.deepEqual(await graph.storage.owed(0, 10), []);
+	});
+
+	it("of a rename that happened are no failure of it where what it owed cannot be settled yet", async () => {
+		let dead = false;
+		let renaming = false;
+		await using graph = await openEmbedded({
+			wrap: failing({
+				settle: () => dead,
+				// From the switch of the user's row on.
+				transact: ({ objects }) => {
+					if (renaming && objects !== undefined) dead = true;
+					return null;
+				},
+			}),
+		});
+		const { writes } = graph;
+		const id = await writes.create({ type: "User", data: { username: "old" } });
+		renaming = true;
+		await writes.modify(id, (data) => ({ ...data, username: "new" }));
+		assert.equal(dead, true);
+		const [user] = await createView(graph.cold(), null).objects([id]);
+		assert.equal((user as Node).data.username, "new");
+		dead = false;
+		renaming = false;
+		await sweep(graph.store, 0);
+		await writes.create({ type: "User", data: { username: "old" } });
 	});
 
 	it("claimed for a rename that never happened are given up by the sweeper", async () => {
