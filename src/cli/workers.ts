@@ -27,6 +27,8 @@ export async function serveWith(count: number, io: Io): Promise<number> {
 	const workers = new Set<Worker>();
 	let youngDeaths = 0;
 	let gaveUp = false;
+	/** Settled when no worker is to be started any more. */
+	const ending = Promise.withResolvers<void>();
 	const stopped = Promise.withResolvers<void>();
 
 	const start = () => {
@@ -43,17 +45,16 @@ export async function serveWith(count: number, io: Io): Promise<number> {
 			youngDeaths = performance.now() - born < YOUNG_MS ? youngDeaths + 1 : 0;
 			if (youngDeaths >= MOST_YOUNG_DEATHS) {
 				gaveUp = true;
-				for (const other of workers) other.process.kill("SIGTERM");
-				if (workers.size === 0) stopped.resolve();
+				ending.resolve();
 				return;
 			}
 			await sleep(RESTART_PAUSE_MS);
-			if (!interruption.aborted) start();
+			if (!interruption.aborted && !gaveUp) start();
 		});
 	};
 	for (let n = 0; n < count; n++) start();
 
-	await Promise.race([once(interruption, "abort"), stopped.promise]);
+	await Promise.race([once(interruption, "abort"), ending.promise]);
 	for (const worker of workers) worker.process.kill("SIGTERM");
 	const late = setTimeout(() => {
 		for (const worker of workers) worker.process.kill("SIGKILL");

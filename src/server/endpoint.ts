@@ -53,14 +53,13 @@ interface Visit {
 interface Handler {
 	readonly documents: Documents;
 	readonly handle: RouteHandlerMethod;
-	stop(): Promise<void>;
 }
 
 /** Put `/graphql` on `app`: GraphQL over HTTP, by Apollo's rules and then ours. */
 export async function serveGraphql(
 	app: FastifyInstance,
 	options: EndpointOptions,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<void> {
 	const { mode, page, operatorDocuments } = options;
 	const visits = new WeakMap<FastifyRequest, Visit>();
 
@@ -93,12 +92,13 @@ export async function serveGraphql(
 	): Promise<Handler> {
 		const apollo = createApollo({ ...options, documents, tellsSchema });
 		await apollo.start();
+		// Also where the app is closed because it could not listen.
+		app.addHook("onClose", () => apollo.stop());
 		return {
 			documents,
 			handle: fastifyApolloHandler<RequestContext>(apollo, {
 				context: contextOf,
 			}),
-			stop: () => apollo.stop(),
 		};
 	}
 
@@ -146,12 +146,6 @@ export async function serveGraphql(
 			);
 		},
 	});
-
-	return {
-		async stop() {
-			await Promise.all([forEveryone.stop(), forOperators?.stop()]);
-		},
-	};
 }
 
 /** A person who opened the address, rather than a program that takes anything. */

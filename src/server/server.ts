@@ -130,7 +130,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 					explain: mode === "development" || areAny(operators),
 					identify: identifyBy,
 				});
-	const graphql = await serveGraphql(app, {
+	await serveGraphql(app, {
 		...options,
 		identify: identifyBy,
 		page,
@@ -158,7 +158,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				await app.close();
 			} finally {
 				clearTimeout(cut);
-				await graphql.stop();
 			}
 		})();
 		return closed;
