@@ -2,6 +2,14 @@ import { CorkboardError } from "./errors.ts";
 import { type Id, parseId } from "./id/ids.ts";
 import { type Settings, settingsIn } from "./util/environment.ts";
 import {
+	LOG_FORMATS,
+	LOG_LEVELS,
+	type LogFormat,
+	type LogLevel,
+	logging,
+} from "./util/logSettings.ts";
+import {
+	headerName,
 	hosts,
 	integer,
 	keysUrl,
@@ -89,20 +97,6 @@ export type Store =
 			readonly demo: boolean;
 	  }
 	| { readonly kind: "topology"; readonly file: string };
-
-const LOG_LEVELS = [
-	"trace",
-	"debug",
-	"info",
-	"warn",
-	"error",
-	"fatal",
-	"silent",
-] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-const LOG_FORMATS = ["text", "json"] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** HS256 asks for a key as long as its hash (RFC 7518, 3.2). */
 export const SECRET_BYTES = 32;
@@ -215,12 +209,16 @@ export function readConfig(
 			origins,
 			[],
 		),
-		log: setting(
-			"CORKBOARD_LOG",
-			`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both with a comma between them`,
-			(text) => logging(text, mode),
-			{ level: "info", format: mode === "development" ? "text" : "json" },
-		),
+		log: {
+			level: "info",
+			format: mode === "development" ? "text" : "json",
+			...setting(
+				"CORKBOARD_LOG",
+				`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both with a comma between them`,
+				logging,
+				{},
+			),
+		},
 		trustProxy,
 		persistedDocuments,
 		// Behind a proxy that is not believed all clients have one address.
@@ -393,29 +391,8 @@ function httpOf(
 		requestIdHeader: setting(
 			"CORKBOARD_REQUEST_ID",
 			"off, or the name of a header like x-request-id",
-			(text) =>
-				text === "off"
-					? null
-					: /^[a-z][a-z0-9-]{0,63}$/i.test(text)
-						? text.toLowerCase()
-						: undefined,
+			headerName,
 			null,
 		),
 	};
-}
-
-function logging(text: string, mode: Config["mode"]) {
-	let level: LogLevel | undefined;
-	let format: LogFormat | undefined;
-	for (const word of list(text)) {
-		const asLevel = oneOf(LOG_LEVELS, word);
-		const asFormat = oneOf(LOG_FORMATS, word);
-		if (asLevel && !level) level = asLevel;
-		else if (asFormat && !format) format = asFormat;
-		else return undefined;
-	}
-	return {
-		level: level ?? "info",
-		format: format ?? (mode === "development" ? "text" : "json"),
-	} as const;
 }

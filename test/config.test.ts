@@ -190,7 +190,7 @@ describe("readConfig", () => {
 				'CORKBOARD_GRAPHIQL must be on or off but got: "true"',
 				'CORKBOARD_BUDGET must be off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute but got: "many"',
 				'CORKBOARD_CORS must be origins with commas between them, like https://example.com, or off but got: "https://example.com/path"',
-				'CORKBOARD_LOG must be a level (trace, debug, info, warn, error, fatal, silent), a format (text, json), or both with a comma between them but got: "info,debug"',
+				'CORKBOARD_LOG must be a level (fatal, error, warn, info, debug, trace, silent), a format (text, json), or both with a comma between them but got: "info,debug"',
 				'CORKBOARD_HTTP_STATUS must be audit or draft but got: "200"',
 				'CORKBOARD_HTTP_MAX_AGE must be seconds from 0 to 31536000 but got: "-1"',
 				'CORKBOARD_COMPRESSION must be on or off but got: "gzip"',

@@ -1,5 +1,4 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { type Config, readConfig } from "../config.ts";
@@ -94,12 +93,16 @@ async function openSource(
 ): Promise<{ readonly bytes: Readable; readonly totalBytes?: number }> {
 	if (file === "-") return { bytes: io.stdin };
 	try {
-		const found = await stat(file);
-		if (found.isDirectory()) throw new Error("a folder");
+		// Opened here, so that one that cannot be is refused here.
+		const handle = await open(file);
+		const found = await handle.stat();
+		if (found.isDirectory()) {
+			await handle.close();
+			throw new Error("a folder");
+		}
+		const bytes = handle.createReadStream();
 		// A pipe (`<(zcat …)`) has no length.
-		return found.isFile()
-			? { bytes: createReadStream(file), totalBytes: found.size }
-			: { bytes: createReadStream(file) };
+		return found.isFile() ? { bytes, totalBytes: found.size } : { bytes };
 	} catch (cause) {
 		const { code, message } = cause as NodeJS.ErrnoException;
 		throw new CorkboardError(

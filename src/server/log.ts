@@ -1,15 +1,5 @@
 import { type DestinationStream, type Logger, pino } from "pino";
-
-export const LOG_LEVELS = [
-	"fatal",
-	"error",
-	"warn",
-	"info",
-	"debug",
-	"trace",
-	"silent",
-] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LogFormat, LogLevel } from "../util/logSettings.ts";
 
 /**
  * The log: a JSON object a line, or a line of text for people. Both spell text
@@ -19,7 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  */
 export function createLog(options: {
 	readonly level: LogLevel;
-	readonly format: "json" | "text";
+	readonly format: LogFormat;
 	/** Standard output if not given. */
 	readonly destination?: DestinationStream;
 }): Logger {

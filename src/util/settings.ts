@@ -91,3 +91,9 @@ export function proxies(text: string): boolean | string | undefined {
 	});
 	return onOrOff(text) ?? (areNetworks ? text : undefined);
 }
+
+/** In lower case, as Node has them. */
+export function headerName(text: string): string | null | undefined {
+	if (text === "off") return null;
+	return /^[a-z][a-z0-9-]{0,63}$/i.test(text) ? text.toLowerCase() : undefined;
+}

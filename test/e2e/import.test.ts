@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
@@ -303,13 +305,18 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("of a file that is not there, or of a folder, is refused in a sentence (exit 1)", async () => {
+	it("of a file that is not there, of a folder, or of what cannot be opened, is refused in a sentence (exit 1)", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: join(folder.path, "data") };
 		const none = join(folder.path, "none.ndjson");
+		// It is there, and whoever may open anything may not open this.
+		const socket = join(folder.path, "socket");
+		const listening = createServer().listen(socket);
+		await once(listening, "listening");
 		for (const [file, why] of [
 			[none, "ENOENT"],
 			[folder.path, "a folder"],
+			[socket, "ENXIO"],
 		] as const) {
 			assert.deepEqual(await runProgram(["import", file], { env }), {
 				code: 1,
@@ -318,5 +325,6 @@ describe("import", () => {
 				err: `corkboard: expected a file to import but got: ${file} (${why})\n`,
 			});
 		}
+		listening.close();
 	});
 });

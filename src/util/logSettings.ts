@@ -1,0 +1,31 @@
+import { list, oneOf } from "./settings.ts";
+
+export const LOG_LEVELS = [
+	"fatal",
+	"error",
+	"warn",
+	"info",
+	"debug",
+	"trace",
+	"silent",
+] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_FORMATS = ["text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** A level, a format, or both with a comma between them; undefined for what is none. */
+export function logging(
+	text: string,
+): { readonly level?: LogLevel; readonly format?: LogFormat } | undefined {
+	let level: LogLevel | undefined;
+	let format: LogFormat | undefined;
+	for (const word of list(text)) {
+		const asLevel = oneOf(LOG_LEVELS, word);
+		const asFormat = oneOf(LOG_FORMATS, word);
+		if (asLevel && !level) level = asLevel;
+		else if (asFormat && !format) format = asFormat;
+		else return undefined;
+	}
+	return { ...(level && { level }), ...(format && { format }) };
+}
