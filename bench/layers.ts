@@ -10,7 +10,7 @@
  * HTTP, one operation at a time; medians over all users and rounds.
  */
 import { parse } from "graphql";
-import { openCorkboard } from "../src/cli/open.ts";
+import { openCorkboard } from "../src/app/openCorkboard.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { CHANNELS, type Statement } from "../src/diagnostics.ts";
 

@@ -20,12 +20,12 @@ describe("the check of imports", () => {
 		[
 			"graph/a.ts",
 			'import { run } from "../plan/run.ts";',
-			"imports ../plan/run.ts: up from graph (floor 5) to plan (floor 6)",
+			"imports ../plan/run.ts: up from graph (floor 4) to plan (floor 5)",
 		],
 		[
 			"plan/a.ts",
 			'import {\n\ttype Import,\n\timportLines,\n} from "../ops/import.ts";',
-			"imports ../ops/import.ts: plan and ops are on one floor, 6",
+			"imports ../ops/import.ts: plan and ops are on one floor, 5",
 		],
 		[
 			"model/a.ts",
@@ -35,7 +35,7 @@ describe("the check of imports", () => {
 		[
 			"storage/a.ts",
 			'export type A = import("../graph/types.ts").Graph;',
-			"imports ../graph/types.ts: up from storage (floor 4) to graph (floor 5)",
+			"imports ../graph/types.ts: up from storage (floor 3) to graph (floor 4)",
 		],
 		[
 			"id/a.ts",
@@ -45,7 +45,7 @@ describe("the check of imports", () => {
 		[
 			"server/a.ts",
 			'import "../cli/main.ts";',
-			"imports ../cli/main.ts: up from server (floor 8) to cli (floor 9)",
+			"imports ../cli/main.ts: up from server (floor 8) to cli (floor 10)",
 		],
 		[
 			"id/a.ts",
@@ -80,7 +80,7 @@ describe("the check of imports", () => {
 		[
 			"storage/a.ts",
 			'import { DatabaseSync } from "node:sqlite";',
-			"imports node:sqlite, which only sqlite may",
+			"imports node:sqlite, which only storage/sqlite/driver may",
 		],
 		[
 			"util/a.ts",

@@ -15,25 +15,25 @@ import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "graphql";
-import { createStore } from "../src/graph/createStore.ts";
-import { guardsOf } from "../src/graph/rules.ts";
-import { createView } from "../src/graph/view.ts";
-import { createWrites } from "../src/graph/writes.ts";
+import { resolvers } from "../src/domain/resolvers/all.ts";
+import { createView } from "../src/graph/read/view.ts";
+import { guardsOf } from "../src/graph/read/visibility.ts";
+import { createStore } from "../src/graph/store/createStore.ts";
+import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
-import { resolvers } from "../src/graphql/resolvers/all.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursors } from "../src/id/cursors.ts";
 import { type ReadModel, readModel } from "../src/model/read.ts";
 import type { SdlFile } from "../src/model/sdl.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import type { Resolvers } from "../src/plan/types.ts";
-import { openSqliteStorage } from "../src/storage/sqlite.ts";
+import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../src/topology/embedded.ts";
 import { theModel } from "./helpers/model.ts";
 import { COPIES, type Copies, update } from "./update.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const RESOLVERS = join(ROOT, "src/graphql/resolvers");
+const RESOLVERS = join(ROOT, "src/domain/resolvers");
 const page = readFileSync(join(ROOT, "docs/schema.md"), "utf8");
 
 function blocks(language: string): string[] {
@@ -134,7 +134,10 @@ describe("docs/schema.md", () => {
 	});
 
 	it("has the rule it shows in the form that rules have", () => {
-		const rules = readFileSync(join(ROOT, "src/graph/rules.ts"), "utf8");
+		const rules = readFileSync(
+			join(ROOT, "src/graph/read/visibility.ts"),
+			"utf8",
+		);
 		const [, rule] = /`Sticker: \{ ([^}]*) \}`/.exec(page) ?? [];
 		assert.ok(rule);
 		for (const [, key] of rule.matchAll(/(\w+):/g)) {

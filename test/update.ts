@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, findBreakingChanges } from "graphql";
-import { ownModel, SCHEMA_FOLDER } from "../src/cli/model.ts";
+import { ownModel, SCHEMA_FOLDER } from "../src/app/model.ts";
 import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
 import { printModel } from "../src/model/print.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";

@@ -1,17 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Corkboard } from "../app/openCorkboard.ts";
+import { userNamed } from "../app/users.ts";
 import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import { readQuery } from "../graphql/document.ts";
 import type { Id } from "../id/ids.ts";
 import { fieldReaders } from "../model/storedFields.ts";
-import { importLines } from "../ops/import.ts";
+import { importLines } from "../ops/import/importLines.ts";
 import type { Demo } from "../server/graphiql/serve.ts";
 import type { Io } from "./io.ts";
-import type { Corkboard } from "./open.ts";
 import { pace, showProgress } from "./progress.ts";
-import { userNamed } from "./users.ts";
 
 /** Beside the data: what became of the demo graph, so that a first start that was cut off is gone on with. */
 const NOTE = "demo";

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
+import type { Corkboard } from "../app/openCorkboard.ts";
+import type { Access } from "../app/openStore.ts";
 import type { Config } from "../config.ts";
-import type { Corkboard } from "./open.ts";
-import type { Access } from "./openStore.ts";
 
 /** What a command has of the process it runs in, so that a test can give it something else. */
 export interface Io {
@@ -46,7 +46,7 @@ export function processIo(): Io {
 		interruption: () => (interruption ??= onInterrupt()),
 		// Loaded when asked for: `id` and `--help` need not wait for the server's packages.
 		open: async (config, access) =>
-			(await import("./open.ts")).openCorkboard(config, access),
+			(await import("../app/openCorkboard.ts")).openCorkboard(config, access),
 	};
 }
 

@@ -20,17 +20,17 @@ export interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-	serve: () => import("./serve.ts"),
-	init: () => import("./init.ts"),
-	import: () => import("./import.ts"),
-	verify: () => import("./verify.ts"),
-	explain: () => import("./explain.ts"),
-	id: () => import("./id.ts"),
-	token: () => import("./token.ts"),
-	account: () => import("./account.ts"),
-	"schema print": () => import("./schema-print.ts"),
-	"documents check": () => import("./documents-check.ts"),
-	"topology check": () => import("./topology-check.ts"),
+	serve: () => import("./commands/serve.ts"),
+	init: () => import("./commands/init.ts"),
+	import: () => import("./commands/import.ts"),
+	verify: () => import("./commands/verify.ts"),
+	explain: () => import("./commands/explain.ts"),
+	id: () => import("./commands/id.ts"),
+	token: () => import("./commands/token.ts"),
+	account: () => import("./commands/account.ts"),
+	"schema print": () => import("./commands/schema-print.ts"),
+	"documents check": () => import("./commands/documents-check.ts"),
+	"topology check": () => import("./commands/topology-check.ts"),
 };
 
 /** The process's own start: what `launch.mjs` calls. */

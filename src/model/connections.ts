@@ -7,7 +7,7 @@ import {
 	isObjectType,
 } from "graphql";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults } from "./problems.ts";
 import type { FieldSource } from "./types.ts";
 
 /** Types that are parts of a page, by name, with the source of each of their fields. */

@@ -15,7 +15,7 @@ import {
 	isSpecifiedDirective,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
-import { caught, type Faults } from "./faults.ts";
+import { caught, type Faults } from "./problems.ts";
 import type { Lookup, MappingOrder } from "./types.ts";
 
 /** The whole set, as CONTRACT has it. Code reads the values by these types. */

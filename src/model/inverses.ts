@@ -1,6 +1,6 @@
 import { getNamedType } from "graphql";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults } from "./problems.ts";
 import type { Inverse, Mapping } from "./types.ts";
 
 /** A mapping of which it is not yet known how its inverse tells the same fact. */

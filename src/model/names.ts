@@ -1,6 +1,6 @@
 import type { ASTNode } from "graphql";
 import { MAX_TYPE } from "../id/ids.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults } from "./problems.ts";
 
 // Letters, digits and _ only: these names stand in SQL, in keys of caches and
 // in stored JSON. Tables stay short of MySQL's 64 characters, so that storage

@@ -8,9 +8,9 @@ import {
 import type { JsonValue } from "../util/json.ts";
 import type { PageTypes } from "./connections.ts";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
-import type { Faults } from "./faults.ts";
 import type { Names } from "./names.ts";
-import { faultOfValue } from "./storedValues.ts";
+import type { Faults } from "./problems.ts";
+import { faultOfValue } from "./typeChecks.ts";
 import type { Lookup, ObjectType, Reference, StoredField } from "./types.ts";
 
 interface ObjectReading {

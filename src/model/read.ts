@@ -8,11 +8,11 @@ import {
 	type DeclaredType,
 	readDirectives,
 } from "./directives.ts";
-import { Faults } from "./faults.ts";
 import { deepFreeze } from "./freeze.ts";
 import { type MappingDraft, readInverse } from "./inverses.ts";
 import { Names } from "./names.ts";
 import { keyOf, readObject } from "./objects.ts";
+import { Faults } from "./problems.ts";
 import { buildPublicSchema } from "./publicSchema.ts";
 import { parseSdl, type SdlFile } from "./sdl.ts";
 import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";

@@ -15,7 +15,7 @@ import {
 // Not in graphql's index, which has only `buildASTSchema` to check SDL, and
 // that throws all faults glued into one message without their places.
 import { validateSDL } from "graphql/validation/validate.js";
-import { caught, type Faults } from "./faults.ts";
+import { caught, type Faults } from "./problems.ts";
 
 export interface SdlFile {
 	readonly path: string;

@@ -4,9 +4,9 @@ import {
 	isObjectType,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
-import { fieldRules, type Rule } from "./fieldRules.ts";
 import { wholeSchema } from "./publicSchema.ts";
-import { faultOfValue } from "./storedValues.ts";
+import { faultOfValue } from "./typeChecks.ts";
+import { fieldRules, type Rule } from "./validators.ts";
 
 /** A value as it is stored, null where nothing is; or what is wrong with it, as `must be String! but got: 7`. */
 export type ReadField = (

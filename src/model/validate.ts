@@ -14,7 +14,7 @@ import {
 	isNode,
 	ownTypes,
 } from "./directives.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults } from "./problems.ts";
 
 type Types = ReadonlyMap<string, DeclaredType>;
 

@@ -14,7 +14,7 @@ import {
 	OperationTypeNode,
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import { isPrivateList } from "../graph/rules.ts";
+import { isPrivateList } from "../graph/read/visibility.ts";
 import { rootOf } from "../model/rootOf.ts";
 import type { FieldSource, Mapping, Model } from "../model/types.ts";
 import { collectFields, type Fragments } from "./collect.ts";

@@ -1,8 +1,6 @@
 import { CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
-import { type Answer, ITEM } from "./answer.ts";
-import { fail, type Place } from "./places.ts";
 import type {
 	LeafShape,
 	ObjectShape,
@@ -10,6 +8,8 @@ import type {
 	Selection,
 	Shape,
 } from "./plan.ts";
+import { type Answer, ITEM } from "./response.ts";
+import { fail, type Place } from "./resultNodes.ts";
 
 /**
  * What completing one field for all its parents leaves to be done: objects

@@ -1,6 +1,7 @@
 import type { GraphQLError } from "graphql";
 import type { CacheLayer, Statement } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
+import type { Price } from "./cost.ts";
 import {
 	type ExplainedWrite,
 	explainedWrite,
@@ -16,7 +17,6 @@ import {
 } from "./failures.ts";
 import type { Bound } from "./inputs.ts";
 import type { Step } from "./plan.ts";
-import type { Price } from "./price.ts";
 import type { StepTrace, Tracer } from "./run.ts";
 
 /** An operation with what each of its steps did: plain data. */

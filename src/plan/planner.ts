@@ -2,6 +2,7 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
+import { type Guards, overLimit, type Price, priceOf } from "./cost.ts";
 import { requestError } from "./errors.ts";
 import {
 	accountOf,
@@ -12,10 +13,9 @@ import {
 } from "./explain.ts";
 import type { Bound } from "./inputs.ts";
 import { createPlans, type Operation } from "./plans.ts";
-import { type Guards, overLimit, type Price, priceOf } from "./price.ts";
 import { type Ran, run, type Tracer } from "./run.ts";
-import { type Surveyed, survey } from "./survey.ts";
 import type { Resolvers } from "./types.ts";
+import { type Surveyed, survey } from "./worstCaseCost.ts";
 
 export interface PlannerOptions<Context> {
 	/** What clients see, its scalars able to serialize. */

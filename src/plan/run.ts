@@ -3,7 +3,6 @@ import type { Call, Trace } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
-import { type Answer, checkSize, errorsOf, newAnswer, tell } from "./answer.ts";
 import {
 	type Completing,
 	complete,
@@ -13,7 +12,6 @@ import {
 } from "./complete.ts";
 import { type Bound, inputOf } from "./inputs.ts";
 import { introspect } from "./introspect.ts";
-import { fail, nullAt, type Place } from "./places.ts";
 import {
 	innermost,
 	type ObjectShape,
@@ -21,6 +19,14 @@ import {
 	type Selection,
 	type Step,
 } from "./plan.ts";
+import {
+	type Answer,
+	checkSize,
+	errorsOf,
+	newAnswer,
+	tell,
+} from "./response.ts";
+import { fail, nullAt, type Place } from "./resultNodes.ts";
 
 export interface RunOptions<Context> {
 	readonly schema: GraphQLSchema;

@@ -2,24 +2,24 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import type { Execute } from "./apollo.ts";
-import type { Budget } from "./budget.ts";
+import { type Identity, identify, type Users } from "./auth/identity.ts";
+import { areAny, NO_OPERATORS, type Operators } from "./auth/operators.ts";
+import type { Tokens } from "./auth/tokens.ts";
 import { createDocuments, type Documents } from "./documents/store.ts";
-import { serveGraphql } from "./endpoint.ts";
 import {
 	type Demo,
 	type GraphiqlFor,
 	serveGraphiql,
 } from "./graphiql/serve.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
-import { serveHealth } from "./health.ts";
-import { createHttp, type HttpLimits } from "./http.ts";
-import { type Identity, identify, type Users } from "./identity.ts";
-import { areAny, NO_OPERATORS, type Operators } from "./operators.ts";
-import type { DependsOnViewer } from "./outcome.ts";
-import type { HttpStatus } from "./status.ts";
-import type { RateLimit } from "./throttle.ts";
-import type { Tokens } from "./tokens.ts";
+import type { Execute } from "./graphql/apollo.ts";
+import { serveGraphql } from "./graphql/endpoint.ts";
+import type { DependsOnViewer } from "./graphql/outcome.ts";
+import { serveHealth } from "./http/health.ts";
+import { createHttp, type HttpLimits } from "./http/http.ts";
+import type { HttpStatus } from "./http/status.ts";
+import type { Budget } from "./limits/budget.ts";
+import type { RateLimit } from "./limits/rateLimit.ts";
 
 export interface ServerOptions {
 	/** The public schema: validation and introspection. */

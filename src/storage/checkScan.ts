@@ -1,4 +1,4 @@
-import type { Scan } from "./port.ts";
+import type { Scan } from "./storage.ts";
 
 /** What a scan may ask: a position that is no integer would find nothing, and a limit below 0 is none at all in SQLite. */
 export function checkScan({ limit, after, before }: Scan): void {

@@ -10,7 +10,7 @@ import {
 	REMOVED,
 	type Seen,
 	type Transaction,
-} from "./port.ts";
+} from "./storage.ts";
 
 /**
  * The rules of a transaction that hold on every kind of shard, as pure

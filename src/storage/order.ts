@@ -1,5 +1,5 @@
 import type { Mapping } from "../model/types.ts";
-import type { Edge, Position } from "./port.ts";
+import type { Edge, Position } from "./storage.ts";
 
 /**
  * Whether a list runs from high sequences to low ones. Lists ordered by

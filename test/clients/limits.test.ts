@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { gql } from "@apollo/client";
 import { patientFetch } from "../../examples/pinboard/src/patientFetch.ts";
-import { createRateLimit } from "../../src/server/throttle.ts";
+import { createRateLimit } from "../../src/server/limits/rateLimit.ts";
 import { startToy, type Toy } from "../helpers/toyServer.ts";
 import type {
 	ApolloModule,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { openCorkboard } from "../../src/cli/open.ts";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config.ts";
 import { readQuery } from "../../src/graphql/document.ts";
 

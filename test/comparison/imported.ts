@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Corkboard, openCorkboard } from "../../src/cli/open.ts";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config.ts";
 import { fieldReaders } from "../../src/model/storedFields.ts";
-import { importLines } from "../../src/ops/import.ts";
+import { importLines } from "../../src/ops/import/importLines.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type Expectation, readFile } from "./expected.ts";
 import { generatedGraph } from "./graph.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse, validate } from "graphql";
-import { ownModel } from "../../src/cli/model.ts";
+import { ownModel } from "../../src/app/model.ts";
 import { type DemoLine, demoGraph } from "../../src/demo/graph.ts";
 import { DEMO_USERNAME } from "../../src/demo/people.ts";
 import { DEMO_QUERY } from "../../src/demo/query.ts";

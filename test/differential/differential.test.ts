@@ -3,9 +3,9 @@ import { randomInt } from "node:crypto";
 import { after, before, describe, it, mock } from "node:test";
 import { type Random, seededRandom } from "../../src/demo/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import type { Store } from "../../src/graph/store.ts";
+import type { Store } from "../../src/graph/store/store.ts";
 import { type Id, parseId, unpackId } from "../../src/id/ids.ts";
-import type { Storage } from "../../src/storage/port.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { theModel } from "../helpers/model.ts";
 import { difference } from "./compare.ts";
 import {

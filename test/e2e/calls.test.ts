@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
-import { type Corkboard, openCorkboard } from "../../src/cli/open.ts";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
 import { callsOf } from "../helpers/embedded.ts";

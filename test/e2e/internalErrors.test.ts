@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Storage } from "../../src/storage/port.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
 const WORDS = "Cannot read properties of undefined (reading 'hunter2')";

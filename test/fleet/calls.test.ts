@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
-import { type Corkboard, openCorkboard } from "../../src/cli/open.ts";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import {
 	type CacheCall,

@@ -5,10 +5,10 @@ import {
 	createConnection,
 	type RowDataPacket,
 } from "mysql2/promise";
-import { sweep } from "../../src/graph/sweeper.ts";
+import { sweep } from "../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { verify } from "../../src/ops/verify.ts";
-import { PRESENT } from "../../src/storage/port.ts";
+import { verify } from "../../src/ops/verify/verify.ts";
+import { PRESENT } from "../../src/storage/storage.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makeUser } from "./subjects.ts";

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { seededRandom } from "../../src/demo/random.ts";
 import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
-import { verify } from "../../src/ops/verify.ts";
+import { verify } from "../../src/ops/verify/verify.ts";
 import {
 	judge,
 	operations,

@@ -3,15 +3,18 @@ import { openMemcached } from "../../src/cache/memcached.ts";
 import { openRedis } from "../../src/cache/redis.ts";
 import type { SharedCache } from "../../src/cache/shared.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import { createStore } from "../../src/graph/createStore.ts";
-import type { Head, Store } from "../../src/graph/store.ts";
-import { createView, type View } from "../../src/graph/view.ts";
-import { createWrites } from "../../src/graph/writes.ts";
+import { createView, type View } from "../../src/graph/read/view.ts";
+import { createStore } from "../../src/graph/store/createStore.ts";
+import type { Head, Store } from "../../src/graph/store/store.ts";
+import { createWrites } from "../../src/graph/write/writes.ts";
 import { createCursors } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
-import { type MysqlLimits, openMysqlStorage } from "../../src/storage/mysql.ts";
-import type { Storage } from "../../src/storage/port.ts";
+import {
+	type MysqlLimits,
+	openMysqlStorage,
+} from "../../src/storage/mysql/mysqlStorage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { theModel } from "../helpers/model.ts";
@@ -105,7 +108,7 @@ export interface ProcessOptions {
 	};
 }
 
-/** What one process of the program opens, wired as src/cli/openStore.ts does, with steps to hold it at. */
+/** What one process of the program opens, wired as src/app/openStore.ts does, with steps to hold it at. */
 export interface Process extends AsyncDisposable {
 	readonly store: Store;
 	readonly storage: Storage;

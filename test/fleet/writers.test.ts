@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { pay } from "../../src/graph/debts.ts";
-import { sweep } from "../../src/graph/sweeper.ts";
+import { pay } from "../../src/graph/outbox/delivery.ts";
+import { sweep } from "../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { PRESENT, REMOVED } from "../../src/storage/port.ts";
+import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
 import { BrokenLink } from "../helpers/brokenLink.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";

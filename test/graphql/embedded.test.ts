@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { resolvers } from "../../src/domain/resolvers/all.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import { createView } from "../../src/graph/view.ts";
-import { createWrites } from "../../src/graph/writes.ts";
-import { resolvers } from "../../src/graphql/resolvers/all.ts";
+import { createView } from "../../src/graph/read/view.ts";
+import { createWrites } from "../../src/graph/write/writes.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { rootOf } from "../../src/model/rootOf.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";

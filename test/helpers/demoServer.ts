@@ -1,4 +1,4 @@
-import { openCorkboard } from "../../src/cli/open.ts";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { command } from "../cli/captured.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 

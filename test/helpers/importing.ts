@@ -6,7 +6,7 @@ import {
 	type ImportOptions,
 	type ImportReport,
 	importLines,
-} from "../../src/ops/import.ts";
+} from "../../src/ops/import/importLines.ts";
 import type { Embedded } from "./embedded.ts";
 import { openEmbedded } from "./embedded.ts";
 import { theModel } from "./model.ts";

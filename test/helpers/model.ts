@@ -1,4 +1,4 @@
-import { resolvers } from "../../src/graphql/resolvers/all.ts";
+import { resolvers } from "../../src/domain/resolvers/all.ts";
 import { loadModel, type ReadModel } from "../../src/model/read.ts";
 
 let read: ReadModel | undefined;

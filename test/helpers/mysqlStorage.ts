@@ -1,7 +1,10 @@
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { type MysqlLimits, openMysqlStorage } from "../../src/storage/mysql.ts";
-import type { Storage } from "../../src/storage/port.ts";
+import {
+	type MysqlLimits,
+	openMysqlStorage,
+} from "../../src/storage/mysql/mysqlStorage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Topology } from "../../src/topology/types.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "../suites/storage.ts";

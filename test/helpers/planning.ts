@@ -1,6 +1,6 @@
 import { buildSchema, type DocumentNode, parse, validate } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import type { Guard } from "../../src/graph/rules.ts";
+import type { Guard } from "../../src/graph/read/visibility.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { resolvers } from "../../src/domain/resolvers/all.ts";
 import { CorkboardError, type ErrorCode } from "../../src/errors.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
-import { resolvers } from "../../src/graphql/resolvers/all.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { MemoryGraph } from "./memoryGraph.ts";
 import { theModel } from "./model.ts";

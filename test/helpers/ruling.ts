@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Rule } from "../../src/model/fieldRules.ts";
+import type { Rule } from "../../src/model/validators.ts";
 import { quoted } from "../../src/util/quoted.ts";
 
 /** A value as it is stored. */

@@ -11,7 +11,7 @@ import {
 	PRESENT,
 	REMOVED,
 	type Storage,
-} from "../../src/storage/port.ts";
+} from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
 /** Short ways to bring a storage into the state a test is about, all through the port. */

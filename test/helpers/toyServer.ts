@@ -1,14 +1,14 @@
 import { buildSchema, execute, GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { Execute, Operation } from "../../src/server/apollo.ts";
+import { createTokens } from "../../src/server/auth/tokens.ts";
+import type { Execute, Operation } from "../../src/server/graphql/apollo.ts";
 import { createLog } from "../../src/server/log.ts";
 import {
 	type Server,
 	type ServerOptions,
 	startServer,
 } from "../../src/server/server.ts";
-import { createTokens } from "../../src/server/tokens.ts";
 
 export const ADA = "241294492511762325" as Id;
 export const GONE = "241294492511762326" as Id;

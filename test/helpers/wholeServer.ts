@@ -1,8 +1,8 @@
-import { openCorkboard } from "../../src/cli/open.ts";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/server/log.ts";
 import { startServer } from "../../src/server/server.ts";
-import type { Storage } from "../../src/storage/port.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 export interface WholeServer extends AsyncDisposable {

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { buildSchema, findBreakingChanges, parse, visit } from "graphql";
-import { ownModel } from "../../src/cli/model.ts";
+import { ownModel } from "../../src/app/model.ts";
 import { printModel } from "../../src/model/print.ts";
 import { printPublicSchema } from "../../src/model/publicSchema.ts";
 import { COPIES, type Copies, update } from "../update.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { ownModel } from "../../src/cli/model.ts";
+import { ownModel } from "../../src/app/model.ts";
 import {
 	compareLock,
 	EMPTY_LOCK,

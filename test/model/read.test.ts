@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { ownModel } from "../../src/cli/model.ts";
+import { ownModel } from "../../src/app/model.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { fold } from "../../src/model/fold.ts";
 import { rootOf } from "../../src/model/rootOf.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { SCHEMA_FOLDER } from "../../src/cli/model.ts";
+import { SCHEMA_FOLDER } from "../../src/app/model.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { loadModel, readModel } from "../../src/model/read.ts";
 import { faultsOf, RESOLVED, readSmall } from "./smallModel.ts";

@@ -6,10 +6,16 @@ import { needsServers } from "./servers.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 it("a test needs servers if its imports lead to them, however far", () => {
-	assert.equal(needsServers(ROOT, "test/storage/mysql.test.ts"), true);
+	assert.equal(
+		needsServers(ROOT, "test/storage/mysql/mysqlStorage.test.ts"),
+		true,
+	);
 	assert.equal(needsServers(ROOT, "test/services/redis.test.ts"), true);
 	assert.equal(needsServers(ROOT, "test/cache/memcached.test.ts"), true);
-	assert.equal(needsServers(ROOT, "test/storage/sqlite.test.ts"), false);
-	assert.equal(needsServers(ROOT, "test/graph/pages.test.ts"), false);
+	assert.equal(
+		needsServers(ROOT, "test/storage/sqlite/sqliteStorage.test.ts"),
+		false,
+	);
+	assert.equal(needsServers(ROOT, "test/graph/read/pages.test.ts"), false);
 	assert.equal(needsServers(ROOT, "test/e2e/graphiql.test.ts"), false);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
-import { openSqliteStorage } from "../../src/storage/sqlite.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../../src/topology/embedded.ts";
 import { theModel } from "../helpers/model.ts";
 

@@ -5,11 +5,11 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { openMysqlStorage } from "../../src/storage/mysql.ts";
+import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	createSwitchingStorage,
 	type SwitchingStorage,
-} from "../../src/storage/switching.ts";
+} from "../../src/storage/reloadableStorage.ts";
 import { generationOf } from "../../src/topology/ranges.ts";
 import { watchTopology } from "../../src/topology/watch.ts";
 import { ask } from "../helpers/mysqlStorage.ts";

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { PRESENT, type Storage } from "../../src/storage/port.ts";
+import { PRESENT, type Storage } from "../../src/storage/storage.ts";
 import { BrokenLink } from "../helpers/brokenLink.ts";
 import { ask, openMysql } from "../helpers/mysqlStorage.ts";
 import { shapes } from "../helpers/shapes.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { REMOVED } from "../../src/storage/port.ts";
+import { REMOVED } from "../../src/storage/storage.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { shapes } from "../helpers/shapes.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";

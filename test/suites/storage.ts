@@ -1,5 +1,5 @@
 import { describe } from "node:test";
-import type { Storage } from "../../src/storage/port.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { initTests } from "./storageInit.ts";
 import { lookupTests } from "./storageLookups.ts";
 import { objectTests } from "./storageObjects.ts";

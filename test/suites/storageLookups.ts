@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import type { LookupChange } from "../../src/storage/port.ts";
+import type { LookupChange } from "../../src/storage/storage.ts";
 import { heard } from "../helpers/heard.ts";
 import { user } from "../helpers/storageModel.ts";
 import { codes } from "../helpers/storing.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { CHANNELS } from "../../src/diagnostics.ts";
-import type { DebtKey, Storage } from "../../src/storage/port.ts";
+import type { DebtKey, Storage } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { heard } from "../helpers/heard.ts";
 import { pin } from "../helpers/storageModel.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PRESENT, REMOVED } from "../../src/storage/port.ts";
+import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
 import { board, MAPPINGS, pin } from "../helpers/storageModel.ts";
 import { edge, listOf, setEdges } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PRESENT, type Transaction } from "../../src/storage/port.ts";
+import { PRESENT, type Transaction } from "../../src/storage/storage.ts";
 import {
 	board,
 	comment,

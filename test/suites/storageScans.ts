@@ -10,7 +10,7 @@ import {
 	REMOVED,
 	type Scan,
 	type Storage,
-} from "../../src/storage/port.ts";
+} from "../../src/storage/storage.ts";
 import { heard } from "../helpers/heard.ts";
 import {
 	board,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { PRESENT } from "../../src/storage/port.ts";
+import { PRESENT } from "../../src/storage/storage.ts";
 import { heard } from "../helpers/heard.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good } from "../helpers/storing.ts";

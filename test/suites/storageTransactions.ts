@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CHANNELS } from "../../src/diagnostics.ts";
-import { PRESENT, REMOVED, type Seen } from "../../src/storage/port.ts";
+import { PRESENT, REMOVED, type Seen } from "../../src/storage/storage.ts";
 import { heard } from "../helpers/heard.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, edge, listOf, setEdges, toggle } from "../helpers/storing.ts";

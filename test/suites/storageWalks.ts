@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { REMOVED } from "../../src/storage/port.ts";
+import { REMOVED } from "../../src/storage/storage.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import {
 	batchesOf,

@@ -1,5 +1,5 @@
 import { type Id, parseId } from "../../id/ids.ts";
-import { expected, faulty, type Rule, slug } from "../../model/fieldRules.ts";
+import { expected, faulty, type Rule, slug } from "../../model/validators.ts";
 
 /** Rules of what inputs hold besides the fields of objects, which are in model/fieldRules.ts. */
 

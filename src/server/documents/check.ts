@@ -10,10 +10,10 @@ import {
 	validate,
 	visit,
 } from "graphql";
+import { overLimit } from "../../plan/cost.ts";
 import type { Planner } from "../../plan/planner.ts";
-import { overLimit } from "../../plan/price.ts";
-import type { Surveyed } from "../../plan/survey.ts";
-import { MAX_TOKENS } from "../maxTokens.ts";
+import type { Surveyed } from "../../plan/worstCaseCost.ts";
+import { MAX_TOKENS } from "../limits/maxTokens.ts";
 import { type FileDocument, parseDocumentFile } from "./format.ts";
 
 /** A document that is good: it parses, is valid and never costs more than the limit. */

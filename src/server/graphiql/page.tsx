@@ -2,7 +2,7 @@
 import "./workers.ts";
 import { GraphiQL, type GraphiQLProps } from "graphiql";
 import { createRoot } from "react-dom/client";
-import { EXPLAIN_HEADER } from "../explaining.ts";
+import { EXPLAIN_HEADER } from "../graphql/explaining.ts";
 import type { PageConfig, PageExample } from "./config.ts";
 import { isExplainOpen, keepAccount, shownTab } from "./explain/accounts.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";

@@ -1,7 +1,7 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { refuse } from "../http.ts";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../auth/identity.ts";
+import { refuse } from "../http/http.ts";
 import { type Bundle, bundleGraphiql } from "./bundle.ts";
 import type { PageConfig, PageExample } from "./config.ts";
 import { serveSignIn } from "./signIn.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CorkboardError } from "../../errors.ts";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../auth/identity.ts";
 import type { Page } from "./serve.ts";
 
 export const SIGN_IN_PATH = "/graphiql/sign-in";

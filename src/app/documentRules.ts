@@ -1,0 +1,21 @@
+import { resolvers } from "../domain/resolvers/all.ts";
+import { guardsOf } from "../graph/read/visibility.ts";
+import { applyScalars } from "../graphql/scalars.ts";
+import { createPlanner } from "../plan/planner.ts";
+import type { DocumentRules } from "../server/documents/check.ts";
+import { ownModel } from "./model.ts";
+
+/** What a server holds documents against, where no store is open. */
+export function documentRules(maxPrice: number): DocumentRules {
+	const { model, schema } = ownModel();
+	applyScalars(schema);
+	const planner = createPlanner({
+		schema,
+		model,
+		resolvers,
+		maxPrice,
+		maxPlans: 1,
+		guards: (type) => guardsOf(model, type),
+	});
+	return { schema, planner, maxPrice };
+}

@@ -1,0 +1,139 @@
+import type { Config } from "../config.ts";
+import { resolvers } from "../domain/resolvers/all.ts";
+import { graceOf, Sweeper, sweep } from "../graph/outbox/outboxWorker.ts";
+import { createTally, NO_TALLY } from "../graph/read/costTally.ts";
+import { createView, type View } from "../graph/read/view.ts";
+import { guardsOf, isVisible } from "../graph/read/visibility.ts";
+import type { Store } from "../graph/store/store.ts";
+import { createWrites } from "../graph/write/writes.ts";
+import type { RequestContext } from "../graphql/context.ts";
+import { applyScalars } from "../graphql/scalars.ts";
+import { createCursors } from "../id/cursors.ts";
+import type { Id } from "../id/ids.ts";
+import type { ReadModel } from "../model/read.ts";
+import type { Model } from "../model/types.ts";
+import { createPlanner, type Planner } from "../plan/planner.ts";
+import {
+	createJwksTokens,
+	createTokens,
+	type Tokens,
+} from "../server/auth/tokens.ts";
+import type { Execute } from "../server/graphql/apollo.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Topology } from "../topology/types.ts";
+import { embeddedSecret } from "./embeddedSecret.ts";
+import { ownModel } from "./model.ts";
+import { type Access, openStore, takeFolders } from "./openStore.ts";
+import { topologyOf } from "./topology.ts";
+
+/** The whole program but its HTTP, opened from its settings. */
+export interface Corkboard extends AsyncDisposable {
+	readonly config: Config;
+	readonly model: Model;
+	/** What clients see. */
+	readonly schema: ReadModel["schema"];
+	readonly topology: Topology;
+	readonly storage: Storage;
+	readonly store: Store;
+	readonly planner: Planner<RequestContext>;
+	readonly tokens: Tokens;
+	/** A new request's view and what resolvers are given. */
+	request(viewer: Id | null): RequestContext;
+	readonly execute: Execute;
+	/** Whether this id names a user who may be a viewer. */
+	isUser(id: Id): Promise<boolean>;
+	/** The user linked to this account of whoever else signs tokens. */
+	userOf(account: string): Promise<Id | null>;
+}
+
+const MAX_PLANS = 1_000;
+/** Tokens given out by `createUser` and `token` live this long. Seconds. */
+const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
+
+export async function openCorkboard(
+	config: Config,
+	access: Access,
+): Promise<Corkboard> {
+	await using opened = new AsyncDisposableStack();
+	const { model, schema } = ownModel();
+	applyScalars(schema);
+	const topology = topologyOf(config);
+	takeFolders(topology, access, opened);
+	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
+	const { jwks, claims, operators } = config.identity;
+	const tokens =
+		jwks === null
+			? createTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
+			: createJwksTokens(jwks, claims, operators.claims);
+	const store = await openStore(
+		config,
+		access,
+		{ model, topology, cursors: createCursors(secret) },
+		opened,
+	);
+	if (access === "own") {
+		await sweep(store, graceOf(store));
+		opened.use(new Sweeper(store));
+	}
+	const planner = createPlanner<RequestContext>({
+		schema,
+		model,
+		resolvers,
+		maxPrice: config.maxPrice,
+		maxPlans: MAX_PLANS,
+		guards: (type) => guardsOf(model, type),
+	});
+
+	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
+		return {
+			graph,
+			writes: (call) => createWrites(store, graph.forget, call),
+			viewer,
+			signToken: tokens.signs ? tokens.sign : async () => null,
+			now: () => new Date(),
+		};
+	};
+	const request = (viewer: Id | null) =>
+		contextOf(viewer, createView(store, viewer));
+	const hostOf = (shard: number) => store.storage.hostOf(shard);
+	const resources = opened.move();
+	return {
+		config,
+		model,
+		schema,
+		topology,
+		storage: store.storage,
+		store,
+		planner,
+		tokens,
+		request,
+		async execute({ viewer, explain, meter, ...operation }) {
+			const tally = meter.isRunning ? createTally(model) : NO_TALLY;
+			const graph = createView(store, viewer, tally);
+			const executed = await planner.execute({
+				...operation,
+				context: contextOf(viewer, graph),
+				admit: meter.admit,
+				...(explain ? { explain: { hostOf } } : {}),
+			});
+			meter.read(tally.read);
+			return executed;
+		},
+		async isUser(id) {
+			const [user] = await store.objects([id]);
+			if (user instanceof Error) throw user;
+			return user?.type === "User" && isVisible(user, id);
+		},
+		async userOf(account) {
+			const [row] = await store.lookups([{ name: "account", key: account }]);
+			if (row instanceof Error) throw row;
+			return row?.id ?? null;
+		},
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+function dataFolder({ store }: Config): string {
+	if (store.kind === "embedded") return store.folder;
+	throw new TypeError("expected a secret with a topology, as config demands");
+}

@@ -1,0 +1,43 @@
+import { openTexts } from "../cache/texts.ts";
+import type { Config } from "../config.ts";
+import { openDocumentFiles } from "../server/documents/files.ts";
+import { createDocuments, type Documents } from "../server/documents/store.ts";
+import type { Corkboard } from "./openCorkboard.ts";
+
+type Log = Parameters<typeof openDocumentFiles>[0]["log"] &
+	Parameters<typeof createDocuments>[0]["log"];
+
+export interface OpenedDocuments {
+	readonly documents: Documents;
+	/** For operators: any may run, and none of theirs is counted as unknown. */
+	readonly operatorDocuments: Documents;
+}
+
+/** The documents a server knows: parsed, valid and planned before anyone asks; `resources` closes what they come from. */
+export async function openDocuments(
+	config: Config,
+	{ schema, planner }: Pick<Corkboard, "schema" | "planner">,
+	log: Log,
+	resources: AsyncDisposableStack,
+): Promise<OpenedDocuments> {
+	const { mode, files: paths } = config.persistedDocuments;
+	const files =
+		mode === "off"
+			? null
+			: resources.use(
+					await openDocumentFiles({
+						paths,
+						rules: { schema, planner, maxPrice: config.maxPrice },
+						prepare: ({ document }) => planner.prepare(document),
+						log,
+					}),
+				);
+	const shared =
+		config.redis === null || mode === "strict"
+			? null
+			: resources.use(openTexts({ url: config.redis }));
+	return {
+		documents: createDocuments({ mode, files, shared, log }),
+		operatorDocuments: createDocuments({ mode: "off", files, shared, log }),
+	};
+}

@@ -1,0 +1,197 @@
+import { openChannel } from "../cache/channel.ts";
+import { openMemcached } from "../cache/memcached.ts";
+import { openRedis } from "../cache/redis.ts";
+import type { Config } from "../config.ts";
+import { CorkboardError } from "../errors.ts";
+import { createStore } from "../graph/store/createStore.ts";
+import type { Shared, Store } from "../graph/store/store.ts";
+import type { Cursors } from "../id/cursors.ts";
+import type { Model } from "../model/types.ts";
+import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
+import {
+	createSwitchingStorage,
+	type SwitchingStorage,
+} from "../storage/reloadableStorage.ts";
+import { ownFolder } from "../storage/sqlite/driver/folderLock.ts";
+import { holdsData } from "../storage/sqlite/driver/holdsData.ts";
+import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import type { Storage } from "../storage/storage.ts";
+import { parseHostUrl } from "../topology/hostUrl.ts";
+import { generationOf } from "../topology/ranges.ts";
+import type { Topology } from "../topology/types.ts";
+import { watchTopology } from "../topology/watch.ts";
+
+/**
+ * How the data is held:
+ *
+ * - `own`: to be written. An embedded folder then is this process's alone, and
+ *   what is missing in it is made.
+ * - `read`: beside those that write. Nothing is kept in memory, which their
+ *   writes would not reach.
+ */
+export type Access = "own" | "read";
+
+/** In-process cache. Bytes, about. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** The shards of a topology, with the caches in front of them; `resources` closes them. */
+export async function openStore(
+	config: Config,
+	access: Access,
+	given: {
+		readonly model: Model;
+		readonly topology: Topology;
+		readonly cursors: Cursors;
+	},
+	resources: AsyncDisposableStack,
+): Promise<Store> {
+	const { storage, current, follow } = await openStorage(
+		config,
+		access,
+		given,
+		resources,
+	);
+	const shared = openShared(config, current, resources);
+	// Without a channel nobody tells this process what others write.
+	const isTold = storage.isOwnedAlone || config.redis !== null;
+	const store = createStore({
+		model: given.model,
+		storage,
+		cursors: given.cursors,
+		cacheBytes: access === "own" && isTold ? CACHE_BYTES : 0,
+		...(shared !== null && { shared: shared.shared }),
+	});
+	if (access === "own") {
+		shared?.listen(store);
+		follow(store);
+	}
+	return store;
+}
+
+interface Opened {
+	readonly storage: Storage;
+	/** The topology in use. */
+	readonly current: () => Topology;
+	/** From now on edits of the topology file are taken up. */
+	readonly follow: (store: Store) => void;
+}
+
+/** Before anything is made or read in the folders of an embedded topology. */
+export function takeFolders(
+	topology: Topology,
+	access: Access,
+	resources: AsyncDisposableStack,
+): void {
+	for (const folder of foldersOf(topology)) {
+		if (access === "own") resources.use(ownFolder(folder));
+		else if (!holdsData(folder)) throw noData(folder);
+	}
+}
+
+async function openStorage(
+	config: Config,
+	access: Access,
+	{ model, topology }: { readonly model: Model; readonly topology: Topology },
+	resources: AsyncDisposableStack,
+): Promise<Opened> {
+	if (foldersOf(topology).size === 0) {
+		const storage = resources.use(
+			await createSwitchingStorage(
+				(version) =>
+					openMysqlStorage({
+						model,
+						topology: version,
+						readOnly: access === "read",
+					}),
+				topology,
+			),
+		);
+		return {
+			storage,
+			current: () => storage.topology,
+			follow: (store) => followFile(config, storage, store, resources),
+		};
+	}
+	const storage = resources.use(
+		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
+	);
+	if (access === "own") await storage.init();
+	// A folder's owner cannot hand it over while it lives: its map is read once.
+	return { storage, current: () => topology, follow: () => {} };
+}
+
+function followFile(
+	{ store: from }: Config,
+	storage: SwitchingStorage,
+	store: Store,
+	resources: AsyncDisposableStack,
+): void {
+	if (from.kind !== "topology") return;
+	resources.use(
+		watchTopology(from.file, {
+			keptAt: `${from.file}.kept`,
+			async onChange(topology) {
+				await storage.adopt(topology);
+				// What was read from a primary that lost its part is not the new one's.
+				store.forgetAll();
+			},
+		}),
+	);
+}
+
+/** The layers that processes share; null where there are none. */
+function openShared(
+	config: Config,
+	current: () => Topology,
+	resources: AsyncDisposableStack,
+): { readonly shared: Shared; listen(store: Store): void } | null {
+	const { memcached, redis } = config;
+	if (memcached.length === 0 && redis === null) return null;
+	const objects =
+		memcached.length === 0
+			? null
+			: resources.use(openMemcached({ hosts: memcached }));
+	const heads =
+		redis === null ? null : resources.use(openRedis({ url: redis }));
+	let listener: Store | undefined;
+	const channel =
+		redis === null
+			? null
+			: resources.use(
+					openChannel({
+						url: redis,
+						onKeys: (keys) => listener?.heard(keys),
+						onLost: () => listener?.bypass(true),
+						onRestored: () => listener?.bypass(false),
+					}),
+				);
+	return {
+		shared: {
+			objects,
+			heads,
+			publish: (keys) => void channel?.publish(keys),
+			generationOf: (shard) => generationOf(current(), shard),
+		},
+		listen(store) {
+			listener = store;
+			// The channel begins lost, and may have said so before anyone listened.
+			if (channel !== null) store.bypass(true);
+		},
+	};
+}
+
+function foldersOf({ shards, lookups }: Topology): ReadonlySet<string> {
+	return new Set(
+		[...shards, ...lookups].flatMap(({ primary }) => {
+			const url = parseHostUrl(primary);
+			return url?.scheme === "sqlite" ? [url.folder] : [];
+		}),
+	);
+}
+
+function noData(folder: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		`expected a data folder made by serve, init or import but got: ${folder}, which holds no data`,
+	);
+}

@@ -1,0 +1,30 @@
+import { CorkboardError } from "../errors.ts";
+import { type Id, parseId } from "../id/ids.ts";
+import type { Corkboard } from "./openCorkboard.ts";
+
+/** The user who is called that, or has that id: a username may be all digits, so names go first. */
+export async function activeUser(
+	corkboard: Corkboard,
+	nameOrId: string,
+): Promise<Id> {
+	const named = await userNamed(corkboard, nameOrId);
+	if (named) return named;
+	const id = parseId(nameOrId);
+	const isId = id !== "malformed" && id !== "reserved";
+	if (isId && (await corkboard.isUser(id))) return id;
+	throw new CorkboardError(
+		"NOT_FOUND",
+		`expected the username or id of a user but got: ${JSON.stringify(nameOrId)}`,
+	);
+}
+
+export async function userNamed(
+	{ model, request, isUser }: Corkboard,
+	username: string,
+): Promise<Id | null> {
+	const lookup = model.lookups.get("username");
+	if (!lookup) throw new TypeError("the schema has no lookup username");
+	const [id = null] = await request(null).graph.lookup(lookup, [username]);
+	if (id instanceof Error) throw id;
+	return id !== null && (await isUser(id)) ? id : null;
+}

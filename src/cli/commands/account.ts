@@ -1,0 +1,100 @@
+import type { Corkboard } from "../../app/openCorkboard.ts";
+import { readConfig } from "../../config.ts";
+import { changed, type Fields } from "../../domain/resolvers/stored.ts";
+import { CorkboardError } from "../../errors.ts";
+import { isLiving } from "../../graph/read/visibility.ts";
+import { type Id, parseId } from "../../id/ids.ts";
+import { MAX_ACCOUNT } from "../../model/validators.ts";
+import { type Arguments, type Usage, UsageError } from "../arguments.ts";
+import type { Io } from "../io.ts";
+
+export const usage: Usage = {
+	about:
+		"Links a user to an account of another service, closes it, opens it again.",
+	operands: ["USER"],
+	options: {
+		link: {
+			value: "ACCOUNT",
+			about: "the subject of the tokens that make this user the viewer",
+		},
+		unlink: { about: "no token of another service is this user's any more" },
+		close: {
+			about:
+				"as deactivateUser: invisible, with all that is theirs, and no viewer",
+		},
+		reopen: { about: "take that back" },
+	},
+	more: "USER is a username or an id, of a closed account too. An embedded folder has to be free: stop its server first.",
+};
+
+export async function run(given: Arguments, io: Io): Promise<number> {
+	const [name = ""] = given.operands;
+	const changes = changesOf(given);
+	await using corkboard = await io.open(readConfig(io.env), "own");
+	const user = await anyUser(corkboard, name);
+	try {
+		await corkboard
+			.request(null)
+			.writes()
+			.modify(user, (data) => changed(corkboard.model, "User", data, changes));
+	} catch (thrown) {
+		if (thrown instanceof CorkboardError && thrown.code === "CONFLICT") {
+			throw new CorkboardError(
+				"CONFLICT",
+				`expected an account that is nobody's but got: ${JSON.stringify(changes.account)}, which is linked to another user`,
+				{ cause: thrown },
+			);
+		}
+		throw thrown;
+	}
+	io.out(user);
+	return 0;
+}
+
+function changesOf({ options }: Arguments): Fields {
+	const { link, unlink, close, reopen } = options;
+	const both = (one: unknown, other: unknown) =>
+		one !== undefined && other !== undefined;
+	if (both(link, unlink) || both(close, reopen)) {
+		throw new UsageError(
+			"expected one of --link and --unlink, and one of --close and --reopen, but got both",
+		);
+	}
+	if ([link, unlink, close, reopen].every((one) => one === undefined)) {
+		throw new UsageError(
+			"expected --link ACCOUNT, --unlink, --close or --reopen but got: none",
+		);
+	}
+	if (link !== undefined && (link === "" || link.length > MAX_ACCOUNT)) {
+		throw new UsageError(
+			`expected an account of 1 to ${MAX_ACCOUNT} characters but got: ${link.length}`,
+		);
+	}
+	return {
+		...(link !== undefined && { account: link }),
+		...(unlink !== undefined && { account: null }),
+		...(close !== undefined && { deactivatedAt: new Date().toISOString() }),
+		...(reopen !== undefined && { deactivatedAt: null }),
+	};
+}
+
+/** Also one whose account is closed. Names go first: a username may be all digits. */
+async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
+	const [row] = await store.lookups([
+		{ name: "username", key: nameOrId.toLowerCase() },
+	]);
+	if (row instanceof Error) throw row;
+	const parsed = parseId(nameOrId);
+	const id =
+		row?.id ??
+		(parsed === "malformed" || parsed === "reserved" ? null : parsed);
+	const [node] = id === null ? [] : await store.objects([id]);
+	if (node instanceof Error) throw node;
+	if (node?.type !== "User" || !isLiving(node)) {
+		throw new CorkboardError(
+			"NOT_FOUND",
+			`expected the username or id of a user but got: ${JSON.stringify(nameOrId)}`,
+		);
+	}
+	return node.id;
+}

@@ -1,0 +1,62 @@
+import { documentRules } from "../../app/documentRules.ts";
+import { readConfig } from "../../config.ts";
+import type { Surveyed } from "../../plan/worstCaseCost.ts";
+import { checkDocumentFiles, refusal } from "../../server/documents/files.ts";
+import { type Arguments, columns, type Usage } from "../arguments.ts";
+import type { Io } from "../io.ts";
+
+export const usage: Usage = {
+	about:
+		"Checks files of persisted documents as a server of all of them would, and says what each operation may cost.",
+	operands: ["FILE…"],
+	options: {},
+	more: "A FILE is Apollo's manifest, or Relay's object of texts by id. The price is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_PRICE is the limit; no data is read. Every fault is told, and the exit code is then 1.",
+};
+
+export async function run({ operands }: Arguments, io: Io): Promise<number> {
+	const { maxPrice } = readConfig(io.env, { secret: "unneeded" });
+	const rules = documentRules(maxPrice);
+	const { files, faults } = await checkDocumentFiles(operands, rules);
+	for (const { path, operations } of files) {
+		const rows = operations
+			.toSorted((a, b) => b.price.total - a.price.total)
+			.map((operation) => described(operation, maxPrice));
+		io.out(
+			[`${path}: ${count(rows.length, "operation")}`, ...columns(rows)].join(
+				"\n",
+			),
+		);
+	}
+	if (faults.length > 0) throw refusal(faults);
+	return 0;
+}
+
+function described(
+	{ kind, name, price, plan }: Surveyed,
+	maxPrice: number,
+): readonly [string, string] {
+	const steps = plan?.steps ?? [];
+	const kinds = (["call", "scan", "fetch"] as const).map((step) =>
+		count(steps.filter(({ kind }) => kind === step).length, step),
+	);
+	const [costliest] = price.fields;
+	return [
+		`${kind} ${name ?? "(unnamed)"}`,
+		[
+			`price ${price.total} of ${maxPrice}`,
+			kinds.join(" "),
+			...(costliest ? [`most at ${costliest.path} (${costliest.price})`] : []),
+		].join("; "),
+	];
+}
+
+const PLURALS = {
+	operation: "operations",
+	call: "calls",
+	scan: "scans",
+	fetch: "fetches",
+};
+
+function count(number: number, noun: keyof typeof PLURALS): string {
+	return `${number} ${number === 1 ? noun : PLURALS[noun]}`;
+}

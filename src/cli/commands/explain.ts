@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { activeUser } from "../../app/users.ts";
+import { readConfig } from "../../config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { readQuery } from "../../graphql/document.ts";
+import { printExplain } from "../../plan/print.ts";
+import { type Arguments, type Usage, UsageError } from "../arguments.ts";
+import type { Io } from "../io.ts";
+
+export const usage: Usage = {
+	about:
+		"Runs a query and shows its plan: price, scans and fetches, shards, cache answers, time.",
+	operands: ["FILE|-"],
+	options: {
+		variables: {
+			value: "JSON|@FILE",
+			about: "the query's variables, or the file they are in",
+		},
+		as: { value: "USER", about: "the viewer, by username or id" },
+	},
+};
+
+export async function run(given: Arguments, io: Io): Promise<number> {
+	const [file = "-"] = given.operands;
+	const config = readConfig(io.env);
+	const source = file === "-" ? await text(io.stdin) : await content(file);
+	const variables = await readVariables(given.options.variables);
+	await using corkboard = await io.open(config, "read");
+	const document = readQuery(corkboard.schema, source, file);
+	const { as } = given.options;
+	const viewer = as === undefined ? null : await activeUser(corkboard, as);
+	const explained = await corkboard.planner.explain({
+		document,
+		variables,
+		context: corkboard.request(viewer),
+		hostOf: (shard) => corkboard.storage.hostOf(shard),
+	});
+	if ("steps" in explained) {
+		io.out(printExplain(explained));
+		return 0;
+	}
+	throw new CorkboardError(
+		"BAD_USER_INPUT",
+		explained.map(({ message }) => message).join("\n"),
+	);
+}
+
+async function readVariables(
+	given: string | undefined,
+): Promise<Readonly<Record<string, unknown>>> {
+	if (given === undefined) return {};
+	const json = given.startsWith("@") ? await content(given.slice(1)) : given;
+	let variables: unknown;
+	try {
+		variables = JSON.parse(json);
+	} catch {
+		variables = undefined;
+	}
+	if (
+		typeof variables !== "object" ||
+		variables === null ||
+		Array.isArray(variables)
+	) {
+		throw new UsageError(
+			`expected --variables to be a JSON object, or @FILE with one, but got: ${given}`,
+		);
+	}
+	return variables as Readonly<Record<string, unknown>>;
+}
+
+async function content(file: string): Promise<string> {
+	try {
+		return await readFile(file, "utf8");
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_DATA",
+			`expected a file that can be read but got: ${file} (${(cause as NodeJS.ErrnoException).code})`,
+			{ cause },
+		);
+	}
+}

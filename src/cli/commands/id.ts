@@ -1,0 +1,51 @@
+import { ownModel } from "../../app/model.ts";
+import { topologyOf } from "../../app/topology.ts";
+import { readConfig } from "../../config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { parseId, unpackId } from "../../id/ids.ts";
+import { hostOf } from "../../topology/ranges.ts";
+import { type Arguments, columns, type Usage } from "../arguments.ts";
+import type { Io } from "../io.ts";
+
+export const usage: Usage = {
+	about: "Says what an id names and where that lives.",
+	operands: ["ID"],
+	options: {},
+};
+
+export async function run(given: Arguments, io: Io): Promise<number> {
+	const [text = ""] = given.operands;
+	const id = parseId(text);
+	if (id === "malformed") {
+		throw new CorkboardError(
+			"BAD_USER_INPUT",
+			`expected an id, a decimal number of at most 64 bits without leading zeros, but got: ${JSON.stringify(text)}`,
+		);
+	}
+	if (id === "reserved") {
+		throw new CorkboardError(
+			"BAD_USER_INPUT",
+			`${text} names nothing: the two top bits of an id are zero, and those of this number are not`,
+		);
+	}
+	const { shard, type, local } = unpackId(id);
+	const { model } = ownModel();
+	const object = model.objectsByNumber.get(type);
+	const topology = topologyOf(readConfig(io.env, { secret: "unneeded" }));
+	const host = hostOf(topology, shard);
+	const database = `db${String(shard).padStart(5, "0")}`;
+	const rows: (readonly [string, string])[] = [
+		["id", id],
+		["shard", String(shard)],
+		["type", `${type} (${object?.name ?? "no type of the schema"})`],
+		["local id", String(local)],
+		["table", object ? `${database}.${object.table}` : "none"],
+		["host", host ?? `none: no range of the topology covers shard ${shard}`],
+	];
+	io.out(
+		columns(rows)
+			.map((line) => line.trimStart())
+			.join("\n"),
+	);
+	return 0;
+}

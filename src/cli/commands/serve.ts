@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { logNews } from "../../app/logEvents.ts";
+import type { Corkboard } from "../../app/openCorkboard.ts";
+import { openDocuments } from "../../app/openDocuments.ts";
+import { topologyOf } from "../../app/topology.ts";
+import { openRedisBuckets } from "../../cache/redisBuckets.ts";
+import { type Config, readConfig } from "../../config.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Shared } from "../../server/limits/buckets.ts";
+import { createBudget } from "../../server/limits/budget.ts";
+import { createRateLimit } from "../../server/limits/rateLimit.ts";
+import { createLog } from "../../server/log.ts";
+import { startServer } from "../../server/server.ts";
+import { parseHostUrl } from "../../topology/hostUrl.ts";
+import type { Topology } from "../../topology/types.ts";
+import { type Arguments, type Usage, UsageError } from "../arguments.ts";
+import { welcome } from "../banner.ts";
+import { checkAll } from "../checkAll.ts";
+import { demoIn } from "../demo.ts";
+import type { Io } from "../io.ts";
+import { isWorker, serveWith } from "../workers.ts";
+
+export const usage: Usage = {
+	about: "Serves the graph at /graphql until it is interrupted.",
+	operands: [],
+	options: {
+		workers: { value: "N", about: "processes that serve; 1 if not given" },
+		check: {
+			about:
+				"hold settings, schema, shard map and the tables of every shard against each other, and serve nothing",
+		},
+	},
+};
+
+export async function run(given: Arguments, io: Io): Promise<number> {
+	const config = readConfig(io.env);
+	const workers = workersOf(given.options.workers, config);
+	if (given.options.check !== undefined) return checkAll(config, io);
+	if (workers > 1) return serveWith(workers, io);
+	const interruption = io.interruption();
+	const log = createLog(config.log);
+	using _news = logNews(log);
+	await using corkboard = await io.open(config, "own");
+	const { store } = config;
+	const demo =
+		store.kind === "embedded" && store.demo
+			? await demoIn(corkboard, store.folder, io)
+			: undefined;
+	if (interruption.aborted) return 0;
+	// A token for everybody who looks is for machines of one's own.
+	const shown = demo && config.mode === "development" ? { demo } : {};
+	await using resources = new AsyncDisposableStack();
+	const opened = await openDocuments(config, corkboard, log, resources);
+	const { spending } = config;
+	const { rateLimit } = config.http;
+	const shared = sharedBuckets(config, resources);
+	await using server = await startServer({
+		schema: corkboard.schema,
+		execute: corkboard.execute,
+		isUser: corkboard.isUser,
+		userOf: corkboard.userOf,
+		tokens: corkboard.tokens,
+		operators: config.identity.operators,
+		mode: config.mode,
+		graphiql: config.graphiql,
+		host: config.host,
+		port: config.port,
+		cors: config.cors,
+		trustProxy: config.trustProxy,
+		...shown,
+		...opened,
+		dependsOnViewer: corkboard.planner.dependsOnViewer,
+		httpStatus: config.http.status,
+		httpMaxAge: config.http.maxAge,
+		compression: config.http.compression,
+		rateLimit: rateLimit && createRateLimit(rateLimit, shared),
+		requestIdHeader: config.http.requestIdHeader,
+		budget: spending && createBudget(spending, shared),
+		log,
+		ready: () => canRead(corkboard),
+	});
+	if (config.mode === "development" && !isWorker()) {
+		io.out(
+			welcome({
+				url: server.url,
+				graphiql: config.graphiql === "everyone",
+				folder: store.kind === "embedded" ? store.folder : null,
+				...shown,
+			}),
+		);
+	}
+	if (!interruption.aborted) await once(interruption, "abort");
+	return 0;
+}
+
+/** Counts of all processes where there is a Redis, each its own otherwise. */
+function sharedBuckets(
+	{ spending, http, redis }: Config,
+	resources: AsyncDisposableStack,
+): Shared | null {
+	const isCounting = spending !== null || http.rateLimit !== null;
+	return redis !== null && isCounting
+		? resources.use(openRedisBuckets({ url: redis }))
+		: null;
+}
+
+/** Asked for a name that nobody can have. */
+async function canRead({ storage }: Corkboard): Promise<boolean> {
+	const [answer] = await storage.lookups([{ name: "username", key: "" }]);
+	return !(answer instanceof Error);
+}
+
+/** How many processes are to serve; 1 for one of them itself. */
+function workersOf(text: string | undefined, config: Config): number {
+	if (text === undefined || isWorker()) return 1;
+	if (!/^[1-9][0-9]{0,3}$/.test(text)) {
+		throw new UsageError(
+			`expected --workers to be a number from 1 to 9999 but got: ${text}`,
+		);
+	}
+	const workers = Number(text);
+	if (workers > 1 && holdsSqlite(topologyOf(config))) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			`--workers must be 1 with an embedded data folder but got: ${text}; one process owns the folder, as its cache would not hear of what another writes`,
+		);
+	}
+	return workers;
+}
+
+function holdsSqlite({ shards, lookups }: Topology): boolean {
+	return [...shards, ...lookups].some(
+		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
+	);
+}

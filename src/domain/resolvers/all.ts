@@ -1,0 +1,18 @@
+import type { RequestContext } from "../../graphql/context.ts";
+import type { Resolvers } from "../../plan/types.ts";
+import { boardResolvers } from "./boards.ts";
+import { commentResolvers } from "./comments.ts";
+import { interestResolvers } from "./interests.ts";
+import { pinResolvers } from "./pins.ts";
+import { queryResolvers } from "./query.ts";
+import { userResolvers } from "./users.ts";
+
+/** All behaviour there is. Every other field of the schema is derived from the model. */
+export const resolvers: Resolvers<RequestContext> = new Map([
+	...queryResolvers,
+	...userResolvers,
+	...boardResolvers,
+	...pinResolvers,
+	...commentResolvers,
+	...interestResolvers,
+]);

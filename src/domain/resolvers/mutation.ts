@@ -1,0 +1,104 @@
+import type { Call } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Graph, Writes } from "../../graph/types.ts";
+import type { RequestContext } from "../../graphql/context.ts";
+import {
+	type Input,
+	readInput,
+	requestOf,
+	type Shape,
+} from "../../graphql/input/read.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Fault } from "../../model/validators.ts";
+import type { BatchResolver } from "../../plan/types.ts";
+import type { JsonObject, JsonValue } from "../../util/json.ts";
+import { type Arguments, rootField } from "./rootField.ts";
+
+/** What a mutation works with, its viewer and its input checked. */
+export interface Change {
+	readonly graph: Graph;
+	readonly writes: Writes;
+	readonly viewer: Id;
+	readonly now: Date;
+	readonly call: Call;
+}
+
+interface Definition<S extends Shape> {
+	/** As in the SDL: errors and idempotency keys are told apart by it. */
+	readonly name: string;
+	readonly input: S;
+	/** Faults of fields that depend on each other. */
+	together?(given: Readonly<Record<string, unknown>>): readonly Fault[];
+	/** Objects and edges it reads itself. */
+	reads(given: Readonly<Record<string, unknown>>): number;
+	/** Objects its payload names; 1 if absent. */
+	readonly yields?: number;
+}
+
+/** A mutation that needs a viewer. Its payload's objects are given as ids. */
+export function mutation<S extends Shape>(
+	definition: Definition<S>,
+	apply: (input: Input<S>, change: Change) => Promise<JsonObject>,
+): BatchResolver<RequestContext> {
+	return openMutation(definition, (input, context, call) => {
+		if (context.viewer === null) throw unauthenticated(definition.name);
+		return apply(input(), {
+			graph: context.graph,
+			writes: context.writes(call),
+			viewer: context.viewer,
+			now: context.now(),
+			call,
+		});
+	});
+}
+
+/** A mutation for everyone. The input is a function because whoever may not ask at all is told no more than that. */
+export function openMutation<S extends Shape>(
+	definition: Definition<S>,
+	apply: (
+		input: () => Input<S>,
+		context: RequestContext,
+		call: Call,
+	) => Promise<JsonObject>,
+): BatchResolver<RequestContext> {
+	const { name, input: shape, together = () => [] } = definition;
+	return rootField({
+		price: (args) => definition.reads(given(args)),
+		yields: () => definition.yields ?? 1,
+		dependsOnViewer: true,
+		answer: (args, context, call) =>
+			apply(() => readInput(name, shape, given(args), together), context, call),
+	});
+}
+
+/** The part of `Writes.create` that makes a repeated request the same request. The key's scope is one mutation of one viewer. */
+export function idempotency(
+	mutationName: string,
+	owner: Id | "anonymous",
+	input: Readonly<Record<string, JsonValue | undefined>> & {
+		readonly idempotencyKey: string | null | undefined;
+	},
+): Pick<Parameters<Writes["create"]>[0], "idempotency"> {
+	const key = input.idempotencyKey;
+	if (key === null || key === undefined) return {};
+	return {
+		idempotency: {
+			scope: `${mutationName}:${owner}`,
+			key,
+			request: requestOf(input),
+		},
+	};
+}
+
+function given(args: Arguments): Readonly<Record<string, unknown>> {
+	return typeof args.input === "object" && args.input !== null
+		? { ...args.input }
+		: {};
+}
+
+function unauthenticated(name: string): CorkboardError {
+	return new CorkboardError(
+		"UNAUTHENTICATED",
+		`${name}: expected a request with a viewer's token but got an anonymous one.`,
+	);
+}

@@ -1,0 +1,139 @@
+import type { RequestContext } from "../../graphql/context.ts";
+import { optional, required } from "../../graphql/input/read.ts";
+import { id, idempotencyKey, slugs } from "../../graphql/input/rules.ts";
+import { fieldRules } from "../../model/validators.ts";
+import type { Resolvers } from "../../plan/types.ts";
+import { setsEdge } from "./edgeMutations.ts";
+import { filePin, interestsOf } from "./filing.ts";
+import { onViewersList } from "./membership.ts";
+import { movePin } from "./movePin.ts";
+import { idempotency, mutation } from "./mutation.ts";
+import { changed, fieldOf, stored } from "./stored.ts";
+import { both, owned, visible } from "./visible.ts";
+
+const createPin = mutation(
+	{
+		name: "createPin",
+		input: {
+			boardId: required(id),
+			details: optional(fieldRules["Pin.details"]),
+			link: optional(fieldRules["Pin.link"]),
+			image: optional(fieldRules["Pin.image"]),
+			interests: optional(slugs),
+			idempotencyKey: optional(idempotencyKey),
+		},
+		// The board, and for each interest whether it is listed.
+		reads: ({ interests }) =>
+			1 + (Array.isArray(interests) ? interests.length : 0),
+	},
+	async (input, change) => {
+		const board = await owned(change, "Board", input.boardId);
+		const interests = await interestsOf(input.interests ?? [], change);
+		const pin = await change.writes.create({
+			type: "Pin",
+			data: stored(change.graph.model, "Pin", {
+				details: input.details,
+				link: input.link,
+				image: input.image,
+				createdAt: change.now.toISOString(),
+				board: board.id,
+				owner: change.viewer,
+			}),
+			...idempotency("createPin", change.viewer, input),
+		});
+		await filePin(pin, interests, change);
+		return { pin };
+	},
+);
+
+const repin = mutation(
+	{
+		name: "repin",
+		input: {
+			pinId: required(id),
+			boardId: required(id),
+			details: optional(fieldRules["Pin.details"]),
+			idempotencyKey: optional(idempotencyKey),
+		},
+		reads: () => 2,
+	},
+	async (input, change) => {
+		const { model } = change.graph;
+		const [origin, board] = await both(
+			visible(change, "Pin", input.pinId),
+			owned(change, "Board", input.boardId),
+		);
+		return {
+			pin: await change.writes.create({
+				type: "Pin",
+				data: stored(model, "Pin", {
+					// Blank is null, and null is not given.
+					details: input.details ?? fieldOf(model, origin, "details"),
+					link: fieldOf(model, origin, "link"),
+					image: fieldOf(model, origin, "image"),
+					createdAt: change.now.toISOString(),
+					board: board.id,
+					owner: change.viewer,
+					origin: origin.id,
+				}),
+				...idempotency("repin", change.viewer, input),
+			}),
+		};
+	},
+);
+
+const updatePin = mutation(
+	{
+		name: "updatePin",
+		input: {
+			id: required(id),
+			details: optional(fieldRules["Pin.details"]),
+			link: optional(fieldRules["Pin.link"]),
+			image: optional(fieldRules["Pin.image"]),
+		},
+		reads: () => 1,
+	},
+	async ({ id: given, ...fields }, change) => {
+		const pin = await owned(change, "Pin", given);
+		await change.writes.modify(pin.id, (data) =>
+			changed(change.graph.model, "Pin", data, fields),
+		);
+		return { pin: pin.id };
+	},
+);
+
+const deletePin = mutation(
+	{
+		name: "deletePin",
+		input: { id: required(id) },
+		reads: () => 1,
+		yields: 0,
+	},
+	async (input, change) => {
+		const pin = await owned(change, "Pin", input.id);
+		await change.writes.remove(pin.id);
+		return { deletedId: pin.id };
+	},
+);
+
+export const pinResolvers: Resolvers<RequestContext> = new Map([
+	["Mutation.createPin", createPin],
+	["Mutation.repin", repin],
+	["Mutation.updatePin", updatePin],
+	["Mutation.movePin", movePin],
+	["Mutation.deletePin", deletePin],
+	[
+		"Mutation.likePin",
+		setsEdge({ name: "likePin", mapping: "likePin", to: "Pin", present: true }),
+	],
+	[
+		"Mutation.unlikePin",
+		setsEdge({
+			name: "unlikePin",
+			mapping: "likePin",
+			to: "Pin",
+			present: false,
+		}),
+	],
+	["Pin.viewerLikes", onViewersList("likePin")],
+]);

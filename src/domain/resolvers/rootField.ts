@@ -1,0 +1,31 @@
+import type { Call } from "../../diagnostics.ts";
+import { asCorkboardError } from "../../errors.ts";
+import type { RequestContext } from "../../graphql/context.ts";
+import type { BatchResolver } from "../../plan/types.ts";
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** A field of Query or Mutation: it has one parent, and what it throws is that one's error. */
+export function rootField(field: {
+	/** Edges and objects read by the field itself. A lookup is neither: it costs nothing. */
+	price(args: Arguments): number;
+	/** How many objects the answer may name; 1 if absent. */
+	yields?(args: Arguments): number;
+	readonly dependsOnViewer: boolean;
+	answer(args: Arguments, context: RequestContext, call: Call): unknown;
+}): BatchResolver<RequestContext> {
+	return {
+		price: field.price,
+		yields: field.yields ?? (() => 1),
+		dependsOnViewer: field.dependsOnViewer,
+		async resolve({ parents, args, context, call }) {
+			let answer: unknown;
+			try {
+				answer = await field.answer(args, context, call);
+			} catch (thrown) {
+				answer = asCorkboardError(thrown);
+			}
+			return parents.map(() => answer);
+		},
+	};
+}

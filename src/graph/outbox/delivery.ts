@@ -1,0 +1,328 @@
+import { CorkboardError } from "../../errors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import {
+	type DebtKey,
+	type DebtRow,
+	type Edge,
+	type EdgeKey,
+	type EdgeState,
+	type Effects,
+	type ListKey,
+	PRESENT,
+	REMOVED,
+	type Seen,
+} from "../../storage/storage.ts";
+import { withDeadline } from "../../util/deadline.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { distinctLists, topsOf } from "../store/lastSequences.ts";
+import { type Changed, listKey, type Store } from "../store/store.ts";
+import { unwrap } from "../store/unwrap.ts";
+import { settleNames } from "../write/activation.ts";
+import type { Claim } from "../write/naturalKeys.ts";
+import { payClaims } from "../write/reservations.ts";
+import { between, nextSequence, type Place } from "../write/sequences.ts";
+
+/** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
+const PAY_DEADLINE_MS = 2_000;
+
+/**
+ * What a transaction owes to other shards: one outbox row, committed with it,
+ * gone when all of it was acknowledged (PROTOCOLS §2). Paying is idempotent:
+ * edges are applied by version, names by compare-and-set, so paying twice, late
+ * or out of order is harmless, and anyone may pay.
+ */
+export interface Debt {
+	/** Edges of lists on other shards. */
+	readonly edges?: readonly OwedEdge[];
+	/** Objects that wait for their natural keys. Their edges wait for them. */
+	readonly names?: readonly Id[];
+	/** Claims of a natural key that were begun, or are to be given up: released unless the object holds them. */
+	readonly claims?: readonly Claim[];
+	/** Keys that nobody else claims, such as those of an import. */
+	readonly keys?: readonly OwedKey[];
+	/** What shared caches have to forget. */
+	readonly caches?: OwedCaches;
+}
+
+export interface OwedCaches {
+	readonly objects: readonly Id[];
+	readonly lists: readonly { readonly mapping: string; readonly from: Id }[];
+}
+
+export interface OwedEdge {
+	readonly mapping: string;
+	readonly from: Id;
+	readonly to: Id;
+	readonly state: EdgeState;
+	readonly version: number;
+	/** The source's sequence; null where the list itself decides: in a list that follows a reference. */
+	readonly sequence: number | null;
+	/** The neighbour it was asked to stand next to. */
+	readonly before?: Id;
+	readonly after?: Id;
+}
+
+export type OwedKey = Omit<Claim, "nonce">;
+
+/** Owed edges go in transactions of at most this many. */
+const EDGES_PER_TRANSACTION = 500;
+
+export function toDebt(debt: Debt): JsonObject | undefined {
+	const parts = Object.entries(debt).filter(
+		([, part]) => !Array.isArray(part) || part.length > 0,
+	);
+	return parts.length === 0
+		? undefined
+		: (Object.fromEntries(parts) as JsonObject);
+}
+
+/** Pay what is owed and forget it, or throw. */
+export async function pay(
+	store: Store,
+	rows: readonly DebtRow[],
+): Promise<void> {
+	const unpaid = await payTogether(store, rows);
+	for (const error of unpaid.values()) throw error;
+}
+
+/** Pay what a write that is done owes, if it can be done soon; else the sweeper does, and tells of what it cannot pay. */
+export async function payNow(store: Store, row: DebtRow): Promise<void> {
+	try {
+		await withDeadline(pay(store, [row]), PAY_DEADLINE_MS);
+	} catch {
+		// It stays owed: that is no failure of the write.
+	}
+}
+
+/**
+ * Pay many debts in as few calls as one, and forget those that were paid.
+ * Answers those that were not, each with an error, which may be another's: what
+ * a call fails of, all that were in it stay owed. One at a time tells them apart.
+ */
+export async function payTogether(
+	store: Store,
+	rows: readonly DebtRow[],
+): Promise<ReadonlyMap<DebtRow, unknown>> {
+	const unpaid = new Map<DebtRow, unknown>();
+	const isPaid = (row: DebtRow) => !unpaid.has(row);
+	const debts = rows.map((row) => row.debt as unknown as Debt);
+	try {
+		const fates = await settleNames(
+			store,
+			debts.flatMap(({ names = [] }) => names),
+		);
+		const isDead = (id: Id) => fates.get(id) === "dead";
+		await payClaims(
+			store,
+			debts.flatMap(({ claims = [] }) => claims),
+		);
+		const keys = debts.flatMap(({ keys = [] }) => keys);
+		// One that leads elsewhere was made by another import, whose object has it.
+		await payKeys(
+			store,
+			keys.filter(({ id }) => !isDead(id)),
+		);
+		await payCaches(
+			store,
+			debts.flatMap(({ caches }) => caches ?? []),
+		);
+		const owers = new Map<OwedEdge, DebtRow>();
+		for (const [at, { edges = [] }] of debts.entries()) {
+			for (const edge of edges) {
+				if (isDead(edge.from) || isDead(edge.to)) continue;
+				owers.set(edge, rows[at] as DebtRow);
+			}
+		}
+		await applyEdges(store, [...owers.keys()], (edges, error) => {
+			for (const edge of edges) unpaid.set(owers.get(edge) as DebtRow, error);
+		});
+		const paid: readonly DebtKey[] = rows.filter(isPaid);
+		if (paid.length > 0) await store.storage.settle(paid);
+	} catch (error) {
+		for (const row of rows.filter(isPaid)) unpaid.set(row, error);
+	}
+	return unpaid;
+}
+
+export function owedCaches({ objects = [], lists = [] }: Changed): OwedCaches {
+	return {
+		objects,
+		lists: lists.map(({ mapping, from }) => ({ mapping: mapping.name, from })),
+	};
+}
+
+async function payCaches(
+	store: Store,
+	owed: readonly OwedCaches[],
+): Promise<void> {
+	if (owed.length === 0) return;
+	const cleared = await store.clear({
+		objects: owed.flatMap(({ objects }) => objects),
+		lists: owed.flatMap(({ lists }) =>
+			lists.map(({ mapping, from }) => ({
+				mapping: mappingOf(store, mapping),
+				from,
+			})),
+		),
+	});
+	if (!cleared) throw notCleared();
+}
+
+/** A write whose shared caches did not acknowledge is not paid. */
+export function notCleared(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"A shared cache did not acknowledge that it forgot what was changed.",
+	);
+}
+
+/** Make keys lead to their objects. Answers those that do not: they led to another object, and go on doing so. */
+export async function payKeys(
+	store: Store,
+	keys: readonly OwedKey[],
+): Promise<readonly OwedKey[]> {
+	if (keys.length === 0) return [];
+	const rows = unwrap(
+		await store.setLookups(
+			keys.map(({ name, key, id }) => ({
+				name,
+				key,
+				expect: null,
+				next: { id, nonce: "" },
+			})),
+		),
+	);
+	return keys.filter(({ id }, at) => rows[at]?.id !== id);
+}
+
+/**
+ * Apply owed edges on the shards of their lists, each if its version is greater
+ * than what stands there. `failed` is told of those of a transaction that failed.
+ */
+export async function applyEdges(
+	store: Store,
+	owed: readonly OwedEdge[],
+	failed: (edges: readonly OwedEdge[], error: unknown) => void = (_, error) => {
+		throw error;
+	},
+): Promise<void> {
+	const byShard = Map.groupBy(owed, ({ from }) => unpackId(from).shard);
+	await Promise.all(
+		[...byShard].map(async ([shard, all]) => {
+			for (let at = 0; at < all.length; at += EDGES_PER_TRANSACTION) {
+				const some = all.slice(at, at + EDGES_PER_TRANSACTION);
+				try {
+					await applyOnShard(store, shard, some);
+				} catch (error) {
+					failed(some, error);
+				}
+			}
+		}),
+	);
+}
+
+async function applyOnShard(
+	store: Store,
+	shard: number,
+	owed: readonly OwedEdge[],
+): Promise<void> {
+	const edges = edgesToRead(store, owed);
+	const { cleared } = await store.transact({
+		shard,
+		lists: edges.lists,
+		edges: edges.keys,
+		around: edges.around,
+		decide: (seen) => decideEdges(edges, seen),
+	});
+	if (!cleared) throw notCleared();
+}
+
+/** Owed edges, made ready to be read and decided in a transaction of their shard. */
+export interface EdgesToRead {
+	readonly owed: readonly OwedEdge[];
+	readonly lists: readonly ListKey[];
+	readonly keys: readonly EdgeKey[];
+	readonly around: readonly EdgeKey[];
+}
+
+export function edgesToRead(
+	store: Store,
+	owed: readonly OwedEdge[],
+): EdgesToRead {
+	// One edge may be owed twice, by a like and the unlike after it: the last word is the greater version.
+	const latest = new Map<string, OwedEdge>();
+	for (const edge of owed) {
+		const key = `${edge.mapping} ${edge.from} ${edge.to}`;
+		const other = latest.get(key);
+		if (other === undefined || other.version < edge.version) {
+			latest.set(key, edge);
+		}
+	}
+	const unique = [...latest.values()];
+	const keys = unique.map((edge) => ({
+		mapping: mappingOf(store, edge.mapping),
+		from: edge.from,
+		to: edge.to,
+	}));
+	const around = unique.flatMap((edge, at) => {
+		const beside = edge.before ?? edge.after;
+		return beside === undefined
+			? []
+			: [{ ...(keys[at] as EdgeKey), to: beside }];
+	});
+	return { owed: unique, lists: distinctLists(keys), keys, around };
+}
+
+/**
+ * The edges as they shall stand. `seen` is what a transaction read that asked
+ * for nothing but these edges; one that reads more passes on its own parts.
+ */
+export function decideEdges(
+	toRead: EdgesToRead,
+	seen: Pick<Seen, "lists" | "edges" | "around" | "now">,
+): Effects<undefined> {
+	const tops = topsOf(toRead.lists, seen);
+	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+	let nextAround = 0;
+	for (const [at, edge] of toRead.owed.entries()) {
+		const key = toRead.keys[at] as EdgeKey;
+		const old = seen.edges[at] ?? null;
+		const isPlaced = edge.before !== undefined || edge.after !== undefined;
+		const around = isPlaced ? seen.around[nextAround++] : undefined;
+		if (old !== null && old.version >= edge.version) continue;
+		const list = listKey(key);
+		const top = tops.get(list) as number;
+		let place: Place;
+		if (edge.sequence !== null) {
+			place = edge.sequence;
+		} else if (edge.state === REMOVED) {
+			place = old?.sequence ?? nextSequence(top, seen.now);
+		} else if (around?.edge?.state === PRESENT) {
+			place = between(key.mapping, edge.to, around, edge.before === undefined);
+		} else {
+			// On top; also where the neighbour has left meanwhile.
+			place = nextSequence(top, seen.now);
+		}
+		if (place === "no gap") return { result: undefined, renumber: key };
+		tops.set(list, Math.max(top, place));
+		changed.push({
+			...key,
+			sequence: place,
+			state: edge.state,
+			version: edge.version,
+		});
+	}
+	return { result: undefined, edges: changed };
+}
+
+export function mappingOf(store: Store, name: string): Mapping {
+	const mapping = store.model.mappings.get(name);
+	if (mapping === undefined) {
+		throw new CorkboardError(
+			"BAD_DATA",
+			`expected the model to have a mapping named ${name}, which is owed edges`,
+		);
+	}
+	return mapping;
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import type { Id } from "../../id/ids.ts";
+import type { LookupKey, LookupRow, Storage } from "../../storage/storage.ts";
+import { unwrap } from "../store/unwrap.ts";
+
+/** How long a holder that was killed keeps the next one waiting. */
+export const LEASE_MS = 5_000;
+const RENEW_MS = 1_000;
+
+/**
+ * Work that one process of a fleet does at a time: a lookup row, changed by
+ * compare-and-set only, that says until when it holds. Its holder renews it as
+ * long as it lives; one that was killed does not, and after a few seconds the
+ * next may take it over. It goes by the clocks of several machines: where they
+ * differ by seconds two may hold it at once, so what is done under it has to be
+ * harmless when it is done twice.
+ */
+export class Lease implements AsyncDisposable {
+	readonly #storage: Storage;
+	readonly #owner: string;
+	readonly #timer: NodeJS.Timeout;
+	#row: LookupRow;
+	#renewing: Promise<void> = Promise.resolve();
+	#isLost = false;
+
+	constructor(storage: Storage, row: LookupRow, owner: string) {
+		this.#storage = storage;
+		this.#row = row;
+		this.#owner = owner;
+		this.#timer = setInterval(() => this.#renewSoon(), RENEW_MS).unref();
+	}
+
+	/** Ask before each piece of work. A process kept busy gets no timers, so it may have to be renewed here. */
+	async isHeld(): Promise<boolean> {
+		await this.#renewing;
+		if (expiryOf(this.#row) - Date.now() < LEASE_MS - 2 * RENEW_MS) {
+			await this.#renewSoon();
+		}
+		return !this.#isLost && expiryOf(this.#row) >= Date.now();
+	}
+
+	#renewSoon(): Promise<void> {
+		this.#renewing = this.#renewing.then(() => this.#renew());
+		return this.#renewing;
+	}
+
+	async #renew(): Promise<void> {
+		if (this.#isLost) return;
+		try {
+			const row = await change(
+				this.#storage,
+				this.#row,
+				this.#row,
+				this.#owner,
+			);
+			if (row === null) this.#isLost = true;
+			else this.#row = row;
+		} catch {
+			// A mod shard that does not answer may do so before the lease expires.
+		}
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		clearInterval(this.#timer);
+		await this.#renewing;
+		const { name, key, id, nonce } = this.#row;
+		try {
+			await this.#storage.setLookups([
+				{ name, key, expect: { id, nonce }, next: null },
+			]);
+		} catch {
+			// It expires by itself; an error of the holder's own must not be hidden by this one.
+		}
+	}
+}
+
+/** Null while somebody else holds it. */
+export async function tryLease(
+	storage: Storage,
+	key: LookupKey,
+): Promise<Lease | null> {
+	const row = await readLease(storage, key);
+	if (row !== null && expiryOf(row) > Date.now()) return null;
+	return takeOver(storage, key, row);
+}
+
+/** Take a lease that nobody holds, its row being as it was read; null if somebody was faster. */
+export async function takeOver(
+	storage: Storage,
+	key: LookupKey,
+	row: LookupRow | null,
+): Promise<Lease | null> {
+	const owner = randomBytes(6).toString("base64url");
+	const taken = await change(storage, key, row, owner);
+	return taken && new Lease(storage, taken, owner);
+}
+
+/** The row of whoever holds it, or held it last. */
+export async function readLease(
+	storage: Storage,
+	{ name, key }: LookupKey,
+): Promise<LookupRow | null> {
+	const [row = null] = unwrap(await storage.lookups([{ name, key }]));
+	return row;
+}
+
+/** Until when it holds, in milliseconds since 1970. */
+export function expiryOf(row: LookupRow): number {
+	return Number(row.nonce.split(" ")[0]);
+}
+
+/** The row as it is now, if it is the owner's. */
+async function change(
+	storage: Storage,
+	{ name, key }: LookupKey,
+	row: LookupRow | null,
+	owner: string,
+): Promise<LookupRow | null> {
+	const nonce = `${Date.now() + LEASE_MS} ${owner}`;
+	const [answer] = unwrap(
+		await storage.setLookups([
+			{
+				name,
+				key,
+				expect: row === null ? null : { id: row.id, nonce: row.nonce },
+				// It leads to no object.
+				next: { id: "0" as Id, nonce },
+			},
+		]),
+	);
+	return answer?.nonce === nonce ? answer : null;
+}

@@ -1,0 +1,139 @@
+import type { Call } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { type Answer, PRESENT } from "../../storage/storage.ts";
+import type { Head, Store } from "../store/store.ts";
+import { BLOCKED_BY, BLOCKS } from "./visibility.ts";
+
+/** How the viewer and another user stand to each other. */
+export interface Standing {
+	/** The viewer blocks them. */
+	readonly blocks: boolean;
+	/** They block the viewer. */
+	readonly blocked: boolean;
+}
+
+export interface Blocks {
+	/** Begin to read, if it has to be: beside whatever else is read first. */
+	begin(call: Call | undefined): void;
+	/** By user. An error where it cannot be told: then nothing of theirs is shown. */
+	standing(
+		users: readonly Id[],
+		call: Call | undefined,
+	): Promise<ReadonlyMap<Id, Answer<Standing>>>;
+}
+
+const NEITHER: Standing = { blocks: false, blocked: false };
+
+/** Nobody is blocked, and blocks, who is not known. */
+export const NO_BLOCKS: Blocks = {
+	begin() {},
+	async standing(users) {
+		return new Map(users.map((user) => [user, NEITHER]));
+	},
+};
+
+/**
+ * The viewer's two block lists, read once a request: heads of lists like any
+ * other, so in the process mostly. What a head too short for its list does not
+ * say is asked by edge, once a level.
+ */
+export function createBlocks(store: Store, viewer: Id): Blocks {
+	const lists = [BLOCKS, BLOCKED_BY].flatMap((name) => {
+		const mapping = store.model.mappings.get(name);
+		return mapping === undefined ? [] : [{ mapping, from: viewer }];
+	});
+	let heads: readonly Answer<List>[] | undefined;
+	let reading: Promise<readonly Answer<List>[]> | undefined;
+
+	function begin(call: Call | undefined): void {
+		if (heads !== undefined || reading !== undefined) return;
+		const cached = lists.map((list) => store.cachedHead(list));
+		if (cached.every((head) => head !== undefined)) {
+			heads = cached.map((head, at) => listOf(head, lists[at]?.mapping));
+			return;
+		}
+		reading = store
+			.heads(lists, 1, call)
+			.then(
+				(answers) =>
+					(heads = answers.map((answer, at) =>
+						answer instanceof CorkboardError
+							? answer
+							: listOf(answer, lists[at]?.mapping),
+					)),
+			);
+		// Whoever asks is told.
+		reading.catch(() => {});
+	}
+
+	return {
+		begin,
+
+		async standing(users, call) {
+			begin(call);
+			const known = heads ?? (await reading) ?? [];
+			const whole: List[] = [];
+			for (const one of known) {
+				if (one instanceof CorkboardError) {
+					return new Map(users.map((user) => [user, one]));
+				}
+				whole.push(one);
+			}
+			const unknown = whole.flatMap((list) =>
+				list.complete
+					? []
+					: users
+							.filter((user) => !list.told.has(user))
+							.map((user) => ({ list, user })),
+			);
+			const edges =
+				unknown.length === 0
+					? []
+					: await store.storage.edges(
+							unknown.map(({ list, user }) => ({
+								mapping: list.mapping,
+								from: viewer,
+								to: user,
+							})),
+							call,
+						);
+			const failed = new Map<Id, CorkboardError>();
+			for (const [at, { list, user }] of unknown.entries()) {
+				const edge = edges[at];
+				if (edge instanceof CorkboardError) failed.set(user, edge);
+				else list.told.set(user, edge?.state === PRESENT);
+			}
+			const is = (name: string, user: Id) =>
+				whole.some(
+					({ mapping, told }) =>
+						mapping.name === name && told.get(user) === true,
+				);
+			return new Map(
+				users.map((user) => [
+					user,
+					failed.get(user) ?? {
+						blocks: is(BLOCKS, user),
+						blocked: is(BLOCKED_BY, user),
+					},
+				]),
+			);
+		},
+	};
+}
+
+interface List {
+	readonly mapping: Mapping;
+	readonly complete: boolean;
+	/** Whether each user is on it, as far as is known. */
+	readonly told: Map<Id, boolean>;
+}
+
+function listOf(head: Head, mapping: Mapping | undefined): List {
+	return {
+		mapping: mapping as Mapping,
+		complete: head.complete,
+		told: new Map(head.edges.map(({ to }) => [to, true])),
+	};
+}

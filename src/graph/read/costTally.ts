@@ -1,0 +1,69 @@
+import type { Id } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
+import type { Answer } from "../../storage/storage.ts";
+import { typeOf } from "../store/store.ts";
+import type { Node } from "../types.ts";
+import { guardsOf, surroundingsOf } from "./visibility.ts";
+
+/** Edges and objects that a request read, of which its price is the most. */
+export interface Tally {
+	edges(count: number): void;
+	/** What was asked for, as the viewer sees it; `keptOf` has what decided that. */
+	objects(
+		ids: readonly Id[],
+		seen: readonly Answer<Node | null>[],
+		keptOf: (id: Id) => Answer<Node | null> | undefined,
+	): void;
+	readonly read: number;
+}
+
+/**
+ * An object counts once, with those that tell whether it may be seen. One that
+ * may not be seen counts, each time it is asked for, as an id does that names
+ * nothing: as much as its type may take, whatever was read of it. Else the sum,
+ * which viewers are told and pay, would tell what is hidden from them, and whose
+ * it is.
+ */
+export function createTally(model: Model): Tally {
+	const around = surroundingsOf(model);
+	const visible = new Set<Id>();
+	let others = 0;
+
+	function unseen(id: Id): number {
+		const type = typeOf(model, id);
+		return type === null
+			? 1
+			: guardsOf(model, type).reduce((sum, { objects }) => sum + objects, 1);
+	}
+
+	return {
+		edges(count) {
+			others += count;
+		},
+
+		objects(ids, seen, keptOf) {
+			const see = (node: Node): void => {
+				if (visible.has(node.id)) return;
+				visible.add(node.id);
+				const { within, belongs } = around(node.type);
+				for (const key of [within, belongs]) {
+					const place = key === null ? null : node.data[key];
+					const kept = keptOf(place as Id);
+					if (kept && "data" in kept) see(kept);
+				}
+			};
+			for (const [at, id] of ids.entries()) {
+				const answer = seen[at] ?? null;
+				if (answer !== null && "data" in answer) see(answer);
+				else others += unseen(id);
+			}
+		},
+
+		get read() {
+			return visible.size + others;
+		},
+	};
+}
+
+/** For requests of which nobody is told, and nobody pays. */
+export const NO_TALLY: Tally = { edges() {}, objects() {}, read: 0 };

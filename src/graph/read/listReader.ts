@@ -1,0 +1,258 @@
+import type { Call } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type {
+	Answer,
+	Edge,
+	ListKey,
+	ListRow,
+	Position,
+	Scan,
+	Scanned,
+} from "../../storage/storage.ts";
+import type { Head, Store } from "../store/store.ts";
+import type { Node } from "../types.ts";
+import { isBeginning, withinHead } from "./heads.ts";
+
+/**
+ * Walking lists edge by edge until enough objects are met that the viewer may
+ * see. Edges to others are left out, and a list is topped up by at most this
+ * many further rounds.
+ */
+const TOP_UPS = 3;
+
+export interface Sources {
+	readonly store: Store;
+	readonly visible: (
+		ids: readonly Id[],
+		call?: Call,
+	) => Promise<readonly Answer<Node | null>[]>;
+	/** Told how many edges were read. */
+	readonly met: (edges: number) => void;
+}
+
+/** One list being walked from one side. */
+export interface Walk {
+	readonly key: ListKey;
+	readonly backward: boolean;
+	/** The client's bounds, both exclusive: where the walk starts and where it ends. */
+	near: Bound;
+	far: Bound;
+	/** The last edge scanned; the next scan goes on behind it. */
+	at: Position | undefined;
+	/** What the viewer may see, in the order of the walk. */
+	readonly found: Found[];
+	list: ListRow | null;
+	/** No further edge within the bounds. */
+	exhausted: boolean;
+	/** Where a page ends that was cut short. */
+	cut: Position | undefined;
+	/** Whether something follows in the direction of the walk, and whether something lies behind its start. */
+	more: boolean;
+	behind: boolean;
+	error: CorkboardError | null;
+}
+
+export interface Found {
+	readonly edge: Edge;
+	readonly node: Node | CorkboardError;
+}
+
+/** A bound that came as a cursor knows the list's epoch at the time. */
+export type Bound = (Position & { readonly epoch?: number }) | undefined;
+
+export function startWalk(
+	key: ListKey,
+	backward: boolean,
+	{ after, before }: { readonly after: Bound; readonly before: Bound },
+): Walk {
+	const [near, far] = backward ? [before, after] : [after, before];
+	return {
+		key,
+		backward,
+		near,
+		far,
+		at: near,
+		found: [],
+		list: null,
+		exhausted: false,
+		cut: undefined,
+		more: false,
+		behind: false,
+		error: null,
+	};
+}
+
+/** Walk on until each list has `needed` objects, has no more edges, or has been topped up often enough. */
+export async function advance(
+	sources: Sources,
+	walks: readonly Walk[],
+	needed: number,
+	call: Call | undefined,
+): Promise<void> {
+	let pending = walks;
+	for (let round = 0; pending.length > 0 && round <= TOP_UPS; round++) {
+		const limits = pending.map((walk) => needed - walk.found.length);
+		let scanned = await scanAll(sources.store, pending, limits, call);
+		if (round === 0 && (await rebase(sources.store, pending, scanned, call))) {
+			scanned = await scanAll(sources.store, pending, limits, call);
+		}
+		const edges = scanned.flatMap((answer) =>
+			isError(answer) ? [] : answer.edges,
+		);
+		sources.met(edges.length);
+		const nodes = await loadAll(sources, edges, call);
+		for (const [at, walk] of pending.entries()) {
+			const answer = scanned[at] as Answer<Scanned>;
+			if (isError(answer)) walk.error = answer;
+			else take(walk, answer, limits[at] as number, nodes);
+		}
+		pending = pending.filter(
+			(walk) =>
+				walk.error === null && !walk.exhausted && walk.found.length < needed,
+		);
+	}
+}
+
+function take(
+	walk: Walk,
+	{ edges, list }: Scanned,
+	limit: number,
+	nodes: ReadonlyMap<Id, Answer<Node | null>>,
+): void {
+	walk.list = list;
+	walk.exhausted = edges.length < limit;
+	for (const edge of edges) {
+		const node = nodes.get(edge.to) ?? null;
+		if (node !== null) walk.found.push({ edge, node });
+	}
+	walk.at = edges.at(-1) ?? walk.at;
+}
+
+/**
+ * A list that was renumbered since a cursor was spelled has its edges at other
+ * sequences: the cursor's edge tells its present one. Where it is gone for
+ * good, the old one is the best guess. Answers whether any bound moved.
+ */
+async function rebase(
+	store: Store,
+	walks: readonly Walk[],
+	scanned: readonly Answer<Scanned>[],
+	call: Call | undefined,
+): Promise<boolean> {
+	const stale: { walk: Walk; side: "near" | "far"; place: Position }[] = [];
+	for (const [at, walk] of walks.entries()) {
+		const answer = scanned[at] as Answer<Scanned>;
+		if (isError(answer)) continue;
+		for (const side of ["near", "far"] as const) {
+			const place = walk[side];
+			if (
+				place?.epoch !== undefined &&
+				place.epoch !== answer.list.epoch % EPOCHS
+			) {
+				stale.push({ walk, side, place });
+			}
+		}
+	}
+	if (stale.length === 0) return false;
+	const anchors = await store.storage.edges(
+		stale.map(({ walk, place }) => ({ ...walk.key, to: place.to })),
+		call,
+	);
+	for (const [at, { walk, side, place }] of stale.entries()) {
+		const anchor = anchors[at];
+		walk[side] = isEdge(anchor) ? anchor : place;
+		if (side === "near") walk.at = walk.near;
+	}
+	return true;
+}
+
+/** Objects by id. */
+async function loadAll(
+	{ visible }: Sources,
+	edges: readonly Edge[],
+	call: Call | undefined,
+): Promise<ReadonlyMap<Id, Answer<Node | null>>> {
+	if (edges.length === 0) return new Map();
+	const ids = [...new Set(edges.map((edge) => edge.to))];
+	const answers = await visible(ids, call);
+	return new Map(ids.map((id, at) => [id, answers[at] as Answer<Node | null>]));
+}
+
+/** The next edges of each walk: from the cached head where it reaches that far, else from the shards. */
+async function scanAll(
+	store: Store,
+	walks: readonly Walk[],
+	limits: readonly number[],
+	call: Call | undefined,
+): Promise<readonly Answer<Scanned>[]> {
+	const answers = new Array<Answer<Scanned> | undefined>(walks.length);
+	const fromHead: number[] = [];
+	const scans: { at: number; scan: Scan }[] = [];
+	for (const [at, walk] of walks.entries()) {
+		const scan = toScan(walk, limits[at] as number);
+		const head = store.cachedHead(walk.key);
+		answers[at] = head && withinHead(head, scan);
+		if (answers[at] !== undefined) {
+			call?.trace?.cache("process", 1, 0);
+		} else if (isBeginning(scan)) {
+			fromHead.push(at);
+		} else {
+			scans.push({ at, scan });
+		}
+	}
+	const depth = Math.max(0, ...fromHead.map((at) => limits[at] as number));
+	const [heads, scanned] = await Promise.all([
+		fromHead.length === 0
+			? []
+			: store.heads(
+					fromHead.map((at) => (walks[at] as Walk).key),
+					depth,
+					call,
+				),
+		scans.length === 0
+			? []
+			: store.storage.scan(
+					scans.map(({ scan }) => scan),
+					call,
+				),
+	]);
+	for (const [index, at] of fromHead.entries()) {
+		const head = heads[index] as Answer<Head>;
+		answers[at] = isError(head)
+			? head
+			: withinHead(head, toScan(walks[at] as Walk, limits[at] as number));
+	}
+	for (const [index, { at }] of scans.entries()) {
+		answers[at] = scanned[index] as Answer<Scanned>;
+	}
+	return answers as Answer<Scanned>[];
+}
+
+function toScan(walk: Walk, limit: number): Scan {
+	return {
+		...walk.key,
+		backward: walk.backward,
+		...(walk.backward ? bounds(walk.far, walk.at) : bounds(walk.at, walk.far)),
+		limit,
+	};
+}
+
+function bounds(
+	after: Position | undefined,
+	before: Position | undefined,
+): Pick<Scan, "after" | "before"> {
+	return { ...(after && { after }), ...(before && { before }) };
+}
+/** A cursor carries so many epochs before they come round again. */
+export const EPOCHS = 2 ** 16;
+
+export function isError<T>(
+	answer: T | CorkboardError,
+): answer is CorkboardError {
+	return answer instanceof CorkboardError;
+}
+
+function isEdge(answer: Answer<Edge | null> | undefined): answer is Edge {
+	return answer !== undefined && answer !== null && !isError(answer);
+}

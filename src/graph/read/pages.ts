@@ -1,0 +1,195 @@
+import type { Call } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import type { Position } from "../../storage/storage.ts";
+import { listKey, type Store } from "../store/store.ts";
+import type { Page, PageArguments, PageEdge } from "../types.ts";
+import {
+	advance,
+	type Bound,
+	EPOCHS,
+	isError,
+	type Sources,
+	startWalk,
+	type Walk,
+} from "./listReader.ts";
+
+/**
+ * Pages of many lists at once. Each round scans all lists that still need
+ * edges, then loads all objects they lead to, so the number of rounds is the
+ * number of storage calls whatever the number of lists (PROTOCOLS §5).
+ *
+ * A list's edges to objects the viewer may not see are left out and the page
+ * is topped up (walks.ts). One edge more than the page
+ * holds is read when somebody asks whether another follows: it answers yes
+ * only if the viewer may see what is behind it.
+ */
+export async function readPages(
+	sources: Sources,
+	mapping: Mapping,
+	froms: readonly Id[],
+	page: PageArguments,
+	call?: Call,
+): Promise<readonly (Page | CorkboardError)[]> {
+	const { store } = sources;
+	const { want } = page;
+	const backward = page.last !== undefined;
+	const size = (backward ? page.last : page.first) as number;
+	const wantMore = backward ? want.hasPreviousPage : want.hasNextPage;
+	const wantOther = backward ? want.hasNextPage : want.hasPreviousPage;
+
+	const walks = froms.map((from): Walk | CorkboardError => {
+		const bounds = readBounds(store, mapping, from, page);
+		return isError(bounds)
+			? bounds
+			: startWalk({ mapping, from }, backward, bounds);
+	});
+	const good = walks.filter((walk): walk is Walk => !isError(walk));
+
+	const looksAtEdges = want.edges || want.cursors || wantOther;
+	const needed = wantMore ? size + 1 : looksAtEdges ? size : 0;
+	if (needed > 0 || want.totalCount) {
+		await advance(sources, good, needed, call);
+	}
+	for (const walk of good) {
+		walk.more = walk.found.length > size || !walk.exhausted;
+		walk.found.splice(size);
+		// A page cut short by the bound goes on after the last edge scanned, or
+		// whoever pages on would meet the same hidden edges again.
+		if (!walk.exhausted && walk.found.length < size) walk.cut = walk.at;
+	}
+	await Promise.all([
+		wantMore && probeBeyond(sources, good, call),
+		wantOther && probeBehind(sources, good, call),
+	]);
+	return walks.map((walk) =>
+		isError(walk) ? walk : (walk.error ?? toPage(store, walk, want)),
+	);
+}
+
+function readBounds(
+	store: Store,
+	mapping: Mapping,
+	from: Id,
+	page: PageArguments,
+): { readonly after: Bound; readonly before: Bound } | CorkboardError {
+	const bounds: { after: Bound; before: Bound } = {
+		after: undefined,
+		before: undefined,
+	};
+	for (const name of ["after", "before"] as const) {
+		const cursor = page[name];
+		if (cursor === undefined) continue;
+		const place = store.cursors.read(listKey({ mapping, from }), cursor);
+		if (place === null) {
+			return new CorkboardError(
+				"BAD_USER_INPUT",
+				`\`${name}\` must be a cursor of this list, as \`edges.cursor\` or \`pageInfo\` gave it.`,
+			);
+		}
+		bounds[name] = place;
+	}
+	return bounds;
+}
+
+/** A page that ended at a bound of the client's: whether something lies beyond it. */
+async function probeBeyond(
+	sources: Sources,
+	walks: readonly Walk[],
+	call: Call | undefined,
+): Promise<void> {
+	const open = walks.filter(
+		(walk) => walk.error === null && !walk.more && walk.far !== undefined,
+	);
+	const probes = open.map((walk) =>
+		probeFrom(walk, walk.backward, walk.found.at(-1)?.edge ?? walk.near),
+	);
+	await advance(sources, probes, 1, call);
+	for (const [at, walk] of open.entries()) walk.more = met(probes[at] as Walk);
+}
+
+/** A page that began at a bound of the client's: whether something lies behind its start. */
+async function probeBehind(
+	sources: Sources,
+	walks: readonly Walk[],
+	call: Call | undefined,
+): Promise<void> {
+	const open = walks.filter(
+		(walk) => walk.error === null && walk.near !== undefined,
+	);
+	const probes = open.map((walk) =>
+		probeFrom(
+			walk,
+			!walk.backward,
+			walk.found[0]?.edge ?? justPast(walk, walk.near as Position),
+		),
+	);
+	await advance(sources, probes, 1, call);
+	for (const [at, walk] of open.entries()) {
+		walk.behind = met(probes[at] as Walk);
+	}
+}
+
+function probeFrom(
+	walk: Walk,
+	backward: boolean,
+	from: Position | undefined,
+): Walk {
+	return startWalk(
+		walk.key,
+		backward,
+		backward
+			? { after: undefined, before: from }
+			: { after: from, before: undefined },
+	);
+}
+
+/** Whether a probe met something, or could not tell within its bound. */
+function met(probe: Walk): boolean {
+	return probe.found.length > 0 || !probe.exhausted;
+}
+
+/** An exclusive bound one step further on, so that the edge at `place` itself lies behind it. */
+function justPast(walk: Walk, place: Position): Position {
+	const up = (walk.key.mapping.order === "OLDEST_FIRST") !== walk.backward;
+	return {
+		sequence: place.sequence,
+		to: String(BigInt(place.to) + (up ? 1n : -1n)) as Id,
+	};
+}
+
+function toPage(store: Store, walk: Walk, want: PageArguments["want"]): Page {
+	const list = listKey(walk.key);
+	const epoch = (walk.list?.epoch ?? 0) % EPOCHS;
+	const spell = ({ sequence, to }: Position) =>
+		store.cursors.spell(list, { sequence, to, epoch });
+	const edges = walk.found.map(
+		({ edge, node }): PageEdge => ({
+			node,
+			sequence: edge.sequence,
+			cursor: () => spell(edge),
+		}),
+	);
+	const first: Position | undefined = walk.found[0]?.edge;
+	const last: Position | undefined = walk.cut ?? walk.found.at(-1)?.edge;
+	const cursor = (place: Position | undefined) =>
+		want.cursors && place !== undefined ? spell(place) : null;
+	return walk.backward
+		? {
+				edges: edges.reverse(),
+				hasNextPage: walk.behind,
+				hasPreviousPage: walk.more,
+				startCursor: cursor(last),
+				endCursor: cursor(first),
+				totalCount: walk.list?.count ?? null,
+			}
+		: {
+				edges,
+				hasNextPage: walk.more,
+				hasPreviousPage: walk.behind,
+				startCursor: cursor(first),
+				endCursor: cursor(last),
+				totalCount: walk.list?.count ?? null,
+			};
+}

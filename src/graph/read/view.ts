@@ -1,0 +1,237 @@
+import DataLoader from "dataloader";
+import type { Call } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import { fold } from "../../model/fold.ts";
+import type { Lookup } from "../../model/types.ts";
+import { type Answer, PRESENT } from "../../storage/storage.ts";
+import type { Store } from "../store/store.ts";
+import type { Graph, Node } from "../types.ts";
+import { createBlocks, NO_BLOCKS } from "./blocks.ts";
+import { NO_TALLY, type Tally } from "./costTally.ts";
+import { readPages } from "./pages.ts";
+import { isVisible, mayList, surroundingsOf } from "./visibility.ts";
+
+/** A graph that can forget what it read, as it has to after a write of the same request. */
+export interface View extends Graph {
+	forget(): void;
+}
+
+/**
+ * One viewer's view, for one request. It keeps what it read, so that one
+ * request meets one state of an object, and merges what sibling branches of a
+ * plan ask for in one tick. The key of a load is a step's whole list of ids: a
+ * promise per step, none per object.
+ */
+export function createView(
+	store: Store,
+	viewer: Id | null,
+	tally: Tally = NO_TALLY,
+): View {
+	const { model } = store;
+	let kept = new Map<Id, Answer<Node | null>>();
+	const around = surroundingsOf(model);
+	const newBlocks = () =>
+		viewer === null ? NO_BLOCKS : createBlocks(store, viewer);
+	let blocks = newBlocks();
+
+	const loader = new DataLoader<ObjectsLoad, readonly Answer<Node | null>[]>(
+		async (loads) => {
+			const keep = kept;
+			const wanted = new Set<Id>();
+			for (const { ids } of loads) {
+				for (const id of ids) if (!keep.has(id)) wanted.add(id);
+			}
+			const ids = [...wanted];
+			const answers =
+				ids.length > 0 ? await store.objects(ids, mergedCall(loads)) : [];
+			for (const [at, id] of ids.entries()) {
+				keep.set(id, answers[at] as Answer<Node | null>);
+			}
+			return loads.map((load) =>
+				load.ids.map((id) => keep.get(id) as Answer<Node | null>),
+			);
+		},
+		{ cache: false },
+	);
+
+	/** Objects as stored. What is in memory already waits for no batch. */
+	function stored(
+		ids: readonly Id[],
+		call: Call | undefined,
+	): Promise<readonly Answer<Node | null>[]> {
+		const answers: Answer<Node | null>[] = [];
+		let inRequest = 0;
+		for (const id of ids) {
+			let answer = kept.get(id);
+			if (answer === undefined) {
+				answer = store.cachedObject(id);
+				if (answer === undefined) break;
+				kept.set(id, answer);
+			} else {
+				inRequest++;
+			}
+			answers.push(answer);
+		}
+		if (answers.length === ids.length) {
+			call?.trace?.cache("request", inRequest, ids.length - inRequest);
+			call?.trace?.cache("process", ids.length - inRequest, 0);
+			return Promise.resolve(answers);
+		}
+		return loader.load({ ids, call });
+	}
+
+	async function visible(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<Answer<Node | null>[]> {
+		const listed = blocks;
+		listed.begin(call);
+		const nodes = await stored(ids, call);
+		const surrounding = new Set<Id>();
+		/** Whose standing decides: objects' owners, and users themselves. */
+		const users = new Set<Id>();
+		const shown = nodes.map((node): Shown | null => {
+			if (!isNode(node) || !isVisible(node, viewer)) return null;
+			const { within, belongs } = around(node.type);
+			const place = idIn(node, within);
+			// A part of nothing is not seen.
+			if (within !== null && place === null) return null;
+			// What belongs to nobody has nobody to hide it.
+			const owner = idIn(node, belongs);
+			if (place !== null) surrounding.add(place);
+			if (owner !== null) surrounding.add(owner);
+			const user = node.type === "User" ? node.id : owner;
+			if (user !== null && user !== viewer) users.add(user);
+			return { node, place, owner, user };
+		});
+		const asked = [...surrounding];
+		const [answers, standings] = await Promise.all([
+			asked.length === 0 ? [] : visible(asked, call),
+			viewer === null || users.size === 0
+				? null
+				: listed.standing([...users], call),
+		]);
+		const seen = new Map(asked.map((id, at) => [id, answers[at] ?? null]));
+		return nodes.map((node, at) => {
+			const one = shown[at] ?? null;
+			if (one === null) return isNode(node) ? null : node;
+			const { place, owner, user } = one;
+			const placed = place === null ? one.node : (seen.get(place) ?? null);
+			const owned = owner === null ? one.node : (seen.get(owner) ?? null);
+			if (placed === null || owned === null) return null;
+			const standing = user === null ? undefined : standings?.get(user);
+			if (standing instanceof CorkboardError) return standing;
+			// The account of whom the viewer blocks stays in sight, to unblock it.
+			if (standing?.blocked) return null;
+			if (standing?.blocks && one.node.type !== "User") return null;
+			if (placed instanceof CorkboardError) return placed;
+			return owned instanceof CorkboardError ? owned : one.node;
+		});
+	}
+
+	async function objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<Answer<Node | null>[]> {
+		const seen = await visible(ids, call);
+		tally.objects(ids, seen, (id) => kept.get(id));
+		return seen;
+	}
+
+	const graph: View = {
+		model,
+		viewer,
+		objects,
+		async pages(mapping, froms, page, call) {
+			const may = froms.filter((from) => mayList(mapping, from, viewer));
+			const pages = await readPages(
+				{ store, visible: objects, met: tally.edges },
+				mapping,
+				may,
+				page,
+				call,
+			);
+			if (may.length === froms.length) return pages;
+			const byList = new Map(may.map((from, at) => [from, pages[at]]));
+			return froms.map((from) => byList.get(from) ?? null);
+		},
+
+		async contains(mapping, from, tos, call) {
+			tally.edges(tos.length);
+			const list = { mapping, from };
+			const head = store.cachedHead(list);
+			const present = new Set(head?.edges.map((edge) => edge.to));
+			const unknown = head?.complete
+				? []
+				: tos.filter((to) => !present.has(to));
+			if (unknown.length === 0) {
+				call?.trace?.cache("process", tos.length, 0);
+				return tos.map((to) => present.has(to));
+			}
+			// The head is read along, at the same level, so that next time a short
+			// list answers from memory.
+			const [edges] = await Promise.all([
+				store.storage.edges(
+					unknown.map((to) => ({ mapping, from, to })),
+					call,
+				),
+				head === undefined ? store.heads([list], 1, call) : undefined,
+			]);
+			const answers = new Map(unknown.map((to, at) => [to, edges[at]]));
+			return tos.map((to) => {
+				const edge = answers.get(to);
+				if (edge instanceof CorkboardError) return edge;
+				return present.has(to) || edge?.state === PRESENT;
+			});
+		},
+
+		async lookup(lookup: Lookup, keys, call) {
+			const rows = await store.lookups(
+				keys.map((key) => ({ name: lookup.name, key: fold(lookup, key) })),
+				call,
+			);
+			return rows.map((row) =>
+				row instanceof CorkboardError ? row : (row?.id ?? null),
+			);
+		},
+
+		forget() {
+			kept = new Map();
+			blocks = newBlocks();
+		},
+	};
+	return graph;
+}
+
+function isNode(answer: Answer<Node | null>): answer is Node {
+	return answer !== null && !(answer instanceof CorkboardError);
+}
+
+/** An object that may be seen if what is around it may be. */
+interface Shown {
+	readonly node: Node;
+	/** What it is a part of. */
+	readonly place: Id | null;
+	readonly owner: Id | null;
+	/** Whose standing with the viewer decides. */
+	readonly user: Id | null;
+}
+
+function idIn({ data }: Node, key: string | null): Id | null {
+	const value = key === null ? null : data[key];
+	return typeof value === "string" ? (value as Id) : null;
+}
+
+interface ObjectsLoad {
+	readonly ids: readonly Id[];
+	readonly call: Call | undefined;
+}
+
+/** Merged loads are one call; what it costs is told to the first that is being explained, and the rest see what they asked for as kept by the request. */
+function mergedCall(loads: readonly ObjectsLoad[]): Call | undefined {
+	const [first, ...rest] = loads;
+	for (const { ids, call } of rest)
+		call?.trace?.cache("request", ids.length, 0);
+	return first?.call;
+}

@@ -1,0 +1,357 @@
+import { LocalCache } from "../../cache/local.ts";
+import { readThrough, type SharedCache } from "../../cache/shared.ts";
+import type { Call, WriteTrace } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Cursors } from "../../id/cursors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
+import type {
+	Answer,
+	ListKey,
+	LookupKey,
+	LookupRow,
+	Storage,
+	Transacted,
+} from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Node } from "../types.ts";
+import { parseHead, printHead } from "./headCodec.ts";
+import {
+	type Changed,
+	type Head,
+	listKey,
+	type Shared,
+	type Store,
+	typeOf,
+} from "./store.ts";
+
+/**
+ * How many edges are read when a head has to be: a default page and what tells
+ * whether another follows, with some room for edges that have to be left out.
+ */
+export const HEAD_EDGES = 32;
+
+export function createStore(options: {
+	readonly model: Model;
+	readonly storage: Storage;
+	readonly cursors: Cursors;
+	/** For the objects kept in the process; heads and lookups get half of it each. 0 keeps nothing. */
+	readonly cacheBytes: number;
+	readonly shared?: Shared;
+	/** By which what is kept in the process ages. Milliseconds. */
+	readonly now?: () => number;
+}): Store {
+	const { model, storage, cursors, cacheBytes, shared } = options;
+	const clock = options.now === undefined ? {} : { now: options.now };
+	const objects = new LocalCache<CachedObject>({
+		weigh: ({ weight }) => weight,
+		maxWeight: cacheBytes,
+		...clock,
+	});
+	const heads = new LocalCache<Head>({
+		weigh: ({ edges }) => 200 + edges.length * EDGE_BYTES,
+		maxWeight: cacheBytes / 2,
+		...clock,
+	});
+	const lookups = new LocalCache<{ readonly row: LookupRow | null }>({
+		weigh: () => 200,
+		maxWeight: cacheBytes / 2,
+		...clock,
+	});
+
+	async function readObjects(
+		ids: readonly Id[],
+		call: Call | undefined,
+	): Promise<readonly Answer<CachedObject>[]> {
+		const load = async (missing: readonly number[]) => {
+			const some = missing.map((index) => ids[index] as Id);
+			const texts = await storage.objects(some, call);
+			return texts.map((text, at) =>
+				text instanceof CorkboardError
+					? text
+					: parseObject(model, some[at] as Id, text ?? ABSENT),
+			);
+		};
+		if (shared?.objects == null) return load(ids.map((_, index) => index));
+		return readThrough<Answer<ParsedObject>>(
+			shared.objects,
+			ids.map((id) => sharedKey(shared, id, id)),
+			{
+				parse(text, index) {
+					const parsed = parseObject(model, ids[index] as Id, text);
+					return parsed instanceof CorkboardError ? null : parsed;
+				},
+				print: (value) => (value instanceof CorkboardError ? null : value.text),
+			},
+			load,
+			call?.trace,
+		);
+	}
+
+	async function readHeads(
+		lists: readonly ListKey[],
+		depth: number,
+		call: Call | undefined,
+	): Promise<readonly Answer<Head>[]> {
+		// Counts alone are asked for as a depth of 0, which reads no edge. Shared
+		// heads are all of one depth; deeper ones are not worth their place there.
+		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
+		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
+		const load = async (missing: readonly number[]) => {
+			const scanned = await storage.scan(
+				missing.map((index) => ({
+					...(lists[index] as ListKey),
+					backward: false,
+					limit,
+				})),
+				call,
+			);
+			return scanned.map(
+				(answer): Answer<Head> =>
+					answer instanceof CorkboardError
+						? answer
+						: {
+								edges: answer.edges,
+								list: answer.list,
+								complete:
+									limit > 0
+										? answer.edges.length < limit
+										: answer.list.count === 0,
+							},
+			);
+		};
+		if (!isShared) return load(lists.map((_, index) => index));
+		return readThrough<Answer<Head>>(
+			shared.heads as SharedCache,
+			lists.map((list) => sharedKey(shared, list.from, listKey(list))),
+			{
+				parse: parseHead,
+				print: (value) =>
+					value instanceof CorkboardError ? null : printHead(value),
+			},
+			load,
+			call?.trace,
+		);
+	}
+
+	/** Gone from this process, before anything else is awaited. */
+	function forget({ objects: ids = [], lists = [] }: Changed): void {
+		for (const id of ids) objects.bury(id);
+		for (const list of lists) heads.bury(listKey(list));
+	}
+
+	function publish({ objects: ids = [], lists = [] }: Changed): void {
+		shared?.publish([
+			...ids.map((id) => `o ${id}`),
+			...lists.map((list) => `h ${listKey(list)}`),
+		]);
+	}
+
+	/** Answers whether all shared caches acknowledged. */
+	async function inShared(
+		verb: "bury" | "clear",
+		{ objects: ids = [], lists = [] }: Changed,
+		trace: WriteTrace | undefined,
+	): Promise<boolean> {
+		if (shared === undefined) return true;
+		const told = async (cache: SharedCache | null, keys: readonly string[]) => {
+			if (cache === null || keys.length === 0) return true;
+			const ok = await cache[verb](keys);
+			trace?.cache(verb, cache.layer, keys.length, ok);
+			return ok;
+		};
+		const ofObjects = ids.map((id) => sharedKey(shared, id, id));
+		const ofHeads = lists.map((list) =>
+			sharedKey(shared, list.from, listKey(list)),
+		);
+		const acknowledged = await Promise.all([
+			told(shared.objects, ofObjects),
+			told(shared.heads, ofHeads),
+		]);
+		return acknowledged.every(Boolean);
+	}
+
+	const store: Store = {
+		model,
+		storage,
+		cursors,
+		sharesCaches: shared !== undefined,
+
+		async objects(ids, call) {
+			const answers = await objects.read<CorkboardError>(
+				ids,
+				async (missing) => {
+					const read = await readObjects(
+						missing.map((index) => ids[index] as Id),
+						call,
+					);
+					return read.map((answer) =>
+						answer instanceof CorkboardError
+							? answer
+							: { node: answer.node, weight: answer.weight },
+					);
+				},
+				{ trace: call?.trace },
+			);
+			return answers.map((answer) =>
+				answer instanceof CorkboardError ? answer : answer.node,
+			);
+		},
+
+		heads: (lists, depth, call) =>
+			heads.read<CorkboardError>(
+				lists.map(listKey),
+				(missing) =>
+					readHeads(
+						missing.map((index) => lists[index] as ListKey),
+						depth,
+						call,
+					),
+				{
+					enough: (head) => head.complete || head.edges.length >= depth,
+					trace: call?.trace,
+				},
+			),
+
+		async lookups(keys, call) {
+			const answers = await lookups.read<CorkboardError>(
+				keys.map(lookupKey),
+				async (missing) => {
+					const rows = await storage.lookups(
+						missing.map((index) => keys[index] as LookupKey),
+						call,
+					);
+					return rows.map((row) =>
+						row instanceof CorkboardError ? row : { row },
+					);
+				},
+				{ trace: call?.trace },
+			);
+			return answers.map((answer) =>
+				answer instanceof CorkboardError ? answer : answer.row,
+			);
+		},
+
+		cachedObject: (id) => objects.get(id)?.node,
+		cachedHead: (list) => heads.get(listKey(list)),
+
+		async transact(transaction, trace) {
+			let created: readonly Id[] = [];
+			let isBuried = false;
+			const changed = (): Changed => ({
+				objects: [...(transaction.objects ?? []), ...created],
+				lists: transaction.lists ?? [],
+			});
+			let done: Awaited<ReturnType<typeof storage.transact>>;
+			try {
+				done = await storage.transact<unknown>(
+					{
+						...transaction,
+						decide(seen) {
+							created = seen.created;
+							return transaction.decide(seen);
+						},
+						...(shared !== undefined && {
+							async beforeCommit() {
+								isBuried = true;
+								await inShared("bury", changed(), trace);
+							},
+						}),
+					},
+					trace,
+				);
+			} catch (error) {
+				forget(changed());
+				// COMMIT may still be under way, and until it arrives a reader would fill
+				// what was there before: tombstones anew, and if it was done it is owed.
+				if (isBuried) {
+					await inShared("bury", changed(), trace);
+					publish(changed());
+				}
+				throw error;
+			}
+			const cleared = await store.clear(changed(), trace);
+			return { ...(done as Transacted<never>), cleared };
+		},
+
+		async clear(changed, trace) {
+			forget(changed);
+			const acknowledged = await inShared("clear", changed, trace);
+			// Where the tombstone had not come through, what was read from the shared
+			// caches since, and kept here, was still the old value.
+			forget(changed);
+			publish(changed);
+			return acknowledged;
+		},
+
+		async setLookups(changes, trace) {
+			try {
+				return await storage.setLookups(changes, trace);
+			} finally {
+				for (const change of changes) lookups.bury(lookupKey(change));
+				shared?.publish(changes.map((change) => `l ${lookupKey(change)}`));
+			}
+		},
+
+		heard(keys) {
+			for (const key of keys) {
+				const name = key.slice(2);
+				if (key.startsWith("o ")) objects.bury(name);
+				else if (key.startsWith("h ")) heads.bury(name);
+				else if (key.startsWith("l ")) lookups.bury(name);
+			}
+		},
+
+		forgetAll() {
+			for (const cache of [objects, heads, lookups]) cache.clear();
+		},
+
+		bypass(on) {
+			for (const cache of [objects, heads, lookups]) cache.bypass(on);
+		},
+	};
+	return store;
+}
+
+interface CachedObject {
+	readonly node: Node | null;
+	readonly weight: number;
+}
+
+/** Two ids as strings, three numbers and a record. */
+const EDGE_BYTES = 200;
+
+interface ParsedObject extends CachedObject {
+	readonly text: string;
+}
+
+/** How shared caches spell that there is no such row. */
+const ABSENT = "null";
+
+function parseObject(
+	model: Model,
+	id: Id,
+	text: string,
+): ParsedObject | CorkboardError {
+	if (text === ABSENT) return { node: null, weight: 0, text };
+	try {
+		const data = JSON.parse(text) as JsonObject;
+		const type = typeOf(model, id) as string;
+		return { node: { id, type, data }, weight: text.length * 3, text };
+	} catch (cause) {
+		return new CorkboardError("INTERNAL", "A stored object is not JSON.", {
+			cause,
+			details: { id },
+		});
+	}
+}
+
+/** `key` belongs to the shard of `id`. No spaces: memcached takes none. */
+function sharedKey(shared: Shared, id: Id, key: string): string {
+	const generation = shared.generationOf(unpackId(id).shard);
+	return `${generation}.${key.replace(" ", ".")}`;
+}
+
+function lookupKey({ name, key }: LookupKey): string {
+	return `${name} ${key}`;
+}

@@ -1,0 +1,112 @@
+import type { SharedCache } from "../../cache/shared.ts";
+import type { Call, WriteTrace } from "../../diagnostics.ts";
+import type { Cursors } from "../../id/cursors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
+import type {
+	Answer,
+	Edge,
+	ListKey,
+	ListRow,
+	LookupChange,
+	LookupKey,
+	LookupRow,
+	Storage,
+	Transacted,
+	Transaction,
+} from "../../storage/storage.ts";
+import type { Node } from "../types.ts";
+
+/**
+ * What all requests of a process share: the shards, and the caches in front of
+ * them. It knows no viewer: what it answers is what is stored, deleted and
+ * hidden things included, so nothing above `graph/` may hold one.
+ */
+export interface Store {
+	readonly model: Model;
+	/** For what has to be read past all caches. Writes go through `transact` and `setLookups` below. */
+	readonly storage: Storage;
+	readonly cursors: Cursors;
+	objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<readonly Answer<Node | null>[]>;
+	/** The beginning of each list, with at least `depth` edges or all there are. */
+	heads(
+		lists: readonly ListKey[],
+		depth: number,
+		call?: Call,
+	): Promise<readonly Answer<Head>[]>;
+	lookups(
+		keys: readonly LookupKey[],
+		call?: Call,
+	): Promise<readonly Answer<LookupRow | null>[]>;
+	/** What is in the process already: the object, null for one known to be absent, undefined if it has to be read. */
+	cachedObject(id: Id): Node | null | undefined;
+	cachedHead(list: ListKey): Head | undefined;
+
+	/**
+	 * One transaction, with all that stands in front of the shards set right
+	 * around it: tombstones in the shared caches before its COMMIT; after it this
+	 * process's own entries gone, the shared ones deleted, other processes told
+	 * (PROTOCOLS §2, §3). Where its outcome is unknown they get a tombstone anew
+	 * instead, and whoever pays its debt deletes them. What the transaction locks
+	 * and creates counts as changed.
+	 */
+	transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Cleared<T>>;
+	/** As storage's, and keeps no old row in memory. */
+	setLookups(
+		changes: readonly LookupChange[],
+		trace?: WriteTrace,
+	): Promise<readonly Answer<LookupRow | null>[]>;
+	/** Whether caches are shared with other processes, so that a write owes their clearing. */
+	readonly sharesCaches: boolean;
+	/** Delete from all caches. Answers whether the shared ones acknowledged. */
+	clear(changed: Changed, trace?: WriteTrace): Promise<boolean>;
+	/** Forget here what another process changed: keys as `Shared.publish` was given them. */
+	heard(keys: readonly string[]): void;
+	/** Forget all that is kept in the process: what it was read from is no longer what it would be read from. */
+	forgetAll(): void;
+	/** While other processes cannot be heard, nothing in this one is to be believed. */
+	bypass(on: boolean): void;
+}
+
+export interface Cleared<T> extends Transacted<T> {
+	/** Whether the shared caches acknowledged; else it is owed. */
+	readonly cleared: boolean;
+}
+
+/** The newest edges of a list, or the first of one that begins with the oldest. */
+export interface Head {
+	/** In the mapping's order. */
+	readonly edges: readonly Edge[];
+	/** Whether that is the whole list. */
+	readonly complete: boolean;
+	readonly list: ListRow;
+}
+
+export interface Changed {
+	readonly objects?: readonly Id[];
+	readonly lists?: readonly ListKey[];
+}
+
+/** What processes share besides the shards. */
+export interface Shared {
+	readonly objects: SharedCache | null;
+	readonly heads: SharedCache | null;
+	/** Tell other processes which of their entries to forget. */
+	readonly publish: (keys: readonly string[]) => void;
+	/** Rises when a shard is moved or promoted: what was cached of it before is not looked at. */
+	readonly generationOf: (shard: number) => number;
+}
+
+export function listKey(list: ListKey): string {
+	return `${list.mapping.name} ${list.from}`;
+}
+
+export function typeOf(model: Model, id: Id): string | null {
+	return model.objectsByNumber.get(unpackId(id).type)?.name ?? null;
+}

@@ -1,0 +1,10 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Answer } from "../../storage/storage.ts";
+
+/** All answers; or the first error among them, thrown: for work that is of no use in part. */
+export function unwrap<T>(answers: readonly Answer<T>[]): readonly T[] {
+	return answers.map((answer) => {
+		if (answer instanceof CorkboardError) throw answer;
+		return answer;
+	});
+}

@@ -1,0 +1,75 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Id } from "../../id/ids.ts";
+import { fold } from "../../model/fold.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { type Store, typeOf } from "../store/store.ts";
+
+/**
+ * Natural keys in an object's stored JSON (PROTOCOLS §4): `state`, absent when
+ * the object lives; `nonces`, one for each key it claims; and for a request
+ * that may be repeated `once`, whose key is claimed like a name.
+ */
+export interface Claim {
+	readonly name: string;
+	readonly key: string;
+	readonly id: Id;
+	/** Tells one claim of a key from the next by the same object. */
+	readonly nonce: string;
+}
+
+/** The lookup that holds idempotency keys. */
+export const ONCE = "once";
+
+export function newNonce(): string {
+	return randomBytes(9).toString("base64url");
+}
+
+/** The nonce of an idempotency key: what the request was, so that another one with the same key is told from a repeat. */
+export function requestNonce(request: JsonObject): string {
+	return createHash("sha256")
+		.update(JSON.stringify(request))
+		.digest("base64url")
+		.slice(0, 22);
+}
+
+/** The idempotency key of one viewer and one mutation, hashed: clients choose it. */
+export function onceKey(scope: string, key: string): string {
+	return createHash("sha256").update(`${scope}\0${key}`).digest("base64url");
+}
+
+/** The natural keys an object's content claims, with a nonce for each. */
+export function withNonces(
+	store: Store,
+	type: string,
+	data: JsonObject,
+): JsonObject {
+	const nonces = Object.fromEntries(
+		(store.model.objects.get(type)?.lookups ?? [])
+			.filter((lookup) => typeof data[lookup.key] === "string")
+			.map((lookup) => [lookup.name, newNonce()]),
+	);
+	return Object.keys(nonces).length > 0 ? { ...data, nonces } : data;
+}
+
+/** What the object claims, by its content. */
+export function claimsOf(
+	store: Store,
+	id: Id,
+	data: JsonObject,
+): readonly Claim[] {
+	const type = store.model.objects.get(typeOf(store.model, id) ?? "");
+	const nonces = (data.nonces ?? {}) as Readonly<Record<string, string>>;
+	const claims: Claim[] = (type?.lookups ?? []).flatMap((lookup) => {
+		const value = data[lookup.key];
+		const nonce = nonces[lookup.name];
+		return typeof value === "string" && nonce !== undefined
+			? [{ name: lookup.name, key: fold(lookup, value), id, nonce }]
+			: [];
+	});
+	const once = data.once as { key: string; nonce: string } | null | undefined;
+	// The idempotency key goes first: a repeated request has to learn that it is
+	// one before it is told that its name is taken, by itself.
+	return once === undefined || once === null
+		? claims
+		: [{ name: ONCE, key: once.key, id, nonce: once.nonce }, ...claims];
+}

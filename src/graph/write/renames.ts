@@ -1,0 +1,122 @@
+import { CorkboardError } from "../../errors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { DebtRow } from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { payNow, toDebt } from "../outbox/delivery.ts";
+import { readStored } from "../store/readStored.ts";
+import type { Store } from "../store/store.ts";
+import { changeObject, notFound, typeNamed } from "./changes.ts";
+import { type Claim, claimsOf, newNonce } from "./naturalKeys.ts";
+import { claimKeys } from "./reservations.ts";
+
+/**
+ * Changing an object whose natural keys may change with it: claim the new ones
+ * with fresh nonces, switch the object under its lock, release the old ones by
+ * nonce, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
+ * owed from before it is made: whoever finds it unfinished releases it.
+ */
+export async function changeNamed(
+	store: Store,
+	id: Id,
+	change: (data: JsonObject) => JsonObject | null,
+): Promise<void> {
+	const before = (await readStored(store, [id])).get(id) ?? null;
+	if (before === null) throw notFound();
+	const planned = change(before);
+	if (planned === null) return;
+	const claims = newClaims(store, id, before, planned);
+	if (claims.length === 0) {
+		await switchObject(store, id, change, claims);
+		return;
+	}
+	const owed = await owe(store, id, claims);
+	try {
+		const won = await claimKeys(store, claims);
+		if (won.includes(false)) throw taken();
+		await switchObject(store, id, change, claims);
+	} finally {
+		await payNow(store, owed);
+	}
+}
+
+export function taken(): CorkboardError {
+	return new CorkboardError(
+		"CONFLICT",
+		"That name or address is taken by somebody else.",
+	);
+}
+
+async function switchObject(
+	store: Store,
+	id: Id,
+	change: (data: JsonObject) => JsonObject | null,
+	claims: readonly Claim[],
+): Promise<void> {
+	await changeObject(
+		store,
+		id,
+		(data) => {
+			const changed = change(data);
+			if (changed === null) return null;
+			const nonces = {
+				...(data.nonces as JsonObject | undefined),
+				...Object.fromEntries(claims.map(({ name, nonce }) => [name, nonce])),
+			};
+			const next =
+				Object.keys(nonces).length > 0 ? { ...changed, nonces } : changed;
+			// Somebody changed a key between our reading and our lock: what was
+			// claimed is not what would be written.
+			if (
+				newClaims(store, id, data, changed).some((claim) => !has(claims, claim))
+			) {
+				throw taken();
+			}
+			return next;
+		},
+		{
+			owes: (data, next) => {
+				const kept = claimsOf(store, id, next);
+				return {
+					claims: claimsOf(store, id, data).filter(
+						(claim) => !kept.some(({ nonce }) => nonce === claim.nonce),
+					),
+				};
+			},
+		},
+	);
+}
+
+/** A claim for each natural key that is another one afterwards. */
+function newClaims(
+	store: Store,
+	id: Id,
+	data: JsonObject,
+	next: JsonObject,
+): readonly Claim[] {
+	const nonces = Object.fromEntries(
+		typeNamed(store, id).lookups.map(({ name }) => [name, newNonce()]),
+	);
+	const held = claimsOf(store, id, data);
+	return claimsOf(store, id, { ...next, nonces, once: null }).filter(
+		(claim) => !has(held, claim),
+	);
+}
+
+function has(claims: readonly Claim[], { name, key }: Claim): boolean {
+	return claims.some((claim) => claim.name === name && claim.key === key);
+}
+
+/** Write the debt alone, and leave it owed. */
+async function owe(
+	store: Store,
+	id: Id,
+	claims: readonly Claim[],
+): Promise<DebtRow> {
+	const debt = toDebt({ claims }) as JsonObject;
+	const { debt: key } = await store.storage.transact({
+		shard: unpackId(id).shard,
+		decide: () => ({ result: null, debt }),
+	});
+	if (key === null) throw new TypeError("expected a debt that was written");
+	return { ...key, debt };
+}

@@ -1,0 +1,105 @@
+import type { LookupChange, LookupRow } from "../../storage/storage.ts";
+import { readStored } from "../store/readStored.ts";
+import type { Store } from "../store/store.ts";
+import { unwrap } from "../store/unwrap.ts";
+import { type Claim, claimsOf } from "./naturalKeys.ts";
+
+/**
+ * Taking and giving up natural keys. The lookup row on its mod shard is the
+ * sole arbiter, changed by compare-and-set only (PROTOCOLS §4).
+ */
+
+/** Take keys: insert each key's row, or take it over from an object that is dead; whether each is the claim's own now. */
+export async function claimKeys(
+	store: Store,
+	claims: readonly Claim[],
+): Promise<readonly boolean[]> {
+	const mine = (row: LookupRow | null | undefined, { id, nonce }: Claim) =>
+		row?.id === id && row.nonce === nonce;
+	const rows = await setLookups(
+		store,
+		claims.map(({ name, key, id, nonce }) => ({
+			name,
+			key,
+			expect: null,
+			next: { id, nonce },
+		})),
+	);
+	const won = claims.map((claim, at) => mine(rows[at], claim));
+	const inTheWay = claims.flatMap((claim, at) => {
+		const row = rows[at];
+		return won[at] || row === null || row === undefined
+			? []
+			: [{ at, claim, row }];
+	});
+	if (inTheWay.length === 0) return won;
+	const holders = await readStored(
+		store,
+		inTheWay.map(({ row }) => row.id),
+	);
+	const free = inTheWay.filter(({ row }) => {
+		const data = holders.get(row.id) ?? null;
+		return data === null || data.state === "dead";
+	});
+	const taken = await setLookups(
+		store,
+		free.map(({ claim: { name, key, id, nonce }, row }) => ({
+			name,
+			key,
+			expect: { id: row.id, nonce: row.nonce },
+			next: { id, nonce },
+		})),
+	);
+	for (const [at, { at: claimAt, claim }] of free.entries()) {
+		won[claimAt] = mine(taken[at], claim);
+	}
+	return won;
+}
+
+/** Give up keys, each only if the row is still this very claim. */
+export async function release(
+	store: Store,
+	claims: readonly Claim[],
+): Promise<void> {
+	await setLookups(
+		store,
+		claims.map(({ name, key, id, nonce }) => ({
+			name,
+			key,
+			expect: { id, nonce },
+			next: null,
+		})),
+	);
+}
+
+/** Claims in flight that nobody finished: each stands if its object came to hold it, else it is released. */
+export async function payClaims(
+	store: Store,
+	claims: readonly Claim[],
+): Promise<void> {
+	const contents = await readStored(
+		store,
+		claims.map(({ id }) => id),
+	);
+	await release(
+		store,
+		claims.filter((claim) => {
+			const data = contents.get(claim.id) ?? null;
+			return (
+				data === null ||
+				data.state === "dead" ||
+				!claimsOf(store, claim.id, data).some(
+					({ name, key, nonce }) =>
+						name === claim.name && key === claim.key && nonce === claim.nonce,
+				)
+			);
+		}),
+	);
+}
+
+async function setLookups(
+	store: Store,
+	changes: readonly LookupChange[],
+): Promise<readonly (LookupRow | null)[]> {
+	return changes.length === 0 ? [] : unwrap(await store.setLookups(changes));
+}

@@ -1,0 +1,182 @@
+import type {
+	Trace,
+	WriteBegun,
+	WriteEnded,
+	WriteTrace,
+} from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type {
+	DebtKey,
+	Effects,
+	Storage,
+	Transaction,
+} from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { type Store, typeOf } from "../store/store.ts";
+
+/**
+ * The store as one request's writes use it when somebody wants an account of
+ * them: it does the same, and tells `trace` of each transaction and of what
+ * became of its debt. Names and numbers only: what is written is not told.
+ */
+export function watched(store: Store, trace: Trace | undefined): Store {
+	if (trace === undefined) return store;
+	const { storage } = store;
+	const call = { trace };
+	const owing = new Map<string, WriteTrace>();
+
+	async function transact<T, Done extends { readonly debt: DebtKey | null }>(
+		transaction: Transaction<T>,
+		run: (transaction: Transaction<T>, trace: WriteTrace) => Promise<Done>,
+	): Promise<Done> {
+		let decided = NOTHING;
+		return told(
+			trace as Trace,
+			{
+				verb: "transaction",
+				changes: changedBy(store, transaction),
+				shards: [transaction.shard],
+			},
+			async (telling) => {
+				const done = await run(
+					{
+						...transaction,
+						decide(seen) {
+							const effects = transaction.decide(seen);
+							decided = {
+								written: rowsOf(seen.created, effects),
+								owes: owedBy(effects.debt),
+							};
+							return effects;
+						},
+					},
+					telling,
+				);
+				if (done.debt !== null) owing.set(keyOf(done.debt), telling);
+				return done;
+			},
+			() => decided,
+		);
+	}
+
+	return {
+		...store,
+		transact: (transaction) => transact(transaction, store.transact),
+		setLookups: (changes) =>
+			told(
+				trace,
+				{
+					verb: "names",
+					changes: [...new Set(changes.map(({ name }) => name))],
+					shards: [],
+				},
+				(telling) => store.setLookups(changes, telling),
+				(rows) => ({
+					written: rows.filter(
+						(row, at) =>
+							!(row instanceof CorkboardError) &&
+							row?.nonce === changes[at]?.next?.nonce,
+					).length,
+					owes: {},
+				}),
+			),
+		clear: (changed) =>
+			told(
+				trace,
+				{ verb: "clear", changes: ["shared caches"], shards: [] },
+				(telling) => store.clear(changed, telling),
+				() => NOTHING,
+			),
+		storage: over(storage, {
+			objects: (ids) => storage.objects(ids, call),
+			edges: (keys) => storage.edges(keys, call),
+			lookups: (keys) => storage.lookups(keys, call),
+			transact: (transaction) =>
+				transact(transaction, (one, telling) => storage.transact(one, telling)),
+			async settle(debts) {
+				await told(
+					trace,
+					{
+						verb: "settle",
+						changes: ["outbox"],
+						shards: [...new Set(debts.map(({ shard }) => shard))],
+					},
+					(telling) => storage.settle(debts, telling),
+					() => NOTHING,
+				);
+				for (const debt of debts) owing.get(keyOf(debt))?.paid();
+			},
+		}),
+	};
+}
+
+const NOTHING: WriteEnded = { written: 0, owes: {} };
+
+async function told<T>(
+	trace: Trace,
+	write: WriteBegun,
+	run: (telling: WriteTrace) => Promise<T>,
+	written: (answer: T) => WriteEnded,
+): Promise<T> {
+	const telling = trace.write(write);
+	try {
+		const answer = await run(telling);
+		telling.end(written(answer));
+		return answer;
+	} catch (thrown) {
+		telling.fail(thrown);
+		throw thrown;
+	}
+}
+
+/** Methods are called on the storage itself: it has private parts. */
+function over(storage: Storage, own: Partial<Storage>): Storage {
+	return new Proxy(storage, {
+		get(target, name) {
+			const found = Reflect.get(name in own ? own : target, name, target);
+			return typeof found === "function" ? found.bind(target) : found;
+		},
+	});
+}
+
+function changedBy(
+	{ model }: Store,
+	{ creates = [], objects = [], lists = [] }: Transaction<unknown>,
+): readonly string[] {
+	return [
+		...new Set([
+			...creates.map(({ type }) => type),
+			...objects.flatMap((id) => typeOf(model, id) ?? []),
+			...lists.map(({ mapping }) => mapping.name),
+		]),
+	];
+}
+
+/** An object made and changed at once is one row. */
+function rowsOf(
+	created: readonly Id[],
+	{ objects = [], edges = [] }: Effects<unknown>,
+): number {
+	const written = new Set([...created, ...objects.map(({ id }) => id)]);
+	return written.size + edges.length;
+}
+
+function owedBy(debt: JsonObject | undefined): WriteEnded["owes"] {
+	const entries = Object.entries(debt ?? {}).map(
+		([kind, part]) => [kind, lengthOf(part)] as const,
+	);
+	return Object.fromEntries(entries.filter(([, length]) => length > 0));
+}
+
+/** Of a list, or of the lists in a record. */
+function lengthOf(part: unknown): number {
+	if (Array.isArray(part)) return part.length;
+	return typeof part === "object" && part !== null
+		? Object.values(part).reduce((sum, one) => sum + lengthOf(one), 0)
+		: 0;
+}
+
+function keyOf({ shard, local }: DebtKey): string {
+	return `${shard} ${local}`;
+}

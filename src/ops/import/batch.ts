@@ -1,0 +1,90 @@
+import { CorkboardError } from "../../errors.ts";
+import {
+	applyEdges,
+	type OwedEdge,
+	type OwedKey,
+	payKeys,
+} from "../../graph/outbox/delivery.ts";
+import { type Store, typeOf } from "../../graph/store/store.ts";
+import type { DebtKey } from "../../storage/storage.ts";
+import { writeEdges } from "./edges.ts";
+import { IMPORT, readKnown } from "./keys.ts";
+import type { BadLine, Line } from "./line.ts";
+import type { Numbering } from "./numbering.ts";
+import { writeWave } from "./objects.ts";
+import { idOf, inheritedFrom, planBatch } from "./plan.ts";
+
+/** What all batches of an import share. */
+export interface ImportRun {
+	readonly store: Store;
+	readonly numbering: Numbering;
+	readonly strict: boolean;
+}
+
+/** What a batch owes: written with its transactions, paid at its end. */
+export interface BatchDebts {
+	readonly rows: DebtKey[];
+	readonly edges: OwedEdge[];
+}
+
+export interface BatchReport {
+	/** By type. */
+	readonly objects: ReadonlyMap<string, number>;
+	/** By edge name. */
+	readonly edges: ReadonlyMap<string, number>;
+	readonly existing: number;
+	/** In the order of the lines. */
+	readonly bad: readonly BadLine[];
+}
+
+/**
+ * One batch: objects in waves, so that each finds the ids of those it refers
+ * to; then edges; then all that is owed, together. What a crash leaves
+ * unpaid, the sweep at the start of the next run pays (PROTOCOLS §7).
+ */
+export async function writeBatch(
+	run: ImportRun,
+	lines: readonly Line[],
+): Promise<BatchReport> {
+	const { store } = run;
+	const { model } = store;
+	const known = await readKnown(store, lines, (line) =>
+		inheritedFrom(model, line),
+	);
+	const plan = planBatch(model, lines, known, run.strict);
+	const bad = [...plan.bad];
+	const debts: BatchDebts = { rows: [], edges: [] };
+	const waves = Map.groupBy(plan.objects, ({ wave }) => wave);
+	for (let wave = 0; waves.has(wave); wave++) {
+		bad.push(...(await writeWave(run, waves.get(wave) ?? [], debts)));
+	}
+	const written = await writeEdges(run, plan.edges, debts);
+	bad.push(...written.bad);
+
+	const objects = new Map<string, number>();
+	const keys: OwedKey[] = [];
+	for (const object of plan.objects) {
+		const id = idOf(object);
+		if (id === null) continue;
+		keys.push({ name: IMPORT, key: object.line.key, id });
+		const type = object.line.type.name;
+		objects.set(type, (objects.get(type) ?? 0) + 1);
+	}
+	const [elsewhere] = await payKeys(store, keys);
+	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
+	await applyEdges(store, debts.edges);
+	if (debts.rows.length > 0) await store.storage.settle(debts.rows);
+	return {
+		objects,
+		edges: written.edges,
+		existing: plan.existing + written.existing,
+		bad: bad.toSorted((a, b) => a.number - b.number),
+	};
+}
+
+function isAnothers(store: Store, { key, id }: OwedKey): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		`expected the import key ${key} to lead to the ${typeOf(store.model, id)} ${id} just made but got another object; another import was at work`,
+	);
+}

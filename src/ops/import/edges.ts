@@ -1,0 +1,151 @@
+import {
+	mappingOf,
+	type OwedEdge,
+	owedCaches,
+	toDebt,
+} from "../../graph/outbox/delivery.ts";
+import { distinctLists, topsOf } from "../../graph/store/lastSequences.ts";
+import { listKey, type Store } from "../../graph/store/store.ts";
+import { unwrap } from "../../graph/store/unwrap.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
+import type { BatchDebts, ImportRun } from "./batch.ts";
+import type { BadLine } from "./line.ts";
+import type { Numbering } from "./numbering.ts";
+import { idOf, type NewEdge } from "./plan.ts";
+
+export interface WrittenEdges {
+	/** By edge name. */
+	readonly edges: ReadonlyMap<string, number>;
+	readonly existing: number;
+	readonly bad: readonly BadLine[];
+}
+
+interface NumberedEdge {
+	readonly number: number;
+	readonly mapping: Mapping;
+	readonly from: Id;
+	readonly to: Id;
+}
+
+/** Make edges, and their inverses with them or as debts: one transaction a shard. Those that are there, or were removed since, are left as they are. */
+export async function writeEdges(
+	{ store, numbering }: ImportRun,
+	edges: readonly NewEdge[],
+	debts: BatchDebts,
+): Promise<WrittenEdges> {
+	const bad: BadLine[] = [];
+	const wanted = new Map<string, NumberedEdge>();
+	let named = 0;
+	for (const { number, mapping, ...ends } of edges) {
+		const from = idOf(ends.from);
+		const to = idOf(ends.to);
+		if (from === null || to === null) {
+			const reason = "what it leads from or to was not made";
+			bad.push({ kind: "bad", number, reason });
+			continue;
+		}
+		named++;
+		const name = `${mapping.name} ${from} ${to}`;
+		if (!wanted.has(name)) wanted.set(name, { number, mapping, from, to });
+	}
+	const fresh = await missing(store, [...wanted.values()]);
+	if (fresh.length > 0) await numbering.open();
+	const byShard = Map.groupBy(fresh, ({ from }) => unpackId(from).shard);
+	const written = await Promise.all(
+		[...byShard].map(([shard, some]) =>
+			writeShard(store, numbering, shard, some, debts),
+		),
+	);
+	const counts = new Map<string, number>();
+	let made = 0;
+	for (const { mapping } of written.flat()) {
+		counts.set(mapping.name, (counts.get(mapping.name) ?? 0) + 1);
+		made++;
+	}
+	return { edges: counts, existing: named - made, bad };
+}
+
+async function missing(
+	store: Store,
+	edges: readonly NumberedEdge[],
+): Promise<readonly NumberedEdge[]> {
+	if (edges.length === 0) return [];
+	const found = unwrap(await store.storage.edges(edges));
+	return edges.filter((_, at) => found[at] === null);
+}
+
+/** Answers the edges it made. */
+async function writeShard(
+	store: Store,
+	numbering: Numbering,
+	shard: number,
+	wanted: readonly NumberedEdge[],
+	debts: BatchDebts,
+): Promise<readonly NumberedEdge[]> {
+	const inverses = wanted.map((edge) => inverseOf(store, edge));
+	const inversesHere = inverses.filter(
+		(inverse) => inverse !== null && unpackId(inverse.from).shard === shard,
+	) as EdgeKey[];
+	const keys: EdgeKey[] = [...wanted, ...inversesHere];
+	const locked = distinctLists(keys);
+	const places = new Map(
+		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
+	);
+	const { result, debt, cleared } = await store.transact({
+		shard,
+		lists: locked,
+		edges: keys,
+		decide(seen) {
+			const tops = topsOf(locked, seen);
+			const made: NumberedEdge[] = [];
+			const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+			const owed: OwedEdge[] = [];
+			for (const [at, edge] of wanted.entries()) {
+				if (seen.edges[at] !== null) continue;
+				const { mapping, from, to, number } = edge;
+				const list = listKey(edge);
+				const sequence = numbering.placeIn(tops.get(list) ?? 0, number);
+				tops.set(list, sequence);
+				const fact = { state: PRESENT, version: 1, sequence } as const;
+				made.push(edge);
+				edges.push({ mapping, from, to, ...fact });
+				const inverse = inverses[at] ?? null;
+				if (inverse === null) continue;
+				const place = places.get(inverse);
+				if (place === undefined) {
+					owed.push({ ...inverse, mapping: inverse.mapping.name, ...fact });
+				} else if (seen.edges[place] === null) {
+					edges.push({ ...inverse, ...fact });
+				}
+			}
+			const debt = toDebt({
+				edges: owed,
+				...(store.sharesCaches && { caches: owedCaches({ lists: locked }) }),
+			});
+			return {
+				result: { made, owed },
+				edges,
+				...(debt !== undefined && { debt }),
+			};
+		},
+	});
+	// What a shared cache did not acknowledge stays owed, to the sweeper.
+	if (debt !== null && cleared) debts.rows.push(debt);
+	debts.edges.push(...result.owed);
+	return result.made;
+}
+
+function inverseOf(
+	store: Store,
+	{ mapping, from, to }: NumberedEdge,
+): EdgeKey | null {
+	return mapping.inverse?.kind === "target"
+		? {
+				mapping: mappingOf(store, mapping.inverse.mapping),
+				from: to,
+				to: from,
+			}
+		: null;
+}

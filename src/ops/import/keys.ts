@@ -1,0 +1,90 @@
+import { readStored } from "../../graph/store/readStored.ts";
+import type { Store } from "../../graph/store/store.ts";
+import { unwrap } from "../../graph/store/unwrap.ts";
+import type { Id } from "../../id/ids.ts";
+import { fold } from "../../model/fold.ts";
+import type { LookupKey } from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Line, ObjectLine } from "./line.ts";
+
+/** The lookup that holds the keys of imported objects. */
+export const IMPORT = "import";
+/** The lookup that holds what an import keeps for itself: its lease, its numbering. Its rows lead to no object. */
+export const IMPORT_STATE = "import state";
+
+/** What a batch's lines may refer to that was there before it. */
+export interface Known {
+	/** By import key. */
+	readonly ids: ReadonlyMap<string, Id>;
+	/** Whether somebody holds a natural key, as `naturalKey` spells it. */
+	readonly taken: ReadonlySet<string>;
+	/** The content of objects whose references new ones inherit. */
+	readonly contents: ReadonlyMap<Id, JsonObject | null>;
+}
+
+/** Two calls whatever the number of lines: all keys, and the objects that have to be looked at. */
+export async function readKnown(
+	store: Store,
+	lines: readonly Line[],
+	/** The import keys of objects that are inherited from. */
+	inheritedFrom: (line: ObjectLine) => string | null,
+): Promise<Known> {
+	const imported = new Set<string>();
+	const natural = new Map<string, LookupKey>();
+	const heirs = new Set<string>();
+	for (const line of lines) {
+		if (line.kind === "edge") {
+			imported.add(line.from).add(line.to);
+		} else if (line.kind === "object") {
+			imported.add(line.key);
+			for (const { key } of line.references) imported.add(key);
+			for (const key of naturalKeys(line)) natural.set(naturalKey(key), key);
+			const from = inheritedFrom(line);
+			if (from !== null) heirs.add(from);
+		}
+	}
+	const keys = [...imported];
+	const wanted = [
+		...keys.map((key) => ({ name: IMPORT, key })),
+		...natural.values(),
+	];
+	const rows =
+		wanted.length > 0 ? unwrap(await store.storage.lookups(wanted)) : [];
+	const ids = new Map<string, Id>();
+	for (const [at, key] of keys.entries()) {
+		const id = rows[at]?.id;
+		if (id !== undefined) ids.set(key, id);
+	}
+	const holders = rows.slice(keys.length).filter((row) => row !== null);
+	const contents = await readStored(store, [
+		...holders.map(({ id }) => id),
+		...[...heirs].flatMap((key) => ids.get(key) ?? []),
+	]);
+	return {
+		ids,
+		// A dead one's name is free: whoever claims it takes it over.
+		taken: new Set(
+			holders
+				.filter(({ id }) => {
+					const data = contents.get(id) ?? null;
+					return data !== null && data.state !== "dead";
+				})
+				.map(naturalKey),
+		),
+		contents,
+	};
+}
+
+/** The natural keys an object's line claims, folded. */
+export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
+	return type.lookups.flatMap((lookup) => {
+		const value = data[lookup.key];
+		return typeof value === "string"
+			? [{ name: lookup.name, key: fold(lookup, value) }]
+			: [];
+	});
+}
+
+export function naturalKey({ name, key }: LookupKey): string {
+	return `${name} ${key}`;
+}

@@ -1,0 +1,233 @@
+import {
+	type OwedEdge,
+	owedCaches,
+	toDebt,
+} from "../../graph/outbox/delivery.ts";
+import { distinctLists, topsOf } from "../../graph/store/lastSequences.ts";
+import { listKey, type Store } from "../../graph/store/store.ts";
+import { settleNames } from "../../graph/write/activation.ts";
+import { withNonces } from "../../graph/write/naturalKeys.ts";
+import { shardFor } from "../../graph/write/writes.ts";
+import type { Id } from "../../id/ids.ts";
+import { unpackId } from "../../id/ids.ts";
+import { rootOf } from "../../model/rootOf.ts";
+import type { Mapping, ObjectType } from "../../model/types.ts";
+import {
+	type Edge,
+	type EdgeKey,
+	type ListKey,
+	PRESENT,
+	type Seen,
+} from "../../storage/storage.ts";
+import type { JsonObject, JsonValue } from "../../util/json.ts";
+import type { BatchDebts, ImportRun } from "./batch.ts";
+import { IMPORT } from "./keys.ts";
+import type { BadLine } from "./line.ts";
+import type { Numbering } from "./numbering.ts";
+import { idOf, type NewObject, taken } from "./plan.ts";
+
+/** The field that says when an object was made: the import's start where a line does not say. */
+const CREATED_AT = "createdAt";
+
+/** An object with its content, on the way to its shard. */
+interface Placed {
+	readonly object: NewObject;
+	readonly content: JsonObject;
+	/** Whether it has to win a name before anybody sees it. */
+	readonly waits: boolean;
+}
+
+/** Make objects whose references are all there: one transaction a shard. Answers the lines that came to nothing. */
+export async function writeWave(
+	{ store, numbering }: ImportRun,
+	wave: readonly NewObject[],
+	debts: BatchDebts,
+): Promise<readonly BadLine[]> {
+	const bad: BadLine[] = [];
+	const byShard = new Map<number, Placed[]>();
+	for (const object of wave) {
+		const placed = place(store, numbering, object);
+		if (placed === null) {
+			bad.push(badLine(object, "what it refers to was not made"));
+			continue;
+		}
+		const type = object.line.type.name;
+		const shard = shardFor(store.storage, store.model, type, placed.content);
+		const some = byShard.get(shard);
+		if (some === undefined) byShard.set(shard, [placed]);
+		else some.push(placed);
+	}
+	if (byShard.size === 0) return bad;
+	await numbering.open();
+	const owed = await Promise.all(
+		[...byShard].map(([shard, some]) =>
+			createAll(store, numbering, shard, some, debts),
+		),
+	);
+
+	const waiting = [...byShard.values()].flat().filter(({ waits }) => waits);
+	const fates = await settleNames(
+		store,
+		waiting.map(({ object }) => object.id as Id),
+	);
+	const dead = new Set<Id>();
+	for (const { object } of waiting) {
+		const id = object.id as Id;
+		if (fates.get(id) === "living") continue;
+		dead.add(id);
+		object.id = null;
+		bad.push(badLine(object, taken(object.line)));
+	}
+	for (const edge of owed.flat())
+		if (!dead.has(edge.to)) debts.edges.push(edge);
+	return bad;
+}
+
+function badLine({ line }: NewObject, reason: string): BadLine {
+	return { kind: "bad", number: line.number, reason };
+}
+
+/** The content to store; null when something it refers to is not there after all. */
+function place(
+	store: Store,
+	numbering: Numbering,
+	object: NewObject,
+): Placed | null {
+	const { type, data } = object.line;
+	const content: Record<string, JsonValue> = { ...data };
+	for (const { reference, target } of object.references) {
+		const id = idOf(target);
+		if (id === null) return null;
+		content[reference.key] = id;
+	}
+	const createdAt = type.stored.find(({ field }) => field === CREATED_AT);
+	if (createdAt !== undefined) {
+		content[createdAt.key] ??= new Date(numbering.start).toISOString();
+	}
+	const named = withNonces(store, type.name, content);
+	const waits = named.nonces !== undefined;
+	return {
+		object,
+		waits,
+		content: { ...named, ...(waits && { state: "pending" }), version: 1 },
+	};
+}
+
+/** Answers the edges it owes to lists elsewhere; names and keys are owed too. */
+async function createAll(
+	store: Store,
+	numbering: Numbering,
+	shard: number,
+	placed: readonly Placed[],
+	debts: BatchDebts,
+): Promise<readonly OwedEdge[]> {
+	const follows = placed.map((one) => followed(store, one));
+	const locked = distinctLists(
+		follows.flatMap((lists, at) =>
+			lists.filter((list) => isHere(placed[at] as Placed, list, shard)),
+		),
+	);
+	const { result, debt, cleared } = await store.transact({
+		shard,
+		lists: locked,
+		creates: placed.map(({ object, content }) => ({
+			type: object.line.type.name,
+			data: content,
+		})),
+		decide(seen) {
+			const { edges, owed } = decideFollowed(numbering, seen, locked, {
+				placed,
+				follows,
+				shard,
+			});
+			const debt = toDebt({
+				names: seen.created.filter((_, at) => placed[at]?.waits),
+				keys: placed.map(({ object }, at) => ({
+					name: IMPORT,
+					key: object.line.key,
+					id: seen.created[at] as Id,
+				})),
+				edges: owed,
+				...(store.sharesCaches && {
+					caches: owedCaches({ objects: seen.created, lists: locked }),
+				}),
+			});
+			return {
+				result: { created: seen.created, owed },
+				edges,
+				...(debt !== undefined && { debt }),
+			};
+		},
+	});
+	// What a shared cache did not acknowledge stays owed, to the sweeper.
+	if (debt !== null && cleared) debts.rows.push(debt);
+	for (const [at, { object }] of placed.entries()) {
+		object.id = result.created[at] as Id;
+	}
+	return result.owed;
+}
+
+/** The lists a new object stands on: those that follow its references, and those of all objects of its type. */
+function followed(
+	store: Store,
+	{ object, content }: Placed,
+): readonly ListKey[] {
+	const { type } = object.line;
+	const lists: ListKey[] = [];
+	for (const mapping of type.followers) {
+		if (mapping.inverse?.kind !== "reference") continue;
+		const from = content[mapping.inverse.key];
+		if (typeof from === "string") lists.push({ mapping, from: from as Id });
+	}
+	for (const mapping of listsOfAll(store, type)) {
+		lists.push({ mapping, from: rootOf(store.model, mapping) });
+	}
+	return lists;
+}
+
+function listsOfAll(store: Store, type: ObjectType): readonly Mapping[] {
+	return [...store.model.mappings.values()].filter(
+		({ from, to }) => from === null && to === type.name,
+	);
+}
+
+/** Nothing leads to an object before it has won its name: then all lists wait, as debts. */
+function isHere({ waits }: Placed, { from }: ListKey, shard: number): boolean {
+	return !waits && unpackId(from).shard === shard;
+}
+
+function decideFollowed(
+	numbering: Numbering,
+	seen: Seen,
+	locked: readonly ListKey[],
+	{
+		placed,
+		follows,
+		shard,
+	}: {
+		readonly placed: readonly Placed[];
+		readonly follows: readonly (readonly ListKey[])[];
+		readonly shard: number;
+	},
+) {
+	const tops = topsOf(locked, seen);
+	const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+	const owed: OwedEdge[] = [];
+	for (const [at, one] of placed.entries()) {
+		const to = seen.created[at] as Id;
+		const { number } = one.object.line;
+		for (const list of follows[at] ?? []) {
+			const fact = { from: list.from, to, state: PRESENT, version: 1 } as const;
+			if (!isHere(one, list, shard)) {
+				const sequence = numbering.sequenceOf(number);
+				owed.push({ ...fact, mapping: list.mapping.name, sequence });
+				continue;
+			}
+			const key = listKey(list);
+			const sequence = numbering.placeIn(tops.get(key) ?? 0, number);
+			tops.set(key, sequence);
+			edges.push({ ...fact, mapping: list.mapping, sequence });
+		}
+	}
+	return { edges, owed };
+}

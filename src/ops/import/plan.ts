@@ -1,0 +1,178 @@
+import { inheritsOf, withinOf } from "../../graph/read/visibility.ts";
+import { typeOf } from "../../graph/store/store.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping, Model, Reference } from "../../model/types.ts";
+import { type Known, naturalKey, naturalKeys } from "./keys.ts";
+import {
+	type BadLine,
+	type EdgeLine,
+	type Line,
+	type ObjectLine,
+	show,
+} from "./line.ts";
+
+/** An object to be made. What it refers to is there, or is made before it. */
+export interface NewObject {
+	readonly line: ObjectLine;
+	readonly references: readonly ResolvedReference[];
+	/** How many others of the batch have to be made first, one after another. */
+	readonly wave: number;
+	/** Null before it is made, and for one that lost its name. */
+	id: Id | null;
+}
+
+export interface ResolvedReference {
+	readonly reference: Reference;
+	readonly target: Target;
+}
+
+/** An object by its id, or one of this batch that has none yet. */
+export type Target = Id | NewObject;
+
+export interface NewEdge {
+	readonly number: number;
+	readonly mapping: Mapping;
+	readonly from: Target;
+	readonly to: Target;
+}
+
+export interface BatchPlan {
+	readonly objects: readonly NewObject[];
+	readonly edges: readonly NewEdge[];
+	readonly bad: readonly BadLine[];
+	/** Lines whose object is there already. */
+	readonly existing: number;
+}
+
+export function idOf(target: Target): Id | null {
+	return typeof target === "string" ? target : target.id;
+}
+
+/** The import key of the object that a line's object inherits a reference from; null if it gives its own. */
+export function inheritedFrom(model: Model, line: ObjectLine): string | null {
+	const inherits = inheritsOf(model, line.type.name);
+	const within = withinOf(model, line.type.name);
+	if (inherits === null || within === null) return null;
+	const named = (field: string) =>
+		line.references.find(({ reference }) => reference.field === field);
+	return named(inherits.field) === undefined
+		? (named(within.field)?.key ?? null)
+		: null;
+}
+
+/**
+ * What a batch's lines come to. A line refers to lines before it, whether they
+ * are of this batch or of an earlier one: how a file is cut makes no difference.
+ * With `strict`, nothing is left of what comes after the first bad line.
+ */
+export function planBatch(
+	model: Model,
+	lines: readonly Line[],
+	known: Known,
+	strict: boolean,
+): BatchPlan {
+	const made = new Map<string, NewObject>();
+	const claimed = new Set<string>();
+	const edges: NewEdge[] = [];
+	const bad: BadLine[] = [];
+	let existing = 0;
+
+	function target(field: string, key: string, type: string): Target | string[] {
+		const found = known.ids.get(key) ?? made.get(key);
+		if (found === undefined) {
+			return [`${field}: nothing before this line has the key ${show(key)}`];
+		}
+		const got = typeName(found);
+		return got === type
+			? found
+			: [
+					`${field} must be the key of a ${type} but got: ${show(key)}, a ${got}`,
+				];
+	}
+
+	function typeName(found: Target): string {
+		return typeof found === "string"
+			? (typeOf(model, found) ?? "thing the model does not know")
+			: found.line.type.name;
+	}
+
+	/** Answers what is wrong with the line. */
+	function planObject(line: ObjectLine): string | null {
+		const { key, type } = line;
+		const there = known.ids.get(key) ?? made.get(key);
+		if (there !== undefined) {
+			const got = typeName(there);
+			if (got !== type.name) {
+				return `the key ${show(key)} is that of a ${got} already`;
+			}
+			existing++;
+			return null;
+		}
+		const references: ResolvedReference[] = [];
+		for (const { reference, key } of line.references) {
+			const found = target(reference.field, key, reference.target);
+			if (Array.isArray(found)) return found[0] as string;
+			references.push({ reference, target: found });
+		}
+		inherit(line, references);
+		const names = naturalKeys(line);
+		for (const name of names) {
+			const spelled = naturalKey(name);
+			if (known.taken.has(spelled) || claimed.has(spelled)) {
+				return taken(line);
+			}
+		}
+		for (const name of names) claimed.add(naturalKey(name));
+		const waves = references.map(({ target }) =>
+			typeof target === "string" ? 0 : target.wave + 1,
+		);
+		made.set(key, { line, references, wave: Math.max(0, ...waves), id: null });
+		return null;
+	}
+
+	/** A pin without an owner has its board's. */
+	function inherit(line: ObjectLine, references: ResolvedReference[]): void {
+		const from = inheritedFrom(model, line);
+		const inherits = inheritsOf(model, line.type.name);
+		if (from === null || inherits === null) return;
+		const id = known.ids.get(from);
+		const owner =
+			id === undefined
+				? made
+						.get(from)
+						?.references.find(({ reference }) => reference.key === inherits.key)
+						?.target
+				: known.contents.get(id)?.[inherits.key];
+		if (owner !== undefined && owner !== null) {
+			references.push({ reference: inherits, target: owner as Target });
+		}
+	}
+
+	function planEdge(line: EdgeLine): string | null {
+		const { number, mapping } = line;
+		const from = target("from", line.from, mapping.from as string);
+		if (Array.isArray(from)) return from[0] as string;
+		const to = target("to", line.to, mapping.to);
+		if (Array.isArray(to)) return to[0] as string;
+		edges.push({ number, mapping, from, to });
+		return null;
+	}
+
+	for (const line of lines) {
+		if (line.kind === "bad") bad.push(line);
+		else {
+			const reason = line.kind === "edge" ? planEdge(line) : planObject(line);
+			if (reason !== null) {
+				bad.push({ kind: "bad", number: line.number, reason });
+			}
+		}
+		if (strict && bad.length > 0) break;
+	}
+	return { objects: [...made.values()], edges, bad, existing };
+}
+
+/** Why an object's line is bad when somebody else has its name. */
+export function taken({ type }: ObjectLine): string {
+	const fields = type.lookups.map(({ field }) => field);
+	return `the ${type.name}'s ${fields.join(" or ")} is taken`;
+}

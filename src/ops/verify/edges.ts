@@ -1,0 +1,173 @@
+import { mappingOf } from "../../graph/outbox/delivery.ts";
+import type { Store } from "../../graph/store/store.ts";
+import { unwrap } from "../../graph/store/unwrap.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { type Edge, PRESENT } from "../../storage/storage.ts";
+import type { Damage } from "./damage.ts";
+import { aboutEdge } from "./pending.ts";
+import {
+	type Content,
+	isLivingContent,
+	readContents,
+	versionOf,
+} from "./read.ts";
+import { mendFollowed, mendPair } from "./repair.ts";
+
+/** What is wrong with edges of one mapping, held against what tells the same fact. */
+export async function checkEdges(
+	store: Store,
+	mapping: Mapping,
+	edges: readonly Edge[],
+): Promise<readonly Damage[]> {
+	switch (mapping.inverse?.kind) {
+		case "reference":
+			return checkFollowing(store, mapping, edges);
+		case "source":
+			return checkInverses(
+				store,
+				mapping,
+				mappingOf(store, mapping.inverse.mapping),
+				edges,
+			);
+		case "target":
+			return checkSources(
+				store,
+				mapping,
+				mappingOf(store, mapping.inverse.mapping),
+				edges,
+			);
+		default:
+			return checkSources(store, mapping, null, edges);
+	}
+}
+
+async function checkSources(
+	store: Store,
+	mapping: Mapping,
+	inverse: Mapping | null,
+	edges: readonly Edge[],
+): Promise<readonly Damage[]> {
+	const contents = await readContents(
+		store.storage,
+		edges.flatMap(({ from, to }) => [from, to]),
+	);
+	const inverses =
+		inverse === null
+			? []
+			: unwrap(
+					await store.storage.edges(
+						edges.map(({ from, to }) => ({
+							mapping: inverse,
+							from: to,
+							to: from,
+						})),
+					),
+				);
+	return edges.flatMap((edge, at): readonly Damage[] => {
+		const { from, to } = edge;
+		const back = inverses[at] ?? null;
+		const damage = {
+			about: [
+				aboutEdge(mapping.name, from, to),
+				...(inverse === null ? [] : [aboutEdge(inverse.name, to, from)]),
+			],
+			mend: () => mendPair(store, mapping, inverse, from, to),
+		};
+		const [missing] = [from, to].filter((id) => isAbsent(contents, id));
+		if (missing !== undefined && edge.state === PRESENT) {
+			const what = `${tell(mapping, edge)}; ${missing} is not there`;
+			return [{ kind: "edge to nothing", what, ...damage }];
+		}
+		if (inverse === null) return [];
+		if (back === null) {
+			return [
+				{ kind: "inverse missing", what: tell(mapping, edge), ...damage },
+			];
+		}
+		const what = `${tell(mapping, edge)}; its inverse: ${fact(back)}`;
+		return fact(back) === fact(edge)
+			? []
+			: [{ kind: "inverse differs", what, ...damage }];
+	});
+}
+
+async function checkInverses(
+	store: Store,
+	mapping: Mapping,
+	source: Mapping,
+	edges: readonly Edge[],
+): Promise<readonly Damage[]> {
+	const keys = edges.map(({ from, to }) => ({
+		mapping: source,
+		from: to,
+		to: from,
+	}));
+	const sources = unwrap(await store.storage.edges(keys));
+	return edges
+		.filter((_, at) => sources[at] === null)
+		.map((edge) => ({
+			kind: "inverse without source",
+			what: tell(mapping, edge),
+			about: [
+				aboutEdge(mapping.name, edge.from, edge.to),
+				aboutEdge(source.name, edge.to, edge.from),
+			],
+			mend: () => mendPair(store, source, mapping, edge.to, edge.from),
+		}));
+}
+
+/** Edges that should be there but are not are found by their objects: `checkObjects`. */
+async function checkFollowing(
+	store: Store,
+	mapping: Mapping,
+	edges: readonly Edge[],
+): Promise<readonly Damage[]> {
+	if (mapping.inverse?.kind !== "reference") return [];
+	const { key } = mapping.inverse;
+	const contents = await readContents(
+		store.storage,
+		edges.map(({ to }) => to),
+	);
+	return edges.flatMap((edge): readonly Damage[] => {
+		const { from, to } = edge;
+		const data = contents.get(to) ?? "absent";
+		if (data === "not JSON") return [];
+		const damage = {
+			about: [aboutEdge(mapping.name, from, to), to],
+			mend: () => mendFollowed(store, { mapping, from }, to),
+		};
+		if (edge.state === PRESENT && data === "absent") {
+			const what = `${tell(mapping, edge)}; ${to} is not there`;
+			return [{ kind: "edge to nothing", what, ...damage }];
+		}
+		if (data === "absent") return [];
+		if (
+			edge.state === PRESENT &&
+			!(isLivingContent(data) && data[key] === from)
+		) {
+			const what = isLivingContent(data)
+				? `${tell(mapping, edge)}; it names ${String(data[key])}`
+				: `${tell(mapping, edge)}; it is gone`;
+			return [{ kind: "stranger on list", what, ...damage }];
+		}
+		const own = versionOf(data);
+		if (edge.version <= own) return [];
+		const what = `${tell(mapping, edge)}; the object has version ${own}`;
+		return [{ kind: "edge ahead of object", what, ...damage }];
+	});
+}
+
+/** The root of a list of the whole graph is no object. */
+function isAbsent(contents: ReadonlyMap<Id, Content>, id: Id): boolean {
+	return contents.get(id) === "absent" && unpackId(id).local !== 0;
+}
+
+function tell(mapping: Mapping, edge: Edge): string {
+	return `${mapping.name} ${edge.from} → ${edge.to}: ${fact(edge)}`;
+}
+
+function fact({ state, version, sequence }: Edge): string {
+	const is = state === PRESENT ? "present" : "removed";
+	return `${is}, version ${version}, sequence ${sequence}`;
+}

@@ -1,0 +1,53 @@
+import type { Store } from "../../graph/store/store.ts";
+import { claimsOf, ONCE } from "../../graph/write/naturalKeys.ts";
+import type { LookupRow } from "../../storage/storage.ts";
+import { IMPORT } from "../import/keys.ts";
+import type { Damage, DamageKind } from "./damage.ts";
+import { aboutKey } from "./pending.ts";
+import { type Content, readContents } from "./read.ts";
+import { dropLookup } from "./repair.ts";
+
+/** What is wrong with lookup rows, held against the objects they lead to. Rows of lookups that are of no object are left alone. */
+export async function checkLookups(
+	store: Store,
+	rows: readonly LookupRow[],
+): Promise<readonly Damage[]> {
+	const { model, storage } = store;
+	const known = rows.filter(
+		({ name }) => name === IMPORT || name === ONCE || model.lookups.has(name),
+	);
+	const contents = await readContents(
+		storage,
+		known.map(({ id }) => id),
+	);
+	return known.flatMap((row): readonly Damage[] => {
+		const kind = faultOf(store, row, contents.get(row.id) ?? "absent");
+		if (kind === null) return [];
+		const { name, key, id } = row;
+		return [
+			{
+				kind,
+				// An e-mail address is a key too, and reports are passed around.
+				what: `${name}${name === IMPORT ? ` ${key}` : ""} → ${id}`,
+				about: [aboutKey(name, key), id],
+				mend: () => dropLookup(store, row),
+			},
+		];
+	});
+}
+
+function faultOf(
+	store: Store,
+	{ name, key, id, nonce }: LookupRow,
+	data: Content,
+): DamageKind | null {
+	if (data === "absent") return "lookup to nothing";
+	if (data === "not JSON") return null;
+	if (data.state === "dead") return "lookup to the dead";
+	if (name === IMPORT) return null;
+	const isHeld = claimsOf(store, id, data).some(
+		(claim) =>
+			claim.name === name && claim.key === key && claim.nonce === nonce,
+	);
+	return isHeld ? null : "lookup not held";
+}

@@ -1,0 +1,145 @@
+import type { Store } from "../../graph/store/store.ts";
+import { unwrap } from "../../graph/store/unwrap.ts";
+import { settleNames } from "../../graph/write/activation.ts";
+import { claimsOf } from "../../graph/write/naturalKeys.ts";
+import type { Id } from "../../id/ids.ts";
+import { fold } from "../../model/fold.ts";
+import type { Mapping, ObjectType } from "../../model/types.ts";
+import { type LookupRow, PRESENT } from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Damage } from "./damage.ts";
+import { aboutEdge, aboutKey } from "./pending.ts";
+import { type Content, isLivingContent, readContents } from "./read.ts";
+import { holdName, mendFollowed } from "./repair.ts";
+
+interface Living {
+	readonly id: Id;
+	readonly data: JsonObject;
+}
+
+/** What is wrong with objects of one type: their text, what they refer to, the lists that should have them, their natural keys. */
+export async function checkObjects(
+	store: Store,
+	type: ObjectType,
+	objects: ReadonlyMap<Id, Content>,
+): Promise<readonly Damage[]> {
+	const damages: Damage[] = [];
+	const living: Living[] = [];
+	for (const [id, data] of objects) {
+		if (data === "not JSON") {
+			damages.push({
+				kind: "not JSON",
+				what: `${type.name} ${id}`,
+				about: [id],
+			});
+		} else if (data !== "absent" && data.state === "pending") {
+			damages.push({
+				kind: "pending",
+				what: `${type.name} ${id}`,
+				about: [id],
+				mend: async () => {
+					await settleNames(store, [id]);
+				},
+			});
+		} else if (isLivingContent(data)) {
+			living.push({ id, data });
+		}
+	}
+	return [
+		...damages,
+		...(await checkReferences(store, type, living)),
+		...(await checkLists(store, type, living)),
+		...(await checkNames(store, type, living)),
+	];
+}
+
+async function checkReferences(
+	store: Store,
+	type: ObjectType,
+	living: readonly Living[],
+): Promise<readonly Damage[]> {
+	const named = living.flatMap(({ id, data }) =>
+		type.references.flatMap(({ key, field }) => {
+			const target = data[key];
+			return typeof target === "string"
+				? [{ id, field, target: target as Id }]
+				: [];
+		}),
+	);
+	const contents = await readContents(
+		store.storage,
+		named.map(({ target }) => target),
+	);
+	return named
+		.filter(({ target }) => contents.get(target) === "absent")
+		.map(({ id, field, target }) => ({
+			kind: "reference to nothing",
+			what: `${type.name} ${id}: its ${field} is ${target}, which is not there`,
+			about: [],
+		}));
+}
+
+async function checkLists(
+	store: Store,
+	type: ObjectType,
+	living: readonly Living[],
+): Promise<readonly Damage[]> {
+	const keys = living.flatMap(({ id, data }) =>
+		type.followers.flatMap((mapping) => {
+			const from = referred(mapping, data);
+			return from === null ? [] : [{ mapping, from, to: id }];
+		}),
+	);
+	if (keys.length === 0) return [];
+	const edges = unwrap(await store.storage.edges(keys));
+	return keys
+		.filter((_, at) => edges[at]?.state !== PRESENT)
+		.map(({ mapping, from, to }) => ({
+			kind: "list lacks object",
+			what: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
+			about: [aboutEdge(mapping.name, from, to), to],
+			mend: () => mendFollowed(store, { mapping, from }, to),
+		}));
+}
+
+function referred(mapping: Mapping, data: JsonObject): Id | null {
+	if (mapping.inverse?.kind !== "reference") return null;
+	const from = data[mapping.inverse.key];
+	return typeof from === "string" ? (from as Id) : null;
+}
+
+async function checkNames(
+	store: Store,
+	type: ObjectType,
+	living: readonly Living[],
+): Promise<readonly Damage[]> {
+	const wanted = living.flatMap(({ id, data }) => {
+		const claims = claimsOf(store, id, data);
+		const bare = type.lookups
+			.filter(
+				({ name, key }) =>
+					typeof data[key] === "string" &&
+					!claims.some((claim) => claim.name === name),
+			)
+			.map((lookup) => ({
+				name: lookup.name,
+				key: fold(lookup, data[lookup.key] as string),
+				id,
+				nonce: null,
+			}));
+		return [...claims, ...bare];
+	});
+	if (wanted.length === 0) return [];
+	const rows = unwrap(await store.storage.lookups(wanted));
+	return wanted
+		.filter(({ id, nonce }, at) => {
+			const row = rows[at] as LookupRow | null;
+			return row?.id !== id || row.nonce !== nonce;
+		})
+		.map(({ name, key, id }) => ({
+			kind: "name not held",
+			what: `${type.name} ${id}: its ${name} is not its own in the lookups`,
+			about: [aboutKey(name, key), id],
+			mend: () => holdName(store, id, name),
+		}));
+}

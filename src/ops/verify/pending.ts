@@ -1,0 +1,39 @@
+import type { Debt } from "../../graph/outbox/delivery.ts";
+import type { Storage } from "../../storage/storage.ts";
+
+/** What is owed, as far as it may explain what looks like damage. */
+export interface Owed {
+	readonly debts: number;
+	/** Edges, ids and keys, spelled as in `Damage.about`. */
+	readonly about: ReadonlySet<string>;
+}
+
+/** Debts of each shard that are looked at; a graph that is swept has far fewer. */
+const MOST = 1_000;
+
+export async function readOwed(storage: Storage): Promise<Owed> {
+	const about = new Set<string>();
+	const rows = await storage.owed(0, MOST);
+	for (const row of rows) {
+		const debt = row.debt as unknown as Debt;
+		for (const id of debt.names ?? []) about.add(id);
+		for (const { name, key } of [
+			...(debt.claims ?? []),
+			...(debt.keys ?? []),
+		]) {
+			about.add(aboutKey(name, key));
+		}
+		for (const { mapping, from, to } of debt.edges ?? []) {
+			about.add(aboutEdge(mapping, from, to));
+		}
+	}
+	return { debts: rows.length, about };
+}
+
+export function aboutEdge(mapping: string, from: string, to: string): string {
+	return `edge ${mapping} ${from} ${to}`;
+}
+
+export function aboutKey(name: string, key: string): string {
+	return `key ${name} ${key}`;
+}

@@ -1,0 +1,205 @@
+import { GraphQLError } from "graphql";
+import { CorkboardError } from "../errors.ts";
+import type { Guard } from "../graph/read/visibility.ts";
+import type { Mapping } from "../model/types.ts";
+import { requestError } from "./errors.ts";
+import { type Bound, inputOf } from "./inputs.ts";
+import {
+	innermost,
+	type PlannedField,
+	type Selection,
+	type Step,
+} from "./plan.ts";
+
+/**
+ * The most edges and objects that an operation may read with these variables.
+ * Page sizes are as coerced, top-up is not counted, and neither is what caches
+ * save: the price of an operation is the same on every day.
+ *
+ * - An edge of a page costs 1 and its object 1, also where only cursors are
+ *   looked at: what the viewer may see of a page is told by its objects. Counts
+ *   and empty pages (`first: 0`) are free, unless it is asked what lies beside
+ *   one: that takes an edge and its object.
+ * - An object costs 1 more for each object that has to be read to tell whether
+ *   it may be seen (its guards: a comment's author, its pin, that pin's board and
+ *   owner), unless they were read on the way to it: a board's pins have their
+ *   board, and its owner is theirs. So `Pin.board` and `Pin.owner` are free.
+ * - A `call` states its own price; the objects it names are counted here.
+ */
+export interface Price {
+	readonly total: number;
+	/** What each step reads by itself, by step number. */
+	readonly steps: ReadonlyMap<number, number>;
+	/** What each field reads by itself, costliest first, free ones left out. */
+	readonly fields: readonly {
+		readonly path: string;
+		readonly price: number;
+	}[];
+}
+
+/** What is read to tell whether an object of a type may be seen. */
+export type Guards = (type: string) => readonly Guard[];
+
+/** Deeply nested pages multiply past what a double holds; this much is too much anyway. */
+const CAP = 1e15;
+
+/** What a value field's price depends on besides its parents. */
+interface Around {
+	/** Within a connection: the edges of all its pages. */
+	readonly edges: number;
+	/** Within a record of a resolver's: how many objects it may name, for its lists of them. */
+	readonly yields: number;
+}
+
+const NOWHERE: Around = { edges: 0, yields: 1 };
+
+export function priceOf(bound: Bound, guards: Guards): Price {
+	const steps = new Map<number, number>();
+	const fields = new Map<string, number>();
+
+	/** What a selection costs, `count` objects having it. */
+	function selectionPrice(
+		selection: Selection,
+		count: number,
+		around: Around,
+	): number {
+		let price = 0;
+		for (const field of selection.fields) {
+			price = cap(price + fieldPrice(field, selection.type, count, around));
+		}
+		return price;
+	}
+
+	function fieldPrice(
+		field: PlannedField,
+		type: string,
+		count: number,
+		around: Around,
+	): number {
+		const { read, shape, source } = field;
+		const object = innermost(shape);
+		const needsArguments = read.kind === "scan" || read.kind === "call";
+		const input = needsArguments ? inputOf(bound, field) : null;
+		// Arguments that are wrong are answered with an error, for nothing.
+		if (input instanceof GraphQLError) return 0;
+
+		if (read.kind === "scan" && input?.page) {
+			const size = input.page.first ?? input.page.last ?? 0;
+			const edges = read.nodes === null ? 0 : cap(count * size);
+			const { hasNextPage, hasPreviousPage } = read.want;
+			const looked =
+				hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
+			let own = charge(read.step, looked);
+			if (read.nodes !== null) {
+				own += charge(
+					read.nodes,
+					cap(looked * objectPrice(read.mapping.to, read.mapping)),
+				);
+			}
+			return cap(own + below(object, count, { edges, yields: 1 }));
+		}
+		if (read.kind === "call" && input) {
+			const { resolver, step } = read;
+			const own = charge(step, cap(count * cap(resolver.price(input.args))));
+			const yields = cap(resolver.yields?.(input.args) ?? 1);
+			const isRecord = object.kind === "object" && object.fetch === null;
+			const named =
+				isRecord && shape.kind !== "list" ? count : cap(count * yields);
+			return cap(own + valuesPrice(object, named, { edges: 0, yields }));
+		}
+		if (source?.kind === "page" || source?.kind === "edge") {
+			// The objects are paid for by the scan.
+			return shape.kind === "list"
+				? below(object, around.edges, around)
+				: below(object, count, around);
+		}
+		if (
+			source?.kind === "reference" &&
+			guards(type).some((guard) => guard.field === field.name)
+		) {
+			return below(object, count, NOWHERE);
+		}
+		const items = shape.kind === "list" ? cap(count * around.yields) : count;
+		return valuesPrice(object, items, around);
+	}
+
+	/** Values that are at hand, or objects that are named and have to be fetched, with what is selected of them. */
+	function valuesPrice(object: Inner, count: number, around: Around): number {
+		if (object.kind === "leaf") return 0;
+		let each = 0;
+		if (object.fetch !== null) {
+			for (const type of object.selections.keys()) {
+				each = Math.max(each, objectPrice(type, null));
+			}
+			charge(object.fetch, cap(count * each));
+		}
+		return cap(count * each + below(object, count, around));
+	}
+
+	/** What is selected of objects: of an abstract type's, whichever concrete one costs most. */
+	function below(object: Inner, count: number, around: Around): number {
+		if (object.kind === "leaf") return 0;
+		const within = object.fetch === null ? around : NOWHERE;
+		let most = 0;
+		for (const selection of object.selections.values()) {
+			most = Math.max(most, selectionPrice(selection, count, within));
+		}
+		return most;
+	}
+
+	/** An object and its guards, but for those that were read on the way over `via`. */
+	function objectPrice(type: string, via: Mapping | null): number {
+		const there =
+			via?.inverse?.kind === "reference" ? via.inverse.field : undefined;
+		let price = 1;
+		for (const guard of guards(type)) {
+			const isThere =
+				there !== undefined && (guard.field === there || guard.with === there);
+			if (!isThere) price += guard.objects;
+		}
+		return price;
+	}
+
+	function charge(step: Step, price: number): number {
+		steps.set(step.number, price);
+		if (price > 0) {
+			fields.set(step.path, cap((fields.get(step.path) ?? 0) + price));
+		}
+		return price;
+	}
+
+	const total = selectionPrice(bound.plan.root, 1, NOWHERE);
+	return {
+		total,
+		steps,
+		fields: [...fields]
+			.map(([path, price]) => ({ path, price }))
+			.sort((a, b) => b.price - a.price),
+	};
+}
+
+/** The limit kept, or TOO_EXPENSIVE with what to ask for less of. */
+export function overLimit(
+	{ total, fields }: Price,
+	limit: number,
+): GraphQLError | null {
+	if (total <= limit) return null;
+	const costliest = fields.slice(0, 3);
+	const named = costliest
+		.map(({ path, price }) => `${path} (${price})`)
+		.join(", ");
+	return requestError(
+		new CorkboardError(
+			"TOO_EXPENSIVE",
+			`Expected an operation that reads at most ${limit} edges and objects but got one that may read ${total}. Most of it is ${named}.`,
+		),
+		{ extensions: { cost: { price: total, limit, fields: costliest } } },
+	);
+}
+
+/** A resolver's price that is no number counts as too much, not as nothing. */
+function cap(price: number): number {
+	return price >= 0 ? Math.min(price, CAP) : CAP;
+}
+
+type Inner = ReturnType<typeof innermost>;

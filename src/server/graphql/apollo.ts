@@ -1,0 +1,203 @@
+import {
+	ApolloServer,
+	type ApolloServerOptionsWithGateway,
+	type BaseContext,
+} from "@apollo/server";
+import {
+	ApolloServerPluginCacheControlDisabled,
+	ApolloServerPluginInlineTraceDisabled,
+	ApolloServerPluginLandingPageDisabled,
+	ApolloServerPluginSchemaReportingDisabled,
+	ApolloServerPluginUsageReportingDisabled,
+} from "@apollo/server/plugin/disabled";
+import type { FastifyBaseLogger } from "fastify";
+import {
+	type DocumentNode,
+	type ExecutionResult,
+	GraphQLError,
+	type GraphQLSchema,
+	type OperationDefinitionNode,
+} from "graphql";
+import type { Id } from "../../id/ids.ts";
+import type { Documents } from "../documents/store.ts";
+import type { Cost, Meter } from "../limits/costMeter.ts";
+import { withinDeadline } from "../limits/deadline.ts";
+import { documentLimits } from "../limits/documentLimits.ts";
+import { MAX_TOKENS } from "../limits/maxTokens.ts";
+import { refusal, toClientError } from "./clientError.ts";
+import {
+	type DependsOnViewer,
+	type Outcome,
+	outcomePlugin,
+} from "./outcome.ts";
+
+/** One operation of a document that was parsed and is valid. */
+export interface Operation {
+	readonly document: DocumentNode;
+	readonly operationName: string | undefined;
+	readonly variables: Readonly<Record<string, unknown>>;
+	readonly viewer: Id | null;
+	/** Aborted at the request's deadline, and when the client goes away. */
+	readonly signal: AbortSignal;
+	/** The document's text. */
+	readonly source: string;
+	/** Whether the answer is to come with `extensions.explain`. */
+	readonly explain: boolean;
+	/** Asked before it runs, and told what it read. */
+	readonly meter: Meter;
+}
+
+export type Execute = (operation: Operation) => Promise<ExecutionResult>;
+
+export interface RequestContext extends BaseContext {
+	readonly outcome: Outcome;
+	readonly viewer: Id | null;
+	readonly signal: AbortSignal;
+	readonly explain: boolean;
+	readonly meter: Meter;
+}
+
+/** How long an operation may take to answer in part once it was told to stop. */
+const GRACE_MS = 1_000;
+
+/** Of validation, told at once; with one more that says that there were others. */
+const MAX_ERRORS = 10;
+
+export interface ApolloOptions {
+	readonly schema: GraphQLSchema;
+	readonly execute: Execute;
+	readonly documents: Documents;
+	readonly dependsOnViewer: DependsOnViewer;
+	/** Whether who asks may learn of the schema: by introspection, and by suggestions in errors. */
+	readonly tellsSchema: boolean;
+	readonly log: FastifyBaseLogger;
+}
+
+/**
+ * Apollo with `execute` in place of graphql-js. It comes in as a gateway, the
+ * one door Apollo has for another executor, so that plugins, the cache of
+ * documents and persisted queries work as ever. Everything Apollo would else
+ * decide by NODE_ENV or APOLLO_* is said here.
+ */
+export function createApollo(
+	options: ApolloOptions,
+): ApolloServer<RequestContext> {
+	const { schema, documents, tellsSchema, log } = options;
+	return new ApolloServer<RequestContext>({
+		gateway: gatewayTo(schema, options.execute),
+		nodeEnv: "production",
+		introspection: tellsSchema,
+		includeStacktraceInErrorResponses: false,
+		stopOnTerminationSignals: false,
+		allowBatchedHttpRequests: false,
+		csrfPrevention: true,
+		// With it on, Apollo would run the rules below only after its own, and
+		// these have cost what they may by then. Ours counts the same, sooner.
+		maxRecursiveSelections: false,
+		parseOptions: { maxTokens: MAX_TOKENS },
+		validationRules: [documentLimits],
+		validationOptions: { maxErrors: MAX_ERRORS },
+		persistedQueries: { cache: documents.texts },
+		documentStore: documents.parsed,
+		logger: log,
+		formatError: (formatted, error) =>
+			// Apollo's own way to leave out suggestions takes time that grows with the
+			// square of a message; this does both.
+			toClientError(formatted, error, { log, hideSuggestions: !tellsSchema }),
+		plugins: [
+			outcomePlugin(options),
+			ApolloServerPluginLandingPageDisabled(),
+			ApolloServerPluginCacheControlDisabled(),
+			ApolloServerPluginInlineTraceDisabled(),
+			ApolloServerPluginSchemaReportingDisabled(),
+			ApolloServerPluginUsageReportingDisabled(),
+		],
+	});
+}
+
+function gatewayTo(
+	schema: GraphQLSchema,
+	execute: Execute,
+): ApolloServerOptionsWithGateway<RequestContext>["gateway"] {
+	return {
+		onSchemaLoadOrUpdate(listener) {
+			listener({ apiSchema: schema, coreSupergraphSdl: "" });
+			return () => {};
+		},
+		async load() {
+			return {
+				async executor({ request, document, operation, source, context }) {
+					const fault = operationFault(
+						schema,
+						operation,
+						request.operationName,
+					);
+					if (fault !== null) return { errors: [fault] };
+					const { viewer, signal, explain, meter } = context as RequestContext;
+					try {
+						const result = await withinDeadline(
+							execute({
+								document,
+								operationName: request.operationName,
+								variables: request.variables ?? {},
+								viewer,
+								signal,
+								source,
+								explain,
+								meter,
+							}),
+							signal,
+							GRACE_MS,
+						);
+						return asRefusal(withCost(result, meter.cost));
+					} catch (thrown) {
+						throw refusal(thrown);
+					}
+				},
+			};
+		},
+		async stop() {},
+	};
+}
+
+/** What is wrong with the choice of operation, which validation does not look at. */
+function operationFault(
+	schema: GraphQLSchema,
+	// Apollo's type forgets that a request may name none of the document's.
+	operation: OperationDefinitionNode | undefined,
+	name: string | undefined,
+): GraphQLError | null {
+	if (operation === undefined) {
+		return new GraphQLError(
+			name
+				? `Unknown operation named "${name}".`
+				: "Must provide operation name if query contains multiple operations.",
+		);
+	}
+	if (!schema.getRootType(operation.operation)) {
+		return new GraphQLError(
+			`This schema has no ${operation.operation} operations.`,
+			{
+				extensions: {
+					code: "GRAPHQL_VALIDATION_FAILED",
+					http: { status: 400 },
+				},
+			},
+		);
+	}
+	return null;
+}
+
+function withCost(result: ExecutionResult, cost: Cost | null): ExecutionResult {
+	return cost === null
+		? result
+		: { ...result, extensions: { ...result.extensions, cost } };
+}
+
+/** A result without data refuses the request: its HTTP status is that of its first error. */
+function asRefusal(result: ExecutionResult): ExecutionResult {
+	const [first, ...others] = result.errors ?? [];
+	return result.data === undefined && first !== undefined
+		? { ...result, errors: [refusal(first), ...others] }
+		: result;
+}

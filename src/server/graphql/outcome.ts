@@ -1,0 +1,89 @@
+import type { ApolloServerPlugin } from "@apollo/server";
+import type { GraphQLFormattedError } from "graphql";
+import type { Documents } from "../documents/store.ts";
+import type { Operation, RequestContext } from "./apollo.ts";
+
+/**
+ * What became of a request, for those who write the answer's status and
+ * headers: Apollo tells them only a text.
+ */
+export interface Outcome {
+	/** Apollo let the request in: it was not blocked as a forgery. */
+	wasAdmitted: boolean;
+	/** Of the first error. */
+	code: string | null;
+	hasData: boolean;
+	hasErrors: boolean;
+	/** Who may keep the answer; null for nobody. */
+	keeper: "anyone" | "viewer" | null;
+}
+
+export function newOutcome(): Outcome {
+	return {
+		wasAdmitted: false,
+		code: null,
+		hasData: false,
+		hasErrors: false,
+		keeper: null,
+	};
+}
+
+/** Whether an answer to this operation holds something else for each viewer. */
+export type DependsOnViewer = (
+	operation: Pick<Operation, "document" | "operationName" | "variables">,
+) => boolean;
+
+/** Notes each request's outcome, and the documents that are in no file. */
+export function outcomePlugin(options: {
+	readonly documents: Documents;
+	readonly dependsOnViewer: DependsOnViewer;
+}): ApolloServerPlugin<RequestContext> {
+	const { documents, dependsOnViewer } = options;
+	return {
+		async requestDidStart() {
+			return {
+				async didResolveOperation({ queryHash, operationName }) {
+					if (documents.mode !== "report" || queryHash === undefined) return;
+					if (documents.bySha256(queryHash) !== null) return;
+					documents.sawUnknown(queryHash, operationName);
+				},
+				async willSendResponse({
+					request,
+					response,
+					contextValue,
+					document,
+					operation,
+				}) {
+					const { outcome } = contextValue;
+					if (response.body.kind !== "single") return;
+					const { data, errors } = response.body.singleResult;
+					outcome.hasData = data !== undefined;
+					outcome.hasErrors = errors !== undefined && errors.length > 0;
+					outcome.code = codeOf(errors?.[0]);
+					if (
+						request.http?.method !== "GET" ||
+						outcome.hasErrors ||
+						document === undefined ||
+						operation?.operation !== "query"
+					) {
+						return;
+					}
+					const isForOne =
+						contextValue.viewer !== null ||
+						request.http.headers.has("authorization") ||
+						dependsOnViewer({
+							document,
+							operationName: request.operationName,
+							variables: request.variables ?? {},
+						});
+					outcome.keeper = isForOne ? "viewer" : "anyone";
+				},
+			};
+		},
+	};
+}
+
+function codeOf(error: GraphQLFormattedError | undefined): string | null {
+	const code = error?.extensions?.code;
+	return typeof code === "string" ? code : null;
+}

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import {
+	type Bucket,
+	type Filling,
+	type Taken,
+	take,
+} from "../../util/bucket.ts";
+import { Lru } from "../../util/lru.ts";
+
+/** Buckets of all processes; null from one that does not answer in time. */
+export interface Shared {
+	take(filling: Filling, name: string, points: number): Promise<Taken | null>;
+}
+
+/** A bucket for each owner, whoever that is. */
+export interface Buckets {
+	readonly filling: Filling;
+	take(owner: string, points: number): Promise<Taken>;
+}
+
+/** Owners that are counted in a process at once. One that is forgotten begins anew. */
+const MAX_OWNERS = 50_000;
+
+/**
+ * Shared between processes where there is a Redis. While that does not answer
+ * (50 ms, then a breaker keeps it from being asked), each process counts for
+ * itself: nobody is refused for Redis' sake, and nobody gets more than one
+ * bucket more for each process.
+ */
+export function createBuckets(
+	filling: Filling,
+	shared: Shared | null,
+	now: () => number = () => performance.now(),
+): Buckets {
+	const own = new Lru<Bucket>({ maxWeight: MAX_OWNERS, weigh: () => 1 });
+	return {
+		filling,
+		async take(owner, points) {
+			// Redis is told neither addresses nor ids.
+			const name = createHash("sha256").update(owner).digest("base64url");
+			const told = await shared?.take(filling, name, points);
+			if (told) return told;
+			const taken = take(filling, own.get(name), points, now());
+			own.set(name, taken.bucket);
+			return taken;
+		},
+	};
+}

@@ -1,0 +1,81 @@
+import rateLimit, { type FastifyRateLimitStore } from "@fastify/rate-limit";
+import type { FastifyInstance } from "fastify";
+import { fullInMs } from "../../util/bucket.ts";
+import { Refusal } from "../http/refusal.ts";
+import { type Buckets, createBuckets, type Shared } from "./buckets.ts";
+
+/** How often one address (of IPv6, one /64) may ask. */
+export interface RateLimit {
+	/** A point is a request. */
+	readonly buckets: Buckets;
+}
+
+/** So many requests in so many milliseconds. `shared` is null where this process counts for itself. */
+export function createRateLimit(
+	{ requests, perMs }: { readonly requests: number; readonly perMs: number },
+	shared: Shared | null,
+): RateLimit {
+	return { buckets: createBuckets({ points: requests, perMs }, shared) };
+}
+
+/**
+ * 429 for an address that asks too often, before its token or body is looked
+ * at. Health is not counted. Who an address is depends on whether
+ * X-Forwarded-For is believed.
+ */
+export async function limitRates(
+	app: FastifyInstance,
+	{ buckets }: RateLimit,
+): Promise<void> {
+	const { points, perMs } = buckets.filling;
+	await app.register(rateLimit, {
+		max: points,
+		timeWindow: perMs,
+		store: storeIn(buckets),
+		enableDraftSpec: true,
+		allowList: (request) => request.url.startsWith("/health/"),
+		errorResponseBuilder: (_request, { ttl }) =>
+			new Refusal(
+				429,
+				`Expected at most ${points} requests from one address in ${perMs / 1_000} s but got more. Ask again in ${Math.ceil(ttl / 1_000)} s.`,
+			),
+	});
+}
+
+/**
+ * The plugin's own store on Redis waits for it as long as the client library
+ * does, and then either fails the request or counts nothing.
+ */
+function storeIn(buckets: Buckets): new () => FastifyRateLimitStore {
+	const { filling } = buckets;
+	return class BucketStore implements FastifyRateLimitStore {
+		/** The plugin tells `ttl`, in seconds, as RateLimit-Reset, and as Retry-After to who has to wait. */
+		incr(
+			address: string,
+			done: (
+				error: Error | null,
+				result?: { current: number; ttl: number },
+			) => void,
+		): void {
+			// Not a spender's name: a budget may fill as this does.
+			buckets.take(`requests of ${address}`, 1).then(
+				({ waitMs, level }) =>
+					done(
+						null,
+						waitMs > 0
+							? { current: filling.points + 1, ttl: waitMs }
+							: {
+									current: filling.points - Math.floor(level),
+									ttl: fullInMs(filling, level),
+								},
+					),
+				done,
+			);
+		}
+
+		/** No route has a limit of its own. */
+		child(): FastifyRateLimitStore {
+			return this;
+		}
+	};
+}

@@ -1,0 +1,97 @@
+import type { Model } from "../../model/types.ts";
+
+/**
+ * The tables of a shard and of a mod shard, printed from the model for MySQL
+ * and MariaDB alike. `ts` and sequences are microseconds since 1970.
+ *
+ * - `data` is text, not JSON: the JSON type orders keys anew and spells numbers
+ *   its own way, and what is stored comes back byte for byte.
+ * - Mappings: the primary key is the order of the list (FIELD §0.1), `edge`
+ *   finds one edge by its ends.
+ * - `lists` is one table for all mappings, as on SQLite.
+ * - What is compared from outside is VARBINARY: byte for byte, without a
+ *   collation's folding and padding. Folding is ours (`fold` of @lookup).
+ */
+export function shardTables(model: Model): readonly Table[] {
+	return [
+		...[...model.objects.values()].map(({ table }) => ({
+			name: table,
+			columns: `local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+	data MEDIUMTEXT NOT NULL,
+	ts BIGINT UNSIGNED NOT NULL`,
+		})),
+		...[...model.mappings.values()].map(({ table }) => ({
+			name: table,
+			columns: `from_id BIGINT UNSIGNED NOT NULL,
+	to_id BIGINT UNSIGNED NOT NULL,
+	sequence BIGINT UNSIGNED NOT NULL,
+	state TINYINT UNSIGNED NOT NULL,
+	version BIGINT UNSIGNED NOT NULL,
+	PRIMARY KEY (from_id, state, sequence, to_id),
+	UNIQUE KEY edge (from_id, to_id)`,
+		})),
+		{
+			name: "lists",
+			columns: `from_id BIGINT UNSIGNED NOT NULL,
+	mapping VARBINARY(100) NOT NULL,
+	count BIGINT NOT NULL,
+	last_sequence BIGINT UNSIGNED NOT NULL,
+	epoch BIGINT UNSIGNED NOT NULL,
+	PRIMARY KEY (from_id, mapping)`,
+		},
+		{
+			name: "outbox",
+			columns: `local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+	debt MEDIUMTEXT NOT NULL,
+	ts BIGINT UNSIGNED NOT NULL`,
+		},
+	];
+}
+
+/** Longest key of a lookup, in bytes: InnoDB's keys take 3,072, and there is the name. */
+const MAX_LOOKUP_KEY = 2_900;
+
+export function modShardTables(): readonly Table[] {
+	return [
+		{
+			name: "lookups",
+			columns: `name VARBINARY(100) NOT NULL,
+	\`key\` VARBINARY(${MAX_LOOKUP_KEY}) NOT NULL,
+	id BIGINT UNSIGNED NOT NULL,
+	nonce VARBINARY(255) NOT NULL,
+	PRIMARY KEY (name, \`key\`)`,
+		},
+	];
+}
+
+export interface Table {
+	readonly name: string;
+	readonly columns: string;
+}
+
+export function createDatabase(database: string): string {
+	return `CREATE DATABASE IF NOT EXISTS ${quoted(database)}
+	CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+}
+
+export function createTable(
+	database: string,
+	{ name, columns }: Table,
+): string {
+	return `CREATE TABLE IF NOT EXISTS ${tableIn(database, name)} (\n\t${columns}\n)
+	ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+}
+
+/** A shard's database: `db00042`, and `mod00042` of a mod shard. */
+export function databaseOf(kind: "db" | "mod", shard: number): string {
+	return `${kind}${String(shard).padStart(5, "0")}`;
+}
+
+/** A table by its database, never by the connection's own: a pool is a host's, not a shard's. Names come from the model, never from a request. */
+export function tableIn(database: string, table: string): string {
+	return `${quoted(database)}.${quoted(table)}`;
+}
+
+function quoted(name: string): string {
+	return `\`${name.replaceAll("`", "``")}\``;
+}

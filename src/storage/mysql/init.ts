@@ -1,0 +1,168 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Model } from "../../model/types.ts";
+import {
+	createDatabase,
+	createTable,
+	modShardTables,
+	shardTables,
+	type Table,
+} from "./ddl.ts";
+import { limitOf } from "./driver/deadline.ts";
+import { MysqlFailure, UnknownOutcome } from "./driver/failure.ts";
+import type { Asked, Host } from "./driver/host.ts";
+import type { Shard, Shards } from "./shards.ts";
+
+/** A server makes no more tables in a second with more at once (4 cores). */
+const SHARDS_AT_ONCE = 4;
+/** Of what one shard takes, and of the look at what is there. */
+const STEP_MS = 60_000;
+
+interface Wanted {
+	readonly shard: Shard;
+	readonly tables: readonly Table[];
+}
+
+/**
+ * Makes what is missing: all hosts side by side, on each some shards at once.
+ * What is there is seen by one statement a host. It can be stopped anywhere and
+ * begun again.
+ */
+export async function initShards(
+	model: Model,
+	{ shards, modShards, hosts }: Shards,
+	progress?: (done: number, total: number) => void,
+): Promise<void> {
+	const wanted = wantedOf(model, shards, modShards);
+	let done = 0;
+	const settled = await Promise.allSettled(
+		hosts.map((host) =>
+			initHost(
+				host,
+				wanted.filter(({ shard }) => shard.host === host),
+				() => {
+					done += 1;
+					progress?.(done, wanted.length);
+				},
+			),
+		),
+	);
+	for (const one of settled) {
+		if (one.status === "rejected") throw worded(one.reason);
+	}
+}
+
+/** What `initShards` would make, as `database.table`. */
+export async function missingTables(
+	model: Model,
+	{ shards, modShards, hosts }: Shards,
+): Promise<readonly string[]> {
+	const wanted = wantedOf(model, shards, modShards);
+	try {
+		const missing = await Promise.all(
+			hosts.map(async (host) => {
+				const here = wanted.filter(({ shard }) => shard.host === host);
+				const there = await tablesOf(host, here);
+				return here
+					.flatMap(({ shard, tables }) =>
+						tables.map(({ name }) => `${shard.database}.${name}`),
+					)
+					.filter((table) => !there.has(table));
+			}),
+		);
+		return missing.flat();
+	} catch (error) {
+		throw worded(error);
+	}
+}
+
+function wantedOf(
+	model: Model,
+	shards: Shards["shards"],
+	modShards: Shards["modShards"],
+): readonly Wanted[] {
+	const tables = shardTables(model);
+	const modTables = modShardTables();
+	return [
+		...[...shards.values()].map((shard) => ({ shard, tables })),
+		...[...modShards.values()].map((shard) => ({ shard, tables: modTables })),
+	];
+}
+
+async function initHost(
+	host: Host,
+	wanted: readonly Wanted[],
+	onDone: () => void,
+): Promise<void> {
+	const there = await tablesOf(host, wanted);
+	const waiting = [...wanted];
+	const work = async () => {
+		for (let next = waiting.shift(); next; next = waiting.shift()) {
+			await initShard(next, there);
+			onDone();
+		}
+	};
+	await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, work));
+}
+
+/** As `database.table`. */
+async function tablesOf(
+	host: Host,
+	wanted: readonly Wanted[],
+): Promise<ReadonlySet<string>> {
+	const rows = await host.transaction(
+		askedOf(wanted[0]),
+		async (statements) => ({
+			value: await statements.rows({
+				name: "tables",
+				text: `SELECT table_schema, table_name FROM information_schema.tables
+				WHERE table_schema IN (?)`,
+				values: [wanted.map(({ shard }) => shard.database)],
+			}),
+			commit: false,
+		}),
+	);
+	return new Set(rows.map(([database, table]) => `${database}.${table}`));
+}
+
+async function initShard(
+	wanted: Wanted,
+	there: ReadonlySet<string>,
+): Promise<void> {
+	const { shard, tables } = wanted;
+	const { host, database } = shard;
+	const missing = tables.filter(
+		({ name }) => !there.has(`${database}.${name}`),
+	);
+	if (missing.length === 0) return;
+	await host.transaction(askedOf(wanted), async ({ run }) => {
+		await run({
+			name: `create ${database}`,
+			text: createDatabase(database),
+			values: [],
+		});
+		for (const table of missing) {
+			const text = createTable(database, table);
+			await run({ name: `create ${table.name}`, text, values: [] });
+		}
+		return { value: null, commit: true };
+	});
+}
+
+function askedOf(wanted: Wanted | undefined): Asked {
+	return { shard: wanted?.shard.number ?? 0, limit: limitOf(STEP_MS) };
+}
+
+/** Whoever makes tables is no client: they are told what is wrong with which host. */
+function worded(thrown: unknown): unknown {
+	const failure = thrown instanceof UnknownOutcome ? thrown.cause : thrown;
+	if (!(failure instanceof MysqlFailure)) return thrown;
+	const { kind, host, statement, errno, message } = failure;
+	const options = { cause: thrown, details: { host, statement, errno } };
+	return kind === "unfit"
+		? new CorkboardError("BAD_CONFIG", `${host}: ${message}`, options)
+		: new CorkboardError(
+				"UNAVAILABLE",
+				`expected ${host} to make what is missing but got: ${message}`,
+				options,
+			);
+}

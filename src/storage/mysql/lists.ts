@@ -1,0 +1,207 @@
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { listName, renumbered } from "../order.ts";
+import type { ListKey, ListRow } from "../storage.ts";
+import { tableIn } from "./ddl.ts";
+import type { Row } from "./driver/driver.ts";
+import type { Asked, Statements } from "./driver/host.ts";
+import { countEdges, presentEdges, writeEdges } from "./mappings.ts";
+import { chunks, type Shard } from "./shards.ts";
+import { anyOf, type Fragment, valuesOf } from "./union.ts";
+
+/** Lists of one statement. */
+const LISTS = 500;
+
+const COLUMNS = "from_id, mapping, count, last_sequence, epoch";
+
+/** A condition on `lists` that the server follows along its key. */
+export function isOneOf(keys: readonly ListKey[]): Fragment {
+	return anyOf(
+		[...Map.groupBy(keys, ({ mapping }) => mapping.name)].map(
+			([mapping, some]) => ({
+				text: "mapping = ? AND from_id IN (?)",
+				values: [mapping, some.map(({ from }) => BigInt(from))],
+			}),
+		),
+	);
+}
+
+export function listOf([from, , count, lastSequence, epoch]: Row): ListRow {
+	return {
+		from: from as Id,
+		count: Number(count),
+		lastSequence: Number(lastSequence),
+		epoch: Number(epoch),
+	};
+}
+
+/**
+ * Locks the lists' own rows, in the order of their key, and answers them by
+ * `listName`. Rows that are missing are made, with zeros, so that there is
+ * something to lock: which takes the lock as well, also of one that another
+ * transaction has made meanwhile.
+ */
+export async function lockLists(
+	statements: Statements,
+	shard: Shard,
+	keys: readonly ListKey[],
+): Promise<ReadonlyMap<string, ListRow>> {
+	const found = new Map<string, ListRow>();
+	for (const some of chunks(inKeyOrder(keys), LISTS)) {
+		await lock(statements, shard, some, found);
+		const missing = some.filter(
+			({ mapping, from }) => !found.has(listName(mapping, from)),
+		);
+		if (missing.length === 0) continue;
+		if ((await make(statements, shard, missing)) === missing.length) {
+			for (const { mapping, from } of missing) {
+				const row = { from, count: 0, lastSequence: 0, epoch: 0 };
+				found.set(listName(mapping, from), row);
+			}
+		} else {
+			await lock(statements, shard, missing, found);
+		}
+	}
+	return found;
+}
+
+async function lock(
+	statements: Statements,
+	{ database }: Shard,
+	keys: readonly ListKey[],
+	found: Map<string, ListRow>,
+): Promise<void> {
+	const { text, values } = isOneOf(keys);
+	const rows = await statements.rows({
+		name: "lists",
+		// The key is forced because a scan, cheaper in a small table, locks what it passes.
+		text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lists")} FORCE INDEX (PRIMARY)
+			WHERE ${text} ORDER BY from_id, mapping FOR UPDATE`,
+		values,
+	});
+	for (const row of rows) {
+		const list = listOf(row);
+		found.set(listName({ name: String(row[1]) }, list.from), list);
+	}
+}
+
+/** Answers how many were not there. */
+async function make(
+	statements: Statements,
+	{ database }: Shard,
+	keys: readonly ListKey[],
+): Promise<number> {
+	const { text, values } = valuesOf(
+		keys.map(({ mapping, from }) => [BigInt(from), mapping.name, 0, 0, 0]),
+	);
+	const { affectedRows } = await statements.run({
+		name: "new lists",
+		text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${text}
+			ON DUPLICATE KEY UPDATE count = count`,
+		values,
+	});
+	return affectedRows;
+}
+
+/** Rows that are locked. */
+export async function writeLists(
+	statements: Statements,
+	{ database }: Shard,
+	rows: readonly (ListRow & { readonly mapping: Mapping })[],
+): Promise<void> {
+	for (const some of chunks(rows, LISTS)) {
+		const { text, values } = valuesOf(
+			some.map(({ mapping, from, count, lastSequence, epoch }) => [
+				BigInt(from),
+				mapping.name,
+				count,
+				lastSequence,
+				epoch,
+			]),
+		);
+		await statements.run({
+			name: "set list",
+			text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${text}
+				ON DUPLICATE KEY UPDATE count = VALUES(count),
+					last_sequence = VALUES(last_sequence), epoch = VALUES(epoch)`,
+			values,
+		});
+	}
+}
+
+/**
+ * Space a list out, order kept, and answer its new row. Versions stay: they
+ * count changes of the fact, and what is owed from before the renumbering must
+ * still be taken.
+ */
+export async function renumberList(
+	statements: Statements,
+	shard: Shard,
+	{ mapping, from }: ListKey,
+	row: ListRow,
+): Promise<ListRow> {
+	const edges = await presentEdges(statements, shard, mapping, from);
+	const sequences = renumbered(edges);
+	await writeEdges(
+		statements,
+		shard,
+		edges.flatMap((edge, index) => {
+			const sequence = sequences[index] as number;
+			return sequence === edge.sequence
+				? []
+				: [{ ...edge, sequence, mapping, exists: true }];
+		}),
+	);
+	const next = {
+		...row,
+		lastSequence: Math.max(row.lastSequence, sequences.at(-1) ?? 0),
+		epoch: row.epoch + 1,
+	};
+	await writeLists(statements, shard, [{ ...next, mapping }]);
+	return next;
+}
+
+/** Bring a list's row in line with its edges by counting them. */
+export async function recountList(
+	statements: Statements,
+	shard: Shard,
+	{ mapping, from }: ListKey,
+	row: ListRow,
+): Promise<void> {
+	const { count, last } = await countEdges(statements, shard, mapping, from);
+	const lastSequence = Math.max(row.lastSequence, last);
+	await writeLists(statements, shard, [
+		{ ...row, mapping, count, lastSequence },
+	]);
+}
+
+export async function walkLists(
+	{ host, database }: Shard,
+	mapping: Mapping,
+	after: Id | null,
+	limit: number,
+	asked: Asked,
+): Promise<readonly ListRow[]> {
+	const rows = await host.rows(
+		{
+			name: "walk lists",
+			text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lists")}
+				WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ${limit}`,
+			values: [BigInt(after ?? -1), mapping.name],
+		},
+		asked,
+	);
+	return rows.map(listOf);
+}
+
+/** Each once. */
+function inKeyOrder(keys: readonly ListKey[]): readonly ListKey[] {
+	const once = new Map(
+		keys.map((key) => [listName(key.mapping, key.from), key]),
+	);
+	return [...once.values()].sort((a, b) => {
+		const difference = BigInt(a.from) - BigInt(b.from);
+		if (difference !== 0n) return difference < 0n ? -1 : 1;
+		return a.mapping.name < b.mapping.name ? -1 : 1;
+	});
+}

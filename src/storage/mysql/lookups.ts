@@ -1,0 +1,239 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Answer, LookupChange, LookupKey, LookupRow } from "../storage.ts";
+import { tableIn } from "./ddl.ts";
+import type { Sql } from "./driver/connection.ts";
+import type { Row, Scalar } from "./driver/driver.ts";
+import { MysqlFailure } from "./driver/failure.ts";
+import type { Asked, Host } from "./driver/host.ts";
+import {
+	asStorageError,
+	byHost,
+	chunks,
+	type Placed,
+	type Shard,
+} from "./shards.ts";
+import { anyOf, unionAll, valuesOf } from "./union.ts";
+
+/** Rows of one statement. */
+const ROWS = 500;
+
+const COLUMNS = "name, `key`, id, nonce";
+
+/** Keys of a call, each on its mod shard. */
+export interface LookupCall {
+	readonly shardOf: (key: string) => Shard | undefined;
+	readonly asked: (shard: Shard) => Asked;
+}
+
+export function lookupsOf(
+	keys: readonly LookupKey[],
+	{ shardOf, asked }: LookupCall,
+): Promise<readonly Answer<LookupRow | null>[]> {
+	return byHost<LookupKey, LookupRow | null>(keys, {
+		shardOf: ({ key }) => shardOf(key),
+		absent: () => null,
+		maxKeys: ROWS,
+		read: (host, some) =>
+			readLookups(host, some, asked((some[0] as Placed<LookupKey>).shard)),
+	});
+}
+
+/** Changes in order, as far as they are of one key: the first of each, then the second of each, and so on. */
+export async function setLookups(
+	changes: readonly LookupChange[],
+	call: LookupCall,
+): Promise<readonly Answer<LookupRow | null>[]> {
+	const answers = new Array<Answer<LookupRow | null>>(changes.length);
+	const met = new Map<string, number>();
+	const waves = Map.groupBy(changes.keys(), (index) => {
+		const name = nameOf(changes[index] as LookupChange);
+		const wave = met.get(name) ?? 0;
+		met.set(name, wave + 1);
+		return wave;
+	});
+	for (const indexes of waves.values()) {
+		const some = indexes.map((index) => changes[index] as LookupChange);
+		const outcomes = await changeOnShards(some, call);
+		const outcomeOf = ({ key }: LookupKey) => outcomes.get(call.shardOf(key));
+		const unsure = indexes.filter(
+			(index) => outcomeOf(changes[index] as LookupChange) === "some",
+		);
+		const rows = await lookupsOf(
+			unsure.map((index) => changes[index] as LookupChange),
+			call,
+		);
+		for (const index of indexes) {
+			const change = changes[index] as LookupChange;
+			const outcome = outcomeOf(change);
+			if (outcome === "all") answers[index] = standing(change);
+			else answers[index] = outcome instanceof CorkboardError ? outcome : null;
+		}
+		unsure.forEach((index, at) => {
+			answers[index] = rows[at] as Answer<LookupRow | null>;
+		});
+	}
+	return answers;
+}
+
+/** The row after a change that took effect. */
+function standing({ name, key, next }: LookupChange): LookupRow | null {
+	return next === null ? null : { name, key, ...next };
+}
+
+/** What became of the changes of a shard. What stands after some that had no effect has to be read. */
+type ChangeOutcome = "all" | "some" | CorkboardError;
+
+async function changeOnShards(
+	changes: readonly LookupChange[],
+	{ shardOf, asked }: LookupCall,
+): Promise<ReadonlyMap<Shard | undefined, ChangeOutcome>> {
+	const outcomes = new Map<Shard | undefined, ChangeOutcome>();
+	await Promise.all(
+		[...Map.groupBy(changes, ({ key }) => shardOf(key))].map(
+			async ([shard, some]) => {
+				if (shard === undefined) return;
+				try {
+					const affected = await changeLookups(shard, some, asked(shard));
+					outcomes.set(shard, affected === some.length ? "all" : "some");
+				} catch (thrown) {
+					if (!(thrown instanceof MysqlFailure)) throw thrown;
+					outcomes.set(shard, asStorageError(thrown, shard));
+				}
+			},
+		),
+	);
+	return outcomes;
+}
+
+/** Keys of one host in one statement. */
+async function readLookups(
+	host: Host,
+	keys: readonly Placed<LookupKey>[],
+	asked: Asked,
+): Promise<readonly (LookupRow | null)[]> {
+	const shards = Map.groupBy(keys, ({ shard }) => shard);
+	const rows = await host.rows(
+		unionAll(
+			"lookups",
+			[...shards].map(([{ database }, some]) => {
+				const condition = anyOf(
+					[...Map.groupBy(some, ({ key }) => key.name)].map(
+						([name, named]) => ({
+							text: "name = ? AND `key` IN (?)",
+							values: [name, named.map(({ key }) => key.key)],
+						}),
+					),
+				);
+				return {
+					text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lookups")}
+						WHERE ${condition.text}`,
+					values: condition.values,
+				};
+			}),
+		),
+		asked,
+	);
+	const found = new Map(rows.map(rowOf).map((row) => [nameOf(row), row]));
+	return keys.map(({ key }) => found.get(nameOf(key)) ?? null);
+}
+
+/** Columns of bytes come as such. */
+function rowOf([name, key, id, nonce]: Row): LookupRow {
+	return {
+		name: String(name),
+		key: String(key),
+		id: id as Id,
+		nonce: String(nonce),
+	};
+}
+
+function nameOf({ name, key }: LookupKey): string {
+	return JSON.stringify([name, key]);
+}
+
+/**
+ * Changes of one mod shard, each by compare-and-set on its own row: one whose
+ * expectation does not hold changes nothing. No two are of the same key. Each
+ * may be repeated without harm, because a claim's nonce is its own. Claims and
+ * releases are a statement for many, in the order of the keys, so that two
+ * processes do not wait for each other's. Answers how many took effect.
+ */
+async function changeLookups(
+	{ host, database }: Shard,
+	changes: readonly LookupChange[],
+	asked: Asked,
+): Promise<number> {
+	const table = tableIn(database, "lookups");
+	const statements: Sql[] = [];
+	const claims: Scalar[][] = [];
+	const releases: Scalar[][] = [];
+	const ordered = changes.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+	for (const { name, key, expect, next } of ordered) {
+		if (expect === null) {
+			if (next !== null) claims.push([name, key, BigInt(next.id), next.nonce]);
+		} else if (next === null) {
+			releases.push([name, key, BigInt(expect.id), expect.nonce]);
+		} else {
+			statements.push({
+				name: "replace lookup",
+				text: `UPDATE ${table} SET id = ?, nonce = ?
+					WHERE name = ? AND \`key\` = ? AND id = ? AND nonce = ?`,
+				values: [
+					BigInt(next.id),
+					next.nonce,
+					name,
+					key,
+					BigInt(expect.id),
+					expect.nonce,
+				],
+			});
+		}
+	}
+	for (const some of chunks(claims, ROWS)) {
+		const { text, values } = valuesOf(some);
+		statements.push({
+			name: "insert lookup",
+			text: `INSERT INTO ${table} (${COLUMNS}) VALUES ${text}
+				ON DUPLICATE KEY UPDATE id = ${table}.id`,
+			values,
+		});
+	}
+	for (const some of chunks(releases, ROWS)) {
+		const condition = anyOf(
+			some.map((values) => ({
+				text: "name = ? AND `key` = ? AND id = ? AND nonce = ?",
+				values,
+			})),
+		);
+		statements.push({
+			name: "delete lookup",
+			text: `DELETE FROM ${table} WHERE ${condition.text}`,
+			values: condition.values,
+		});
+	}
+	let affected = 0;
+	for (const statement of statements) {
+		affected += (await host.run(statement, asked)).affectedRows;
+	}
+	return affected;
+}
+
+export async function walkLookups(
+	{ host, database }: Shard,
+	after: LookupKey | null,
+	limit: number,
+	asked: Asked,
+): Promise<readonly LookupRow[]> {
+	const rows = await host.rows(
+		{
+			name: "walk lookups",
+			text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lookups")}
+				WHERE (name = ? AND \`key\` > ?) OR name > ?
+				ORDER BY name, \`key\` LIMIT ${limit}`,
+			values: [after?.name ?? "", after?.key ?? "", after?.name ?? ""],
+		},
+		asked,
+	);
+	return rows.map(rowOf);
+}

@@ -1,0 +1,271 @@
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { edgeName, isDescending } from "../order.ts";
+import {
+	type Around,
+	type Edge,
+	type EdgeKey,
+	type EdgeState,
+	PRESENT,
+} from "../storage.ts";
+import { tableIn } from "./ddl.ts";
+import type { Row } from "./driver/driver.ts";
+import type { Asked, Host, Statements } from "./driver/host.ts";
+import { chunks, type Placed, type Shard } from "./shards.ts";
+import { anyOf, type Fragment, namesOf, unionAll, valuesOf } from "./union.ts";
+
+/** Edges of one statement that writes or looks them up by their ends. */
+const EDGES = 500;
+
+const COLUMNS = "from_id, to_id, sequence, state, version";
+
+/** Edges of one host in one statement. */
+export async function readEdges(
+	host: Host,
+	keys: readonly Placed<EdgeKey>[],
+	asked: Asked,
+): Promise<readonly (Edge | null)[]> {
+	const { name, parts, mappings } = edgesByTable(keys);
+	const rows = await host.rows(unionAll(name, parts), asked);
+	const found = new Map(rows.map((row) => named(mappings, row)));
+	return keys.map(({ key }) => found.get(edgeName(key.mapping, key)) ?? null);
+}
+
+/** Edges of one shard in a transaction, by `edgeName`; those there are none of are left out. */
+export async function seeEdges(
+	statements: Statements,
+	shard: Shard,
+	keys: readonly EdgeKey[],
+): Promise<ReadonlyMap<string, Edge>> {
+	const found = new Map<string, Edge>();
+	for (const some of chunks(keys, EDGES)) {
+		const { name, parts, mappings } = edgesByTable(
+			some.map((key) => ({ key, shard })),
+		);
+		for (const row of await statements.rows(unionAll(name, parts))) {
+			found.set(...named(mappings, row));
+		}
+	}
+	return found;
+}
+
+function edgesByTable(keys: readonly Placed<EdgeKey>[]) {
+	const tables = Map.groupBy(keys, ({ key, shard }) =>
+		tableIn(shard.database, key.mapping.table),
+	);
+	const mappings = [...tables.values()].map(
+		([first]) => (first as Placed<EdgeKey>).key.mapping,
+	);
+	return {
+		name: `edges ${namesOf(mappings.map(({ name }) => name))}`,
+		mappings,
+		parts: [...tables].map(([table, some], place): Fragment => {
+			const ends = byEnds(some.map(({ key }) => key));
+			return {
+				text: `SELECT ${place} AS place, ${COLUMNS} FROM ${table}
+					FORCE INDEX (edge) WHERE ${ends.text}`,
+				values: ends.values,
+			};
+		}),
+	};
+}
+
+/** By list, because the server finds `from = … AND to IN (…)` along the key, and not every one does so with pairs. */
+function byEnds(keys: readonly EdgeKey[]): Fragment {
+	return anyOf(
+		[...Map.groupBy(keys, ({ from }) => from)].map(([from, some]) => ({
+			text: "from_id = ? AND to_id IN (?)",
+			values: [BigInt(from), some.map(({ to }) => BigInt(to))],
+		})),
+	);
+}
+
+function named(
+	mappings: readonly Mapping[],
+	[place, ...row]: Row,
+): readonly [string, Edge] {
+	const edge = edgeOf(row);
+	return [edgeName(mappings[Number(place)] as Mapping, edge), edge];
+}
+
+function edgeOf([from, to, sequence, state, version]: Row): Edge {
+	return {
+		from: from as Id,
+		to: to as Id,
+		sequence: Number(sequence),
+		state: Number(state) as EdgeState,
+		version: Number(version),
+	};
+}
+
+/** Each edge, as read before, with its present neighbours in the mapping's order: one statement for all. */
+export async function readAround(
+	statements: Statements,
+	shard: Shard,
+	keys: readonly EdgeKey[],
+	edges: ReadonlyMap<string, Edge>,
+): Promise<readonly Around[]> {
+	const centres = keys.map(
+		(key) => edges.get(edgeName(key.mapping, key)) ?? null,
+	);
+	const parts = keys.flatMap(({ mapping }, index) => {
+		const edge = centres[index];
+		return edge === null || edge === undefined
+			? []
+			: [
+					neighbour(shard, mapping, edge, index, "above"),
+					neighbour(shard, mapping, edge, index, "below"),
+				];
+	});
+	const beside = new Map<string, Edge>();
+	if (parts.length > 0) {
+		const name = `neighbours ${namesOf(keys.map(({ mapping }) => mapping.name))}`;
+		for (const [place, side, ...row] of await statements.rows(
+			unionAll(name, parts),
+		)) {
+			beside.set(`${place} ${side}`, edgeOf(row));
+		}
+	}
+	return keys.map(({ mapping }, index) => {
+		const above = beside.get(`${index} 1`) ?? null;
+		const below = beside.get(`${index} 0`) ?? null;
+		return {
+			edge: centres[index] ?? null,
+			previous: isDescending(mapping) ? above : below,
+			next: isDescending(mapping) ? below : above,
+		};
+	});
+}
+
+function neighbour(
+	{ database }: Shard,
+	{ table }: Mapping,
+	{ from, sequence, to }: Edge,
+	place: number,
+	side: "above" | "below",
+): Fragment {
+	const [over, order] = side === "above" ? [">", "ASC"] : ["<", "DESC"];
+	return {
+		text: `SELECT ${place} AS place, ${side === "above" ? 1 : 0} AS side, ${COLUMNS}
+			FROM ${tableIn(database, table)}
+			WHERE from_id = ? AND state = ${PRESENT}
+				AND sequence ${over}= ? AND (sequence ${over} ? OR to_id ${over} ?)
+			ORDER BY sequence ${order}, to_id ${order} LIMIT 1`,
+		values: [BigInt(from), sequence, sequence, BigInt(to)],
+	};
+}
+
+export interface EdgeToWrite extends Edge {
+	readonly mapping: Mapping;
+	/** Whether there is a row of it, present or removed. */
+	readonly exists: boolean;
+}
+
+/** Edges whose lists are locked. New ones are inserted plainly: what looks for a duplicate to update locks the gap beside it, where another list's edges go. */
+export async function writeEdges(
+	statements: Statements,
+	shard: Shard,
+	edges: readonly EdgeToWrite[],
+): Promise<void> {
+	const groups = Map.groupBy(
+		edges,
+		({ mapping, exists }) => `${mapping.name} ${exists}`,
+	);
+	for (const group of groups.values()) {
+		const { mapping, exists } = group[0] as EdgeToWrite;
+		if (exists && group.length === 1) {
+			await updateEdge(statements, shard, group[0] as EdgeToWrite);
+			continue;
+		}
+		for (const some of chunks(group, EDGES)) {
+			const { text, values } = valuesOf(some.map(rowOf));
+			await statements.run({
+				name: `set ${mapping.name}`,
+				text: `INSERT INTO ${tableIn(shard.database, mapping.table)} (${COLUMNS})
+					VALUES ${text}${exists ? ON_DUPLICATE : ""}`,
+				values,
+			});
+		}
+	}
+}
+
+const ON_DUPLICATE = ` ON DUPLICATE KEY UPDATE sequence = VALUES(sequence),
+	state = VALUES(state), version = VALUES(version)`;
+
+function rowOf({ from, to, sequence, state, version }: Edge) {
+	return [BigInt(from), BigInt(to), sequence, state, version];
+}
+
+async function updateEdge(
+	statements: Statements,
+	{ database }: Shard,
+	{ mapping, from, to, sequence, state, version }: EdgeToWrite,
+): Promise<void> {
+	await statements.run({
+		name: `set ${mapping.name}`,
+		text: `UPDATE ${tableIn(database, mapping.table)} FORCE INDEX (edge)
+			SET sequence = ?, state = ?, version = ? WHERE from_id = ? AND to_id = ?`,
+		values: [sequence, state, version, BigInt(from), BigInt(to)],
+	});
+}
+
+/** All present edges of a list, lowest first. */
+export async function presentEdges(
+	statements: Statements,
+	{ database }: Shard,
+	mapping: Mapping,
+	from: Id,
+): Promise<readonly Edge[]> {
+	const rows = await statements.rows({
+		name: `list ${mapping.name}`,
+		text: `SELECT ${COLUMNS} FROM ${tableIn(database, mapping.table)}
+			WHERE from_id = ? AND state = ${PRESENT} ORDER BY sequence, to_id`,
+		values: [BigInt(from)],
+	});
+	return rows.map(edgeOf);
+}
+
+/** Counts a list's present edges; the highest sequence is that of removed ones too. */
+export async function countEdges(
+	statements: Statements,
+	{ database }: Shard,
+	mapping: Mapping,
+	from: Id,
+): Promise<{ readonly count: number; readonly last: number }> {
+	const [[count, last] = []] = await statements.rows({
+		name: `count ${mapping.name}`,
+		text: `SELECT COALESCE(SUM(state = ${PRESENT}), 0), COALESCE(MAX(sequence), 0)
+			FROM ${tableIn(database, mapping.table)} WHERE from_id = ?`,
+		values: [BigInt(from)],
+	});
+	return { count: Number(count), last: Number(last) };
+}
+
+/**
+ * The next edges after a pair of ids, removed ones too. By (from_id, to_id): an
+ * edge that is moved meanwhile is still met once. Spelled as two ranges of the
+ * key, so that a batch within a long list does not begin at its beginning.
+ */
+export async function walkEdges(
+	shard: Shard,
+	mapping: Mapping,
+	after: Pick<Edge, "from" | "to"> | null,
+	limit: number,
+	asked: Asked,
+): Promise<readonly Edge[]> {
+	const rows = await shard.host.rows(
+		{
+			name: `walk ${mapping.name}`,
+			text: `SELECT ${COLUMNS} FROM ${tableIn(shard.database, mapping.table)}
+				FORCE INDEX (edge)
+				${after === null ? "" : "WHERE (from_id = ? AND to_id > ?) OR from_id > ?"}
+				ORDER BY from_id, to_id LIMIT ${limit}`,
+			values:
+				after === null
+					? []
+					: [BigInt(after.from), BigInt(after.to), BigInt(after.from)],
+		},
+		asked,
+	);
+	return rows.map(edgeOf);
+}

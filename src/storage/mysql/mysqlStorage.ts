@@ -1,0 +1,374 @@
+import type { Call, StatementTrace, WriteTrace } from "../../diagnostics.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
+import { openShards } from "../../topology/ranges.ts";
+import type { Topology } from "../../topology/types.ts";
+import { beginCall } from "../beginCall.ts";
+import { checkScan } from "../checkScan.ts";
+import { modShard } from "../modShard.ts";
+import type {
+	Answer,
+	DebtKey,
+	DebtRow,
+	Edge,
+	EdgeKey,
+	ListRow,
+	LookupChange,
+	LookupKey,
+	LookupRow,
+	Scan,
+	Scanned,
+	Storage,
+	StoredObject,
+	Transacted,
+	Transaction,
+} from "../storage.ts";
+import { unmapped } from "../unmapped.ts";
+import { limitOf } from "./driver/deadline.ts";
+import { MysqlFailure } from "./driver/failure.ts";
+import type { Asked, HostLimits } from "./driver/host.ts";
+import { initShards, missingTables } from "./init.ts";
+import { walkLists } from "./lists.ts";
+import {
+	type LookupCall,
+	lookupsOf,
+	setLookups,
+	walkLookups,
+} from "./lookups.ts";
+import { readEdges, walkEdges } from "./mappings.ts";
+import { readObjects, typeNamed, walkObjects } from "./objects.ts";
+import { type DatedDebt, deleteDebts, oldestDebts } from "./outbox.ts";
+import { scanLists } from "./scan.ts";
+import { asStorageError, byHost, type Shard, shardsOn } from "./shards.ts";
+import { Transactions } from "./transactionQueue.ts";
+
+/** How many rows a walk holds at a time. */
+const WALK_ROWS = 1_000;
+
+/**
+ * Keys of one statement; more are as many statements side by side. A part of a
+ * UNION ALL costs the server 40 to 90 µs (FIELD §9): a scan is one, objects are
+ * one for each table of each shard.
+ */
+const OBJECTS = 500;
+const SCANS = 100;
+const EDGES = 500;
+const OUTBOXES = 100;
+
+export interface MysqlLimits extends HostLimits {
+	/** A transaction's, with all its waiting and its tries. Milliseconds. */
+	readonly writeMs: number;
+	/** Transactions of this process that wait for their lists. */
+	readonly maxQueued: number;
+}
+
+const LIMITS: MysqlLimits = {
+	connections: 10,
+	maxWaiting: 1_000,
+	connectMs: 1_000,
+	readMs: 2_000,
+	writeMs: 5_000,
+	maxQueued: 10_000,
+};
+
+export interface MysqlOptions {
+	readonly model: Model;
+	readonly topology: Topology;
+	readonly readOnly?: boolean;
+	readonly limits?: Partial<MysqlLimits>;
+}
+
+/**
+ * Storage on MySQL 8.0 and MariaDB 10.11, or later: each shard is a database
+ * `db00000`, each mod shard a database `mod00000`, on the host its range names.
+ * Nothing is opened before it is needed. With `readOnly` nothing is written.
+ */
+export async function openMysqlStorage(
+	options: MysqlOptions,
+): Promise<Storage> {
+	return new MysqlStorage(options);
+}
+
+class MysqlStorage implements Storage {
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly modShards: number;
+	readonly isOwnedAlone = false;
+	readonly #model: Model;
+	readonly #limits: MysqlLimits;
+	readonly #readOnly: boolean;
+	readonly #map: ReturnType<typeof shardsOn>;
+	readonly #transactions: Transactions;
+
+	constructor({ model, topology, readOnly = false, limits }: MysqlOptions) {
+		this.#model = model;
+		this.#limits = { ...LIMITS, ...limits };
+		this.#readOnly = readOnly;
+		this.#map = shardsOn(topology, this.#limits, readOnly);
+		this.shards = [...this.#map.shards.keys()];
+		this.openShards = openShards(topology);
+		this.modShards = this.#map.modShards.size;
+		this.#transactions = new Transactions(model, this.#limits);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#map.shards.get(shard)?.host.name ?? null;
+	}
+
+	async objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<readonly Answer<string | null>[]> {
+		beginCall("objects", ids.length, call);
+		return byHost<Id, string | null>(ids, {
+			shardOf: (id) => this.#map.shards.get(unpackId(id).shard),
+			absent: () => null,
+			maxKeys: OBJECTS,
+			read: (host, some) =>
+				readObjects(host, this.#model, some, this.#asked(some[0]?.shard, call)),
+		});
+	}
+
+	async scan(
+		scans: readonly Scan[],
+		call?: Call,
+	): Promise<readonly Answer<Scanned>[]> {
+		beginCall("scan", scans.length, call);
+		for (const scan of scans) {
+			checkScan(scan);
+			this.#checkMapping(scan.mapping);
+		}
+		return byHost<Scan, Scanned>(scans, {
+			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			absent: ({ from }) => ({
+				edges: [],
+				list: { from, count: 0, lastSequence: 0, epoch: 0 },
+			}),
+			maxKeys: SCANS,
+			read: (host, some) =>
+				scanLists(host, some, this.#asked(some[0]?.shard, call)),
+		});
+	}
+
+	async edges(
+		keys: readonly EdgeKey[],
+		call?: Call,
+	): Promise<readonly Answer<Edge | null>[]> {
+		beginCall("edges", keys.length, call);
+		for (const { mapping } of keys) this.#checkMapping(mapping);
+		return byHost<EdgeKey, Edge | null>(keys, {
+			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			absent: () => null,
+			maxKeys: EDGES,
+			read: (host, some) =>
+				readEdges(host, some, this.#asked(some[0]?.shard, call)),
+		});
+	}
+
+	async lookups(
+		keys: readonly LookupKey[],
+		call?: Call,
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		beginCall("lookups", keys.length, call);
+		return lookupsOf(keys, this.#lookupCall(call));
+	}
+
+	async transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Transacted<T>> {
+		const { lists, objects, edges, around, creates } = transaction;
+		const keys = [lists, objects, edges, around, creates];
+		beginCall(
+			"transact",
+			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+		);
+		const shard = this.#shard(transaction.shard);
+		this.#checkWritable(shard);
+		return this.#transactions.run(shard, transaction, trace);
+	}
+
+	async setLookups(
+		changes: readonly LookupChange[],
+		trace?: WriteTrace,
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		beginCall("setLookups", changes.length);
+		for (const shard of this.#map.modShards.values()) {
+			this.#checkWritable(shard);
+		}
+		return setLookups(changes, this.#lookupCall({}, trace));
+	}
+
+	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
+	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
+		beginCall("owed", this.shards.length);
+		const writtenBy = (Date.now() - olderThanMs) * 1_000;
+		const debts: DatedDebt[] = [];
+		await byHost<number, null>(this.shards, {
+			shardOf: (shard) => this.#map.shards.get(shard),
+			absent: () => null,
+			maxKeys: OUTBOXES,
+			read: async (host, some) => {
+				const shards = some.map(({ shard }) => shard);
+				const asked = this.#asked(some[0]?.shard);
+				debts.push(
+					...(await oldestDebts(host, shards, writtenBy, limit, asked)),
+				);
+				return some.map(() => null);
+			},
+		});
+		return debts
+			.sort((a, b) => a.ts - b.ts || a.shard - b.shard || a.local - b.local)
+			.map(({ shard, local, debt }) => ({ shard, local, debt }));
+	}
+
+	async settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
+		beginCall("settle", debts.length);
+		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
+		for (const shard of shards.keys()) this.#checkWritable(shard);
+		const settled = await Promise.allSettled(
+			[...shards].map(([shard, some]) =>
+				forShard(shard, () =>
+					deleteDebts(
+						shard,
+						some.map(({ local }) => local),
+						this.#asked(shard, {}, trace),
+					),
+				),
+			),
+		);
+		for (const one of settled) {
+			if (one.status === "rejected") throw one.reason;
+		}
+	}
+
+	async missing(): Promise<readonly string[]> {
+		beginCall("missing", this.#map.shards.size + this.#map.modShards.size);
+		return missingTables(this.#model, this.#map);
+	}
+
+	async init(progress?: (done: number, total: number) => void): Promise<void> {
+		beginCall("init", this.#map.shards.size + this.#map.modShards.size);
+		for (const shard of this.#map.shards.values()) this.#checkWritable(shard);
+		await initShards(this.#model, this.#map, progress);
+	}
+
+	walkObjects(
+		shard: number,
+		type: string,
+	): AsyncIterable<readonly StoredObject[]> {
+		const object = typeNamed(this.#model, type);
+		const place = this.#shard(shard);
+		return walk<StoredObject>("walkObjects", place, (last) =>
+			walkObjects(
+				place,
+				object,
+				last === null ? 0 : unpackId(last.id).local,
+				WALK_ROWS,
+				this.#asked(place),
+			),
+		);
+	}
+
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+		const place = this.#shard(shard);
+		this.#checkMapping(mapping);
+		return walk<Edge>("walkEdges", place, (last) =>
+			walkEdges(place, mapping, last, WALK_ROWS, this.#asked(place)),
+		);
+	}
+
+	walkLists(
+		shard: number,
+		mapping: Mapping,
+	): AsyncIterable<readonly ListRow[]> {
+		const place = this.#shard(shard);
+		return walk<ListRow>("walkLists", place, (last) =>
+			walkLists(
+				place,
+				mapping,
+				last?.from ?? null,
+				WALK_ROWS,
+				this.#asked(place),
+			),
+		);
+	}
+
+	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
+		const place = this.#map.modShards.get(shard);
+		if (place === undefined) throw unmapped("mod shard", shard);
+		return walk<LookupRow>("walkLookups", place, (last) =>
+			walkLookups(place, last, WALK_ROWS, this.#asked(place)),
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await Promise.all(
+			this.#map.hosts.map((host) => host[Symbol.asyncDispose]()),
+		);
+	}
+
+	#asked(
+		shard: Shard | undefined,
+		call: Call = {},
+		trace: StatementTrace | undefined = call.trace,
+	): Asked {
+		return {
+			shard: shard?.number ?? 0,
+			limit: limitOf(this.#limits.readMs, call.signal),
+			trace,
+		};
+	}
+
+	#lookupCall(call?: Call, trace?: WriteTrace): LookupCall {
+		return {
+			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
+			asked: (shard) => this.#asked(shard, call, trace),
+		};
+	}
+
+	#shard(number: number): Shard {
+		const shard = this.#map.shards.get(number);
+		if (shard === undefined) throw unmapped("shard", number);
+		return shard;
+	}
+
+	#checkWritable({ host }: Shard): void {
+		if (!this.#readOnly) return;
+		throw new TypeError(
+			`expected only reads of ${host.name}, which was opened read-only, but got: a write`,
+		);
+	}
+
+	#checkMapping({ name }: Mapping): void {
+		if (this.#model.mappings.has(name)) return;
+		throw new TypeError(`expected a mapping of the model but got: ${name}`);
+	}
+}
+
+/** Batch after batch until one is not full. */
+async function* walk<Row>(
+	verb: string,
+	shard: Shard,
+	next: (last: Row | null) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+	let last: Row | null = null;
+	beginCall(verb, 1);
+	for (;;) {
+		const from: Row | null = last;
+		const rows: readonly Row[] = await forShard(shard, () => next(from));
+		if (rows.length > 0) yield rows;
+		if (rows.length < WALK_ROWS) return;
+		last = rows.at(-1) ?? null;
+	}
+}
+
+async function forShard<T>(shard: Shard, body: () => Promise<T>): Promise<T> {
+	try {
+		return await body();
+	} catch (thrown) {
+		throw thrown instanceof MysqlFailure
+			? asStorageError(thrown, shard)
+			: thrown;
+	}
+}

@@ -1,0 +1,240 @@
+import { type Id, packId, unpackId } from "../../id/ids.ts";
+import type { Model, ObjectType } from "../../model/types.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { NewObject, StoredObject } from "../storage.ts";
+import { newId, parseStored } from "../storedObject.ts";
+import { tableIn } from "./ddl.ts";
+import type { Sql } from "./driver/connection.ts";
+import type { Asked, Host, Statements } from "./driver/host.ts";
+import type { Placed, Shard } from "./shards.ts";
+import { namesOf, unionAll, valuesOf } from "./union.ts";
+
+/** Rows of one INSERT, and about how many characters of data: the server takes 16 MB at a time. */
+const INSERT_ROWS = 500;
+const INSERT_LENGTH = 1_000_000;
+
+/** Objects of one host in one statement: an IN list for each table they are in. */
+export async function readObjects(
+	host: Host,
+	model: Model,
+	keys: readonly Placed<Id>[],
+	asked: Asked,
+): Promise<readonly (string | null)[]> {
+	const tables = new Map<string, { type: ObjectType; locals: number[] }>();
+	const spelled = keys.map(({ key, shard }) => {
+		const { type: number, local } = unpackId(key);
+		const type = model.objectsByNumber.get(number);
+		if (type === undefined) return null;
+		const table = tableIn(shard.database, type.table);
+		const some = tables.get(table) ?? { type, locals: [] };
+		tables.set(table, some);
+		some.locals.push(local);
+		return { table, local };
+	});
+	if (tables.size === 0) return keys.map(() => null);
+	const names = [...tables.keys()];
+	const rows = await host.rows(
+		unionAll(
+			`objects ${namesOf([...tables.values()].map(({ type }) => type.table))}`,
+			[...tables].map(([table, { locals }], place) => ({
+				text: `SELECT ${place} AS place, local_id, data FROM ${table} WHERE local_id IN (?)`,
+				values: [[...new Set(locals)]],
+			})),
+		),
+		asked,
+	);
+	const found = new Map(
+		rows.map(([place, local, data]) => [
+			`${names[Number(place)]} ${local}`,
+			data as string,
+		]),
+	);
+	return spelled.map((key) =>
+		key === null ? null : (found.get(`${key.table} ${key.local}`) ?? null),
+	);
+}
+
+/** Objects of one shard, locked in the order of their ids. */
+export async function lockObjects(
+	statements: Statements,
+	model: Model,
+	shard: Shard,
+	ids: readonly Id[],
+): Promise<ReadonlyMap<Id, JsonObject>> {
+	const found = new Map<Id, JsonObject>();
+	for (const [type, some] of byType(model, ids)) {
+		const rows = await statements.rows({
+			name: `lock ${type.table}`,
+			// The key is forced because a scan, cheaper in a small table, locks what it passes.
+			text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
+				FORCE INDEX (PRIMARY) WHERE local_id IN (?) ORDER BY local_id FOR UPDATE`,
+			values: [some.map((id) => unpackId(id).local)],
+		});
+		for (const [local, data] of rows) {
+			const id = packId({
+				shard: shard.number,
+				type: type.number,
+				local: Number(local),
+			});
+			found.set(id, parseStored(id, data as string));
+		}
+	}
+	return found;
+}
+
+/** In the order of what is to be created. */
+export async function insertObjects(
+	statements: Statements,
+	model: Model,
+	shard: Shard,
+	objects: readonly NewObject[],
+	now: number,
+): Promise<readonly Id[]> {
+	const ids = new Array<Id>(objects.length);
+	const types = Map.groupBy(objects.keys(), (index) =>
+		typeNamed(model, (objects[index] as NewObject).type),
+	);
+	for (const [type, indexes] of types) {
+		const texts = indexes.map((index) =>
+			JSON.stringify((objects[index] as NewObject).data),
+		);
+		for (const [first, some] of byLength(texts)) {
+			const { text, values } = valuesOf(some.map((data) => [data, now]));
+			const { insertId } = await statements.run({
+				name: `insert ${type.table}`,
+				text: `INSERT INTO ${tableIn(shard.database, type.table)} (data, ts) VALUES ${text}`,
+				values,
+			});
+			// Rows of one INSERT whose number is known beforehand get ids without a gap.
+			some.forEach((_, at) => {
+				const index = indexes[first + at] as number;
+				ids[index] = newId(shard.number, type, Number(insertId) + at);
+			});
+		}
+	}
+	return ids;
+}
+
+/** Objects that are there. */
+export async function updateObjects(
+	statements: Statements,
+	model: Model,
+	shard: Shard,
+	objects: ReadonlyMap<Id, JsonObject>,
+	now: number,
+): Promise<void> {
+	for (const [type, ids] of byType(model, [...objects.keys()])) {
+		const texts = ids.map((id) => JSON.stringify(objects.get(id)));
+		for (const [first, some] of byLength(texts)) {
+			await statements.run(
+				updateStatement(
+					shard,
+					type,
+					some.map((data, at) => ({
+						local: unpackId(ids[first + at] as Id).local,
+						data,
+					})),
+					now,
+				),
+			);
+		}
+	}
+}
+
+function updateStatement(
+	shard: Shard,
+	type: ObjectType,
+	rows: readonly { readonly local: number; readonly data: string }[],
+	now: number,
+): Sql {
+	const table = tableIn(shard.database, type.table);
+	const name = `update ${type.table}`;
+	const [only] = rows;
+	if (rows.length === 1 && only !== undefined) {
+		return {
+			name,
+			text: `UPDATE ${table} SET data = ?, ts = ? WHERE local_id = ?`,
+			values: [only.data, now, only.local],
+		};
+	}
+	const { text, values } = valuesOf(
+		rows.map(({ local, data }) => [local, data, now]),
+	);
+	// VALUES() and not a row alias, which MariaDB does not have.
+	return {
+		name,
+		text: `INSERT INTO ${table} (local_id, data, ts) VALUES ${text}
+			ON DUPLICATE KEY UPDATE data = VALUES(data), ts = VALUES(ts)`,
+		values,
+	};
+}
+
+/** The next objects after a local id, in order. */
+export async function walkObjects(
+	shard: Shard,
+	type: ObjectType,
+	after: number,
+	limit: number,
+	asked: Asked,
+): Promise<readonly StoredObject[]> {
+	const rows = await shard.host.rows(
+		{
+			name: `walk ${type.table}`,
+			text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
+				WHERE local_id > ? ORDER BY local_id LIMIT ${limit}`,
+			values: [after],
+		},
+		asked,
+	);
+	return rows.map(([local, data]) => ({
+		id: packId({
+			shard: shard.number,
+			type: type.number,
+			local: Number(local),
+		}),
+		data: data as string,
+	}));
+}
+
+export function typeNamed(model: Model, name: string): ObjectType {
+	const type = model.objects.get(name);
+	if (type === undefined) {
+		throw new TypeError(`expected a type of the model but got: ${name}`);
+	}
+	return type;
+}
+
+/** Ids of types of the model, each once, in the order every transaction locks them in. */
+function byType(
+	model: Model,
+	ids: readonly Id[],
+): readonly (readonly [ObjectType, readonly Id[]])[] {
+	const numbers = Map.groupBy(new Set(ids), (id) => unpackId(id).type);
+	return [...numbers]
+		.sort(([a], [b]) => a - b)
+		.flatMap(([number, some]) => {
+			const type = model.objectsByNumber.get(number);
+			return type === undefined ? [] : [[type, some] as const];
+		});
+}
+
+/** Texts for one statement at a time, each with the place of its first. */
+function* byLength(
+	texts: readonly string[],
+): Generator<readonly [number, readonly string[]]> {
+	let first = 0;
+	while (first < texts.length) {
+		let next = first;
+		let length = 0;
+		do {
+			length += texts[next]?.length ?? 0;
+			next += 1;
+		} while (
+			next < texts.length &&
+			next - first < INSERT_ROWS &&
+			length + (texts[next]?.length ?? 0) <= INSERT_LENGTH
+		);
+		yield [first, texts.slice(first, next)];
+		first = next;
+	}
+}

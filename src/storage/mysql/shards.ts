@@ -1,0 +1,206 @@
+import { readFileSync } from "node:fs";
+import { CorkboardError } from "../../errors.ts";
+import {
+	parseHostUrl,
+	printHostUrl,
+	type Tls,
+} from "../../topology/hostUrl.ts";
+import type { HostRange, Topology } from "../../topology/types.ts";
+import type { Answer } from "../storage.ts";
+import { databaseOf } from "./ddl.ts";
+import type { Address } from "./driver/driver.ts";
+import { MysqlFailure, UnknownOutcome } from "./driver/failure.ts";
+import { Host, type HostLimits } from "./driver/host.ts";
+
+/** One shard or mod shard: a database on a host. */
+export interface Shard {
+	readonly number: number;
+	readonly database: string;
+	readonly host: Host;
+}
+
+export interface Shards {
+	readonly shards: ReadonlyMap<number, Shard>;
+	readonly modShards: ReadonlyMap<number, Shard>;
+	readonly hosts: readonly Host[];
+}
+
+/** Ranges with one address share its connections, whoever they belong to. */
+export function shardsOn(
+	{ shards, lookups }: Topology,
+	limits: HostLimits,
+	readOnly: boolean,
+): Shards {
+	const hosts = new Map<string, Host>();
+	const hostAt = (url: string): Host => {
+		const known = hosts.get(url) ?? new Host(addressOf(url), limits, readOnly);
+		hosts.set(url, known);
+		return known;
+	};
+	const databases = (ranges: readonly HostRange[], kind: "db" | "mod") =>
+		new Map(
+			ranges
+				.flatMap(({ range: [first, last], primary }) => {
+					const host = hostAt(primary);
+					return Array.from({ length: last - first + 1 }, (_, index) => {
+						const number = first + index;
+						return { number, database: databaseOf(kind, number), host };
+					});
+				})
+				.sort((a, b) => a.number - b.number)
+				.map((shard) => [shard.number, shard] as const),
+		);
+	return {
+		shards: databases(shards, "db"),
+		modShards: databases(lookups, "mod"),
+		hosts: [...hosts.values()],
+	};
+}
+
+/** A key, its place among those of the call, and its shard. */
+export interface Placed<Key> {
+	readonly key: Key;
+	readonly shard: Shard;
+}
+
+/**
+ * Each key's answer from its own host: `read` answers some keys of one host in
+ * their order, in statements of a bounded size side by side. A host that fails
+ * is the answer of its own keys and of no others.
+ */
+export async function byHost<Key, A>(
+	keys: readonly Key[],
+	options: {
+		readonly shardOf: (key: Key) => Shard | undefined;
+		/** The answer of a key on no shard. */
+		readonly absent: (key: Key) => A;
+		/** Keys of one statement at most. */
+		readonly maxKeys: number;
+		readonly read: (
+			host: Host,
+			some: readonly Placed<Key>[],
+		) => Promise<readonly A[]>;
+	},
+): Promise<readonly Answer<A>[]> {
+	const { shardOf, absent, maxKeys, read } = options;
+	const answers = new Array<Answer<A>>(keys.length);
+	const places = new Map<Host, { placed: Placed<Key>[]; at: number[] }>();
+	keys.forEach((key, index) => {
+		const shard = shardOf(key);
+		if (shard === undefined) {
+			answers[index] = absent(key);
+			return;
+		}
+		let place = places.get(shard.host);
+		if (place === undefined) {
+			place = { placed: [], at: [] };
+			places.set(shard.host, place);
+		}
+		place.placed.push({ key, shard });
+		place.at.push(index);
+	});
+	const readSome = async (
+		host: Host,
+		some: readonly Placed<Key>[],
+		at: readonly number[],
+	) => {
+		let found: readonly Answer<A>[];
+		try {
+			found = await read(host, some);
+		} catch (thrown) {
+			if (!(thrown instanceof MysqlFailure)) throw thrown;
+			found = some.map(({ shard }) => asStorageError(thrown, shard));
+		}
+		at.forEach((index, one) => {
+			answers[index] = found[one] as Answer<A>;
+		});
+	};
+	await Promise.all(
+		[...places].flatMap(([host, { placed, at }]) =>
+			chunks(placed, maxKeys).map((some, index) =>
+				readSome(
+					host,
+					some,
+					at.slice(index * maxKeys, index * maxKeys + some.length),
+				),
+			),
+		),
+	);
+	return answers;
+}
+
+export function chunks<Item>(
+	items: readonly Item[],
+	size: number,
+): readonly (readonly Item[])[] {
+	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+		items.slice(index * size, (index + 1) * size),
+	);
+}
+
+/**
+ * What MySQL threw, as our own error. The message may reach a client and says
+ * no more than which shard; host, statement and the server's words are details
+ * for the log.
+ */
+export function asStorageError(
+	thrown: MysqlFailure | UnknownOutcome,
+	shard: Shard,
+): CorkboardError {
+	const failure = thrown instanceof UnknownOutcome ? thrown.cause : thrown;
+	const details =
+		failure instanceof MysqlFailure
+			? {
+					host: failure.host,
+					shard: shard.number,
+					statement: failure.statement,
+					kind: failure.kind,
+					errno: failure.errno,
+					reason: failure.message,
+				}
+			: { host: shard.host.name, shard: shard.number };
+	const options = { cause: thrown, details };
+	const kind = thrown instanceof MysqlFailure ? thrown.kind : "late";
+	return kind === "refused"
+		? new CorkboardError(
+				"INTERNAL",
+				`Shard ${shard.number} refused a row that breaks a rule of its table.`,
+				options,
+			)
+		: new CorkboardError(
+				"UNAVAILABLE",
+				`Shard ${shard.number} does not answer at the moment.`,
+				options,
+			);
+}
+
+function addressOf(primary: string): Address {
+	const url = parseHostUrl(primary);
+	if (url?.scheme !== "mysql") {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`expected a primary like mysql://USER:PASSWORD@HOST:PORT but got: ${printHostUrl(primary)}`,
+		);
+	}
+	return { ...url, ssl: url.tls && sslOf(url.tls, url.name) };
+}
+
+function sslOf({ mode, ca }: Tls, name: string): Address["ssl"] {
+	return {
+		rejectUnauthorized: mode !== "REQUIRED",
+		verifyIdentity: mode === "VERIFY_IDENTITY",
+		...(ca !== null && { ca: certificatesIn(ca, name) }),
+	};
+}
+
+function certificatesIn(file: string, name: string): string {
+	try {
+		return readFileSync(file, "utf8");
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`expected the ssl-ca of ${name} to be a file with certificates but got: ${(cause as Error).message}`,
+			{ cause },
+		);
+	}
+}

@@ -1,0 +1,137 @@
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { listName, renumbered } from "../order.ts";
+import type { ListKey, ListRow, Position } from "../storage.ts";
+import type { Connection, Sql } from "./driver/connection.ts";
+import { type MappingStatements, statementsOf } from "./mappings.ts";
+
+const READ_LISTS: Sql = {
+	name: "lists",
+	text: `SELECT CAST(from_id AS TEXT) AS "from", mapping, count,
+		last_sequence AS lastSequence, epoch FROM lists
+		WHERE (from_id, mapping) IN (SELECT CAST(value->>0 AS INTEGER), value->>1
+			FROM json_each(?))`,
+};
+
+const WRITE_LIST: Sql = {
+	name: "set list",
+	text: `INSERT INTO lists (from_id, mapping, count, last_sequence, epoch)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (from_id, mapping) DO UPDATE SET count = excluded.count,
+			last_sequence = excluded.last_sequence, epoch = excluded.epoch`,
+};
+
+const WALK_LISTS: Sql = {
+	name: "walk lists",
+	text: `SELECT CAST(from_id AS TEXT) AS "from", count,
+		last_sequence AS lastSequence, epoch FROM lists
+		WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ?`,
+};
+
+interface StoredListRow {
+	readonly from: string;
+	readonly mapping: string;
+	readonly count: number;
+	readonly lastSequence: number;
+	readonly epoch: number;
+}
+
+/** The lists' own rows; zeros for a list nobody wrote to. */
+export function readLists(
+	connection: Connection,
+	keys: readonly ListKey[],
+): readonly ListRow[] {
+	if (keys.length === 0) return [];
+	const pairs = keys.map(({ mapping, from }) => [from, mapping.name]);
+	const rows = connection.rows<StoredListRow>(READ_LISTS, [
+		JSON.stringify(pairs),
+	]);
+	const found = new Map(
+		rows.map((row) => [listName({ name: row.mapping }, row.from), row]),
+	);
+	return keys.map(({ mapping, from }) =>
+		listRow(from, found.get(listName(mapping, from))),
+	);
+}
+
+function listRow(from: Id, row: Omit<ListRow, "from"> | undefined): ListRow {
+	return {
+		from,
+		count: row?.count ?? 0,
+		lastSequence: row?.lastSequence ?? 0,
+		epoch: row?.epoch ?? 0,
+	};
+}
+
+export function writeList(
+	connection: Connection,
+	mapping: Mapping,
+	{ from, count, lastSequence, epoch }: ListRow,
+): void {
+	connection.run(WRITE_LIST, [
+		BigInt(from),
+		mapping.name,
+		count,
+		lastSequence,
+		epoch,
+	]);
+}
+
+export function walkLists(
+	connection: Connection,
+	mapping: Mapping,
+	after: Id | null,
+	limit: number,
+): readonly ListRow[] {
+	return connection
+		.rows<Omit<StoredListRow, "mapping">>(WALK_LISTS, [
+			BigInt(after ?? -1),
+			mapping.name,
+			limit,
+		])
+		.map((row) => listRow(row.from as Id, row));
+}
+
+/**
+ * Space a list out, order kept. Versions stay: they count changes of the fact,
+ * and what is owed from before the renumbering must still be taken.
+ */
+export function renumberList(
+	connection: Connection,
+	statements: MappingStatements,
+	{ mapping, from }: ListKey,
+): void {
+	const { all, place } = statementsOf(statements, mapping);
+	const edges = connection.rows<Position>(all, [BigInt(from)]);
+	const sequences = renumbered(edges);
+	edges.forEach(({ to, sequence }, index) => {
+		const next = sequences[index] as number;
+		if (next !== sequence) {
+			connection.run(place, [next, BigInt(from), BigInt(to)]);
+		}
+	});
+	const [row] = readLists(connection, [{ mapping, from }]) as [ListRow];
+	writeList(connection, mapping, {
+		...row,
+		lastSequence: Math.max(row.lastSequence, sequences.at(-1) ?? 0),
+		epoch: row.epoch + 1,
+	});
+}
+
+/** Bring a list's row in line with its edges by counting them. */
+export function recountList(
+	connection: Connection,
+	statements: MappingStatements,
+	{ mapping, from }: ListKey,
+): void {
+	const [counted] = connection.rows<{
+		readonly count: number;
+		readonly last: number;
+	}>(statementsOf(statements, mapping).recount, [BigInt(from)]);
+	const [row] = readLists(connection, [{ mapping, from }]) as [ListRow];
+	writeList(connection, mapping, {
+		...row,
+		count: counted?.count ?? 0,
+		lastSequence: Math.max(row.lastSequence, counted?.last ?? 0),
+	});
+}

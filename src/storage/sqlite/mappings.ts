@@ -1,0 +1,202 @@
+import type { Trace } from "../../diagnostics.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
+import { inGroups } from "../inGroups.ts";
+import { edgeName, isDescending } from "../order.ts";
+import {
+	type Around,
+	type Edge,
+	type EdgeKey,
+	type EdgeState,
+	PRESENT,
+} from "../storage.ts";
+import { quoted } from "./ddl.ts";
+import type { Connection, Sql } from "./driver/connection.ts";
+
+/** The statements on edges, by the mapping's name. Scans are in sqliteScan.ts. */
+export type MappingStatements = ReadonlyMap<string, EdgeStatements>;
+
+interface EdgeStatements {
+	readonly read: Sql;
+	readonly write: Sql;
+	readonly above: Sql;
+	readonly below: Sql;
+	readonly all: Sql;
+	readonly place: Sql;
+	readonly recount: Sql;
+	readonly walk: Sql;
+}
+
+/** Ids do not fit a JavaScript number: they leave SQLite as text. */
+const EDGE_COLUMNS = `CAST(from_id AS TEXT) AS "from", CAST(to_id AS TEXT) AS "to",
+	sequence, state, version`;
+
+/** Ids enter as JSON strings, for the same reason. */
+const ASKED_PAIRS = `SELECT CAST(value->>0 AS INTEGER), CAST(value->>1 AS INTEGER)
+	FROM json_each(?)`;
+
+export function mappingStatements(model: Model): MappingStatements {
+	return new Map(
+		[...model.mappings.values()].map(({ name, table: plain }) => {
+			const table = quoted(plain);
+			const neighbour = (over: "<" | ">", order: "ASC" | "DESC"): Sql => ({
+				name: `neighbour ${name}`,
+				text: `SELECT ${EDGE_COLUMNS} FROM ${table}
+					WHERE from_id = ?1 AND state = ${PRESENT}
+						AND sequence ${over}= ?2 AND (sequence ${over} ?2 OR to_id ${over} ?3)
+					ORDER BY sequence ${order}, to_id ${order} LIMIT 1`,
+			});
+			const statements: EdgeStatements = {
+				read: {
+					name: `edges ${name}`,
+					text: `SELECT ${EDGE_COLUMNS} FROM ${table}
+						WHERE (from_id, to_id) IN (${ASKED_PAIRS})`,
+				},
+				write: {
+					name: `set ${name}`,
+					text: `INSERT INTO ${table} (from_id, to_id, sequence, state, version)
+						VALUES (?, ?, ?, ?, ?)
+						ON CONFLICT (from_id, to_id) DO UPDATE SET sequence = excluded.sequence,
+							state = excluded.state, version = excluded.version`,
+				},
+				above: neighbour(">", "ASC"),
+				below: neighbour("<", "DESC"),
+				all: {
+					name: `list ${name}`,
+					text: `SELECT CAST(to_id AS TEXT) AS "to", sequence FROM ${table}
+						WHERE from_id = ? AND state = ${PRESENT} ORDER BY sequence, to_id`,
+				},
+				place: {
+					name: `renumber ${name}`,
+					text: `UPDATE ${table} SET sequence = ? WHERE from_id = ? AND to_id = ?`,
+				},
+				recount: {
+					name: `count ${name}`,
+					text: `SELECT COUNT(*) FILTER (WHERE state = ${PRESENT}) AS count,
+						COALESCE(MAX(sequence), 0) AS last FROM ${table} WHERE from_id = ?`,
+				},
+				// By (from_id, to_id): an edge that is moved meanwhile is still met once.
+				walk: {
+					name: `walk ${name}`,
+					text: `SELECT ${EDGE_COLUMNS} FROM ${table}
+						WHERE (from_id, to_id) > (?, ?) ORDER BY from_id, to_id LIMIT ?`,
+				},
+			};
+			return [name, statements];
+		}),
+	);
+}
+
+export function statementsOf(
+	statements: MappingStatements,
+	mapping: Mapping,
+): EdgeStatements {
+	const found = statements.get(mapping.name);
+	if (found === undefined) {
+		throw new TypeError(
+			`expected a mapping of the model but got: ${mapping.name}`,
+		);
+	}
+	return found;
+}
+
+interface EdgeRow {
+	readonly from: string;
+	readonly to: string;
+	readonly sequence: number;
+	readonly state: number;
+	readonly version: number;
+}
+
+/** A row's columns are an edge's properties; this only says so to the types. */
+function edgeOf({ from, to, sequence, state, version }: EdgeRow): Edge {
+	return {
+		from: from as Id,
+		to: to as Id,
+		sequence,
+		state: state as EdgeState,
+		version,
+	};
+}
+
+/** Edges of one shard. */
+export function readEdges(
+	connection: Connection,
+	statements: MappingStatements,
+	keys: readonly EdgeKey[],
+	trace?: Trace,
+): readonly (Edge | null)[] {
+	return inGroups(
+		keys,
+		({ mapping }) => mapping.name,
+		(_, some) => {
+			const { mapping } = some[0] as EdgeKey;
+			const rows = connection.rows<EdgeRow>(
+				statementsOf(statements, mapping).read,
+				[JSON.stringify(some.map(({ from, to }) => [from, to]))],
+				trace,
+			);
+			const found = new Map(
+				rows.map((row) => {
+					const edge = edgeOf(row);
+					return [edgeName(mapping, edge), edge];
+				}),
+			);
+			return some.map((key) => found.get(edgeName(mapping, key)) ?? null);
+		},
+	);
+}
+
+/** The edge, as read before, with its present neighbours in the mapping's order. */
+export function readAround(
+	connection: Connection,
+	statements: MappingStatements,
+	mapping: Mapping,
+	edge: Edge | null,
+): Around {
+	if (edge === null) return { edge, previous: null, next: null };
+	const { above, below } = statementsOf(statements, mapping);
+	const [before, after] = isDescending(mapping)
+		? [above, below]
+		: [below, above];
+	const at = [BigInt(edge.from), edge.sequence, BigInt(edge.to)];
+	const [previous] = connection.rows<EdgeRow>(before, at);
+	const [next] = connection.rows<EdgeRow>(after, at);
+	return {
+		edge,
+		previous: previous === undefined ? null : edgeOf(previous),
+		next: next === undefined ? null : edgeOf(next),
+	};
+}
+
+export function writeEdge(
+	connection: Connection,
+	statements: MappingStatements,
+	mapping: Mapping,
+	{ from, to, sequence, state, version }: Edge,
+): void {
+	connection.run(statementsOf(statements, mapping).write, [
+		BigInt(from),
+		BigInt(to),
+		sequence,
+		state,
+		version,
+	]);
+}
+
+/** The next edges after a pair of ids, removed ones too. */
+export function walkEdges(
+	connection: Connection,
+	statements: MappingStatements,
+	mapping: Mapping,
+	after: Pick<Edge, "from" | "to"> | null,
+	limit: number,
+): readonly Edge[] {
+	return connection
+		.rows<EdgeRow>(statementsOf(statements, mapping).walk, [
+			BigInt(after?.from ?? -1),
+			BigInt(after?.to ?? -1),
+			limit,
+		])
+		.map(edgeOf);
+}

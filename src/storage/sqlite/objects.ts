@@ -1,0 +1,121 @@
+import type { Trace } from "../../diagnostics.ts";
+import { type Id, packId, unpackId } from "../../id/ids.ts";
+import type { Model, ObjectType } from "../../model/types.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { inGroups } from "../inGroups.ts";
+import type { StoredObject } from "../storage.ts";
+import { newId } from "../storedObject.ts";
+import { quoted } from "./ddl.ts";
+import type { Connection, Sql } from "./driver/connection.ts";
+
+/** The statements on objects, by the type's number. */
+export type ObjectStatements = ReadonlyMap<number, TypeStatements>;
+
+interface TypeStatements {
+	readonly type: ObjectType;
+	readonly read: Sql;
+	readonly insert: Sql;
+	readonly update: Sql;
+	readonly walk: Sql;
+}
+
+export function objectStatements(model: Model): ObjectStatements {
+	return new Map(
+		[...model.objects.values()].map((type) => {
+			const table = quoted(type.table);
+			const statements: TypeStatements = {
+				type,
+				// json_each, so that a list of any length is one prepared statement.
+				read: {
+					name: `objects ${type.table}`,
+					text: `SELECT local_id, data FROM ${table}
+						WHERE local_id IN (SELECT value FROM json_each(?))`,
+				},
+				insert: {
+					name: `insert ${type.table}`,
+					text: `INSERT INTO ${table} (data, ts) VALUES (?, ?)`,
+				},
+				update: {
+					name: `update ${type.table}`,
+					text: `UPDATE ${table} SET data = ?, ts = ? WHERE local_id = ?`,
+				},
+				walk: {
+					name: `walk ${type.table}`,
+					text: `SELECT local_id, data FROM ${table}
+						WHERE local_id > ? ORDER BY local_id LIMIT ?`,
+				},
+			};
+			return [type.number, statements];
+		}),
+	);
+}
+
+interface ObjectRow {
+	readonly local_id: number;
+	readonly data: string;
+}
+
+/** The objects of one shard. */
+export function readObjects(
+	connection: Connection,
+	statements: ObjectStatements,
+	ids: readonly Id[],
+	trace?: Trace,
+): readonly (string | null)[] {
+	const parts = ids.map(unpackId);
+	return inGroups(
+		parts,
+		({ type }) => type,
+		(number, keys) => {
+			const type = statements.get(number);
+			if (type === undefined) return keys.map(() => null);
+			const locals = keys.map(({ local }) => local);
+			const rows = connection.rows<ObjectRow>(
+				type.read,
+				[JSON.stringify(locals)],
+				trace,
+			);
+			const found = new Map(rows.map((row) => [row.local_id, row.data]));
+			return locals.map((local) => found.get(local) ?? null);
+		},
+	);
+}
+
+export function insertObject(
+	connection: Connection,
+	{ type, insert }: TypeStatements,
+	shard: number,
+	data: JsonObject,
+	now: number,
+): Id {
+	const local = connection.run(insert, [JSON.stringify(data), now]).insertedAs;
+	return newId(shard, type, local);
+}
+
+export function updateObject(
+	connection: Connection,
+	statements: ObjectStatements,
+	id: Id,
+	data: JsonObject,
+	now: number,
+): void {
+	const { type, local } = unpackId(id);
+	const { update } = statements.get(type) as TypeStatements;
+	connection.run(update, [JSON.stringify(data), now, local]);
+}
+
+/** The next objects after a local id, in order. */
+export function walkObjects(
+	connection: Connection,
+	{ type, walk }: TypeStatements,
+	shard: number,
+	after: number,
+	limit: number,
+): readonly StoredObject[] {
+	return connection
+		.rows<ObjectRow>(walk, [after, limit])
+		.map(({ local_id, data }) => ({
+			id: packId({ shard, type: type.number, local: local_id }),
+			data,
+		}));
+}

@@ -1,0 +1,121 @@
+import type { Trace } from "../../diagnostics.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
+import { inGroups } from "../inGroups.ts";
+import { isDescending } from "../order.ts";
+import { type Position, PRESENT, type Scan, type Scanned } from "../storage.ts";
+import { quoted } from "./ddl.ts";
+import type { Connection, Sql } from "./driver/connection.ts";
+
+/**
+ * All scans of one mapping on one shard in one statement, with the lists' own
+ * rows, so that edges and count are of one moment. Each list's edges come as
+ * one JSON text: half the time of a statement a list (10 lists of 26 edges:
+ * 0.22 ms against 0.38 ms), most of which goes into making a row object an edge.
+ *
+ * `high` and `low` are positions, both exclusive and always there: an open end
+ * is a position beyond all others. They are spelled out, in one direction: as a
+ * row value the comparison would not run along the key (FIELD §0.2).
+ */
+function scanStatement(mapping: Mapping, descending: boolean): Sql {
+	const order = descending ? "DESC" : "ASC";
+	const ordered = `ORDER BY sequence ${order}, to_id ${order}`;
+	return {
+		name: `scan ${mapping.name}`,
+		text: `WITH asked AS MATERIALIZED (
+				SELECT key AS place, CAST(value->>0 AS INTEGER) AS from_id,
+					value->>1 AS high, CAST(value->>2 AS INTEGER) AS high_to,
+					value->>3 AS low, CAST(value->>4 AS INTEGER) AS low_to
+				FROM json_each(?1))
+			SELECT
+				(SELECT json_group_array(
+						json_array(CAST(to_id AS TEXT), sequence, version) ${ordered})
+					FROM (SELECT to_id, sequence, version FROM ${quoted(mapping.table)}
+						WHERE from_id = asked.from_id AND state = ${PRESENT}
+							AND sequence <= asked.high
+							AND (sequence < asked.high OR to_id < asked.high_to)
+							AND sequence >= asked.low
+							AND (sequence > asked.low OR to_id > asked.low_to)
+						${ordered} LIMIT ?2)) AS edges,
+				(SELECT json_array(count, last_sequence, epoch) FROM lists
+					WHERE from_id = asked.from_id AND mapping = ?3) AS list
+			FROM asked ORDER BY place`,
+	};
+}
+
+/** Sequences are below 2^53 and not below 0. */
+const TOP: Position = { sequence: 2 ** 53, to: "0" as Id };
+const BOTTOM: Position = { sequence: -1, to: "0" as Id };
+
+export interface ScanStatements {
+	readonly ascending: Sql;
+	readonly descending: Sql;
+}
+
+export function scanStatements(mapping: Mapping): ScanStatements {
+	return {
+		ascending: scanStatement(mapping, false),
+		descending: scanStatement(mapping, true),
+	};
+}
+
+interface ScanRow {
+	readonly edges: string;
+	readonly list: string | null;
+}
+
+/** Lists of one shard. */
+export function scanLists(
+	connection: Connection,
+	statementsOf: (mapping: Mapping) => ScanStatements,
+	scans: readonly Scan[],
+	trace?: Trace,
+): readonly Scanned[] {
+	return inGroups(
+		scans,
+		({ mapping, backward, limit }) => `${mapping.name} ${backward} ${limit}`,
+		(_, some) => {
+			const { mapping, backward, limit } = some[0] as Scan;
+			const { ascending, descending } = statementsOf(mapping);
+			const down = isDescending(mapping) !== backward;
+			const rows = connection.rows<ScanRow>(
+				down ? descending : ascending,
+				[JSON.stringify(some.map(bounds)), limit, mapping.name],
+				trace,
+				({ edges }) => JSON.parse(edges).length,
+			);
+			return some.map(({ from }, index) =>
+				scanned(from, rows[index] as ScanRow),
+			);
+		},
+	);
+}
+
+function bounds({ mapping, from, after, before }: Scan): readonly unknown[] {
+	const [high = TOP, low = BOTTOM] = isDescending(mapping)
+		? [after, before]
+		: [before, after];
+	return [from, high.sequence, high.to, low.sequence, low.to];
+}
+
+function scanned(from: Id, row: ScanRow): Scanned {
+	const edges: readonly [Id, number, number][] = JSON.parse(row.edges);
+	const [count, lastSequence, epoch]: readonly number[] = JSON.parse(
+		row.list ?? "[]",
+	);
+	return {
+		edges: edges.map(([to, sequence, version]) => ({
+			from,
+			to,
+			sequence,
+			state: PRESENT,
+			version,
+		})),
+		list: {
+			from,
+			count: count ?? 0,
+			lastSequence: lastSequence ?? 0,
+			epoch: epoch ?? 0,
+		},
+	};
+}

@@ -1,0 +1,346 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Call, WriteTrace } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
+import type { Topology } from "../../topology/types.ts";
+import { beginCall } from "../beginCall.ts";
+import { checkScan } from "../checkScan.ts";
+import { modShard } from "../modShard.ts";
+import type {
+	Answer,
+	DebtKey,
+	DebtRow,
+	Edge,
+	EdgeKey,
+	ListRow,
+	LookupChange,
+	LookupKey,
+	LookupRow,
+	Scan,
+	Scanned,
+	Storage,
+	StoredObject,
+	Transacted,
+	Transaction,
+} from "../storage.ts";
+import { unmapped } from "../unmapped.ts";
+import { missingTables, modShardTables, shardTables } from "./ddl.ts";
+import type { ShardFile } from "./driver/shardFile.ts";
+import { walkLists } from "./lists.ts";
+import { changeLookups, readLookups, walkLookups } from "./lookups.ts";
+import { mappingStatements, readEdges, walkEdges } from "./mappings.ts";
+import { objectStatements, readObjects, walkObjects } from "./objects.ts";
+import { type DatedDebt, deleteDebts, oldestDebts } from "./outbox.ts";
+import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
+import { byFile, filesOf, shardsIn } from "./shards.ts";
+import { type Statements, transact } from "./transaction.ts";
+
+/** How many rows a walk holds at a time. */
+const WALK_ROWS = 1_000;
+
+/**
+ * Storage on SQLite: each shard is a file `db00000.sqlite` in the folder its
+ * range names, each mod shard a file `mod00000.sqlite`, and each file counts as
+ * a host. Nothing is opened before it is needed. With `readOnly` files are only
+ * read, beside another process that owns the folder.
+ */
+export async function openSqliteStorage(
+	options: SqliteOptions,
+): Promise<Storage> {
+	return new SqliteStorage(options);
+}
+
+interface SqliteOptions {
+	readonly model: Model;
+	readonly topology: Topology;
+	readonly readOnly?: boolean;
+}
+
+class SqliteStorage implements Storage {
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly modShards: number;
+	readonly isOwnedAlone = true;
+	readonly #model: Model;
+	readonly #files: ReadonlyMap<number, ShardFile>;
+	readonly #modFiles: ReadonlyMap<number, ShardFile>;
+	readonly #statements: Statements;
+	readonly #scans: ReadonlyMap<string, ScanStatements>;
+
+	constructor({ model, topology, readOnly = false }: SqliteOptions) {
+		this.#model = model;
+		this.#files = filesOf(topology.shards, "db", readOnly);
+		this.#modFiles = filesOf(topology.lookups, "mod", readOnly);
+		this.shards = [...this.#files.keys()];
+		this.openShards = topology.shards
+			.filter(({ open }) => open)
+			.flatMap(shardsIn)
+			.sort((a, b) => a - b);
+		this.modShards = this.#modFiles.size;
+		this.#statements = {
+			model,
+			objects: objectStatements(model),
+			mappings: mappingStatements(model),
+		};
+		this.#scans = new Map(
+			[...model.mappings.values()].map((mapping) => [
+				mapping.name,
+				scanStatements(mapping),
+			]),
+		);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#files.get(shard)?.place.host ?? null;
+	}
+
+	async objects(
+		ids: readonly Id[],
+		call?: Call,
+	): Promise<readonly Answer<string | null>[]> {
+		beginCall("objects", ids.length, call);
+		return byFile(
+			ids,
+			(id) => this.#files.get(unpackId(id).shard),
+			() => null,
+			(file, some) =>
+				readObjects(file.reader, this.#statements.objects, some, call?.trace),
+		);
+	}
+
+	async scan(
+		scans: readonly Scan[],
+		call?: Call,
+	): Promise<readonly Answer<Scanned>[]> {
+		beginCall("scan", scans.length, call);
+		scans.forEach(checkScan);
+		return byFile(
+			scans,
+			({ from }) => this.#files.get(unpackId(from).shard),
+			({ from }) => ({
+				edges: [],
+				list: { from, count: 0, lastSequence: 0, epoch: 0 },
+			}),
+			(file, some) =>
+				scanLists(
+					file.reader,
+					(mapping) => this.#scansOf(mapping),
+					some,
+					call?.trace,
+				),
+		);
+	}
+
+	async edges(
+		keys: readonly EdgeKey[],
+		call?: Call,
+	): Promise<readonly Answer<Edge | null>[]> {
+		beginCall("edges", keys.length, call);
+		return byFile(
+			keys,
+			({ from }) => this.#files.get(unpackId(from).shard),
+			() => null,
+			(file, some) =>
+				readEdges(file.reader, this.#statements.mappings, some, call?.trace),
+		);
+	}
+
+	async lookups(
+		keys: readonly LookupKey[],
+		call?: Call,
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		beginCall("lookups", keys.length, call);
+		return byFile(
+			keys,
+			({ key }) => this.#modFileOf(key),
+			() => null,
+			(file, some) => readLookups(file.reader, some, call?.trace),
+		);
+	}
+
+	async transact<T>(
+		transaction: Transaction<T>,
+		trace?: WriteTrace,
+	): Promise<Transacted<T>> {
+		const { lists, objects, edges, around, creates } = transaction;
+		const keys = [lists, objects, edges, around, creates];
+		beginCall(
+			"transact",
+			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+		);
+		const file = this.#fileOf(transaction.shard);
+		return transact(file.writer, this.#statements, transaction, trace);
+	}
+
+	async setLookups(
+		changes: readonly LookupChange[],
+		trace?: WriteTrace,
+	): Promise<readonly Answer<LookupRow | null>[]> {
+		beginCall("setLookups", changes.length);
+		return byFile(
+			changes,
+			({ key }) => this.#modFileOf(key),
+			() => null,
+			(file, some) => changeLookups(file.writer, some, trace),
+		);
+	}
+
+	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
+	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
+		beginCall("owed", this.shards.length);
+		const writtenBy = (Date.now() - olderThanMs) * 1_000;
+		const answers: readonly Answer<readonly DatedDebt[]>[] = byFile(
+			this.shards,
+			(shard) => this.#files.get(shard),
+			() => [],
+			(file) => [oldestDebts(file.reader, file.place.shard, writtenBy, limit)],
+		);
+		return answers
+			.flatMap((answer) => (answer instanceof CorkboardError ? [] : answer))
+			.sort((a, b) => a.ts - b.ts)
+			.map(({ shard, local, debt }) => ({ shard, local, debt }));
+	}
+
+	async settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
+		beginCall("settle", debts.length);
+		const answers = byFile(
+			debts,
+			({ shard }) => this.#fileOf(shard),
+			() => null,
+			(file, some) => {
+				deleteDebts(
+					file.writer,
+					some.map(({ local }) => local),
+					trace,
+				);
+				return some.map(() => null);
+			},
+		);
+		const failed = answers.find((answer) => answer instanceof CorkboardError);
+		if (failed) throw failed;
+	}
+
+	async missing(): Promise<readonly string[]> {
+		const tables = shardTables(this.#model);
+		const modTables = modShardTables();
+		beginCall("missing", this.#files.size + this.#modFiles.size);
+		return [
+			...[...this.#files.values()].flatMap((file) =>
+				missingTables(file, tables),
+			),
+			...[...this.#modFiles.values()].flatMap((file) =>
+				missingTables(file, modTables),
+			),
+		];
+	}
+
+	async init(progress?: (done: number, total: number) => void): Promise<void> {
+		const tables = shardTables(this.#model);
+		const modTables = modShardTables();
+		const files = [
+			...[...this.#files.values()].map((file) => ({ file, tables })),
+			...[...this.#modFiles.values()].map((file) => ({
+				file,
+				tables: modTables,
+			})),
+		];
+		beginCall("init", files.length);
+		let done = 0;
+		for (const { file, tables } of files) {
+			file.create(tables);
+			done += 1;
+			progress?.(done, files.length);
+			await nextTurn();
+		}
+	}
+
+	walkObjects(
+		shard: number,
+		type: string,
+	): AsyncIterable<readonly StoredObject[]> {
+		const number = this.#model.objects.get(type)?.number ?? -1;
+		const statements = this.#statements.objects.get(number);
+		if (statements === undefined) {
+			throw new TypeError(`expected a type of the model but got: ${type}`);
+		}
+		const file = this.#fileOf(shard);
+		return walk<StoredObject>("walkObjects", (last) =>
+			walkObjects(
+				file.reader,
+				statements,
+				shard,
+				last === null ? 0 : unpackId(last.id).local,
+				WALK_ROWS,
+			),
+		);
+	}
+
+	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
+		const file = this.#fileOf(shard);
+		const { mappings } = this.#statements;
+		return walk<Edge>("walkEdges", (last) =>
+			walkEdges(file.reader, mappings, mapping, last, WALK_ROWS),
+		);
+	}
+
+	walkLists(
+		shard: number,
+		mapping: Mapping,
+	): AsyncIterable<readonly ListRow[]> {
+		const file = this.#fileOf(shard);
+		return walk<ListRow>("walkLists", (last) =>
+			walkLists(file.reader, mapping, last?.from ?? null, WALK_ROWS),
+		);
+	}
+
+	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
+		const file = this.#modFiles.get(shard);
+		if (file === undefined) throw unmapped("mod shard", shard);
+		return walk<LookupRow>("walkLookups", (last) =>
+			walkLookups(file.reader, last, WALK_ROWS),
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		for (const file of [...this.#files.values(), ...this.#modFiles.values()]) {
+			file[Symbol.dispose]();
+		}
+	}
+
+	#fileOf(shard: number): ShardFile {
+		const file = this.#files.get(shard);
+		if (file === undefined) throw unmapped("shard", shard);
+		return file;
+	}
+
+	#modFileOf(key: string): ShardFile | undefined {
+		return this.#modFiles.get(modShard(key, this.modShards));
+	}
+
+	#scansOf(mapping: Mapping): ScanStatements {
+		const found = this.#scans.get(mapping.name);
+		if (found === undefined) {
+			throw new TypeError(
+				`expected a mapping of the model but got: ${mapping.name}`,
+			);
+		}
+		return found;
+	}
+}
+
+/** Batch after batch until one is not full, with a turn of the event loop after each for whoever else is served. */
+async function* walk<Row>(
+	verb: string,
+	next: (last: Row | null) => readonly Row[],
+): AsyncGenerator<readonly Row[]> {
+	let last: Row | null = null;
+	beginCall(verb, 1);
+	for (;;) {
+		const rows: readonly Row[] = next(last);
+		if (rows.length > 0) yield rows;
+		if (rows.length < WALK_ROWS) return;
+		last = rows.at(-1) ?? null;
+		await nextTurn();
+	}
+}

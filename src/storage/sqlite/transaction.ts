@@ -1,0 +1,137 @@
+import type { StatementTrace } from "../../diagnostics.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
+import {
+	checkLocked,
+	checkObjects,
+	checkRenumberings,
+	checkTransaction,
+	listChanges,
+} from "../effects.ts";
+import type {
+	Effects,
+	NewObject,
+	Seen,
+	Transacted,
+	Transaction,
+} from "../storage.ts";
+import { parseStored } from "../storedObject.ts";
+import type { Connection } from "./driver/connection.ts";
+import { readLists, recountList, renumberList, writeList } from "./lists.ts";
+import {
+	type MappingStatements,
+	readAround,
+	readEdges,
+	writeEdge,
+} from "./mappings.ts";
+import {
+	insertObject,
+	type ObjectStatements,
+	readObjects,
+	updateObject,
+} from "./objects.ts";
+import { insertDebt } from "./outbox.ts";
+
+export interface Statements {
+	readonly model: Model;
+	readonly objects: ObjectStatements;
+	readonly mappings: MappingStatements;
+}
+
+/**
+ * The whole transaction in one tick. BEGIN IMMEDIATE takes the file's one write
+ * lock, which stands for all the locks the transaction asks for: lists, objects
+ * and edges are only read under it.
+ */
+export function transact<T>(
+	connection: Connection,
+	statements: Statements,
+	transaction: Transaction<T>,
+	trace?: StatementTrace,
+): Transacted<T> {
+	checkTransaction(transaction);
+	return connection.transaction(() => {
+		const now = Date.now() * 1_000;
+		const created = (transaction.creates ?? []).map((object) =>
+			create(connection, statements, transaction.shard, object, now),
+		);
+		for (let renumberings = 0; ; renumberings += 1) {
+			const seen = see(connection, statements, transaction, created, now);
+			const effects = transaction.decide(seen);
+			if (effects.renumber === undefined) {
+				const debt = apply(connection, statements, transaction, seen, effects);
+				return { result: effects.result, debt };
+			}
+			checkRenumberings(renumberings, effects.renumber);
+			checkLocked(transaction, effects.renumber);
+			renumberList(connection, statements.mappings, effects.renumber);
+		}
+	}, trace);
+}
+
+function create(
+	connection: Connection,
+	{ model, objects }: Statements,
+	shard: number,
+	{ type, data }: NewObject,
+	now: number,
+): Id {
+	const number = model.objects.get(type)?.number;
+	const statements = number === undefined ? undefined : objects.get(number);
+	if (statements === undefined) {
+		throw new TypeError(`expected a type of the model but got: ${type}`);
+	}
+	return insertObject(connection, statements, shard, data, now);
+}
+
+function see(
+	connection: Connection,
+	{ objects, mappings }: Statements,
+	transaction: Transaction<unknown>,
+	created: readonly Id[],
+	now: number,
+): Seen {
+	const ids = transaction.objects ?? [];
+	const around = transaction.around ?? [];
+	const centres = readEdges(connection, mappings, around);
+	return {
+		lists: readLists(connection, transaction.lists ?? []),
+		objects: readObjects(connection, objects, ids).map((text, index) =>
+			text === null ? null : parseStored(ids[index] as Id, text),
+		),
+		edges: readEdges(connection, mappings, transaction.edges ?? []),
+		around: around.map(({ mapping }, index) =>
+			readAround(connection, mappings, mapping, centres[index] ?? null),
+		),
+		created,
+		now,
+	};
+}
+
+/** Answers what is owed. */
+function apply(
+	connection: Connection,
+	{ objects, mappings }: Statements,
+	transaction: Transaction<unknown>,
+	seen: Seen,
+	effects: Effects<unknown>,
+): Transacted<unknown>["debt"] {
+	checkObjects(transaction, seen, effects);
+	for (const list of effects.recount ?? []) checkLocked(transaction, list);
+	const changes = listChanges(transaction, seen, effects);
+	for (const { id, data } of effects.objects ?? []) {
+		updateObject(connection, objects, id, data, seen.now);
+	}
+	for (const edge of changes.edges) {
+		writeEdge(connection, mappings, edge.mapping, edge);
+	}
+	for (const row of changes.lists) writeList(connection, row.mapping, row);
+	for (const list of effects.recount ?? []) {
+		recountList(connection, mappings, list);
+	}
+	if (effects.debt === undefined) return null;
+	return {
+		shard: transaction.shard,
+		local: insertDebt(connection, effects.debt, seen.now),
+	};
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { DocumentNode } from "graphql";
+import { ownModel } from "../../src/app/model.ts";
+import type { Corkboard } from "../../src/app/openCorkboard.ts";
+import { openDocuments } from "../../src/app/openDocuments.ts";
+import { readConfig } from "../../src/config.ts";
+import { resolvers } from "../../src/domain/resolvers/all.ts";
+import { guardsOf } from "../../src/graph/read/visibility.ts";
+import { applyScalars } from "../../src/graphql/scalars.ts";
+import { createPlanner } from "../../src/plan/planner.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { sha256 } from "../server/documents/serving.ts";
+
+test("the documents a server knows are parsed, valid and planned when it opens them", async () => {
+	using folder = temporaryFolder();
+	const file = join(folder.path, "documents.json");
+	const texts = {
+		me: "{ viewer { id } }",
+		all: "{ interests { totalCount } }",
+	};
+	writeFileSync(file, JSON.stringify(texts));
+	const config = readConfig({
+		CORKBOARD_DOCUMENTS: "strict",
+		CORKBOARD_DOCUMENT_FILES: file,
+	});
+	const { model, schema } = ownModel();
+	applyScalars(schema);
+	const planner: Corkboard["planner"] = createPlanner({
+		schema,
+		model,
+		resolvers,
+		maxPrice: config.maxPrice,
+		maxPlans: 1,
+		guards: (type) => guardsOf(model, type),
+	});
+	const planned: DocumentNode[] = [];
+	const prepare = (document: DocumentNode) => {
+		planned.push(document);
+		planner.prepare(document);
+	};
+	const note = () => {};
+	const log = { info: note, warn: note, error: note };
+	await using resources = new AsyncDisposableStack();
+	const { documents } = await openDocuments(
+		config,
+		{ schema, planner: { ...planner, prepare } },
+		log,
+		resources,
+	);
+	// The very ones that Apollo is given in place of parsing and validating.
+	assert.deepEqual(
+		await Promise.all(
+			Object.values(texts).map((text) => documents.parsed.get(sha256(text))),
+		),
+		planned,
+	);
+	assert.equal(planned.length, 2);
+});

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { command } from "../captured.ts";
+
+describe("corkboard id", () => {
+	test("takes the id of the article apart", async () => {
+		// "Sharding Pinterest" prints this one: shard 3429, a pin, local id 7075733.
+		assert.deepEqual(await command(["id", "241294492511762325"]), {
+			code: 0,
+			out: [
+				"id        241294492511762325",
+				"shard     3429",
+				"type      1 (Pin)",
+				"local id  7075733",
+				"table     db03429.pins",
+				"host      none: no range of the topology covers shard 3429",
+				"",
+			].join("\n"),
+			err: "",
+		});
+	});
+
+	test("says where a shard of the embedded folder is, and that a type is unknown", async () => {
+		const id = String((5n << 46n) | (9n << 36n) | 1n);
+		const { out } = await command(["id", id], {
+			env: { CORKBOARD_DATA: "elsewhere" },
+		});
+		assert.match(out, /^type {6}9 \(no type of the schema\)$/m);
+		assert.match(out, /^table {5}none$/m);
+		assert.match(out, /^host {6}sqlite:elsewhere$/m);
+	});
+
+	test("says which MySQL server a shard is on, without user and password", async () => {
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const primary = "mysql://app:hunter2@db1";
+		writeFileSync(
+			file,
+			JSON.stringify({
+				version: 1,
+				shards: [{ range: [0, 4095], primary, open: true }],
+				lookups: [{ range: [0, 15], primary }],
+			}),
+		);
+		const { out } = await command(["id", "241294492511762325"], {
+			env: { CORKBOARD_TOPOLOGY: file },
+		});
+		assert.match(out, /^host {6}mysql:\/\/db1:3306$/m);
+		assert.doesNotMatch(out, /hunter2/);
+	});
+
+	test("refuses what is no id", async () => {
+		for (const text of ["007", "1e3", "18446744073709551616", "ada", ""]) {
+			assert.deepEqual(await command(["id", text]), {
+				code: 1,
+				out: "",
+				err: `corkboard: expected an id, a decimal number of at most 64 bits without leading zeros, but got: "${text}"\n`,
+			});
+		}
+	});
+
+	test("refuses an id whose reserved bits are set", async () => {
+		const { code, err } = await command(["id", "4611686018427387904"]);
+		assert.equal(code, 1);
+		assert.match(err, /4611686018427387904 names nothing/);
+	});
+});

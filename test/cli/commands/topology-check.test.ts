@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { command } from "../captured.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "topology-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: unknown): Record<string, string> {
+	const path = join(folder, name);
+	writeFileSync(path, JSON.stringify(content));
+	return { CORKBOARD_TOPOLOGY: path };
+}
+
+describe("corkboard topology check", () => {
+	test("tells what is in a good map, and needs no secret for it", async () => {
+		const env = file("good.json", {
+			version: 3,
+			shards: [
+				{ range: [0, 9], primary: "sqlite:a", open: false },
+				{ range: [10, 10], primary: "sqlite:b", open: true },
+			],
+			lookups: [{ range: [0, 3], primary: "sqlite:a" }],
+		});
+		assert.deepEqual(await command(["topology", "check"], { env }), {
+			code: 0,
+			out: [
+				`version 3 of ${env.CORKBOARD_TOPOLOGY}: good`,
+				"11 shards, 1 of them open for new users; lookups on 4",
+				"  shards 0 to 9   sqlite:a",
+				"  shards 10       sqlite:b  open",
+				"  lookups 0 to 3  sqlite:a",
+				"",
+			].join("\n"),
+			err: "",
+		});
+	});
+
+	test("names MySQL hosts without user and password", async () => {
+		const env = file("mysql.json", {
+			version: 3,
+			shards: [
+				{ range: [0, 9], primary: "mysql://me:secret@a:33", open: true },
+			],
+			lookups: [{ range: [0, 3], primary: "mysql://me:secret@b" }],
+		});
+		const { code, out } = await command(["topology", "check"], { env });
+		assert.equal(code, 0);
+		assert.match(out, /shards 0 to 9 +mysql:\/\/a:33 {2}open\n/);
+		assert.match(out, /lookups 0 to 3 +mysql:\/\/b:3306/);
+		assert.doesNotMatch(out, /secret|me@|me:/);
+	});
+
+	const primary = "mysql://app:hunter2@db1:3306";
+	const replica = "mysql://app:hunter2@db2";
+	const fleet = (version: number, range: object = {}) => ({
+		version,
+		shards: [{ range: [0, 9], primary, replica, open: true, ...range }],
+		lookups: [{ range: [0, 3], primary, replica }],
+	});
+
+	test("names replicas and generations, and no user or password", async () => {
+		const env = file("fleet.json", fleet(3, { generation: 2 }));
+		const { code, out } = await command(["topology", "check"], { env });
+		assert.equal(code, 0);
+		assert.equal(
+			out,
+			[
+				`version 3 of ${env.CORKBOARD_TOPOLOGY}: good`,
+				"10 shards, 10 of them open for new users; lookups on 4",
+				"  shards 0 to 9   mysql://db1:3306, replica mysql://db2:3306  open  generation 2",
+				"  lookups 0 to 3  mysql://db1:3306, replica mysql://db2:3306",
+				"",
+			].join("\n"),
+		);
+	});
+
+	test("says of two files that the second may follow the first", async () => {
+		const old = file("old.json", fleet(3)).CORKBOARD_TOPOLOGY as string;
+		const next = file("new.json", fleet(4, { primary: replica, generation: 1 }))
+			.CORKBOARD_TOPOLOGY as string;
+		const { code, out } = await command(["topology", "check", old, next]);
+		assert.equal(code, 0);
+		assert.match(out, new RegExp(`^version 4 of ${next}: good\\n`));
+		assert.match(out, new RegExp(`\\nmay follow version 3 of ${old}\\n$`));
+		assert.match(
+			(await command(["topology", "check", old, old])).out,
+			new RegExp(`\\nthe same as ${old}\\n$`),
+		);
+	});
+
+	test("refuses a second file that may not follow the first, with every reason", async () => {
+		const old = file("old.json", fleet(3)).CORKBOARD_TOPOLOGY as string;
+		const next = file("new.json", fleet(2, { range: [0, 8], primary: replica }))
+			.CORKBOARD_TOPOLOGY as string;
+		assert.deepEqual(await command(["topology", "check", old, next]), {
+			code: 1,
+			out: "",
+			err: [
+				`corkboard: ${next}: version: expected 3 or later but got: 2`,
+				`corkboard: ${next}: shards: expected all shards that were there but got: none of 9`,
+				`corkboard: ${next}: shards: expected a higher generation with another primary but got: the same one for 0 to 8`,
+				"",
+			].join("\n"),
+		});
+	});
+
+	test("takes two files or none", async () => {
+		const { code, err } = await command(["topology", "check", "one.json"]);
+		assert.equal(code, 2);
+		assert.match(
+			err,
+			/expected: topology check \[OLD NEW\] but got "one\.json" where OLD NEW belongs/,
+		);
+	});
+
+	test("refuses hosts it has no driver for, and every other fault with them", async () => {
+		const env = file("bad.json", {
+			version: 0,
+			shards: [{ range: [0, 9], primary: "postgres://a", open: true }],
+			lookups: [{ range: [0, 3], primary: "sqlite:a" }],
+		});
+		const { code, err } = await command(["topology", "check"], { env });
+		assert.equal(code, 1);
+		assert.match(
+			err,
+			/shards\[0\]\.primary: expected sqlite:FOLDER.* but got: postgres:/,
+		);
+		assert.match(err, /version: expected a positive integer but got: 0/);
+	});
+
+	test("refuses a file that is not there", async () => {
+		const env = { CORKBOARD_TOPOLOGY: join(folder, "none.json") };
+		const { code, err } = await command(["topology", "check"], { env });
+		assert.equal(code, 1);
+		assert.match(err, /none\.json: ENOENT/);
+	});
+});

@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { isObjectType } from "graphql";
+import { resolvers } from "../../src/domain/resolvers/all.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { absentId } from "../helpers/memoryGraph.ts";
+import { model, Resolving, schema } from "../helpers/resolving.ts";
+
+const RESERVED = "18446744073709551615";
+
+/** The argument that names the object a mutation is about, and its type. */
+const TARGETS = [
+	["updateBoard", "id", "Board"],
+	["deleteBoard", "id", "Board"],
+	["createPin", "boardId", "Board"],
+	["updatePin", "id", "Pin"],
+	["movePin", "id", "Pin"],
+	["deletePin", "id", "Pin"],
+	["deleteComment", "id", "Comment"],
+	["repin", "pinId", "Pin"],
+	["addComment", "pinId", "Pin"],
+	["likePin", "pinId", "Pin"],
+	["unlikePin", "pinId", "Pin"],
+	["followBoard", "boardId", "Board"],
+	["unfollowBoard", "boardId", "Board"],
+	["followUser", "userId", "User"],
+	["unfollowUser", "userId", "User"],
+	["followInterest", "interestId", "Interest"],
+	["unfollowInterest", "interestId", "Interest"],
+] as const;
+
+const OWNERS_ONLY = new Set<string>(
+	TARGETS.slice(0, 7).map(([mutation]) => mutation),
+);
+
+/** Somebody else's board with a pin and a comment, and what else each mutation asks for. */
+function setting(at: Resolving, secret: boolean) {
+	const Board = at.board(at.ben, { secret });
+	const Pin = at.pin(at.ben, Board);
+	const Comment = at.graph.add("Comment", {
+		text: "Nice",
+		user_id: at.ben,
+		pin_id: Pin,
+	});
+	const Interest = at.graph.add("Interest", { slug: "bread", name: "Bread" });
+	const targets: Record<string, Id> = {
+		Board,
+		Pin,
+		Comment,
+		Interest,
+		User: at.ben,
+	};
+	const own = at.board(at.ada);
+	const others = (mutation: string) => ({
+		...(mutation === "repin" ? { boardId: own } : {}),
+		...(mutation === "addComment" ? { text: "Nice" } : {}),
+	});
+	return { targets, others };
+}
+
+describe("every mutation", () => {
+	it("has a resolver, as has every field that no storage answers", () => {
+		const expected = [...model.sources].flatMap(([type, fields]) =>
+			[...fields]
+				.filter(([, source]) => source.kind === "resolver")
+				.map(([field]) => `${type}.${field}`),
+		);
+		assert.deepEqual([...resolvers.keys()].toSorted(), expected.toSorted());
+		const mutations = schema.getMutationType();
+		assert.ok(isObjectType(mutations));
+		assert.equal(Object.keys(mutations.getFields()).length, 23);
+	});
+
+	for (const field of [...resolvers.keys()].filter(
+		(name) => name.startsWith("Mutation.") && name !== "Mutation.createUser",
+	)) {
+		it(`${field} needs a viewer, and tells an anonymous one of no other fault`, async () => {
+			const at = new Resolving().as(null);
+			assert.match(
+				await at.refusal("UNAUTHENTICATED", field, { input: {} }),
+				/: expected a request with a viewer's token but got an anonymous one\.$/,
+			);
+			assert.deepEqual(at.graph.calls, []);
+		});
+	}
+});
+
+describe("a mutation that names an object", () => {
+	for (const [mutation, argument, type] of TARGETS) {
+		const thing = type.toLowerCase();
+
+		it(`${mutation} refuses an id that is no canonical decimal`, async () => {
+			const at = new Resolving();
+			const { others } = setting(at, false);
+			assert.equal(
+				await at.refused("BAD_USER_INPUT", mutation, {
+					...others(mutation),
+					[argument]: "1e3",
+				}),
+				`${mutation}: ${argument}: expected an id: a decimal number, but got: "1e3".`,
+			);
+		});
+
+		it(`${mutation} does not find what is not there, of another type, or reserved`, async () => {
+			const at = new Resolving();
+			const { targets, others } = setting(at, false);
+			const wrongType = targets[type === "Pin" ? "Board" : "Pin"];
+			for (const id of [absentId(1), wrongType, RESERVED]) {
+				assert.equal(
+					await at.refused("NOT_FOUND", mutation, {
+						...others(mutation),
+						[argument]: id,
+					}),
+					`Expected the id of some ${thing} that you can see but got: ${id === RESERVED ? "one that nothing can have" : id}.`,
+				);
+			}
+		});
+
+		it(`${mutation} passes on that a host does not answer`, async () => {
+			const at = new Resolving();
+			const { targets, others } = setting(at, false);
+			at.graph.down.add(String(targets[type]));
+			await at.refused("UNAVAILABLE", mutation, {
+				...others(mutation),
+				[argument]: targets[type],
+			});
+		});
+
+		if (type === "Board" || type === "Pin" || type === "Comment") {
+			it(`${mutation} does not find what is on somebody else's secret board`, async () => {
+				const at = new Resolving();
+				const { targets, others } = setting(at, true);
+				await at.refused("NOT_FOUND", mutation, {
+					...others(mutation),
+					[argument]: targets[type],
+				});
+			});
+		}
+
+		if (OWNERS_ONLY.has(mutation)) {
+			it(`${mutation} is forbidden on what is visible and somebody else's`, async () => {
+				const at = new Resolving();
+				const { targets } = setting(at, false);
+				assert.equal(
+					await at.refused("FORBIDDEN", mutation, {
+						[argument]: targets[type],
+					}),
+					`Only its ${type === "Comment" ? "author" : "owner"} may do this with a ${thing}.`,
+				);
+				assert.deepEqual(at.graph.calls, [`objects ${targets[type]}`]);
+			});
+		}
+	}
+
+	it("repin is forbidden onto somebody else's board", async () => {
+		const at = new Resolving();
+		const { targets } = setting(at, false);
+		await at.refused("FORBIDDEN", "repin", {
+			pinId: targets.Pin,
+			boardId: targets.Board,
+		});
+	});
+
+	it("repin does not find somebody else's secret board", async () => {
+		const at = new Resolving();
+		const pin = setting(at, false).targets.Pin;
+		await at.refused("NOT_FOUND", "repin", {
+			pinId: pin,
+			boardId: at.board(at.ben, { secret: true }),
+		});
+	});
+});
+
+describe("likes and follows", () => {
+	for (const [on, off, mapping, argument, type] of [
+		["likePin", "unlikePin", "likePin", "pinId", "Pin"],
+		["followUser", "unfollowUser", "followUser", "userId", "User"],
+		["followBoard", "unfollowBoard", "followBoard", "boardId", "Board"],
+		[
+			"followInterest",
+			"unfollowInterest",
+			"followInterest",
+			"interestId",
+			"Interest",
+		],
+	] as const) {
+		it(`${on} and ${off} make an edge from the viewer and remove it, and twice is no error`, async () => {
+			const at = new Resolving();
+			const id = setting(at, false).targets[type] as Id;
+			for (const [mutation, present] of [
+				[off, false],
+				[on, true],
+				[on, true],
+				[off, false],
+				[off, false],
+			] as const) {
+				assert.deepEqual(await at.change(mutation, { [argument]: id }), {
+					[type.toLowerCase()]: id,
+				});
+				assert.equal(at.graph.hasEdge(mapping, at.ada, id), present);
+				assert.deepEqual(at.graph.calls, [
+					`objects ${id}`,
+					`${present ? "set" : "unset"} ${mapping} ${at.ada} ${id}`,
+				]);
+			}
+		});
+	}
+
+	it("to stop following oneself is no error: it is so already", async () => {
+		const at = new Resolving();
+		assert.deepEqual(await at.change("unfollowUser", { userId: at.ada }), {
+			user: at.ada,
+		});
+	});
+
+	it("the viewer's own id names no pin", async () => {
+		const at = new Resolving();
+		await at.refused("NOT_FOUND", "likePin", { pinId: at.ada });
+	});
+
+	it("nobody follows themselves", async () => {
+		const at = new Resolving();
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "followUser", { userId: at.ada }),
+			"followUser: userId: expected somebody else but got the viewer's own id.",
+		);
+		assert.deepEqual(at.graph.calls, []);
+	});
+});
+
+describe("what a mutation costs before it runs", () => {
+	const price = (field: string, input: object) =>
+		resolvers.get(`Mutation.${field}`)?.price({ input });
+
+	it("is the objects and edges it reads to decide", () => {
+		assert.equal(price("likePin", { pinId: "1" }), 1);
+		assert.equal(price("createBoard", { name: "Kitchens" }), 0);
+		assert.equal(price("createPin", { boardId: "1" }), 1);
+		assert.equal(
+			price("createPin", { boardId: "1", interests: ["a", "b"] }),
+			3,
+		);
+		assert.equal(price("repin", { pinId: "1", boardId: "2" }), 2);
+		assert.equal(price("movePin", { id: "1" }), 2);
+		assert.equal(price("movePin", { id: "1", after: "2", before: null }), 3);
+	});
+
+	it("and its payload names one object, or none when it deleted it", () => {
+		assert.equal(resolvers.get("Mutation.likePin")?.yields?.({}), 1);
+		for (const deletion of ["deleteBoard", "deletePin", "deleteComment"]) {
+			assert.equal(resolvers.get(`Mutation.${deletion}`)?.yields?.({}), 0);
+		}
+	});
+});

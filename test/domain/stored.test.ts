@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+	changed,
+	mappingOf,
+	stored,
+} from "../../src/domain/resolvers/stored.ts";
+import { requestOf } from "../../src/graphql/input/read.ts";
+import { model } from "../helpers/resolving.ts";
+
+describe("what is stored of an object", () => {
+	it("stands under the model's keys, without what is absent", () => {
+		assert.deepEqual(
+			stored(model, "Pin", {
+				details: "A loaf",
+				link: null,
+				image: undefined,
+				createdAt: "2026-01-01T00:00:00.000Z",
+				board: "1",
+				owner: "2",
+				origin: "3",
+			}),
+			{
+				details: "A loaf",
+				created_at: "2026-01-01T00:00:00.000Z",
+				board_id: "1",
+				user_id: "2",
+				origin_id: "3",
+			},
+		);
+	});
+
+	it("keeps keys no field is named for when some fields change", () => {
+		assert.deepEqual(
+			changed(
+				model,
+				"User",
+				{ name: "Ada", bio: "Bakes.", active: true },
+				{ name: undefined, bio: null, avatarUrl: "https://example.com" },
+			),
+			{ name: "Ada", avatar_url: "https://example.com", active: true },
+		);
+	});
+
+	it("is not written again when nothing changes", () => {
+		const data = { name: "K", image: { url: "https://example.com" } };
+		assert.equal(
+			changed(model, "Pin", data, {
+				image: { url: "https://example.com" },
+				link: null,
+			}),
+			null,
+		);
+	});
+
+	it("is asked for by names the model has", () => {
+		assert.throws(
+			() => stored(model, "Pin", { colour: "red" }),
+			/expected a model with a stored field Pin\.colour but got none/,
+		);
+		assert.throws(
+			() => mappingOf(model, "hatePin"),
+			/expected a model with a mapping hatePin but got none/,
+		);
+	});
+});
+
+describe("the request an idempotency key stands for", () => {
+	it("is what was asked for, without the key and without what was not given", () => {
+		assert.deepEqual(
+			requestOf({
+				boardId: "1",
+				details: null,
+				link: undefined,
+				interests: ["bread"],
+				idempotencyKey: "k1",
+			}),
+			{ boardId: "1", interests: ["bread"] },
+		);
+	});
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { readLease } from "../../src/graph/outbox/lease.ts";
+import { Sweeper, sweep } from "../../src/graph/outbox/outboxWorker.ts";
+import { PRESENT, type Storage } from "../../src/storage/storage.ts";
+import { heard } from "../helpers/heard.ts";
+import { until } from "../helpers/until.ts";
+import { type Fleet, openProcess, startFleet } from "./fleet.ts";
+import { makePin } from "./subjects.ts";
+
+const LEASE = { name: "lease", key: "sweeper" };
+
+describe("the sweepers of a fleet", () => {
+	let fleet: Fleet;
+	before(async () => {
+		fleet = await startFleet();
+	});
+	after(() => fleet[Symbol.asyncDispose]());
+
+	/** A debt of a list that nobody else pays. */
+	async function owe(storage: Storage): Promise<() => Promise<boolean>> {
+		await using process = await openProcess(fleet.addresses);
+		const pin = await makePin(process, {}, 1);
+		const mapping = process.mapping("repin");
+		const edge = { mapping, from: pin, to: pin };
+		await process.storage.transact({
+			shard: 0,
+			decide: () => ({
+				result: null,
+				debt: {
+					edges: [
+						{
+							mapping: mapping.name,
+							from: pin,
+							to: pin,
+							state: PRESENT,
+							version: 1,
+							sequence: 1,
+						},
+					],
+				},
+			}),
+		});
+		return async () => (await storage.edges([edge]))[0] !== null;
+	}
+
+	/** A process that counts how often it looks for what is owed. */
+	async function counting() {
+		let looks = 0;
+		const process = await openProcess(fleet.addresses, {
+			meddle: {
+				storage: (storage) =>
+					Object.assign(Object.create(storage), {
+						owed: (...asked: Parameters<Storage["owed"]>) => {
+							looks++;
+							return storage.owed(...asked);
+						},
+					}),
+			},
+		});
+		return { process, looks: () => looks };
+	}
+
+	it("are one at a time, and another goes on when it ends", async () => {
+		const [a, b] = [await counting(), await counting()];
+		await using _a = a.process;
+		await using _b = b.process;
+		const first = new Sweeper(a.process.store);
+		await until("the first to sweep", () => a.looks() > 0);
+		const second = new Sweeper(b.process.store);
+		try {
+			const before = a.looks();
+			await until("it to sweep again", () => a.looks() > before + 3);
+			assert.equal(b.looks(), 0);
+			const isPaid = await owe(b.process.storage);
+			await first[Symbol.asyncDispose]();
+			await until("the second to pay", isPaid);
+			assert.ok(b.looks() > 0);
+		} finally {
+			await second[Symbol.asyncDispose]();
+		}
+		assert.equal(await readLease(b.process.storage, LEASE), null);
+	});
+
+	it("pay what many users wait for in as many statements as what two wait for", async () => {
+		await using process = await openProcess(fleet.addresses);
+		const { storage, store } = process;
+		const statements = async (count: number) => {
+			for (let n = 0; n < count; n++) {
+				const username = `waits_${count}_${n}`;
+				const nonces = { username: "n" };
+				const data = { username, nonces, state: "pending", version: 1 };
+				await storage.transact({
+					shard: 0,
+					creates: [{ type: "User", data }],
+					decide: ({ created }) => ({ result: null, debt: { names: created } }),
+				});
+			}
+			const heardOf = await heard<Statement>(CHANNELS.statement, async () => {
+				assert.deepEqual(await sweep(store, 0), { paid: count, left: 0 });
+			});
+			return heardOf.map(({ name }) => name);
+		};
+		await sweep(store, 0);
+		const many = await statements(50);
+		assert.deepEqual(many, await statements(2));
+	});
+
+	it("sweep also where the lease's own shard does not answer", async () => {
+		await using process = await openProcess(fleet.addresses);
+		const isPaid = await owe(process.storage);
+		const down: Pick<Storage, "lookups"> = {
+			lookups: async () => {
+				throw new Error("the mod shard does not answer");
+			},
+		};
+		const storage = Object.assign(Object.create(process.storage), down);
+		await using sweeper = new Sweeper({ ...process.store, storage });
+		assert.ok(sweeper);
+		await until("it to be paid", isPaid);
+	});
+});

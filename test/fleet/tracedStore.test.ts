@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createWrites } from "../../src/graph/write/writes.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { keptWrites } from "../helpers/writeTrace.ts";
+import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+import { makePin, makeUser } from "./subjects.ts";
+
+describe("writes that are watched, with caches that processes share", () => {
+	let fleet: Fleet;
+	let writer: Process;
+	let user: Id;
+	before(async () => {
+		fleet = await startFleet();
+		writer = await openProcess(fleet.addresses);
+		user = await makeUser(writer, "liker", 0);
+	});
+	after(async () => {
+		await writer?.[Symbol.asyncDispose]();
+		await fleet?.[Symbol.asyncDispose]();
+	});
+
+	async function like(process: Process, pin: Id) {
+		const { told, trace } = keptWrites();
+		const writes = createWrites(process.store, () => {}, { trace });
+		await writes.setEdge(process.mapping("likePin"), user, pin, true);
+		return told.map(({ begun, caches, ended, paid }) => [
+			`${begun.verb} ${begun.changes}`,
+			caches,
+			ended?.owes,
+			paid,
+		]);
+	}
+
+	it("tell the keys that were buried before COMMIT and cleared after it", async () => {
+		const pin = await makePin(writer, {}, 1);
+		const kept = ["bury redis 1 true", "clear redis 1 true"];
+		assert.deepEqual(await like(writer, pin), [
+			["transaction likePin", kept, { edges: 1, caches: 1 }, true],
+			["transaction likePin.inverse", kept, {}, false],
+			["settle outbox", [], {}, false],
+		]);
+	});
+
+	it("tell that a cache did not acknowledge, and that this stays owed", async () => {
+		const pin = await makePin(writer, {}, 1);
+		await using alone = await openProcess(
+			{ ...fleet.addresses, redis: "redis://127.0.0.1:1" },
+			{ cacheDeadlineMs: 50 },
+		);
+		const [write, ...others] = await like(alone, pin);
+		assert.deepEqual(write, [
+			"transaction likePin",
+			["bury redis 1 false", "clear redis 1 false"],
+			{ edges: 1, caches: 1 },
+			false,
+		]);
+		assert.ok(others.length > 0);
+		assert.ok(others.every(([what]) => what !== "settle outbox"));
+	});
+});

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { sweep } from "../../../src/graph/outbox/outboxWorker.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import type { JsonObject } from "../../../src/util/json.ts";
+import {
+	callsOf,
+	type Embedded,
+	openEmbedded,
+} from "../../helpers/embedded.ts";
+
+/** A debt that nobody has paid, with the object it is about. */
+async function owe(
+	{ storage }: Embedded,
+	data: JsonObject,
+	debt: (id: Id) => JsonObject,
+): Promise<Id> {
+	const { result } = await storage.transact<Id>({
+		shard: 0,
+		creates: [{ type: "User", data: { ...data, version: 1 } }],
+		decide({ created }) {
+			const id = created[0] as Id;
+			return { result: id, debt: debt(id) };
+		},
+	});
+	return result;
+}
+
+/** A user whose maker died before the name was claimed. */
+function pending(graph: Embedded, username: string): Promise<Id> {
+	const nonces = { username: `of ${username}` };
+	return owe(graph, { username, nonces, state: "pending" }, (id) => ({
+		names: [id],
+	}));
+}
+
+async function statesOf({ storage }: Embedded, ids: readonly Id[]) {
+	const texts = await storage.objects(ids);
+	return texts.map((text) => JSON.parse(String(text)).state ?? "living");
+}
+
+describe("a sweep", () => {
+	for (const [what, one] of [
+		["users who wait for their names", pending],
+		[
+			"claims of renames that never happened",
+			async (graph: Embedded, username: string) => {
+				const key = `not ${username}`;
+				const id = await owe(graph, { username }, (id) => ({
+					claims: [{ name: "username", key, id, nonce: "n" }],
+				}));
+				await graph.storage.setLookups([
+					{ name: "username", key, expect: null, next: { id, nonce: "n" } },
+				]);
+			},
+		],
+		[
+			"keys of an import",
+			(graph: Embedded, username: string) =>
+				owe(graph, { username }, (id) => ({
+					keys: [{ name: "import", key: `u:${username}`, id }],
+				})),
+		],
+	] as const) {
+		it(`pays ${what} in as many calls as it takes for two of them`, async () => {
+			const calls = async (count: number) => {
+				await using graph = await openEmbedded({ shards: 1 });
+				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
+				const verbs = await callsOf(async () => {
+					const swept = await sweep(graph.store, 0);
+					assert.deepEqual(swept, { paid: count, left: 0 });
+				});
+				return verbs.map((verb) => verb.split(" ")[0]);
+			};
+			const many = await calls(40);
+			assert.deepEqual(many, await calls(2));
+		});
+	}
+
+	it("lets one of two pending users have the name that both want", async () => {
+		await using graph = await openEmbedded();
+		const ids = [await pending(graph, "ada"), await pending(graph, "ada")];
+		assert.deepEqual(await sweep(graph.store, 0), { paid: 2, left: 0 });
+		assert.deepEqual(await statesOf(graph, ids), ["living", "dead"]);
+		const [row] = await graph.storage.lookups([
+			{ name: "username", key: "ada" },
+		]);
+		assert.equal((row as { id: Id }).id, ids[0]);
+	});
+
+	it("leaves an import's key where it leads already, and owes it no longer", async () => {
+		await using graph = await openEmbedded();
+		const keys = (id: Id) => ({ keys: [{ name: "import", key: "u:1", id }] });
+		const first = await owe(graph, { username: "first" }, keys);
+		await sweep(graph.store, 0);
+		await owe(graph, { username: "second" }, keys);
+		assert.deepEqual(await sweep(graph.store, 0), { paid: 1, left: 0 });
+		const [row] = await graph.storage.lookups([{ name: "import", key: "u:1" }]);
+		assert.equal((row as { id: Id }).id, first);
+	});
+
+	it("pays all but what cannot be paid, and tells why that is not", async () => {
+		await using graph = await openEmbedded();
+		const ids = [await pending(graph, "ada"), await pending(graph, "bob")];
+		await owe(graph, {}, (id) => ({
+			edges: [
+				{
+					mapping: "none",
+					from: id,
+					to: id,
+					state: 0,
+					version: 1,
+					sequence: 1,
+				},
+			],
+		}));
+		ids.push(await pending(graph, "eve"));
+		const { paid, left, error } = await sweep(graph.store, 0);
+		assert.deepEqual([paid, left], [3, 1]);
+		assert.match(String(error), /a mapping named none/);
+		assert.deepEqual(await statesOf(graph, ids), [
+			"living",
+			"living",
+			"living",
+		]);
+		assert.equal((await graph.storage.owed(0, 10)).length, 1);
+	});
+});

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { CorkboardError } from "../../../src/errors.ts";
+import { createView } from "../../../src/graph/read/view.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
+import {
+	callsOf,
+	type Embedded,
+	openEmbedded,
+} from "../../helpers/embedded.ts";
+
+/** More than a head holds. */
+const MANY = 40;
+
+describe("block lists longer than a head", () => {
+	let graph: Embedded;
+	let viewer: Id;
+	let strangers: readonly Id[];
+	let blockers: readonly Id[];
+	let blocked: readonly Id[];
+	let isDown = false;
+
+	before(async () => {
+		graph = await openEmbedded({ wrap: failing });
+		const user = (username: string) =>
+			graph.writes.create({ type: "User", data: { username } });
+		const users = (name: string, count: number) =>
+			Promise.all(
+				Array.from({ length: count }, (_, n) => user(`${name}_${n}`)),
+			);
+		viewer = await user("the_viewer");
+		strangers = await users("stranger", 3);
+		blockers = await users("blocker", MANY);
+		blocked = await users("blocked", MANY);
+		const block = graph.mapping("blockUser");
+		for (const blocker of blockers) {
+			await graph.writes.setEdge(block, blocker, viewer, true);
+		}
+		for (const one of blocked) {
+			await graph.writes.setEdge(block, viewer, one, true);
+		}
+	});
+	after(() => graph[Symbol.asyncDispose]());
+
+	/** Lists cannot be read while it is down. */
+	function failing(storage: Storage): Storage {
+		return new Proxy(storage, {
+			get(target, name) {
+				if (name === "scan" && isDown) {
+					return async (scans: readonly unknown[]) =>
+						scans.map(() => new CorkboardError("UNAVAILABLE", "down"));
+				}
+				const value: unknown = Reflect.get(target, name, target);
+				return typeof value === "function" ? value.bind(target) : value;
+			},
+		});
+	}
+
+	it("hide whoever blocks, the first as the last, and ask by edge once a level", async () => {
+		const view = createView(graph.cold(), viewer);
+		const calls = await callsOf(async () => {
+			assert.deepEqual(
+				await view.objects(blockers),
+				blockers.map(() => null),
+			);
+		});
+		const [oldest] = blockers as [Id];
+		assert.deepEqual(calls.slice(0, 2), ["scan 2", `objects ${MANY}`]);
+		assert.match(calls[2] ?? "", /^edges \d+$/);
+		assert.equal(calls.length, 3);
+		// And what was asked is known.
+		assert.deepEqual(await callsOf(() => view.objects([oldest])), []);
+	});
+
+	it("show the accounts of whom the viewer blocks, and of strangers, and the viewer itself", async () => {
+		const asked = [...blocked, ...strangers, viewer];
+		const nodes = await createView(graph.cold(), viewer).objects(asked);
+		assert.deepEqual(
+			nodes.map((node) => (node as { id: Id }).id),
+			asked,
+		);
+	});
+
+	it("hide what is theirs, from either side", async () => {
+		const boards = await Promise.all(
+			[blockers[0], blocked[0], strangers[0]].map((owner) =>
+				graph.writes.create({
+					type: "Board",
+					data: { name: "b", user_id: owner as Id },
+				}),
+			),
+		);
+		const seen = await createView(graph.cold(), viewer).objects(boards);
+		assert.deepEqual(
+			seen.map((node) => (node === null ? null : "seen")),
+			[null, null, "seen"],
+		);
+		const anonymous = await createView(graph.cold(), null).objects(boards);
+		assert.ok(anonymous.every((node) => node !== null));
+	});
+
+	it("show nobody while they cannot be read", async () => {
+		isDown = true;
+		try {
+			const [node] = await createView(graph.cold(), viewer).objects(strangers);
+			assert.ok(node instanceof CorkboardError);
+			assert.equal(node.code, "UNAVAILABLE");
+		} finally {
+			isDown = false;
+		}
+	});
+
+	it("are their user's alone to page through", async () => {
+		const want = {
+			edges: true,
+			hasNextPage: false,
+			hasPreviousPage: false,
+			cursors: false,
+			totalCount: true,
+		};
+		const [stranger] = strangers as [Id];
+		for (const [who, expected] of [
+			[viewer, [MANY, null]],
+			[stranger, [null, 0]],
+			[null, [null, null]],
+		] as const) {
+			const pages = await createView(graph.cold(), who).pages(
+				graph.mapping("blockUser"),
+				[viewer, stranger],
+				{ first: 100, want },
+			);
+			assert.deepEqual(
+				pages.map((page) =>
+					page instanceof CorkboardError ? page : (page?.totalCount ?? null),
+				),
+				expected,
+			);
+		}
+	});
+});

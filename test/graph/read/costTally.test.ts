@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createTally } from "../../../src/graph/read/costTally.ts";
+import type { Node } from "../../../src/graph/types.ts";
+import { type Id, packId } from "../../../src/id/ids.ts";
+import { theModel } from "../../helpers/model.ts";
+
+const { model } = theModel();
+const idOf = (type: number, local: number): Id =>
+	packId({ shard: 0, type, local });
+const [pinId, otherPinId, boardId, userId] = [
+	idOf(1, 1),
+	idOf(1, 2),
+	idOf(2, 1),
+	idOf(3, 1),
+];
+const node = (id: Id, type: string, data: Node["data"]): Node =>
+	({ id, type, data }) as Node;
+const user = node(userId, "User", {});
+const board = node(boardId, "Board", { user_id: userId });
+const pin = node(pinId, "Pin", { board_id: boardId, user_id: userId });
+const otherPin = node(otherPinId, "Pin", pin.data);
+const kept = new Map([user, board, pin, otherPin].map((one) => [one.id, one]));
+const keptOf = (id: Id) => kept.get(id);
+
+describe("a tally", () => {
+	it("counts each object once, with those that tell whether it may be seen", () => {
+		const tally = createTally(model);
+		tally.objects([pinId], [pin], keptOf);
+		assert.equal(tally.read, 3);
+		tally.objects([pinId, otherPinId, boardId], [pin, otherPin, board], keptOf);
+		assert.equal(tally.read, 4);
+		tally.edges(5);
+		assert.equal(tally.read, 9);
+	});
+
+	it("counts what is hidden as what is not there, whatever else was read", () => {
+		for (const before of [[], [userId], [boardId, userId]]) {
+			const reads = [pinId, idOf(1, 999)].map((id) => {
+				const tally = createTally(model);
+				tally.objects(
+					before,
+					before.map((one) => keptOf(one) ?? null),
+					keptOf,
+				);
+				const already = tally.read;
+				tally.objects([id], [null], keptOf);
+				return tally.read - already;
+			});
+			assert.deepEqual(reads, [3, 3]);
+		}
+	});
+
+	it("counts what no type has as one", () => {
+		const tally = createTally(model);
+		tally.objects([idOf(77, 1)], [null], keptOf);
+		assert.equal(tally.read, 1);
+	});
+});

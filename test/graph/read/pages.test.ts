@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import { CorkboardError } from "../../../src/errors.ts";
+import type { Page, PageArguments } from "../../../src/graph/types.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import {
+	callsOf,
+	type Embedded,
+	openEmbedded,
+} from "../../helpers/embedded.ts";
+
+const ALL = {
+	edges: true,
+	hasNextPage: true,
+	hasPreviousPage: true,
+	cursors: true,
+	totalCount: true,
+};
+
+/** One owner; the boards of other users are followed by a reader, some of them secret, some deleted. */
+describe("pages", () => {
+	let graph: Embedded;
+	let owner: Id;
+	let reader: Id;
+	/** Newest follow first, as the list has them. */
+	const boards: { id: Id; name: string; hidden: boolean }[] = [];
+
+	before(async () => {
+		graph = await openEmbedded();
+		const { writes } = graph;
+		owner = await writes.create({ type: "User", data: { username: "owner" } });
+		reader = await writes.create({
+			type: "User",
+			data: { username: "reader" },
+		});
+		for (let n = 0; n < 60; n++) {
+			// A run of hidden ones in the middle is longer than all top-ups of a small page.
+			const hidden = n % 7 === 3 || (n >= 20 && n < 40);
+			const id = await writes.create({
+				type: "Board",
+				data: { name: `board ${n}`, secret: hidden, user_id: owner },
+			});
+			await writes.setEdge(graph.mapping("followBoard"), reader, id, true);
+			boards.unshift({ id, name: `board ${n}`, hidden });
+		}
+	});
+	after(() => graph[Symbol.asyncDispose]());
+
+	async function page(
+		args: Omit<PageArguments, "want">,
+		viewer: Id | null = reader,
+		want: PageArguments["want"] = ALL,
+	): Promise<Page> {
+		const [answer] = await graph
+			.view(viewer)
+			.pages(graph.mapping("followBoard"), [reader], { ...args, want });
+		assert.ok(answer && !(answer instanceof CorkboardError));
+		return answer;
+	}
+	const names = (answer: Page) =>
+		answer.edges.map(({ node }) =>
+			node instanceof CorkboardError ? "down" : node.data.name,
+		);
+	const visible = () =>
+		boards.filter(({ hidden }) => !hidden).map(({ name }) => name);
+
+	it("show a viewer only what it may see, and count all edges", async () => {
+		const answer = await page({ first: 5 });
+		assert.deepEqual(names(answer), visible().slice(0, 5));
+		assert.equal(answer.totalCount, 60);
+	});
+
+	it("show an owner everything", async () => {
+		const answer = await page({ first: 100 }, owner);
+		assert.deepEqual(
+			names(answer),
+			boards.map(({ name }) => name),
+		);
+		assert.equal(answer.hasNextPage, false);
+	});
+
+	it("say that a page follows only if something visible does", async () => {
+		const count = visible().length;
+		assert.equal((await page({ first: count })).hasNextPage, false);
+		assert.equal((await page({ first: count - 1 })).hasNextPage, true);
+	});
+
+	it("say whether one follows also to those who look at nothing else", async () => {
+		const want = {
+			edges: false,
+			hasNextPage: true,
+			hasPreviousPage: true,
+			cursors: false,
+			totalCount: false,
+		};
+		const count = visible().length;
+		for (const [size, more] of [
+			[count - 1, true],
+			[count, false],
+			[count + 1, false],
+			[0, true],
+		] as const) {
+			assert.equal(
+				(await page({ first: size }, reader, want)).hasNextPage,
+				more,
+				`first ${size}`,
+			);
+			assert.equal(
+				(await page({ last: size }, reader, want)).hasPreviousPage,
+				more,
+				`last ${size}`,
+			);
+		}
+	});
+
+	it("say honestly what lies before a page", async () => {
+		const first = await page({ first: 5 });
+		assert.equal(first.hasPreviousPage, false);
+		const second = await page({
+			first: 5,
+			after: first.endCursor as string,
+		});
+		assert.equal(second.hasPreviousPage, true);
+		const empty = await page({ first: 5, before: first.startCursor as string });
+		assert.deepEqual(
+			[names(empty), empty.hasPreviousPage, empty.hasNextPage],
+			[[], false, true],
+		);
+	});
+
+	it("may be short at the bound of topping up, and then go on behind the last edge scanned", async () => {
+		const met: unknown[] = [];
+		let cursor: string | undefined;
+		let short = 0;
+		for (let pages = 0; pages < 60; pages++) {
+			const answer: Page = await page({
+				first: 2,
+				...(cursor !== undefined && { after: cursor }),
+			});
+			met.push(...names(answer));
+			if (!answer.hasNextPage) break;
+			if (answer.edges.length < 2) short++;
+			cursor = answer.endCursor as string;
+		}
+		assert.deepEqual(met, visible());
+		assert.ok(short > 0, "no page was cut short: the run is too short to test");
+	});
+
+	for (const direction of ["forward", "backward"] as const) {
+		it(`meet everyone exactly once, in order, ${direction}, at every page size`, async () => {
+			for (const size of [1, 2, 3, 7, 20, 50, 100]) {
+				const met: unknown[] = [];
+				let cursor: string | undefined;
+				for (;;) {
+					const answer: Page = await page(
+						direction === "forward"
+							? { first: size, ...(cursor && { after: cursor }) }
+							: { last: size, ...(cursor && { before: cursor }) },
+					);
+					if (direction === "forward") met.push(...names(answer));
+					else met.unshift(...names(answer));
+					const more =
+						direction === "forward"
+							? answer.hasNextPage
+							: answer.hasPreviousPage;
+					if (!more) break;
+					cursor = (
+						direction === "forward" ? answer.endCursor : answer.startCursor
+					) as string;
+				}
+				assert.deepEqual(met, visible(), `by ${size}`);
+			}
+		});
+	}
+
+	it("equal a slice of the list, whatever bounds are given", async () => {
+		const everything = await page({ first: 100 }, owner);
+		const cursors = everything.edges.map((edge) => edge.cursor());
+		const all = boards.map(({ name }) => name);
+		await fc.assert(
+			fc.asyncProperty(
+				fc.boolean(),
+				fc.integer({ min: 0, max: 70 }),
+				fc.option(fc.integer({ min: 0, max: 59 })),
+				fc.option(fc.integer({ min: 0, max: 59 })),
+				async (forward, size, from, to) => {
+					const start = from === null ? 0 : from + 1;
+					const end = Math.max(start, to === null ? 60 : to);
+					const range = all.slice(start, end);
+					const expected = forward
+						? range.slice(0, size)
+						: range.slice(Math.max(0, range.length - size));
+					const answer = await page(
+						{
+							...(forward ? { first: size } : { last: size }),
+							...(from !== null && { after: cursors[from] as string }),
+							...(to !== null && { before: cursors[to] as string }),
+						},
+						owner,
+					);
+					assert.deepEqual(names(answer), expected);
+					if (expected.length > 0) {
+						const first = all.indexOf(expected[0] as string);
+						assert.equal(answer.hasPreviousPage, first > 0);
+						assert.equal(
+							answer.hasNextPage,
+							first + expected.length < all.length,
+						);
+					}
+				},
+			),
+			{ numRuns: 150 },
+		);
+	});
+
+	it("of size 0 answer the count and read no edge's object", async () => {
+		const store = graph.cold();
+		const { createView } = await import("../../../src/graph/read/view.ts");
+		const calls = await callsOf(async () => {
+			const [answer] = await createView(store, reader).pages(
+				graph.mapping("followBoard"),
+				[reader],
+				{
+					first: 0,
+					want: {
+						edges: true,
+						hasNextPage: false,
+						hasPreviousPage: false,
+						cursors: false,
+						totalCount: true,
+					},
+				},
+			);
+			assert.equal((answer as Page).totalCount, 60);
+		});
+		assert.deepEqual(calls, ["scan 1"]);
+	});
+
+	it("refuse a cursor of another list, and garbage", async () => {
+		const [own] = await graph
+			.view(owner)
+			.pages(graph.mapping("ownBoard"), [owner], { first: 1, want: ALL });
+		for (const cursor of [(own as Page).endCursor as string, "garbage", ""]) {
+			const [answer] = await graph
+				.view(reader)
+				.pages(graph.mapping("followBoard"), [reader], {
+					first: 5,
+					after: cursor,
+					want: ALL,
+				});
+			assert.ok(answer instanceof CorkboardError);
+			assert.equal(answer.code, "BAD_USER_INPUT");
+		}
+	});
+
+	it("go on from a cursor whose edge has gone", async () => {
+		const gone = boards[2] as (typeof boards)[number];
+		const start = await page({ first: 3 }, owner);
+		assert.equal(names(start)[2], gone.name);
+		await graph.writes.setEdge(
+			graph.mapping("followBoard"),
+			reader,
+			gone.id,
+			false,
+		);
+		const next = await page(
+			{ first: 1, after: start.endCursor as string },
+			owner,
+		);
+		assert.deepEqual(names(next), [boards[3]?.name]);
+		await graph.writes.setEdge(
+			graph.mapping("followBoard"),
+			reader,
+			gone.id,
+			true,
+		);
+		boards.splice(2, 1);
+		boards.unshift(gone);
+	});
+
+	it("of many lists at once take one scan and one fetch for all", async () => {
+		const store = graph.cold();
+		const { createView } = await import("../../../src/graph/read/view.ts");
+		const calls = await callsOf(() =>
+			createView(store, owner).pages(
+				graph.mapping("followBoard.inverse"),
+				boards.map(({ id }) => id),
+				{ first: 3, want: ALL },
+			),
+		);
+		// And once, at the level of the first objects, the viewer's block lists.
+		assert.deepEqual(calls, ["scan 60", "scan 2", "objects 1"]);
+	});
+});

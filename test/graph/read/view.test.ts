@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { CorkboardError } from "../../../src/errors.ts";
+import { createView } from "../../../src/graph/read/view.ts";
+import { type Id, packId } from "../../../src/id/ids.ts";
+import {
+	callsOf,
+	type Embedded,
+	openEmbedded,
+} from "../../helpers/embedded.ts";
+
+describe("one viewer's view", () => {
+	let graph: Embedded;
+	let ada: Id;
+	let bo: Id;
+	let open: Id;
+	let secret: Id;
+	let pins: Id[];
+	let hidden: Id;
+	let comment: Id;
+
+	before(async () => {
+		graph = await openEmbedded();
+		const { writes } = graph;
+		ada = await writes.create({ type: "User", data: { username: "ada" } });
+		bo = await writes.create({ type: "User", data: { username: "bo" } });
+		open = await writes.create({
+			type: "Board",
+			data: { name: "open", user_id: ada },
+		});
+		secret = await writes.create({
+			type: "Board",
+			data: { name: "secret", secret: true, user_id: ada },
+		});
+		pins = [];
+		for (let n = 0; n < 5; n++) {
+			pins.push(
+				await writes.create({
+					type: "Pin",
+					data: { details: `pin ${n}`, board_id: open, user_id: ada },
+				}),
+			);
+		}
+		hidden = await writes.create({
+			type: "Pin",
+			data: { details: "hidden", board_id: secret, user_id: ada },
+		});
+		comment = await writes.create({
+			type: "Comment",
+			data: { text: "psst", pin_id: hidden, user_id: ada },
+		});
+	});
+	after(() => graph[Symbol.asyncDispose]());
+
+	it("hides a secret board, the pins on it and their comments from all but the owner", async () => {
+		for (const viewer of [null, bo]) {
+			assert.deepEqual(
+				await graph.view(viewer).objects([secret, hidden, comment]),
+				[null, null, null],
+			);
+		}
+		const seen = await graph.view(ada).objects([secret, hidden, comment]);
+		assert.deepEqual(
+			seen.map((node) => (node as { type: string }).type),
+			["Board", "Pin", "Comment"],
+		);
+	});
+
+	it("answers null for what no row, no type and no shard has", async () => {
+		const ids = [
+			packId({ shard: 0, type: 1, local: 999 }),
+			packId({ shard: 0, type: 77, local: 1 }),
+			packId({ shard: 4000, type: 1, local: 1 }),
+			packId({ shard: 0, type: 5, local: 0 }),
+			"0" as Id,
+		];
+		assert.deepEqual(
+			await graph.view().objects(ids),
+			ids.map(() => null),
+		);
+	});
+
+	it("keeps the order asked and repeats what was asked twice", async () => {
+		const asked = [pins[2], ada, pins[2], pins[0]] as Id[];
+		const nodes = await graph.view().objects(asked);
+		assert.deepEqual(
+			nodes.map((node) => (node as { id: Id }).id),
+			asked,
+		);
+	});
+
+	it("reads a level once: pins, then their boards and owners", async () => {
+		const view = createView(graph.cold(), null);
+		assert.deepEqual(await callsOf(() => view.objects(pins)), [
+			"objects 5",
+			"objects 2",
+		]);
+		assert.deepEqual(await callsOf(() => view.objects(pins)), []);
+	});
+
+	it("merges what sibling branches ask for in one tick", async () => {
+		const view = createView(graph.cold(), null);
+		const calls = await callsOf(() =>
+			Promise.all([
+				view.objects([ada, bo]),
+				view.objects([bo, open]),
+				view.objects([ada]),
+			]),
+		);
+		assert.deepEqual(calls, ["objects 3"]);
+	});
+
+	it("asks nothing of storage for what the process has", async () => {
+		const store = graph.cold();
+		await createView(store, null).objects([...pins, ada]);
+		const calls = await callsOf(() =>
+			createView(store, null).objects([...pins, ada, open]),
+		);
+		assert.deepEqual(calls, []);
+	});
+
+	it("reads the viewer's block lists once, beside the first objects, and then has them", async () => {
+		const store = graph.cold();
+		const view = createView(store, bo);
+		assert.deepEqual(await callsOf(() => view.objects(pins)), [
+			"scan 2",
+			"objects 5",
+			"objects 2",
+		]);
+		assert.deepEqual(await callsOf(() => view.objects([ada])), []);
+		const next = createView(store, bo);
+		assert.deepEqual(await callsOf(() => next.objects(pins)), []);
+	});
+
+	it("tells membership of many in one read, and from memory the second time", async () => {
+		const likes = graph.mapping("likePin");
+		await graph.writes.setEdge(likes, bo, pins[1] as Id, true);
+		await graph.writes.setEdge(likes, bo, pins[3] as Id, true);
+		await graph.writes.setEdge(likes, bo, pins[3] as Id, false);
+		const view = createView(graph.cold(), bo);
+		const first = await callsOf(async () => {
+			assert.deepEqual(await view.contains(likes, bo, pins), [
+				false,
+				true,
+				false,
+				false,
+				false,
+			]);
+		});
+		assert.deepEqual(first.toSorted(), ["edges 5", "scan 1"]);
+		const again = await callsOf(async () => {
+			assert.deepEqual(
+				await view.contains(likes, bo, [pins[1], pins[2]] as Id[]),
+				[true, false],
+			);
+		});
+		assert.deepEqual(again, []);
+	});
+
+	it("makes a dead host's keys errors and answers the others", async () => {
+		const dead = new CorkboardError("UNAVAILABLE", "down");
+		await using broken = await openEmbedded({
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						const value = Reflect.get(target, name, target);
+						if (name === "objects") {
+							return async (ids: readonly Id[]) => {
+								const answers = await target.objects(ids);
+								return ids.map((id, at) => (down.has(id) ? dead : answers[at]));
+							};
+						}
+						return typeof value === "function" ? value.bind(target) : value;
+					},
+				}),
+		});
+		const down = new Set<Id>();
+		const user = await broken.writes.create({
+			type: "User",
+			data: { username: "up" },
+		});
+		const board = await broken.writes.create({
+			type: "Board",
+			data: { name: "b", user_id: user },
+		});
+		const pin = await broken.writes.create({
+			type: "Pin",
+			data: { board_id: board, user_id: user },
+		});
+		down.add(board);
+		const store = broken.cold();
+		const answers = await createView(store, null).objects([user, board, pin]);
+		assert.equal((answers[0] as { id: Id }).id, user);
+		assert.equal(answers[1], dead);
+		// Whether it may be seen cannot be told while its board does not answer.
+		assert.equal(answers[2], dead);
+		down.clear();
+		const later = await createView(store, null).objects([board]);
+		assert.equal((later[0] as { id: Id }).id, board, "the error was kept");
+	});
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { CHANNELS, type Statement } from "../../../src/diagnostics.ts";
+import { CorkboardError } from "../../../src/errors.ts";
+import { createWrites } from "../../../src/graph/write/writes.ts";
+import { type Id, unpackId } from "../../../src/id/ids.ts";
+import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { heard } from "../../helpers/heard.ts";
+import { keptWrites, type Told } from "../../helpers/writeTrace.ts";
+
+const summary = ({ begun, ended, paid }: Told) => ({
+	...begun,
+	...ended,
+	paid,
+});
+
+async function twoShards({ writes }: Embedded): Promise<readonly [Id, Id]> {
+	const create = (n: number) =>
+		writes.create({ type: "User", data: { username: `user_${n}` } });
+	const one = await create(0);
+	for (let n = 1; ; n++) {
+		const two = await create(n);
+		if (unpackId(two).shard !== unpackId(one).shard) return [one, two];
+	}
+}
+
+describe("writes that are watched", () => {
+	it("tell each transaction, what it wrote and owes, and that this was paid; all that was sent is told to one of them", async () => {
+		await using graph = await openEmbedded();
+		const [one, two] = await twoShards(graph);
+		const { told, reads, trace } = keptWrites();
+		const writes = createWrites(graph.store, () => {}, { trace });
+		const sent = await heard<Statement>(CHANNELS.statement, () =>
+			writes.setEdge(graph.mapping("followUser"), one, two, true),
+		);
+		const [here, there] = [unpackId(one).shard, unpackId(two).shard];
+		assert.deepEqual(told.map(summary), [
+			{
+				verb: "transaction",
+				changes: ["followUser"],
+				shards: [here],
+				written: 1,
+				owes: { edges: 1 },
+				paid: true,
+			},
+			{
+				verb: "transaction",
+				changes: ["followUser.inverse"],
+				shards: [there],
+				written: 1,
+				owes: {},
+				paid: false,
+			},
+			{
+				verb: "settle",
+				changes: ["outbox"],
+				shards: [here],
+				written: 0,
+				owes: {},
+				paid: false,
+			},
+		]);
+		assert.deepEqual(reads, []);
+		assert.deepEqual(
+			told.flatMap(({ statements }) => statements),
+			sent,
+		);
+	});
+
+	it("tell names that are claimed, and what is read on the way to the step itself", async () => {
+		await using graph = await openEmbedded();
+		const { told, reads, trace } = keptWrites();
+		const writes = createWrites(graph.store, () => {}, { trace });
+		const id = await writes.create({
+			type: "User",
+			data: { username: "ada_made_up" },
+		});
+		assert.deepEqual(
+			told.map(({ begun, ended }) => [begun.verb, begun.changes, ended?.owes]),
+			[
+				["transaction", ["User"], { names: 1 }],
+				["names", ["username"], {}],
+				["transaction", ["User"], {}],
+				["settle", ["outbox"], {}],
+			],
+		);
+		assert.ok(reads.length > 0);
+		told.length = 0;
+		await writes.modify(id, (data) => ({ ...data, bio: "new" }));
+		assert.deepEqual(
+			told.map(({ begun, ended }) => [begun.changes, ended?.written]),
+			[[["User"], 1]],
+		);
+	});
+
+	it("tell what failed, and that what it owes stays owed", async () => {
+		let down = -1;
+		await using graph = await openEmbedded({
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						if (name === "transact") {
+							return async (...args: Parameters<typeof target.transact>) => {
+								if (args[0].shard !== down) return target.transact(...args);
+								throw new CorkboardError("UNAVAILABLE", "down");
+							};
+						}
+						const value = Reflect.get(target, name, target);
+						return typeof value === "function" ? value.bind(target) : value;
+					},
+				}),
+		});
+		const [one, two] = await twoShards(graph);
+		down = unpackId(two).shard;
+		const { told, trace } = keptWrites();
+		const writes = createWrites(graph.store, () => {}, { trace });
+		await writes.setEdge(graph.mapping("followUser"), one, two, true);
+		assert.deepEqual(
+			told.map(({ begun, failed, paid }) => [
+				begun.changes,
+				(failed as CorkboardError | null)?.code,
+				paid,
+			]),
+			[
+				[["followUser"], undefined, false],
+				[["followUser.inverse"], "UNAVAILABLE", false],
+			],
+		);
+	});
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parse } from "graphql";
+import { resolvers } from "../../src/domain/resolvers/all.ts";
+import { guardsOf } from "../../src/graph/read/visibility.ts";
+import { applyScalars } from "../../src/graphql/scalars.ts";
+import { createPlanner } from "../../src/plan/planner.ts";
+import { theModel } from "../helpers/model.ts";
+
+const { model, schema } = theModel();
+const planner = createPlanner({
+	schema: applyScalars(schema),
+	model,
+	resolvers,
+	maxPrice: 50_000,
+	maxPlans: 10,
+	guards: (type) => guardsOf(model, type),
+});
+
+function priceOf(query: string): number {
+	const price = planner.price({ document: parse(query) });
+	assert.ok("total" in price);
+	return price.total;
+}
+
+describe("the price of the graph's own types", () => {
+	it("has in it whatever tells what may be seen", () => {
+		const one = (type: string) =>
+			priceOf(`{ ${type}(id: "1") { __typename } }`);
+		assert.equal(one("user"), 1);
+		assert.equal(one("interest"), 1);
+		assert.equal(one("board"), 1 + 1, "its owner");
+		assert.equal(one("pin"), 1 + 2, "its board and owner");
+		assert.equal(one("comment"), 1 + 4, "its author, and its pin with those");
+	});
+
+	it("has it once, where the way led over it or it is selected as well", () => {
+		const of = (query: string, rest: number) => priceOf(query) - rest;
+		const page = "(first: 10) { nodes { __typename";
+		const board = 'board(id: "1")';
+		const pin = 'pin(id: "1")';
+		const user = 'user(id: "1")';
+		assert.equal(of(`{ ${board} { pins${page} } } } }`, 2), 20);
+		assert.equal(
+			of(`{ ${board} { pins${page} owner { name } board { name } } } } }`, 2),
+			20,
+		);
+		assert.equal(of(`{ ${user} { boards${page} owner { name } } } } }`, 1), 20);
+		assert.equal(of(`{ ${user} { pins${page} } } } }`, 1), 30);
+		assert.equal(of(`{ ${user} { likes${page} } } } }`, 1), 40);
+		assert.equal(
+			of(`{ ${pin} { comments${page} author { name } } } } }`, 3),
+			30,
+		);
+	});
+
+	it("lets a hundred times a hundred pass, whichever lists these are", () => {
+		const lists = Object.values(model.objects.get("User")?.mappings ?? [])
+			.filter(({ name }) => name !== "blockUser.inverse")
+			.map(({ field, to }) => ({ field, to }));
+		const hundred = (field: string, inner: string) =>
+			`${field}(first: 100) { nodes { __typename ${inner} } }`;
+		const inner: string[] = [];
+		for (const { field, to } of lists) {
+			for (const next of model.objects.get(to)?.mappings ?? []) {
+				if (next.name === "blockUser.inverse") continue;
+				inner.push(`${field} ${next.field}`);
+				const price = priceOf(
+					`{ user(id: "1") { ${hundred(field, hundred(next.field, ""))} } }`,
+				);
+				assert.ok(price <= 50_000, `${field} of ${next.field}: ${price}`);
+			}
+		}
+		assert.ok(inner.length > 30, String(inner.length));
+	});
+});

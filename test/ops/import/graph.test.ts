@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type DemoLine, demoGraph } from "../../../src/demo/graph.ts";
+import type { View } from "../../../src/graph/read/view.ts";
+import type { PageEdge } from "../../../src/graph/types.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import { rootOf } from "../../../src/model/rootOf.ts";
+import type { Mapping, Model } from "../../../src/model/types.ts";
+import { verify } from "../../../src/ops/verify/verify.ts";
+import { openEmbedded } from "../../helpers/embedded.ts";
+import { importAll } from "../../helpers/importing.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the lines say, oldest first, by mapping and the key of whose list it is. */
+function readLists(model: Model, lines: readonly DemoLine[]) {
+	const objects = new Map<string, { type: string; fields: Fields }>();
+	const lists = new Map<string, string[]>();
+	const add = (mapping: string, from: string, to: string) => {
+		const name = `${mapping} ${from}`;
+		const list = lists.get(name) ?? [];
+		lists.set(name, list);
+		if (!list.includes(to)) list.push(to);
+	};
+	for (const line of lines) {
+		if ("edge" in line) {
+			add(line.edge, line.from, line.to);
+			add(`${line.edge}.inverse`, line.to, line.from);
+			continue;
+		}
+		const { type, key } = line;
+		const owner = objects.get(String(line.fields.board))?.fields.owner;
+		const fields = type === "Pin" ? { owner, ...line.fields } : line.fields;
+		objects.set(key, { type, fields });
+		if (type === "Interest") add("listInterest", "root", key);
+		for (const mapping of model.objects.get(type)?.followers ?? []) {
+			if (mapping.inverse?.kind !== "reference") continue;
+			const from = (fields as Fields)[mapping.inverse.field];
+			if (typeof from === "string") add(mapping.name, from, key);
+		}
+	}
+	return { objects, lists };
+}
+
+/** A whole list, page by page. */
+async function readWhole(view: View, mapping: Mapping, from: Id) {
+	const edges: PageEdge[] = [];
+	const want = {
+		edges: true,
+		hasNextPage: true,
+		hasPreviousPage: false,
+		cursors: true,
+		totalCount: true,
+	};
+	let after: string | null = null;
+	for (;;) {
+		const [page] = await view.pages(mapping, [from], {
+			first: 100,
+			...(after !== null && { after }),
+			want,
+		});
+		assert.ok(page && !(page instanceof Error));
+		edges.push(...page.edges);
+		if (!page.hasNextPage) return { edges, totalCount: page.totalCount };
+		after = page.endCursor;
+	}
+}
+
+describe("an imported graph", () => {
+	it("reads as its file says, through every list of everyone", async () => {
+		await using graph = await openEmbedded();
+		const { model } = graph.store;
+		const lines = [...demoGraph()];
+		const { bad } = await importAll(graph, lines);
+		assert.deepEqual(bad, []);
+		const { objects, lists } = readLists(model, lines);
+
+		const isVisible = (key: string): boolean => {
+			const { type, fields } = objects.get(key) ?? { type: "", fields: {} };
+			if (type === "Board") return fields.secret !== true;
+			if (type === "Pin") return isVisible(String(fields.board));
+			return type !== "Comment" || isVisible(String(fields.pin));
+		};
+		const ids = new Map<string, Id>();
+		const rows = await graph.storage.lookups(
+			[...objects.keys()].map((key) => ({ name: "import", key })),
+		);
+		for (const row of rows) {
+			assert.ok(row !== null && !(row instanceof Error));
+			ids.set(row.key, row.id);
+		}
+		const keys = new Map([...ids].map(([key, id]) => [id, key]));
+
+		const view = graph.view();
+		let compared = 0;
+		for (const mapping of model.mappings.values()) {
+			// For the user's own eyes; the demo graph blocks nobody.
+			if (mapping.name.startsWith("blockUser")) continue;
+			const froms =
+				mapping.from === null
+					? [["root", rootOf(model, mapping)] as const]
+					: [...ids].filter(
+							([key]) =>
+								objects.get(key)?.type === mapping.from && isVisible(key),
+						);
+			for (const [key, id] of froms) {
+				const said = lists.get(`${mapping.name} ${key}`) ?? [];
+				const ordered =
+					mapping.order === "OLDEST_FIRST" ? said : said.toReversed();
+				const { edges, totalCount } = await readWhole(view, mapping, id);
+				const got = edges.map(({ node }) => {
+					assert.ok(!(node instanceof Error));
+					return keys.get(node.id);
+				});
+				assert.deepEqual(
+					got,
+					ordered.filter(isVisible),
+					`${mapping.name} of ${key}`,
+				);
+				assert.equal(totalCount, said.length, `${mapping.name} of ${key}`);
+				compared += got.length;
+			}
+		}
+		assert.ok(compared > 30_000, `expected many edges but got: ${compared}`);
+		assert.deepEqual((await verify(graph.store)).found, []);
+	});
+});

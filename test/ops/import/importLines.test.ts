@@ -1,0 +1,311 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { callsOf, openEmbedded } from "../../helpers/embedded.ts";
+import {
+	ada,
+	board,
+	bob,
+	contentOf,
+	idOf,
+	like,
+	pin,
+} from "../../helpers/importedGraph.ts";
+import { dump, importAll, START, sqlOn } from "../../helpers/importing.ts";
+
+describe("an import", () => {
+	it("tells what it made, and what was there already", async () => {
+		await using graph = await openEmbedded();
+		const lines = [ada, bob, board, pin(1), pin(2), "", like("u:bob", "p:1")];
+		const { report, bad } = await importAll(graph, lines);
+		assert.deepEqual(bad, []);
+		assert.deepEqual(report, {
+			outcome: "finished",
+			lines: 7,
+			objects: { User: 2, Board: 1, Pin: 2 },
+			edges: { likePin: 1 },
+			existing: 0,
+			bad: 0,
+		});
+		const again = await importAll(graph, [
+			...lines,
+			pin(3),
+			like("u:bob", "p:1"),
+		]);
+		assert.deepEqual(again.report, {
+			outcome: "finished",
+			lines: 9,
+			objects: { Pin: 1 },
+			edges: {},
+			existing: 7,
+			bad: 0,
+		});
+	});
+
+	it("stores fields under the model's keys, references as ids, and a pin's owner from its board", async () => {
+		await using graph = await openEmbedded();
+		await importAll(
+			graph,
+			[ada, board, pin(1), pin(2, { origin: "p:1", link: null })],
+			{ now: () => START },
+		);
+		const { nonces: _, ...user } = await contentOf(graph, "u:ada");
+		assert.deepEqual(user, {
+			username: "Ada",
+			name: "Ada",
+			created_at: "2026-11-20T12:00:00.000Z",
+			version: 1,
+		});
+		assert.deepEqual(await contentOf(graph, "p:2"), {
+			details: "Pin 2",
+			board_id: await idOf(graph, "b:1"),
+			origin_id: await idOf(graph, "p:1"),
+			user_id: await idOf(graph, "u:ada"),
+			created_at: "2026-11-20T12:00:00.000Z",
+			version: 1,
+		});
+	});
+
+	it("stores fields trimmed, nothing for a blank or a null, and names a user without a name by the username", async () => {
+		await using graph = await openEmbedded();
+		const { bad } = await importAll(
+			graph,
+			[
+				{
+					type: "User",
+					key: "u:ada",
+					fields: { username: "Ada", name: " ", bio: " Bakes\n", email: " " },
+				},
+				{
+					type: "Board",
+					key: "b:1",
+					fields: { owner: "u:ada", name: " One ", secret: null },
+				},
+			],
+			{ now: () => START },
+		);
+		assert.deepEqual(bad, []);
+		const own = { created_at: "2026-11-20T12:00:00.000Z", version: 1 };
+		const { nonces: _, ...user } = await contentOf(graph, "u:ada");
+		assert.deepEqual(user, {
+			username: "Ada",
+			name: "Ada",
+			bio: "Bakes",
+			...own,
+		});
+		assert.deepEqual(await contentOf(graph, "b:1"), {
+			name: "One",
+			user_id: await idOf(graph, "u:ada"),
+			...own,
+		});
+	});
+
+	it("gives a pin its board's owner when the board came with an earlier run", async () => {
+		await using graph = await openEmbedded();
+		await importAll(graph, [ada, board]);
+		await importAll(graph, [pin(1)]);
+		assert.equal(
+			(await contentOf(graph, "p:1")).user_id,
+			await idOf(graph, "u:ada"),
+		);
+	});
+
+	it("reports each bad line by its number and goes on", async () => {
+		await using graph = await openEmbedded();
+		const { report, bad } = await importAll(graph, [
+			ada,
+			"{",
+			"[]",
+			{ nothing: 1 },
+			{ type: "Usr", key: "u:x", fields: {} },
+			{
+				type: "User",
+				key: "u:x",
+				fields: { username: "xyz", name: "X", nick: 1 },
+			},
+			{ type: "User", key: "u:x", fields: { username: 7, name: "X" } },
+			{ type: "User", key: "u:x", fields: { name: "X" } },
+			{ type: "User", key: "", fields: { username: "x", name: "X" } },
+			{ ...ada, more: true },
+			{ type: "Board", key: "b:x", fields: { owner: "u:none", name: "X" } },
+			{ type: "Board", key: "b:x", fields: { name: "X" } },
+			{ type: "Board", key: "b:x", fields: { owner: "u:ada", name: "" } },
+			{ type: "Board", key: "u:ada", fields: { owner: "u:ada", name: "X" } },
+			{ type: "Board", key: "b:x", fields: { owner: 3, name: "X" } },
+			board,
+			pin(1, { origin: "b:1" }),
+			pin(1, { image: { width: 3 } }),
+			pin(1, { createdAt: "yesterday" }),
+			{ edge: "likePins", from: "u:ada", to: "p:1" },
+			{ edge: "likePin.inverse", from: "p:1", to: "u:ada" },
+			{ edge: "placePin", from: "b:1", to: "p:1" },
+			{ edge: "listInterest", from: "a", to: "b" },
+			like("u:ada", "b:1"),
+			like("b:1", "u:ada"),
+			{ edge: "followUser", from: "u:ada", to: "u:ada" },
+			like("u:ada", "p:7"),
+			{ type: "Board", key: "b:x", fields: { owner: "u:ada", name: " \t" } },
+			pin(8, { link: "ftp://example.com" }),
+			{ type: "User", key: "u:x", fields: { username: " eve", name: "Eve" } },
+			pin(7),
+		]);
+		assert.deepEqual(bad, [
+			"line 2: expected JSON but got: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+			"line 3: expected a JSON object but got: []",
+			'line 4: expected a line with "type" or with "edge"',
+			'line 5: expected a type of the model but got: "Usr"; did you mean User?',
+			'line 6: User has no field "nick" to import',
+			"line 7: username must be String but got: 7",
+			"line 8: User needs the field username",
+			'line 9: key must be a key of 1 to 200 characters but got: ""',
+			'line 10: expected "type", "key", "fields" but got also: "more"',
+			'line 11: owner: nothing before this line has the key "u:none"',
+			"line 12: Board needs the field owner",
+			"line 13: Board needs the field name",
+			'line 14: the key "u:ada" is that of a User already',
+			"line 15: owner must be a key of 1 to 200 characters but got: 3",
+			'line 17: origin must be the key of a Pin but got: "b:1", a Board',
+			"line 18: image must be String! but got: null",
+			'line 19: createdAt must be DateTime but got: "yesterday"',
+			'line 20: expected an edge (filePin, likePin, followUser, followBoard, followInterest, blockUser) but got: "likePins"; did you mean likePin?',
+			"line 21: likePin.inverse is told by likePin: give that edge instead",
+			"line 22: placePin follows the field board of Pin: give it there, not as an edge",
+			"line 23: listInterest lists every Interest: it is written with the objects themselves",
+			'line 24: to must be the key of a Pin but got: "b:1", a Board',
+			'line 25: from must be the key of a User but got: "b:1", a Board',
+			"line 26: from and to must be two, but got the same key",
+			'line 27: to: nothing before this line has the key "p:7"',
+			"line 28: Board needs the field name",
+			'line 29: link expected an http or https address but got: "ftp://example.com"',
+			'line 30: username expected 3 to 30 of A-Z a-z 0-9 _ but got: " eve"',
+		]);
+		assert.equal(report.bad, 28);
+		assert.deepEqual(report.objects, { User: 1, Board: 1, Pin: 1 });
+	});
+
+	it("stops at the first bad line when strict, with all before it made and nothing after it", async () => {
+		await using graph = await openEmbedded();
+		const lines = [ada, board, pin(1, { bord: 1 }), pin(2)];
+		const { report, bad } = await importAll(graph, lines, { strict: true });
+		assert.deepEqual(bad, [
+			'line 3: Pin has no field "bord" to import; did you mean board?',
+		]);
+		assert.deepEqual(report, {
+			outcome: "stopped",
+			lines: 3,
+			objects: { User: 1, Board: 1 },
+			edges: {},
+			existing: 0,
+			bad: 1,
+		});
+		assert.equal(await idOf(graph, "p:2"), null);
+	});
+
+	it("takes a taken name for a bad line, and what belongs to it too", async () => {
+		await using graph = await openEmbedded();
+		await graph.writes.create({ type: "User", data: { username: "ada" } });
+		const { report, bad } = await importAll(graph, [
+			ada,
+			board,
+			pin(1),
+			bob,
+			{ type: "User", key: "u:4", fields: { username: "BOB", name: "B" } },
+			{ edge: "followUser", from: "u:bob", to: "u:ada" },
+		]);
+		assert.deepEqual(bad, [
+			"line 1: the User's username or email or account is taken",
+			'line 2: owner: nothing before this line has the key "u:ada"',
+			'line 3: board: nothing before this line has the key "b:1"',
+			"line 5: the User's username or email or account is taken",
+			'line 6: to: nothing before this line has the key "u:ada"',
+		]);
+		assert.deepEqual(report.objects, { User: 1 });
+	});
+
+	it("leaves a user who lost the name to somebody at the same moment dead and without a key", async () => {
+		let isRacing = true;
+		await using graph = await openEmbedded({
+			wrap: (storage) => {
+				const racing = Object.create(storage) as typeof storage;
+				racing.transact = async (transaction) => {
+					const done = await storage.transact(transaction);
+					if (isRacing && transaction.creates?.[0]?.type === "User") {
+						isRacing = false;
+						await graph.writes.create({
+							type: "User",
+							data: { username: "ada" },
+						});
+					}
+					return done;
+				};
+				for (const verb of [
+					"objects",
+					"scan",
+					"edges",
+					"lookups",
+					"setLookups",
+					"owed",
+					"settle",
+				] as const) {
+					racing[verb] = (storage[verb] as () => never).bind(storage);
+				}
+				return racing;
+			},
+		});
+		const { bad } = await importAll(graph, [
+			ada,
+			board,
+			pin(1),
+			bob,
+			{ edge: "followUser", from: "u:bob", to: "u:ada" },
+		]);
+		assert.deepEqual(bad, [
+			"line 1: the User's username or email or account is taken",
+			"line 2: what it refers to was not made",
+			"line 3: what it refers to was not made",
+			"line 5: what it leads from or to was not made",
+		]);
+		assert.equal(await idOf(graph, "u:ada"), null);
+		const users = [...dump(graph.folder)]
+			.filter(([table]) => table.endsWith(" users"))
+			.flatMap(([, rows]) => rows.map(({ data }) => JSON.parse(String(data))));
+		assert.deepEqual(
+			users.map(({ username, state }) => [username, state]).toSorted(),
+			[
+				["Ada", "dead"],
+				["ada", undefined],
+				["bob", undefined],
+			],
+		);
+	});
+
+	it("takes over the name of a user who is dead", async () => {
+		await using graph = await openEmbedded();
+		await importAll(graph, [ada]);
+		sqlOn(
+			graph.folder,
+			/^db/,
+			"UPDATE users SET data = json_set(data, '$.state', 'dead')",
+		);
+		const { report, bad } = await importAll(graph, [{ ...ada, key: "u:new" }]);
+		assert.deepEqual(bad, []);
+		assert.deepEqual(report.objects, { User: 1 });
+	});
+
+	it("calls the shards some times for a batch, however many its lines are", async () => {
+		await using graph = await openEmbedded({ shards: 2 });
+		await importAll(graph, [ada, board]);
+		const calls = async (from: number, many: number) =>
+			callsOf(() =>
+				importAll(
+					graph,
+					Array.from({ length: many }, (_, n) => [
+						pin(from + n),
+						like("u:ada", `p:${from + n}`),
+					]).flat(),
+				),
+			);
+		const few = await calls(0, 3);
+		const many = await calls(100, 700);
+		assert.equal(many.length, few.length);
+	});
+});

@@ -1,0 +1,367 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { demoGraph } from "../../../src/demo/graph.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import { fieldReaders } from "../../../src/model/storedFields.ts";
+import { importLines } from "../../../src/ops/import/importLines.ts";
+import { takeLease } from "../../../src/ops/import/lease.ts";
+import type { ImportProgress } from "../../../src/ops/import/progress.ts";
+import { verify } from "../../../src/ops/verify/verify.ts";
+import {
+	type LookupChange,
+	REMOVED,
+	type Storage,
+} from "../../../src/storage/storage.ts";
+import { openEmbedded } from "../../helpers/embedded.ts";
+import {
+	ada,
+	board,
+	bob,
+	idOf,
+	like,
+	listOf,
+	pin,
+} from "../../helpers/importedGraph.ts";
+import {
+	dump,
+	graphInKeys,
+	importAll,
+	START,
+	sqlOn,
+} from "../../helpers/importing.ts";
+import { theModel } from "../../helpers/model.ts";
+
+describe("an import that is run again", () => {
+	it("changes nothing when it is run again", async () => {
+		await using graph = await openEmbedded();
+		const lines = [
+			ada,
+			bob,
+			{ type: "User", key: "u:3", fields: { username: "ADA", name: "Third" } },
+			board,
+			pin(1),
+			pin(2, { origin: "p:1" }),
+			"bad",
+			like("u:bob", "p:1"),
+			{ edge: "followUser", from: "u:ada", to: "u:bob" },
+		];
+		await importAll(graph, lines);
+		const before = dump(graph.folder);
+		const { report } = await importAll(graph, lines);
+		assert.deepEqual([report.existing, report.bad], [7, 2]);
+		assert.deepEqual(dump(graph.folder), before);
+	});
+
+	it("leaves an edge that a user removed since as it is", async () => {
+		await using graph = await openEmbedded();
+		const lines = [ada, board, pin(1), like("u:ada", "p:1")];
+		await importAll(graph, lines);
+		const mapping = graph.mapping("likePin");
+		const user = (await idOf(graph, "u:ada")) as Id;
+		const liked = (await idOf(graph, "p:1")) as Id;
+		await graph.writes.setEdge(mapping, user, liked, false);
+		const { report } = await importAll(graph, lines);
+		assert.equal(report.existing, 4);
+		const [edge] = await graph.storage.edges([
+			{ mapping, from: user, to: liked },
+		]);
+		assert.ok(edge && !(edge instanceof Error));
+		assert.equal(edge.state, REMOVED);
+	});
+
+	it("stops between batches when it is told to, and is gone on with by the next", async () => {
+		await using graph = await openEmbedded();
+		await using whole = await openEmbedded();
+		const pins = Array.from({ length: 6_000 }, (_, n) => pin(n));
+		const lines = [ada, board, ...pins];
+		const aborted = new AbortController();
+		const { report } = await importAll(
+			graph,
+			(function* () {
+				for (const [at, line] of lines.entries()) {
+					if (at === 5_000) aborted.abort();
+					yield line;
+				}
+			})(),
+			{ signal: aborted.signal },
+		);
+		assert.equal(report.outcome, "aborted");
+		assert.equal(report.lines, 4_000);
+		const second = await importAll(graph, lines);
+		assert.equal(second.report.existing, 4_000);
+		await importAll(whole, lines);
+		const tops = await Promise.all(
+			[graph, whole].map(async (one) => {
+				const { list, edges } = await listOf(one, "placePin", "b:1");
+				return [
+					list.count,
+					edges.map(({ sequence }) => list.lastSequence - sequence),
+				];
+			}),
+		);
+		assert.deepEqual(tops[0], tops[1]);
+	});
+
+	it("ends in the same graph wherever between two writes it dies", async () => {
+		const lines = [
+			{ type: "Interest", key: "i:1", fields: { slug: "art", name: "Art" } },
+			ada,
+			bob,
+			board,
+			{ ...board, key: "b:2", fields: { owner: "u:bob", name: "Two" } },
+			pin(1),
+			{ ...pin(2), fields: { board: "b:2", origin: "p:1" } },
+			{ edge: "filePin", from: "p:2", to: "i:1" },
+			like("u:bob", "p:1"),
+			{ edge: "followUser", from: "u:ada", to: "u:bob" },
+			{ edge: "followUser", from: "u:bob", to: "u:ada" },
+		];
+		const now = () => START;
+		await using whole = await openEmbedded();
+		await importAll(whole, lines, { now });
+		const expected = graphInKeys(whole.folder);
+
+		let deaths = 0;
+		for (;;) {
+			const death = new Death(deaths + 1);
+			await using graph = await openEmbedded({
+				wrap: (storage) => death.of(storage),
+			});
+			death.isNear = true;
+			const dying = importAll(graph, lines, { now });
+			await dying.catch((error) => assert.match(String(error), /died here/));
+			if (!death.hasCome) break;
+			deaths++;
+			death.isNear = false;
+			sqlOn(
+				graph.folder,
+				/^mod/,
+				"DELETE FROM lookups WHERE name = 'import state' AND key = 'lease'",
+			);
+			const { bad } = await importAll({ store: graph.cold() }, lines, { now });
+			assert.deepEqual(bad, []);
+			assert.deepEqual(
+				graphInKeys(graph.folder),
+				expected,
+				`after death ${deaths}`,
+			);
+			assert.deepEqual((await verify(graph.cold())).found, []);
+		}
+		assert.ok(deaths > 20, `expected many deaths but got: ${deaths}`);
+	});
+
+	it("ends in the same graph when it is killed again and again", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "corkboard-killed-"));
+		try {
+			const file = join(folder, "lines.ndjson");
+			const lines = [...demoGraph()].map((line) => JSON.stringify(line));
+			writeFileSync(file, lines.join("\n"));
+			const whole = join(folder, "whole");
+			const killed = join(folder, "killed");
+			await importing(whole, file, null);
+			const deaths = [150, 30, 300, 80, 500, 200];
+			let died = 0;
+			for (const ms of deaths) {
+				if (await importing(killed, file, ms)) died++;
+				// As if the seconds had passed until the lease of the dead is over.
+				sqlOn(
+					killed,
+					/^mod/,
+					"DELETE FROM lookups WHERE name = 'import state' AND key = 'lease'",
+				);
+			}
+			assert.ok(died >= 3, `expected deaths at work but got: ${died}`);
+			await importing(killed, file, null);
+			assert.deepEqual(graphInKeys(killed), graphInKeys(whole));
+		} finally {
+			rmSync(folder, { recursive: true, force: true });
+		}
+	});
+
+	it("is refused while another is at work", async () => {
+		await using graph = await openEmbedded();
+		await using lease = await takeLease(graph.storage);
+		await assert.rejects(importAll(graph, [bob]), {
+			code: "IN_USE",
+			message:
+				"Another import is at work on this graph; expected one at a time.",
+		});
+		await lease.check();
+	});
+
+	it("takes over from one that ended without a word, once its lease is over", async () => {
+		await using graph = await openEmbedded();
+		await leave(graph.storage, 400);
+		const began = Date.now();
+		const waiting: string[] = [];
+		const { report } = await importAll(graph, [ada], {
+			onWaiting: (what) => waiting.push(what),
+		});
+		assert.deepEqual(report.objects, { User: 1 });
+		assert.ok(Date.now() - began >= 390);
+		assert.deepEqual(waiting, []);
+	});
+
+	it("tells once what it waits for, after a second", async () => {
+		await using graph = await openEmbedded();
+		await leave(graph.storage, 2_000);
+		const began = Date.now();
+		const told: number[] = [];
+		await importAll(graph, [ada], {
+			onWaiting(what) {
+				assert.equal(
+					what,
+					"the lease of an import that was cut off, at most 5 seconds",
+				);
+				told.push(Date.now() - began);
+			},
+		});
+		assert.equal(told.length, 1);
+		assert.ok((told[0] ?? 0) >= 990, `expected a second but got: ${told}`);
+	});
+
+	it("stops when a key it made an object for leads to another's", async () => {
+		let isRacing = true;
+		await using graph = await openEmbedded({
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						const value: unknown = Reflect.get(target, name, target);
+						if (typeof value !== "function") return value;
+						if (name !== "setLookups") return value.bind(target);
+						return async (changes: readonly LookupChange[]) => {
+							const own = changes.find((change) => change.name === "import");
+							if (own !== undefined && isRacing) {
+								isRacing = false;
+								const next = { id: "1" as Id, nonce: "" };
+								await target.setLookups([{ ...own, next }]);
+							}
+							return target.setLookups(changes);
+						};
+					},
+				}),
+		});
+		await assert.rejects(importAll(graph, [ada]), {
+			code: "BAD_DATA",
+			message:
+				/^expected the import key u:ada to lead to the User \d+ just made but got another object; another import was at work$/,
+		});
+	});
+
+	it("goes no further once somebody took its lease", async () => {
+		await using graph = await openEmbedded();
+		const lease = await takeLease(graph.storage);
+		sqlOn(
+			graph.folder,
+			/^mod/,
+			"UPDATE lookups SET nonce = '9999999999999 other' WHERE name = 'import state'",
+		);
+		// Until it would have been renewed.
+		await sleep(1_200);
+		await assert.rejects(lease.check(), { code: "IN_USE" });
+		await lease[Symbol.asyncDispose]();
+	});
+
+	it("tells its progress, and how long it will take when it knows the length", async () => {
+		await using graph = await openEmbedded();
+		const pins = Array.from({ length: 30_000 }, (_, n) => pin(n));
+		const bytes = Buffer.from(
+			[ada, board, ...pins].map((line) => `${JSON.stringify(line)}\n`).join(""),
+		);
+		const told: ImportProgress[] = [];
+		await importLines(graph.store, Readable.from([bytes]), {
+			fields: fieldReaders(theModel().schema),
+			totalBytes: bytes.length,
+			onProgress: (progress) => told.push(progress),
+		});
+		const [first] = told;
+		assert.ok(first !== undefined);
+		assert.ok(first.lines > 0 && first.lines < 30_002);
+		assert.ok(first.perSecond > 0);
+		assert.equal(first.totalBytes, bytes.length);
+		assert.ok((first.secondsLeft ?? -1) >= 0);
+	});
+});
+
+/** The lease of an import that was killed, good for so many milliseconds more. */
+async function leave(storage: Storage, ms: number): Promise<void> {
+	const next = { id: "0" as Id, nonce: `${Date.now() + ms} gone` };
+	const row = { name: "import state", key: "lease", expect: null, next };
+	await storage.setLookups([row]);
+}
+
+/** Import in a process of its own, killed so many milliseconds after it began to write. Answers whether it died of that. */
+async function importing(
+	folder: string,
+	file: string,
+	killAfterMs: number | null,
+): Promise<boolean> {
+	const child = spawn(
+		process.execPath,
+		[
+			new URL("../../helpers/importing.ts", import.meta.url).pathname,
+			folder,
+			file,
+			"4",
+		],
+		{ stdio: ["ignore", "pipe", "inherit"], timeout: 60_000 },
+	);
+	const exited = once(child, "exit");
+	let said = "";
+	for await (const chunk of child.stdout) {
+		said += String(chunk);
+		if (killAfterMs !== null && said.includes("at work")) {
+			await Promise.race([sleep(killAfterMs), exited]);
+			child.kill("SIGKILL");
+		}
+	}
+	const [code, signal] = await exited;
+	if (killAfterMs === null) assert.equal(code, 0);
+	return signal === "SIGKILL";
+}
+
+/** The end of a process at its n-th write: odd ones before it happens, even ones just after. No call is answered from then on. */
+class Death {
+	isNear = false;
+	hasCome = false;
+	readonly #nth: number;
+	#writes = 0;
+
+	constructor(nth: number) {
+		this.#nth = nth;
+	}
+
+	of(storage: Storage): Storage {
+		return new Proxy(storage, {
+			get: (target, name) => {
+				const value: unknown = Reflect.get(target, name, target);
+				if (typeof value !== "function") return value;
+				if (!this.isNear) return value.bind(target);
+				return async (...given: unknown[]) => {
+					if (this.hasCome) throw new Error("died here");
+					const isWrite = ["transact", "setLookups", "settle"].includes(
+						String(name),
+					);
+					if (isWrite) this.#writes++;
+					const isLast = isWrite && this.#writes === Math.ceil(this.#nth / 2);
+					if (isLast && this.#nth % 2 === 1) this.#come();
+					const answer: unknown = await value.apply(target, given);
+					if (isLast) this.#come();
+					return answer;
+				};
+			},
+		});
+	}
+
+	#come(): never {
+		this.hasCome = true;
+		throw new Error("died here");
+	}
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { describe, it } from "node:test";
+import {
+	batchesOf,
+	MAX_LINE,
+	type RawLine,
+} from "../../../src/ops/import/text.ts";
+
+async function linesOf(
+	source: AsyncIterable<string> | Readable,
+	size = 100,
+): Promise<readonly (readonly RawLine[])[]> {
+	const batches: (readonly RawLine[])[] = [];
+	for await (const { lines } of batchesOf(source, size)) batches.push(lines);
+	return batches;
+}
+
+describe("the lines of an import", () => {
+	it("are cut wherever the bytes are", async () => {
+		const bytes = Buffer.from("één\r\ntwee 🐙\n\ndrie");
+		for (let at = 1; at < bytes.length; at++) {
+			const chunks = [bytes.subarray(0, at), bytes.subarray(at)];
+			assert.deepEqual(await linesOf(Readable.from(chunks)), [
+				["één", "twee 🐙", "", "drie"],
+			]);
+		}
+	});
+
+	it("come in batches of the size asked, the last one smaller", async () => {
+		const source = Readable.from([Buffer.from("1\n2\n3\n4\n"), "5\n"]);
+		assert.deepEqual(await linesOf(source, 2), [["1", "2"], ["3", "4"], ["5"]]);
+	});
+
+	it("that are too long are null, and the next ones are read", async () => {
+		const long = "x".repeat(MAX_LINE);
+		const source = Readable.from(
+			[`${long}\n`, long, "x", long, `${long}\n`, "next\n"].map((text) =>
+				Buffer.from(text),
+			),
+		);
+		assert.deepEqual(await linesOf(source), [[long, null, "next"]]);
+	});
+
+	it("count their bytes", async () => {
+		const source = Readable.from([Buffer.from("é\n"), Buffer.from("ab\n")]);
+		let read: number | undefined;
+		for await (const { bytes } of batchesOf(source, 1)) read = bytes;
+		assert.equal(read, 6);
+	});
+
+	it("are not waited for once the signal was given", async () => {
+		const source = new Readable({ read() {} });
+		source.push("one\n");
+		const aborted = new AbortController();
+		const batches = batchesOf(source, 1, aborted.signal);
+		assert.deepEqual((await batches.next()).value?.lines, ["one"]);
+		const waiting = batches.next();
+		aborted.abort();
+		assert.equal((await waiting).done, true);
+		assert.equal(source.destroyed, true);
+	});
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Id } from "../../../src/id/ids.ts";
+import { rootOf } from "../../../src/model/rootOf.ts";
+import { verify } from "../../../src/ops/verify/verify.ts";
+import { idOf, pin } from "../../helpers/importedGraph.ts";
+import { importAll, sqlOn } from "../../helpers/importing.ts";
+import { bits, smallGraph } from "../../helpers/verifying.ts";
+
+const DB = /^db/;
+
+describe("verify", { concurrency: 8 }, () => {
+	it("finds nothing wrong with what was written and paid", async () => {
+		await using graph = await smallGraph();
+		const verified = await verify(graph.store);
+		assert.deepEqual(verified, {
+			clean: true,
+			outcome: "finished",
+			checked: { objects: 7, edges: 16, lists: 13, lookups: 11 },
+			owed: 0,
+			found: [],
+			mended: 0,
+			unmended: [],
+			left: [],
+		});
+	});
+
+	it("lets the greater version win, and of equal ones the source's", async () => {
+		await using graph = await smallGraph();
+		const mapping = graph.mapping("followUser");
+		const [from, to] = [await idOf(graph, "u:ada"), await idOf(graph, "u:bob")];
+		sqlOn(
+			graph.folder,
+			DB,
+			"UPDATE user_followed_by_users SET state = 1, version = 4",
+		);
+		await verify(graph.store, { repair: true });
+		const key = { mapping, from: from as Id, to: to as Id };
+		const [source] = await graph.storage.edges([key]);
+		assert.ok(source && !(source instanceof Error));
+		assert.deepEqual([source.state, source.version], [1, 4]);
+
+		sqlOn(graph.folder, DB, "UPDATE user_followed_by_users SET state = 0");
+		await verify(graph.store, { repair: true });
+		const inverse = graph.mapping("followUser.inverse");
+		const [back] = await graph.storage.edges([
+			{ mapping: inverse, from: to as Id, to: from as Id },
+		]);
+		assert.ok(back && !(back instanceof Error));
+		assert.deepEqual([back.state, back.version], [1, 5]);
+	});
+
+	it("takes what is owed for work under way, and pays it before it repairs", async () => {
+		await using graph = await smallGraph();
+		const mapping = graph.mapping("followUser");
+		const [from, to] = [await bits(graph, "u:ada"), await bits(graph, "u:bob")];
+		sqlOn(graph.folder, DB, "DELETE FROM user_followed_by_users");
+		sqlOn(
+			graph.folder,
+			DB,
+			"DELETE FROM lists WHERE mapping = 'followUser.inverse'",
+		);
+		const [edge] = await graph.storage.edges([
+			{ mapping, from: String(from) as Id, to: String(to) as Id },
+		]);
+		assert.ok(edge && !(edge instanceof Error));
+		await graph.storage.transact({
+			shard: Number(from >> 46n),
+			decide: () => ({
+				result: null,
+				debt: {
+					edges: [
+						{
+							mapping: "followUser.inverse",
+							from: String(to),
+							to: String(from),
+							state: 0,
+							version: 1,
+							sequence: edge.sequence,
+						},
+					],
+				},
+			}),
+		});
+		const waiting = await verify(graph.store);
+		assert.deepEqual([waiting.clean, waiting.owed], [true, 1]);
+		const paid = await verify(graph.store, { repair: true });
+		assert.deepEqual([paid.clean, paid.owed, paid.mended], [true, 0, 0]);
+	});
+
+	it("finds nothing wrong with a graph that is being written to", async () => {
+		await using graph = await smallGraph();
+		const likePin = graph.mapping("likePin");
+		const users = await Promise.all(
+			Array.from({ length: 8 }, (_, n) =>
+				graph.writes.create({ type: "User", data: { username: `user${n}` } }),
+			),
+		);
+		const pins = (await Promise.all(
+			["p:1", "p:2"].map((key) => idOf(graph, key)),
+		)) as Id[];
+		let isOver = false;
+		let written = 0;
+		const writers = users.map(async (user, n) => {
+			for (let at = n; !isOver; at++) {
+				const to = pins[at % 2] as Id;
+				await graph.writes.setEdge(likePin, user, to, at % 3 !== 0);
+				await graph.writes.create({
+					type: "Comment",
+					data: { text: "hm", user_id: user, pin_id: to },
+				});
+				written++;
+				await nextTurn();
+			}
+		});
+		for (let time = 0; time < 5; time++) {
+			const { found } = await verify(graph.cold());
+			assert.deepEqual(found, []);
+		}
+		isOver = true;
+		await Promise.all(writers);
+		assert.ok(written > 100, `expected many writes but got: ${written}`);
+	});
+
+	it("counts all and shows the first few", async () => {
+		await using graph = await smallGraph();
+		await importAll(
+			graph,
+			Array.from({ length: 20 }, (_, n) => pin(100 + n)),
+		);
+		sqlOn(graph.folder, DB, "UPDATE board_has_pins SET version = 3");
+		const { found } = await verify(graph.store);
+		assert.equal(found[0]?.count, 22);
+		assert.equal(found[0]?.examples.length, 5);
+	});
+
+	it("leaves the list of the whole graph, whose root is no object, alone", async () => {
+		await using graph = await smallGraph();
+		const mapping = graph.mapping("listInterest");
+		const root = rootOf(graph.store.model, mapping);
+		const [scanned] = await graph.storage.scan([
+			{ mapping, from: root, backward: false, limit: 10 },
+		]);
+		assert.ok(scanned && !(scanned instanceof Error));
+		assert.equal(scanned.list.count, 1);
+		assert.equal((await verify(graph.store)).clean, true);
+	});
+
+	it("stops when it is told to, and claims nothing then", async () => {
+		await using graph = await smallGraph();
+		const { clean, outcome } = await verify(graph.store, {
+			signal: AbortSignal.abort(),
+		});
+		assert.deepEqual([clean, outcome], [false, "aborted"]);
+	});
+});

@@ -1,0 +1,361 @@
+import assert from "node:assert/strict";
+import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+import {
+	base64url,
+	type CryptoKey,
+	exportJWK,
+	exportSPKI,
+	generateKeyPair,
+	type JWK,
+	SignJWT,
+} from "jose";
+import { CorkboardError } from "../../../src/errors.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import { identify } from "../../../src/server/auth/identity.ts";
+import {
+	createJwksTokens,
+	createTokens,
+	type Tokens,
+} from "../../../src/server/auth/tokens.ts";
+import { Lru } from "../../../src/util/lru.ts";
+import { ADA, GONE } from "../../helpers/toyServer.ts";
+
+const CLAIMS = {
+	issuer: "https://id.example.com",
+	audience: "corkboard",
+	subject: "sub",
+};
+const now = () => Math.floor(Date.now() / 1_000);
+
+interface Pair {
+	readonly kid: string;
+	readonly alg: string;
+	readonly privateKey: CryptoKey;
+	readonly publicKey: CryptoKey;
+}
+
+async function pairOf(alg: string, kid: string): Promise<Pair> {
+	return { kid, alg, ...(await generateKeyPair(alg, { extractable: true })) };
+}
+
+/** Somebody else who signs tokens. */
+async function startIssuer(pairs: readonly Pair[]) {
+	const jwkOf = async ({ publicKey, kid, alg }: Pair): Promise<JWK> => ({
+		...(await exportJWK(publicKey)),
+		kid,
+		alg,
+		use: "sig",
+	});
+	let keys = await Promise.all(pairs.map(jwkOf));
+	const state = { asked: 0, status: 200 };
+	const server = createServer((_request, response) => {
+		state.asked++;
+		response.writeHead(state.status, { "content-type": "application/json" });
+		response.end(JSON.stringify({ keys }));
+	}).listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `http://127.0.0.1:${port}/keys`,
+		state,
+		async rotate(next: readonly Pair[]) {
+			keys = await Promise.all(next.map(jwkOf));
+		},
+		publish(next: readonly JWK[]) {
+			keys = [...next];
+		},
+		async [Symbol.asyncDispose]() {
+			server.closeAllConnections();
+			server.close();
+			await once(server, "close");
+		},
+	};
+}
+
+function signed(
+	{ alg, kid, privateKey }: Pair,
+	claims: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+	return new SignJWT({
+		sub: ADA,
+		iss: CLAIMS.issuer,
+		aud: CLAIMS.audience,
+		exp: now() + 60,
+		...claims,
+	})
+		.setProtectedHeader({ alg, kid })
+		.sign(privateKey);
+}
+
+function isCode(code: string, message?: RegExp) {
+	return (error: unknown) => {
+		assert.ok(error instanceof CorkboardError, String(error));
+		assert.equal(error.code, code);
+		if (message) assert.match(error.message, message);
+		return true;
+	};
+}
+
+describe("tokens of somebody else", () => {
+	let pairs: Record<"rsa" | "ec" | "ed", Pair>;
+	let issuer: Awaited<ReturnType<typeof startIssuer>>;
+	let tokens: Tokens;
+
+	before(async () => {
+		pairs = {
+			rsa: await pairOf("RS256", "rsa"),
+			ec: await pairOf("ES256", "ec"),
+			ed: await pairOf("EdDSA", "ed"),
+		};
+		issuer = await startIssuer(Object.values(pairs));
+		tokens = createJwksTokens(issuer.url, CLAIMS);
+	});
+	after(() => issuer[Symbol.asyncDispose]());
+
+	it("may be RS256, ES256 and EdDSA, and the keys are fetched once", async () => {
+		for (const pair of Object.values(pairs)) {
+			assert.equal((await tokens.verify(await signed(pair))).subject, ADA);
+		}
+		assert.equal(issuer.state.asked, 1);
+	});
+
+	it("are refused when anything about them is wrong", async () => {
+		const { rsa } = pairs;
+		const stranger = await pairOf("RS256", "rsa");
+		const pem = new TextEncoder().encode(await exportSPKI(rsa.publicKey));
+		const jwk = new TextEncoder().encode(
+			JSON.stringify(await exportJWK(rsa.publicKey)),
+		);
+		const withPublicKey = (secret: Uint8Array) =>
+			new SignJWT({ sub: ADA, iss: CLAIMS.issuer, aud: CLAIMS.audience })
+				.setProtectedHeader({ alg: "HS256", kid: "rsa" })
+				.setExpirationTime(now() + 60)
+				.sign(secret);
+		const good = await signed(rsa);
+		const [, payload = "", signature = ""] = good.split(".");
+		const none = base64url.encode(JSON.stringify({ alg: "none" }));
+		const other = base64url.encode(
+			JSON.stringify({ sub: GONE, exp: now() + 60 }),
+		);
+		const wrong: Record<string, string> = {
+			expired: await signed(rsa, { exp: now() - 31 }),
+			"without an end": await signed(rsa, { exp: undefined }),
+			"not yet valid": await signed(rsa, { nbf: now() + 60 }),
+			"for somebody else": await signed(rsa, { aud: "another" }),
+			"for nobody in particular": await signed(rsa, { aud: undefined }),
+			"of another issuer": await signed(rsa, { iss: "https://example.net" }),
+			"signed by a stranger under a known name": await signed({
+				...stranger,
+				kid: "rsa",
+			}),
+			"signed with the public key as a secret, PEM": await withPublicKey(pem),
+			"signed with the public key as a secret, JWK": await withPublicKey(jwk),
+			"alg none": `${none}.${payload}.`,
+			"alg none with a signature": `${none}.${payload}.${signature}`,
+			forged: `${good.split(".")[0]}.${other}.${signature}`,
+			"without a subject": await signed(rsa, { sub: undefined }),
+			nonsense: "x.y.z",
+		};
+		for (const [what, token] of Object.entries(wrong)) {
+			await assert.rejects(
+				tokens.verify(token),
+				isCode("UNAUTHENTICATED"),
+				what,
+			);
+		}
+	});
+
+	it("may be late by as much as clocks differ", async () => {
+		const late = await signed(pairs.ec, { exp: now() - 20 });
+		assert.equal((await tokens.verify(late)).subject, ADA);
+	});
+
+	it("are looked for anew when their key is not among those known, though not again and again", async () => {
+		await using rotating = await startIssuer([pairs.rsa]);
+		const verifier = createJwksTokens(rotating.url, CLAIMS);
+		await verifier.verify(await signed(pairs.rsa));
+		assert.equal(rotating.state.asked, 1);
+		await rotating.rotate([pairs.ec]);
+		// Too soon after the first: or anybody could make us ask by naming keys.
+		await assert.rejects(
+			verifier.verify(await signed(pairs.ec)),
+			isCode("UNAUTHENTICATED"),
+		);
+		assert.equal(rotating.state.asked, 1);
+		const later = createJwksTokens(rotating.url, CLAIMS);
+		assert.equal((await later.verify(await signed(pairs.ec))).subject, ADA);
+	});
+
+	it("are checked against keys of the last ten minutes", async (t) => {
+		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
+		await using issuer = await startIssuer([pairs.rsa]);
+		const verifier = createJwksTokens(issuer.url, CLAIMS);
+		const another = async (jti: string) =>
+			verifier.verify(await signed(pairs.rsa, { jti }));
+		await another("first");
+		t.mock.timers.tick(600_000 - 1);
+		await another("second");
+		assert.equal(issuer.state.asked, 1);
+		t.mock.timers.tick(1);
+		await another("third");
+		assert.equal(issuer.state.asked, 2);
+		// A key that was withdrawn is gone then.
+		await issuer.rotate([pairs.ec]);
+		t.mock.timers.tick(600_000);
+		await assert.rejects(another("fourth"), isCode("UNAUTHENTICATED"));
+	});
+
+	it("are refused where the key they name will not do: it would not later, either", async () => {
+		await using issuer = await startIssuer([]);
+		const short = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+		const ec = await exportJWK(pairs.ec.publicKey);
+		issuer.publish([
+			{
+				...short.publicKey.export({ format: "jwk" }),
+				kid: "short",
+				alg: "RS256",
+			},
+			{ ...ec, x: ec.y ?? "", kid: "nowhere", alg: "ES256" },
+		]);
+		const verifier = createJwksTokens(issuer.url, CLAIMS);
+		const [, payload = ""] = (await signed(pairs.rsa)).split(".");
+		const header = base64url.encode('{"alg":"RS256","kid":"short"}');
+		const text = `${header}.${payload}`;
+		const signature = sign("RSA-SHA256", Buffer.from(text), short.privateKey);
+		for (const token of [
+			`${text}.${base64url.encode(signature)}`,
+			await signed({ ...pairs.ec, kid: "nowhere" }),
+		]) {
+			await assert.rejects(
+				verifier.verify(token),
+				isCode("UNAUTHENTICATED", /does not verify/),
+			);
+		}
+	});
+
+	it("that cannot be checked are UNAVAILABLE, not wrong", async () => {
+		await using broken = await startIssuer([pairs.rsa]);
+		broken.state.status = 500;
+		const verifier = createJwksTokens(broken.url, CLAIMS);
+		const token = await signed(pairs.rsa);
+		await assert.rejects(verifier.verify(token), isCode("UNAVAILABLE"));
+		broken.state.status = 200;
+		assert.equal((await verifier.verify(token)).subject, ADA);
+		const nowhere = createJwksTokens("http://127.0.0.1:1/keys", CLAIMS);
+		await assert.rejects(nowhere.verify(token), isCode("UNAVAILABLE"));
+	});
+
+	it("are not signed here", async () => {
+		assert.equal(tokens.signs, false);
+		await assert.rejects(tokens.sign(ADA), isCode("BAD_CONFIG"));
+	});
+});
+
+describe("tokens of our own", () => {
+	const secret = new Uint8Array(32).fill(9);
+
+	it("carry issuer and audience where these are set, and need them", async () => {
+		const ours = createTokens(secret, 60, { ...CLAIMS, subject: "user" });
+		assert.equal((await ours.verify(await ours.sign(ADA))).subject, ADA);
+		for (const claims of [
+			{ ...CLAIMS, audience: "another" },
+			{ ...CLAIMS, issuer: "another" },
+			CLAIMS,
+		]) {
+			const token = await createTokens(secret, 60, claims).sign(ADA);
+			await assert.rejects(ours.verify(token), isCode("UNAUTHENTICATED"));
+		}
+	});
+
+	it("are checked once, and end when they end", async (t) => {
+		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
+		const ours = createTokens(secret, 60);
+		const token = await ours.sign(ADA);
+		const verifying = t.mock.method(crypto.subtle, "verify");
+		await ours.verify(token);
+		const checks = verifying.mock.callCount();
+		assert.equal(checks, 1);
+		await ours.verify(token);
+		assert.equal(verifying.mock.callCount(), checks);
+		t.mock.timers.tick(89_000);
+		await ours.verify(token);
+		t.mock.timers.tick(2_000);
+		await assert.rejects(
+			ours.verify(token),
+			isCode("UNAUTHENTICATED", /expired/),
+		);
+	});
+});
+
+describe("tokens that were good", () => {
+	const secret = new Uint8Array(32).fill(9);
+
+	it("are remembered by their hash, not themselves", async (t) => {
+		const ours = createTokens(secret, 60);
+		const token = await ours.sign(ADA);
+		const setting = t.mock.method(Lru.prototype, "set");
+		await ours.verify(token);
+		assert.equal(setting.mock.callCount(), 1);
+		const [key, ...kept] = setting.mock.calls[0]?.arguments ?? [];
+		assert.equal(key, createHash("sha256").update(token).digest("base64"));
+		assert.doesNotMatch(JSON.stringify(kept), new RegExp(token.slice(-20)));
+	});
+
+	it("are remembered up to a number: 10,000", async (t) => {
+		const ours = createTokens(secret, 60);
+		const tokens = Array.from({ length: 10_001 }, (_, n) =>
+			signedBy(secret, { sub: ADA, exp: now() + 600, jti: String(n) }),
+		);
+		const [first = "", second = ""] = tokens;
+		for (const token of tokens) await ours.verify(token);
+		const verifying = t.mock.method(crypto.subtle, "verify");
+		await ours.verify(second);
+		assert.equal(verifying.mock.callCount(), 0);
+		await ours.verify(first);
+		assert.equal(verifying.mock.callCount(), 1);
+	});
+});
+
+/** HS256, at a tenth of what jose takes. */
+function signedBy(secret: Uint8Array, claims: object): string {
+	const header = base64url.encode('{"alg":"HS256"}');
+	const text = `${header}.${base64url.encode(JSON.stringify(claims))}`;
+	return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
+}
+
+describe("a subject", () => {
+	const tokensOf = (subject: string) => ({
+		verify: async () => ({ subject, isOperator: false }),
+	});
+	const users = {
+		isUser: async (id: Id) => id === ADA,
+		userOf: async (account: string) =>
+			account === "auth0|ada" || account === "10150000000000001"
+				? ADA
+				: account === "auth0|gone"
+					? GONE
+					: null,
+	};
+
+	it("is one of our ids, or the account of a user", async () => {
+		for (const subject of [ADA, "auth0|ada", "10150000000000001"]) {
+			assert.deepEqual(await identify("Bearer x", tokensOf(subject), users), {
+				viewer: ADA,
+				isOperator: false,
+			});
+		}
+	});
+
+	it("that names nobody, or nobody active, is refused", async () => {
+		for (const subject of [GONE, "auth0|gone", "auth0|eve", "007", ""]) {
+			await assert.rejects(
+				identify("Bearer x", tokensOf(subject), users),
+				isCode("UNAUTHENTICATED", /no active user/),
+			);
+		}
+	});
+});

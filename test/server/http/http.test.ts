@@ -1,0 +1,383 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { after, before, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CorkboardError } from "../../../src/errors.ts";
+import { startToy, type Toy } from "../../helpers/toyServer.ts";
+
+/** What the server sends back for these bytes, until it closes the connection. */
+function raw(toy: Toy, ...pieces: readonly string[]): Promise<string> {
+	return new Promise((resolve, reject) => {
+		let answer = "";
+		const socket = connect(Number(new URL(toy.server.url).port), "127.0.0.1");
+		socket.setTimeout(5_000, () => socket.destroy(new Error("no answer")));
+		socket.on("data", (data) => {
+			answer += data;
+		});
+		socket.on("close", () => resolve(answer));
+		socket.on("error", reject);
+		for (const piece of pieces) socket.write(piece);
+	});
+}
+
+function fault(message: string, code: string) {
+	return { errors: [{ message, extensions: { code } }] };
+}
+
+suite("what never reaches GraphQL is told in its shape:", () => {
+	let toy: Toy;
+	before(async () => {
+		toy = await startToy({ limits: { receiveMs: 300 } });
+	});
+	after(() => toy.server.close());
+
+	const broken = fault("The body is not a valid JSON text.", "BAD_REQUEST");
+	for (const [which, body] of [
+		["malformed JSON", "{"],
+		["an empty body", ""],
+		["a body that would poison a prototype", '{"__proto__": {"a": 1}}'],
+	] as const) {
+		test(`${which} is 400`, async () => {
+			const response = await toy.post(body);
+			assert.equal(response.status, 400);
+			assert.deepEqual(await response.json(), broken);
+		});
+	}
+
+	test("a body over a megabyte is 413", async () => {
+		const response = await toy.post({ query: " ".repeat(1_000_001) });
+		assert.equal(response.status, 413);
+		assert.deepEqual(
+			await response.json(),
+			fault("The body is larger than 1000000 bytes.", "BAD_REQUEST"),
+		);
+	});
+
+	test("a body just under a megabyte is read", async () => {
+		const response = await toy.post({
+			query: "{ hello }",
+			padding: " ".repeat(999_900),
+		});
+		assert.equal(response.status, 200);
+	});
+
+	test("an address that leads nowhere is 404", async () => {
+		for (const [method, path] of [
+			["GET", "/"],
+			["POST", "/graphql/"],
+			["GET", "/graphiql/a/b"],
+			["GET", "//graphql"],
+		] as const) {
+			const response = await fetch(toy.server.url + path, { method });
+			assert.equal(response.status, 404, path);
+			assert.deepEqual(
+				await response.json(),
+				fault("There is nothing here.", "NOT_FOUND"),
+			);
+		}
+	});
+
+	test("a wrong method is 405 and says which are right, whatever its body", async () => {
+		for (const method of ["PUT", "DELETE", "PATCH"]) {
+			const response = await fetch(`${toy.server.url}/graphql?query={hello}`, {
+				method,
+				body: "{",
+				headers: { "content-type": "text/csv" },
+			});
+			assert.equal(response.status, 405);
+			assert.equal(response.headers.get("allow"), "GET, POST");
+			assert.deepEqual(
+				await response.json(),
+				fault("This address takes GET and POST only.", "BAD_REQUEST"),
+			);
+		}
+	});
+
+	test("a body that is not JSON is 415", async () => {
+		for (const type of [
+			"text/plain",
+			"application/x-www-form-urlencoded",
+			"multipart/form-data; boundary=x",
+			"application/graphql",
+		]) {
+			const response = await toy.post("query={hello}", {
+				"content-type": type,
+			});
+			assert.equal(response.status, 415, type);
+			assert.deepEqual(
+				await response.json(),
+				fault("The body must be of type application/json.", "BAD_REQUEST"),
+			);
+		}
+	});
+
+	test("a malformed URL is 400", async () => {
+		const answer = await raw(
+			toy,
+			"GET /%zz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+		);
+		assert.match(answer, /^HTTP\/1\.1 400 /);
+		assert.match(answer, /\{"errors":\[\{"message":"The URL is malformed\."/);
+	});
+
+	test("a missing or malformed Host is 400", async () => {
+		for (const host of ["", "host: [\r\n"]) {
+			const answer = await raw(
+				toy,
+				`GET /graphql HTTP/1.1\r\n${host}connection: close\r\n\r\n`,
+			);
+			assert.match(answer, /^HTTP\/1\.1 400 /);
+			assert.match(answer, /"The Host header is missing or malformed\."/);
+		}
+	});
+
+	test("what is not HTTP is 400", async () => {
+		const answer = await raw(toy, "how do you do\r\n\r\n");
+		assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
+		assert.match(answer, /\{"errors":\[\{"message":"This is not a valid HTTP/);
+	});
+
+	test("headers past Node's bound are 431", async () => {
+		const answer = await raw(
+			toy,
+			`GET / HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(20_000)}\r\n\r\n`,
+		);
+		assert.match(answer, /^HTTP\/1\.1 431 /);
+		assert.match(answer, /"The request's headers are too large\."/);
+	});
+
+	test("a body that comes too slowly is 408", async () => {
+		const answer = await raw(
+			toy,
+			"POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n",
+			'{"query":',
+		);
+		assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+		assert.match(
+			answer,
+			/\{"errors":\[\{"message":"The request came too slowly/,
+		);
+		assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1);
+	});
+});
+
+suite("health:", () => {
+	test("a process that runs is live, and ready when it says so", async () => {
+		let ready: () => boolean | Promise<boolean> = () => true;
+		await using toy = await startToy({ ready: () => ready() });
+		const ask = async (path: string) => {
+			const response = await fetch(`${toy.server.url}/health/${path}`);
+			return [response.status, await response.json()];
+		};
+		assert.deepEqual(await ask("live"), [200, { status: "live" }]);
+		assert.deepEqual(await ask("ready"), [200, { status: "ready" }]);
+		ready = async () => false;
+		assert.deepEqual(await ask("ready"), [503, { status: "not ready" }]);
+		ready = () => Promise.reject(new Error("secret"));
+		assert.deepEqual(await ask("ready"), [503, { status: "not ready" }]);
+		assert.deepEqual(await ask("live"), [200, { status: "live" }]);
+	});
+});
+
+suite("a server that closes", () => {
+	test("lets what runs end, and then is gone", async () => {
+		const toy = await startToy();
+		const running = toy.post({ query: "{ slow(ms: 400) }" });
+		await toy.began;
+		const began = Date.now();
+		const closing = toy.server.close();
+		// Refused by the server, or by the machine once nobody listens.
+		const late = await toy.post({ query: "{ hello }" }).then(
+			({ status }) => status,
+			() => "refused",
+		);
+		assert.ok(late === 503 || late === "refused", String(late));
+		const response = await running;
+		assert.equal(response.headers.get("connection"), "close");
+		assert.deepEqual(await response.json(), { data: { slow: "done" } });
+		await closing;
+		// Less than the connection would be kept open for another request.
+		assert.ok(Date.now() - began < 5_000);
+		await toy.server.close();
+	});
+
+	test("refuses, and is not ready, on a connection it could not close yet", async () => {
+		for (const [path, type, body] of [
+			["/health/ready", "application/json", '{"status":"draining"}'],
+			[
+				"/graphql",
+				"application/graphql-response+json",
+				'{"errors":[{"message":"The server is shutting down.","extensions":{"code":"UNAVAILABLE"}}]}',
+			],
+		] as const) {
+			const toy = await startToy();
+			const socket = connect(Number(new URL(toy.server.url).port), "127.0.0.1");
+			let answer = "";
+			socket.on("data", (data) => {
+				answer += data;
+			});
+			const ended = new Promise((resolve) => socket.on("close", resolve));
+			// Half a request: the connection is not idle.
+			await once(socket, "connect");
+			socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\naccept: ${type}\r\n`);
+			await sleep(100);
+			const closing = toy.server.close();
+			socket.write("\r\n");
+			await Promise.all([ended, closing]);
+			assert.match(answer, /^HTTP\/1\.1 503 /);
+			assert.match(answer, /\r\nconnection: close\r\n/i);
+			assert.ok(answer.includes(`content-type: ${type}; charset=utf-8\r\n`));
+			assert.equal(answer.split("\r\n\r\n")[1], body);
+		}
+	});
+
+	test("cuts off what does not end in time, and tells it to stop", async () => {
+		const toy = await startToy({ limits: { drainMs: 200 } });
+		const running = toy.post({ query: "{ stuck }" });
+		const cut = assert.rejects(running);
+		await toy.began;
+		const began = Date.now();
+		await toy.server.close();
+		await cut;
+		assert.ok(Date.now() - began < 5_000);
+	});
+});
+
+test("a port that is taken is said in a sentence", async () => {
+	await using toy = await startToy();
+	const port = Number(new URL(toy.server.url).port);
+	await assert.rejects(startToy({ port }), (error: CorkboardError) => {
+		assert.equal(error.code, "IN_USE");
+		assert.equal(
+			error.message,
+			`port ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to a free one`,
+		);
+		return true;
+	});
+});
+
+suite("pages of other origins", () => {
+	async function allowed(toy: Toy, origin: string): Promise<string | null> {
+		const response = await fetch(`${toy.server.url}/graphql`, {
+			method: "OPTIONS",
+			headers: {
+				origin,
+				"access-control-request-method": "POST",
+				"access-control-request-headers": "authorization,content-type",
+			},
+		});
+		assert.equal(response.status, 204);
+		return response.headers.get("access-control-allow-origin");
+	}
+
+	test("may ask in production only if they are listed", async () => {
+		await using toy = await startToy({
+			mode: "production",
+			cors: ["https://example.com"],
+		});
+		assert.equal(
+			await allowed(toy, "https://example.com"),
+			"https://example.com",
+		);
+		assert.equal(await allowed(toy, "https://example.com.evil.test"), null);
+		assert.equal(await allowed(toy, "http://localhost:3000"), null);
+	});
+
+	test("may send any header, if they may ask", async () => {
+		await using toy = await startToy({
+			mode: "production",
+			cors: ["https://example.com"],
+		});
+		const names =
+			"apollographql-client-name,apollographql-client-version,authorization,x-of-a-client-to-come";
+		const preflight = async (origin: string) => {
+			const { headers } = await fetch(`${toy.server.url}/graphql`, {
+				method: "OPTIONS",
+				headers: {
+					origin,
+					"access-control-request-method": "POST",
+					"access-control-request-headers": names,
+				},
+			});
+			return headers;
+		};
+		const listed = await preflight("https://example.com");
+		assert.equal(listed.get("access-control-allow-headers"), names);
+		assert.equal(
+			listed.get("access-control-allow-origin"),
+			"https://example.com",
+		);
+		assert.match(listed.get("vary") ?? "", /access-control-request-headers/i);
+		assert.equal(listed.get("access-control-allow-credentials"), null);
+		const stranger = await preflight("https://evil.test");
+		assert.equal(stranger.get("access-control-allow-origin"), null);
+		assert.equal(stranger.get("access-control-allow-credentials"), null);
+	});
+
+	test("may ask in development also from localhost", async () => {
+		await using toy = await startToy();
+		assert.equal(
+			await allowed(toy, "http://localhost:3000"),
+			"http://localhost:3000",
+		);
+		assert.equal(await allowed(toy, "http://localhost.evil.test"), null);
+	});
+});
+
+suite("the log", () => {
+	test("has a line for each request, without anything the client wrote", async () => {
+		await using toy = await startToy();
+		await toy.post(
+			{
+				query: 'query Secretive { hello(name: "sesame") }',
+				variables: { password: "sesame" },
+			},
+			{ authorization: "Bearer sesame" },
+		);
+		const response = await toy.post({
+			query: "query($n: String) { hello(name: $n) }",
+			variables: { n: "sesame\n{}" },
+		});
+		await fetch(`${toy.server.url}/sesame?sesame=sesame`);
+		await fetch(`${toy.server.url}/graphql?query={sesame}`);
+		const requests = () => toy.lines.filter((line) => line.msg === "request");
+		// Each is written when its answer has gone out, which the client may see first.
+		const deadline = Date.now() + 5_000;
+		while (requests().length < 4 && Date.now() < deadline) await sleep(10);
+		const lines = requests();
+		assert.doesNotMatch(JSON.stringify(toy.lines), /sesame|Secretive/);
+		assert.deepEqual(
+			lines.map(({ method, route, status }) => [method, route, status]),
+			[
+				["POST", "/graphql", 401],
+				["POST", "/graphql", 200],
+				["GET", null, 404],
+				["GET", "/graphql", 400],
+			],
+		);
+		assert.equal(lines[1]?.reqId, response.headers.get("x-request-id"));
+	});
+});
+
+test("a client that keeps its connection is served on it again", async () => {
+	await using toy = await startToy();
+	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+	const reused: boolean[] = [];
+	for (let i = 0; i < 2; i++) {
+		await new Promise<void>((resolve, reject) => {
+			const sent = request(
+				`${toy.server.url}/health/live`,
+				{ agent },
+				(res) => {
+					reused.push(sent.reusedSocket);
+					res.resume().on("end", () => setImmediate(resolve));
+				},
+			);
+			sent.on("error", reject).end();
+		});
+	}
+	agent.destroy();
+	assert.deepEqual(reused, [false, true]);
+});

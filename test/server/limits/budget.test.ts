@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { FastifyRequest } from "fastify";
+import type { Id } from "../../../src/id/ids.ts";
+import type { Execute } from "../../../src/server/graphql/apollo.ts";
+import { createBudget, spenderOf } from "../../../src/server/limits/budget.ts";
+import type { Taken } from "../../../src/util/bucket.ts";
+import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
+
+const HUNDRED_A_MINUTE = { points: 100, perMs: 60_000 };
+
+function budgetAt(clock: { now: number }) {
+	return createBudget(HUNDRED_A_MINUTE, null, () => clock.now);
+}
+
+describe("a budget", () => {
+	it("is there at once, is used up, and fills again evenly", async () => {
+		const clock = { now: 0 };
+		const budget = budgetAt(clock);
+		assert.equal(await budget.charge("a", 70), null);
+		const refused = await budget.charge("a", 40);
+		assert.deepEqual(refused?.extensions.code, "TOO_EXPENSIVE");
+		assert.match(
+			refused?.message ?? "",
+			/^Expected at most 100 edges and objects to be read in 60 s but this operation, which may read 40, would be more\. Ask again in 6 s\.$/,
+		);
+		assert.equal(await budget.charge("a", 30), null, "cheaper ones still run");
+		clock.now += 24_000;
+		assert.equal(await budget.charge("a", 40), null);
+		clock.now += 10 * 60_000;
+		assert.equal(await budget.charge("a", 100), null);
+		assert.notEqual(
+			await budget.charge("a", 1),
+			null,
+			"never more than it holds",
+		);
+	});
+
+	it("is each spender's own", async () => {
+		const budget = budgetAt({ now: 0 });
+		assert.equal(await budget.charge("a", 100), null);
+		assert.notEqual(await budget.charge("a", 1), null);
+		assert.equal(await budget.charge("b", 100), null);
+	});
+
+	it("gets back what was not used", async () => {
+		const budget = budgetAt({ now: 0 });
+		assert.equal(await budget.charge("a", 100), null);
+		budget.settle("a", 100, 10);
+		assert.equal(await budget.charge("a", 90), null);
+		assert.notEqual(await budget.charge("a", 1), null);
+	});
+
+	it("pays for what was read beyond the price, as far as there is any", async () => {
+		const clock = { now: 0 };
+		const budget = budgetAt(clock);
+		assert.equal(await budget.charge("a", 10), null);
+		budget.settle("a", 10, 50);
+		assert.notEqual(await budget.charge("a", 51), null);
+		assert.equal(await budget.charge("a", 45), null);
+		budget.settle("a", 45, 10_000);
+		await setImmediate();
+		assert.notEqual(await budget.charge("a", 1), null, "nothing is left");
+		// Never below empty: who waits for one point has it.
+		clock.now += 600;
+		assert.equal(await budget.charge("a", 1), null);
+	});
+
+	it("is settled with one that is shared, whose levels are told rounded", async () => {
+		let level = 7.25;
+		const budget = createBudget(HUNDRED_A_MINUTE, {
+			async take(_filling, _name, points) {
+				const waitMs = points > level ? 1 : 0;
+				if (waitMs === 0) level -= points;
+				return { waitMs, level: level + 0.0004 };
+			},
+		});
+		budget.settle("a", 1, 100);
+		await setImmediate();
+		assert.equal(level, 0.25);
+	});
+
+	it("is asked one point for an operation that reads nothing", async () => {
+		const budget = budgetAt({ now: 0 });
+		for (let n = 0; n < 100; n++) {
+			assert.equal(await budget.charge("a", 0), null);
+		}
+		assert.notEqual(await budget.charge("a", 0), null);
+	});
+
+	it("is what the shared one says, and this process's own while that says nothing", async () => {
+		let answer: Taken | null = { waitMs: 0, level: 5_000 };
+		const asked: number[] = [];
+		const names = new Set<string>();
+		const budget = createBudget(HUNDRED_A_MINUTE, {
+			async take(filling, name, points) {
+				assert.equal(filling, HUNDRED_A_MINUTE);
+				names.add(name);
+				asked.push(points);
+				return answer;
+			},
+		});
+		assert.equal(await budget.charge("viewer 1", 1_000), null);
+		answer = { waitMs: 2_500, level: 0 };
+		assert.match((await budget.charge("viewer 1", 1))?.message ?? "", /in 3 s/);
+		answer = null;
+		assert.equal(await budget.charge("viewer 1", 100), null);
+		assert.notEqual(await budget.charge("viewer 1", 1), null);
+		assert.deepEqual(asked, [1_000, 1, 100, 1]);
+		assert.equal(names.size, 1);
+		assert.doesNotMatch([...names].join(), /viewer/);
+	});
+});
+
+describe("who spends", () => {
+	const of = (ip: string, viewer: string | null = null) =>
+		spenderOf(viewer as Id | null, { ip } as FastifyRequest);
+
+	it("is the viewer, wherever it asks from", () => {
+		assert.equal(of("192.0.2.1", ADA), of("192.0.2.2", ADA));
+	});
+
+	it("is an address of IPv4, or what one customer has of IPv6", () => {
+		assert.notEqual(of("192.0.2.1"), of("192.0.2.2"));
+		assert.equal(of("2001:db8:1:2::1"), of("2001:DB8:1:2:ffff:0:0:9"));
+		assert.notEqual(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+		assert.equal(of("2001:db8::"), of("2001:db8::5"));
+		assert.notEqual(of("::ffff:192.0.2.1"), of("::ffff:192.0.2.2"));
+	});
+});
+
+describe("a server with a budget", () => {
+	const executing =
+		(price: number, actual: number): Execute =>
+		async ({ meter }) => {
+			const refused = await meter.admit(price);
+			if (refused !== null) return { errors: [refused] };
+			meter.read(actual);
+			return { data: { hello: "there" } };
+		};
+
+	it("answers 429 with Retry-After and TOO_EXPENSIVE, and no data", async () => {
+		await using toy = await startToy({
+			execute: executing(80, 80),
+			budget: createBudget(HUNDRED_A_MINUTE, null),
+		});
+		const ask = (headers: Record<string, string> = {}) =>
+			toy.post(
+				{ query: "{ hello }" },
+				{ accept: "application/graphql-response+json", ...headers },
+			);
+		assert.equal((await ask()).status, 200);
+		const refused = await ask();
+		assert.equal(refused.status, 429);
+		assert.match(refused.headers.get("retry-after") ?? "", /^3\d$/);
+		const { errors, ...rest } = (await refused.json()) as {
+			errors: { extensions: unknown }[];
+		};
+		assert.deepEqual(rest, {});
+		assert.deepEqual(errors[0]?.extensions, { code: "TOO_EXPENSIVE" });
+		// Nobody else's.
+		const known = { authorization: `Bearer ${await tokens.sign(ADA)}` };
+		assert.equal((await ask(known)).status, 200);
+		assert.equal((await ask(known)).status, 429);
+	});
+
+	it("does not believe an address that a client names itself", async () => {
+		for (const [trustProxy, second] of [
+			[false, 429],
+			[true, 200],
+		] as const) {
+			await using toy = await startToy({
+				trustProxy,
+				execute: executing(80, 80),
+				budget: createBudget(HUNDRED_A_MINUTE, null),
+			});
+			const ask = (from: string) =>
+				toy.post({ query: "{ hello }" }, { "x-forwarded-for": from });
+			assert.equal((await ask("192.0.2.1")).status, 200);
+			assert.equal((await ask("192.0.2.2")).status, second);
+		}
+	});
+
+	it("tells on request what was asked for and what was read", async () => {
+		await using toy = await startToy({ execute: executing(80, 7) });
+		const ask = async (headers: Record<string, string>) =>
+			(
+				(await (await toy.post({ query: "{ hello }" }, headers)).json()) as {
+					extensions?: unknown;
+				}
+			).extensions;
+		assert.deepEqual(await ask({ "corkboard-cost": "1" }), {
+			cost: { requested: 80, actual: 7 },
+		});
+		assert.equal(await ask({}), undefined);
+	});
+});

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startToy } from "../../helpers/toyServer.ts";
+
+test("corkboard-cost is told to a POST, and ignored on a GET, whose answer others may be given", async () => {
+	await using toy = await startToy({
+		dependsOnViewer: () => false,
+		async execute({ meter }) {
+			await meter.admit(80);
+			meter.read(7);
+			return { data: { hello: "you" } };
+		},
+	});
+	const cost = { "corkboard-cost": "1" };
+	const posted = await toy.post({ query: "{ hello }" }, cost);
+	assert.deepEqual(await posted.json(), {
+		data: { hello: "you" },
+		extensions: { cost: { requested: 80, actual: 7 } },
+	});
+	const got = await fetch(`${toy.server.url}/graphql?query={hello}`, {
+		headers: { ...cost, "apollo-require-preflight": "1" },
+	});
+	assert.match(got.headers.get("cache-control") ?? "", /^public/);
+	assert.deepEqual(await got.json(), { data: { hello: "you" } });
+});

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { openRedisBuckets } from "../../../src/cache/redisBuckets.ts";
+import type { Execute } from "../../../src/server/graphql/apollo.ts";
+import { createBudget } from "../../../src/server/limits/budget.ts";
+import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
+import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";
+import { until } from "../../helpers/until.ts";
+import { startRedis } from "../../services/redis.ts";
+import type { Server } from "../../services/server.ts";
+
+/** An hour: nothing fills again while a test runs. */
+const PER_MS = 3_600_000;
+const POINTS = 100;
+const REQUESTS = 5;
+const PRICE = 60;
+
+/** A budget that pays for one operation, and not for two. */
+const execute: Execute = async ({ meter }) => {
+	const refused = await meter.admit(PRICE);
+	if (refused !== null) return { errors: [refused] };
+	meter.read(PRICE);
+	return { data: { hello: "there" } };
+};
+
+interface Limited extends AsyncDisposable {
+	ask(headers?: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+/** As `serve` wires it, with a connection of its own. */
+async function startLimited(
+	redis: Server,
+	limits: "budget" | "requests",
+	deadlineMs?: number,
+): Promise<Limited> {
+	await using stack = new AsyncDisposableStack();
+	const shared = stack.use(
+		openRedisBuckets({ url: redis.url, ...(deadlineMs && { deadlineMs }) }),
+	);
+	const toy: Toy = stack.use(
+		await startToy(
+			limits === "budget"
+				? {
+						execute,
+						budget: createBudget({ points: POINTS, perMs: PER_MS }, shared),
+					}
+				: {
+						rateLimit: createRateLimit(
+							{ requests: REQUESTS, perMs: PER_MS },
+							shared,
+						),
+					},
+		),
+	);
+	const owned = stack.move();
+	return {
+		ask: (headers) => toy.post({ query: "{ hello }" }, headers),
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+async function statuses(
+	{ ask }: Limited,
+	times: number,
+	headers?: Readonly<Record<string, string>>,
+): Promise<number[]> {
+	const seen: number[] = [];
+	for (let n = 0; n < times; n++) seen.push((await ask(headers)).status);
+	return seen;
+}
+
+async function refusal(
+	response: Response,
+): Promise<{ status: number; code: unknown; seconds: number }> {
+	const { errors } = (await response.json()) as {
+		errors: { extensions: { code: unknown } }[];
+	};
+	return {
+		status: response.status,
+		code: errors[0]?.extensions.code,
+		seconds: Number(response.headers.get("retry-after")),
+	};
+}
+
+describe("two servers with one Redis", () => {
+	let redis: Server;
+	before(async () => {
+		redis = await startRedis();
+	});
+	after(() => redis.stop());
+
+	/** For what is not about the deadline, on a machine that runs much else. */
+	const deadlineMs = 5_000;
+
+	it("refuse a viewer on one what was spent on the other, and nobody else", async () => {
+		await using one = await startLimited(redis, "budget", deadlineMs);
+		await using other = await startLimited(redis, "budget", deadlineMs);
+		const ada = { authorization: `Bearer ${await tokens.sign(ADA)}` };
+		assert.deepEqual(await statuses(one, 1, ada), [200]);
+		const { seconds, ...told } = await refusal(await other.ask(ada));
+		assert.deepEqual(told, { status: 429, code: "TOO_EXPENSIVE" });
+		// 20 of 100 points short, of which there are 100 an hour.
+		assert.ok(seconds > 600 && seconds <= 720, String(seconds));
+		assert.deepEqual(await statuses(other, 1), [200], "an anonymous visitor");
+	});
+
+	it("refuse an address on one what it asked of the other", async () => {
+		await using one = await startLimited(redis, "requests", deadlineMs);
+		await using other = await startLimited(redis, "requests", deadlineMs);
+		assert.deepEqual(await statuses(one, 3), [200, 200, 200]);
+		const fourth = await other.ask();
+		assert.equal(fourth.status, 200);
+		assert.equal(fourth.headers.get("ratelimit-remaining"), "1");
+		assert.deepEqual(await statuses(one, 1), [200]);
+		for (const server of [one, other]) {
+			const response = await server.ask();
+			assert.equal(response.headers.get("ratelimit-remaining"), "0");
+			const { seconds, ...told } = await refusal(response);
+			assert.deepEqual(told, { status: 429, code: "UNAVAILABLE" });
+			// One of five.
+			assert.ok(seconds > 600 && seconds <= 720, String(seconds));
+		}
+	});
+
+	it("spend an address' budget and its requests apart", async () => {
+		const filling = { points: 1, perMs: PER_MS };
+		await using shared = openRedisBuckets({ url: redis.url, deadlineMs });
+		await using toy = await startToy({
+			execute: async ({ meter }) => {
+				const refused = await meter.admit(1);
+				return refused ? { errors: [refused] } : { data: { hello: "there" } };
+			},
+			budget: createBudget(filling, shared),
+			rateLimit: createRateLimit({ requests: 1, perMs: PER_MS }, shared),
+		});
+		assert.equal((await toy.post({ query: "{ hello }" })).status, 200);
+	});
+
+	for (const [how, silence, deadline] of [
+		["is killed", (own: Server) => own.kill(), deadlineMs],
+		["hangs", async (own: Server) => own.pause(), 1_000],
+	] as const) {
+		it(`go on when it ${how}, soon, and each counts for itself`, async () => {
+			await using own = await startRedis();
+			const start = (limits: "budget" | "requests") =>
+				startLimited(own, limits, deadline);
+			await using oneBudget = await start("budget");
+			await using otherBudget = await start("budget");
+			await using one = await start("requests");
+			await using other = await start("requests");
+			await Promise.all(
+				[oneBudget, otherBudget, one, other].map((server) => server.ask()),
+			);
+			await silence(own);
+			const began = performance.now();
+			const seen = await Promise.all([
+				...[oneBudget, otherBudget].map((server) => statuses(server, 2)),
+				...[one, other].map((server) => statuses(server, REQUESTS + 1)),
+			]);
+			const requests = [...Array<number>(REQUESTS).fill(200), 429];
+			assert.deepEqual(seen, [[200, 429], [200, 429], requests, requests]);
+			// The first of each waits for its deadline, the breaker answers the rest.
+			assert.ok(performance.now() - began < 4_000);
+		});
+	}
+
+	it("count together again when it is back", async () => {
+		await using own = await startRedis();
+		await using one = await startLimited(own, "requests");
+		await using other = await startLimited(own, "requests");
+		await own.kill();
+		for (const server of [one, other]) {
+			assert.equal((await statuses(server, REQUESTS + 1)).at(-1), 429);
+		}
+		await own.restart();
+		// What each has left of its own is nothing, so what passes is Redis'.
+		for (const [server, remaining] of [
+			[one, "4"],
+			[other, "3"],
+		] as const) {
+			await until("an answer", async () => {
+				const { status, headers } = await server.ask();
+				if (status !== 200) return false;
+				assert.equal(headers.get("ratelimit-remaining"), remaining);
+				return true;
+			});
+		}
+	});
+});

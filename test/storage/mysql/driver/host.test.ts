@@ -1,0 +1,410 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "../../../../src/storage/mysql/driver/connection.ts";
+import { limitOf } from "../../../../src/storage/mysql/driver/deadline.ts";
+import {
+	MysqlFailure,
+	UnknownOutcome,
+} from "../../../../src/storage/mysql/driver/failure.ts";
+import {
+	Host,
+	type HostLimits,
+} from "../../../../src/storage/mysql/driver/host.ts";
+import { parseHostUrl } from "../../../../src/topology/hostUrl.ts";
+import { BrokenLink } from "../../../helpers/brokenLink.ts";
+import { ask } from "../../../helpers/mysqlStorage.ts";
+import { startMysql } from "../../../services/mysql.ts";
+
+const server = await startMysql();
+after(() => server.stop());
+await ask(
+	server,
+	"CREATE DATABASE t",
+	"CREATE TABLE t.rows (id INT PRIMARY KEY, n INT NOT NULL)",
+	"INSERT INTO t.rows VALUES (1, 0), (2, 0)",
+);
+
+const LIMITS: HostLimits = {
+	connections: 2,
+	maxWaiting: 3,
+	connectMs: 1_000,
+	readMs: 1_000,
+};
+
+function open({
+	port = server.port,
+	limits = {},
+	readOnly = false,
+}: {
+	readonly port?: number;
+	readonly limits?: Partial<HostLimits>;
+	readonly readOnly?: boolean;
+} = {}): Host {
+	const url = parseHostUrl(server.url);
+	assert.ok(url?.scheme === "mysql");
+	const address = { ...url, port, name: `127.0.0.1:${port}`, ssl: null };
+	return new Host(address, { ...LIMITS, ...limits }, readOnly);
+}
+
+const ONE = sql("one", "SELECT 1");
+const SLEEP = sql("sleep", "SELECT SLEEP(30)");
+const ADD = sql("add", "UPDATE t.rows SET n = n + 1 WHERE id = 1");
+
+function sql(name: string, text: string): Sql {
+	return { name, text, values: [] };
+}
+
+function asked(ms = 5_000, signal?: AbortSignal) {
+	return { shard: 0, limit: limitOf(ms, signal) };
+}
+
+/** What the server is at work on, but for the question itself. */
+async function running(): Promise<readonly unknown[]> {
+	const rows = await ask(server, "SHOW FULL PROCESSLIST");
+	return rows
+		.map(({ Info }) => Info)
+		.filter((info) => info !== null && !/PROCESSLIST/.test(info));
+}
+
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+	const until = performance.now() + 5_000;
+	while (!(await check())) {
+		assert.ok(performance.now() < until, "expected it within 5 s");
+		await sleep(20);
+	}
+}
+
+async function kindOf(promise: Promise<unknown>): Promise<string> {
+	try {
+		await promise;
+		return "none";
+	} catch (thrown) {
+		if (thrown instanceof MysqlFailure) return thrown.kind;
+		throw thrown;
+	}
+}
+
+describe("a statement's time", () => {
+	test("a statement that takes too long is given up in time, and stopped on the server", async () => {
+		await using host = open({ limits: { readMs: 60_000 } });
+		const began = performance.now();
+		assert.equal(await kindOf(host.rows(SLEEP, asked(300))), "late");
+		const took = performance.now() - began;
+		assert.ok(took > 290 && took < 900, `it took ${took} ms`);
+		await eventually(async () => (await running()).length === 0);
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+
+	test("one that nobody waits for any more rejects with the signal's reason, and is stopped on the server", async () => {
+		await using host = open({ limits: { readMs: 60_000 } });
+		const aborter = new AbortController();
+		const reason = new Error("the client went away");
+		const sleeping = host.rows(SLEEP, asked(60_000, aborter.signal));
+		await eventually(async () => (await running()).length === 1);
+		aborter.abort(reason);
+		await assert.rejects(sleeping, reason);
+		await eventually(async () => (await running()).length === 0);
+	});
+
+	test("a write that waits too long for a lock is stopped, and its lock is not left behind", async () => {
+		await using host = open();
+		await host.transaction(asked(), async (statements) => {
+			await statements.run(ADD);
+			assert.equal(
+				await kindOf(
+					host.transaction(asked(300), async (other) => {
+						await other.run(ADD);
+						return { value: null, commit: true };
+					}),
+				),
+				"late",
+			);
+			return { value: null, commit: false };
+		});
+		await eventually(async () => (await running()).length === 0);
+		const [row] = await ask(server, "SELECT n FROM t.rows WHERE id = 1");
+		assert.equal(row?.n, 0);
+	});
+
+	test("on a server that stands still the deadline holds, and nothing is left at work when it goes on", async () => {
+		await using host = open({ limits: { readMs: 500 } });
+		await host.rows(ONE, asked());
+		const sleeping = host.rows(SLEEP, asked(400));
+		sleeping.catch(() => {});
+		await eventually(async () => (await running()).length === 1);
+		server.pause();
+		try {
+			const began = performance.now();
+			assert.equal(await kindOf(sleeping), "late");
+			// Neither on a connection it has, nor on a new one.
+			assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "late");
+			assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "late");
+			const took = performance.now() - began;
+			assert.ok(took < 2_000, `it took ${took} ms`);
+		} finally {
+			server.resume();
+		}
+		await eventually(async () => (await running()).length === 0);
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+});
+
+describe("the pool", () => {
+	test("who finds all connections in use waits for one, no longer than their time, and only so many at once", async () => {
+		await using host = open();
+		const sleeps = sql("sleep", "SELECT SLEEP(0.4)");
+		const began = performance.now();
+		const using = [host.rows(sleeps, asked()), host.rows(sleeps, asked())];
+		const waiting = [
+			kindOf(host.rows(ONE, asked())),
+			kindOf(host.rows(ONE, asked(100))),
+			kindOf(host.rows(ONE, asked())),
+		];
+		assert.equal(await kindOf(host.rows(ONE, asked())), "busy");
+		assert.ok(performance.now() - began < 100, "refused at once");
+		assert.equal(await waiting[1], "busy");
+		assert.ok(performance.now() - began < 300, "given up in time");
+		await Promise.all(using);
+		assert.deepEqual(await Promise.all(waiting), ["none", "busy", "none"]);
+		const [row] = await ask(
+			server,
+			"SELECT COUNT(*) AS n FROM information_schema.processlist WHERE command = 'Sleep'",
+		);
+		assert.equal(row?.n, 2);
+	});
+
+	test("who gives up while waiting takes no connection with them", async () => {
+		await using host = open({ limits: { connections: 1 } });
+		for (let n = 0; n < 20; n += 1) {
+			const aborter = new AbortController();
+			const first = host.rows(ONE, asked());
+			const second = host.rows(ONE, asked(5_000, aborter.signal));
+			second.catch(() => {});
+			if (n % 2 === 0) await first;
+			aborter.abort(new Error("gone"));
+			await Promise.allSettled([first, second]);
+		}
+		assert.deepEqual(await host.rows(ONE, asked(500)), [["1"]]);
+	});
+
+	test("a host nobody listens at is told at once, by all who wait", async () => {
+		await using host = open({ port: 1, limits: { maxWaiting: 100 } });
+		const began = performance.now();
+		const kinds = await Promise.all(
+			Array.from({ length: 50 }, () => kindOf(host.rows(ONE, asked()))),
+		);
+		assert.deepEqual(new Set(kinds), new Set(["lost"]));
+		assert.ok(performance.now() - began < 1_000);
+	});
+
+	test("a host that was closed says so", async () => {
+		const host = open();
+		await host.rows(ONE, asked());
+		await host[Symbol.asyncDispose]();
+		await assert.rejects(host.rows(ONE, asked()), {
+			name: "TypeError",
+			message: `expected ${host.name} to be in use but got: a call after it was closed`,
+		});
+	});
+});
+
+describe("a connection that died while it was idle", () => {
+	test("is not noticed by a read: it is done again on a new one, once", async () => {
+		await using proxy = await BrokenLink.before(server.port);
+		await using host = open({ port: proxy.port });
+		await host.rows(ONE, asked());
+		proxy.forget();
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+		assert.equal(proxy.connections, 2);
+	});
+
+	test("is not noticed by a transaction, which is done once", async () => {
+		await using proxy = await BrokenLink.before(server.port);
+		await using host = open({ port: proxy.port });
+		const add = () =>
+			host.transaction(asked(), async (statements) => {
+				await statements.run(ADD);
+				return { value: null, commit: true };
+			});
+		await ask(server, "UPDATE t.rows SET n = 0");
+		await add();
+		proxy.forget();
+		await add();
+		const [row] = await ask(server, "SELECT n FROM t.rows WHERE id = 1");
+		assert.equal(row?.n, 2);
+	});
+
+	test("and was seen to die is not used at all", async () => {
+		await using proxy = await BrokenLink.before(server.port);
+		await using host = open({ port: proxy.port });
+		await host.rows(ONE, asked());
+		const [row] = await ask(
+			server,
+			"SELECT MAX(id) AS id FROM information_schema.processlist WHERE command = 'Sleep'",
+		);
+		await ask(server, `KILL ${row?.id}`);
+		await sleep(50);
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+		assert.equal(proxy.connections, 2);
+	});
+});
+
+describe("transactions", () => {
+	test("an answer to COMMIT that does not come leaves the outcome unknown, and it is not done again", async () => {
+		await using proxy = await BrokenLink.before(server.port);
+		await using host = open({ port: proxy.port });
+		await ask(server, "UPDATE t.rows SET n = 0");
+		proxy.silentAfter = "COMMIT";
+		let bodies = 0;
+		await assert.rejects(
+			host.transaction(asked(), async (statements) => {
+				bodies += 1;
+				await statements.run(ADD);
+				return {
+					value: null,
+					commit: true,
+					commitBy: performance.now() + 300,
+				};
+			}),
+			UnknownOutcome,
+		);
+		assert.equal(bodies, 1);
+		const [row] = await ask(server, "SELECT n FROM t.rows WHERE id = 1");
+		assert.equal(row?.n, 1);
+	});
+
+	test("a body that throws leaves nothing behind, and its connection is good", async () => {
+		await using host = open({ limits: { connections: 1 } });
+		await ask(server, "UPDATE t.rows SET n = 0");
+		await assert.rejects(
+			host.transaction(asked(), async (statements) => {
+				await statements.run(ADD);
+				throw new RangeError("no");
+			}),
+			RangeError,
+		);
+		const [n] = await host.transaction(asked(), async (statements) => ({
+			value: await statements.rows(sql("n", "SELECT n FROM t.rows")),
+			commit: true,
+		}));
+		assert.deepEqual(n, [0]);
+	});
+
+	test("of two that wait for each other one is run again, and both are done", async () => {
+		await using host = open();
+		await ask(server, "UPDATE t.rows SET n = 0");
+		let bodies = 0;
+		const { promise: both, resolve: meet } = Promise.withResolvers<void>();
+		const add = (ids: readonly number[]) =>
+			host.transaction(asked(), async (statements) => {
+				bodies += 1;
+				for (const id of ids) {
+					await statements.run({
+						name: "add",
+						text: "UPDATE t.rows SET n = n + 1 WHERE id = ?",
+						values: [id],
+					});
+					if (bodies === 2) meet();
+					await both;
+				}
+				return { value: null, commit: true };
+			});
+		await Promise.all([add([1, 2]), add([2, 1])]);
+		assert.equal(bodies, 3);
+		const rows = await ask(server, "SELECT n FROM t.rows ORDER BY id");
+		assert.deepEqual(
+			rows.map(({ n }) => n),
+			[2, 2],
+		);
+	});
+
+	test("a row that breaks a rule of its table is refused, and no statement is cut short or rounded", async () => {
+		await using host = open();
+		const insert = (id: string) =>
+			host.run(sql("insert", `INSERT INTO t.rows VALUES (${id}, 0)`), asked());
+		assert.equal(await kindOf(insert("1")), "refused");
+		assert.equal(await kindOf(insert("99999999999")), "refused");
+		assert.equal(await kindOf(insert("'x'")), "refused");
+	});
+});
+
+describe("what a server has to be", () => {
+	test("one with settings that lose or mix up rows is refused, with every reason", async () => {
+		await ask(
+			server,
+			"SET GLOBAL auto_increment_increment = 2, GLOBAL innodb_flush_log_at_trx_commit = 0",
+		);
+		try {
+			await using host = open();
+			await assert.rejects(host.rows(ONE, asked()), {
+				name: "MysqlFailure",
+				kind: "unfit",
+				message:
+					"expected auto_increment_increment to be 1 but got: 2; expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0",
+			});
+		} finally {
+			await ask(
+				server,
+				"SET GLOBAL auto_increment_increment = 1, GLOBAL innodb_flush_log_at_trx_commit = 2",
+			);
+		}
+	});
+
+	test("what a session can set is set, whatever the server's own is", async () => {
+		await ask(
+			server,
+			"SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES', GLOBAL time_zone = '+09:00', GLOBAL innodb_lock_wait_timeout = 50",
+		);
+		try {
+			await using host = open();
+			const settings = sql(
+				"settings",
+				`SELECT @@transaction_isolation, @@time_zone, @@innodb_lock_wait_timeout,
+					@@sql_mode LIKE '%BACKSLASH%', @@sql_mode LIKE '%STRICT_ALL%', @@autocommit`,
+			);
+			const expected = ["READ-COMMITTED", "+00:00", "2", "0", "1"];
+			assert.deepEqual(
+				(await host.rows(settings, asked())).map((row) => row.map(String)),
+				[[...expected, "1"]],
+			);
+			const seen = await host.transaction(asked(), async (statements) => ({
+				value: await statements.rows(settings),
+				commit: true,
+			}));
+			assert.deepEqual(
+				seen.map((row) => row.map(String)),
+				[[...expected, "0"]],
+			);
+		} finally {
+			await ask(
+				server,
+				"SET GLOBAL sql_mode = DEFAULT, GLOBAL time_zone = DEFAULT, GLOBAL innodb_lock_wait_timeout = DEFAULT",
+			);
+		}
+	});
+
+	test("a wrong password is told without it, and so is the user's name to nobody but the log", async () => {
+		const url = parseHostUrl(server.url);
+		assert.ok(url?.scheme === "mysql");
+		await using host = new Host(
+			{ ...url, password: "wrong-secret", ssl: null },
+			LIMITS,
+			false,
+		);
+		await assert.rejects(host.rows(ONE, asked()), (thrown: unknown) => {
+			assert.ok(thrown instanceof MysqlFailure);
+			assert.doesNotMatch(
+				JSON.stringify(thrown) + thrown.stack,
+				/wrong-secret/,
+			);
+			return true;
+		});
+	});
+
+	test("one opened for reading refuses to write on the server's side too", async () => {
+		await using host = open({ readOnly: true });
+		assert.equal(await kindOf(host.run(ADD, asked())), "readOnly");
+		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+});

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { checkSettings } from "../../../../src/storage/mysql/driver/session.ts";
+
+function check(version: string): string {
+	try {
+		return checkSettings("db1:3306", { version, increment: "1", flush: "1" });
+	} catch (thrown) {
+		assert.ok(thrown instanceof Error);
+		return thrown.message;
+	}
+}
+
+describe("a server's version", () => {
+	test("is good from MySQL 8.0 and MariaDB 10.11 on", () => {
+		assert.deepEqual(
+			[
+				"8.0.11",
+				"8.4.2-log",
+				"9.7.4-2",
+				"10.0.1",
+				"10.11.18-MariaDB-0+deb12u1",
+				"11.8.2-MariaDB-1",
+				"12.0.0-MariaDB",
+			].map(check),
+			["MySQL", "MySQL", "MySQL", "MySQL", "MariaDB", "MariaDB", "MariaDB"],
+		);
+	});
+
+	test("is refused with a sentence before that", () => {
+		assert.deepEqual(
+			["5.7.44", "10.6.20-MariaDB", "5.5.68-MariaDB", ""].map(check),
+			[
+				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MySQL 5.7.44",
+				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MariaDB 10.6.20-MariaDB",
+				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MariaDB 5.5.68-MariaDB",
+				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MySQL ",
+			],
+		);
+	});
+});

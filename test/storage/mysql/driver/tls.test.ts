@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { limitOf } from "../../../../src/storage/mysql/driver/deadline.ts";
+import { shardsOn } from "../../../../src/storage/mysql/shards.ts";
+import { ask } from "../../../helpers/mysqlStorage.ts";
+import { startMysql } from "../../../services/mysql.ts";
+
+/** It makes certificates for itself when it first starts, signed by one that nobody else knows. */
+const server = await startMysql();
+after(() => server.stop());
+const [row] = await ask(server, "SELECT @@datadir AS folder");
+const ca = join(String(row?.folder), "ca.pem");
+
+const LIMITS = {
+	connections: 1,
+	maxWaiting: 1,
+	connectMs: 5_000,
+	readMs: 5_000,
+};
+
+/** The cipher of a connection by this URL; empty where it has none. */
+async function cipherBy(options: string): Promise<string> {
+	const range = { range: [0, 0] as const, primary: `${server.url}${options}` };
+	const { hosts } = shardsOn(
+		{ version: 1, shards: [{ ...range, open: true }], lookups: [] },
+		LIMITS,
+		true,
+	);
+	const [host] = hosts;
+	assert.ok(host);
+	await using _host = host;
+	const rows = await host.rows(
+		{ name: "cipher", text: "SHOW STATUS LIKE 'Ssl_cipher'", values: [] },
+		{ shard: 0, limit: limitOf(10_000) },
+	);
+	return String(rows[0]?.[1]);
+}
+
+describe("a connection to MySQL", () => {
+	test("is encrypted where its URL says so", async () => {
+		assert.equal(await cipherBy(""), "");
+		assert.equal(await cipherBy("?ssl-mode=DISABLED"), "");
+		assert.match(await cipherBy("?ssl-mode=REQUIRED"), /^TLS_/);
+	});
+
+	test("is made where its certificate is signed by whom we trust, and to nobody else", async () => {
+		const trusted = `?ssl-mode=VERIFY_CA&ssl-ca=${encodeURIComponent(ca)}`;
+		assert.match(await cipherBy(trusted), /^TLS_/);
+		await assert.rejects(cipherBy("?ssl-mode=VERIFY_CA"), /self-signed/);
+	});
+
+	test("is refused to a server whose certificate is another's", async () => {
+		await assert.rejects(
+			cipherBy(`?ssl-mode=VERIFY_IDENTITY&ssl-ca=${encodeURIComponent(ca)}`),
+			/does not match certificate's altnames|is not in the cert's list/,
+		);
+	});
+
+	test("needs the file of certificates that it names", async () => {
+		await assert.rejects(
+			cipherBy("?ssl-mode=VERIFY_CA&ssl-ca=/nowhere/ca.pem"),
+			/expected the ssl-ca of .* to be a file with certificates but got: ENOENT/,
+		);
+	});
+});

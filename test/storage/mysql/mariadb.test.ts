@@ -1,0 +1,14 @@
+import { after } from "node:test";
+import { mysqlForSuite } from "../../helpers/mysqlStorage.ts";
+import { startMariadb } from "../../services/mariadb.ts";
+import { mysqlFaultsSuite } from "../../suites/mysqlFaults.ts";
+import { mysqlStatementsSuite } from "../../suites/mysqlStatements.ts";
+import { storageSuite } from "../../suites/storage.ts";
+
+const server = await startMariadb();
+after(() => server.stop());
+const open = await mysqlForSuite(server);
+
+storageSuite("MariaDB", open);
+mysqlStatementsSuite("MariaDB", server, open);
+mysqlFaultsSuite("MariaDB", server, open);

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { CorkboardError } from "../../../src/errors.ts";
+import { ask, mysqlForSuite, openMysql } from "../../helpers/mysqlStorage.ts";
+import { pin } from "../../helpers/storageModel.ts";
+import { create } from "../../helpers/storing.ts";
+import { startMysql } from "../../services/mysql.ts";
+import { mysqlFaultsSuite } from "../../suites/mysqlFaults.ts";
+import { mysqlStatementsSuite } from "../../suites/mysqlStatements.ts";
+import { storageSuite } from "../../suites/storage.ts";
+
+const server = await startMysql();
+after(() => server.stop());
+const open = await mysqlForSuite(server);
+
+storageSuite("MySQL", open);
+mysqlStatementsSuite("MySQL", server, open);
+mysqlFaultsSuite("MySQL", server, open);
+
+test("a server that was made read-only refuses writes as UNAVAILABLE and still reads; it is written to again as soon as it may be", async () => {
+	await using opened = await open();
+	const { storage } = opened;
+	await create(storage, 0, "Pin", {});
+	await ask(server, "SET GLOBAL super_read_only = ON");
+	try {
+		await assert.rejects(create(storage, 0, "Pin", {}), {
+			code: "UNAVAILABLE",
+			message: "Shard 0 does not answer at the moment.",
+		});
+		await assert.rejects(
+			storage.settle([{ shard: 1, local: 1 }]),
+			({ details }: CorkboardError) => details.kind === "readOnly",
+		);
+		assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+	} finally {
+		await ask(
+			server,
+			"SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF",
+		);
+	}
+	assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
+});
+
+test("a server we cannot rely on stops init with a sentence that names it", async () => {
+	await using storage = await openMysql(server.url);
+	await ask(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+	try {
+		await assert.rejects(storage.init(), {
+			code: "BAD_CONFIG",
+			message: `${server.address}: expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0`,
+		});
+	} finally {
+		await ask(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+	}
+});
+
+test("a host that does not answer stops init with its name and without its password", async () => {
+	await using storage = await openMysql("mysql://me:secret@127.0.0.1:1");
+	await assert.rejects(storage.init(), {
+		code: "UNAVAILABLE",
+		message:
+			"expected 127.0.0.1:1 to make what is missing but got: connect ECONNREFUSED 127.0.0.1:1",
+	});
+});
+
+test("a topology on anything but mysql: is refused", async () => {
+	for (const primary of ["sqlite:data", "redis://me:secret@a"]) {
+		await assert.rejects(openMysql(primary), (thrown: CorkboardError) => {
+			assert.equal(thrown.code, "BAD_TOPOLOGY");
+			assert.match(
+				thrown.message,
+				/^expected a primary like mysql:\/\/USER:PASSWORD@HOST:PORT but got: /,
+			);
+			assert.doesNotMatch(thrown.message, /secret/);
+			return true;
+		});
+	}
+});

@@ -1,0 +1,484 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Id } from "../../src/id/ids.ts";
+import {
+	createSwitchingStorage,
+	type SwitchingLimits,
+	type SwitchingStorage,
+} from "../../src/storage/reloadableStorage.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
+import type { LookupChange, Storage } from "../../src/storage/storage.ts";
+import type { Topology } from "../../src/topology/types.ts";
+import { sqliteForSuite } from "../helpers/sqliteStorage.ts";
+import { MODEL, pin, topologyOn, user } from "../helpers/storageModel.ts";
+import { collect, create, good } from "../helpers/storing.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+import { keptTrace } from "../helpers/writeTrace.ts";
+import { storageSuite } from "../suites/storage.ts";
+
+const suite = await sqliteForSuite();
+
+storageSuite("a version of SQLite", async (options) => {
+	const opened = await suite(options);
+	const storage = await createSwitchingStorage(
+		async () => opened.storage,
+		topologyOn("sqlite:there"),
+	);
+	return {
+		storage,
+		async [Symbol.asyncDispose]() {
+			await storage[Symbol.asyncDispose]();
+			await opened[Symbol.asyncDispose]();
+		},
+	};
+});
+
+const READ_ONLY = new CorkboardError("UNAVAILABLE", "no writes", {
+	details: { kind: "readOnly" },
+});
+
+/** What stands before one version's storage. */
+interface Between {
+	isClosed: boolean;
+	/** Every write is refused with it, every change of a lookup "refused". */
+	fault: Error | null;
+	/** Calls that have begun wait for it. */
+	hold: Promise<unknown> | null;
+	/** Writes that were tried. */
+	writes: number;
+}
+
+interface Opened extends AsyncDisposable {
+	readonly storage: SwitchingStorage;
+	/** By version, the first being 1. */
+	readonly versions: readonly Between[];
+	readonly topology: (version: number, change?: object) => Topology;
+	/** Given to each version from now on. */
+	begin: { fault: Error | null; opens: boolean };
+}
+
+/** Versions of one folder, so that what was written on one is there on the next. */
+async function open(limits?: Partial<SwitchingLimits>): Promise<Opened> {
+	const folder = temporaryFolder();
+	const versions: Between[] = [];
+	const begin: Opened["begin"] = { fault: null, opens: true };
+	const topology = (version: number, change: object = {}): Topology => ({
+		...topologyOn(`sqlite:${folder.path}`),
+		version,
+		...change,
+	});
+	const storage = await createSwitchingStorage(
+		async (topology) => {
+			if (!begin.opens) throw new Error("it does not open");
+			const between: Between = {
+				isClosed: false,
+				fault: begin.fault,
+				hold: null,
+				writes: 0,
+			};
+			versions.push(between);
+			const sqlite = await openSqliteStorage({ model: MODEL, topology });
+			return standingBefore(sqlite, between);
+		},
+		topology(1),
+		limits,
+	);
+	await storage.init();
+	return {
+		storage,
+		versions,
+		topology,
+		begin,
+		async [Symbol.asyncDispose]() {
+			await storage[Symbol.asyncDispose]();
+			folder[Symbol.dispose]();
+		},
+	};
+}
+
+function standingBefore(storage: Storage, between: Between): Storage {
+	const own: Partial<Storage> = {
+		async objects(ids) {
+			await between.hold;
+			assert.equal(between.isClosed, false, "closed under a call");
+			return storage.objects(ids);
+		},
+		async transact(transaction) {
+			between.writes += 1;
+			await between.hold;
+			if (between.fault) throw between.fault;
+			return storage.transact(transaction);
+		},
+		async settle(debts) {
+			between.writes += 1;
+			if (between.fault) throw between.fault;
+			return storage.settle(debts);
+		},
+		async setLookups(changes) {
+			between.writes += 1;
+			const { fault } = between;
+			const taken = (change: LookupChange) =>
+				fault === null || change.key !== "refused";
+			const rows = [...(await storage.setLookups(changes.filter(taken)))];
+			return changes.map((change) =>
+				taken(change)
+					? (rows.shift() ?? null)
+					: (between.fault as CorkboardError),
+			);
+		},
+		async [Symbol.asyncDispose]() {
+			between.isClosed = true;
+			await storage[Symbol.asyncDispose]();
+		},
+	};
+	return new Proxy(storage, {
+		get(target, name) {
+			const found = Reflect.get(name in own ? own : target, name, target);
+			return typeof found === "function" ? found.bind(target) : found;
+		},
+	});
+}
+
+async function write(storage: Storage, n = 1): Promise<Id> {
+	const [id] = await create(storage, 0, "Pin", { n });
+	return id as Id;
+}
+
+describe("going over to a newer topology", () => {
+	test("fails no request of a steady load", async () => {
+		await using opened = await open();
+		const { storage, versions, topology } = opened;
+		let isOver = false;
+		let reads = 0;
+		const written: Id[] = [];
+		const load = Array.from({ length: 8 }, async () => {
+			while (!isOver) {
+				written.push(await write(storage, written.length));
+				const ids = written.slice(-20);
+				const answers = await storage.objects(ids);
+				assert.equal(
+					answers.filter((answer) => good(answer)).length,
+					ids.length,
+				);
+				reads += 1;
+				await sleep(Math.random() * 2);
+			}
+		});
+		for (let version = 2; version <= 6; version++) {
+			await sleep(40);
+			await storage.adopt(topology(version));
+			assert.equal(storage.topology.version, version);
+		}
+		await sleep(40);
+		isOver = true;
+		await Promise.all(load);
+		assert.ok(reads > 50, `only ${reads} reads`);
+		await until("all but the last version closed", () =>
+			versions.slice(0, -1).every(({ isClosed }) => isClosed),
+		);
+		assert.deepEqual(
+			versions.map(({ isClosed }) => isClosed),
+			[true, true, true, true, true, false],
+		);
+		assert.ok(
+			versions.every(({ writes }) => writes > 0),
+			"expected writes on every version",
+		);
+		const stored = await collect(storage.walkObjects(0, "Pin"));
+		assert.deepEqual(
+			stored.map(({ id }) => id),
+			written.toSorted((a, b) => Number(BigInt(a) - BigInt(b))),
+		);
+	});
+
+	test("leaves a call on the version it began with, which is closed after it", async () => {
+		await using opened = await open();
+		const { storage, versions, topology } = opened;
+		const id = await write(storage, 7);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const [first] = versions;
+		assert.ok(first);
+		first.hold = promise;
+		const reading = storage.objects([id]);
+		await storage.adopt(topology(2));
+		assert.deepEqual(await storage.objects([id]), ['{"n":7}']);
+		assert.equal(first.isClosed, false);
+		resolve();
+		assert.deepEqual(await reading, ['{"n":7}']);
+		await until("the first version closed", () => first.isClosed);
+	});
+
+	test("cuts off a call that does not end in time", async () => {
+		await using opened = await open({ drainMs: 50 });
+		const { storage, versions, topology } = opened;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const [first] = versions;
+		assert.ok(first);
+		first.hold = promise;
+		const reading = storage.objects([pin(1)]);
+		await storage.adopt(topology(2));
+		assert.equal(first.isClosed, false);
+		await until("the first version closed", () => first.isClosed);
+		resolve();
+		await assert.rejects(reading, /closed under a call/);
+	});
+
+	test("leaves a walk on the version it began with", async () => {
+		await using opened = await open();
+		const { storage, versions, topology } = opened;
+		const data = Array.from({ length: 2_500 }, (_, n) => ({ n }));
+		const ids = await create(storage, 0, "Pin", ...data);
+		const met: Id[] = [];
+		for await (const batch of storage.walkObjects(0, "Pin")) {
+			if (met.length === 0) await storage.adopt(topology(2));
+			assert.equal(versions[0]?.isClosed, false);
+			met.push(...batch.map(({ id }) => id));
+		}
+		assert.deepEqual(met, ids);
+		await until(
+			"the first version closed",
+			() => versions[0]?.isClosed === true,
+		);
+	});
+
+	test("shows the shards of the newer one", async () => {
+		await using opened = await open();
+		const { storage, topology } = opened;
+		assert.deepEqual(storage.openShards, [0, 1]);
+		const [first, second] = topology(2).shards;
+		assert.ok(first && second);
+		await storage.adopt(
+			topology(2, { shards: [first, { ...second, open: true }] }),
+		);
+		assert.deepEqual(storage.openShards, [0, 1, 2, 3]);
+		assert.equal(storage.modShards, 4);
+		assert.deepEqual(storage.shards, [0, 1, 2, 3]);
+		assert.equal(storage.hostOf(2), "db00002.sqlite");
+	});
+
+	test("is refused where it may not follow, and nothing changes", async () => {
+		await using opened = await open();
+		const { storage, versions, topology } = opened;
+		await storage.adopt(topology(3));
+		await assert.rejects(storage.adopt(topology(2)), { code: "BAD_TOPOLOGY" });
+		const [first] = topology(4).shards;
+		await assert.rejects(storage.adopt(topology(4, { shards: [first] })), {
+			code: "BAD_TOPOLOGY",
+			message: /none of 2 to 3/,
+		});
+		assert.equal(storage.topology.version, 3);
+		assert.equal(versions.length, 2);
+	});
+
+	test("is given up where the newer one does not open, and can be tried again", async () => {
+		await using opened = await open();
+		const { storage, topology, begin } = opened;
+		begin.opens = false;
+		await assert.rejects(storage.adopt(topology(2)), /does not open/);
+		assert.equal(storage.topology.version, 1);
+		await write(storage);
+		begin.opens = true;
+		await storage.adopt(topology(2));
+		assert.equal(storage.topology.version, 2);
+	});
+
+	test("is nothing where it is in use already", async () => {
+		await using opened = await open();
+		await opened.storage.adopt(opened.topology(1));
+		assert.equal(opened.versions.length, 1);
+	});
+
+	test("is refused after the end, which closes every version", async () => {
+		const opened = await open();
+		const { storage, versions, topology } = opened;
+		await storage.adopt(topology(2));
+		await opened[Symbol.asyncDispose]();
+		assert.deepEqual(
+			versions.map(({ isClosed }) => isClosed),
+			[true, true],
+		);
+		await assert.rejects(storage.adopt(topology(3)), TypeError);
+		assert.equal(versions.length, 2);
+	});
+});
+
+describe("a write that a host refuses as read-only", () => {
+	test("waits for a newer version and is done there, once", async () => {
+		await using opened = await open({ againMs: 60_000 });
+		const { storage, versions, topology } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const trace = keptTrace();
+		const writing = storage.transact(
+			{
+				shard: 0,
+				creates: [{ type: "Pin", data: { n: 1 } }],
+				decide: ({ created }) => ({ result: created }),
+			},
+			trace,
+		);
+		await until("the write refused", () => first.writes === 1);
+		await storage.adopt(topology(2));
+		const { result } = await writing;
+		assert.deepEqual(await storage.objects(result), ['{"n":1}']);
+		assert.deepEqual(trace.kept, ["readOnly"]);
+		assert.deepEqual(
+			versions.map(({ writes }) => writes),
+			[1, 1],
+		);
+		assert.equal((await collect(storage.walkObjects(0, "Pin"))).length, 1);
+	});
+
+	test("is tried again while the newer version's host takes none yet", async () => {
+		await using opened = await open({ againMs: 20 });
+		const { storage, versions, topology, begin } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		begin.fault = READ_ONLY;
+		const writing = write(storage);
+		await storage.adopt(topology(2));
+		const second = versions[1];
+		assert.ok(second);
+		await until("two refusals", () => second.writes >= 2);
+		second.fault = null;
+		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
+	});
+
+	test("is tried again on the same version, whose host may take writes again", async () => {
+		await using opened = await open({ againMs: 20 });
+		const { storage, versions } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const writing = write(storage);
+		await until("two refusals", () => first.writes >= 2);
+		first.fault = null;
+		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
+	});
+
+	test("fails as it was refused when it has waited long enough", async () => {
+		await using opened = await open({ waitMs: 150, againMs: 40 });
+		const { storage, versions } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const began = performance.now();
+		await assert.rejects(write(storage), (thrown) => thrown === READ_ONLY);
+		const ms = performance.now() - began;
+		assert.ok(ms >= 140 && ms < 5_000, `after ${ms} ms`);
+		assert.ok(first.writes >= 2);
+	});
+
+	test("fails at once where too many wait already", async () => {
+		await using opened = await open({ maxWaiting: 2, againMs: 60_000 });
+		const { storage, versions, topology } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const waiting = [write(storage), write(storage)];
+		await assert.rejects(write(storage), (thrown) => thrown === READ_ONLY);
+		await storage.adopt(topology(2));
+		assert.equal((await Promise.all(waiting)).length, 2);
+	});
+
+	test("keeps no read waiting", async () => {
+		await using opened = await open({ againMs: 60_000 });
+		const { storage, versions, topology } = opened;
+		const id = await write(storage);
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const writing = write(storage);
+		assert.deepEqual(await storage.objects([id]), ['{"n":1}']);
+		await storage.adopt(topology(2));
+		await writing;
+	});
+
+	test("is no other failure: those are nobody's to repeat", async () => {
+		await using opened = await open();
+		const { storage, versions } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		const lost = new CorkboardError("UNAVAILABLE", "no answer", {
+			details: { kind: "lost" },
+		});
+		first.fault = lost;
+		await assert.rejects(write(storage), (thrown) => thrown === lost);
+		assert.equal(first.writes, 1);
+	});
+
+	test("ends with the storage", async () => {
+		const opened = await open({ againMs: 60_000 });
+		const { storage, versions } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const writing = write(storage);
+		writing.catch(() => {});
+		await until("the write refused", () => first.writes === 1);
+		await opened[Symbol.asyncDispose]();
+		await assert.rejects(writing, (thrown) => thrown === READ_ONLY);
+	});
+
+	test("may be what was paid: it is settled on the newer version", async () => {
+		await using opened = await open({ againMs: 60_000 });
+		const { storage, versions, topology } = opened;
+		const { debt } = await storage.transact({
+			shard: 0,
+			decide: () => ({ result: null, debt: { owes: 1 } }),
+		});
+		assert.ok(debt);
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const settling = storage.settle([debt]);
+		await storage.adopt(topology(2));
+		await settling;
+		assert.deepEqual(await storage.owed(0, 10), []);
+	});
+
+	test("may be some changes of lookups, which wait without the others", async () => {
+		await using opened = await open({ againMs: 60_000 });
+		const { storage, versions, topology } = opened;
+		const [first] = versions;
+		assert.ok(first);
+		first.fault = READ_ONLY;
+		const name = "username";
+		const claim = (key: string, nonce: string) => ({ id: user(1), nonce, key });
+		const change = (key: string, expect: string | null, next: string) => ({
+			name,
+			key,
+			expect: expect === null ? null : claim(key, expect),
+			next: claim(key, next),
+		});
+		const changing = storage.setLookups([
+			change("refused", null, "a"),
+			change("taken", null, "b"),
+			change("refused", "a", "c"),
+		]);
+		const read = async () =>
+			(
+				await storage.lookups([
+					{ name, key: "refused" },
+					{ name, key: "taken" },
+				])
+			).map((row) => good(row)?.nonce);
+		await until("the other changed", async () => (await read())[1] === "b");
+		assert.deepEqual(await read(), [undefined, "b"]);
+		await storage.adopt(topology(2));
+		assert.deepEqual(
+			(await changing).map((row) => good(row)?.nonce),
+			["a", "b", "c"],
+		);
+		assert.deepEqual(await read(), ["c", "b"]);
+		assert.deepEqual(
+			versions.map(({ writes }) => writes),
+			[1, 1],
+		);
+	});
+});

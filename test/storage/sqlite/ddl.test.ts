@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+	modShardTables,
+	shardTables,
+} from "../../../src/storage/sqlite/ddl.ts";
+import { MODEL } from "../../helpers/storageModel.ts";
+
+test("a shard has a table for each type and mapping of the model, one for all lists, and the outbox", () => {
+	assert.deepEqual(
+		shardTables(MODEL).map(({ name }) => name),
+		[
+			"create pins",
+			"create boards",
+			"create users",
+			"create comments",
+			"create board_has_pins",
+			"create user_likes_pins",
+			"create pin_liked_by_users",
+			"create pin_has_comments",
+			"create lists",
+			"create outbox",
+		],
+	);
+});
+
+test("the tables are as spelled out here", () => {
+	const text = (name: string) =>
+		[...shardTables(MODEL), ...modShardTables()]
+			.find((table) => table.name === name)
+			?.text.replace(/\s+/g, " ");
+	assert.equal(
+		text("create pins"),
+		'CREATE TABLE IF NOT EXISTS "pins" ( local_id INTEGER PRIMARY KEY AUTOINCREMENT, data TEXT NOT NULL, ts INTEGER NOT NULL ) STRICT',
+	);
+	assert.equal(
+		text("create user_likes_pins"),
+		'CREATE TABLE IF NOT EXISTS "user_likes_pins" ( from_id INTEGER NOT NULL, to_id INTEGER NOT NULL, sequence INTEGER NOT NULL, state INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (from_id, state, sequence, to_id), UNIQUE (from_id, to_id) ) STRICT, WITHOUT ROWID',
+	);
+	assert.equal(
+		text("create lists"),
+		'CREATE TABLE IF NOT EXISTS "lists" ( from_id INTEGER NOT NULL, mapping TEXT NOT NULL, count INTEGER NOT NULL, last_sequence INTEGER NOT NULL, epoch INTEGER NOT NULL, PRIMARY KEY (from_id, mapping) ) STRICT, WITHOUT ROWID',
+	);
+	assert.equal(
+		text("create outbox"),
+		'CREATE TABLE IF NOT EXISTS "outbox" ( local_id INTEGER PRIMARY KEY AUTOINCREMENT, debt TEXT NOT NULL, ts INTEGER NOT NULL ) STRICT',
+	);
+	assert.equal(
+		text("create lookups"),
+		'CREATE TABLE IF NOT EXISTS "lookups" ( name TEXT NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL, nonce TEXT NOT NULL, PRIMARY KEY (name, key) ) STRICT, WITHOUT ROWID',
+	);
+});

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import {
+	Connection,
+	type Mode,
+	type Sql,
+} from "../../../../src/storage/sqlite/driver/connection.ts";
+import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
+
+const CREATE = sql("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER) STRICT");
+const INSERT = sql("INSERT INTO t (id, n) VALUES (?, ?)");
+const READ = sql("SELECT CAST(id AS TEXT) AS id, n FROM t ORDER BY t.id");
+
+function sql(text: string): Sql {
+	return { name: text.split(" ")[0] ?? "", text };
+}
+
+function connect(folder: string, mode: Mode): Connection {
+	const path = join(folder, "db00007.sqlite");
+	return new Connection({ path, host: "db00007.sqlite", shard: 7 }, mode);
+}
+
+test("a writer waits for the disk at every commit, so that a power cut takes nothing back", () => {
+	using folder = temporaryFolder();
+	using created = connect(folder.path, "create");
+	assert.deepEqual(
+		created
+			.rows(sql("PRAGMA journal_mode"), [])
+			.map((row) => ({ ...Object(row) })),
+		[{ journal_mode: "wal" }],
+	);
+	using writer = connect(folder.path, "write");
+	assert.deepEqual(
+		writer
+			.rows(sql("PRAGMA synchronous"), [])
+			.map((row) => ({ ...Object(row) })),
+		[{ synchronous: 2 }],
+	);
+});
+
+test("only creating makes a file; opening one that is not there says which shard is missing", () => {
+	using folder = temporaryFolder();
+	for (const mode of ["read", "write"] as const) {
+		assert.throws(() => connect(folder.path, mode), {
+			code: "UNAVAILABLE",
+			message: "Shard 7 does not answer at the moment.",
+		});
+	}
+	using created = connect(folder.path, "create");
+	assert.equal(created.lost, false);
+});
+
+test("64-bit ids go in and come out whole", () => {
+	using folder = temporaryFolder();
+	using writer = connect(folder.path, "create");
+	writer.run(CREATE);
+	const ids = [2n ** 31n, 2n ** 53n + 1n, 241294492511762325n, 2n ** 62n - 1n];
+	for (const id of ids) writer.run(INSERT, [id, 0]);
+	assert.deepEqual(
+		writer.rows<{ id: string }>(READ, []).map(({ id }) => id),
+		ids.map(String),
+	);
+});
+
+test("what a transaction wrote is gone when its body throws, and the next one is not in its way", () => {
+	using folder = temporaryFolder();
+	using writer = connect(folder.path, "create");
+	writer.run(CREATE);
+	assert.throws(
+		() =>
+			writer.transaction(() => {
+				writer.run(INSERT, [1, 1]);
+				throw new RangeError("no");
+			}),
+		/^RangeError: no$/,
+	);
+	const changes = writer.transaction(() => writer.run(INSERT, [2, 2]));
+	assert.deepEqual(changes, { changes: 1, insertedAs: 2 });
+	using reader = connect(folder.path, "read");
+	assert.deepEqual(
+		reader.rows<{ id: string }>(READ, []).map(({ id }) => id),
+		["2"],
+	);
+});
+
+test("a row that breaks a rule of its table is our fault, not the host's", () => {
+	using folder = temporaryFolder();
+	using writer = connect(folder.path, "create");
+	writer.run(CREATE);
+	writer.run(INSERT, [1, 1]);
+	assert.throws(() => writer.run(INSERT, [1, 1]), {
+		code: "INTERNAL",
+		message: "Shard 7 refused a row that breaks a rule of its table.",
+	});
+	assert.throws(() => writer.run(INSERT, [2, "text"]), { code: "INTERNAL" });
+	assert.equal(writer.lost, false);
+});
+
+test("a file that another process keeps locked is unavailable after a bounded wait, and readable meanwhile", () => {
+	using folder = temporaryFolder();
+	using writer = connect(folder.path, "create");
+	writer.run(CREATE);
+	using reader = connect(folder.path, "read");
+	const other = new DatabaseSync(join(folder.path, "db00007.sqlite"));
+	other.exec("BEGIN IMMEDIATE; INSERT INTO t (id, n) VALUES (5, 5)");
+	const began = performance.now();
+	assert.throws(() => writer.transaction(() => {}), { code: "UNAVAILABLE" });
+	assert.ok(performance.now() - began < 10_000);
+	assert.deepEqual(reader.rows(READ, []), []);
+	other.exec("COMMIT");
+	other.close();
+	writer.transaction(() => writer.run(INSERT, [6, 6]));
+	assert.equal(reader.rows(READ, []).length, 2);
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { ownFolder } from "../../../../src/storage/sqlite/driver/folderLock.ts";
+import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
+
+const MODULE = pathToFileURL(
+	join(
+		import.meta.dirname,
+		"../../../../src/storage/sqlite/driver/folderLock.ts",
+	),
+).href;
+
+/** Another process that owns the folder until it is killed, or told to let go by a closed stdin. */
+async function ownElsewhere(folder: string): Promise<ChildProcess> {
+	const child = spawn(
+		process.execPath,
+		[
+			"--input-type=module",
+			"--eval",
+			`import { ownFolder } from ${JSON.stringify(MODULE)};
+			const owned = ownFolder(process.argv[1]);
+			process.stdin.resume().on("end", () => owned[Symbol.dispose]());
+			process.stdout.write("owned");`,
+			folder,
+		],
+		{ stdio: ["pipe", "pipe", "inherit"] },
+	);
+	await once(child.stdout, "data");
+	return child;
+}
+
+test("a folder that another process owns is refused with that process's pid", async () => {
+	using folder = temporaryFolder();
+	const owner = await ownElsewhere(folder.path);
+	const ended = once(owner, "exit");
+	assert.throws(() => ownFolder(folder.path), {
+		code: "IN_USE",
+		message: `The data folder ${folder.path} is in use by process ${owner.pid}.`,
+	});
+	owner.stdin?.end();
+	await ended;
+	using _ = ownFolder(folder.path);
+});
+
+test("a folder whose owner was killed is free, though the owner's pid still stands in it", async () => {
+	using folder = temporaryFolder();
+	const owner = await ownElsewhere(folder.path);
+	const ended = once(owner, "exit");
+	owner.kill("SIGKILL");
+	await ended;
+	assert.ok(readdirSync(folder.path).includes("owner.pid"));
+	using _ = ownFolder(folder.path);
+	assert.throws(() => ownFolder(folder.path), {
+		code: "IN_USE",
+		message: `The data folder ${folder.path} is in use by process ${process.pid}.`,
+	});
+});
+
+test("a pid that names no living process is not passed on", async () => {
+	using folder = temporaryFolder();
+	using _ = ownFolder(folder.path);
+	for (const stale of ["", "no number", "4194305"]) {
+		writeFileSync(join(folder.path, "owner.pid"), stale);
+		assert.throws(() => ownFolder(folder.path), {
+			code: "IN_USE",
+			message: `The data folder ${folder.path} is in use by another process.`,
+		});
+	}
+});
+
+test("a folder is made where there is none, and owning ends with the owner's word, twice if it likes", () => {
+	using folder = temporaryFolder();
+	const data = join(folder.path, "deep", "data");
+	const owned = ownFolder(data);
+	owned[Symbol.dispose]();
+	const again = ownFolder(data);
+	owned[Symbol.dispose]();
+	assert.throws(() => ownFolder(data), { code: "IN_USE" });
+	again[Symbol.dispose]();
+	assert.deepEqual(readdirSync(data), ["lock.sqlite"]);
+});

@@ -1,0 +1,326 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import {
+	copyFileSync,
+	existsSync,
+	readdirSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { CHANNELS, type Statement } from "../../../src/diagnostics.ts";
+import { CorkboardError } from "../../../src/errors.ts";
+import { mappingStatements } from "../../../src/storage/sqlite/mappings.ts";
+import { scanStatements } from "../../../src/storage/sqlite/scan.ts";
+import { openSqliteStorage } from "../../../src/storage/sqlite/sqliteStorage.ts";
+import { REMOVED } from "../../../src/storage/storage.ts";
+import { heard } from "../../helpers/heard.ts";
+import {
+	NOT_SQLITE,
+	openIn,
+	sqliteForSuite,
+} from "../../helpers/sqliteStorage.ts";
+import {
+	MAPPINGS,
+	MODEL,
+	pin,
+	topologyOn,
+	user,
+} from "../../helpers/storageModel.ts";
+import {
+	codes,
+	create,
+	good,
+	listOf,
+	setEdges,
+	toggle,
+} from "../../helpers/storing.ts";
+import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
+import { storageSuite } from "../../suites/storage.ts";
+
+const open = await sqliteForSuite();
+
+storageSuite("SQLite", open);
+
+test("a shard is a file, and so is a mod shard; nothing is made before init", async () => {
+	using folder = temporaryFolder();
+	const data = join(folder.path, "deep", "data");
+	await using storage = await openIn(data);
+	assert.deepEqual(codes(await storage.objects([pin(1)])), ["UNAVAILABLE"]);
+	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
+	assert.equal(existsSync(data), false);
+	await storage.init();
+	assert.deepEqual(
+		readdirSync(data).filter((name) => name.endsWith(".sqlite")),
+		[0, 1, 2, 3]
+			.map((shard) => `db0000${shard}.sqlite`)
+			.concat([0, 1, 2, 3].map((shard) => `mod0000${shard}.sqlite`)),
+	);
+	assert.equal(storage.hostOf(2), "db00002.sqlite");
+	// What failed before it was made is used as soon as it is.
+	assert.deepEqual(await storage.objects([pin(1)]), [null]);
+});
+
+test("a shard that was lost and put back is used again without a restart", async () => {
+	using folder = temporaryFolder();
+	{
+		await using made = await openIn(folder.path);
+		await made.init();
+		await create(made, 0, "Pin", { kept: true });
+	}
+	const file = join(folder.path, "db00000.sqlite");
+	copyFileSync(file, join(folder.path, "backup"));
+	rmSync(file);
+	await using storage = await openIn(folder.path);
+	assert.deepEqual(codes(await storage.objects([pin(1), pin(1, 1)])), [
+		"UNAVAILABLE",
+		null,
+	]);
+	assert.equal(
+		existsSync(file),
+		false,
+		"a missing shard must not be made anew",
+	);
+	writeFileSync(file, NOT_SQLITE);
+	assert.deepEqual(codes(await storage.objects([pin(1)])), ["UNAVAILABLE"]);
+	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
+	// A file put back is another file, not the same one with other bytes.
+	rmSync(file);
+	copyFileSync(join(folder.path, "backup"), file);
+	assert.deepEqual(await storage.objects([pin(1)]), ['{"kept":true}']);
+	assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
+});
+
+test("the log gets the file and SQLite's own words; the message has neither", async () => {
+	await using opened = await open({ dead: [1] });
+	const [answer] = await opened.storage.objects([pin(1, 1)]);
+	assert.ok(answer instanceof CorkboardError);
+	assert.equal(answer.details.host, "db00001.sqlite");
+	assert.match(String(answer.cause), /file is not a database/);
+	assert.doesNotMatch(answer.message, /sqlite|database/);
+});
+
+test("read-only storage reads beside the one that writes, and writes nothing", async () => {
+	using folder = temporaryFolder();
+	await using writing = await openIn(folder.path);
+	await writing.init();
+	await using reading = await openIn(folder.path, true);
+	await create(writing, 0, "Pin", { n: 1 });
+	assert.deepEqual(await reading.objects([pin(1)]), ['{"n":1}']);
+	await create(writing, 0, "Pin", { n: 2 });
+	assert.deepEqual(await reading.objects([pin(2)]), ['{"n":2}']);
+	const refused = {
+		name: "TypeError",
+		message:
+			"expected only reads of db00000.sqlite, which was opened read-only, but got: a write",
+	};
+	await assert.rejects(create(reading, 0, "Pin", {}), refused);
+	await assert.rejects(reading.init(), refused);
+});
+
+test("read-only storage reads a folder nobody has open", async () => {
+	using folder = temporaryFolder();
+	{
+		await using writing = await openIn(folder.path);
+		await writing.init();
+		await create(writing, 0, "Pin", { n: 1 });
+	}
+	await using reading = await openIn(folder.path, true);
+	assert.deepEqual(await reading.objects([pin(1)]), ['{"n":1}']);
+});
+
+test("storage that was closed says so", async () => {
+	const opened = await open();
+	await opened[Symbol.asyncDispose]();
+	await assert.rejects(opened.storage.objects([pin(1)]), {
+		name: "TypeError",
+		message:
+			"expected db00000.sqlite to be in use but got: a call after it was closed",
+	});
+});
+
+test("a topology on anything but sqlite: is refused", async () => {
+	for (const primary of ["mysql://db1:3306", "sqlite:", "data"]) {
+		await assert.rejects(
+			openSqliteStorage({ model: MODEL, topology: topologyOn(primary) }),
+			{
+				code: "BAD_TOPOLOGY",
+				message: `expected a primary like sqlite:FOLDER but got: ${primary}`,
+			},
+		);
+	}
+});
+
+test("a transaction inside another's decide is refused, and the outer one stands as decided", async () => {
+	await using opened = await open();
+	const { storage } = opened;
+	let inner: Promise<unknown> | undefined;
+	const { result } = await storage.transact({
+		shard: 0,
+		creates: [{ type: "Pin", data: { outer: true } }],
+		decide: ({ created: [id] }) => {
+			inner = create(storage, 0, "Pin", { inner: true });
+			inner.catch(() => {});
+			return { result: id };
+		},
+	});
+	await assert.rejects(inner ?? Promise.resolve(), {
+		name: "TypeError",
+		message:
+			"expected no transaction under way on db00000.sqlite but got: one inside another",
+	});
+	assert.equal(result, pin(1));
+	assert.deepEqual(await storage.objects([pin(1), pin(2)]), [
+		'{"outer":true}',
+		null,
+	]);
+});
+
+test("reads during a transaction see what was committed before it", async () => {
+	await using opened = await open();
+	const { storage } = opened;
+	await create(storage, 0, "Pin", { n: "old" });
+	let during: Promise<readonly unknown[]> | undefined;
+	await storage.transact({
+		shard: 0,
+		objects: [pin(1)],
+		creates: [{ type: "Pin", data: { n: "new" } }],
+		decide: () => {
+			during = storage.objects([pin(1), pin(2)]);
+			return { result: null };
+		},
+	});
+	assert.deepEqual(await during, ['{"n":"old"}', null]);
+});
+
+test("a page deep in a long list and an edge by its ends are found along a key, never by sorting or scanning", async () => {
+	using folder = temporaryFolder();
+	{
+		await using made = await openIn(folder.path);
+		await made.init();
+	}
+	const texts = [
+		scanStatements(MAPPINGS.likePin).ascending.text,
+		scanStatements(MAPPINGS.likePin).descending.text,
+		mappingStatements(MODEL).get("likePin")?.read.text ?? "",
+	];
+	const file = new DatabaseSync(join(folder.path, "db00000.sqlite"));
+	const plans = texts.map((text) =>
+		file
+			.prepare(`EXPLAIN QUERY PLAN ${text}`)
+			.all()
+			.map(({ detail }) => String(detail))
+			.filter((detail) => /user_likes_pins|lists/.test(detail)),
+	);
+	file.close();
+	const scan = [
+		"SEARCH user_likes_pins USING PRIMARY KEY (from_id=? AND state=? AND sequence>? AND sequence<?)",
+		"SEARCH lists USING PRIMARY KEY (from_id=? AND mapping=?)",
+	];
+	assert.deepEqual(plans, [
+		scan,
+		scan,
+		[
+			"SEARCH user_likes_pins USING INDEX sqlite_autoindex_user_likes_pins_2 (from_id=? AND to_id=?)",
+		],
+	]);
+});
+
+test("a transaction tells its statements, BEGIN and COMMIT among them", async () => {
+	await using opened = await open();
+	const { storage } = opened;
+	const statements = await heard<Statement>(CHANNELS.statement, () =>
+		toggle(storage, MAPPINGS.likePin, user(1), pin(1), true),
+	);
+	assert.deepEqual(
+		statements.map(({ name, host }) => `${host} ${name}`),
+		[
+			"begin",
+			"lists",
+			"edges likePin",
+			"set likePin",
+			"set list",
+			"commit",
+		].map((name) => `db00000.sqlite ${name}`),
+	);
+});
+
+test("a list whose row has drifted is recounted from its edges", async () => {
+	using folder = temporaryFolder();
+	await using storage = await openIn(folder.path);
+	await storage.init();
+	const list = { mapping: MAPPINGS.likePin, from: user(1) };
+	await setEdges(storage, list.mapping, list.from, [
+		{ to: pin(1), sequence: 1 },
+		{ to: pin(2), sequence: 2 },
+		{ to: pin(3), sequence: 3, state: REMOVED },
+	]);
+	const file = new DatabaseSync(join(folder.path, "db00000.sqlite"));
+	file.exec("UPDATE lists SET count = 99, last_sequence = 0, epoch = 4");
+	file.close();
+	await storage.transact({
+		shard: 0,
+		lists: [list],
+		decide: () => ({ result: null, recount: [list] }),
+	});
+	const { count, lastSequence, epoch } = await listOf(
+		storage,
+		list.mapping,
+		list.from,
+	);
+	assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
+});
+
+test("nothing acknowledged is lost when the process is killed", {
+	timeout: 60_000,
+}, async () => {
+	using folder = temporaryFolder();
+	const here = (path: string) =>
+		JSON.stringify(pathToFileURL(join(import.meta.dirname, path)).href);
+	const child = spawn(
+		process.execPath,
+		[
+			"--input-type=module",
+			"--eval",
+			`import { openSqliteStorage } from ${here("../../../src/storage/sqlite/sqliteStorage.ts")};
+			import { MODEL, topologyOn } from ${here("../../helpers/storageModel.ts")};
+			const topology = topologyOn("sqlite:" + process.argv[1]);
+			const storage = await openSqliteStorage({ model: MODEL, topology });
+			await storage.init();
+			for (;;) {
+				const { result, debt } = await storage.transact({
+					shard: 0,
+					creates: [{ type: "Pin", data: {} }],
+					decide: ({ created }) => ({ result: created[0], debt: { created } }),
+				});
+				await new Promise((done) => process.stdout.write(result + "\\n", done));
+			}`,
+			folder.path,
+		],
+		{ stdio: ["ignore", "pipe", "inherit"] },
+	);
+	const acknowledged: string[] = [];
+	for await (const line of createInterface({ input: child.stdout })) {
+		acknowledged.push(line);
+		if (acknowledged.length === 300) child.kill("SIGKILL");
+	}
+	assert.ok(acknowledged.length >= 300);
+	await using storage = await openIn(folder.path, true);
+	const ids = acknowledged.map((_, index) => pin(index + 1));
+	assert.deepEqual(acknowledged, ids);
+	assert.deepEqual(
+		(await storage.objects(ids)).map(good),
+		ids.map(() => "{}"),
+	);
+	const owed = await storage.owed(0, 1_000_000);
+	assert.ok(owed.length >= ids.length);
+	// Object and outbox row are one transaction: as many of one as of the other.
+	assert.deepEqual(
+		await storage.objects(owed.map((_, index) => pin(index + 1))),
+		owed.map(() => "{}"),
+	);
+});
