@@ -37,9 +37,12 @@ export interface Config {
 	readonly secret: Uint8Array | null;
 	readonly identity: IdentityConfig;
 	readonly graphiql: "everyone" | "operators" | "nobody";
-	readonly maxPrice: number;
+	readonly maxCost: number;
 	/** Edges and objects that one viewer or address may read in so many milliseconds; null for any number. */
-	readonly spending: { readonly points: number; readonly perMs: number } | null;
+	readonly budgetLimit: {
+		readonly points: number;
+		readonly perMs: number;
+	} | null;
 	/** Origins whose pages may ask, besides localhost's in development. */
 	readonly cors: readonly string[];
 	readonly log: { readonly level: LogLevel; readonly format: LogFormat };
@@ -201,8 +204,8 @@ export function readConfig(
 					? "operators"
 					: "nobody",
 		),
-		maxPrice,
-		spending: spendingOf(settings, maxPrice),
+		maxCost: maxPrice,
+		budgetLimit: budgetLimitOf(settings, maxPrice),
 		cors: setting(
 			"CORKBOARD_CORS",
 			"origins with commas between them, like https://example.com, or off",
@@ -344,10 +347,10 @@ function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
 	return { ids, claims };
 }
 
-function spendingOf(
+function budgetLimitOf(
 	{ setting, faults }: Settings,
 	maxPrice: number,
-): Config["spending"] {
+): Config["budgetLimit"] {
 	const budget = setting(
 		"CORKBOARD_BUDGET",
 		"off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute",

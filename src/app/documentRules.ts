@@ -17,5 +17,5 @@ export function documentRules(maxPrice: number): DocumentRules {
 		maxPlans: 1,
 		guards: (type) => guardsOf(model, type),
 	});
-	return { schema, planner, maxPrice };
+	return { schema, planner, maxCost: maxPrice };
 }

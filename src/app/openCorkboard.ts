@@ -14,9 +14,9 @@ import type { ReadModel } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
-	createJwksTokens,
-	createTokens,
-	type Tokens,
+	type AccessTokens,
+	createAccessTokens,
+	createJwksAccessTokens,
 } from "../server/auth/tokens.ts";
 import type { Execute } from "../server/graphql/apollo.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -36,14 +36,14 @@ export interface Corkboard extends AsyncDisposable {
 	readonly storage: Storage;
 	readonly store: Store;
 	readonly planner: Planner<RequestContext>;
-	readonly tokens: Tokens;
+	readonly accessTokens: AccessTokens;
 	/** A new request's view and what resolvers are given. */
 	request(viewer: Id | null): RequestContext;
 	readonly execute: Execute;
 	/** Whether this id names a user who may be a viewer. */
 	isUser(id: Id): Promise<boolean>;
 	/** The user linked to this account of whoever else signs tokens. */
-	userOf(account: string): Promise<Id | null>;
+	userOfAccount(account: string): Promise<Id | null>;
 }
 
 const MAX_PLANS = 1_000;
@@ -63,8 +63,8 @@ export async function openCorkboard(
 	const { jwks, claims, operators } = config.identity;
 	const tokens =
 		jwks === null
-			? createTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
-			: createJwksTokens(jwks, claims, operators.claims);
+			? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
+			: createJwksAccessTokens(jwks, claims, operators.claims);
 	const store = await openStore(
 		config,
 		access,
@@ -79,7 +79,7 @@ export async function openCorkboard(
 		schema,
 		model,
 		resolvers,
-		maxPrice: config.maxPrice,
+		maxPrice: config.maxCost,
 		maxPlans: MAX_PLANS,
 		guards: (type) => guardsOf(model, type),
 	});
@@ -105,10 +105,10 @@ export async function openCorkboard(
 		storage: store.storage,
 		store,
 		planner,
-		tokens,
+		accessTokens: tokens,
 		request,
-		async execute({ viewer, explain, meter, ...operation }) {
-			const tally = meter.isRunning ? createTally(model) : NO_TALLY;
+		async execute({ viewer, explain, costMeter: meter, ...operation }) {
+			const tally = meter.isMetering ? createTally(model) : NO_TALLY;
 			const graph = createView(store, viewer, tally);
 			const executed = await planner.execute({
 				...operation,
@@ -116,7 +116,7 @@ export async function openCorkboard(
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});
-			meter.read(tally.read);
+			meter.recordReads(tally.read);
 			return executed;
 		},
 		async isUser(id) {
@@ -124,7 +124,7 @@ export async function openCorkboard(
 			if (user instanceof Error) throw user;
 			return user?.type === "User" && isVisible(user, id);
 		},
-		async userOf(account) {
+		async userOfAccount(account) {
 			const [row] = await store.lookups([{ name: "account", key: account }]);
 			if (row instanceof Error) throw row;
 			return row?.id ?? null;

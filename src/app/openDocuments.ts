@@ -27,7 +27,7 @@ export async function openDocuments(
 			: resources.use(
 					await openDocumentFiles({
 						paths,
-						rules: { schema, planner, maxPrice: config.maxPrice },
+						rules: { schema, planner, maxCost: config.maxCost },
 						prepare: ({ document }) => planner.prepare(document),
 						log,
 					}),

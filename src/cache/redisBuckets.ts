@@ -1,11 +1,15 @@
-import type { Filling, Taken } from "../util/bucket.ts";
+import type { BucketLimit, TakeResult } from "../util/bucket.ts";
 import { Link } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
 /** Buckets that processes share. */
-export interface SharedBuckets extends AsyncDisposable {
+export interface RedisTokenBuckets extends AsyncDisposable {
 	/** Null when Redis did not say in time. A name has a bucket for each filling. */
-	take(filling: Filling, name: string, points: number): Promise<Taken | null>;
+	take(
+		filling: BucketLimit,
+		name: string,
+		points: number,
+	): Promise<TakeResult | null>;
 }
 
 /**
@@ -35,12 +39,12 @@ else
 end
 return {0, string.format('%.3f', level)}`;
 
-export function openRedisBuckets(options: {
+export function openRedisTokenBuckets(options: {
 	/** `redis://…` or `rediss://…` */
 	readonly url: string;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
-}): SharedBuckets {
+}): RedisTokenBuckets {
 	const { url, deadlineMs = 50 } = options;
 	const link = new Link({
 		layer: "redis",

@@ -19,9 +19,9 @@ export async function checkAll(config: Config, io: Io): Promise<number> {
 	const topology = topologyOf(config);
 	const documents = await checkDocumentFiles(
 		config.persistedDocuments.files,
-		documentRules(config.maxPrice),
+		documentRules(config.maxCost),
 	);
-	const faults = [...lockFaults(), ...documents.faults];
+	const faults = [...lockFaults(), ...documents.problems];
 	let shards = "made at the first start";
 	if (config.store.kind === "topology" || holdsData(config.store.folder)) {
 		await using corkboard = await io.open(config, "read");

@@ -32,10 +32,10 @@ export async function demoIn(
 		await writeFile(file, `${"made" satisfies State}\n`);
 	}
 	const user = await userNamed(corkboard, DEMO_USERNAME);
-	return user && corkboard.tokens.signs
+	return user && corkboard.accessTokens.signs
 		? {
 				username: DEMO_USERNAME,
-				token: await corkboard.tokens.sign(user),
+				token: await corkboard.accessTokens.sign(user),
 				examples: demoExamples(await pinToLike(corkboard, user)),
 			}
 		: undefined;

@@ -3,20 +3,24 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { type Identity, identify, type Users } from "./auth/identity.ts";
-import { areAny, NO_OPERATORS, type Operators } from "./auth/operators.ts";
-import type { Tokens } from "./auth/tokens.ts";
+import {
+	hasOperators,
+	NO_OPERATORS,
+	type Operators,
+} from "./auth/operators.ts";
+import type { AccessTokens } from "./auth/tokens.ts";
 import { createDocuments, type Documents } from "./documents/store.ts";
 import {
 	type Demo,
-	type GraphiqlFor,
-	serveGraphiql,
+	type GraphiqlAccess,
+	registerGraphiql,
 } from "./graphiql/serve.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import type { Execute } from "./graphql/apollo.ts";
-import { serveGraphql } from "./graphql/endpoint.ts";
+import { registerGraphql } from "./graphql/endpoint.ts";
 import type { DependsOnViewer } from "./graphql/outcome.ts";
-import { serveHealth } from "./http/health.ts";
-import { createHttp, type HttpLimits } from "./http/http.ts";
+import { registerHealth } from "./http/health.ts";
+import { createHttpApp, type HttpLimits } from "./http/http.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { RateLimit } from "./limits/rateLimit.ts";
@@ -29,12 +33,12 @@ export interface ServerOptions {
 	/** Whether this id names an active user. */
 	readonly isUser: Users["isUser"];
 	/** Without it a token's subject is an id of ours or nobody's. */
-	readonly userOf?: Users["userOf"];
-	readonly tokens: Tokens;
+	readonly userOfAccount?: Users["userOf"];
+	readonly accessTokens: AccessTokens;
 	/** Without it, whom a token says to be one. */
 	readonly operators?: Operators;
 	readonly mode: "development" | "production";
-	readonly graphiql: GraphiqlFor;
+	readonly graphiql: GraphiqlAccess;
 	readonly host: string;
 	/** 0 for any that is free. */
 	readonly port: number;
@@ -89,16 +93,16 @@ export interface Server extends AsyncDisposable {
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-	const { log, mode, tokens, isUser } = options;
+	const { log, mode, accessTokens: tokens, isUser } = options;
 	const limits: Limits = { ...LIMITS, ...options.limits };
 	const operators = options.operators ?? NO_OPERATORS;
 	const users: Users = {
 		isUser,
-		userOf: options.userOf ?? (async () => null),
+		userOf: options.userOfAccount ?? (async () => null),
 	};
 	const identifyBy = (authorization: string | undefined): Promise<Identity> =>
 		identify(authorization, tokens, users, operators);
-	const http = await createHttp({
+	const http = await createHttpApp({
 		log,
 		mode,
 		cors: options.cors,
@@ -107,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		rateLimit: options.rateLimit ?? null,
 		requestIdHeader: options.requestIdHeader ?? null,
 		limits,
-		allowed: new Map([
+		allowedMethods: new Map([
 			["/graphql", ["GET", "POST"]],
 			["/health/live", ["GET"]],
 			["/health/ready", ["GET"]],
@@ -120,22 +124,22 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		]),
 	});
 	const { app } = http;
-	serveHealth(http, options.ready);
+	registerHealth(http, options.ready);
 	const page =
 		options.graphiql === "nobody"
 			? null
-			: await serveGraphiql(app, {
+			: await registerGraphiql(app, {
 					to: options.graphiql,
 					...(options.demo ? { demo: options.demo } : {}),
-					explain: mode === "development" || areAny(operators),
+					explain: mode === "development" || hasOperators(operators),
 					identify: identifyBy,
 				});
-	await serveGraphql(app, {
+	await registerGraphql(app, {
 		...options,
 		identify: identifyBy,
 		page,
 		documents: options.documents ?? anyDocument(log),
-		operatorDocuments: areAny(operators)
+		operatorDocuments: hasOperators(operators)
 			? (options.operatorDocuments ?? anyDocument(log))
 			: null,
 		dependsOnViewer: options.dependsOnViewer ?? (() => true),

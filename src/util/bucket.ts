@@ -2,31 +2,31 @@
  * A bucket of points that fills up evenly: `points` in `perMs`, and never holds
  * more. Who takes more than is there is told when it will be.
  */
-export interface Filling {
+export interface BucketLimit {
 	readonly points: number;
 	readonly perMs: number;
 }
 
-export interface Bucket {
+export interface TokenBucket {
 	/** As of `at` (ms). */
 	readonly level: number;
 	readonly at: number;
 }
 
 /** What became of an attempt to take points. */
-export interface Taken {
+export interface TakeResult {
 	/** 0 where they were taken (given back, where they are negative), else the ms until they are there. */
 	readonly waitMs: number;
 	/** What is in the bucket now. */
 	readonly level: number;
 }
 
-export function take(
-	{ points: size, perMs }: Filling,
-	bucket: Bucket | undefined,
+export function takePoints(
+	{ points: size, perMs }: BucketLimit,
+	bucket: TokenBucket | undefined,
 	points: number,
 	now: number,
-): Taken & { readonly bucket: Bucket } {
+): TakeResult & { readonly bucket: TokenBucket } {
 	const { level: before, at } = bucket ?? { level: size, at: now };
 	const filled = Math.min(
 		size,
@@ -39,6 +39,9 @@ export function take(
 }
 
 /** Until a bucket of this level is full again. */
-export function fullInMs({ points, perMs }: Filling, level: number): number {
+export function msUntilFull(
+	{ points, perMs }: BucketLimit,
+	level: number,
+): number {
 	return Math.ceil(((points - level) * perMs) / points);
 }

@@ -32,7 +32,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		schema,
 		model,
 		resolvers,
-		maxPrice: config.maxPrice,
+		maxPrice: config.maxCost,
 		maxPlans: 1,
 		guards: (type) => guardsOf(model, type),
 	});

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisBuckets } from "../../src/cache/redisBuckets.ts";
-import { fullInMs, take } from "../../src/util/bucket.ts";
+import { openRedisTokenBuckets } from "../../src/cache/redisBuckets.ts";
+import { msUntilFull, takePoints } from "../../src/util/bucket.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 
@@ -16,7 +16,7 @@ describe("buckets on Redis", () => {
 	});
 	after(() => server.stop());
 
-	const open = () => openRedisBuckets({ url: server.url, deadlineMs });
+	const open = () => openRedisTokenBuckets({ url: server.url, deadlineMs });
 
 	it("are one for all processes, and never hold more than they may", async () => {
 		const filling = { points: 1_000, perMs: 3_600_000 };
@@ -60,15 +60,15 @@ describe("buckets on Redis", () => {
 		assert.ok(waitMs > 0 && waitMs <= 500, String(waitMs));
 		await sleep(waitMs + 20);
 		assert.equal((await buckets.take(filling, "c", 50))?.waitMs, 0);
-		const here = take(filling, { level: 0, at: 0 }, 50, 0);
+		const here = takePoints(filling, { level: 0, at: 0 }, 50, 0);
 		assert.equal(here.waitMs, 500);
-		assert.equal(fullInMs(filling, 950), 500);
+		assert.equal(msUntilFull(filling, 950), 500);
 	});
 
 	it("say nothing, soon, when the server is gone or hangs", async () => {
 		const filling = { points: 10, perMs: 1_000 };
 		await using own = await startRedis();
-		await using buckets = openRedisBuckets({ url: own.url });
+		await using buckets = openRedisTokenBuckets({ url: own.url });
 		await own.pause();
 		const started = performance.now();
 		for (let n = 0; n < 20; n++) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { createTokens } from "../../src/server/auth/tokens.ts";
+import { createAccessTokens } from "../../src/server/auth/tokens.ts";
 import { type Client, client } from "../helpers/client.ts";
 import { runProgram, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -183,7 +183,7 @@ describe("a server that is killed in the middle of writes", () => {
 	}
 });
 
-const tokens = createTokens(Buffer.from(SECRET), 3_600);
+const tokens = createAccessTokens(Buffer.from(SECRET), 3_600);
 
 /** Users by name, pins by what they say. */
 async function idsOf(

@@ -1,7 +1,7 @@
 import { buildSchema, execute, GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { createTokens } from "../../src/server/auth/tokens.ts";
+import { createAccessTokens } from "../../src/server/auth/tokens.ts";
 import type { Execute, Operation } from "../../src/server/graphql/apollo.ts";
 import { createLog } from "../../src/server/log.ts";
 import {
@@ -12,7 +12,7 @@ import {
 
 export const ADA = "241294492511762325" as Id;
 export const GONE = "241294492511762326" as Id;
-export const tokens = createTokens(new Uint8Array(32).fill(7), 3_600);
+export const tokens = createAccessTokens(new Uint8Array(32).fill(7), 3_600);
 
 export const toySchema = buildSchema(`
 	type Query {
@@ -102,7 +102,7 @@ export async function startToy(
 			return executeToy(operation);
 		},
 		isUser: async (id) => id === ADA,
-		tokens,
+		accessTokens: tokens,
 		mode: "development",
 		graphiql: "nobody",
 		host: "127.0.0.1",

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import Fastify from "fastify";
 import {
-	type Bundle,
-	bundleGraphiql,
+	buildGraphiql,
+	type GraphiqlAssets,
 } from "../../src/server/graphiql/bundle.ts";
-import { serveGraphiql } from "../../src/server/graphiql/serve.ts";
+import { registerGraphiql } from "../../src/server/graphiql/serve.ts";
 import { ADA, startToy, tokens } from "../helpers/toyServer.ts";
 
 suite("GraphiQL's files", () => {
@@ -16,8 +16,8 @@ suite("GraphiQL's files", () => {
 		const cache = await mkdtemp(join(tmpdir(), "corkboard-graphiql-"));
 		try {
 			const [one, two] = await Promise.all([
-				bundleGraphiql(cache),
-				bundleGraphiql(cache),
+				buildGraphiql(cache),
+				buildGraphiql(cache),
 			]);
 			assert.deepEqual(one, two);
 			assert.deepEqual(await readdir(cache), [`graphiql-${one.hash}`]);
@@ -135,8 +135,8 @@ suite("the page at /graphql", () => {
 	test("is missing for now when its files cannot be made, and tried again", async () => {
 		await using app = Fastify();
 		let fails = true;
-		const made: Bundle = { hash: "0123456789abcdef", folder: tmpdir() };
-		const page = await serveGraphiql(
+		const made: GraphiqlAssets = { hash: "0123456789abcdef", folder: tmpdir() };
+		const page = await registerGraphiql(
 			app,
 			{
 				to: "everyone",

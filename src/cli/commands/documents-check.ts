@@ -1,7 +1,10 @@
 import { documentRules } from "../../app/documentRules.ts";
 import { readConfig } from "../../config.ts";
 import type { Surveyed } from "../../plan/worstCaseCost.ts";
-import { checkDocumentFiles, refusal } from "../../server/documents/files.ts";
+import {
+	badDataError,
+	checkDocumentFiles,
+} from "../../server/documents/files.ts";
 import { type Arguments, columns, type Usage } from "../arguments.ts";
 import type { Io } from "../io.ts";
 
@@ -14,9 +17,9 @@ export const usage: Usage = {
 };
 
 export async function run({ operands }: Arguments, io: Io): Promise<number> {
-	const { maxPrice } = readConfig(io.env, { secret: "unneeded" });
+	const { maxCost: maxPrice } = readConfig(io.env, { secret: "unneeded" });
 	const rules = documentRules(maxPrice);
-	const { files, faults } = await checkDocumentFiles(operands, rules);
+	const { files, problems: faults } = await checkDocumentFiles(operands, rules);
 	for (const { path, operations } of files) {
 		const rows = operations
 			.toSorted((a, b) => b.price.total - a.price.total)
@@ -27,7 +30,7 @@ export async function run({ operands }: Arguments, io: Io): Promise<number> {
 			),
 		);
 	}
-	if (faults.length > 0) throw refusal(faults);
+	if (faults.length > 0) throw badDataError(faults);
 	return 0;
 }
 

@@ -3,10 +3,10 @@ import { logNews } from "../../app/logEvents.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { openDocuments } from "../../app/openDocuments.ts";
 import { topologyOf } from "../../app/topology.ts";
-import { openRedisBuckets } from "../../cache/redisBuckets.ts";
+import { openRedisTokenBuckets } from "../../cache/redisBuckets.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
-import type { Shared } from "../../server/limits/buckets.ts";
+import type { SharedTokenBuckets } from "../../server/limits/buckets.ts";
 import { createBudget } from "../../server/limits/budget.ts";
 import { createRateLimit } from "../../server/limits/rateLimit.ts";
 import { createLog } from "../../server/log.ts";
@@ -51,15 +51,15 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const shown = demo && config.mode === "development" ? { demo } : {};
 	await using resources = new AsyncDisposableStack();
 	const opened = await openDocuments(config, corkboard, log, resources);
-	const { spending } = config;
+	const { budgetLimit: spending } = config;
 	const { rateLimit } = config.http;
 	const shared = sharedBuckets(config, resources);
 	await using server = await startServer({
 		schema: corkboard.schema,
 		execute: corkboard.execute,
 		isUser: corkboard.isUser,
-		userOf: corkboard.userOf,
-		tokens: corkboard.tokens,
+		userOfAccount: corkboard.userOfAccount,
+		accessTokens: corkboard.accessTokens,
 		operators: config.identity.operators,
 		mode: config.mode,
 		graphiql: config.graphiql,
@@ -95,12 +95,12 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 
 /** Counts of all processes where there is a Redis, each its own otherwise. */
 function sharedBuckets(
-	{ spending, http, redis }: Config,
+	{ budgetLimit: spending, http, redis }: Config,
 	resources: AsyncDisposableStack,
-): Shared | null {
+): SharedTokenBuckets | null {
 	const isCounting = spending !== null || http.rateLimit !== null;
 	return redis !== null && isCounting
-		? resources.use(openRedisBuckets({ url: redis }))
+		? resources.use(openRedisTokenBuckets({ url: redis }))
 		: null;
 }
 

@@ -14,6 +14,6 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const [name = ""] = given.operands;
 	await using corkboard = await io.open(readConfig(io.env), "read");
 	const user = await activeUser(corkboard, name);
-	io.out(await corkboard.tokens.sign(user));
+	io.out(await corkboard.accessTokens.sign(user));
 	return 0;
 }

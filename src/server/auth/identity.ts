@@ -1,6 +1,6 @@
 import { type Id, parseId } from "../../id/ids.ts";
 import { NO_OPERATORS, type Operators } from "./operators.ts";
-import { type Tokens, unauthenticated } from "./tokens.ts";
+import { type AccessTokens, unauthenticated } from "./tokens.ts";
 
 /** What is asked of the graph to tell who a token's subject is. */
 export interface Users {
@@ -28,7 +28,7 @@ const ANONYMOUS: Identity = { viewer: null, isOperator: false };
  */
 export async function identify(
 	authorization: string | undefined,
-	tokens: Pick<Tokens, "verify">,
+	tokens: Pick<AccessTokens, "verify">,
 	{ isUser, userOf }: Users,
 	operators: Pick<Operators, "ids"> = NO_OPERATORS,
 ): Promise<Identity> {

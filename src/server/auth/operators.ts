@@ -21,11 +21,11 @@ export interface OperatorClaim {
 
 export const NO_OPERATORS: Operators = { ids: new Set(), claims: [] };
 
-export function areAny({ ids, claims }: Operators): boolean {
+export function hasOperators({ ids, claims }: Operators): boolean {
 	return ids.size > 0 || claims.length > 0;
 }
 
-export function claimsToOperate(
+export function hasOperatorClaim(
 	payload: JWTPayload,
 	claims: readonly OperatorClaim[],
 ): boolean {

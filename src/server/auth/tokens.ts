@@ -11,34 +11,34 @@ import {
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { Lru } from "../../util/lru.ts";
-import { claimsToOperate, type OperatorClaim } from "./operators.ts";
+import { hasOperatorClaim, type OperatorClaim } from "./operators.ts";
 
 /** Who is who: a token (RFC 7519) says who sends a request. */
-export interface Tokens {
+export interface AccessTokens {
 	/** Whether we sign any. */
 	readonly signs: boolean;
 	/** Throws BAD_CONFIG where somebody else signs them. */
 	sign(id: Id): Promise<string>;
 	/** Throws UNAUTHENTICATED for anything but a living token, UNAVAILABLE where keys cannot be had. */
-	verify(token: string): Promise<Verified>;
+	verify(token: string): Promise<VerifiedToken>;
 }
 
 /** What is believed of a token that verifies. */
-export interface Verified {
+export interface VerifiedToken {
 	readonly subject: string;
 	/** Whether it says that whoever it is of is an operator. */
 	readonly isOperator: boolean;
 }
 
 /** What a token has to say beside who it is for and until when. */
-export interface Claims {
+export interface ExpectedClaims {
 	readonly issuer: string | null;
 	readonly audience: string | null;
 	/** The claim that names the user. */
 	readonly subject: string;
 }
 
-const PLAIN: Claims = { issuer: null, audience: null, subject: "sub" };
+const PLAIN: ExpectedClaims = { issuer: null, audience: null, subject: "sub" };
 
 /** RFC 7518 §3.2: a key of HS256 has at least the size of its hash. */
 const SECRET_BYTES = 32;
@@ -50,13 +50,13 @@ const MAX_VERIFIED = 10_000;
 const MAX_SUBJECT = 255;
 
 /** Tokens of our own: HS256. The algorithm is pinned, so that a token cannot choose how it is verified. */
-export function createTokens(
+export function createAccessTokens(
 	secret: Uint8Array,
 	lifetimeSeconds: number,
-	claims: Claims = PLAIN,
+	claims: ExpectedClaims = PLAIN,
 	/** Of which one makes a token an operator's. */
 	operatorClaims: readonly OperatorClaim[] = [],
-): Tokens {
+): AccessTokens {
 	if (secret.length < SECRET_BYTES) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
@@ -77,7 +77,7 @@ export function createTokens(
 			if (audience !== null) token.setAudience(audience);
 			return token.sign(key);
 		},
-		verify: remembering(
+		verify: cachedVerify(
 			async (token) =>
 				(await jwtVerify(token, key, optionsOf(["HS256"], claims))).payload,
 			claims,
@@ -92,11 +92,11 @@ export function createTokens(
  * not among them, but not twice in 30 s. HS256 is not taken: a public key is
  * no secret, and ours signs nothing here.
  */
-export function createJwksTokens(
+export function createJwksAccessTokens(
 	url: string,
-	claims: Claims,
+	claims: ExpectedClaims,
 	operatorClaims: readonly OperatorClaim[] = [],
-): Tokens {
+): AccessTokens {
 	const keys = createRemoteJWKSet(new URL(url), {
 		timeoutDuration: 3_000,
 		cooldownDuration: 30_000,
@@ -112,7 +112,7 @@ export function createJwksTokens(
 				"tokens come from whoever has the keys of CORKBOARD_JWKS: none are made here",
 			);
 		},
-		verify: remembering(
+		verify: cachedVerify(
 			async (token) => (await jwtVerify(token, keys, options)).payload,
 			claims,
 			operatorClaims,
@@ -132,7 +132,7 @@ async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 /** jose takes tokens without `exp` unless told otherwise. */
 function optionsOf(
 	algorithms: string[],
-	{ issuer, audience, subject }: Claims,
+	{ issuer, audience, subject }: ExpectedClaims,
 ): JWTVerifyOptions {
 	return {
 		algorithms,
@@ -150,12 +150,12 @@ function optionsOf(
  * early is not noticed for tokens that are kept; those whom it matters to are
  * deactivated, which is asked for every request.
  */
-function remembering(
+function cachedVerify(
 	payloadOf: (token: string) => Promise<JWTPayload>,
-	claims: Claims,
+	claims: ExpectedClaims,
 	operatorClaims: readonly OperatorClaim[],
-): Tokens["verify"] {
-	const known = new Lru<Verified>({
+): AccessTokens["verify"] {
+	const known = new Lru<VerifiedToken>({
 		maxWeight: MAX_VERIFIED,
 		weigh: () => 1,
 		now: () => Date.now(),
@@ -168,7 +168,7 @@ function remembering(
 		try {
 			payload = await payloadOf(token);
 		} catch (cause) {
-			throw faultOf(cause);
+			throw verificationError(cause);
 		}
 		// A number would have lost digits already.
 		const subject = payload[claims.subject];
@@ -180,9 +180,9 @@ function remembering(
 			throw unauthenticated("The token names no user.");
 		}
 		const endsAt = ((payload.exp as number) + SKEW_S) * 1_000;
-		const verified: Verified = {
+		const verified: VerifiedToken = {
 			subject,
-			isOperator: claimsToOperate(payload, operatorClaims),
+			isOperator: hasOperatorClaim(payload, operatorClaims),
 		};
 		known.set(hash, verified, endsAt - Date.now());
 		return verified;
@@ -194,7 +194,7 @@ function remembering(
  * same token. One that was had and will not do (too short, not a point of its
  * curve) verifies nothing, now or later.
  */
-function faultOf(cause: unknown): CorkboardError {
+function verificationError(cause: unknown): CorkboardError {
 	if (cause instanceof CorkboardError) return cause;
 	if (
 		cause instanceof errors.JWKSInvalid ||

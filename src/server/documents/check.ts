@@ -31,14 +31,14 @@ export interface CheckedFile {
 	/** What the file gives each id, good or not: the hash of its text. */
 	readonly sha256ById: ReadonlyMap<string, string>;
 	/** Every one, each worded as `file: document id: …`. The file is good if there are none. */
-	readonly faults: readonly string[];
+	readonly problems: readonly string[];
 }
 
 /** What documents are held against. */
 export interface DocumentRules {
 	readonly schema: GraphQLSchema;
 	readonly planner: Pick<Planner<never>, "survey">;
-	readonly maxPrice: number;
+	readonly maxCost: number;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function checkDocumentFile(
 	known: ReadonlyMap<string, CheckedDocument> = new Map(),
 ): Promise<CheckedFile> {
 	const parsed = parseDocumentFile(file, text);
-	const faults = [...parsed.faults];
+	const faults = [...parsed.problems];
 	const documents: CheckedDocument[] = [];
 	const operations: Surveyed[] = [];
 	const sha256ById = new Map<string, string>();
@@ -74,7 +74,7 @@ export async function checkDocumentFile(
 		}
 		await nextTurn();
 	}
-	return { documents, operations, sha256ById, faults };
+	return { documents, operations, sha256ById, problems: faults };
 }
 
 export function sha256Of(text: string): string {
@@ -83,7 +83,7 @@ export function sha256Of(text: string): string {
 
 function check(
 	given: FileDocument,
-	{ schema, planner, maxPrice }: DocumentRules,
+	{ schema, planner, maxCost: maxPrice }: DocumentRules,
 ):
 	| (Pick<CheckedFile, "operations"> & Pick<CheckedDocument, "document">)
 	| readonly string[] {
@@ -91,11 +91,13 @@ function check(
 	try {
 		document = parse(given.text, { maxTokens: MAX_TOKENS });
 	} catch (thrown) {
-		if (thrown instanceof GraphQLError) return [told(given.id, thrown)];
+		if (thrown instanceof GraphQLError)
+			return [describeProblem(given.id, thrown)];
 		throw thrown;
 	}
 	const invalid = validate(schema, document);
-	if (invalid.length > 0) return invalid.map((fault) => told(given.id, fault));
+	if (invalid.length > 0)
+		return invalid.map((fault) => describeProblem(given.id, fault));
 	const operations = planner.survey(document);
 	if (operations.length === 0) {
 		return [`document ${given.id}: expected an operation but got: none`];
@@ -103,7 +105,7 @@ function check(
 	const faults = operations.flatMap((operation) => {
 		const dear = overLimit(operation.price, maxPrice);
 		return [...operation.faults, ...(dear === null ? [] : [dear])].map(
-			(fault) => told(given.id, fault, operation),
+			(fault) => describeProblem(given.id, fault, operation),
 		);
 	});
 	if (faults.length > 0) return faults;
@@ -127,7 +129,7 @@ function dropTokens(document: DocumentNode): void {
 	});
 }
 
-function told(
+function describeProblem(
 	id: string,
 	{ message, locations }: GraphQLError,
 	operation?: Surveyed,

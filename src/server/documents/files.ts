@@ -26,7 +26,7 @@ export interface DocumentFilesOptions {
 }
 
 /** The documents in use, by their two names. */
-export interface Index {
+export interface DocumentIndex {
 	readonly byId: ReadonlyMap<string, CheckedDocument>;
 	readonly bySha256: ReadonlyMap<string, CheckedDocument>;
 }
@@ -52,7 +52,7 @@ export async function openDocumentFiles(
 ): Promise<DocumentFiles> {
 	const paths = new Set(options.paths.map((path) => resolve(path)));
 	const checked = await checkDocumentFiles([...paths], options.rules);
-	if (checked.faults.length > 0) throw refusal(checked.faults);
+	if (checked.problems.length > 0) throw badDataError(checked.problems);
 	const files = checked.files.map(
 		({ path, text, documents, sha256ById }): File => ({
 			path,
@@ -77,7 +77,7 @@ export interface CheckedFiles {
 	/** Those that could be read. */
 	readonly files: readonly ReadFile[];
 	/** Of every file, and between them. There is nothing to serve if there is one. */
-	readonly faults: readonly string[];
+	readonly problems: readonly string[];
 }
 
 /** What a server does with its files before it starts, and the command line in its place. */
@@ -92,25 +92,25 @@ export async function checkDocumentFiles(
 			const text = await readText(path);
 			const checked = await checkDocumentFile(path, text, rules);
 			const file = { ...checked, path, text };
-			faults.push(...checked.faults, ...conflictsOf(file, files));
+			faults.push(...checked.problems, ...conflictsOf(file, files));
 			files.push(file);
 		} catch (thrown) {
 			if (!(thrown instanceof CorkboardError)) throw thrown;
 			faults.push(thrown.message);
 		}
 	}
-	return { files, faults };
+	return { files, problems: faults };
 }
 
 export class DocumentFiles implements AsyncDisposable {
 	readonly #files: readonly File[];
 	readonly #options: DocumentFilesOptions;
 	readonly #watch: AsyncDisposable;
-	#index: Index;
+	#index: DocumentIndex;
 
 	constructor(
 		files: readonly File[],
-		index: Index,
+		index: DocumentIndex,
 		options: DocumentFilesOptions,
 	) {
 		this.#files = files;
@@ -123,7 +123,7 @@ export class DocumentFiles implements AsyncDisposable {
 		);
 	}
 
-	get index(): Index {
+	get index(): DocumentIndex {
 		return this.#index;
 	}
 
@@ -167,16 +167,15 @@ export class DocumentFiles implements AsyncDisposable {
 	async #take(file: File, text: string): Promise<void> {
 		const { rules, prepare, log } = this.#options;
 		const before = this.#index;
-		const { documents, sha256ById, faults } = await checkDocumentFile(
-			file.path,
-			text,
-			rules,
-			before.bySha256,
-		);
+		const {
+			documents,
+			sha256ById,
+			problems: faults,
+		} = await checkDocumentFile(file.path, text, rules, before.bySha256);
 		const others = this.#files.filter((other) => other !== file);
 		const conflicts = conflictsOf({ path: file.path, sha256ById }, others);
 		if (faults.length + conflicts.length > 0) {
-			throw refusal([...faults, ...conflicts]);
+			throw badDataError([...faults, ...conflicts]);
 		}
 		const index = indexOf(
 			this.#files.map((other) => (other === file ? { documents } : other)),
@@ -196,7 +195,7 @@ export class DocumentFiles implements AsyncDisposable {
 	}
 }
 
-const EMPTY: Index = { byId: new Map(), bySha256: new Map() };
+const EMPTY: DocumentIndex = { byId: new Map(), bySha256: new Map() };
 
 interface Named {
 	readonly path: string;
@@ -219,7 +218,7 @@ function conflictsOf(
 }
 
 /** Of files without conflicts. */
-function indexOf(files: readonly Pick<File, "documents">[]): Index {
+function indexOf(files: readonly Pick<File, "documents">[]): DocumentIndex {
 	const byId = new Map<string, CheckedDocument>();
 	const bySha256 = new Map<string, CheckedDocument>();
 	for (const document of files.flatMap(({ documents }) => documents)) {
@@ -231,8 +230,8 @@ function indexOf(files: readonly Pick<File, "documents">[]): Index {
 
 /** Those that are new. Between two of them requests may be served. */
 async function prepareAll(
-	{ bySha256 }: Index,
-	before: Index,
+	{ bySha256 }: DocumentIndex,
+	before: DocumentIndex,
 	prepare: DocumentFilesOptions["prepare"],
 ): Promise<void> {
 	for (const [sha256, document] of bySha256) {
@@ -247,7 +246,7 @@ async function readText(path: string): Promise<string> {
 	try {
 		const { size } = await stat(path);
 		if (size > MAX_FILE_BYTES) {
-			throw refusal([
+			throw badDataError([
 				`${path}: expected at most ${MAX_FILE_BYTES} bytes but got: ${size}`,
 			]);
 		}
@@ -262,6 +261,6 @@ async function readText(path: string): Promise<string> {
 	}
 }
 
-export function refusal(faults: readonly string[]): CorkboardError {
+export function badDataError(faults: readonly string[]): CorkboardError {
 	return new CorkboardError("BAD_DATA", faults.join("\n"));
 }

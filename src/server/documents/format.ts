@@ -7,7 +7,7 @@ export interface FileDocument {
 
 export interface ParsedFile {
 	readonly documents: readonly FileDocument[];
-	readonly faults: readonly string[];
+	readonly problems: readonly string[];
 }
 
 /** An id is a key of ours and stands in log lines; longer ones name nothing that exists. */
@@ -24,12 +24,14 @@ export function parseDocumentFile(file: string, text: string): ParsedFile {
 	try {
 		json = JSON.parse(text);
 	} catch (error) {
-		return refused(
+		return invalidFile(
 			`${file}: expected JSON but got: ${(error as Error).message}`,
 		);
 	}
 	if (!isObject(json)) {
-		return refused(`${file}: expected ${EXPECTED} but got: ${kindOf(json)}`);
+		return invalidFile(
+			`${file}: expected ${EXPECTED} but got: ${kindOf(json)}`,
+		);
 	}
 	return Object.hasOwn(json, "operations")
 		? apollo(file, json)
@@ -41,12 +43,12 @@ const EXPECTED = "Apollo's manifest, or Relay's object of texts by id,";
 function apollo(file: string, json: Readonly<Record<string, unknown>>) {
 	const { format, version, operations } = json;
 	if (format !== "apollo-persisted-query-manifest" || version !== 1) {
-		return refused(
+		return invalidFile(
 			`${file}: expected format "apollo-persisted-query-manifest", version 1, but got: ${JSON.stringify(format)}, version ${JSON.stringify(version)}`,
 		);
 	}
 	if (!Array.isArray(operations)) {
-		return refused(
+		return invalidFile(
 			`${file}: expected operations to be a list but got: ${kindOf(operations)}`,
 		);
 	}
@@ -81,12 +83,12 @@ function collect(
 	}
 	return {
 		documents: [...documents].map(([id, text]) => ({ id, text })),
-		faults,
+		problems: faults,
 	};
 }
 
-function refused(fault: string): ParsedFile {
-	return { documents: [], faults: [fault] };
+function invalidFile(fault: string): ParsedFile {
+	return { documents: [], problems: [fault] };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@ import { type CheckedDocument, sha256Of } from "./check.ts";
 import type { Documents } from "./store.ts";
 
 /** Why a request is refused before Apollo sees it. All are 400: the client's to mend. */
-export interface DocumentFault {
+export interface DocumentError {
 	readonly message: string;
 	readonly code: "BAD_REQUEST" | "PERSISTED_QUERY_NOT_FOUND";
 }
@@ -32,7 +32,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 export async function resolveDocument(
 	request: FastifyRequest,
 	documents: Documents,
-): Promise<DocumentFault | null> {
+): Promise<DocumentError | null> {
 	if (request.method === "GET") return inParameters(request, documents);
 	const { body } = request;
 	if (typeof body !== "object" || body === null || Array.isArray(body)) {
@@ -57,12 +57,12 @@ export async function resolveDocument(
 async function inParameters(
 	request: FastifyRequest,
 	documents: Documents,
-): Promise<DocumentFault | null> {
+): Promise<DocumentError | null> {
 	const [path = "", search = ""] = request.raw.url?.split(/\?(.*)/s, 2) ?? [];
 	const parameters = new URLSearchParams(search);
 	for (const name of ["documentId", "id", "doc_id"]) {
 		if (parameters.getAll(name).length > 1) {
-			return fault(`Expected ${name} once but got it more often.`);
+			return badRequest(`Expected ${name} once but got it more often.`);
 		}
 	}
 	const names = parameters.getAll("operationName");
@@ -91,7 +91,7 @@ async function inParameters(
 	return null;
 }
 
-type Found = { readonly sha256: string } | DocumentFault | null;
+type Found = { readonly sha256: string } | DocumentError | null;
 
 /** The hash under which the text is, or null where Apollo is to judge what was sent as it is. */
 async function find(
@@ -103,7 +103,7 @@ async function find(
 	if (documentId !== undefined && documentId !== null) {
 		return typeof documentId === "string"
 			? byDocumentId(documentId, text, documents)
-			: fault(
+			: badRequest(
 					`Expected documentId to be a string but got: ${typeof documentId}.`,
 				);
 	}
@@ -125,7 +125,7 @@ async function byDocumentId(
 ): Promise<Found> {
 	const sha256 = id.startsWith("sha256:") ? id.slice("sha256:".length) : id;
 	if (id !== sha256 && !SHA256.test(sha256)) {
-		return fault(
+		return badRequest(
 			"Expected sha256: to be followed by 64 lower-case hex digits but got something else.",
 		);
 	}
@@ -135,7 +135,7 @@ async function byDocumentId(
 	if (text !== null) {
 		const own = known?.sha256 ?? (SHA256.test(sha256) ? sha256 : null);
 		if (own !== null && own !== sha256Of(text)) {
-			return fault("The documentId is that of another text than query.");
+			return badRequest("The documentId is that of another text than query.");
 		}
 		return byText(text, documents);
 	}
@@ -153,7 +153,7 @@ async function byApq(
 	// Apollo refuses other versions; of this one it takes any hash.
 	if (version !== 1) return null;
 	if (typeof sha256Hash !== "string" || sha256Hash === "") {
-		return fault(
+		return badRequest(
 			`Expected persistedQuery.sha256Hash to be a string but got: ${typeof sha256Hash}.`,
 		);
 	}
@@ -214,11 +214,11 @@ function jsonOf(text: string | null): unknown {
 	}
 }
 
-function fault(message: string): DocumentFault {
+function badRequest(message: string): DocumentError {
 	return { message, code: "BAD_REQUEST" };
 }
 
-const NOT_FOUND: DocumentFault = {
+const NOT_FOUND: DocumentError = {
 	message: "This server knows no document of this id.",
 	code: "PERSISTED_QUERY_NOT_FOUND",
 };
@@ -226,7 +226,7 @@ const NOT_FOUND: DocumentFault = {
 /** With a hash nobody has: Apollo then says what APQ's clients wait for. */
 const NOT_FOUND_AS_APQ = { sha256: "none" };
 
-const ONLY_KNOWN: DocumentFault = {
+const ONLY_KNOWN: DocumentError = {
 	message:
 		"This server runs only documents it was given beforehand: send the id of one (documentId), or its text to the letter.",
 	code: "BAD_REQUEST",

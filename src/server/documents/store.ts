@@ -2,7 +2,7 @@ import type { DocumentNode } from "graphql";
 import { CHANNELS, type UnknownDocument } from "../../diagnostics.ts";
 import { Lru } from "../../util/lru.ts";
 import { type CheckedDocument, sha256Of } from "./check.ts";
-import type { Index } from "./files.ts";
+import type { DocumentIndex } from "./files.ts";
 
 /**
  * - `off`: any document runs; there are no files.
@@ -20,7 +20,7 @@ export interface SharedTexts {
 export interface DocumentsOptions {
 	readonly mode: DocumentMode;
 	/** What the files hold at the moment. */
-	readonly files: { readonly index: Index } | null;
+	readonly files: { readonly index: DocumentIndex } | null;
 	/** Null where there is one process, or nothing between several. */
 	readonly shared: SharedTexts | null;
 	readonly log: { warn(fields: object, message: string): void };
@@ -46,9 +46,9 @@ export interface Documents {
 	/** Whether a text is here under its hash, of a file or registered. */
 	has(sha256: string): Promise<boolean>;
 	/** `report`: a document ran that is in no file. */
-	sawUnknown(sha256: string, operationName: string | null): void;
+	recordUnknown(sha256: string, operationName: string | null): void;
 	/** Requests so far whose document is in no file. */
-	readonly unknown: number;
+	readonly unknownCount: number;
 	/** Apollo's store of texts, by hash: those of the files, and what clients register (APQ). */
 	readonly texts: ApolloCache<string>;
 	/** Apollo's store of parsed and valid documents; a file's are there before anyone asks. */
@@ -96,7 +96,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
 		bySha256,
 		has: async (sha256) => (await textOf(sha256)) !== undefined,
 
-		sawUnknown(sha256, operationName) {
+		recordUnknown(sha256, operationName) {
 			unknown++;
 			if (CHANNELS.unknownDocument.hasSubscribers) {
 				const seen: UnknownDocument = { sha256, operationName };
@@ -112,7 +112,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
 			);
 		},
 
-		get unknown() {
+		get unknownCount() {
 			return unknown;
 		},
 

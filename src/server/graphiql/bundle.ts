@@ -30,7 +30,7 @@ const INPUTS = [
 	"src/server/graphiql/explain",
 ];
 
-export interface Bundle {
+export interface GraphiqlAssets {
 	/** Of the inputs: the name of this version in addresses. */
 	readonly hash: string;
 	readonly folder: string;
@@ -41,7 +41,9 @@ export interface Bundle {
  * built beside its place and moved there whole, so that a folder that exists is
  * complete, and of two processes building at once the second finds it done.
  */
-export async function bundleGraphiql(cache: string = CACHE): Promise<Bundle> {
+export async function buildGraphiql(
+	cache: string = CACHE,
+): Promise<GraphiqlAssets> {
 	const hash = await hashOf(INPUTS);
 	const folder = join(cache, `graphiql-${hash}`);
 	if (await exists(folder)) return { hash, folder };

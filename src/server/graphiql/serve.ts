@@ -1,16 +1,16 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Identity } from "../auth/identity.ts";
-import { refuse } from "../http/http.ts";
-import { type Bundle, bundleGraphiql } from "./bundle.ts";
+import { sendError } from "../http/http.ts";
+import { buildGraphiql, type GraphiqlAssets } from "./bundle.ts";
 import type { PageConfig, PageExample } from "./config.ts";
-import { serveSignIn } from "./signIn.ts";
+import { registerSignIn } from "./signIn.ts";
 
 /** Who gets the page: operators have to show a token first. */
-export type GraphiqlFor = "everyone" | "operators" | "nobody";
+export type GraphiqlAccess = "everyone" | "operators" | "nobody";
 
 /** Answers a browser. */
-export type Page = (
+export type PageHandler = (
 	request: FastifyRequest,
 	reply: FastifyReply,
 ) => Promise<FastifyReply>;
@@ -48,18 +48,18 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
  * files are made in the background, beginning now; if that fails, only the
  * page does, and its next visitor has it tried again.
  */
-export async function serveGraphiql(
+export async function registerGraphiql(
 	app: FastifyInstance,
 	options: {
-		readonly to: Exclude<GraphiqlFor, "nobody">;
+		readonly to: Exclude<GraphiqlAccess, "nobody">;
 		readonly demo?: Demo;
 		readonly explain: boolean;
 		readonly identify: (authorization: string) => Promise<Identity>;
 	},
-	make: () => Promise<Bundle> = bundleGraphiql,
-): Promise<Page> {
+	make: () => Promise<GraphiqlAssets> = buildGraphiql,
+): Promise<PageHandler> {
 	const { demo = null, explain } = options;
-	let pending: Promise<Bundle> | undefined;
+	let pending: Promise<GraphiqlAssets> | undefined;
 	const bundle = () => {
 		pending ??= make().catch((error: unknown) => {
 			pending = undefined;
@@ -96,11 +96,11 @@ export async function serveGraphiql(
 		reply: FastifyReply,
 		config: PageConfig,
 	): Promise<FastifyReply> {
-		let made: Bundle;
+		let made: GraphiqlAssets;
 		try {
 			made = await bundle();
 		} catch {
-			return refuse(reply, 503, "GraphiQL is not available at the moment.");
+			return sendError(reply, 503, "GraphiQL is not available at the moment.");
 		}
 		// An operator's page has a form, to sign out.
 		const policy = contentSecurityPolicy(config.operator ? "'self'" : "'none'");
@@ -114,12 +114,12 @@ export async function serveGraphiql(
 	if (options.to === "everyone") {
 		return (_request, reply) => send(reply, { demo, operator: null, explain });
 	}
-	return serveSignIn(app, options.identify, (reply, token) =>
+	return registerSignIn(app, options.identify, (reply, token) =>
 		send(reply, { demo: null, operator: { token }, explain }),
 	);
 }
 
-function html({ hash }: Bundle, config: PageConfig): string {
+function html({ hash }: GraphiqlAssets, config: PageConfig): string {
 	// A JSON text in a script element ends at the first `<` that closes it.
 	const json = JSON.stringify(config).replaceAll("<", "\\u003c");
 	return `<!doctype html>

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CorkboardError } from "../../errors.ts";
 import type { Identity } from "../auth/identity.ts";
-import type { Page } from "./serve.ts";
+import type { PageHandler } from "./serve.ts";
 
 export const SIGN_IN_PATH = "/graphiql/sign-in";
 export const SIGN_OUT_PATH = "/graphiql/sign-out";
@@ -24,11 +24,11 @@ const NOTHING_ELSE =
 	"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /** Give an operator what `show` sends, and everybody else a form that asks for an operator's token. */
-export async function serveSignIn(
+export async function registerSignIn(
 	app: FastifyInstance,
 	identify: (authorization: string) => Promise<Identity>,
 	show: (reply: FastifyReply, token: string) => Promise<FastifyReply>,
-): Promise<Page> {
+): Promise<PageHandler> {
 	/** What is wrong with a token; null for an operator's. */
 	async function faultOf(token: string): Promise<string | null> {
 		try {

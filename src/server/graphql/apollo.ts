@@ -20,15 +20,15 @@ import {
 } from "graphql";
 import type { Id } from "../../id/ids.ts";
 import type { Documents } from "../documents/store.ts";
-import type { Cost, Meter } from "../limits/costMeter.ts";
+import type { Cost, CostMeter } from "../limits/costMeter.ts";
 import { withinDeadline } from "../limits/deadline.ts";
 import { documentLimits } from "../limits/documentLimits.ts";
 import { MAX_TOKENS } from "../limits/maxTokens.ts";
-import { refusal, toClientError } from "./clientError.ts";
+import { requestError, toClientError } from "./clientError.ts";
 import {
 	type DependsOnViewer,
-	type Outcome,
-	outcomePlugin,
+	type ResponseSummary,
+	responseSummaryPlugin,
 } from "./outcome.ts";
 
 /** One operation of a document that was parsed and is valid. */
@@ -44,17 +44,17 @@ export interface Operation {
 	/** Whether the answer is to come with `extensions.explain`. */
 	readonly explain: boolean;
 	/** Asked before it runs, and told what it read. */
-	readonly meter: Meter;
+	readonly costMeter: CostMeter;
 }
 
 export type Execute = (operation: Operation) => Promise<ExecutionResult>;
 
 export interface RequestContext extends BaseContext {
-	readonly outcome: Outcome;
+	readonly summary: ResponseSummary;
 	readonly viewer: Id | null;
 	readonly signal: AbortSignal;
 	readonly explain: boolean;
-	readonly meter: Meter;
+	readonly costMeter: CostMeter;
 }
 
 /** How long an operation may take to answer in part once it was told to stop. */
@@ -105,7 +105,7 @@ export function createApollo(
 			// square of a message; this does both.
 			toClientError(formatted, error, { log, hideSuggestions: !tellsSchema }),
 		plugins: [
-			outcomePlugin(options),
+			responseSummaryPlugin(options),
 			ApolloServerPluginLandingPageDisabled(),
 			ApolloServerPluginCacheControlDisabled(),
 			ApolloServerPluginInlineTraceDisabled(),
@@ -127,13 +127,18 @@ function gatewayTo(
 		async load() {
 			return {
 				async executor({ request, document, operation, source, context }) {
-					const fault = operationFault(
+					const fault = operationError(
 						schema,
 						operation,
 						request.operationName,
 					);
 					if (fault !== null) return { errors: [fault] };
-					const { viewer, signal, explain, meter } = context as RequestContext;
+					const {
+						viewer,
+						signal,
+						explain,
+						costMeter: meter,
+					} = context as RequestContext;
 					try {
 						const result = await withinDeadline(
 							execute({
@@ -144,14 +149,14 @@ function gatewayTo(
 								signal,
 								source,
 								explain,
-								meter,
+								costMeter: meter,
 							}),
 							signal,
 							GRACE_MS,
 						);
-						return asRefusal(withCost(result, meter.cost));
+						return asRequestError(withCost(result, meter.cost));
 					} catch (thrown) {
-						throw refusal(thrown);
+						throw requestError(thrown);
 					}
 				},
 			};
@@ -161,7 +166,7 @@ function gatewayTo(
 }
 
 /** What is wrong with the choice of operation, which validation does not look at. */
-function operationFault(
+function operationError(
 	schema: GraphQLSchema,
 	// Apollo's type forgets that a request may name none of the document's.
 	operation: OperationDefinitionNode | undefined,
@@ -195,9 +200,9 @@ function withCost(result: ExecutionResult, cost: Cost | null): ExecutionResult {
 }
 
 /** A result without data refuses the request: its HTTP status is that of its first error. */
-function asRefusal(result: ExecutionResult): ExecutionResult {
+function asRequestError(result: ExecutionResult): ExecutionResult {
 	const [first, ...others] = result.errors ?? [];
 	return result.data === undefined && first !== undefined
-		? { ...result, errors: [refusal(first), ...others] }
+		? { ...result, errors: [requestError(first), ...others] }
 		: result;
 }

@@ -26,7 +26,7 @@ export function toClientError(
 	};
 	const code = clientCode(error);
 	if (code === "INTERNAL") {
-		const { message, extensions } = internal(causeOf(error), options.log);
+		const { message, extensions } = internalError(causeOf(error), options.log);
 		return { message, ...place, extensions };
 	}
 	const cost =
@@ -62,7 +62,7 @@ function shortened(message: string): string {
 const MAX_MESSAGE = 400;
 
 /** The answer to something that broke on our side; the log has the rest under the same id. */
-export function internal(
+export function internalError(
 	cause: unknown,
 	log: FastifyBaseLogger,
 ): GraphQLFormattedError & { readonly extensions: Record<string, unknown> } {
@@ -78,7 +78,7 @@ export function internal(
  * An error that refuses a whole request: Apollo takes the HTTP status and
  * headers from an error's `extensions.http`.
  */
-export function refusal(thrown: unknown): GraphQLError {
+export function requestError(thrown: unknown): GraphQLError {
 	const error =
 		thrown instanceof GraphQLError
 			? thrown

@@ -8,29 +8,29 @@ import type {
 import type { Identity } from "../auth/identity.ts";
 import { resolveDocument } from "../documents/request.ts";
 import type { Documents } from "../documents/store.ts";
-import type { Page } from "../graphiql/serve.ts";
-import { refuse } from "../http/http.ts";
-import { applyCaching } from "../http/httpCache.ts";
+import type { PageHandler } from "../graphiql/serve.ts";
+import { sendError } from "../http/http.ts";
+import { applyHttpCaching } from "../http/httpCache.ts";
 import { applyStatus, type HttpStatus } from "../http/status.ts";
-import { type Budget, spenderOf } from "../limits/budget.ts";
-import { asksForCost, createMeter } from "../limits/costMeter.ts";
-import { deadlineOf, withinDeadline } from "../limits/deadline.ts";
-import { requestFault } from "../limits/requestLimits.ts";
+import { type Budget, budgetKeyOf } from "../limits/budget.ts";
+import { createCostMeter, requestsCost } from "../limits/costMeter.ts";
+import { requestDeadline, withinDeadline } from "../limits/deadline.ts";
+import { requestLimitError } from "../limits/requestLimits.ts";
 import {
 	type ApolloOptions,
 	createApollo,
 	type RequestContext,
 } from "./apollo.ts";
-import { refusal } from "./clientError.ts";
-import { asksToExplain, mayExplain } from "./explaining.ts";
-import { newOutcome, type Outcome } from "./outcome.ts";
+import { requestError } from "./clientError.ts";
+import { mayExplain, requestsExplain } from "./explaining.ts";
+import { newResponseSummary, type ResponseSummary } from "./outcome.ts";
 
 export interface EndpointOptions
 	extends Omit<ApolloOptions, "tellsSchema" | "documents"> {
 	readonly mode: "development" | "production";
 	readonly identify: (authorization: string | undefined) => Promise<Identity>;
 	/** What a browser gets; null for what programs get. */
-	readonly page: Page | null;
+	readonly page: PageHandler | null;
 	readonly documents: Documents;
 	/** Null where there are no operators. */
 	readonly operatorDocuments: Documents | null;
@@ -46,7 +46,7 @@ interface Visit {
 	/** Or why it cannot be told, which refuses the request. */
 	readonly identity: Identity | { readonly unknown: unknown };
 	readonly signal: AbortSignal;
-	readonly outcome: Outcome;
+	readonly outcome: ResponseSummary;
 }
 
 /** Apollo, and which documents it runs. */
@@ -56,7 +56,7 @@ interface Handler {
 }
 
 /** Put `/graphql` on `app`: GraphQL over HTTP, by Apollo's rules and then ours. */
-export async function serveGraphql(
+export async function registerGraphql(
 	app: FastifyInstance,
 	options: EndpointOptions,
 ): Promise<void> {
@@ -65,23 +65,23 @@ export async function serveGraphql(
 
 	async function contextOf(request: FastifyRequest): Promise<RequestContext> {
 		const { identity, signal, outcome } = visits.get(request) as Visit;
-		outcome.wasAdmitted = true;
-		const fault = requestFault(request.body);
+		outcome.passedCsrfCheck = true;
+		const fault = requestLimitError(request.body);
 		if (fault !== null) {
 			outcome.code = String(fault.extensions.code);
-			throw refusal(fault);
+			throw requestError(fault);
 		}
-		if ("unknown" in identity) throw refusal(identity.unknown);
+		if ("unknown" in identity) throw requestError(identity.unknown);
 		const { viewer } = identity;
 		return {
 			viewer,
 			signal,
-			outcome,
-			explain: mayExplain(mode, identity) && asksToExplain(request),
-			meter: createMeter({
-				asked: asksForCost(request),
+			summary: outcome,
+			explain: mayExplain(mode, identity) && requestsExplain(request),
+			costMeter: createCostMeter({
+				isReported: requestsCost(request),
 				budget: options.budget,
-				spender: spenderOf(viewer, request),
+				budgetKey: budgetKeyOf(viewer, request),
 			}),
 		};
 	}
@@ -114,13 +114,13 @@ export async function serveGraphql(
 		request: FastifyRequest,
 		reply: FastifyReply,
 	): Promise<Visit> {
-		const signal = deadlineOf(reply.raw, options.executionMs);
+		const signal = requestDeadline(reply.raw, options.executionMs);
 		const identity = await withinDeadline(
 			options.identify(request.headers.authorization),
 			signal,
 			0,
 		).catch((unknown: unknown) => ({ unknown }));
-		return { identity, signal, outcome: newOutcome() };
+		return { identity, signal, outcome: newResponseSummary() };
 	}
 
 	app.route({
@@ -137,12 +137,12 @@ export async function serveGraphql(
 					: forEveryone;
 			const fault = await resolveDocument(request, documents);
 			if (fault !== null) {
-				return refuse(reply, 400, fault.message, fault.code);
+				return sendError(reply, 400, fault.message, fault.code);
 			}
 			const body = String(await handle.call(app, request, reply));
 			applyStatus(reply, outcome, options.httpStatus);
 			return reply.send(
-				applyCaching(request, reply, outcome, body, options.httpMaxAge),
+				applyHttpCaching(request, reply, outcome, body, options.httpMaxAge),
 			);
 		},
 	});

@@ -18,6 +18,6 @@ export function mayExplain(
 }
 
 /** Only by POST: an answer to GET may be kept, and given to others. */
-export function asksToExplain({ method, headers }: FastifyRequest): boolean {
+export function requestsExplain({ method, headers }: FastifyRequest): boolean {
 	return method === "POST" && headers[EXPLAIN_HEADER] === "1";
 }

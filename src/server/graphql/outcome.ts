@@ -7,24 +7,24 @@ import type { Operation, RequestContext } from "./apollo.ts";
  * What became of a request, for those who write the answer's status and
  * headers: Apollo tells them only a text.
  */
-export interface Outcome {
+export interface ResponseSummary {
 	/** Apollo let the request in: it was not blocked as a forgery. */
-	wasAdmitted: boolean;
+	passedCsrfCheck: boolean;
 	/** Of the first error. */
 	code: string | null;
 	hasData: boolean;
 	hasErrors: boolean;
 	/** Who may keep the answer; null for nobody. */
-	keeper: "anyone" | "viewer" | null;
+	cacheScope: "anyone" | "viewer" | null;
 }
 
-export function newOutcome(): Outcome {
+export function newResponseSummary(): ResponseSummary {
 	return {
-		wasAdmitted: false,
+		passedCsrfCheck: false,
 		code: null,
 		hasData: false,
 		hasErrors: false,
-		keeper: null,
+		cacheScope: null,
 	};
 }
 
@@ -34,7 +34,7 @@ export type DependsOnViewer = (
 ) => boolean;
 
 /** Notes each request's outcome, and the documents that are in no file. */
-export function outcomePlugin(options: {
+export function responseSummaryPlugin(options: {
 	readonly documents: Documents;
 	readonly dependsOnViewer: DependsOnViewer;
 }): ApolloServerPlugin<RequestContext> {
@@ -45,7 +45,7 @@ export function outcomePlugin(options: {
 				async didResolveOperation({ queryHash, operationName }) {
 					if (documents.mode !== "report" || queryHash === undefined) return;
 					if (documents.bySha256(queryHash) !== null) return;
-					documents.sawUnknown(queryHash, operationName);
+					documents.recordUnknown(queryHash, operationName);
 				},
 				async willSendResponse({
 					request,
@@ -54,7 +54,7 @@ export function outcomePlugin(options: {
 					document,
 					operation,
 				}) {
-					const { outcome } = contextValue;
+					const { summary: outcome } = contextValue;
 					if (response.body.kind !== "single") return;
 					const { data, errors } = response.body.singleResult;
 					outcome.hasData = data !== undefined;
@@ -76,7 +76,7 @@ export function outcomePlugin(options: {
 							operationName: request.operationName,
 							variables: request.variables ?? {},
 						});
-					outcome.keeper = isForOne ? "viewer" : "anyone";
+					outcome.cacheScope = isForOne ? "viewer" : "anyone";
 				},
 			};
 		},

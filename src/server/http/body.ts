@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Refusal } from "./refusal.ts";
+import { HttpError } from "./refusal.ts";
 
 /**
  * Bodies are JSON texts in UTF-8 (RFC 8259 §8.1), and nothing else: Fastify by
  * itself takes any charset for UTF-8, and puts U+FFFD where bytes are none, so
  * that what is stored would not be what was sent.
  */
-export function takeJsonBodies(app: FastifyInstance): void {
+export function registerJsonParser(app: FastifyInstance): void {
 	const parse = app.getDefaultJsonParser("error", "error");
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser(
@@ -17,7 +17,7 @@ export function takeJsonBodies(app: FastifyInstance): void {
 			try {
 				text = UTF_8.decode(body as Buffer);
 			} catch {
-				done(new Refusal(400, "The body is not valid UTF-8."), undefined);
+				done(new HttpError(400, "The body is not valid UTF-8."), undefined);
 				return;
 			}
 			parse(request, text, done);
@@ -32,7 +32,7 @@ const UTF_8 = new TextDecoder("utf-8", { fatal: true });
  * ones are refused: a thousand bytes can unfold to a million, and a query is
  * no more than some kilobytes.
  */
-export function encodingFault(
+export function encodingError(
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): string | null {

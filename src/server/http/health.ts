@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { Http } from "./http.ts";
+import type { HttpApp } from "./http.ts";
 
 const READY_MS = 2_000;
 
@@ -7,18 +7,18 @@ const READY_MS = 2_000;
  * `/health/live`: the process runs; restart it otherwise. `/health/ready`: it
  * can serve; send it no requests otherwise.
  */
-export function serveHealth(
-	http: Http,
+export function registerHealth(
+	http: HttpApp,
 	ready: () => boolean | Promise<boolean>,
 ): void {
 	http.app.get("/health/live", async (_request, reply) =>
-		answer(reply, 200, "live"),
+		sendStatus(reply, 200, "live"),
 	);
 	http.app.get("/health/ready", async (_request, reply) => {
-		if (http.draining) return answer(reply, 503, "draining");
+		if (http.isDraining) return sendStatus(reply, 503, "draining");
 		return (await isReady(ready))
-			? answer(reply, 200, "ready")
-			: answer(reply, 503, "not ready");
+			? sendStatus(reply, 200, "ready")
+			: sendStatus(reply, 503, "not ready");
 	});
 }
 
@@ -40,7 +40,7 @@ async function isReady(
 	}
 }
 
-function answer(
+function sendStatus(
 	reply: FastifyReply,
 	code: number,
 	status: string,

@@ -11,17 +11,17 @@ import Fastify, {
 	type FastifyRequest,
 	LogController,
 } from "fastify";
-import { internal } from "../graphql/clientError.ts";
-import { limitRates, type RateLimit } from "../limits/rateLimit.ts";
-import { encodingFault, takeJsonBodies } from "./body.ts";
+import { internalError } from "../graphql/clientError.ts";
+import { type RateLimit, registerRateLimit } from "../limits/rateLimit.ts";
+import { encodingError, registerJsonParser } from "./body.ts";
 import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
-import { Refusal } from "./refusal.ts";
+import { HttpError } from "./refusal.ts";
 
-export interface Http {
+export interface HttpApp {
 	readonly app: FastifyInstance;
 	/** From now on requests are refused, on connections that are still open. */
 	drain(): void;
-	readonly draining: boolean;
+	readonly isDraining: boolean;
 }
 
 export const BODY_BYTES = 1_000_000;
@@ -44,7 +44,7 @@ const LOCALHOST = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
  * Fastify with this project's limits, and with its own errors told in
  * GraphQL's shape. `allowed` names the methods of each path, for 405.
  */
-export async function createHttp(options: {
+export async function createHttpApp(options: {
 	readonly log: FastifyBaseLogger;
 	readonly mode: "development" | "production";
 	readonly cors: readonly string[];
@@ -56,9 +56,9 @@ export async function createHttp(options: {
 	/** The header in which a proxy says what it calls the request; null if its word is not taken. */
 	readonly requestIdHeader: string | null;
 	readonly limits: HttpLimits;
-	readonly allowed: ReadonlyMap<string, readonly string[]>;
-}): Promise<Http> {
-	const { log, limits, allowed, requestIdHeader } = options;
+	readonly allowedMethods: ReadonlyMap<string, readonly string[]>;
+}): Promise<HttpApp> {
+	const { log, limits, allowedMethods: allowed, requestIdHeader } = options;
 	let draining = false;
 
 	const app: FastifyInstance = Fastify({
@@ -81,12 +81,12 @@ export async function createHttp(options: {
 		},
 		return503OnClosing: false,
 		exposeHeadRoutes: false,
-		clientErrorHandler: refuseBrokenRequest,
+		clientErrorHandler: rejectMalformedRequest,
 		frameworkErrors: (_error, _request, reply) => {
-			refuse(reply, 400, "The URL is malformed.");
+			sendError(reply, 400, "The URL is malformed.");
 		},
 	});
-	takeJsonBodies(app);
+	registerJsonParser(app);
 
 	app.addHook("onRequest", async (request, reply) => {
 		reply.header("x-request-id", request.id);
@@ -98,11 +98,11 @@ export async function createHttp(options: {
 		}
 		const path = request.url.split("?", 1)[0] ?? "";
 		if (draining && !path.startsWith("/health/")) {
-			return refuse(reply, 503, "The server is shutting down.");
+			return sendError(reply, 503, "The server is shutting down.");
 		}
 		// The integration builds a URL of these two; what does not fit throws.
 		if (!URL.canParse(`${request.protocol}://${request.hostname}/`)) {
-			return refuse(reply, 400, "The Host header is missing or malformed.");
+			return sendError(reply, 400, "The Host header is missing or malformed.");
 		}
 	});
 	await app.register(cors, {
@@ -122,19 +122,20 @@ export async function createHttp(options: {
 		if (!request.is404) return;
 		const methods = allowed.get(request.url.split("?", 1)[0] ?? "");
 		if (methods === undefined)
-			return refuse(reply, 404, "There is nothing here.");
+			return sendError(reply, 404, "There is nothing here.");
 		reply.header("allow", methods.join(", "));
-		return refuse(
+		return sendError(
 			reply,
 			405,
 			`This address takes ${methods.join(" and ")} only.`,
 		);
 	});
 	app.addHook("preParsing", async (request, reply) => {
-		const fault = encodingFault(request, reply);
-		if (fault !== null) return refuse(reply, 415, fault);
+		const fault = encodingError(request, reply);
+		if (fault !== null) return sendError(reply, 415, fault);
 	});
-	if (options.rateLimit !== null) await limitRates(app, options.rateLimit);
+	if (options.rateLimit !== null)
+		await registerRateLimit(app, options.rateLimit);
 	if (options.compression) {
 		await app.register(compress, {
 			threshold: COMPRESSED_BYTES,
@@ -143,9 +144,9 @@ export async function createHttp(options: {
 		});
 	}
 	app.setNotFoundHandler((_request, reply) =>
-		refuse(reply, 404, "There is nothing here."),
+		sendError(reply, 404, "There is nothing here."),
 	);
-	app.setErrorHandler(answerError);
+	app.setErrorHandler(handleError);
 	// A connection kept alive would outlast its answer, and the drain with it.
 	app.addHook("onSend", async (_request, reply) => {
 		if (draining) reply.header("connection", "close");
@@ -167,7 +168,7 @@ export async function createHttp(options: {
 		drain() {
 			draining = true;
 		},
-		get draining() {
+		get isDraining() {
 			return draining;
 		},
 	};
@@ -190,21 +191,26 @@ function requestId(given: string | string[] | undefined): string {
 }
 
 /** What Fastify throws before Apollo is asked, or what broke outside of it. */
-function answerError(
+function handleError(
 	error: FastifyError,
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): FastifyReply {
 	const status = error.statusCode ?? 500;
-	if (error instanceof Refusal) return refuse(reply, status, error.message);
+	if (error instanceof HttpError)
+		return sendError(reply, status, error.message);
 	if (status === 413) {
-		return refuse(reply, 413, `The body is larger than ${BODY_BYTES} bytes.`);
+		return sendError(
+			reply,
+			413,
+			`The body is larger than ${BODY_BYTES} bytes.`,
+		);
 	}
 	if (status === 415) {
-		return refuse(reply, 415, "The body must be of type application/json.");
+		return sendError(reply, 415, "The body must be of type application/json.");
 	}
 	if (status >= 400 && status < 500) {
-		return refuse(
+		return sendError(
 			reply,
 			status,
 			request.method === "POST" && status === 400
@@ -212,15 +218,15 @@ function answerError(
 				: `${STATUS_CODES[status] ?? "Bad Request"}.`,
 		);
 	}
-	return sendFault(
+	return sendErrorBody(
 		reply,
 		500,
-		JSON.stringify({ errors: [internal(error, request.log)] }),
+		JSON.stringify({ errors: [internalError(error, request.log)] }),
 	);
 }
 
 /** Requests that Node could not make sense of, and those that came too slowly: there is no reply to write to. */
-function refuseBrokenRequest(
+function rejectMalformedRequest(
 	error: Error & { readonly code?: string },
 	socket: Socket,
 ): void {
@@ -232,7 +238,7 @@ function refuseBrokenRequest(
 				: error.code === "HPE_HEADER_OVERFLOW"
 					? ([431, "The request's headers are too large."] as const)
 					: ([400, "This is not a valid HTTP request."] as const);
-		const body = fault(status, message);
+		const body = errorBody(status, message);
 		socket.write(
 			[
 				`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -247,16 +253,16 @@ function refuseBrokenRequest(
 	socket.destroy(error);
 }
 
-export function refuse(
+export function sendError(
 	reply: FastifyReply,
 	status: number,
 	message: string,
 	code: string = codeOf(status),
 ): FastifyReply {
-	return sendFault(reply, status, fault(status, message, code));
+	return sendErrorBody(reply, status, errorBody(status, message, code));
 }
 
-function sendFault(
+function sendErrorBody(
 	reply: FastifyReply,
 	status: number,
 	body: string,
@@ -270,7 +276,7 @@ function codeOf(status: number): string {
 	return status === 429 || status === 503 ? "UNAVAILABLE" : "BAD_REQUEST";
 }
 
-function fault(
+function errorBody(
 	status: number,
 	message: string,
 	code: string = codeOf(status),

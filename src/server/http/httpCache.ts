@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Outcome } from "../graphql/outcome.ts";
+import type { ResponseSummary } from "../graphql/outcome.ts";
 
 /** A hash this long (bytes) tells all answers there will ever be apart. */
 const TAG_BYTES = 18;
@@ -14,10 +14,10 @@ const TAG_BYTES = 18;
  *
  * Answers the body, or null after 304: the client has it.
  */
-export function applyCaching(
+export function applyHttpCaching(
 	request: FastifyRequest,
 	reply: FastifyReply,
-	{ keeper }: Outcome,
+	{ cacheScope: keeper }: ResponseSummary,
 	body: string,
 	maxAge: number,
 ): string | null {

@@ -1,5 +1,5 @@
 /** Thrown to Fastify's error handler: its words and status are the client's. */
-export class Refusal extends Error {
+export class HttpError extends Error {
 	readonly statusCode: number;
 
 	constructor(statusCode: number, message: string) {

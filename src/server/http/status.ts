@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { FastifyReply } from "fastify";
-import type { Outcome } from "../graphql/outcome.ts";
+import type { ResponseSummary } from "../graphql/outcome.ts";
 
 /**
  * Which reading of "GraphQL over HTTP" the status codes follow.
@@ -27,7 +27,7 @@ const OF_THE_DOCUMENT: ReadonlySet<string | null> = new Set([
 /** Put right the status that Apollo gave an answer. */
 export function applyStatus(
 	reply: FastifyReply,
-	{ wasAdmitted, code, hasData, hasErrors }: Outcome,
+	{ passedCsrfCheck: wasAdmitted, code, hasData, hasErrors }: ResponseSummary,
 	which: HttpStatus,
 ): void {
 	const isGraphql = String(reply.getHeader("content-type")).startsWith(

@@ -1,21 +1,25 @@
 import { createHash } from "node:crypto";
 import {
-	type Bucket,
-	type Filling,
-	type Taken,
-	take,
+	type BucketLimit,
+	type TakeResult,
+	type TokenBucket,
+	takePoints,
 } from "../../util/bucket.ts";
 import { Lru } from "../../util/lru.ts";
 
 /** Buckets of all processes; null from one that does not answer in time. */
-export interface Shared {
-	take(filling: Filling, name: string, points: number): Promise<Taken | null>;
+export interface SharedTokenBuckets {
+	take(
+		filling: BucketLimit,
+		name: string,
+		points: number,
+	): Promise<TakeResult | null>;
 }
 
 /** A bucket for each owner, whoever that is. */
-export interface Buckets {
-	readonly filling: Filling;
-	take(owner: string, points: number): Promise<Taken>;
+export interface TokenBuckets {
+	readonly limit: BucketLimit;
+	take(owner: string, points: number): Promise<TakeResult>;
 }
 
 /** Owners that are counted in a process at once. One that is forgotten begins anew. */
@@ -27,20 +31,20 @@ const MAX_OWNERS = 50_000;
  * itself: nobody is refused for Redis' sake, and nobody gets more than one
  * bucket more for each process.
  */
-export function createBuckets(
-	filling: Filling,
-	shared: Shared | null,
+export function createTokenBuckets(
+	filling: BucketLimit,
+	shared: SharedTokenBuckets | null,
 	now: () => number = () => performance.now(),
-): Buckets {
-	const own = new Lru<Bucket>({ maxWeight: MAX_OWNERS, weigh: () => 1 });
+): TokenBuckets {
+	const own = new Lru<TokenBucket>({ maxWeight: MAX_OWNERS, weigh: () => 1 });
 	return {
-		filling,
+		limit: filling,
 		async take(owner, points) {
 			// Redis is told neither addresses nor ids.
 			const name = createHash("sha256").update(owner).digest("base64url");
 			const told = await shared?.take(filling, name, points);
 			if (told) return told;
-			const taken = take(filling, own.get(name), points, now());
+			const taken = takePoints(filling, own.get(name), points, now());
 			own.set(name, taken.bucket);
 			return taken;
 		},

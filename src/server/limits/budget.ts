@@ -3,41 +3,45 @@ import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { Id } from "../../id/ids.ts";
-import type { Filling } from "../../util/bucket.ts";
-import { type Buckets, createBuckets, type Shared } from "./buckets.ts";
+import type { BucketLimit } from "../../util/bucket.ts";
+import {
+	createTokenBuckets,
+	type SharedTokenBuckets,
+	type TokenBuckets,
+} from "./buckets.ts";
 
 /** How much one viewer, or one address, may have read. */
 export interface Budget {
 	/** Takes an operation's price before it runs; answers TOO_EXPENSIVE with `Retry-After` when there is not enough. */
-	charge(spender: string, price: number): Promise<GraphQLError | null>;
+	take(spender: string, price: number): Promise<GraphQLError | null>;
 	/**
 	 * Once it is known what was read: gives back what was not used, or takes what
 	 * was read beyond the price, as far as there is any. Nobody waits for it.
 	 */
-	settle(spender: string, price: number, read: number): void;
+	adjust(spender: string, price: number, read: number): void;
 }
 
 /** `shared` is null where this process counts for itself. */
 export function createBudget(
-	filling: Filling,
-	shared: Shared | null,
+	filling: BucketLimit,
+	shared: SharedTokenBuckets | null,
 	now?: () => number,
 ): Budget {
-	const buckets = createBuckets(filling, shared, now);
+	const buckets = createTokenBuckets(filling, shared, now);
 	return {
-		async charge(spender, price) {
+		async take(spender, price) {
 			const { waitMs } = await buckets.take(spender, leastOf(price));
 			return waitMs > 0 ? exhausted(filling, price, waitMs) : null;
 		},
-		settle(spender, price, read) {
+		adjust(spender, price, read) {
 			// The link to Redis answers null for what fails; the rest is arithmetic.
-			void settle(buckets, spender, leastOf(read) - leastOf(price));
+			void adjustLevel(buckets, spender, leastOf(read) - leastOf(price));
 		},
 	};
 }
 
-async function settle(
-	buckets: Buckets,
+async function adjustLevel(
+	buckets: TokenBuckets,
 	spender: string,
 	points: number,
 ): Promise<void> {
@@ -53,13 +57,16 @@ function leastOf(price: number): number {
 }
 
 /** Who pays: the viewer, or the address of one who is not known; of IPv6 the /64 that one customer has. */
-export function spenderOf(viewer: Id | null, request: FastifyRequest): string {
+export function budgetKeyOf(
+	viewer: Id | null,
+	request: FastifyRequest,
+): string {
 	if (viewer !== null) return `viewer ${viewer}`;
 	return `address ${normalizeIP(request.ip)}`;
 }
 
 function exhausted(
-	{ points, perMs }: Filling,
+	{ points, perMs }: BucketLimit,
 	price: number,
 	waitMs: number,
 ): GraphQLError {

@@ -12,35 +12,35 @@ export interface Cost {
 }
 
 /** Beside one operation: told its price before it runs, and what it read after. */
-export interface Meter {
+export interface CostMeter {
 	/** The error that refuses it, if it must not run. */
 	admit(price: number): Promise<GraphQLError | null>;
 	/** Whether it matters what is read. */
-	readonly isRunning: boolean;
-	read(count: number): void;
+	readonly isMetering: boolean;
+	recordReads(count: number): void;
 	/** To be told with the answer; null where nobody asked or nothing ran. */
 	readonly cost: Cost | null;
 }
 
-export function createMeter(options: {
-	readonly asked: boolean;
+export function createCostMeter(options: {
+	readonly isReported: boolean;
 	readonly budget: Budget | null;
-	readonly spender: string;
-}): Meter {
-	const { asked, budget, spender } = options;
+	readonly budgetKey: string;
+}): CostMeter {
+	const { isReported: asked, budget, budgetKey: spender } = options;
 	let requested: number | null = null;
 	let actual = 0;
 	return {
 		async admit(price) {
-			const refused = (await budget?.charge(spender, price)) ?? null;
+			const refused = (await budget?.take(spender, price)) ?? null;
 			if (refused === null) requested = price;
 			return refused;
 		},
-		isRunning: asked || budget !== null,
-		read(count) {
+		isMetering: asked || budget !== null,
+		recordReads(count) {
 			actual = count;
 			if (requested === null) return;
-			budget?.settle(spender, requested, count);
+			budget?.adjust(spender, requested, count);
 		},
 		get cost() {
 			return asked && requested !== null ? { requested, actual } : null;
@@ -49,6 +49,6 @@ export function createMeter(options: {
 }
 
 /** Only by POST: an answer to GET may be kept, and given to others. */
-export function asksForCost({ method, headers }: FastifyRequest): boolean {
+export function requestsCost({ method, headers }: FastifyRequest): boolean {
 	return method === "POST" && headers[COST_HEADER] === "1";
 }

@@ -2,7 +2,10 @@ import type { ServerResponse } from "node:http";
 import { CorkboardError } from "../../errors.ts";
 
 /** Aborted when the request has taken `ms`, or its client has gone away. */
-export function deadlineOf(response: ServerResponse, ms: number): AbortSignal {
+export function requestDeadline(
+	response: ServerResponse,
+	ms: number,
+): AbortSignal {
 	const controller = new AbortController();
 	const timer = setTimeout(() => {
 		controller.abort(

@@ -48,7 +48,7 @@ export const DOCUMENT_LIMITS = {
 export function documentLimits(context: ValidationContext): ASTVisitor {
 	return {
 		Document(document) {
-			const fault = limitFault(document);
+			const fault = documentLimitError(document);
 			if (fault === null) return undefined;
 			context.reportError(new GraphQLError(fault));
 			return { ...document, definitions: [] };
@@ -57,7 +57,7 @@ export function documentLimits(context: ValidationContext): ASTVisitor {
 }
 
 /** What about a document is over a limit, as a sentence; null if nothing is. */
-export function limitFault(document: DocumentNode): string | null {
+export function documentLimitError(document: DocumentNode): string | null {
 	try {
 		new Counting(document).count();
 		return null;

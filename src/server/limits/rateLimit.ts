@@ -1,21 +1,25 @@
 import rateLimit, { type FastifyRateLimitStore } from "@fastify/rate-limit";
 import type { FastifyInstance } from "fastify";
-import { fullInMs } from "../../util/bucket.ts";
-import { Refusal } from "../http/refusal.ts";
-import { type Buckets, createBuckets, type Shared } from "./buckets.ts";
+import { msUntilFull } from "../../util/bucket.ts";
+import { HttpError } from "../http/refusal.ts";
+import {
+	createTokenBuckets,
+	type SharedTokenBuckets,
+	type TokenBuckets,
+} from "./buckets.ts";
 
 /** How often one address (of IPv6, one /64) may ask. */
 export interface RateLimit {
 	/** A point is a request. */
-	readonly buckets: Buckets;
+	readonly buckets: TokenBuckets;
 }
 
 /** So many requests in so many milliseconds. `shared` is null where this process counts for itself. */
 export function createRateLimit(
 	{ requests, perMs }: { readonly requests: number; readonly perMs: number },
-	shared: Shared | null,
+	shared: SharedTokenBuckets | null,
 ): RateLimit {
-	return { buckets: createBuckets({ points: requests, perMs }, shared) };
+	return { buckets: createTokenBuckets({ points: requests, perMs }, shared) };
 }
 
 /**
@@ -23,11 +27,11 @@ export function createRateLimit(
  * at. Health is not counted. Who an address is depends on whether
  * X-Forwarded-For is believed.
  */
-export async function limitRates(
+export async function registerRateLimit(
 	app: FastifyInstance,
 	{ buckets }: RateLimit,
 ): Promise<void> {
-	const { points, perMs } = buckets.filling;
+	const { points, perMs } = buckets.limit;
 	await app.register(rateLimit, {
 		max: points,
 		timeWindow: perMs,
@@ -35,7 +39,7 @@ export async function limitRates(
 		enableDraftSpec: true,
 		allowList: (request) => request.url.startsWith("/health/"),
 		errorResponseBuilder: (_request, { ttl }) =>
-			new Refusal(
+			new HttpError(
 				429,
 				`Expected at most ${points} requests from one address in ${perMs / 1_000} s but got more. Ask again in ${Math.ceil(ttl / 1_000)} s.`,
 			),
@@ -46,8 +50,8 @@ export async function limitRates(
  * The plugin's own store on Redis waits for it as long as the client library
  * does, and then either fails the request or counts nothing.
  */
-function storeIn(buckets: Buckets): new () => FastifyRateLimitStore {
-	const { filling } = buckets;
+function storeIn(buckets: TokenBuckets): new () => FastifyRateLimitStore {
+	const { limit: filling } = buckets;
 	return class BucketStore implements FastifyRateLimitStore {
 		/** The plugin tells `ttl`, in seconds, as RateLimit-Reset, and as Retry-After to who has to wait. */
 		incr(
@@ -66,7 +70,7 @@ function storeIn(buckets: Buckets): new () => FastifyRateLimitStore {
 							? { current: filling.points + 1, ttl: waitMs }
 							: {
 									current: filling.points - Math.floor(level),
-									ttl: fullInMs(filling, level),
+									ttl: msUntilFull(filling, level),
 								},
 					),
 				done,

@@ -16,7 +16,7 @@ export const REQUEST_LIMITS = {
 } as const;
 
 /** Why a POST is refused as it is; null if it may be looked at further. A GET has as little as a URL of Node's holds. */
-export function requestFault(body: unknown): GraphQLError | null {
+export function requestLimitError(body: unknown): GraphQLError | null {
 	if (typeof body !== "object" || body === null) return null;
 	const { query, variables } = body as Readonly<Record<string, unknown>>;
 	if (typeof query === "string" && query.length > REQUEST_LIMITS.characters) {

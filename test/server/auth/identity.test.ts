@@ -4,7 +4,7 @@ import { suite, test } from "node:test";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { CorkboardError } from "../../../src/errors.ts";
 import { identify } from "../../../src/server/auth/identity.ts";
-import { createTokens } from "../../../src/server/auth/tokens.ts";
+import { createAccessTokens } from "../../../src/server/auth/tokens.ts";
 import { ADA, GONE, startToy, tokens } from "../../helpers/toyServer.ts";
 
 const key = createSecretKey(new Uint8Array(32).fill(7));
@@ -20,7 +20,7 @@ suite("tokens", () => {
 
 	test("need a secret of 32 bytes", () => {
 		assert.throws(
-			() => createTokens(new Uint8Array(31), 60),
+			() => createAccessTokens(new Uint8Array(31), 60),
 			(error: CorkboardError) =>
 				error.code === "BAD_CONFIG" &&
 				error.message === "the secret must have at least 32 bytes but got: 31",
@@ -29,9 +29,9 @@ suite("tokens", () => {
 
 	const refused: Record<string, () => Promise<string> | string> = {
 		"of another secret": () =>
-			createTokens(new Uint8Array(32).fill(8), 60).sign(ADA),
+			createAccessTokens(new Uint8Array(32).fill(8), 60).sign(ADA),
 		"that have expired": () =>
-			createTokens(new Uint8Array(32).fill(7), -60).sign(ADA),
+			createAccessTokens(new Uint8Array(32).fill(7), -60).sign(ADA),
 		"without an end": () =>
 			new SignJWT({ sub: ADA }).setProtectedHeader({ alg: "HS256" }).sign(key),
 		"without a subject": () =>
@@ -91,7 +91,7 @@ suite("a request", () => {
 				"The Authorization header must read: Bearer, a space, a token.",
 			Bearer: "The Authorization header must read: Bearer, a space, a token.",
 			"Bearer nonsense": "The token does not verify.",
-			[`Bearer ${await createTokens(new Uint8Array(32).fill(7), -60).sign(ADA)}`]:
+			[`Bearer ${await createAccessTokens(new Uint8Array(32).fill(7), -60).sign(ADA)}`]:
 				"The token has expired.",
 			[`Bearer ${await tokens.sign(GONE)}`]: "The token names no active user.",
 		};

@@ -3,7 +3,7 @@ import { createHash, createSecretKey } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import type { Id } from "../../../src/id/ids.ts";
-import { createTokens } from "../../../src/server/auth/tokens.ts";
+import { createAccessTokens } from "../../../src/server/auth/tokens.ts";
 import { createDocuments } from "../../../src/server/documents/store.ts";
 import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";
 
@@ -35,7 +35,7 @@ describe("an operator, in production", () => {
 			mode: "production",
 			graphiql: "operators",
 			isUser: async (id) => [ADA, BOB, EVE].includes(id),
-			tokens: createTokens(SECRET, 60, undefined, claims),
+			accessTokens: createAccessTokens(SECRET, 60, undefined, claims),
 			operators: { ids: new Set([ADA]), claims },
 			execute: async ({ explain }) => {
 				explained.push(explain);
@@ -250,8 +250,9 @@ describe("GraphiQL for operators", () => {
 	it("says what is wrong with any other token, and gives it no cookie", async () => {
 		const wrong: Readonly<Record<string, string>> = {
 			[await tokens.sign(BOB)]: "This token is not an operator&#39;s.",
-			[await createTokens(SECRET, -60).sign(ADA)]: "The token has expired.",
-			[await createTokens(new Uint8Array(32).fill(8), 60).sign(ADA)]:
+			[await createAccessTokens(SECRET, -60).sign(ADA)]:
+				"The token has expired.",
+			[await createAccessTokens(new Uint8Array(32).fill(8), 60).sign(ADA)]:
 				"The token does not verify.",
 			"": "Expected a token, three parts with dots between them.",
 			"a.b.c; Path=/\r\nset-cookie: x=y":

@@ -17,9 +17,9 @@ import { CorkboardError } from "../../../src/errors.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { identify } from "../../../src/server/auth/identity.ts";
 import {
-	createJwksTokens,
-	createTokens,
-	type Tokens,
+	type AccessTokens,
+	createAccessTokens,
+	createJwksAccessTokens,
 } from "../../../src/server/auth/tokens.ts";
 import { Lru } from "../../../src/util/lru.ts";
 import { ADA, GONE } from "../../helpers/toyServer.ts";
@@ -103,7 +103,7 @@ function isCode(code: string, message?: RegExp) {
 describe("tokens of somebody else", () => {
 	let pairs: Record<"rsa" | "ec" | "ed", Pair>;
 	let issuer: Awaited<ReturnType<typeof startIssuer>>;
-	let tokens: Tokens;
+	let tokens: AccessTokens;
 
 	before(async () => {
 		pairs = {
@@ -112,7 +112,7 @@ describe("tokens of somebody else", () => {
 			ed: await pairOf("EdDSA", "ed"),
 		};
 		issuer = await startIssuer(Object.values(pairs));
-		tokens = createJwksTokens(issuer.url, CLAIMS);
+		tokens = createJwksAccessTokens(issuer.url, CLAIMS);
 	});
 	after(() => issuer[Symbol.asyncDispose]());
 
@@ -176,7 +176,7 @@ describe("tokens of somebody else", () => {
 
 	it("are looked for anew when their key is not among those known, though not again and again", async () => {
 		await using rotating = await startIssuer([pairs.rsa]);
-		const verifier = createJwksTokens(rotating.url, CLAIMS);
+		const verifier = createJwksAccessTokens(rotating.url, CLAIMS);
 		await verifier.verify(await signed(pairs.rsa));
 		assert.equal(rotating.state.asked, 1);
 		await rotating.rotate([pairs.ec]);
@@ -186,14 +186,14 @@ describe("tokens of somebody else", () => {
 			isCode("UNAUTHENTICATED"),
 		);
 		assert.equal(rotating.state.asked, 1);
-		const later = createJwksTokens(rotating.url, CLAIMS);
+		const later = createJwksAccessTokens(rotating.url, CLAIMS);
 		assert.equal((await later.verify(await signed(pairs.ec))).subject, ADA);
 	});
 
 	it("are checked against keys of the last ten minutes", async (t) => {
 		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
 		await using issuer = await startIssuer([pairs.rsa]);
-		const verifier = createJwksTokens(issuer.url, CLAIMS);
+		const verifier = createJwksAccessTokens(issuer.url, CLAIMS);
 		const another = async (jti: string) =>
 			verifier.verify(await signed(pairs.rsa, { jti }));
 		await another("first");
@@ -221,7 +221,7 @@ describe("tokens of somebody else", () => {
 			},
 			{ ...ec, x: ec.y ?? "", kid: "nowhere", alg: "ES256" },
 		]);
-		const verifier = createJwksTokens(issuer.url, CLAIMS);
+		const verifier = createJwksAccessTokens(issuer.url, CLAIMS);
 		const [, payload = ""] = (await signed(pairs.rsa)).split(".");
 		const header = base64url.encode('{"alg":"RS256","kid":"short"}');
 		const text = `${header}.${payload}`;
@@ -240,12 +240,12 @@ describe("tokens of somebody else", () => {
 	it("that cannot be checked are UNAVAILABLE, not wrong", async () => {
 		await using broken = await startIssuer([pairs.rsa]);
 		broken.state.status = 500;
-		const verifier = createJwksTokens(broken.url, CLAIMS);
+		const verifier = createJwksAccessTokens(broken.url, CLAIMS);
 		const token = await signed(pairs.rsa);
 		await assert.rejects(verifier.verify(token), isCode("UNAVAILABLE"));
 		broken.state.status = 200;
 		assert.equal((await verifier.verify(token)).subject, ADA);
-		const nowhere = createJwksTokens("http://127.0.0.1:1/keys", CLAIMS);
+		const nowhere = createJwksAccessTokens("http://127.0.0.1:1/keys", CLAIMS);
 		await assert.rejects(nowhere.verify(token), isCode("UNAVAILABLE"));
 	});
 
@@ -259,21 +259,21 @@ describe("tokens of our own", () => {
 	const secret = new Uint8Array(32).fill(9);
 
 	it("carry issuer and audience where these are set, and need them", async () => {
-		const ours = createTokens(secret, 60, { ...CLAIMS, subject: "user" });
+		const ours = createAccessTokens(secret, 60, { ...CLAIMS, subject: "user" });
 		assert.equal((await ours.verify(await ours.sign(ADA))).subject, ADA);
 		for (const claims of [
 			{ ...CLAIMS, audience: "another" },
 			{ ...CLAIMS, issuer: "another" },
 			CLAIMS,
 		]) {
-			const token = await createTokens(secret, 60, claims).sign(ADA);
+			const token = await createAccessTokens(secret, 60, claims).sign(ADA);
 			await assert.rejects(ours.verify(token), isCode("UNAUTHENTICATED"));
 		}
 	});
 
 	it("are checked once, and end when they end", async (t) => {
 		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
-		const ours = createTokens(secret, 60);
+		const ours = createAccessTokens(secret, 60);
 		const token = await ours.sign(ADA);
 		const verifying = t.mock.method(crypto.subtle, "verify");
 		await ours.verify(token);
@@ -295,7 +295,7 @@ describe("tokens that were good", () => {
 	const secret = new Uint8Array(32).fill(9);
 
 	it("are remembered by their hash, not themselves", async (t) => {
-		const ours = createTokens(secret, 60);
+		const ours = createAccessTokens(secret, 60);
 		const token = await ours.sign(ADA);
 		const setting = t.mock.method(Lru.prototype, "set");
 		await ours.verify(token);
@@ -306,7 +306,7 @@ describe("tokens that were good", () => {
 	});
 
 	it("are remembered up to a number: 10,000", async (t) => {
-		const ours = createTokens(secret, 60);
+		const ours = createAccessTokens(secret, 60);
 		const tokens = Array.from({ length: 10_001 }, (_, n) =>
 			signedBy(secret, { sub: ADA, exp: now() + 600, jti: String(n) }),
 		);

@@ -216,7 +216,7 @@ test("in report every document runs, and one in no file is counted, and logged o
 	}
 	await toy.post({ query: HELLO, variables });
 	await toy.post({ query: "{ nothing }" });
-	assert.equal(documents.unknown, 3);
+	assert.equal(documents.unknownCount, 3);
 	assert.deepEqual(warnings, [
 		{ sha256: sha256(query), operation: "Unlisted", unknown: 1 },
 	]);

@@ -23,7 +23,7 @@ function open(
 		rules: {
 			schema: toySchema,
 			planner: { survey: () => [FREE] },
-			maxPrice: 10,
+			maxCost: 10,
 		},
 		prepare,
 		log: { info: () => {}, error: () => {} },

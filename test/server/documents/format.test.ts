@@ -79,13 +79,13 @@ describe("a file of documents", () => {
 	};
 	for (const [which, [json, faults]] of Object.entries(refused)) {
 		test(`is refused with ${which}`, () => {
-			assert.deepEqual(parsed(json).faults, faults);
+			assert.deepEqual(parsed(json).problems, faults);
 		});
 	}
 
 	test("that is not JSON is refused with what is wrong with it", () => {
 		assert.match(
-			String(parsed("{,").faults),
+			String(parsed("{,").problems),
 			/^f\.json: expected JSON but got: /,
 		);
 	});

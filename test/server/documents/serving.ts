@@ -64,7 +64,7 @@ export async function serving(
 						rules: {
 							schema: toySchema,
 							planner: { survey: () => [FREE] },
-							maxPrice: 10,
+							maxCost: 10,
 						},
 						prepare: () => {},
 						log: { info: note, error: note },

@@ -4,8 +4,11 @@ import { setImmediate } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { Id } from "../../../src/id/ids.ts";
 import type { Execute } from "../../../src/server/graphql/apollo.ts";
-import { createBudget, spenderOf } from "../../../src/server/limits/budget.ts";
-import type { Taken } from "../../../src/util/bucket.ts";
+import {
+	budgetKeyOf,
+	createBudget,
+} from "../../../src/server/limits/budget.ts";
+import type { TakeResult } from "../../../src/util/bucket.ts";
 import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
 
 const HUNDRED_A_MINUTE = { points: 100, perMs: 60_000 };
@@ -18,20 +21,20 @@ describe("a budget", () => {
 	it("is there at once, is used up, and fills again evenly", async () => {
 		const clock = { now: 0 };
 		const budget = budgetAt(clock);
-		assert.equal(await budget.charge("a", 70), null);
-		const refused = await budget.charge("a", 40);
+		assert.equal(await budget.take("a", 70), null);
+		const refused = await budget.take("a", 40);
 		assert.deepEqual(refused?.extensions.code, "TOO_EXPENSIVE");
 		assert.match(
 			refused?.message ?? "",
 			/^Expected at most 100 edges and objects to be read in 60 s but this operation, which may read 40, would be more\. Ask again in 6 s\.$/,
 		);
-		assert.equal(await budget.charge("a", 30), null, "cheaper ones still run");
+		assert.equal(await budget.take("a", 30), null, "cheaper ones still run");
 		clock.now += 24_000;
-		assert.equal(await budget.charge("a", 40), null);
+		assert.equal(await budget.take("a", 40), null);
 		clock.now += 10 * 60_000;
-		assert.equal(await budget.charge("a", 100), null);
+		assert.equal(await budget.take("a", 100), null);
 		assert.notEqual(
-			await budget.charge("a", 1),
+			await budget.take("a", 1),
 			null,
 			"never more than it holds",
 		);
@@ -39,32 +42,32 @@ describe("a budget", () => {
 
 	it("is each spender's own", async () => {
 		const budget = budgetAt({ now: 0 });
-		assert.equal(await budget.charge("a", 100), null);
-		assert.notEqual(await budget.charge("a", 1), null);
-		assert.equal(await budget.charge("b", 100), null);
+		assert.equal(await budget.take("a", 100), null);
+		assert.notEqual(await budget.take("a", 1), null);
+		assert.equal(await budget.take("b", 100), null);
 	});
 
 	it("gets back what was not used", async () => {
 		const budget = budgetAt({ now: 0 });
-		assert.equal(await budget.charge("a", 100), null);
-		budget.settle("a", 100, 10);
-		assert.equal(await budget.charge("a", 90), null);
-		assert.notEqual(await budget.charge("a", 1), null);
+		assert.equal(await budget.take("a", 100), null);
+		budget.adjust("a", 100, 10);
+		assert.equal(await budget.take("a", 90), null);
+		assert.notEqual(await budget.take("a", 1), null);
 	});
 
 	it("pays for what was read beyond the price, as far as there is any", async () => {
 		const clock = { now: 0 };
 		const budget = budgetAt(clock);
-		assert.equal(await budget.charge("a", 10), null);
-		budget.settle("a", 10, 50);
-		assert.notEqual(await budget.charge("a", 51), null);
-		assert.equal(await budget.charge("a", 45), null);
-		budget.settle("a", 45, 10_000);
+		assert.equal(await budget.take("a", 10), null);
+		budget.adjust("a", 10, 50);
+		assert.notEqual(await budget.take("a", 51), null);
+		assert.equal(await budget.take("a", 45), null);
+		budget.adjust("a", 45, 10_000);
 		await setImmediate();
-		assert.notEqual(await budget.charge("a", 1), null, "nothing is left");
+		assert.notEqual(await budget.take("a", 1), null, "nothing is left");
 		// Never below empty: who waits for one point has it.
 		clock.now += 600;
-		assert.equal(await budget.charge("a", 1), null);
+		assert.equal(await budget.take("a", 1), null);
 	});
 
 	it("is settled with one that is shared, whose levels are told rounded", async () => {
@@ -76,7 +79,7 @@ describe("a budget", () => {
 				return { waitMs, level: level + 0.0004 };
 			},
 		});
-		budget.settle("a", 1, 100);
+		budget.adjust("a", 1, 100);
 		await setImmediate();
 		assert.equal(level, 0.25);
 	});
@@ -84,13 +87,13 @@ describe("a budget", () => {
 	it("is asked one point for an operation that reads nothing", async () => {
 		const budget = budgetAt({ now: 0 });
 		for (let n = 0; n < 100; n++) {
-			assert.equal(await budget.charge("a", 0), null);
+			assert.equal(await budget.take("a", 0), null);
 		}
-		assert.notEqual(await budget.charge("a", 0), null);
+		assert.notEqual(await budget.take("a", 0), null);
 	});
 
 	it("is what the shared one says, and this process's own while that says nothing", async () => {
-		let answer: Taken | null = { waitMs: 0, level: 5_000 };
+		let answer: TakeResult | null = { waitMs: 0, level: 5_000 };
 		const asked: number[] = [];
 		const names = new Set<string>();
 		const budget = createBudget(HUNDRED_A_MINUTE, {
@@ -101,12 +104,12 @@ describe("a budget", () => {
 				return answer;
 			},
 		});
-		assert.equal(await budget.charge("viewer 1", 1_000), null);
+		assert.equal(await budget.take("viewer 1", 1_000), null);
 		answer = { waitMs: 2_500, level: 0 };
-		assert.match((await budget.charge("viewer 1", 1))?.message ?? "", /in 3 s/);
+		assert.match((await budget.take("viewer 1", 1))?.message ?? "", /in 3 s/);
 		answer = null;
-		assert.equal(await budget.charge("viewer 1", 100), null);
-		assert.notEqual(await budget.charge("viewer 1", 1), null);
+		assert.equal(await budget.take("viewer 1", 100), null);
+		assert.notEqual(await budget.take("viewer 1", 1), null);
 		assert.deepEqual(asked, [1_000, 1, 100, 1]);
 		assert.equal(names.size, 1);
 		assert.doesNotMatch([...names].join(), /viewer/);
@@ -115,7 +118,7 @@ describe("a budget", () => {
 
 describe("who spends", () => {
 	const of = (ip: string, viewer: string | null = null) =>
-		spenderOf(viewer as Id | null, { ip } as FastifyRequest);
+		budgetKeyOf(viewer as Id | null, { ip } as FastifyRequest);
 
 	it("is the viewer, wherever it asks from", () => {
 		assert.equal(of("192.0.2.1", ADA), of("192.0.2.2", ADA));
@@ -133,10 +136,10 @@ describe("who spends", () => {
 describe("a server with a budget", () => {
 	const executing =
 		(price: number, actual: number): Execute =>
-		async ({ meter }) => {
+		async ({ costMeter: meter }) => {
 			const refused = await meter.admit(price);
 			if (refused !== null) return { errors: [refused] };
-			meter.read(actual);
+			meter.recordReads(actual);
 			return { data: { hello: "there" } };
 		};
 

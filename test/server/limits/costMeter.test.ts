@@ -5,9 +5,9 @@ import { startToy } from "../../helpers/toyServer.ts";
 test("corkboard-cost is told to a POST, and ignored on a GET, whose answer others may be given", async () => {
 	await using toy = await startToy({
 		dependsOnViewer: () => false,
-		async execute({ meter }) {
+		async execute({ costMeter: meter }) {
 			await meter.admit(80);
-			meter.read(7);
+			meter.recordReads(7);
 			return { data: { hello: "you" } };
 		},
 	});

@@ -7,8 +7,8 @@ import {
 	validate,
 } from "graphql";
 import {
+	documentLimitError,
 	documentLimits,
-	limitFault,
 } from "../../../src/server/limits/documentLimits.ts";
 import { theModel } from "../../helpers/model.ts";
 import { startToy, type Toy } from "../../helpers/toyServer.ts";
@@ -149,7 +149,7 @@ describe("the limits of documents", () => {
 		const deep = `{ viewer { ${nested(11, "id")} } }`;
 		const aliased = `{ ${times(100, (n) => `a${n}: pin(id: "${n + 1}") { id }`)} }`;
 		for (const query of [relay, deep, aliased, getIntrospectionQuery()]) {
-			assert.equal(limitFault(parse(query)), null, query.slice(0, 60));
+			assert.equal(documentLimitError(parse(query)), null, query.slice(0, 60));
 			assert.deepEqual(
 				validate(theModel().schema, parse(query), [
 					...specifiedRules,

@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { parse, print } from "graphql";
 import { sha256Of } from "../../../src/server/documents/check.ts";
 import { createDocuments } from "../../../src/server/documents/store.ts";
-import { limitFault } from "../../../src/server/limits/documentLimits.ts";
+import { documentLimitError } from "../../../src/server/limits/documentLimits.ts";
 import { MAX_TOKENS } from "../../../src/server/limits/maxTokens.ts";
 import {
 	REQUEST_LIMITS,
-	requestFault,
+	requestLimitError,
 } from "../../../src/server/limits/requestLimits.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 
@@ -36,12 +36,12 @@ describe("the limits of requests", () => {
 		const text = printed(count);
 		const document = parse(text);
 		assert.ok(text.length > 12_000, String(text.length));
-		assert.equal(limitFault(document), null);
+		assert.equal(documentLimitError(document), null);
 		const variables = {
 			ids: Array.from({ length: 100 }, (_, n) => String(n)),
 			input: { text: "a".repeat(2_000), interests: Array(10).fill("cats") },
 		};
-		assert.equal(requestFault({ query: text, variables }), null);
+		assert.equal(requestLimitError({ query: text, variables }), null);
 	});
 
 	it("count values at every depth", () => {
@@ -49,13 +49,13 @@ describe("the limits of requests", () => {
 			variables: { a: { b: [Array(count).fill(null), [{}]] } },
 		});
 		// a, b, the two lists, an object.
-		assert.equal(requestFault(nested(REQUEST_LIMITS.values - 5)), null);
-		assert.notEqual(requestFault(nested(REQUEST_LIMITS.values - 4)), null);
+		assert.equal(requestLimitError(nested(REQUEST_LIMITS.values - 5)), null);
+		assert.notEqual(requestLimitError(nested(REQUEST_LIMITS.values - 4)), null);
 	});
 
 	it("leave to others what is no request", () => {
 		for (const body of [null, "text", 7, [], { query: 7, variables: "x" }]) {
-			assert.equal(requestFault(body), null);
+			assert.equal(requestLimitError(body), null);
 		}
 	});
 

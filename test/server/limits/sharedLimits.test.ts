@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { openRedisBuckets } from "../../../src/cache/redisBuckets.ts";
+import { openRedisTokenBuckets } from "../../../src/cache/redisBuckets.ts";
 import type { Execute } from "../../../src/server/graphql/apollo.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
 import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
@@ -16,10 +16,10 @@ const REQUESTS = 5;
 const PRICE = 60;
 
 /** A budget that pays for one operation, and not for two. */
-const execute: Execute = async ({ meter }) => {
+const execute: Execute = async ({ costMeter: meter }) => {
 	const refused = await meter.admit(PRICE);
 	if (refused !== null) return { errors: [refused] };
-	meter.read(PRICE);
+	meter.recordReads(PRICE);
 	return { data: { hello: "there" } };
 };
 
@@ -35,7 +35,10 @@ async function startLimited(
 ): Promise<Limited> {
 	await using stack = new AsyncDisposableStack();
 	const shared = stack.use(
-		openRedisBuckets({ url: redis.url, ...(deadlineMs && { deadlineMs }) }),
+		openRedisTokenBuckets({
+			url: redis.url,
+			...(deadlineMs && { deadlineMs }),
+		}),
 	);
 	const toy: Toy = stack.use(
 		await startToy(
@@ -124,9 +127,9 @@ describe("two servers with one Redis", () => {
 
 	it("spend an address' budget and its requests apart", async () => {
 		const filling = { points: 1, perMs: PER_MS };
-		await using shared = openRedisBuckets({ url: redis.url, deadlineMs });
+		await using shared = openRedisTokenBuckets({ url: redis.url, deadlineMs });
 		await using toy = await startToy({
-			execute: async ({ meter }) => {
+			execute: async ({ costMeter: meter }) => {
 				const refused = await meter.admit(1);
 				return refused ? { errors: [refused] } : { data: { hello: "there" } };
 			},
