@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "graphql";
 import { resolvers } from "../src/domain/resolvers/all.ts";
-import { setsEdge } from "../src/domain/resolvers/edgeMutations.ts";
+import { edgeMutation } from "../src/domain/resolvers/edgeMutations.ts";
 import { createView } from "../src/graph/read/view.ts";
-import { guardsOf } from "../src/graph/read/visibility.ts";
+import { visibilityDependencies } from "../src/graph/read/visibility.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
@@ -63,7 +63,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 		}
 		const all = new Map(resolvers).set(
 			"Mutation.archivePin",
-			setsEdge({
+			edgeMutation({
 				name: "archivePin",
 				mapping: "archivePin",
 				to: "Pin",
@@ -71,7 +71,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			}),
 		);
 		const { model, schema } = readModel(archivingSdl(), {
-			resolved: new Set(all.keys()),
+			resolverFields: new Set(all.keys()),
 		});
 		applyScalars(schema);
 		await using storage = await openSqliteStorage({ model, topology });
@@ -88,7 +88,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			resolvers: all,
 			maxPrice: 50_000,
 			maxPlans: 10,
-			guards: (type) => guardsOf(model, type),
+			guards: (type) => visibilityDependencies(model, type),
 		});
 		const writes = createWrites(store);
 		const user = await writes.create({

@@ -6,7 +6,7 @@ import { parse } from "graphql";
 import { readConfig } from "../src/config.ts";
 import { resolvers } from "../src/domain/resolvers/all.ts";
 import { CorkboardError } from "../src/errors.ts";
-import { guardsOf } from "../src/graph/read/visibility.ts";
+import { visibilityDependencies } from "../src/graph/read/visibility.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { checkTopology } from "../src/topology/check.ts";
@@ -27,7 +27,7 @@ describe("README", () => {
 			resolvers,
 			maxPrice: 50_000,
 			maxPlans: 1,
-			guards: (type) => guardsOf(model, type),
+			guards: (type) => visibilityDependencies(model, type),
 		});
 		const query = /^\{ user.*$/m.exec(readme)?.[0];
 		const said = /before anything is read: (\d+) of 50,000/.exec(readme)?.[1];

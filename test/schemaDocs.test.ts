@@ -17,13 +17,13 @@ import { promisify } from "node:util";
 import { parse } from "graphql";
 import { resolvers } from "../src/domain/resolvers/all.ts";
 import { createView } from "../src/graph/read/view.ts";
-import { guardsOf } from "../src/graph/read/visibility.ts";
+import { visibilityDependencies } from "../src/graph/read/visibility.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursors } from "../src/id/cursors.ts";
-import { type ReadModel, readModel } from "../src/model/read.ts";
+import { type ModelAndSchema, readModel } from "../src/model/read.ts";
 import type { SdlFile } from "../src/model/sdl.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import type { Resolvers } from "../src/plan/types.ts";
@@ -77,8 +77,8 @@ describe("docs/schema.md", () => {
 	});
 	after(() => rmSync(folder, { recursive: true, force: true }));
 
-	const read = (change?: (text: string) => string): ReadModel =>
-		readModel(sdl(change), { resolved: new Set(all.keys()) });
+	const read = (change?: (text: string) => string): ModelAndSchema =>
+		readModel(sdl(change), { resolverFields: new Set(all.keys()) });
 
 	it("has resolvers that pass the type check", async () => {
 		const config = join(folder, "tsconfig.json");
@@ -189,7 +189,7 @@ describe("docs/schema.md", () => {
 			resolvers: all,
 			maxPrice: 50_000,
 			maxPlans: 10,
-			guards: (type) => guardsOf(model, type),
+			guards: (type) => visibilityDependencies(model, type),
 		});
 		const writes = createWrites(store);
 		const user = await writes.create({

@@ -6,11 +6,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, findBreakingChanges } from "graphql";
-import { ownModel, SCHEMA_FOLDER } from "../src/app/model.ts";
+import { loadOwnModel, SCHEMA_FOLDER } from "../src/app/model.ts";
 import { compareLock, parseLock, printLock } from "../src/model/lock.ts";
 import { printModel } from "../src/model/print.ts";
 import { printPublicSchema } from "../src/model/publicSchema.ts";
-import type { ReadModel } from "../src/model/read.ts";
+import type { ModelAndSchema } from "../src/model/read.ts";
 
 export interface Copies {
 	readonly lock: string;
@@ -32,7 +32,10 @@ export interface Updated {
 	readonly lines: readonly string[];
 }
 
-export function update({ model, schema }: ReadModel, copies: Copies): Updated {
+export function update(
+	{ model, schema }: ModelAndSchema,
+	copies: Copies,
+): Updated {
 	const lock = parseLock(readFileSync(copies.lock, "utf8"));
 	const { additions, breaks, next } = compareLock(lock, model);
 	if (breaks.length > 0) {
@@ -57,7 +60,7 @@ export function update({ model, schema }: ReadModel, copies: Copies): Updated {
 }
 
 if (import.meta.main) {
-	const { written, lines } = update(ownModel(), COPIES);
+	const { written, lines } = update(loadOwnModel(), COPIES);
 	(written ? process.stdout : process.stderr).write(`${lines.join("\n")}\n`);
 	process.exitCode = written ? 0 : 1;
 }

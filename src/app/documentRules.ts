@@ -1,13 +1,13 @@
 import { resolvers } from "../domain/resolvers/all.ts";
-import { guardsOf } from "../graph/read/visibility.ts";
+import { visibilityDependencies } from "../graph/read/visibility.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createPlanner } from "../plan/planner.ts";
 import type { DocumentRules } from "../server/documents/check.ts";
-import { ownModel } from "./model.ts";
+import { loadOwnModel } from "./model.ts";
 
 /** What a server holds documents against, where no store is open. */
 export function documentRules(maxPrice: number): DocumentRules {
-	const { model, schema } = ownModel();
+	const { model, schema } = loadOwnModel();
 	applyScalars(schema);
 	const planner = createPlanner({
 		schema,
@@ -15,7 +15,7 @@ export function documentRules(maxPrice: number): DocumentRules {
 		resolvers,
 		maxPrice,
 		maxPlans: 1,
-		guards: (type) => guardsOf(model, type),
+		guards: (type) => visibilityDependencies(model, type),
 	});
 	return { schema, planner, maxCost: maxPrice };
 }

@@ -3,14 +3,14 @@ import { resolvers } from "../domain/resolvers/all.ts";
 import { graceOf, Sweeper, sweep } from "../graph/outbox/outboxWorker.ts";
 import { createTally, NO_TALLY } from "../graph/read/costTally.ts";
 import { createView, type View } from "../graph/read/view.ts";
-import { guardsOf, isVisible } from "../graph/read/visibility.ts";
+import { isVisible, visibilityDependencies } from "../graph/read/visibility.ts";
 import type { Store } from "../graph/store/store.ts";
 import { createWrites } from "../graph/write/writes.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursors } from "../id/cursors.ts";
 import type { Id } from "../id/ids.ts";
-import type { ReadModel } from "../model/read.ts";
+import type { ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
 import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
@@ -22,7 +22,7 @@ import type { Execute } from "../server/graphql/apollo.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
-import { ownModel } from "./model.ts";
+import { loadOwnModel } from "./model.ts";
 import { type Access, openStore, takeFolders } from "./openStore.ts";
 import { topologyOf } from "./topology.ts";
 
@@ -31,7 +31,7 @@ export interface Corkboard extends AsyncDisposable {
 	readonly config: Config;
 	readonly model: Model;
 	/** What clients see. */
-	readonly schema: ReadModel["schema"];
+	readonly schema: ModelAndSchema["schema"];
 	readonly topology: Topology;
 	readonly storage: Storage;
 	readonly store: Store;
@@ -55,7 +55,7 @@ export async function openCorkboard(
 	access: Access,
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
-	const { model, schema } = ownModel();
+	const { model, schema } = loadOwnModel();
 	applyScalars(schema);
 	const topology = topologyOf(config);
 	takeFolders(topology, access, opened);
@@ -81,7 +81,7 @@ export async function openCorkboard(
 		resolvers,
 		maxPrice: config.maxCost,
 		maxPlans: MAX_PLANS,
-		guards: (type) => guardsOf(model, type),
+		guards: (type) => visibilityDependencies(model, type),
 	});
 
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {

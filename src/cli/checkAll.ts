@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { documentRules } from "../app/documentRules.ts";
-import { ownModel, SCHEMA_FOLDER } from "../app/model.ts";
+import { loadOwnModel, SCHEMA_FOLDER } from "../app/model.ts";
 import { topologyOf } from "../app/topology.ts";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
@@ -15,7 +15,7 @@ const SPELLED = 20;
 
 /** Settings, schema, lock file, shard map and the tables of every shard, each held against the others; nothing is made and nothing served. */
 export async function checkAll(config: Config, io: Io): Promise<number> {
-	const { model } = ownModel();
+	const { model } = loadOwnModel();
 	const topology = topologyOf(config);
 	const documents = await checkDocumentFiles(
 		config.persistedDocuments.files,
@@ -50,7 +50,7 @@ function lockFaults(): readonly string[] {
 	if (!existsSync(file)) return [`${file} is missing: npm run update makes it`];
 	const { additions, breaks } = compareLock(
 		parseLock(readFileSync(file, "utf8")),
-		ownModel().model,
+		loadOwnModel().model,
 	);
 	return [
 		...breaks,

@@ -7,7 +7,7 @@ import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import { readQuery } from "../graphql/document.ts";
 import type { Id } from "../id/ids.ts";
-import { fieldReaders } from "../model/storedFields.ts";
+import { createFieldReaders } from "../model/storedFields.ts";
 import { importLines } from "../ops/import/importLines.ts";
 import type { Demo } from "../server/graphiql/serve.ts";
 import type { Io } from "./io.ts";
@@ -74,7 +74,7 @@ async function makeDemo(corkboard: Corkboard, io: Io): Promise<boolean> {
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
 	const progress = showProgress(io);
 	const { outcome } = await importLines(corkboard.store, each(lines), {
-		fields: fieldReaders(corkboard.schema),
+		fields: createFieldReaders(corkboard.schema),
 		strict: true,
 		signal: io.interruption(),
 		onWaiting: (what) => io.err(`waiting for ${what} …`),

@@ -7,7 +7,7 @@ import {
 	isObjectType,
 } from "graphql";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
-import type { Faults } from "./problems.ts";
+import type { Problems } from "./problems.ts";
 import type { FieldSource } from "./types.ts";
 
 /** Types that are parts of a page, by name, with the source of each of their fields. */
@@ -45,7 +45,7 @@ export function readConnection(
 	field: DeclaredField,
 	types: ReadonlyMap<string, DeclaredType>,
 	pageTypes: PageTypes,
-	faults: Faults,
+	faults: Problems,
 ): string | null {
 	checkArguments(field, faults);
 	const { type } = field.field;
@@ -105,7 +105,7 @@ function nodeType(connection: GraphQLObjectType): GraphQLObjectType | null {
 	return isObjectType(type) ? type : null;
 }
 
-function checkArguments(field: DeclaredField, faults: Faults): void {
+function checkArguments(field: DeclaredField, faults: Problems): void {
 	const { args } = field.field;
 	const spelled = args.map(({ name, type }) => `${name}: ${type}`);
 	if (`(${spelled.toSorted().join()})` !== sortedArguments()) {
@@ -132,7 +132,7 @@ function checkConnection(
 	target: string,
 	types: ReadonlyMap<string, DeclaredType>,
 	pageTypes: PageTypes,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	if (connection.name !== `${target}Connection`) {
 		faults.add(
@@ -162,7 +162,7 @@ function checkConnection(
 
 function checkShape(
 	type: GraphQLObjectType,
-	faults: Faults,
+	faults: Problems,
 	shape: Readonly<Record<string, string>>,
 ): void {
 	const fields = type.getFields();

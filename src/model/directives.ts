@@ -15,7 +15,7 @@ import {
 	isSpecifiedDirective,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
-import { caught, type Faults } from "./problems.ts";
+import { type Problems, tryOrAddProblem } from "./problems.ts";
 import type { Lookup, MappingOrder } from "./types.ts";
 
 /** The whole set, as CONTRACT has it. Code reads the values by these types. */
@@ -70,11 +70,11 @@ export interface Directive<Values> {
 /** What the directives of all object types say: the one place that reads them. */
 export function readDirectives(
 	schema: GraphQLSchema,
-	faults: Faults,
+	faults: Problems,
 ): ReadonlyMap<string, DeclaredType> | null {
 	if (!checkDefinitions(schema, faults)) return null;
 	const declared = new Map<string, DeclaredType>();
-	for (const type of ownTypes(schema)) {
+	for (const type of definedTypes(schema)) {
 		if (isInterfaceType(type)) refuseOnInterface(type, faults);
 		if (!isObjectType(type)) continue;
 		const nodes = [type.astNode, ...type.extensionASTNodes];
@@ -98,7 +98,9 @@ export function readDirectives(
 }
 
 /** Types defined in the SDL. */
-export function ownTypes(schema: GraphQLSchema): readonly GraphQLNamedType[] {
+export function definedTypes(
+	schema: GraphQLSchema,
+): readonly GraphQLNamedType[] {
 	return Object.values(schema.getTypeMap()).filter(
 		({ name }) => !name.startsWith("__"),
 	);
@@ -108,7 +110,7 @@ function readField(
 	schema: GraphQLSchema,
 	owner: string,
 	field: GraphQLField<unknown, unknown>,
-	faults: Faults,
+	faults: Problems,
 ): DeclaredField {
 	const read = reader(schema, [field.astNode], faults);
 	return {
@@ -131,7 +133,7 @@ function reader(
 		| null
 		| undefined
 	)[],
-	faults: Faults,
+	faults: Problems,
 ) {
 	return <Values>(name: string): Directive<Values> | null => {
 		const definition = schema.getDirective(name);
@@ -141,9 +143,9 @@ function reader(
 		if (!definition || node === undefined) return null;
 		// The definitions were held against STORAGE_DIRECTIVES, so values that
 		// graphql-js coerced by them are of these types.
-		const values = faults.blames(node)
+		const values = faults.hasProblem(node)
 			? null
-			: (caught(faults, () =>
+			: (tryOrAddProblem(faults, () =>
 					getDirectiveValues(definition, { directives: [node] }),
 				) as Values | null);
 		return { node, values };
@@ -164,7 +166,7 @@ export function isNode(type: GraphQLObjectType): boolean {
 	return type.getInterfaces().some(({ name }) => name === "Node");
 }
 
-function refuseOnInterface(type: GraphQLInterfaceType, faults: Faults): void {
+function refuseOnInterface(type: GraphQLInterfaceType, faults: Problems): void {
 	for (const field of Object.values(type.getFields())) {
 		for (const node of field.astNode?.directives ?? []) {
 			if (!isStorageDirective(node.name.value)) continue;
@@ -176,7 +178,7 @@ function refuseOnInterface(type: GraphQLInterfaceType, faults: Faults): void {
 	}
 }
 
-function checkDefinitions(schema: GraphQLSchema, faults: Faults): boolean {
+function checkDefinitions(schema: GraphQLSchema, faults: Problems): boolean {
 	let right = true;
 	for (const [name, expected] of Object.entries(STORAGE_DIRECTIVES)) {
 		const definition = schema.getDirective(name);

@@ -1,6 +1,6 @@
 import { getNamedType } from "graphql";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
-import type { Faults } from "./problems.ts";
+import type { Problems } from "./problems.ts";
 import type { Inverse, Mapping } from "./types.ts";
 
 /** A mapping of which it is not yet known how its inverse tells the same fact. */
@@ -21,7 +21,7 @@ export function readInverse(
 	draft: MappingDraft,
 	drafts: readonly MappingDraft[],
 	types: ReadonlyMap<string, DeclaredType>,
-	faults: Faults,
+	faults: Problems,
 ): Inverse | null {
 	const { declared, mapping, inverse } = draft;
 	const fault = (sentence: string): null => {

@@ -114,7 +114,7 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 					keys: Object.fromEntries([
 						// A lookup without @stored is kept by its resolver, as text.
 						...object.lookups.map(({ key }) => [key, "String"]),
-						...object.stored.flatMap(({ holds }) => [...holds]),
+						...object.stored.flatMap(({ typesByPath: holds }) => [...holds]),
 						...object.references.map(({ key, target }) => [
 							key,
 							`id of ${target}`,

@@ -1,6 +1,6 @@
 import type { ASTNode } from "graphql";
 import { MAX_TYPE } from "../id/ids.ts";
-import type { Faults } from "./problems.ts";
+import type { Problems } from "./problems.ts";
 
 // Letters, digits and _ only: these names stand in SQL, in keys of caches and
 // in stored JSON. Tables stay short of MySQL's 64 characters, so that storage
@@ -23,11 +23,11 @@ const RESERVED_LOOKUPS: ReadonlySet<string> = new Set(["once", "import"]);
 
 /** What of the model is named, and must be named once. */
 export class Names {
-	readonly #faults: Faults;
+	readonly #faults: Problems;
 	/** Who has it, by where, kind and name. */
 	readonly #taken = new Map<string, string>();
 
-	constructor(faults: Faults) {
+	constructor(faults: Problems) {
 		this.#faults = faults;
 	}
 

@@ -9,8 +9,8 @@ import type { JsonValue } from "../util/json.ts";
 import type { PageTypes } from "./connections.ts";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
 import type { Names } from "./names.ts";
-import type { Faults } from "./problems.ts";
-import { faultOfValue } from "./typeChecks.ts";
+import type { Problems } from "./problems.ts";
+import { typeProblem } from "./typeChecks.ts";
 import type { Lookup, ObjectType, Reference, StoredField } from "./types.ts";
 
 interface ObjectReading {
@@ -19,7 +19,7 @@ interface ObjectReading {
 	readonly unknown: ReadonlySet<string>;
 	readonly pageTypes: PageTypes;
 	readonly names: Names;
-	readonly faults: Faults;
+	readonly faults: Problems;
 }
 
 /** A type with rows: its table, and what its rows hold. */
@@ -36,7 +36,7 @@ export function readObject(
 	const references: Reference[] = [];
 	const lookups: Lookup[] = [];
 	for (const field of fields.values()) {
-		const key = keyOf(field);
+		const key = storedKey(field);
 		const node = (field.stored ?? field.reference ?? field.lookup)?.node;
 		if (key !== null && node) names.key(key, name, field.path, node);
 		if (field.stored?.values && key !== null) {
@@ -44,7 +44,12 @@ export function readObject(
 			const fallback = field.stored.values.default ?? null;
 			const holds = new Map<string, string>();
 			holdPaths(key, field.field.type, holds, []);
-			stored.push({ field: field.name, key, default: fallback, holds });
+			stored.push({
+				field: field.name,
+				key,
+				default: fallback,
+				typesByPath: holds,
+			});
 		}
 		if (field.reference?.values && key !== null) {
 			checkReference(field, reading);
@@ -91,7 +96,7 @@ function holdPaths(
 }
 
 /** The key in the stored JSON that holds a field; null for one that has none. */
-export function keyOf({ name, stored, reference, lookup }: DeclaredField) {
+export function storedKey({ name, stored, reference, lookup }: DeclaredField) {
 	if (stored) return stored.values ? (stored.values.key ?? name) : null;
 	if (reference) return reference.values?.key ?? null;
 	return lookup ? name : null;
@@ -123,7 +128,7 @@ function checkStored(
 		);
 		return;
 	}
-	const fault = faultOfValue(field.type, given);
+	const fault = typeProblem(field.type, given);
 	if (fault !== null) {
 		faults.add(stored?.node, `the default of ${path} ${fault}`);
 	}

@@ -2,15 +2,15 @@ import { type ASTNode, GraphQLError, type NameNode } from "graphql";
 import { CorkboardError } from "../errors.ts";
 
 /** One thing wrong with the SDL, and where. A fault of the whole has no line. */
-export interface Fault {
+export interface Problem {
 	readonly file: string;
 	readonly line: number | null;
-	readonly sentence: string;
+	readonly message: string;
 }
 
 /** Gathers faults while the SDL is read: whoever edits it sees all of them at once. */
-export class Faults {
-	readonly #found: Fault[] = [];
+export class Problems {
+	readonly #found: Problem[] = [];
 	readonly #blamed = new Set<ASTNode>();
 
 	add(node: ASTNode | null | undefined, sentence: string): void {
@@ -21,30 +21,30 @@ export class Faults {
 		this.#found.push({
 			file: location?.source.name ?? "schema",
 			line: location?.startToken.line ?? null,
-			sentence,
+			message: sentence,
 		});
 	}
 
 	/** An error of graphql-js. Where it names two places, the later one is the one to change. */
-	addError(error: GraphQLError): void {
-		const node = error.nodes?.at(-1);
-		if (node !== undefined || error.source === undefined) {
-			this.add(node, error.message);
+	addError(toError: GraphQLError): void {
+		const node = toError.nodes?.at(-1);
+		if (node !== undefined || toError.source === undefined) {
+			this.add(node, toError.message);
 			return;
 		}
 		this.#found.push({
-			file: error.source.name,
-			line: error.locations?.[0]?.line ?? null,
-			sentence: error.message,
+			file: toError.source.name,
+			line: toError.locations?.[0]?.line ?? null,
+			message: toError.message,
 		});
 	}
 
 	/** Whether something is known to be wrong with this very node. */
-	blames(node: ASTNode): boolean {
+	hasProblem(node: ASTNode): boolean {
 		return this.#blamed.has(node);
 	}
 
-	get none(): boolean {
+	get isEmpty(): boolean {
 		return this.#found.length === 0;
 	}
 
@@ -54,7 +54,7 @@ export class Faults {
 			.toSorted(
 				(a, b) => compare(a.file, b.file) || compare(a.line ?? 0, b.line ?? 0),
 			)
-			.map(({ file, line, sentence }) =>
+			.map(({ file, line, message: sentence }) =>
 				line === null ? `${file}: ${sentence}` : `${file}:${line}: ${sentence}`,
 			);
 		return new CorkboardError("BAD_MODEL", [...new Set(lines)].join("\n"));
@@ -66,7 +66,10 @@ function compare<T extends string | number>(a: T, b: T): number {
 }
 
 /** What a function of graphql-js gives, or null and a fault where it throws. */
-export function caught<T>(faults: Faults, attempt: () => T): T | null {
+export function tryOrAddProblem<T>(
+	faults: Problems,
+	attempt: () => T,
+): T | null {
 	try {
 		return attempt();
 	} catch (error) {

@@ -12,7 +12,7 @@ import {
 } from "graphql";
 import { type Id, unpackId } from "../id/ids.ts";
 import { isStorageDirective } from "./directives.ts";
-import { mentionedTypes } from "./sdl.ts";
+import { referencedTypes } from "./sdl.ts";
 import type { Model } from "./types.ts";
 
 const WHOLE = "whole";
@@ -42,7 +42,7 @@ export function buildPublicSchema(
 }
 
 /** With the fields of objects that are stored and not shown, which imports may give. */
-export function wholeSchema(schema: GraphQLSchema): GraphQLSchema {
+export function fullSchema(schema: GraphQLSchema): GraphQLSchema {
 	const whole = schema.extensions[WHOLE];
 	return whole instanceof GraphQLSchema ? whole : schema;
 }
@@ -66,8 +66,8 @@ function withoutStorage(document: DocumentNode): DocumentNode {
 		definition.kind === Kind.DIRECTIVE_DEFINITION &&
 		isStorageDirective(definition.name.value);
 	const definitions = document.definitions.filter((each) => !isStorage(each));
-	const ofStorage = mentionedTypes(document.definitions.filter(isStorage));
-	const ofClients = mentionedTypes(definitions);
+	const ofStorage = referencedTypes(document.definitions.filter(isStorage));
+	const ofClients = referencedTypes(definitions);
 	return visit(
 		{ ...document, definitions },
 		{

@@ -11,8 +11,8 @@ import {
 import { deepFreeze } from "./freeze.ts";
 import { type MappingDraft, readInverse } from "./inverses.ts";
 import { Names } from "./names.ts";
-import { keyOf, readObject } from "./objects.ts";
-import { Faults } from "./problems.ts";
+import { readObject, storedKey } from "./objects.ts";
+import { Problems } from "./problems.ts";
 import { buildPublicSchema } from "./publicSchema.ts";
 import { parseSdl, type SdlFile } from "./sdl.ts";
 import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
@@ -21,23 +21,26 @@ import {
 	checkNodes,
 	checkNullable,
 	checkPageUse,
-	checkResolved,
+	checkResolvers,
 	checkSource,
 } from "./validate.ts";
 
 export interface ReadOptions {
 	/** The fields, as `Type.field`, that have hand-written batch resolvers. */
-	readonly resolved: ReadonlySet<string>;
+	readonly resolverFields: ReadonlySet<string>;
 }
 
-export interface ReadModel {
+export interface ModelAndSchema {
 	readonly model: Model;
 	/** What clients see. */
 	readonly schema: GraphQLSchema;
 }
 
 /** The model of all `*.graphql` files of a folder. */
-export function loadModel(directory: string, options: ReadOptions): ReadModel {
+export function loadModel(
+	directory: string,
+	options: ReadOptions,
+): ModelAndSchema {
 	const names = readdirSync(directory)
 		.filter((name) => name.endsWith(".graphql"))
 		.toSorted();
@@ -62,14 +65,14 @@ export function loadModel(directory: string, options: ReadOptions): ReadModel {
  */
 export function readModel(
 	files: readonly SdlFile[],
-	{ resolved }: ReadOptions,
-): ReadModel {
-	const faults = new Faults();
+	{ resolverFields: resolved }: ReadOptions,
+): ModelAndSchema {
+	const faults = new Problems();
 	const sdl = parseSdl(files, faults);
 	const types = sdl && readDirectives(sdl.schema, faults);
 	if (sdl === null || types === null) throw faults.error();
 	checkNodes(sdl.schema, types, sdl.unknown, faults);
-	checkResolved(types, resolved, faults);
+	checkResolvers(types, resolved, faults);
 	const model = buildModel({
 		types,
 		resolved,
@@ -78,7 +81,7 @@ export function readModel(
 		names: new Names(faults),
 		faults,
 	});
-	if (!faults.none) throw faults.error();
+	if (!faults.isEmpty) throw faults.error();
 	return {
 		model: deepFreeze(model),
 		schema: buildPublicSchema(sdl.document, model),
@@ -91,7 +94,7 @@ interface Reading {
 	readonly unknown: ReadonlySet<string>;
 	readonly pageTypes: PageTypes;
 	readonly names: Names;
-	readonly faults: Faults;
+	readonly faults: Problems;
 }
 
 /** What can be read of the model: all of it if there are no faults. */
@@ -185,7 +188,7 @@ function sourceOf(
 	field: DeclaredField,
 	role: DeclaredType["role"],
 ): FieldSource {
-	const key = keyOf(field) ?? field.name;
+	const key = storedKey(field) ?? field.name;
 	if (role === "plain") return { kind: "property" };
 	if (role === "object" && field.name === "id") return { kind: "id" };
 	if (field.stored) {

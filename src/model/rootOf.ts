@@ -5,7 +5,7 @@ import type { Mapping, Model } from "./types.ts";
  * The id that owns a list of the whole graph. No object has it: local ids of
  * rows start at 1. It is on shard 0, and so are all edges of the list.
  */
-export function rootOf(model: Model, mapping: Mapping): Id {
+export function globalListId(model: Model, mapping: Mapping): Id {
 	const target = model.objects.get(mapping.to);
 	if (mapping.from !== null || target === undefined) {
 		throw new TypeError(

@@ -15,7 +15,7 @@ import {
 // Not in graphql's index, which has only `buildASTSchema` to check SDL, and
 // that throws all faults glued into one message without their places.
 import { validateSDL } from "graphql/validation/validate.js";
-import { caught, type Faults } from "./problems.ts";
+import { type Problems, tryOrAddProblem } from "./problems.ts";
 
 export interface SdlFile {
 	readonly path: string;
@@ -37,10 +37,10 @@ export interface Sdl {
  */
 export function parseSdl(
 	files: readonly SdlFile[],
-	faults: Faults,
+	faults: Problems,
 ): Sdl | null {
 	const parsed = files.map(({ path, text }) =>
-		caught(faults, () => parse(new Source(text, path))),
+		tryOrAddProblem(faults, () => parse(new Source(text, path))),
 	);
 	const whole = parsed.filter((document) => document !== null);
 	if (whole.length < files.length) return null;
@@ -60,7 +60,7 @@ export function parseSdl(
 }
 
 /** The names of the types that definitions mention. */
-export function mentionedTypes(
+export function referencedTypes(
 	definitions: readonly DefinitionNode[],
 ): ReadonlySet<string> {
 	const names = new Set<string>();
@@ -79,7 +79,7 @@ function undefinedTypes({ definitions }: DocumentNode): ReadonlySet<string> {
 	for (const definition of definitions) {
 		if (isTypeDefinitionNode(definition)) defined.add(definition.name.value);
 	}
-	const mentioned = [...mentionedTypes(definitions)];
+	const mentioned = [...referencedTypes(definitions)];
 	return new Set(mentioned.filter((name) => !defined.has(name)));
 }
 

@@ -4,17 +4,17 @@ import {
 	isObjectType,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
-import { wholeSchema } from "./publicSchema.ts";
-import { faultOfValue } from "./typeChecks.ts";
-import { fieldRules, type Rule } from "./validators.ts";
+import { fullSchema } from "./publicSchema.ts";
+import { typeProblem } from "./typeChecks.ts";
+import { type Validator, validators } from "./validators.ts";
 
 /** A value as it is stored, null where nothing is; or what is wrong with it, as `must be String! but got: 7`. */
-export type ReadField = (
+export type FieldReader = (
 	given: JsonValue,
 ) => { readonly value: JsonValue } | { readonly fault: string };
 
 /** How a type's field is read, by its type's name and its own. */
-export type FieldReaders = (type: string, field: string) => ReadField;
+export type FieldReaders = (type: string, field: string) => FieldReader;
 
 /**
  * Reads values that come another way than by a mutation, those of an import:
@@ -22,8 +22,8 @@ export type FieldReaders = (type: string, field: string) => ReadField;
  * a mutation holds the field to. A username that no mutation lets in could not
  * be asked for by any query.
  */
-export function fieldReaders(schema: GraphQLSchema): FieldReaders {
-	const whole = wholeSchema(schema);
+export function createFieldReaders(schema: GraphQLSchema): FieldReaders {
+	const whole = fullSchema(schema);
 	return (typeName, fieldName) => {
 		const type = whole.getType(typeName);
 		const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
@@ -36,11 +36,11 @@ export function fieldReaders(schema: GraphQLSchema): FieldReaders {
 	};
 }
 
-function readerOf(type: GraphQLOutputType, name: string): ReadField {
-	const rules: Readonly<Record<string, Rule<JsonValue>>> = fieldRules;
+function readerOf(type: GraphQLOutputType, name: string): FieldReader {
+	const rules: Readonly<Record<string, Validator<JsonValue>>> = validators;
 	const rule = rules[name];
 	return (given) => {
-		const fault = faultOfValue(type, given);
+		const fault = typeProblem(type, given);
 		if (fault !== null) return { fault };
 		if (rule === undefined || given === null) return { value: given };
 		const ruled = rule(given);
@@ -48,7 +48,7 @@ function readerOf(type: GraphQLOutputType, name: string): ReadField {
 			? { value: ruled.value }
 			: {
 					fault: ruled.faults
-						.map(({ path, problem }) => `${path} ${problem}`.trim())
+						.map(({ path, message: problem }) => `${path} ${problem}`.trim())
 						.join("; "),
 				};
 	};

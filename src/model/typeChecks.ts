@@ -9,19 +9,19 @@ import {
 import type { JsonValue } from "../util/json.ts";
 
 /** What is wrong with a value as the answer of a field of that type; null if nothing is. */
-export function faultOfValue(
+export function typeProblem(
 	type: GraphQLOutputType,
 	value: JsonValue,
 ): string | null {
 	if (isNonNullType(type)) {
 		return value === null
 			? `must be ${type} but got: null`
-			: faultOfValue(type.ofType, value);
+			: typeProblem(type.ofType, value);
 	}
 	if (value === null) return null;
 	if (isListType(type)) {
 		if (!Array.isArray(value)) return expected(type, value);
-		return first(value.map((item) => faultOfValue(type.ofType, item)));
+		return first(value.map((item) => typeProblem(type.ofType, item)));
 	}
 	if (isEnumType(type)) {
 		return typeof value === "string" && type.getValue(value)
@@ -39,7 +39,7 @@ export function faultOfValue(
 				.filter((key) => !Object.hasOwn(fields, key))
 				.map((key) => `must be ${type}, which has no field ${key}`),
 			...Object.values(fields).map((field) =>
-				faultOfValue(field.type, given[field.name] ?? null),
+				typeProblem(field.type, given[field.name] ?? null),
 			),
 		]);
 	}

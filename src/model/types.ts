@@ -38,7 +38,7 @@ export interface StoredField {
 	/** The answer where the key is absent; null for a nullable field without one. */
 	readonly default: JsonValue;
 	/** The types of what is stored, without `!`, by path in the JSON: `image` an `Image`, `image.url` a `String`. */
-	readonly holds: ReadonlyMap<string, string>;
+	readonly typesByPath: ReadonlyMap<string, string>;
 }
 
 export interface Reference {

@@ -11,10 +11,10 @@ import type { PageTypes } from "./connections.ts";
 import {
 	type DeclaredField,
 	type DeclaredType,
+	definedTypes,
 	isNode,
-	ownTypes,
 } from "./directives.ts";
-import type { Faults } from "./problems.ts";
+import type { Problems } from "./problems.ts";
 
 type Types = ReadonlyMap<string, DeclaredType>;
 
@@ -23,7 +23,7 @@ export function checkNodes(
 	schema: GraphQLSchema,
 	types: Types,
 	unknown: ReadonlySet<string>,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	for (const { name, node, role, type, object, fields } of types.values()) {
 		if (role !== "object") {
@@ -48,7 +48,7 @@ export function checkNodes(
 	if (subscription) {
 		faults.add(subscription.astNode, "there are no subscriptions");
 	}
-	for (const type of ownTypes(schema)) {
+	for (const type of definedTypes(schema)) {
 		if (!isAbstractType(type)) continue;
 		for (const member of schema.getPossibleTypes(type)) {
 			if (types.get(member.name)?.role === "object") continue;
@@ -61,10 +61,10 @@ export function checkNodes(
 }
 
 /** Each resolver is one of a field that can have one. */
-export function checkResolved(
+export function checkResolvers(
 	types: Types,
 	resolved: ReadonlySet<string>,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	for (const path of resolved) {
 		const [typeName = "", fieldName = ""] = path.split(".");
@@ -79,7 +79,7 @@ export function checkSource(
 	field: DeclaredField,
 	role: DeclaredType["role"],
 	resolved: ReadonlySet<string>,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	const sources = [
 		...(role === "object" && field.name === "id" ? ["the id itself"] : []),
@@ -127,7 +127,7 @@ export function checkArguments(
 	field: DeclaredField,
 	role: DeclaredType["role"],
 	resolved: ReadonlySet<string>,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	const asked =
 		field.mapping !== null ||
@@ -145,7 +145,7 @@ export function checkArguments(
 export function checkNullable(
 	field: DeclaredField,
 	types: Types,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	const named = getNamedType(field.field.type);
 	const leadsToObject =
@@ -169,7 +169,7 @@ function endsNonNull(type: GraphQLOutputType): boolean {
 export function checkPageUse(
 	field: DeclaredField,
 	pageTypes: PageTypes,
-	faults: Faults,
+	faults: Problems,
 ): void {
 	const named = getNamedType(field.field.type);
 	if (field.mapping !== null || pageTypes.has(field.owner)) return;

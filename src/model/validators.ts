@@ -6,15 +6,15 @@ import { quoted } from "../util/quoted.ts";
  * answers it as it is stored (null for a text left blank), or every fault it
  * has.
  */
-export type Rule<T> = (given: unknown) => Ruled<T>;
-export type Ruled<T> =
+export type Validator<T> = (given: unknown) => ValidationResult<T>;
+export type ValidationResult<T> =
 	| { readonly value: T | null }
-	| { readonly faults: readonly Fault[] };
+	| { readonly faults: readonly ValidationProblem[] };
 
-export interface Fault {
+export interface ValidationProblem {
 	/** From the field on: empty, or `.url`. */
 	readonly path: string;
-	readonly problem: string;
+	readonly message: string;
 }
 
 /** Most code points of each text (CONTRACT, "Types"). */
@@ -40,64 +40,64 @@ export const isUsername = (text: string): boolean => USERNAME.test(text);
 export const isSlug = (text: string): boolean => SLUG.test(text);
 
 /** Text, trimmed. Its length is counted in code points: an emoji of one is one character. */
-export function text(max: number): Rule<string> {
+export function text(max: number): Validator<string> {
 	return (given) => {
-		if (typeof given !== "string") return expected("text", given);
+		if (typeof given !== "string") return mustBe("text", given);
 		if (!given.isWellFormed()) {
-			return faulty("expected text but got an unpaired surrogate");
+			return invalid("expected text but got an unpaired surrogate");
 		}
 		if (given.includes("\0")) {
-			return faulty("expected text but got a NUL character");
+			return invalid("expected text but got a NUL character");
 		}
 		const trimmed = given.trim();
 		// Never more code points than code units.
 		const length = trimmed.length > max ? codePoints(trimmed) : 0;
 		if (length > max) {
-			return faulty(`expected at most ${max} characters but got: ${length}`);
+			return invalid(`expected at most ${max} characters but got: ${length}`);
 		}
 		return { value: trimmed === "" ? null : trimmed };
 	};
 }
 
-export const webAddress: Rule<string> = (given) => {
+export const webAddress: Validator<string> = (given) => {
 	const ruled = text(MAX_URL)(given);
 	if ("faults" in ruled || ruled.value === null) return ruled;
 	// The parser alone would let "http:example.com" and inner line breaks pass.
 	return WEB_ADDRESS.test(ruled.value) && URL.canParse(ruled.value)
 		? ruled
-		: expected("an http or https address", given);
+		: mustBe("an http or https address", given);
 };
 
 /** Kept as it was given, so nothing is trimmed. */
-export const username: Rule<string> = (given) =>
+export const username: Validator<string> = (given) =>
 	typeof given === "string" && isUsername(given)
 		? { value: given }
-		: expected("3 to 30 of A-Z a-z 0-9 _", given);
+		: mustBe("3 to 30 of A-Z a-z 0-9 _", given);
 
 /** Plausible, no more: only a letter sent there would prove it. Not repeated in the error, which is logged. */
-export const email: Rule<string> = (given) => {
+export const email: Validator<string> = (given) => {
 	const ruled = text(MAX_EMAIL)(given);
 	if ("faults" in ruled || ruled.value === null) return ruled;
 	return EMAIL.test(ruled.value)
 		? ruled
-		: faulty(
+		: invalid(
 				"expected an e-mail address (one @, no spaces) but got something else",
 			);
 };
 
-export const slug: Rule<string> = (given) =>
+export const slug: Validator<string> = (given) =>
 	typeof given === "string" && isSlug(given)
 		? { value: given }
-		: expected("1 to 100 of a-z 0-9 -", given);
+		: mustBe("1 to 100 of a-z 0-9 -", given);
 
 export interface Image {
 	readonly [part: string]: string | number;
 	readonly url: string;
 }
 
-export const image: Rule<Image> = (given) => {
+export const image: Validator<Image> = (given) => {
 	if (typeof given !== "object" || given === null) {
-		return expected("an image", given);
+		return mustBe("an image", given);
 	}
 	const parts: Readonly<Record<string, unknown>> = { ...given };
 	const ruled = {
@@ -116,7 +116,7 @@ export const image: Rule<Image> = (given) => {
 		return {
 			faults:
 				"value" in ruled.url && url === null
-					? [{ path: ".url", problem: "must not be empty" }, ...faults]
+					? [{ path: ".url", message: "must not be empty" }, ...faults]
 					: faults,
 		};
 	}
@@ -128,17 +128,17 @@ export const image: Rule<Image> = (given) => {
 	return { value };
 };
 
-const pixels: Rule<number> = (given) =>
+const pixels: Validator<number> = (given) =>
 	typeof given === "number" && Number.isSafeInteger(given) && given > 0
 		? { value: given }
-		: expected("a positive number of pixels", given);
+		: mustBe("a positive number of pixels", given);
 
-function optional<T>(rule: Rule<T>, given: unknown): Ruled<T> {
+function optional<T>(rule: Validator<T>, given: unknown): ValidationResult<T> {
 	return given === undefined || given === null ? { value: null } : rule(given);
 }
 
 /** What the fields of objects hold, whichever way a value comes: by a mutation or in an import's line. */
-export const fieldRules = {
+export const validators = {
 	"User.username": username,
 	"User.account": text(MAX_ACCOUNT),
 	"User.name": text(MAX_NAME),
@@ -154,19 +154,19 @@ export const fieldRules = {
 	"Comment.text": text(MAX_TEXT),
 	"Interest.slug": slug,
 	"Interest.name": text(MAX_NAME),
-} as const satisfies Readonly<Record<string, Rule<JsonValue>>>;
+} as const satisfies Readonly<Record<string, Validator<JsonValue>>>;
 
 /** Fields that have another one's value where they are given none. */
-export const standIns: Readonly<Record<string, string>> = {
+export const defaultFields: Readonly<Record<string, string>> = {
 	"User.name": "username",
 };
 
-export function expected(what: string, given: unknown): Ruled<never> {
-	return faulty(`expected ${what} but got: ${quoted(given)}`);
+export function mustBe(what: string, given: unknown): ValidationResult<never> {
+	return invalid(`expected ${what} but got: ${quoted(given)}`);
 }
 
-export function faulty(problem: string): Ruled<never> {
-	return { faults: [{ path: "", problem }] };
+export function invalid(problem: string): ValidationResult<never> {
+	return { faults: [{ path: "", message: problem }] };
 }
 
 function codePoints(given: string): number {

@@ -15,7 +15,7 @@ import {
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { isPrivateList } from "../graph/read/visibility.ts";
-import { rootOf } from "../model/rootOf.ts";
+import { globalListId } from "../model/rootOf.ts";
 import type { FieldSource, Mapping, Model } from "../model/types.ts";
 import { collectFields, type Fragments } from "./collect.ts";
 import { inputError } from "./errors.ts";
@@ -259,7 +259,7 @@ export function compile(
 			return {
 				kind: "scan",
 				mapping,
-				root: mapping.from === null ? rootOf(model, mapping) : null,
+				root: mapping.from === null ? globalListId(model, mapping) : null,
 				want,
 				step: step as Step,
 				nodes: needsEdges(want) ? nodes : null,

@@ -1,6 +1,6 @@
 import { GraphQLError } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import type { Guard } from "../graph/read/visibility.ts";
+import type { VisibilityDependency } from "../graph/read/visibility.ts";
 import type { Mapping } from "../model/types.ts";
 import { requestError } from "./errors.ts";
 import { type Bound, inputOf } from "./inputs.ts";
@@ -38,7 +38,7 @@ export interface Price {
 }
 
 /** What is read to tell whether an object of a type may be seen. */
-export type Guards = (type: string) => readonly Guard[];
+export type Guards = (type: string) => readonly VisibilityDependency[];
 
 /** Deeply nested pages multiply past what a double holds; this much is too much anyway. */
 const CAP = 1e15;
@@ -154,7 +154,8 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 		let price = 1;
 		for (const guard of guards(type)) {
 			const isThere =
-				there !== undefined && (guard.field === there || guard.with === there);
+				there !== undefined &&
+				(guard.field === there || guard.coveredBy === there);
 			if (!isThere) price += guard.objects;
 		}
 		return price;

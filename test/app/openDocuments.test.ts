@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DocumentNode } from "graphql";
-import { ownModel } from "../../src/app/model.ts";
+import { loadOwnModel } from "../../src/app/model.ts";
 import type { Corkboard } from "../../src/app/openCorkboard.ts";
 import { openDocuments } from "../../src/app/openDocuments.ts";
 import { readConfig } from "../../src/config.ts";
 import { resolvers } from "../../src/domain/resolvers/all.ts";
-import { guardsOf } from "../../src/graph/read/visibility.ts";
+import { visibilityDependencies } from "../../src/graph/read/visibility.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -26,7 +26,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		CORKBOARD_DOCUMENTS: "strict",
 		CORKBOARD_DOCUMENT_FILES: file,
 	});
-	const { model, schema } = ownModel();
+	const { model, schema } = loadOwnModel();
 	applyScalars(schema);
 	const planner: Corkboard["planner"] = createPlanner({
 		schema,
@@ -34,7 +34,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		resolvers,
 		maxPrice: config.maxCost,
 		maxPlans: 1,
-		guards: (type) => guardsOf(model, type),
+		guards: (type) => visibilityDependencies(model, type),
 	});
 	const planned: DocumentNode[] = [];
 	const prepare = (document: DocumentNode) => {

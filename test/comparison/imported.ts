@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config.ts";
-import { fieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/storedFields.ts";
 import { importLines } from "../../src/ops/import/importLines.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type Expectation, readFile } from "./expected.ts";
@@ -26,7 +26,7 @@ export async function importedGraph(seed: number): Promise<Imported> {
 	writeFileSync(file, `${lines.join("\n")}\n`);
 	await using corkboard = await openFolder(folder);
 	const report = await importLines(corkboard.store, inTurn(lines), {
-		fields: fieldReaders(corkboard.schema),
+		fields: createFieldReaders(corkboard.schema),
 	});
 	assert.equal(report.bad, 0);
 	assert.ok(report.existing > 0, "expected edges that come twice");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse, validate } from "graphql";
-import { ownModel } from "../../src/app/model.ts";
+import { loadOwnModel } from "../../src/app/model.ts";
 import { type DemoLine, demoGraph } from "../../src/demo/graph.ts";
 import { DEMO_USERNAME } from "../../src/demo/people.ts";
 import { DEMO_QUERY } from "../../src/demo/query.ts";
@@ -54,7 +54,7 @@ describe("the demo graph", () => {
 	});
 
 	test("has only fields and edges of the schema", () => {
-		const { model } = ownModel();
+		const { model } = loadOwnModel();
 		for (const { type, fields } of objects) {
 			const object = model.objects.get(type);
 			const known = new Set([
@@ -168,6 +168,6 @@ describe("the demo graph", () => {
 	});
 
 	test("comes with a query that the schema knows", () => {
-		assert.deepEqual(validate(ownModel().schema, parse(DEMO_QUERY)), []);
+		assert.deepEqual(validate(loadOwnModel().schema, parse(DEMO_QUERY)), []);
 	});
 });

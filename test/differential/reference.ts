@@ -24,7 +24,7 @@ import type {
 } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { rootOf } from "../../src/model/rootOf.ts";
+import { globalListId } from "../../src/model/rootOf.ts";
 import type { FieldSource, Model } from "../../src/model/types.ts";
 import type { Resolvers } from "../../src/plan/types.ts";
 import type { Execute, Operation } from "./operation.ts";
@@ -135,7 +135,9 @@ function pageOf(model: Model, name: string): Resolve {
 	if (mapping === undefined) throw new TypeError(`expected mapping ${name}`);
 	return async (parent, args, { graph }, info) => {
 		const from =
-			mapping.from === null ? rootOf(model, mapping) : (parent as Node).id;
+			mapping.from === null
+				? globalListId(model, mapping)
+				: (parent as Node).id;
 		const page = pageArguments(args, wantedOf(info));
 		return (await graph.pages(mapping, [from], page))[0];
 	};

@@ -6,7 +6,7 @@ import { seededRandom } from "../../src/demo/random.ts";
 import { resolvers } from "../../src/domain/resolvers/all.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
-import { guardsOf } from "../../src/graph/read/visibility.ts";
+import { visibilityDependencies } from "../../src/graph/read/visibility.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/writes.ts";
@@ -14,7 +14,7 @@ import type { RequestContext } from "../../src/graphql/context.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createCursors } from "../../src/id/cursors.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
-import { fieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/storedFields.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import { importLines } from "../../src/ops/import/importLines.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
@@ -170,7 +170,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	const { lines, changes } = history();
 	await storage.init();
 	const { bad } = await importLines(store, texts(lines), {
-		fields: fieldReaders(schema),
+		fields: createFieldReaders(schema),
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
 	});
 	assert.equal(bad, 0, "every line is good");
@@ -251,7 +251,7 @@ export function sideOf(
 		resolvers,
 		maxPrice: 1_000_000,
 		maxPlans: 200,
-		guards: (type) => guardsOf(model, type),
+		guards: (type) => visibilityDependencies(model, type),
 	});
 	return {
 		store,

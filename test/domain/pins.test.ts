@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { rootOf } from "../../src/model/rootOf.ts";
+import { globalListId } from "../../src/model/rootOf.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import { model, NOW, Resolving } from "../helpers/resolving.ts";
 
 const IMAGE = { url: "https://example.com/loaf.jpg", width: 640 };
-const ROOT = rootOf(model, model.mappings.get("listInterest") as Mapping);
+const ROOT = globalListId(model, model.mappings.get("listInterest") as Mapping);
 
 describe("createPin", () => {
 	it("saves something to a board of the viewer's", async () => {

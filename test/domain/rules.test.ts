@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-	flag,
+	boolean,
 	id,
 	idempotencyKey,
 	slugs,
@@ -74,9 +74,9 @@ describe("slugs", () => {
 
 describe("a flag", () => {
 	it("is true or false", () => {
-		passes(flag, true, true);
-		passes(flag, false, false);
-		assert.deepEqual(faults(flag, "true"), [
+		passes(boolean, true, true);
+		passes(boolean, false, false);
+		assert.deepEqual(faults(boolean, "true"), [
 			': expected true or false but got: "true"',
 		]);
 	});

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-	changed,
 	mappingOf,
-	stored,
+	newStoredJson,
+	updatedStoredJson,
 } from "../../src/domain/resolvers/stored.ts";
-import { requestOf } from "../../src/graphql/input/read.ts";
+import { requestContent } from "../../src/graphql/input/read.ts";
 import { model } from "../helpers/resolving.ts";
 
 describe("what is stored of an object", () => {
 	it("stands under the model's keys, without what is absent", () => {
 		assert.deepEqual(
-			stored(model, "Pin", {
+			newStoredJson(model, "Pin", {
 				details: "A loaf",
 				link: null,
 				image: undefined,
@@ -32,7 +32,7 @@ describe("what is stored of an object", () => {
 
 	it("keeps keys no field is named for when some fields change", () => {
 		assert.deepEqual(
-			changed(
+			updatedStoredJson(
 				model,
 				"User",
 				{ name: "Ada", bio: "Bakes.", active: true },
@@ -45,7 +45,7 @@ describe("what is stored of an object", () => {
 	it("is not written again when nothing changes", () => {
 		const data = { name: "K", image: { url: "https://example.com" } };
 		assert.equal(
-			changed(model, "Pin", data, {
+			updatedStoredJson(model, "Pin", data, {
 				image: { url: "https://example.com" },
 				link: null,
 			}),
@@ -55,7 +55,7 @@ describe("what is stored of an object", () => {
 
 	it("is asked for by names the model has", () => {
 		assert.throws(
-			() => stored(model, "Pin", { colour: "red" }),
+			() => newStoredJson(model, "Pin", { colour: "red" }),
 			/expected a model with a stored field Pin\.colour but got none/,
 		);
 		assert.throws(
@@ -68,7 +68,7 @@ describe("what is stored of an object", () => {
 describe("the request an idempotency key stands for", () => {
 	it("is what was asked for, without the key and without what was not given", () => {
 		assert.deepEqual(
-			requestOf({
+			requestContent({
 				boardId: "1",
 				details: null,
 				link: undefined,

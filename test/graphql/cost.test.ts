@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
 import { resolvers } from "../../src/domain/resolvers/all.ts";
-import { guardsOf } from "../../src/graph/read/visibility.ts";
+import { visibilityDependencies } from "../../src/graph/read/visibility.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { theModel } from "../helpers/model.ts";
@@ -14,7 +14,7 @@ const planner = createPlanner({
 	resolvers,
 	maxPrice: 50_000,
 	maxPlans: 10,
-	guards: (type) => guardsOf(model, type),
+	guards: (type) => visibilityDependencies(model, type),
 });
 
 function priceOf(query: string): number {

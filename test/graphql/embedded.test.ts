@@ -5,7 +5,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createWrites } from "../../src/graph/write/writes.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { rootOf } from "../../src/model/rootOf.ts";
+import { globalListId } from "../../src/model/rootOf.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 
 /** What a mutation of this viewer's answers, in a request of its own: its payload, or the code of its error. */
@@ -174,7 +174,11 @@ describe("mutations on embedded shards", () => {
 			),
 		);
 		const list = at.mapping("listInterest");
-		const all = await listed(at, "listInterest", rootOf(at.store.model, list));
+		const all = await listed(
+			at,
+			"listInterest",
+			globalListId(at.store.model, list),
+		);
 		assert.equal(all.length, 1);
 		const [bread] = all as Id[];
 		assert.ok(bread);

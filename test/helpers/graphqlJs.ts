@@ -13,7 +13,7 @@ import {
 import { CorkboardError } from "../../src/errors.ts";
 import type { Node, Page, PageEdge } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { rootOf } from "../../src/model/rootOf.ts";
+import { globalListId } from "../../src/model/rootOf.ts";
 import { coercePage } from "../../src/plan/page.ts";
 import type { ListGraph } from "./listGraph.ts";
 import {
@@ -72,7 +72,9 @@ async function resolve(
 			const mapping = model.mappings.get(source.mapping);
 			if (!mapping) throw new Error("no mapping");
 			const from =
-				mapping.from === null ? rootOf(model, mapping) : (parent as Node).id;
+				mapping.from === null
+					? globalListId(model, mapping)
+					: (parent as Node).id;
 			const want = {
 				edges: true,
 				hasNextPage: true,

@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/storedFields.ts";
 import {
 	type ImportOptions,
 	type ImportReport,
@@ -28,7 +28,7 @@ export async function importAll(
 ): Promise<Imported> {
 	const bad: string[] = [];
 	const report = await importLines(store, texts(lines), {
-		fields: fieldReaders(theModel().schema),
+		fields: createFieldReaders(theModel().schema),
 		onBadLine: (line, reason) => bad.push(`line ${line}: ${reason}`),
 		...options,
 	});
@@ -139,7 +139,7 @@ if (import.meta.main) {
 	});
 	process.stdout.write("at work\n");
 	const report = await importLines(embedded.store, createReadStream(file), {
-		fields: fieldReaders(theModel().schema),
+		fields: createFieldReaders(theModel().schema),
 		now: () => START,
 	});
 	process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../src/errors.ts";
 import type { Graph, Node, Writes } from "../../src/graph/types.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
-import { fold } from "../../src/model/fold.ts";
+import { normalizeKey } from "../../src/model/fold.ts";
 import type { Lookup, Mapping, Model } from "../../src/model/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
@@ -183,7 +183,7 @@ export function absentId(type: number): Id {
 }
 
 function lookupKey(lookup: Lookup, value: string): string {
-	return `${lookup.name} ${fold(lookup, value)}`;
+	return `${lookup.name} ${normalizeKey(lookup, value)}`;
 }
 
 function unavailable(): CorkboardError {

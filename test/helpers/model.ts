@@ -1,12 +1,12 @@
 import { resolvers } from "../../src/domain/resolvers/all.ts";
-import { loadModel, type ReadModel } from "../../src/model/read.ts";
+import { loadModel, type ModelAndSchema } from "../../src/model/read.ts";
 
-let read: ReadModel | undefined;
+let read: ModelAndSchema | undefined;
 
 /** The model of `schema/`, as the program itself reads it. */
-export function theModel(): ReadModel {
+export function theModel(): ModelAndSchema {
 	read ??= loadModel(new URL("../../schema", import.meta.url).pathname, {
-		resolved: new Set(resolvers.keys()),
+		resolverFields: new Set(resolvers.keys()),
 	});
 	return read;
 }

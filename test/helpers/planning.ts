@@ -1,6 +1,6 @@
 import { buildSchema, type DocumentNode, parse, validate } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import type { Guard } from "../../src/graph/read/visibility.ts";
+import type { VisibilityDependency } from "../../src/graph/read/visibility.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type {
@@ -179,7 +179,7 @@ export const model: Model = {
 };
 
 /** A comment's pin and the pin's board have to be seen to see it. */
-export function guards(type: string): readonly Guard[] {
+export function guards(type: string): readonly VisibilityDependency[] {
 	if (type === "Pin") return [{ field: "board", objects: 1 }];
 	return type === "Comment" ? [{ field: "pin", objects: 2 }] : [];
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { Rule } from "../../src/model/validators.ts";
+import type { Validator } from "../../src/model/validators.ts";
 import { quoted } from "../../src/util/quoted.ts";
 
 /** A value as it is stored. */
 export function passes<T>(
-	rule: Rule<T>,
+	rule: Validator<T>,
 	given: unknown,
 	value: T | null,
 ): void {
@@ -12,8 +12,13 @@ export function passes<T>(
 }
 
 /** The faults, each as `path: problem`. */
-export function faults(rule: Rule<unknown>, given: unknown): readonly string[] {
+export function faults(
+	rule: Validator<unknown>,
+	given: unknown,
+): readonly string[] {
 	const ruled = rule(given);
 	assert.ok("faults" in ruled, `expected a fault for ${quoted(given)}`);
-	return ruled.faults.map(({ path, problem }) => `${path}: ${problem}`);
+	return ruled.faults.map(
+		({ path, message: problem }) => `${path}: ${problem}`,
+	);
 }

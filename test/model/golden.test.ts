@@ -10,13 +10,13 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { buildSchema, findBreakingChanges, parse, visit } from "graphql";
-import { ownModel } from "../../src/app/model.ts";
+import { loadOwnModel } from "../../src/app/model.ts";
 import { printModel } from "../../src/model/print.ts";
 import { printPublicSchema } from "../../src/model/publicSchema.ts";
 import { COPIES, type Copies, update } from "../update.ts";
 import { readSmall } from "./smallModel.ts";
 
-const own = ownModel();
+const own = loadOwnModel();
 
 suite("golden files", () => {
 	test("the model prints as checked in, or else: npm run update", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { ownModel } from "../../src/app/model.ts";
+import { loadOwnModel } from "../../src/app/model.ts";
 import {
 	compareLock,
 	EMPTY_LOCK,
@@ -59,7 +59,7 @@ function afterChange(
 suite("the checked-in lock", () => {
 	const comparison = compareLock(
 		parseLock(readFileSync(COPIES.lock, "utf8")),
-		ownModel().model,
+		loadOwnModel().model,
 	);
 
 	test("refuses nothing in the SDL", () => {

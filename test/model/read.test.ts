@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { ownModel } from "../../src/app/model.ts";
+import { loadOwnModel } from "../../src/app/model.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
-import { fold } from "../../src/model/fold.ts";
-import { rootOf } from "../../src/model/rootOf.ts";
+import { normalizeKey } from "../../src/model/fold.ts";
+import { globalListId } from "../../src/model/rootOf.ts";
 import { readSmall } from "./smallModel.ts";
 
 suite("the model", () => {
@@ -221,7 +221,7 @@ suite("the model", () => {
 	});
 
 	test("of the checked-in SDL has the numbers that were published", () => {
-		const own = ownModel().model;
+		const own = loadOwnModel().model;
 		assert.deepEqual(
 			[...own.objects.values()]
 				.map(({ name, number }) => `${name} ${number}`)
@@ -236,12 +236,12 @@ suite("the root of a list of the whole graph", () => {
 		const { model } = readSmall();
 		const mapping = model.mappings.get("listPin");
 		assert.ok(mapping);
-		assert.deepEqual(unpackId(rootOf(model, mapping)), {
+		assert.deepEqual(unpackId(globalListId(model, mapping)), {
 			shard: 0,
 			type: 1,
 			local: 0,
 		});
-		assert.equal(rootOf(model, mapping), "68719476736");
+		assert.equal(globalListId(model, mapping), "68719476736");
 	});
 
 	test("is refused for a list that an object owns", () => {
@@ -249,7 +249,7 @@ suite("the root of a list of the whole graph", () => {
 		const mapping = model.mappings.get("likePin");
 		assert.ok(mapping);
 		assert.throws(
-			() => rootOf(model, mapping),
+			() => globalListId(model, mapping),
 			new TypeError("expected a list of the whole graph but got: likePin"),
 		);
 	});
@@ -262,12 +262,12 @@ suite("folding a natural key", () => {
 	assert.ok(username && email);
 
 	test("sets case aside where the model says so", () => {
-		assert.equal(fold(username, "Ada_Made_Up"), "ada_made_up");
-		assert.equal(fold(username, "ÄDA"), "äda");
+		assert.equal(normalizeKey(username, "Ada_Made_Up"), "ada_made_up");
+		assert.equal(normalizeKey(username, "ÄDA"), "äda");
 	});
 
 	test("keeps the key as it is otherwise", () => {
-		assert.equal(fold(email, "Ada@example.com"), "Ada@example.com");
+		assert.equal(normalizeKey(email, "Ada@example.com"), "Ada@example.com");
 	});
 });
 

@@ -44,7 +44,7 @@ suite("faults of the SDL", () => {
 						{ path: "b.graphql", text: "scalar DateTime" },
 						{ path: "c.graphql", text: "typ" },
 					],
-					{ resolved: new Set() },
+					{ resolverFields: new Set() },
 				),
 			new CorkboardError(
 				"BAD_MODEL",
@@ -135,10 +135,12 @@ suite("faults of the SDL", () => {
 		writeFileSync(join(folder, "a.graphql"), DIRECTIVES);
 		writeFileSync(join(folder, "b.graphql"), "type Query { up: Boolean }");
 		writeFileSync(join(folder, "model.lock.json"), "{}");
-		const { model } = loadModel(folder, { resolved: new Set(["Query.up"]) });
+		const { model } = loadModel(folder, {
+			resolverFields: new Set(["Query.up"]),
+		});
 		assert.deepEqual([...model.sources.keys()], ["Query"]);
 		assert.throws(
-			() => loadModel(folder, { resolved: new Set() }),
+			() => loadModel(folder, { resolverFields: new Set() }),
 			new CorkboardError(
 				"BAD_MODEL",
 				`${join(folder, "b.graphql")}:1: Query.up has no source: it must have one of @mapping, a resolver`,
@@ -149,7 +151,7 @@ suite("faults of the SDL", () => {
 	test("a folder without SDL is a fault", (t) => {
 		const folder = mkdtempSync(join(tmpdir(), "corkboard-model-"));
 		t.after(() => rmSync(folder, { recursive: true }));
-		assert.throws(() => loadModel(folder, { resolved: new Set() }), {
+		assert.throws(() => loadModel(folder, { resolverFields: new Set() }), {
 			code: "BAD_MODEL",
 			message: `${folder}: expected *.graphql files but got: none`,
 		});

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CorkboardError } from "../../src/errors.ts";
-import { type ReadModel, readModel } from "../../src/model/read.ts";
+import { type ModelAndSchema, readModel } from "../../src/model/read.ts";
 
 const DIRECTIVES = readFileSync(
 	join(import.meta.dirname, "../../schema/directives.graphql"),
@@ -92,7 +92,7 @@ export function readSmall(
 	changes: readonly Change[] = [],
 	resolved: ReadonlySet<string> = RESOLVED,
 	directives = DIRECTIVES,
-): ReadModel {
+): ModelAndSchema {
 	let text = SMALL;
 	for (const [before, after] of changes) {
 		if (text.split(before).length !== 2) {
@@ -105,7 +105,7 @@ export function readSmall(
 			{ path: "directives.graphql", text: directives },
 			{ path: "small.graphql", text },
 		],
-		{ resolved },
+		{ resolverFields: resolved },
 	);
 }
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/storedFields.ts";
 import type { JsonValue } from "../../src/util/json.ts";
 import { theModel } from "../helpers/model.ts";
 
 const { model, schema } = theModel();
 
 function read(type: string, field: string, given: JsonValue) {
-	return fieldReaders(schema)(type, field)(given);
+	return createFieldReaders(schema)(type, field)(given);
 }
 
 describe("the values of an import", () => {

@@ -1,8 +1,11 @@
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { readConfig } from "../../config.ts";
-import { changed, type Fields } from "../../domain/resolvers/stored.ts";
+import {
+	type Fields,
+	updatedStoredJson,
+} from "../../domain/resolvers/stored.ts";
 import { CorkboardError } from "../../errors.ts";
-import { isLiving } from "../../graph/read/visibility.ts";
+import { isActive } from "../../graph/read/visibility.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { MAX_ACCOUNT } from "../../model/validators.ts";
 import { type Arguments, type Usage, UsageError } from "../arguments.ts";
@@ -36,7 +39,9 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		await corkboard
 			.request(null)
 			.writes()
-			.modify(user, (data) => changed(corkboard.model, "User", data, changes));
+			.modify(user, (data) =>
+				updatedStoredJson(corkboard.model, "User", data, changes),
+			);
 	} catch (thrown) {
 		if (thrown instanceof CorkboardError && thrown.code === "CONFLICT") {
 			throw new CorkboardError(
@@ -90,7 +95,7 @@ async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
 		(parsed === "malformed" || parsed === "reserved" ? null : parsed);
 	const [node] = id === null ? [] : await store.objects([id]);
 	if (node instanceof Error) throw node;
-	if (node?.type !== "User" || !isLiving(node)) {
+	if (node?.type !== "User" || !isActive(node)) {
 		throw new CorkboardError(
 			"NOT_FOUND",
 			`expected the username or id of a user but got: ${JSON.stringify(nameOrId)}`,

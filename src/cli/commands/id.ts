@@ -1,4 +1,4 @@
-import { ownModel } from "../../app/model.ts";
+import { loadOwnModel } from "../../app/model.ts";
 import { topologyOf } from "../../app/topology.ts";
 import { readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -29,7 +29,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		);
 	}
 	const { shard, type, local } = unpackId(id);
-	const { model } = ownModel();
+	const { model } = loadOwnModel();
 	const object = model.objectsByNumber.get(type);
 	const topology = topologyOf(readConfig(io.env, { secret: "unneeded" }));
 	const host = hostOf(topology, shard);

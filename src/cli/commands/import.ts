@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { type Config, readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
-import { fieldReaders } from "../../model/storedFields.ts";
+import { createFieldReaders } from "../../model/storedFields.ts";
 import {
 	type ImportReport,
 	importLines,
@@ -39,7 +39,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	const progress = showProgress(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {
-		fields: fieldReaders(corkboard.schema),
+		fields: createFieldReaders(corkboard.schema),
 		strict: given.options.strict !== undefined,
 		signal,
 		...(source.totalBytes === undefined

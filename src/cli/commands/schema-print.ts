@@ -1,4 +1,4 @@
-import { ownModel } from "../../app/model.ts";
+import { loadOwnModel } from "../../app/model.ts";
 import { printModel } from "../../model/print.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
 import type { Arguments, Usage } from "../arguments.ts";
@@ -13,7 +13,7 @@ export const usage: Usage = {
 };
 
 export async function run(given: Arguments, io: Io): Promise<number> {
-	const { model, schema } = ownModel();
+	const { model, schema } = loadOwnModel();
 	const printed =
 		given.options.public === undefined
 			? printModel(model)

@@ -1,21 +1,25 @@
 import type { RequestContext } from "../../graphql/context.ts";
-import { kept, optional, required } from "../../graphql/input/read.ts";
-import { flag, id, idempotencyKey } from "../../graphql/input/rules.ts";
-import { fieldRules } from "../../model/validators.ts";
+import {
+	optional,
+	optionalNonNull,
+	required,
+} from "../../graphql/input/read.ts";
+import { boolean, id, idempotencyKey } from "../../graphql/input/rules.ts";
+import { validators } from "../../model/validators.ts";
 import type { Resolvers } from "../../plan/types.ts";
-import { setsEdge } from "./edgeMutations.ts";
-import { onViewersList } from "./membership.ts";
+import { edgeMutation } from "./edgeMutations.ts";
+import { viewerMembership } from "./membership.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { changed, stored } from "./stored.ts";
-import { owned } from "./visible.ts";
+import { newStoredJson, updatedStoredJson } from "./stored.ts";
+import { requireOwned } from "./visible.ts";
 
 const createBoard = mutation(
 	{
 		name: "createBoard",
 		input: {
-			name: required(fieldRules["Board.name"]),
-			description: optional(fieldRules["Board.description"]),
-			secret: optional(flag),
+			name: required(validators["Board.name"]),
+			description: optional(validators["Board.description"]),
+			secret: optional(boolean),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 0,
@@ -23,7 +27,7 @@ const createBoard = mutation(
 	async (input, { graph, writes, viewer, now }) => ({
 		board: await writes.create({
 			type: "Board",
-			data: stored(graph.model, "Board", {
+			data: newStoredJson(graph.model, "Board", {
 				name: input.name,
 				description: input.description,
 				secret: input.secret ?? false,
@@ -40,16 +44,16 @@ const updateBoard = mutation(
 		name: "updateBoard",
 		input: {
 			id: required(id),
-			name: kept(fieldRules["Board.name"]),
-			description: optional(fieldRules["Board.description"]),
-			secret: kept(flag),
+			name: optionalNonNull(validators["Board.name"]),
+			description: optional(validators["Board.description"]),
+			secret: optionalNonNull(boolean),
 		},
 		reads: () => 1,
 	},
 	async ({ id: given, ...fields }, change) => {
-		const board = await owned(change, "Board", given);
+		const board = await requireOwned(change, "Board", given);
 		await change.writes.modify(board.id, (data) =>
-			changed(change.graph.model, "Board", data, fields),
+			updatedStoredJson(change.graph.model, "Board", data, fields),
 		);
 		return { board: board.id };
 	},
@@ -64,7 +68,7 @@ const deleteBoard = mutation(
 		yields: 0,
 	},
 	async (input, change) => {
-		const board = await owned(change, "Board", input.id);
+		const board = await requireOwned(change, "Board", input.id);
 		await change.writes.remove(board.id);
 		return { deletedId: board.id };
 	},
@@ -76,7 +80,7 @@ export const boardResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.deleteBoard", deleteBoard],
 	[
 		"Mutation.followBoard",
-		setsEdge({
+		edgeMutation({
 			name: "followBoard",
 			mapping: "followBoard",
 			to: "Board",
@@ -85,12 +89,12 @@ export const boardResolvers: Resolvers<RequestContext> = new Map([
 	],
 	[
 		"Mutation.unfollowBoard",
-		setsEdge({
+		edgeMutation({
 			name: "unfollowBoard",
 			mapping: "followBoard",
 			to: "Board",
 			present: false,
 		}),
 	],
-	["Board.viewerFollows", onViewersList("followBoard")],
+	["Board.viewerFollows", viewerMembership("followBoard")],
 ]);

@@ -1,28 +1,28 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/read.ts";
 import { id, idempotencyKey } from "../../graphql/input/rules.ts";
-import { fieldRules } from "../../model/validators.ts";
+import { validators } from "../../model/validators.ts";
 import type { Resolvers } from "../../plan/types.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { stored } from "./stored.ts";
-import { owned, visible } from "./visible.ts";
+import { newStoredJson } from "./stored.ts";
+import { requireOwned, requireVisible } from "./visible.ts";
 
 const addComment = mutation(
 	{
 		name: "addComment",
 		input: {
 			pinId: required(id),
-			text: required(fieldRules["Comment.text"]),
+			text: required(validators["Comment.text"]),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 1,
 	},
 	async (input, change) => {
-		const pin = await visible(change, "Pin", input.pinId);
+		const pin = await requireVisible(change, "Pin", input.pinId);
 		return {
 			comment: await change.writes.create({
 				type: "Comment",
-				data: stored(change.graph.model, "Comment", {
+				data: newStoredJson(change.graph.model, "Comment", {
 					text: input.text,
 					createdAt: change.now.toISOString(),
 					author: change.viewer,
@@ -42,7 +42,7 @@ const deleteComment = mutation(
 		yields: 0,
 	},
 	async (input, change) => {
-		const comment = await owned(change, "Comment", input.id);
+		const comment = await requireOwned(change, "Comment", input.id);
 		await change.writes.remove(comment.id);
 		return { deletedId: comment.id };
 	},

@@ -5,10 +5,10 @@ import { id } from "../../graphql/input/rules.ts";
 import type { BatchResolver } from "../../plan/types.ts";
 import { mutation } from "./mutation.ts";
 import { mappingOf } from "./stored.ts";
-import { visible } from "./visible.ts";
+import { requireVisible } from "./visible.ts";
 
 /** A mutation that makes an edge from the viewer to an object present, or removes it: `likePin`, `unfollowUser`. */
-export function setsEdge(edge: {
+export function edgeMutation(edge: {
 	readonly name: string;
 	readonly mapping: string;
 	/** The type the edge leads to. The input and the payload name it too: `pinId`, `pin`. */
@@ -31,7 +31,7 @@ export function setsEdge(edge: {
 					`${edge.name}: ${argument}: expected somebody else but got the viewer's own id.`,
 				);
 			}
-			const node = await visible(change, edge.to, given);
+			const node = await requireVisible(change, edge.to, given);
 			const mapping = mappingOf(change.graph.model, edge.mapping);
 			await change.writes.setEdge(
 				mapping,

@@ -1,17 +1,17 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import { rootOf } from "../../model/rootOf.ts";
-import type { Change } from "./mutation.ts";
-import { lookupOf, mappingOf, stored } from "./stored.ts";
+import { globalListId } from "../../model/rootOf.ts";
+import type { MutationContext } from "./mutation.ts";
+import { lookupOf, mappingOf, newStoredJson } from "./stored.ts";
 
 /**
  * The interests with these slugs, made where they are new. An interest whose
  * maker stopped before listing it among all interests is listed by the next
  * who uses it.
  */
-export async function interestsOf(
+export async function findOrCreateInterests(
 	slugs: readonly string[],
-	change: Change,
+	change: MutationContext,
 ): Promise<readonly Id[]> {
 	if (slugs.length === 0) return [];
 	const { graph, writes, call } = change;
@@ -22,7 +22,7 @@ export async function interestsOf(
 		slugs.map(async (slug, at) => found[at] ?? makeInterest(slug, change)),
 	);
 	const list = mappingOf(graph.model, "listInterest");
-	const root = rootOf(graph.model, list);
+	const root = globalListId(graph.model, list);
 	const listed = unwrap(await graph.contains(list, root, interests, call));
 	await all(
 		interests
@@ -33,10 +33,10 @@ export async function interestsOf(
 }
 
 /** File a pin under interests. Repeating it changes nothing. */
-export async function filePin(
+export async function addToInterests(
 	pin: Id,
 	interests: readonly Id[],
-	{ graph, writes }: Change,
+	{ graph, writes }: MutationContext,
 ): Promise<void> {
 	const mapping = mappingOf(graph.model, "filePin");
 	await all(
@@ -47,12 +47,15 @@ export async function filePin(
 /** Somebody else may make it first: then theirs is the one. */
 async function makeInterest(
 	slug: string,
-	{ graph, writes, call }: Change,
+	{ graph, writes, call }: MutationContext,
 ): Promise<Id> {
 	try {
 		return await writes.create({
 			type: "Interest",
-			data: stored(graph.model, "Interest", { slug, name: nameOf(slug) }),
+			data: newStoredJson(graph.model, "Interest", {
+				slug,
+				name: nameOf(slug),
+			}),
 		});
 	} catch (thrown) {
 		if (!(thrown instanceof CorkboardError && thrown.code === "CONFLICT")) {

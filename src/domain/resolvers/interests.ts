@@ -1,12 +1,12 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import type { Resolvers } from "../../plan/types.ts";
-import { setsEdge } from "./edgeMutations.ts";
-import { onViewersList } from "./membership.ts";
+import { edgeMutation } from "./edgeMutations.ts";
+import { viewerMembership } from "./membership.ts";
 
 export const interestResolvers: Resolvers<RequestContext> = new Map([
 	[
 		"Mutation.followInterest",
-		setsEdge({
+		edgeMutation({
 			name: "followInterest",
 			mapping: "followInterest",
 			to: "Interest",
@@ -15,12 +15,12 @@ export const interestResolvers: Resolvers<RequestContext> = new Map([
 	],
 	[
 		"Mutation.unfollowInterest",
-		setsEdge({
+		edgeMutation({
 			name: "unfollowInterest",
 			mapping: "followInterest",
 			to: "Interest",
 			present: false,
 		}),
 	],
-	["Interest.viewerFollows", onViewersList("followInterest")],
+	["Interest.viewerFollows", viewerMembership("followInterest")],
 ]);

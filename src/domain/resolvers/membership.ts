@@ -10,7 +10,7 @@ import { mappingOf } from "./stored.ts";
  * parents: `followsViewer` asks who follows the viewer, not each parent whom
  * they follow.
  */
-export function onViewersList(name: string): BatchResolver<RequestContext> {
+export function viewerMembership(name: string): BatchResolver<RequestContext> {
 	return {
 		price: () => 1,
 		yields: () => 0,

@@ -4,9 +4,9 @@ import { optional, required } from "../../graphql/input/read.ts";
 import { id } from "../../graphql/input/rules.ts";
 import type { Id } from "../../id/ids.ts";
 import { storedId } from "../../id/ids.ts";
-import { type Change, mutation } from "./mutation.ts";
-import { fieldOf, mappingOf } from "./stored.ts";
-import { both, owned, visible } from "./visible.ts";
+import { type MutationContext, mutation } from "./mutation.ts";
+import { mappingOf, storedValue } from "./stored.ts";
+import { bothOrFirstError, requireOwned, requireVisible } from "./visible.ts";
 
 /** A moved pin keeps its id, and its shard with it; only its place and its board change. */
 export const movePin = mutation(
@@ -18,12 +18,12 @@ export const movePin = mutation(
 			before: optional(id),
 			after: optional(id),
 		},
-		together: ({ before, after }) =>
+		validateTogether: ({ before, after }) =>
 			isGiven(before) && isGiven(after)
 				? [
 						{
 							path: "before, after",
-							problem: "expected at most one of them but got: both",
+							message: "expected at most one of them but got: both",
 						},
 					]
 				: [],
@@ -31,13 +31,15 @@ export const movePin = mutation(
 			2 + (isGiven(before) || isGiven(after) ? 1 : 0),
 	},
 	async (input, change) => {
-		const pin = await owned(change, "Pin", input.id);
+		const pin = await requireOwned(change, "Pin", input.id);
 		const target = input.boardId ?? boardOf(pin, change);
 		const side = isGiven(input.before) ? "before" : "after";
 		const beside = input[side] ?? null;
-		const [board, neighbour] = await both(
-			owned(change, "Board", target),
-			beside === null ? Promise.resolve(null) : visible(change, "Pin", beside),
+		const [board, neighbour] = await bothOrFirstError(
+			requireOwned(change, "Board", target),
+			beside === null
+				? Promise.resolve(null)
+				: requireVisible(change, "Pin", beside),
 		);
 		if (neighbour && boardOf(neighbour, change) !== board.id) {
 			throw new CorkboardError(
@@ -58,8 +60,8 @@ export const movePin = mutation(
 	},
 );
 
-function boardOf(pin: Node, { graph }: Change): Id {
-	return storedId(String(fieldOf(graph.model, pin, "board")));
+function boardOf(pin: Node, { graph }: MutationContext): Id {
+	return storedId(String(storedValue(graph.model, pin, "board")));
 }
 
 function isGiven(value: unknown): boolean {

@@ -4,18 +4,18 @@ import type { Graph, Writes } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import {
 	type Input,
+	type InputShape,
 	readInput,
-	requestOf,
-	type Shape,
+	requestContent,
 } from "../../graphql/input/read.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Fault } from "../../model/validators.ts";
+import type { ValidationProblem } from "../../model/validators.ts";
 import type { BatchResolver } from "../../plan/types.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 
 /** What a mutation works with, its viewer and its input checked. */
-export interface Change {
+export interface MutationContext {
 	readonly graph: Graph;
 	readonly writes: Writes;
 	readonly viewer: Id;
@@ -23,12 +23,14 @@ export interface Change {
 	readonly call: Call;
 }
 
-interface Definition<S extends Shape> {
+interface MutationDefinition<S extends InputShape> {
 	/** As in the SDL: errors and idempotency keys are told apart by it. */
 	readonly name: string;
 	readonly input: S;
 	/** Faults of fields that depend on each other. */
-	together?(given: Readonly<Record<string, unknown>>): readonly Fault[];
+	validateTogether?(
+		given: Readonly<Record<string, unknown>>,
+	): readonly ValidationProblem[];
 	/** Objects and edges it reads itself. */
 	reads(given: Readonly<Record<string, unknown>>): number;
 	/** Objects its payload names; 1 if absent. */
@@ -36,11 +38,11 @@ interface Definition<S extends Shape> {
 }
 
 /** A mutation that needs a viewer. Its payload's objects are given as ids. */
-export function mutation<S extends Shape>(
-	definition: Definition<S>,
-	apply: (input: Input<S>, change: Change) => Promise<JsonObject>,
+export function mutation<S extends InputShape>(
+	definition: MutationDefinition<S>,
+	apply: (input: Input<S>, change: MutationContext) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
-	return openMutation(definition, (input, context, call) => {
+	return anonymousMutation(definition, (input, context, call) => {
 		if (context.viewer === null) throw unauthenticated(definition.name);
 		return apply(input(), {
 			graph: context.graph,
@@ -53,15 +55,19 @@ export function mutation<S extends Shape>(
 }
 
 /** A mutation for everyone. The input is a function because whoever may not ask at all is told no more than that. */
-export function openMutation<S extends Shape>(
-	definition: Definition<S>,
+export function anonymousMutation<S extends InputShape>(
+	definition: MutationDefinition<S>,
 	apply: (
 		input: () => Input<S>,
 		context: RequestContext,
 		call: Call,
 	) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
-	const { name, input: shape, together = () => [] } = definition;
+	const {
+		name,
+		input: shape,
+		validateTogether: together = () => [],
+	} = definition;
 	return rootField({
 		price: (args) => definition.reads(given(args)),
 		yields: () => definition.yields ?? 1,
@@ -85,7 +91,7 @@ export function idempotency(
 		idempotency: {
 			scope: `${mutationName}:${owner}`,
 			key,
-			request: requestOf(input),
+			request: requestContent(input),
 		},
 	};
 }

@@ -1,24 +1,24 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/read.ts";
 import { id, idempotencyKey, slugs } from "../../graphql/input/rules.ts";
-import { fieldRules } from "../../model/validators.ts";
+import { validators } from "../../model/validators.ts";
 import type { Resolvers } from "../../plan/types.ts";
-import { setsEdge } from "./edgeMutations.ts";
-import { filePin, interestsOf } from "./filing.ts";
-import { onViewersList } from "./membership.ts";
+import { edgeMutation } from "./edgeMutations.ts";
+import { addToInterests, findOrCreateInterests } from "./filing.ts";
+import { viewerMembership } from "./membership.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { changed, fieldOf, stored } from "./stored.ts";
-import { both, owned, visible } from "./visible.ts";
+import { newStoredJson, storedValue, updatedStoredJson } from "./stored.ts";
+import { bothOrFirstError, requireOwned, requireVisible } from "./visible.ts";
 
 const createPin = mutation(
 	{
 		name: "createPin",
 		input: {
 			boardId: required(id),
-			details: optional(fieldRules["Pin.details"]),
-			link: optional(fieldRules["Pin.link"]),
-			image: optional(fieldRules["Pin.image"]),
+			details: optional(validators["Pin.details"]),
+			link: optional(validators["Pin.link"]),
+			image: optional(validators["Pin.image"]),
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
 		},
@@ -27,11 +27,14 @@ const createPin = mutation(
 			1 + (Array.isArray(interests) ? interests.length : 0),
 	},
 	async (input, change) => {
-		const board = await owned(change, "Board", input.boardId);
-		const interests = await interestsOf(input.interests ?? [], change);
+		const board = await requireOwned(change, "Board", input.boardId);
+		const interests = await findOrCreateInterests(
+			input.interests ?? [],
+			change,
+		);
 		const pin = await change.writes.create({
 			type: "Pin",
-			data: stored(change.graph.model, "Pin", {
+			data: newStoredJson(change.graph.model, "Pin", {
 				details: input.details,
 				link: input.link,
 				image: input.image,
@@ -41,7 +44,7 @@ const createPin = mutation(
 			}),
 			...idempotency("createPin", change.viewer, input),
 		});
-		await filePin(pin, interests, change);
+		await addToInterests(pin, interests, change);
 		return { pin };
 	},
 );
@@ -52,25 +55,25 @@ const repin = mutation(
 		input: {
 			pinId: required(id),
 			boardId: required(id),
-			details: optional(fieldRules["Pin.details"]),
+			details: optional(validators["Pin.details"]),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 2,
 	},
 	async (input, change) => {
 		const { model } = change.graph;
-		const [origin, board] = await both(
-			visible(change, "Pin", input.pinId),
-			owned(change, "Board", input.boardId),
+		const [origin, board] = await bothOrFirstError(
+			requireVisible(change, "Pin", input.pinId),
+			requireOwned(change, "Board", input.boardId),
 		);
 		return {
 			pin: await change.writes.create({
 				type: "Pin",
-				data: stored(model, "Pin", {
+				data: newStoredJson(model, "Pin", {
 					// Blank is null, and null is not given.
-					details: input.details ?? fieldOf(model, origin, "details"),
-					link: fieldOf(model, origin, "link"),
-					image: fieldOf(model, origin, "image"),
+					details: input.details ?? storedValue(model, origin, "details"),
+					link: storedValue(model, origin, "link"),
+					image: storedValue(model, origin, "image"),
 					createdAt: change.now.toISOString(),
 					board: board.id,
 					owner: change.viewer,
@@ -87,16 +90,16 @@ const updatePin = mutation(
 		name: "updatePin",
 		input: {
 			id: required(id),
-			details: optional(fieldRules["Pin.details"]),
-			link: optional(fieldRules["Pin.link"]),
-			image: optional(fieldRules["Pin.image"]),
+			details: optional(validators["Pin.details"]),
+			link: optional(validators["Pin.link"]),
+			image: optional(validators["Pin.image"]),
 		},
 		reads: () => 1,
 	},
 	async ({ id: given, ...fields }, change) => {
-		const pin = await owned(change, "Pin", given);
+		const pin = await requireOwned(change, "Pin", given);
 		await change.writes.modify(pin.id, (data) =>
-			changed(change.graph.model, "Pin", data, fields),
+			updatedStoredJson(change.graph.model, "Pin", data, fields),
 		);
 		return { pin: pin.id };
 	},
@@ -110,7 +113,7 @@ const deletePin = mutation(
 		yields: 0,
 	},
 	async (input, change) => {
-		const pin = await owned(change, "Pin", input.id);
+		const pin = await requireOwned(change, "Pin", input.id);
 		await change.writes.remove(pin.id);
 		return { deletedId: pin.id };
 	},
@@ -124,16 +127,21 @@ export const pinResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.deletePin", deletePin],
 	[
 		"Mutation.likePin",
-		setsEdge({ name: "likePin", mapping: "likePin", to: "Pin", present: true }),
+		edgeMutation({
+			name: "likePin",
+			mapping: "likePin",
+			to: "Pin",
+			present: true,
+		}),
 	],
 	[
 		"Mutation.unlikePin",
-		setsEdge({
+		edgeMutation({
 			name: "unlikePin",
 			mapping: "likePin",
 			to: "Pin",
 			present: false,
 		}),
 	],
-	["Pin.viewerLikes", onViewersList("likePin")],
+	["Pin.viewerLikes", viewerMembership("likePin")],
 ]);

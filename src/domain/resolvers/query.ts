@@ -92,7 +92,7 @@ function idOf(where: string, given: unknown): Id | null {
 	const ruled = id(given);
 	if ("faults" in ruled) {
 		throw refused(
-			`${where}: ${ruled.faults.map((fault) => fault.problem).join("; ")}`,
+			`${where}: ${ruled.faults.map((fault) => fault.message).join("; ")}`,
 		);
 	}
 	return ruled.value === "reserved" ? null : ruled.value;

@@ -7,7 +7,11 @@ import type { JsonObject, JsonValue } from "../../util/json.ts";
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
 /** The JSON to store for a new object. */
-export function stored(model: Model, type: string, fields: Fields): JsonObject {
+export function newStoredJson(
+	model: Model,
+	type: string,
+	fields: Fields,
+): JsonObject {
 	const data: Record<string, JsonValue> = {};
 	for (const [field, value] of Object.entries(fields)) {
 		const key = keyOf(model, type, field);
@@ -17,7 +21,7 @@ export function stored(model: Model, type: string, fields: Fields): JsonObject {
 }
 
 /** An object's JSON with some fields changed: undefined stays, null clears. Null if that changes nothing. */
-export function changed(
+export function updatedStoredJson(
 	model: Model,
 	type: string,
 	data: JsonObject,
@@ -33,7 +37,7 @@ export function changed(
 }
 
 /** What an object holds under a field; undefined if nothing. */
-export function fieldOf(
+export function storedValue(
 	model: Model,
 	node: Node,
 	field: string,

@@ -1,14 +1,18 @@
 import { CorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
-import { kept, optional, required } from "../../graphql/input/read.ts";
+import {
+	optional,
+	optionalNonNull,
+	required,
+} from "../../graphql/input/read.ts";
 import { id, idempotencyKey } from "../../graphql/input/rules.ts";
-import { fieldRules } from "../../model/validators.ts";
+import { validators } from "../../model/validators.ts";
 import type { BatchResolver, Resolvers } from "../../plan/types.ts";
-import { setsEdge } from "./edgeMutations.ts";
-import { onViewersList } from "./membership.ts";
-import { idempotency, mutation, openMutation } from "./mutation.ts";
-import { changed, fieldOf, stored } from "./stored.ts";
-import { visible } from "./visible.ts";
+import { edgeMutation } from "./edgeMutations.ts";
+import { viewerMembership } from "./membership.ts";
+import { anonymousMutation, idempotency, mutation } from "./mutation.ts";
+import { newStoredJson, storedValue, updatedStoredJson } from "./stored.ts";
+import { requireVisible } from "./visible.ts";
 
 /**
  * How long a repeat of createUser is answered with a token again. Its
@@ -17,16 +21,16 @@ import { visible } from "./visible.ts";
  */
 const TOKEN_AGAIN_MS = 10 * 60_000;
 
-const createUser = openMutation(
+const createUser = anonymousMutation(
 	{
 		name: "createUser",
 		input: {
-			username: required(fieldRules["User.username"]),
-			name: optional(fieldRules["User.name"]),
-			email: optional(fieldRules["User.email"]),
-			bio: optional(fieldRules["User.bio"]),
-			website: optional(fieldRules["User.website"]),
-			avatarUrl: optional(fieldRules["User.avatarUrl"]),
+			username: required(validators["User.username"]),
+			name: optional(validators["User.name"]),
+			email: optional(validators["User.email"]),
+			bio: optional(validators["User.bio"]),
+			website: optional(validators["User.website"]),
+			avatarUrl: optional(validators["User.avatarUrl"]),
 			idempotencyKey: optional(idempotencyKey),
 		},
 		reads: () => 1,
@@ -38,7 +42,7 @@ const createUser = openMutation(
 		const user = await oneMessage(
 			context.writes(call).create({
 				type: "User",
-				data: stored(graph.model, "User", {
+				data: newStoredJson(graph.model, "User", {
 					username: input.username,
 					name: input.name ?? input.username,
 					email: input.email,
@@ -51,8 +55,10 @@ const createUser = openMutation(
 			}),
 		);
 		if (typeof input.idempotencyKey === "string") {
-			const node = await visible({ graph, call }, "User", user);
-			const made = Date.parse(String(fieldOf(graph.model, node, "createdAt")));
+			const node = await requireVisible({ graph, call }, "User", user);
+			const made = Date.parse(
+				String(storedValue(graph.model, node, "createdAt")),
+			);
 			if (now.getTime() - made > TOKEN_AGAIN_MS) return { user, token: null };
 		}
 		return { user, token: await context.signToken(user) };
@@ -63,19 +69,19 @@ const updateUser = mutation(
 	{
 		name: "updateUser",
 		input: {
-			username: kept(fieldRules["User.username"]),
-			name: kept(fieldRules["User.name"]),
-			email: optional(fieldRules["User.email"]),
-			bio: optional(fieldRules["User.bio"]),
-			website: optional(fieldRules["User.website"]),
-			avatarUrl: optional(fieldRules["User.avatarUrl"]),
+			username: optionalNonNull(validators["User.username"]),
+			name: optionalNonNull(validators["User.name"]),
+			email: optional(validators["User.email"]),
+			bio: optional(validators["User.bio"]),
+			website: optional(validators["User.website"]),
+			avatarUrl: optional(validators["User.avatarUrl"]),
 		},
 		reads: () => 0,
 	},
 	async (input, { graph, writes, viewer }) => {
 		await oneMessage(
 			writes.modify(viewer, (data) =>
-				changed(graph.model, "User", data, input),
+				updatedStoredJson(graph.model, "User", data, input),
 			),
 		);
 		return { user: viewer };
@@ -91,7 +97,7 @@ const deactivateUser = mutation(
 		yields: 0,
 	},
 	async (input, change) => {
-		const user = await visible(change, "User", input.userId);
+		const user = await requireVisible(change, "User", input.userId);
 		if (user.id !== change.viewer) {
 			throw new CorkboardError(
 				"FORBIDDEN",
@@ -99,7 +105,7 @@ const deactivateUser = mutation(
 			);
 		}
 		await change.writes.modify(user.id, (data) =>
-			changed(change.graph.model, "User", data, {
+			updatedStoredJson(change.graph.model, "User", data, {
 				deactivatedAt: change.now.toISOString(),
 			}),
 		);
@@ -116,7 +122,7 @@ const ownEmail: BatchResolver<RequestContext> = {
 	async resolve({ parents, context: { graph, viewer } }) {
 		return parents.map((user) =>
 			user !== null && user.id === viewer
-				? (fieldOf(graph.model, user, "email") ?? null)
+				? (storedValue(graph.model, user, "email") ?? null)
 				: null,
 		);
 	},
@@ -127,7 +133,7 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.updateUser", updateUser],
 	[
 		"Mutation.followUser",
-		setsEdge({
+		edgeMutation({
 			name: "followUser",
 			mapping: "followUser",
 			to: "User",
@@ -136,7 +142,7 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	],
 	[
 		"Mutation.unfollowUser",
-		setsEdge({
+		edgeMutation({
 			name: "unfollowUser",
 			mapping: "followUser",
 			to: "User",
@@ -145,7 +151,7 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	],
 	[
 		"Mutation.blockUser",
-		setsEdge({
+		edgeMutation({
 			name: "blockUser",
 			mapping: "blockUser",
 			to: "User",
@@ -154,7 +160,7 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	],
 	[
 		"Mutation.unblockUser",
-		setsEdge({
+		edgeMutation({
 			name: "unblockUser",
 			mapping: "blockUser",
 			to: "User",
@@ -163,8 +169,8 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	],
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", ownEmail],
-	["User.viewerFollows", onViewersList("followUser")],
-	["User.followsViewer", onViewersList("followUser.inverse")],
+	["User.viewerFollows", viewerMembership("followUser")],
+	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
 
 /** A name that is taken is told in the same words as an address that is: which addresses have an account is nobody's business. */

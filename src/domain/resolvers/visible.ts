@@ -1,14 +1,14 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Node } from "../../graph/types.ts";
-import type { GivenId } from "../../graphql/input/rules.ts";
-import type { Change } from "./mutation.ts";
-import { fieldOf } from "./stored.ts";
+import type { InputId } from "../../graphql/input/rules.ts";
+import type { MutationContext } from "./mutation.ts";
+import { storedValue } from "./stored.ts";
 
 /** An object that a mutation names: NOT_FOUND unless the viewer may see it and it is of that type. */
-export async function visible(
-	change: Pick<Change, "graph" | "call">,
+export async function requireVisible(
+	change: Pick<MutationContext, "graph" | "call">,
 	type: string,
-	id: GivenId,
+	id: InputId,
 ): Promise<Node> {
 	const [node] =
 		id === "reserved" ? [null] : await change.graph.objects([id], change.call);
@@ -28,7 +28,7 @@ export async function visible(
  * object that is hidden, for which more has to be read, from one that is not
  * there.
  */
-export async function both<A, B>(
+export async function bothOrFirstError<A, B>(
 	first: Promise<A>,
 	second: Promise<B>,
 ): Promise<readonly [A, B]> {
@@ -39,14 +39,14 @@ export async function both<A, B>(
 }
 
 /** One that is the viewer's besides: FORBIDDEN if it is only visible. */
-export async function owned(
-	change: Pick<Change, "graph" | "call" | "viewer">,
+export async function requireOwned(
+	change: Pick<MutationContext, "graph" | "call" | "viewer">,
 	type: "Board" | "Pin" | "Comment",
-	id: GivenId,
+	id: InputId,
 ): Promise<Node> {
-	const node = await visible(change, type, id);
+	const node = await requireVisible(change, type, id);
 	const owner = type === "Comment" ? "author" : "owner";
-	if (fieldOf(change.graph.model, node, owner) !== change.viewer) {
+	if (storedValue(change.graph.model, node, owner) !== change.viewer) {
 		throw new CorkboardError(
 			"FORBIDDEN",
 			`Only its ${owner} may do this with a ${type.toLowerCase()}.`,

@@ -3,7 +3,7 @@ import type { Model } from "../../model/types.ts";
 import type { Answer } from "../../storage/storage.ts";
 import { typeOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
-import { guardsOf, surroundingsOf } from "./visibility.ts";
+import { visibilityDependencies, visibilityKeysOf } from "./visibility.ts";
 
 /** Edges and objects that a request read, of which its price is the most. */
 export interface Tally {
@@ -25,7 +25,7 @@ export interface Tally {
  * it is.
  */
 export function createTally(model: Model): Tally {
-	const around = surroundingsOf(model);
+	const around = visibilityKeysOf(model);
 	const visible = new Set<Id>();
 	let others = 0;
 
@@ -33,7 +33,10 @@ export function createTally(model: Model): Tally {
 		const type = typeOf(model, id);
 		return type === null
 			? 1
-			: guardsOf(model, type).reduce((sum, { objects }) => sum + objects, 1);
+			: visibilityDependencies(model, type).reduce(
+					(sum, { objects }) => sum + objects,
+					1,
+				);
 	}
 
 	return {

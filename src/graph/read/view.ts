@@ -2,7 +2,7 @@ import DataLoader from "dataloader";
 import type { Call } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import { fold } from "../../model/fold.ts";
+import { normalizeKey } from "../../model/fold.ts";
 import type { Lookup } from "../../model/types.ts";
 import { type Answer, PRESENT } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
@@ -10,7 +10,7 @@ import type { Graph, Node } from "../types.ts";
 import { createBlocks, NO_BLOCKS } from "./blocks.ts";
 import { NO_TALLY, type Tally } from "./costTally.ts";
 import { readPages } from "./pages.ts";
-import { isVisible, mayList, surroundingsOf } from "./visibility.ts";
+import { isVisible, mayReadList, visibilityKeysOf } from "./visibility.ts";
 
 /** A graph that can forget what it read, as it has to after a write of the same request. */
 export interface View extends Graph {
@@ -30,7 +30,7 @@ export function createView(
 ): View {
 	const { model } = store;
 	let kept = new Map<Id, Answer<Node | null>>();
-	const around = surroundingsOf(model);
+	const around = visibilityKeysOf(model);
 	const newBlocks = () =>
 		viewer === null ? NO_BLOCKS : createBlocks(store, viewer);
 	let blocks = newBlocks();
@@ -144,7 +144,7 @@ export function createView(
 		viewer,
 		objects,
 		async pages(mapping, froms, page, call) {
-			const may = froms.filter((from) => mayList(mapping, from, viewer));
+			const may = froms.filter((from) => mayReadList(mapping, from, viewer));
 			const pages = await readPages(
 				{ store, visible: objects, met: tally.edges },
 				mapping,
@@ -188,7 +188,10 @@ export function createView(
 
 		async lookup(lookup: Lookup, keys, call) {
 			const rows = await store.lookups(
-				keys.map((key) => ({ name: lookup.name, key: fold(lookup, key) })),
+				keys.map((key) => ({
+					name: lookup.name,
+					key: normalizeKey(lookup, key),
+				})),
 				call,
 			);
 			return rows.map((row) =>

@@ -47,7 +47,7 @@ export function isPrivateList({ name }: Mapping): boolean {
 	return PRIVATE_LISTS.has(name);
 }
 
-export function mayList(
+export function mayReadList(
 	mapping: Mapping,
 	from: Id,
 	viewer: Id | null,
@@ -56,11 +56,14 @@ export function mayList(
 }
 
 /** The reference next to whose object one of this type is made; null for one that may be made anywhere. */
-export function nearOf(model: Model, type: string): Reference | null {
+export function colocationReference(
+	model: Model,
+	type: string,
+): Reference | null {
 	return referenceOf(model, type, RULES[type]?.near);
 }
 
-export function withinOf(model: Model, type: string): Reference | null {
+export function parentReference(model: Model, type: string): Reference | null {
 	return referenceOf(model, type, RULES[type]?.within);
 }
 
@@ -69,22 +72,24 @@ function belongsOf(model: Model, type: string): Reference | null {
 }
 
 /** Where an object's own content names what has to be seen for it to be seen: keys of its JSON. */
-export interface Surroundings {
+export interface VisibilityKeys {
 	readonly within: string | null;
 	readonly belongs: string | null;
 }
 
-const NOTHING_AROUND: Surroundings = { within: null, belongs: null };
+const NOTHING_AROUND: VisibilityKeys = { within: null, belongs: null };
 
 /** By type, looked up once: it is asked for every object of every page. */
-export function surroundingsOf(model: Model): (type: string) => Surroundings {
+export function visibilityKeysOf(
+	model: Model,
+): (type: string) => VisibilityKeys {
 	let byType = surroundings.get(model);
 	if (byType === undefined) {
 		byType = new Map(
 			[...model.objects.keys()].map((type) => [
 				type,
 				{
-					within: withinOf(model, type)?.key ?? null,
+					within: parentReference(model, type)?.key ?? null,
 					belongs: belongsOf(model, type)?.key ?? null,
 				},
 			]),
@@ -95,20 +100,23 @@ export function surroundingsOf(model: Model): (type: string) => Surroundings {
 	return (type) => found.get(type) ?? NOTHING_AROUND;
 }
 
-const surroundings = new WeakMap<Model, ReadonlyMap<string, Surroundings>>();
+const surroundings = new WeakMap<Model, ReadonlyMap<string, VisibilityKeys>>();
 
 /** The reference that is taken from the object it is `within`, where none is given: a pin's owner is its board's. */
-export function inheritsOf(model: Model, type: string): Reference | null {
+export function inheritedOwnerReference(
+	model: Model,
+	type: string,
+): Reference | null {
 	return RULES[type]?.inherits ? belongsOf(model, type) : null;
 }
 
 /** What has to be read to tell whether an object may be seen, by the reference that leads there from it. */
-export interface Guard {
+export interface VisibilityDependency {
 	readonly field: string;
 	/** How many objects: the one it leads to and that one's own guards. */
 	readonly objects: number;
 	/** The guard that this one comes along with: who has read a pin's board has read its owner. */
-	readonly with?: string;
+	readonly coveredBy?: string;
 }
 
 /**
@@ -116,13 +124,16 @@ export interface Guard {
  * owner. What one object shares with the next is counted once: the board's
  * owner is the pin's.
  */
-export function guardsOf(model: Model, type: string): readonly Guard[] {
-	const within = withinOf(model, type);
+export function visibilityDependencies(
+	model: Model,
+	type: string,
+): readonly VisibilityDependency[] {
+	const within = parentReference(model, type);
 	const belongs = belongsOf(model, type);
-	const inherits = inheritsOf(model, type) !== null;
-	const guards: Guard[] = [];
+	const inherits = inheritedOwnerReference(model, type) !== null;
+	const guards: VisibilityDependency[] = [];
 	if (within !== null) {
-		const around = guardsOf(model, within.target);
+		const around = visibilityDependencies(model, within.target);
 		const shared = inherits ? 1 : 0;
 		const objects = around.reduce((sum, guard) => sum + guard.objects, 1);
 		guards.push({ field: within.field, objects: objects - shared });
@@ -131,19 +142,19 @@ export function guardsOf(model: Model, type: string): readonly Guard[] {
 		guards.push({
 			field: belongs.field,
 			objects: 1,
-			...(inherits && within !== null && { with: within.field }),
+			...(inherits && within !== null && { coveredBy: within.field }),
 		});
 	}
 	return guards;
 }
 
 /** Whether the object is there for anyone: not deleted, not waiting for its name, not the loser of one. */
-export function isLiving({ data }: Node): boolean {
+export function isActive({ data }: Node): boolean {
 	return data.active !== false && data.state === undefined;
 }
 
 export function isVisible(node: Node, viewer: Id | null): boolean {
-	return isLiving(node) && (RULES[node.type]?.visible?.(node, viewer) ?? true);
+	return isActive(node) && (RULES[node.type]?.visible?.(node, viewer) ?? true);
 }
 
 function referenceOf(

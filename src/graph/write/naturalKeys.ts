@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Id } from "../../id/ids.ts";
-import { fold } from "../../model/fold.ts";
+import { normalizeKey } from "../../model/fold.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Store, typeOf } from "../store/store.ts";
 
@@ -63,7 +63,7 @@ export function claimsOf(
 		const value = data[lookup.key];
 		const nonce = nonces[lookup.name];
 		return typeof value === "string" && nonce !== undefined
-			? [{ name: lookup.name, key: fold(lookup, value), id, nonce }]
+			? [{ name: lookup.name, key: normalizeKey(lookup, value), id, nonce }]
 			: [];
 	});
 	const once = data.once as { key: string; nonce: string } | null | undefined;

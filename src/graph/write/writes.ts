@@ -17,7 +17,7 @@ import {
 	mappingOf,
 	toDebt,
 } from "../outbox/delivery.ts";
-import { nearOf } from "../read/visibility.ts";
+import { colocationReference } from "../read/visibility.ts";
 import type { Store } from "../store/store.ts";
 import type { Writes } from "../types.ts";
 import { settleNames } from "./activation.ts";
@@ -221,7 +221,7 @@ export function shardFor(
 	type: string,
 	data: JsonObject,
 ): number {
-	const near = nearOf(model, type);
+	const near = colocationReference(model, type);
 	const neighbour = near === null ? undefined : data[near.key];
 	if (typeof neighbour === "string") return unpackId(neighbour as Id).shard;
 	if (type === "Interest") {

@@ -1,36 +1,41 @@
 import { type Id, parseId } from "../../id/ids.ts";
-import { expected, faulty, type Rule, slug } from "../../model/validators.ts";
+import {
+	invalid,
+	mustBe,
+	slug,
+	type Validator,
+} from "../../model/validators.ts";
 
 /** Rules of what inputs hold besides the fields of objects, which are in model/fieldRules.ts. */
 
 /** An id as a client names it. `"reserved"` is well formed and names nothing. */
-export type GivenId = Id | "reserved";
+export type InputId = Id | "reserved";
 
 const MAX_SLUGS = 10;
 const KEY = /^[\x20-\x7e]{1,100}$/;
 
-export const id: Rule<GivenId> = (given) => {
+export const id: Validator<InputId> = (given) => {
 	const parsed = typeof given === "string" ? parseId(given) : "malformed";
 	return parsed === "malformed"
-		? expected("an id: a decimal number,", given)
+		? mustBe("an id: a decimal number,", given)
 		: { value: parsed };
 };
 
-export const flag: Rule<boolean> = (given) =>
+export const boolean: Validator<boolean> = (given) =>
 	typeof given === "boolean"
 		? { value: given }
-		: expected("true or false", given);
+		: mustBe("true or false", given);
 
-export const idempotencyKey: Rule<string> = (given) =>
+export const idempotencyKey: Validator<string> = (given) =>
 	typeof given === "string" && KEY.test(given)
 		? { value: given }
-		: expected("1 to 100 characters of printable ASCII", given);
+		: mustBe("1 to 100 characters of printable ASCII", given);
 
 /** Slugs of interests, each once. */
-export const slugs: Rule<readonly string[]> = (given) => {
-	if (!Array.isArray(given)) return expected("a list of slugs", given);
+export const slugs: Validator<readonly string[]> = (given) => {
+	if (!Array.isArray(given)) return mustBe("a list of slugs", given);
 	if (given.length > MAX_SLUGS) {
-		return faulty(
+		return invalid(
 			`expected at most ${MAX_SLUGS} slugs but got: ${given.length}`,
 		);
 	}

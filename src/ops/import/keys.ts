@@ -2,7 +2,7 @@ import { readStored } from "../../graph/store/readStored.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
-import { fold } from "../../model/fold.ts";
+import { normalizeKey } from "../../model/fold.ts";
 import type { LookupKey } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Line, ObjectLine } from "./line.ts";
@@ -80,7 +80,7 @@ export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
 	return type.lookups.flatMap((lookup) => {
 		const value = data[lookup.key];
 		return typeof value === "string"
-			? [{ name: lookup.name, key: fold(lookup, value) }]
+			? [{ name: lookup.name, key: normalizeKey(lookup, value) }]
 			: [];
 	});
 }

@@ -1,12 +1,15 @@
-import { nearOf, withinOf } from "../../graph/read/visibility.ts";
-import type { FieldReaders, ReadField } from "../../model/storedFields.ts";
+import {
+	colocationReference,
+	parentReference,
+} from "../../graph/read/visibility.ts";
+import type { FieldReader, FieldReaders } from "../../model/storedFields.ts";
 import type {
 	Mapping,
 	Model,
 	ObjectType,
 	Reference,
 } from "../../model/types.ts";
-import { standIns } from "../../model/validators.ts";
+import { defaultFields } from "../../model/validators.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { MAX_LINE, type RawLine } from "./text.ts";
@@ -53,7 +56,7 @@ const NOTHING_GIVEN = "";
 interface Stored {
 	/** In the stored JSON. */
 	readonly key: string;
-	readonly read: ReadField;
+	readonly read: FieldReader;
 }
 
 interface RequiredField {
@@ -210,8 +213,8 @@ function fieldsOf(
 	readers: FieldReaders,
 	type: ObjectType,
 ): Fields {
-	const near = nearOf(model, type.name);
-	const within = withinOf(model, type.name);
+	const near = colocationReference(model, type.name);
+	const within = parentReference(model, type.name);
 	const keys = new Map(
 		[...type.lookups, ...type.stored].map(({ field, key }) => [field, key]),
 	);
@@ -220,7 +223,7 @@ function fieldsOf(
 			...type.stored.filter((field) => field.default === NOTHING_GIVEN),
 			...[near, within].filter((reference) => reference !== null),
 		].map(({ field, key }) => {
-			const standIn = keys.get(standIns[`${type.name}.${field}`] ?? "");
+			const standIn = keys.get(defaultFields[`${type.name}.${field}`] ?? "");
 			return [field, { field, key, standIn }];
 		}),
 	);

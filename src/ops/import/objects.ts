@@ -10,7 +10,7 @@ import { withNonces } from "../../graph/write/naturalKeys.ts";
 import { shardFor } from "../../graph/write/writes.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
-import { rootOf } from "../../model/rootOf.ts";
+import { globalListId } from "../../model/rootOf.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import {
 	type Edge,
@@ -180,7 +180,7 @@ function followed(
 		if (typeof from === "string") lists.push({ mapping, from: from as Id });
 	}
 	for (const mapping of listsOfAll(store, type)) {
-		lists.push({ mapping, from: rootOf(store.model, mapping) });
+		lists.push({ mapping, from: globalListId(store.model, mapping) });
 	}
 	return lists;
 }

@@ -1,4 +1,7 @@
-import { inheritsOf, withinOf } from "../../graph/read/visibility.ts";
+import {
+	inheritedOwnerReference,
+	parentReference,
+} from "../../graph/read/visibility.ts";
 import { typeOf } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, Reference } from "../../model/types.ts";
@@ -50,8 +53,8 @@ export function idOf(target: Target): Id | null {
 
 /** The import key of the object that a line's object inherits a reference from; null if it gives its own. */
 export function inheritedFrom(model: Model, line: ObjectLine): string | null {
-	const inherits = inheritsOf(model, line.type.name);
-	const within = withinOf(model, line.type.name);
+	const inherits = inheritedOwnerReference(model, line.type.name);
+	const within = parentReference(model, line.type.name);
 	if (inherits === null || within === null) return null;
 	const named = (field: string) =>
 		line.references.find(({ reference }) => reference.field === field);
@@ -133,7 +136,7 @@ export function planBatch(
 	/** A pin without an owner has its board's. */
 	function inherit(line: ObjectLine, references: ResolvedReference[]): void {
 		const from = inheritedFrom(model, line);
-		const inherits = inheritsOf(model, line.type.name);
+		const inherits = inheritedOwnerReference(model, line.type.name);
 		if (from === null || inherits === null) return;
 		const id = known.ids.get(from);
 		const owner =

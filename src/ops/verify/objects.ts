@@ -3,7 +3,7 @@ import { unwrap } from "../../graph/store/unwrap.ts";
 import { settleNames } from "../../graph/write/activation.ts";
 import { claimsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
-import { fold } from "../../model/fold.ts";
+import { normalizeKey } from "../../model/fold.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { type LookupRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -123,7 +123,7 @@ async function checkNames(
 			)
 			.map((lookup) => ({
 				name: lookup.name,
-				key: fold(lookup, data[lookup.key] as string),
+				key: normalizeKey(lookup, data[lookup.key] as string),
 				id,
 				nonce: null,
 			}));

@@ -4,7 +4,7 @@ import { type DemoLine, demoGraph } from "../../../src/demo/graph.ts";
 import type { View } from "../../../src/graph/read/view.ts";
 import type { PageEdge } from "../../../src/graph/types.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import { rootOf } from "../../../src/model/rootOf.ts";
+import { globalListId } from "../../../src/model/rootOf.ts";
 import type { Mapping, Model } from "../../../src/model/types.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
@@ -98,7 +98,7 @@ describe("an imported graph", () => {
 			if (mapping.name.startsWith("blockUser")) continue;
 			const froms =
 				mapping.from === null
-					? [["root", rootOf(model, mapping)] as const]
+					? [["root", globalListId(model, mapping)] as const]
 					: [...ids].filter(
 							([key]) =>
 								objects.get(key)?.type === mapping.from && isVisible(key),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../../src/id/ids.ts";
-import { rootOf } from "../../../src/model/rootOf.ts";
+import { globalListId } from "../../../src/model/rootOf.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {
 	ada,
@@ -106,7 +106,7 @@ describe("the order of an import", () => {
 		const [scanned] = await graph.storage.scan([
 			{
 				mapping,
-				from: rootOf(graph.store.model, mapping),
+				from: globalListId(graph.store.model, mapping),
 				backward: false,
 				limit: 10,
 			},

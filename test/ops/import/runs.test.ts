@@ -9,7 +9,7 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../../src/demo/graph.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import { fieldReaders } from "../../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../../src/model/storedFields.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import { takeLease } from "../../../src/ops/import/lease.ts";
 import type { ImportProgress } from "../../../src/ops/import/progress.ts";
@@ -277,7 +277,7 @@ describe("an import that is run again", () => {
 		);
 		const told: ImportProgress[] = [];
 		await importLines(graph.store, Readable.from([bytes]), {
-			fields: fieldReaders(theModel().schema),
+			fields: createFieldReaders(theModel().schema),
 			totalBytes: bytes.length,
 			onProgress: (progress) => told.push(progress),
 		});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Id } from "../../../src/id/ids.ts";
-import { rootOf } from "../../../src/model/rootOf.ts";
+import { globalListId } from "../../../src/model/rootOf.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { idOf, pin } from "../../helpers/importedGraph.ts";
 import { importAll, sqlOn } from "../../helpers/importing.ts";
@@ -138,7 +138,7 @@ describe("verify", { concurrency: 8 }, () => {
 	it("leaves the list of the whole graph, whose root is no object, alone", async () => {
 		await using graph = await smallGraph();
 		const mapping = graph.mapping("listInterest");
-		const root = rootOf(graph.store.model, mapping);
+		const root = globalListId(graph.store.model, mapping);
 		const [scanned] = await graph.storage.scan([
 			{ mapping, from: root, backward: false, limit: 10 },
 		]);
