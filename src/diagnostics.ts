@@ -36,9 +36,9 @@ export interface Statement {
 	readonly ms: number;
 }
 
-export interface Swept {
-	readonly paid: number;
-	readonly left: number;
+export interface DeliveryPass {
+	readonly delivered: number;
+	readonly undelivered: number;
 	readonly error?: unknown;
 }
 
@@ -134,14 +134,14 @@ export interface WriteTrace {
 	/** Instead: whether it was done is then unknown, or it was not. */
 	fail(thrown: unknown): void;
 	/** What it owed was paid, and is forgotten. */
-	paid(): void;
+	delivered(): void;
 }
 
 export interface WriteEnded {
 	/** Objects, edges and names; not counts of lists, nor the outbox. */
 	readonly written: number;
 	/** How many of each kind, such as `edges`. */
-	readonly owes: Readonly<Record<string, number>>;
+	readonly outbox: Readonly<Record<string, number>>;
 }
 
 /** What a driver tells: reads are not begun anew. */

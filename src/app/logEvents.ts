@@ -1,7 +1,7 @@
 import {
 	type CacheHost,
 	CHANNELS,
-	type Swept,
+	type DeliveryPass,
 	type TopologyNews,
 } from "../diagnostics.ts";
 import type { createLog } from "../server/log.ts";
@@ -31,7 +31,11 @@ export function logNews(log: ReturnType<typeof createLog>): Disposable {
 		[
 			CHANNELS.swept,
 			(message: unknown) => {
-				const { paid, left, error } = message as Swept;
+				const {
+					delivered: paid,
+					undelivered: left,
+					error,
+				} = message as DeliveryPass;
 				if (error === undefined) log.info({ paid }, "swept");
 				else
 					log.warn(

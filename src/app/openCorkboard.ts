@@ -1,6 +1,10 @@
 import type { Config } from "../config.ts";
 import { resolvers } from "../domain/resolvers/all.ts";
-import { graceOf, Sweeper, sweep } from "../graph/outbox/outboxWorker.ts";
+import {
+	deliverPending,
+	gracePeriodOf,
+	OutboxWorker,
+} from "../graph/outbox/outboxWorker.ts";
 import { createTally, NO_TALLY } from "../graph/read/costTally.ts";
 import { createView, type View } from "../graph/read/view.ts";
 import { isVisible, visibilityDependencies } from "../graph/read/visibility.ts";
@@ -72,8 +76,8 @@ export async function openCorkboard(
 		opened,
 	);
 	if (access === "own") {
-		await sweep(store, graceOf(store));
-		opened.use(new Sweeper(store));
+		await deliverPending(store, gracePeriodOf(store));
+		opened.use(new OutboxWorker(store));
 	}
 	const planner = createPlanner<RequestContext>({
 		schema,

@@ -139,7 +139,7 @@ export interface Writes {
 	 * that is another one), before or after a neighbour on that list, on top if
 	 * neither is given. A neighbour that is not on the list is `NOT_FOUND`.
 	 */
-	place(move: {
+	move(move: {
 		/** A mapping ordered by POSITION that follows a reference. */
 		readonly mapping: Mapping;
 		readonly object: Id;

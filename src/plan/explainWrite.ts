@@ -114,7 +114,7 @@ export function writeTrace(
 			record.unfinished--;
 			noteFailure(record.failures, thrown, 1);
 		},
-		end({ written, owes }) {
+		end({ written, outbox: owes }) {
 			record.ended = performance.now();
 			record.unfinished--;
 			record.written += written;
@@ -124,7 +124,7 @@ export function writeTrace(
 				record.owes.set(kind, (record.owes.get(kind) ?? 0) + count);
 			}
 		},
-		paid() {
+		delivered() {
 			record.unpaid--;
 		},
 	};

@@ -193,7 +193,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 			await writes.setEdge(mapping(unset), idOf(from), idOf(to), false);
 		} else {
 			const { place, on, before } = change;
-			await writes.place({
+			await writes.move({
 				mapping: mapping("placePin"),
 				object: idOf(place),
 				from: idOf(on),

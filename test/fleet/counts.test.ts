@@ -5,7 +5,7 @@ import {
 	createConnection,
 	type RowDataPacket,
 } from "mysql2/promise";
-import { sweep } from "../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
@@ -132,7 +132,7 @@ describe("one pin that many like and unlike at once", () => {
 		);
 		const expected = liked.filter(Boolean).length;
 		assert.ok(expected > 0 && expected < LIKERS);
-		await sweep(processes[0].store, 0);
+		await deliverPending(processes[0].store, 0);
 		assert.equal(await count(), expected);
 		await isClean();
 	});

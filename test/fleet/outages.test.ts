@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
-import { Sweeper, sweep } from "../../src/graph/outbox/outboxWorker.ts";
+import {
+	deliverPending,
+	OutboxWorker,
+} from "../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
@@ -48,7 +51,7 @@ describe("a shared cache that fails under reads and writes", () => {
 	async function working(happens: () => Promise<void>): Promise<void> {
 		await using a = await open();
 		await using b = await open();
-		await using sweeper = new Sweeper(a.store);
+		await using sweeper = new OutboxWorker(a.store);
 		assert.ok(sweeper);
 		const pins = await Promise.all(
 			Array.from({ length: WORKERS }, () => makePin(a, { details: "0" }, 1)),
@@ -188,7 +191,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			proxy.mend();
 			// A head that Redis still has is read from there again when the process
 			// forgets it; whoever clears it there says so once more.
-			await using sweeper = new Sweeper(writer.store);
+			await using sweeper = new OutboxWorker(writer.store);
 			assert.ok(sweeper);
 			await until(
 				"the new value",
@@ -226,14 +229,14 @@ describe("a shared cache that fails under reads and writes", () => {
 				return { writer, id };
 			};
 			const naive = await changed(true);
-			await sweep(naive.writer.store, 0);
+			await deliverPending(naive.writer.store, 0);
 			assert.equal(
 				await subject.read(reader, naive.id),
 				"old",
 				"as long as the cache keeps it: nobody knows",
 			);
 			const ours = await changed(false);
-			stack.use(new Sweeper(ours.writer.store));
+			stack.use(new OutboxWorker(ours.writer.store));
 			await until(
 				"the sweeper to clear it",
 				async () => (await subject.read(reader, ours.id)) === "new",
@@ -303,7 +306,7 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 
 		const half = await verify(store);
 		assert.ok(half.owed > 0, "half of what was written is owed");
-		await sweep(store, 0);
+		await deliverPending(store, 0);
 		const { clean, found, owed } = await verify(store);
 		assert.deepEqual(
 			{ clean, found, owed },

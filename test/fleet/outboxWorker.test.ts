@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { readLease } from "../../src/graph/outbox/lease.ts";
-import { Sweeper, sweep } from "../../src/graph/outbox/outboxWorker.ts";
+import { readDatabaseLease } from "../../src/graph/outbox/lease.ts";
+import {
+	deliverPending,
+	OutboxWorker,
+} from "../../src/graph/outbox/outboxWorker.ts";
 import { PRESENT, type Storage } from "../../src/storage/storage.ts";
 import { heard } from "../helpers/heard.ts";
 import { until } from "../helpers/until.ts";
@@ -66,9 +69,9 @@ describe("the sweepers of a fleet", () => {
 		const [a, b] = [await counting(), await counting()];
 		await using _a = a.process;
 		await using _b = b.process;
-		const first = new Sweeper(a.process.store);
+		const first = new OutboxWorker(a.process.store);
 		await until("the first to sweep", () => a.looks() > 0);
-		const second = new Sweeper(b.process.store);
+		const second = new OutboxWorker(b.process.store);
 		try {
 			const before = a.looks();
 			await until("it to sweep again", () => a.looks() > before + 3);
@@ -80,7 +83,7 @@ describe("the sweepers of a fleet", () => {
 		} finally {
 			await second[Symbol.asyncDispose]();
 		}
-		assert.equal(await readLease(b.process.storage, LEASE), null);
+		assert.equal(await readDatabaseLease(b.process.storage, LEASE), null);
 	});
 
 	it("pay what many users wait for in as many statements as what two wait for", async () => {
@@ -98,11 +101,14 @@ describe("the sweepers of a fleet", () => {
 				});
 			}
 			const heardOf = await heard<Statement>(CHANNELS.statement, async () => {
-				assert.deepEqual(await sweep(store, 0), { paid: count, left: 0 });
+				assert.deepEqual(await deliverPending(store, 0), {
+					paid: count,
+					left: 0,
+				});
 			});
 			return heardOf.map(({ name }) => name);
 		};
-		await sweep(store, 0);
+		await deliverPending(store, 0);
 		const many = await statements(50);
 		assert.deepEqual(many, await statements(2));
 	});
@@ -116,7 +122,7 @@ describe("the sweepers of a fleet", () => {
 			},
 		};
 		const storage = Object.assign(Object.create(process.storage), down);
-		await using sweeper = new Sweeper({ ...process.store, storage });
+		await using sweeper = new OutboxWorker({ ...process.store, storage });
 		assert.ok(sweeper);
 		await until("it to be paid", isPaid);
 	});

@@ -27,7 +27,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		return told.map(({ begun, caches, ended, paid }) => [
 			`${begun.verb} ${begun.changes}`,
 			caches,
-			ended?.owes,
+			ended?.outbox,
 			paid,
 		]);
 	}

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { pay } from "../../src/graph/outbox/delivery.ts";
-import { sweep } from "../../src/graph/outbox/outboxWorker.ts";
+import { deliver } from "../../src/graph/outbox/delivery.ts";
+import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
 import { BrokenLink } from "../helpers/brokenLink.ts";
@@ -87,7 +87,7 @@ describe("a writer that does not get to the end of its write", () => {
 	it("leaves no old head where it is killed between COMMIT and burial: a tombstone covers it, and its debt is paid", async () => {
 		const stale = await killedAfterCommit("naive");
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
-		await sweep(reader.store, 0);
+		await deliverPending(reader.store, 0);
 		assert.deepEqual(
 			await seen(stale),
 			{ mine: false, counted: 1 },
@@ -101,14 +101,20 @@ describe("a writer that does not get to the end of its write", () => {
 			"half of it: the inverse is owed",
 		);
 		assert.equal((await owed()).length, 1);
-		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await deliverPending(reader.store, 0), {
+			paid: 1,
+			left: 0,
+		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
 	it("owes the burial too, where it could not reach the cache before it was killed", async () => {
 		const pin = await killedAfterCommit("unreachable");
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 }, "old");
-		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await deliverPending(reader.store, 0), {
+			paid: 1,
+			left: 0,
+		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
@@ -155,11 +161,14 @@ describe("a writer that does not get to the end of its write", () => {
 		const stale = await unanswered(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		assert.equal((await owed()).length, 1, "although it was done");
-		await sweep(reader.store, 0);
+		await deliverPending(reader.store, 0);
 
 		const pin = await unanswered(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
-		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await deliverPending(reader.store, 0), {
+			paid: 1,
+			left: 0,
+		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 		// As a client does that was told to try again.
 		await reader.writes.setEdge(reader.mapping("likePin"), user, pin, true);
@@ -221,11 +230,14 @@ describe("a writer that does not get to the end of its write", () => {
 	it("leaves no old head where COMMIT arrives after it was given up", async () => {
 		const stale = await arrivedLate(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
-		await sweep(reader.store, 0);
+		await deliverPending(reader.store, 0);
 
 		const pin = await arrivedLate(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
-		assert.deepEqual(await sweep(reader.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await deliverPending(reader.store, 0), {
+			paid: 1,
+			left: 0,
+		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
@@ -273,8 +285,8 @@ describe("a writer that does not get to the end of its write", () => {
 
 		const ours = await slowPayer();
 		assert.equal(ours.debts.length, 1);
-		await pay(reader.store, ours.debts);
-		await pay(reader.store, ours.debts);
+		await deliver(reader.store, ours.debts);
+		await deliver(reader.store, ours.debts);
 		assert.deepEqual(await seen(ours.pin), { mine: false, counted: 0 });
 		const [edge] = await reader.storage.edges([
 			{ mapping: inverse, from: ours.pin, to: user },

@@ -125,7 +125,7 @@ export class MemoryGraph implements Graph, Writes {
 		else this.#edges.delete(key);
 	}
 
-	async place(move: Parameters<Writes["place"]>[0]): Promise<void> {
+	async move(move: Parameters<Writes["move"]>[0]): Promise<void> {
 		const { mapping, object, from, before, after } = move;
 		const where = before ? ` before ${before}` : after ? ` after ${after}` : "";
 		this.calls.push(`place ${mapping.name} ${object} on ${from}${where}`);

@@ -32,7 +32,7 @@ export function keptTrace(): KeptTrace {
 		cache: notByStorage,
 		end: notByStorage,
 		fail: notByStorage,
-		paid: notByStorage,
+		delivered: notByStorage,
 	};
 }
 
@@ -75,7 +75,7 @@ export function keptWrites() {
 				fail(thrown) {
 					one.failed = thrown;
 				},
-				paid() {
+				delivered() {
 					one.paid = true;
 				},
 			};

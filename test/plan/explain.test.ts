@@ -188,11 +188,11 @@ describe("explain", () => {
 			for (const [at, write] of likes.entries()) {
 				write?.statement(commit(2 + at));
 				write?.cache("bury", "redis", 1, true);
-				write?.end({ written: 1, owes: { edges: 1, caches: 2 } });
+				write?.end({ written: 1, outbox: { edges: 1, caches: 2 } });
 			}
 			likes[0]?.again("conflict");
 			likes[1]?.together(6);
-			likes[0]?.paid();
+			likes[0]?.delivered();
 			inverse?.fail(
 				new CorkboardError("UNAVAILABLE", "words", {
 					details: { host: "host4" },

@@ -49,7 +49,7 @@ export const movePin = mutation(
 		}
 		// Beside itself is where it is.
 		if (neighbour?.id !== pin.id) {
-			await change.writes.place({
+			await change.writes.move({
 				mapping: mappingOf(change.graph.model, "placePin"),
 				object: pin.id,
 				from: board.id,

@@ -18,10 +18,14 @@ import type { JsonObject } from "../../util/json.ts";
 import { distinctLists, topsOf } from "../store/lastSequences.ts";
 import { type Changed, listKey, type Store } from "../store/store.ts";
 import { unwrap } from "../store/unwrap.ts";
-import { settleNames } from "../write/activation.ts";
-import type { Claim } from "../write/naturalKeys.ts";
-import { payClaims } from "../write/reservations.ts";
-import { between, nextSequence, type Place } from "../write/sequences.ts";
+import { activateObjects } from "../write/activation.ts";
+import type { Reservation } from "../write/naturalKeys.ts";
+import { resolveReservations } from "../write/reservations.ts";
+import {
+	type NewSequence,
+	nextSequence,
+	sequenceBetween,
+} from "../write/sequences.ts";
 
 /** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
 const PAY_DEADLINE_MS = 2_000;
@@ -32,25 +36,25 @@ const PAY_DEADLINE_MS = 2_000;
  * edges are applied by version, names by compare-and-set, so paying twice, late
  * or out of order is harmless, and anyone may pay.
  */
-export interface Debt {
+export interface OutboxEntry {
 	/** Edges of lists on other shards. */
-	readonly edges?: readonly OwedEdge[];
+	readonly edges?: readonly EdgeUpdate[];
 	/** Objects that wait for their natural keys. Their edges wait for them. */
-	readonly names?: readonly Id[];
+	readonly pendingObjects?: readonly Id[];
 	/** Claims of a natural key that were begun, or are to be given up: released unless the object holds them. */
-	readonly claims?: readonly Claim[];
+	readonly reservations?: readonly Reservation[];
 	/** Keys that nobody else claims, such as those of an import. */
-	readonly keys?: readonly OwedKey[];
+	readonly lookups?: readonly NaturalKey[];
 	/** What shared caches have to forget. */
-	readonly caches?: OwedCaches;
+	readonly invalidations?: EntryInvalidations;
 }
 
-export interface OwedCaches {
+export interface EntryInvalidations {
 	readonly objects: readonly Id[];
 	readonly lists: readonly { readonly mapping: string; readonly from: Id }[];
 }
 
-export interface OwedEdge {
+export interface EdgeUpdate {
 	readonly mapping: string;
 	readonly from: Id;
 	readonly to: Id;
@@ -63,12 +67,12 @@ export interface OwedEdge {
 	readonly after?: Id;
 }
 
-export type OwedKey = Omit<Claim, "nonce">;
+export type NaturalKey = Omit<Reservation, "nonce">;
 
 /** Owed edges go in transactions of at most this many. */
 const EDGES_PER_TRANSACTION = 500;
 
-export function toDebt(debt: Debt): JsonObject | undefined {
+export function encodeEntry(debt: OutboxEntry): JsonObject | undefined {
 	const parts = Object.entries(debt).filter(
 		([, part]) => !Array.isArray(part) || part.length > 0,
 	);
@@ -78,18 +82,18 @@ export function toDebt(debt: Debt): JsonObject | undefined {
 }
 
 /** Pay what is owed and forget it, or throw. */
-export async function pay(
+export async function deliver(
 	store: Store,
 	rows: readonly DebtRow[],
 ): Promise<void> {
-	const unpaid = await payTogether(store, rows);
+	const unpaid = await deliverTogether(store, rows);
 	for (const error of unpaid.values()) throw error;
 }
 
 /** Pay what a write that is done owes, if it can be done soon; else the sweeper does, and tells of what it cannot pay. */
-export async function payNow(store: Store, row: DebtRow): Promise<void> {
+export async function deliverNow(store: Store, row: DebtRow): Promise<void> {
 	try {
-		await withDeadline(pay(store, [row]), PAY_DEADLINE_MS);
+		await withDeadline(deliver(store, [row]), PAY_DEADLINE_MS);
 	} catch {
 		// It stays owed: that is no failure of the write.
 	}
@@ -100,34 +104,34 @@ export async function payNow(store: Store, row: DebtRow): Promise<void> {
  * Answers those that were not, each with an error, which may be another's: what
  * a call fails of, all that were in it stay owed. One at a time tells them apart.
  */
-export async function payTogether(
+export async function deliverTogether(
 	store: Store,
 	rows: readonly DebtRow[],
 ): Promise<ReadonlyMap<DebtRow, unknown>> {
 	const unpaid = new Map<DebtRow, unknown>();
 	const isPaid = (row: DebtRow) => !unpaid.has(row);
-	const debts = rows.map((row) => row.debt as unknown as Debt);
+	const debts = rows.map((row) => row.debt as unknown as OutboxEntry);
 	try {
-		const fates = await settleNames(
+		const fates = await activateObjects(
 			store,
-			debts.flatMap(({ names = [] }) => names),
+			debts.flatMap(({ pendingObjects: names = [] }) => names),
 		);
 		const isDead = (id: Id) => fates.get(id) === "dead";
-		await payClaims(
+		await resolveReservations(
 			store,
-			debts.flatMap(({ claims = [] }) => claims),
+			debts.flatMap(({ reservations: claims = [] }) => claims),
 		);
-		const keys = debts.flatMap(({ keys = [] }) => keys);
+		const keys = debts.flatMap(({ lookups: keys = [] }) => keys);
 		// One that leads elsewhere was made by another import, whose object has it.
-		await payKeys(
+		await insertLookups(
 			store,
 			keys.filter(({ id }) => !isDead(id)),
 		);
 		await payCaches(
 			store,
-			debts.flatMap(({ caches }) => caches ?? []),
+			debts.flatMap(({ invalidations: caches }) => caches ?? []),
 		);
-		const owers = new Map<OwedEdge, DebtRow>();
+		const owers = new Map<EdgeUpdate, DebtRow>();
 		for (const [at, { edges = [] }] of debts.entries()) {
 			for (const edge of edges) {
 				if (isDead(edge.from) || isDead(edge.to)) continue;
@@ -145,7 +149,10 @@ export async function payTogether(
 	return unpaid;
 }
 
-export function owedCaches({ objects = [], lists = [] }: Changed): OwedCaches {
+export function invalidationsOf({
+	objects = [],
+	lists = [],
+}: Changed): EntryInvalidations {
 	return {
 		objects,
 		lists: lists.map(({ mapping, from }) => ({ mapping: mapping.name, from })),
@@ -154,7 +161,7 @@ export function owedCaches({ objects = [], lists = [] }: Changed): OwedCaches {
 
 async function payCaches(
 	store: Store,
-	owed: readonly OwedCaches[],
+	owed: readonly EntryInvalidations[],
 ): Promise<void> {
 	if (owed.length === 0) return;
 	const cleared = await store.clear({
@@ -166,11 +173,11 @@ async function payCaches(
 			})),
 		),
 	});
-	if (!cleared) throw notCleared();
+	if (!cleared) throw invalidationFailed();
 }
 
 /** A write whose shared caches did not acknowledge is not paid. */
-export function notCleared(): CorkboardError {
+export function invalidationFailed(): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",
 		"A shared cache did not acknowledge that it forgot what was changed.",
@@ -178,10 +185,10 @@ export function notCleared(): CorkboardError {
 }
 
 /** Make keys lead to their objects. Answers those that do not: they led to another object, and go on doing so. */
-export async function payKeys(
+export async function insertLookups(
 	store: Store,
-	keys: readonly OwedKey[],
-): Promise<readonly OwedKey[]> {
+	keys: readonly NaturalKey[],
+): Promise<readonly NaturalKey[]> {
 	if (keys.length === 0) return [];
 	const rows = unwrap(
 		await store.setLookups(
@@ -202,8 +209,11 @@ export async function payKeys(
  */
 export async function applyEdges(
 	store: Store,
-	owed: readonly OwedEdge[],
-	failed: (edges: readonly OwedEdge[], error: unknown) => void = (_, error) => {
+	owed: readonly EdgeUpdate[],
+	failed: (edges: readonly EdgeUpdate[], error: unknown) => void = (
+		_,
+		error,
+	) => {
 		throw error;
 	},
 ): Promise<void> {
@@ -225,7 +235,7 @@ export async function applyEdges(
 async function applyOnShard(
 	store: Store,
 	shard: number,
-	owed: readonly OwedEdge[],
+	owed: readonly EdgeUpdate[],
 ): Promise<void> {
 	const edges = edgesToRead(store, owed);
 	const { cleared } = await store.transact({
@@ -235,12 +245,12 @@ async function applyOnShard(
 		around: edges.around,
 		decide: (seen) => decideEdges(edges, seen),
 	});
-	if (!cleared) throw notCleared();
+	if (!cleared) throw invalidationFailed();
 }
 
 /** Owed edges, made ready to be read and decided in a transaction of their shard. */
 export interface EdgesToRead {
-	readonly owed: readonly OwedEdge[];
+	readonly updates: readonly EdgeUpdate[];
 	readonly lists: readonly ListKey[];
 	readonly keys: readonly EdgeKey[];
 	readonly around: readonly EdgeKey[];
@@ -248,10 +258,10 @@ export interface EdgesToRead {
 
 export function edgesToRead(
 	store: Store,
-	owed: readonly OwedEdge[],
+	owed: readonly EdgeUpdate[],
 ): EdgesToRead {
 	// One edge may be owed twice, by a like and the unlike after it: the last word is the greater version.
-	const latest = new Map<string, OwedEdge>();
+	const latest = new Map<string, EdgeUpdate>();
 	for (const edge of owed) {
 		const key = `${edge.mapping} ${edge.from} ${edge.to}`;
 		const other = latest.get(key);
@@ -271,7 +281,7 @@ export function edgesToRead(
 			? []
 			: [{ ...(keys[at] as EdgeKey), to: beside }];
 	});
-	return { owed: unique, lists: distinctLists(keys), keys, around };
+	return { updates: unique, lists: distinctLists(keys), keys, around };
 }
 
 /**
@@ -285,7 +295,7 @@ export function decideEdges(
 	const tops = topsOf(toRead.lists, seen);
 	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 	let nextAround = 0;
-	for (const [at, edge] of toRead.owed.entries()) {
+	for (const [at, edge] of toRead.updates.entries()) {
 		const key = toRead.keys[at] as EdgeKey;
 		const old = seen.edges[at] ?? null;
 		const isPlaced = edge.before !== undefined || edge.after !== undefined;
@@ -293,13 +303,18 @@ export function decideEdges(
 		if (old !== null && old.version >= edge.version) continue;
 		const list = listKey(key);
 		const top = tops.get(list) as number;
-		let place: Place;
+		let place: NewSequence;
 		if (edge.sequence !== null) {
 			place = edge.sequence;
 		} else if (edge.state === REMOVED) {
 			place = old?.sequence ?? nextSequence(top, seen.now);
 		} else if (around?.edge?.state === PRESENT) {
-			place = between(key.mapping, edge.to, around, edge.before === undefined);
+			place = sequenceBetween(
+				key.mapping,
+				edge.to,
+				around,
+				edge.before === undefined,
+			);
 		} else {
 			// On top; also where the neighbour has left meanwhile.
 			place = nextSequence(top, seen.now);

@@ -15,7 +15,7 @@ const RENEW_MS = 1_000;
  * differ by seconds two may hold it at once, so what is done under it has to be
  * harmless when it is done twice.
  */
-export class Lease implements AsyncDisposable {
+export class DatabaseLease implements AsyncDisposable {
 	readonly #storage: Storage;
 	readonly #owner: string;
 	readonly #timer: NodeJS.Timeout;
@@ -75,28 +75,28 @@ export class Lease implements AsyncDisposable {
 }
 
 /** Null while somebody else holds it. */
-export async function tryLease(
+export async function tryDatabaseLease(
 	storage: Storage,
 	key: LookupKey,
-): Promise<Lease | null> {
-	const row = await readLease(storage, key);
+): Promise<DatabaseLease | null> {
+	const row = await readDatabaseLease(storage, key);
 	if (row !== null && expiryOf(row) > Date.now()) return null;
-	return takeOver(storage, key, row);
+	return takeOverDatabaseLease(storage, key, row);
 }
 
 /** Take a lease that nobody holds, its row being as it was read; null if somebody was faster. */
-export async function takeOver(
+export async function takeOverDatabaseLease(
 	storage: Storage,
 	key: LookupKey,
 	row: LookupRow | null,
-): Promise<Lease | null> {
+): Promise<DatabaseLease | null> {
 	const owner = randomBytes(6).toString("base64url");
 	const taken = await change(storage, key, row, owner);
-	return taken && new Lease(storage, taken, owner);
+	return taken && new DatabaseLease(storage, taken, owner);
 }
 
 /** The row of whoever holds it, or held it last. */
-export async function readLease(
+export async function readDatabaseLease(
 	storage: Storage,
 	{ name, key }: LookupKey,
 ): Promise<LookupRow | null> {

@@ -1,8 +1,8 @@
-import { CHANNELS, type Swept } from "../../diagnostics.ts";
+import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
 import type { DebtRow } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
-import { payTogether } from "./delivery.ts";
-import { type Lease, tryLease } from "./lease.ts";
+import { deliverTogether } from "./delivery.ts";
+import { type DatabaseLease, tryDatabaseLease } from "./lease.ts";
 
 /** How many outbox rows of a shard are paid together. */
 const BATCH = 200;
@@ -21,7 +21,7 @@ const SHORT_GRACE_MS = 3_000;
 const LEASE = { name: "lease", key: "sweeper" } as const;
 
 /** How young a debt may be that is left to the write that made it: none where no other process writes. Milliseconds. */
-export function graceOf({ storage }: Store): number {
+export function gracePeriodOf({ storage }: Store): number {
 	return storage.isOwnedAlone ? 0 : GRACE_MS;
 }
 
@@ -29,20 +29,20 @@ export function graceOf({ storage }: Store): number {
  * Pay all that is owed on all shards, or all of it that is `wanted`, oldest
  * first. Goes on past what cannot be paid, and answers how much of it is left.
  */
-export async function sweep(
+export async function deliverPending(
 	store: Store,
 	graceMs: number,
 	wanted: (debt: DebtRow) => boolean = () => true,
-): Promise<Swept> {
+): Promise<DeliveryPass> {
 	let paid = 0;
 	let left = 0;
 	let error: unknown;
 	for (;;) {
 		const debts = (await store.storage.owed(graceMs, BATCH)).filter(wanted);
 		left = 0;
-		for (const debt of (await payTogether(store, debts)).keys()) {
+		for (const debt of (await deliverTogether(store, debts)).keys()) {
 			// By itself, so that what can be paid is.
-			for (const reason of (await payTogether(store, [debt])).values()) {
+			for (const reason of (await deliverTogether(store, [debt])).values()) {
 				error = reason;
 				left++;
 			}
@@ -50,15 +50,17 @@ export async function sweep(
 		paid += debts.length - left;
 		if (left === debts.length) break;
 	}
-	return left > 0 ? { paid, left, error } : { paid, left: 0 };
+	return left > 0
+		? { delivered: paid, undelivered: left, error }
+		: { delivered: paid, undelivered: 0 };
 }
 
 /** Sweeps until disposed; of the processes that share their shards, one at a time does. */
-export class Sweeper implements AsyncDisposable {
+export class OutboxWorker implements AsyncDisposable {
 	readonly #store: Store;
 	#timer: NodeJS.Timeout | undefined;
 	#running: Promise<void> = Promise.resolve();
-	#lease: Lease | null = null;
+	#lease: DatabaseLease | null = null;
 	#stopped = false;
 
 	constructor(store: Store) {
@@ -77,17 +79,17 @@ export class Sweeper implements AsyncDisposable {
 			[SHORT_GRACE_MS, false],
 			[GRACE_MS, true],
 		] as const) {
-			let swept: Swept;
+			let swept: DeliveryPass;
 			try {
-				swept = await sweep(
+				swept = await deliverPending(
 					this.#store,
 					graceMs,
 					({ debt }) => (debt.claims !== undefined) === ofRenames,
 				);
 			} catch (error) {
-				swept = { paid: 0, left: 0, error };
+				swept = { delivered: 0, undelivered: 0, error };
 			}
-			if (swept.paid > 0 || swept.error !== undefined) {
+			if (swept.delivered > 0 || swept.error !== undefined) {
 				CHANNELS.swept.publish(swept);
 			}
 		}
@@ -99,7 +101,7 @@ export class Sweeper implements AsyncDisposable {
 		try {
 			if (await this.#lease?.isHeld()) return true;
 			await this.#lease?.[Symbol.asyncDispose]();
-			this.#lease = await tryLease(storage, LEASE);
+			this.#lease = await tryDatabaseLease(storage, LEASE);
 			return this.#lease !== null;
 		} catch {
 			// Its mod shard does not answer. What others owe need not wait for that: to pay twice is harmless.

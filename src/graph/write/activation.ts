@@ -1,16 +1,16 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { notCleared } from "../outbox/delivery.ts";
+import { invalidationFailed } from "../outbox/delivery.ts";
 import { readStored } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, claimsOf } from "./naturalKeys.ts";
-import { claimKeys, release } from "./reservations.ts";
+import { type Reservation, reservationsOf } from "./naturalKeys.ts";
+import { releaseKeys, reserveKeys } from "./reservations.ts";
 
-export type Fate = "living" | "dead" | "absent";
+export type ObjectStatus = "living" | "dead" | "absent";
 
 interface Claimant {
 	readonly id: Id;
-	readonly claims: readonly Claim[];
+	readonly claims: readonly Reservation[];
 	lost: boolean;
 }
 
@@ -25,23 +25,27 @@ interface Claimant {
  * again. Many take as few calls as one: one read, one call for the n-th key of
  * all of them, one transaction a shard.
  */
-export async function settleNames(
+export async function activateObjects(
 	store: Store,
 	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, Fate>> {
-	const fates = new Map<Id, Fate>();
+): Promise<ReadonlyMap<Id, ObjectStatus>> {
+	const fates = new Map<Id, ObjectStatus>();
 	if (ids.length === 0) return fates;
 	const pending: Claimant[] = [];
-	const ended: Claim[] = [];
+	const ended: Reservation[] = [];
 	const contents = await readStored(store, ids);
 	for (const [id, data] of contents) {
 		if (data === null) fates.set(id, "absent");
 		else if (data.state === undefined) fates.set(id, "living");
 		else if (data.state === "pending") {
-			pending.push({ id, claims: claimsOf(store, id, data), lost: false });
+			pending.push({
+				id,
+				claims: reservationsOf(store, id, data),
+				lost: false,
+			});
 		} else {
 			fates.set(id, "dead");
-			ended.push(...claimsOf(store, id, data));
+			ended.push(...reservationsOf(store, id, data));
 		}
 	}
 	const most = Math.max(0, ...pending.map(({ claims }) => claims.length));
@@ -49,9 +53,9 @@ export async function settleNames(
 		const contenders = pending.filter(
 			({ claims, lost }) => !lost && claims.length > nth,
 		);
-		const won = await claimKeys(
+		const won = await reserveKeys(
 			store,
-			contenders.map(({ claims }) => claims[nth] as Claim),
+			contenders.map(({ claims }) => claims[nth] as Reservation),
 		);
 		for (const [at, contender] of contenders.entries()) {
 			contender.lost = !won[at];
@@ -68,7 +72,7 @@ export async function settleNames(
 			}
 		}),
 	);
-	await release(store, ended);
+	await releaseKeys(store, ended);
 	return fates;
 }
 
@@ -99,6 +103,6 @@ async function setStates(
 			return { result: states, objects: changed };
 		},
 	});
-	if (!cleared) throw notCleared();
+	if (!cleared) throw invalidationFailed();
 	return result;
 }

@@ -4,12 +4,12 @@ import type { Mapping, ObjectType } from "../../model/types.ts";
 import { PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
-	type Debt,
 	decideEdges,
 	type EdgesToRead,
+	type EdgeUpdate,
 	edgesToRead,
-	type OwedEdge,
-	toDebt,
+	encodeEntry,
+	type OutboxEntry,
 } from "../outbox/delivery.ts";
 import { readStored } from "../store/readStored.ts";
 import { type Store, typeOf } from "../store/store.ts";
@@ -38,7 +38,7 @@ export async function changeObject(
 	options: {
 		readonly placing?: Placing;
 		/** What the change owes besides edges. */
-		readonly owes?: (data: JsonObject, next: JsonObject) => Debt;
+		readonly owes?: (data: JsonObject, next: JsonObject) => OutboxEntry;
 	} = {},
 ): Promise<void> {
 	const type = typeNamed(store, id);
@@ -75,7 +75,10 @@ export async function changeObject(
 				const edges = edgesToRead(store, here);
 				if (!isSame(edges, expected)) return decided("again");
 				const effects = decideEdges(edges, seen);
-				const debt = toDebt({ ...options.owes?.(data, next), edges: owed });
+				const debt = encodeEntry({
+					...options.owes?.(data, next),
+					edges: owed,
+				});
 				return {
 					...effects,
 					...decided<"done" | "again">("done", debt),
@@ -98,11 +101,11 @@ function edgesOf(
 	data: JsonObject,
 	next: JsonObject,
 	placing: Placing | undefined,
-): readonly OwedEdge[] {
+): readonly EdgeUpdate[] {
 	const edges = followEdges(type, id, data, next);
 	if (placing === undefined) return edges;
 	const { mapping, from, before, after } = placing;
-	const isPlaced = (edge: OwedEdge) =>
+	const isPlaced = (edge: EdgeUpdate) =>
 		edge.mapping === mapping.name && edge.state === PRESENT;
 	return [
 		...edges.filter((edge) => !isPlaced(edge)),

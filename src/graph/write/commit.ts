@@ -3,11 +3,15 @@ import type { Mapping, ObjectType } from "../../model/types.ts";
 import type { EdgeState, Effects, Transaction } from "../../storage/storage.ts";
 import { PRESENT, REMOVED } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { type OwedEdge, owedCaches, payNow } from "../outbox/delivery.ts";
+import {
+	deliverNow,
+	type EdgeUpdate,
+	invalidationsOf,
+} from "../outbox/delivery.ts";
 import type { Store } from "../store/store.ts";
 
 /** What a transaction's `decide` answers: the value, and the debt it wrote, which is paid next. */
-export interface Decided<T> {
+export interface DecideResult<T> {
 	readonly value: T;
 	readonly debt?: JsonObject | undefined;
 }
@@ -18,10 +22,10 @@ export interface Decided<T> {
  */
 export async function commit<T>(
 	store: Store,
-	transaction: Transaction<Decided<T>>,
+	transaction: Transaction<DecideResult<T>>,
 ): Promise<{ readonly value: T; readonly created: readonly Id[] }> {
 	let created: readonly Id[] = [];
-	const { result, debt, cleared } = await store.transact<Decided<T>>({
+	const { result, debt, cleared } = await store.transact<DecideResult<T>>({
 		...transaction,
 		decide(seen) {
 			created = seen.created;
@@ -34,20 +38,20 @@ export async function commit<T>(
 	if (debt !== null && result.debt !== undefined) {
 		const { caches: _, ...others } = result.debt;
 		const unpaid = { ...debt, debt: cleared ? others : result.debt };
-		await payNow(store, unpaid);
+		await deliverNow(store, unpaid);
 	}
 	return { value: result.value, created };
 }
 
 /** Shared caches are owed their clearing after the commit like everything else. */
 function owingCaches<T>(
-	transaction: Transaction<Decided<T>>,
+	transaction: Transaction<DecideResult<T>>,
 	created: readonly Id[],
-	effects: Effects<Decided<T>>,
-): Effects<Decided<T>> {
+	effects: Effects<DecideResult<T>>,
+): Effects<DecideResult<T>> {
 	const { objects = [], edges = [], result } = effects;
 	if (created.length + objects.length + edges.length === 0) return effects;
-	const caches = owedCaches({
+	const caches = invalidationsOf({
 		objects: [...(transaction.objects ?? []), ...created],
 		lists: transaction.lists ?? [],
 	});
@@ -59,7 +63,7 @@ function owingCaches<T>(
 export function decided<T>(
 	value: T,
 	debt?: JsonObject,
-): Pick<Effects<Decided<T>>, "result" | "debt"> {
+): Pick<Effects<DecideResult<T>>, "result" | "debt"> {
 	return debt === undefined
 		? { result: { value } }
 		: { result: { value, debt }, debt };
@@ -75,8 +79,8 @@ export function followEdges(
 	id: Id,
 	data: JsonObject | null,
 	next: JsonObject,
-): readonly OwedEdge[] {
-	const edges: OwedEdge[] = [];
+): readonly EdgeUpdate[] {
+	const edges: EdgeUpdate[] = [];
 	for (const mapping of type.followers) {
 		if (mapping.inverse?.kind !== "reference") continue;
 		const { key } = mapping.inverse;
@@ -99,7 +103,7 @@ export function followEdge(
 	to: Id,
 	state: EdgeState,
 	content: JsonObject,
-): OwedEdge {
+): EdgeUpdate {
 	return {
 		mapping: mapping.name,
 		from,
@@ -113,9 +117,12 @@ export function followEdge(
 /** Those of a transaction's own shard, and those it owes. */
 export function byShard(
 	shard: number,
-	edges: readonly OwedEdge[],
-): { readonly here: readonly OwedEdge[]; readonly owed: readonly OwedEdge[] } {
-	const isHere = (edge: OwedEdge) => unpackId(edge.from).shard === shard;
+	edges: readonly EdgeUpdate[],
+): {
+	readonly here: readonly EdgeUpdate[];
+	readonly owed: readonly EdgeUpdate[];
+} {
+	const isHere = (edge: EdgeUpdate) => unpackId(edge.from).shard === shard;
 	return {
 		here: edges.filter(isHere),
 		owed: edges.filter((edge) => !isHere(edge)),

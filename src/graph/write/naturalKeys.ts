@@ -9,7 +9,7 @@ import { type Store, typeOf } from "../store/store.ts";
  * the object lives; `nonces`, one for each key it claims; and for a request
  * that may be repeated `once`, whose key is claimed like a name.
  */
-export interface Claim {
+export interface Reservation {
 	readonly name: string;
 	readonly key: string;
 	readonly id: Id;
@@ -18,14 +18,14 @@ export interface Claim {
 }
 
 /** The lookup that holds idempotency keys. */
-export const ONCE = "once";
+export const IDEMPOTENCY_LOOKUP = "once";
 
-export function newNonce(): string {
+export function newToken(): string {
 	return randomBytes(9).toString("base64url");
 }
 
 /** The nonce of an idempotency key: what the request was, so that another one with the same key is told from a repeat. */
-export function requestNonce(request: JsonObject): string {
+export function requestToken(request: JsonObject): string {
 	return createHash("sha256")
 		.update(JSON.stringify(request))
 		.digest("base64url")
@@ -33,12 +33,12 @@ export function requestNonce(request: JsonObject): string {
 }
 
 /** The idempotency key of one viewer and one mutation, hashed: clients choose it. */
-export function onceKey(scope: string, key: string): string {
+export function idempotencyLookupKey(scope: string, key: string): string {
 	return createHash("sha256").update(`${scope}\0${key}`).digest("base64url");
 }
 
 /** The natural keys an object's content claims, with a nonce for each. */
-export function withNonces(
+export function withTokens(
 	store: Store,
 	type: string,
 	data: JsonObject,
@@ -46,20 +46,20 @@ export function withNonces(
 	const nonces = Object.fromEntries(
 		(store.model.objects.get(type)?.lookups ?? [])
 			.filter((lookup) => typeof data[lookup.key] === "string")
-			.map((lookup) => [lookup.name, newNonce()]),
+			.map((lookup) => [lookup.name, newToken()]),
 	);
 	return Object.keys(nonces).length > 0 ? { ...data, nonces } : data;
 }
 
 /** What the object claims, by its content. */
-export function claimsOf(
+export function reservationsOf(
 	store: Store,
 	id: Id,
 	data: JsonObject,
-): readonly Claim[] {
+): readonly Reservation[] {
 	const type = store.model.objects.get(typeOf(store.model, id) ?? "");
 	const nonces = (data.nonces ?? {}) as Readonly<Record<string, string>>;
-	const claims: Claim[] = (type?.lookups ?? []).flatMap((lookup) => {
+	const claims: Reservation[] = (type?.lookups ?? []).flatMap((lookup) => {
 		const value = data[lookup.key];
 		const nonce = nonces[lookup.name];
 		return typeof value === "string" && nonce !== undefined
@@ -71,5 +71,8 @@ export function claimsOf(
 	// one before it is told that its name is taken, by itself.
 	return once === undefined || once === null
 		? claims
-		: [{ name: ONCE, key: once.key, id, nonce: once.nonce }, ...claims];
+		: [
+				{ name: IDEMPOTENCY_LOOKUP, key: once.key, id, nonce: once.nonce },
+				...claims,
+			];
 }

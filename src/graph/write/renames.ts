@@ -2,12 +2,12 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { DebtRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { payNow, toDebt } from "../outbox/delivery.ts";
+import { deliverNow, encodeEntry } from "../outbox/delivery.ts";
 import { readStored } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
 import { changeObject, notFound, typeNamed } from "./changes.ts";
-import { type Claim, claimsOf, newNonce } from "./naturalKeys.ts";
-import { claimKeys } from "./reservations.ts";
+import { newToken, type Reservation, reservationsOf } from "./naturalKeys.ts";
+import { reserveKeys } from "./reservations.ts";
 
 /**
  * Changing an object whose natural keys may change with it: claim the new ones
@@ -15,7 +15,7 @@ import { claimKeys } from "./reservations.ts";
  * nonce, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
  * owed from before it is made: whoever finds it unfinished releases it.
  */
-export async function changeNamed(
+export async function changeWithKeys(
 	store: Store,
 	id: Id,
 	change: (data: JsonObject) => JsonObject | null,
@@ -31,15 +31,15 @@ export async function changeNamed(
 	}
 	const owed = await owe(store, id, claims);
 	try {
-		const won = await claimKeys(store, claims);
-		if (won.includes(false)) throw taken();
+		const won = await reserveKeys(store, claims);
+		if (won.includes(false)) throw keyTaken();
 		await switchObject(store, id, change, claims);
 	} finally {
-		await payNow(store, owed);
+		await deliverNow(store, owed);
 	}
 }
 
-export function taken(): CorkboardError {
+export function keyTaken(): CorkboardError {
 	return new CorkboardError(
 		"CONFLICT",
 		"That name or address is taken by somebody else.",
@@ -50,7 +50,7 @@ async function switchObject(
 	store: Store,
 	id: Id,
 	change: (data: JsonObject) => JsonObject | null,
-	claims: readonly Claim[],
+	claims: readonly Reservation[],
 ): Promise<void> {
 	await changeObject(
 		store,
@@ -69,15 +69,15 @@ async function switchObject(
 			if (
 				newClaims(store, id, data, changed).some((claim) => !has(claims, claim))
 			) {
-				throw taken();
+				throw keyTaken();
 			}
 			return next;
 		},
 		{
 			owes: (data, next) => {
-				const kept = claimsOf(store, id, next);
+				const kept = reservationsOf(store, id, next);
 				return {
-					claims: claimsOf(store, id, data).filter(
+					reservations: reservationsOf(store, id, data).filter(
 						(claim) => !kept.some(({ nonce }) => nonce === claim.nonce),
 					),
 				};
@@ -92,17 +92,20 @@ function newClaims(
 	id: Id,
 	data: JsonObject,
 	next: JsonObject,
-): readonly Claim[] {
+): readonly Reservation[] {
 	const nonces = Object.fromEntries(
-		typeNamed(store, id).lookups.map(({ name }) => [name, newNonce()]),
+		typeNamed(store, id).lookups.map(({ name }) => [name, newToken()]),
 	);
-	const held = claimsOf(store, id, data);
-	return claimsOf(store, id, { ...next, nonces, once: null }).filter(
+	const held = reservationsOf(store, id, data);
+	return reservationsOf(store, id, { ...next, nonces, once: null }).filter(
 		(claim) => !has(held, claim),
 	);
 }
 
-function has(claims: readonly Claim[], { name, key }: Claim): boolean {
+function has(
+	claims: readonly Reservation[],
+	{ name, key }: Reservation,
+): boolean {
 	return claims.some((claim) => claim.name === name && claim.key === key);
 }
 
@@ -110,9 +113,9 @@ function has(claims: readonly Claim[], { name, key }: Claim): boolean {
 async function owe(
 	store: Store,
 	id: Id,
-	claims: readonly Claim[],
+	claims: readonly Reservation[],
 ): Promise<DebtRow> {
-	const debt = toDebt({ claims }) as JsonObject;
+	const debt = encodeEntry({ reservations: claims }) as JsonObject;
 	const { debt: key } = await store.storage.transact({
 		shard: unpackId(id).shard,
 		decide: () => ({ result: null, debt }),

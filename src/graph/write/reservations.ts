@@ -2,7 +2,7 @@ import type { LookupChange, LookupRow } from "../../storage/storage.ts";
 import { readStored } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
 import { unwrap } from "../store/unwrap.ts";
-import { type Claim, claimsOf } from "./naturalKeys.ts";
+import { type Reservation, reservationsOf } from "./naturalKeys.ts";
 
 /**
  * Taking and giving up natural keys. The lookup row on its mod shard is the
@@ -10,12 +10,14 @@ import { type Claim, claimsOf } from "./naturalKeys.ts";
  */
 
 /** Take keys: insert each key's row, or take it over from an object that is dead; whether each is the claim's own now. */
-export async function claimKeys(
+export async function reserveKeys(
 	store: Store,
-	claims: readonly Claim[],
+	claims: readonly Reservation[],
 ): Promise<readonly boolean[]> {
-	const mine = (row: LookupRow | null | undefined, { id, nonce }: Claim) =>
-		row?.id === id && row.nonce === nonce;
+	const mine = (
+		row: LookupRow | null | undefined,
+		{ id, nonce }: Reservation,
+	) => row?.id === id && row.nonce === nonce;
 	const rows = await setLookups(
 		store,
 		claims.map(({ name, key, id, nonce }) => ({
@@ -57,9 +59,9 @@ export async function claimKeys(
 }
 
 /** Give up keys, each only if the row is still this very claim. */
-export async function release(
+export async function releaseKeys(
 	store: Store,
-	claims: readonly Claim[],
+	claims: readonly Reservation[],
 ): Promise<void> {
 	await setLookups(
 		store,
@@ -73,22 +75,22 @@ export async function release(
 }
 
 /** Claims in flight that nobody finished: each stands if its object came to hold it, else it is released. */
-export async function payClaims(
+export async function resolveReservations(
 	store: Store,
-	claims: readonly Claim[],
+	claims: readonly Reservation[],
 ): Promise<void> {
 	const contents = await readStored(
 		store,
 		claims.map(({ id }) => id),
 	);
-	await release(
+	await releaseKeys(
 		store,
 		claims.filter((claim) => {
 			const data = contents.get(claim.id) ?? null;
 			return (
 				data === null ||
 				data.state === "dead" ||
-				!claimsOf(store, claim.id, data).some(
+				!reservationsOf(store, claim.id, data).some(
 					({ name, key, nonce }) =>
 						name === claim.name && key === claim.key && nonce === claim.nonce,
 				)

@@ -3,7 +3,7 @@ import type { Mapping } from "../../model/types.ts";
 import type { Around } from "../../storage/storage.ts";
 
 /** A sequence, or that there is none free where it was wanted. */
-export type Place = number | "no gap";
+export type NewSequence = number | "no gap";
 
 /**
  * The sequence of a new edge: later than all others, and the time in
@@ -18,12 +18,12 @@ export function nextSequence(last: number, now: number): number {
  * A sequence beside a neighbour. Two edges may share a sequence, but a third
  * cannot be put between those, so a gap is at least two.
  */
-export function between(
+export function sequenceBetween(
 	mapping: Mapping,
 	moved: Id,
 	{ edge, previous, next }: Around,
 	afterNeighbour: boolean,
-): Place {
+): NewSequence {
 	if (edge === null) return "no gap";
 	const other = afterNeighbour ? next : previous;
 	if (other?.to === moved) return other.sequence;

@@ -20,7 +20,7 @@ import { type Store, typeOf } from "../store/store.ts";
  * them: it does the same, and tells `trace` of each transaction and of what
  * became of its debt. Names and numbers only: what is written is not told.
  */
-export function watched(store: Store, trace: Trace | undefined): Store {
+export function tracedStore(store: Store, trace: Trace | undefined): Store {
 	if (trace === undefined) return store;
 	const { storage } = store;
 	const call = { trace };
@@ -46,7 +46,7 @@ export function watched(store: Store, trace: Trace | undefined): Store {
 							const effects = transaction.decide(seen);
 							decided = {
 								written: rowsOf(seen.created, effects),
-								owes: owedBy(effects.debt),
+								outbox: owedBy(effects.debt),
 							};
 							return effects;
 						},
@@ -78,7 +78,7 @@ export function watched(store: Store, trace: Trace | undefined): Store {
 							!(row instanceof CorkboardError) &&
 							row?.nonce === changes[at]?.next?.nonce,
 					).length,
-					owes: {},
+					outbox: {},
 				}),
 			),
 		clear: (changed) =>
@@ -105,13 +105,13 @@ export function watched(store: Store, trace: Trace | undefined): Store {
 					(telling) => storage.settle(debts, telling),
 					() => NOTHING,
 				);
-				for (const debt of debts) owing.get(keyOf(debt))?.paid();
+				for (const debt of debts) owing.get(keyOf(debt))?.delivered();
 			},
 		}),
 	};
 }
 
-const NOTHING: WriteEnded = { written: 0, owes: {} };
+const NOTHING: WriteEnded = { written: 0, outbox: {} };
 
 async function told<T>(
 	trace: Trace,
@@ -162,7 +162,7 @@ function rowsOf(
 	return written.size + edges.length;
 }
 
-function owedBy(debt: JsonObject | undefined): WriteEnded["owes"] {
+function owedBy(debt: JsonObject | undefined): WriteEnded["outbox"] {
 	const entries = Object.entries(debt ?? {}).map(
 		([kind, part]) => [kind, lengthOf(part)] as const,
 	);

@@ -14,42 +14,47 @@ import type { JsonObject } from "../../util/json.ts";
 import {
 	decideEdges,
 	edgesToRead,
+	encodeEntry,
 	mappingOf,
-	toDebt,
 } from "../outbox/delivery.ts";
 import { colocationReference } from "../read/visibility.ts";
 import type { Store } from "../store/store.ts";
 import type { Writes } from "../types.ts";
-import { settleNames } from "./activation.ts";
+import { activateObjects } from "./activation.ts";
 import { changeObject, notFound } from "./changes.ts";
 import { byShard, commit, decided, followEdges } from "./commit.ts";
-import { ONCE, onceKey, requestNonce, withNonces } from "./naturalKeys.ts";
-import { changeNamed, taken } from "./renames.ts";
+import {
+	IDEMPOTENCY_LOOKUP,
+	idempotencyLookupKey,
+	requestToken,
+	withTokens,
+} from "./naturalKeys.ts";
+import { changeWithKeys, keyTaken } from "./renames.ts";
 import { nextSequence } from "./sequences.ts";
-import { watched } from "./tracedStore.ts";
+import { tracedStore } from "./tracedStore.ts";
 
 /**
  * Every change is one transaction on one shard, with an outbox row for all it
  * owes elsewhere (PROTOCOLS §2).
  */
 export function createWrites(
-	unwatched: Store,
+	untraced: Store,
 	/** Called after each write, whatever came of it: what the request has read may be old. */
-	forget: () => void = () => {},
+	invalidate: () => void = () => {},
 	/** Whose trace is told what they cause. Its signal is not heeded: a write that was begun is brought to its end. */
 	call: Call = {},
 ): Writes {
-	const store = watched(unwatched, call.trace);
+	const store = tracedStore(untraced, call.trace);
 	const thenForget = async <T>(write: Promise<T>): Promise<T> => {
 		try {
 			return await write;
 		} finally {
-			forget();
+			invalidate();
 		}
 	};
 	return {
 		create: (object) => thenForget(create(store, object)),
-		modify: (id, change) => thenForget(changeNamed(store, id, change)),
+		modify: (id, change) => thenForget(changeWithKeys(store, id, change)),
 		remove: (id) =>
 			thenForget(
 				changeObject(store, id, (data) =>
@@ -57,7 +62,7 @@ export function createWrites(
 				),
 			),
 		setEdge: (...edge) => thenForget(setEdge(store, ...edge)),
-		place: (move) => thenForget(place(store, move)),
+		move: (move) => thenForget(place(store, move)),
 	};
 }
 
@@ -70,10 +75,10 @@ async function create(
 		throw new TypeError(`expected a type of the model but got: ${name}`);
 	}
 	const once = idempotency && {
-		key: onceKey(idempotency.scope, idempotency.key),
-		nonce: requestNonce(idempotency.request),
+		key: idempotencyLookupKey(idempotency.scope, idempotency.key),
+		nonce: requestToken(idempotency.request),
 	};
-	const named = withNonces(store, name, data);
+	const named = withTokens(store, name, data);
 	const waits = named.nonces !== undefined || once !== undefined;
 	const content: JsonObject = {
 		...named,
@@ -105,7 +110,10 @@ async function create(
 					...seen,
 					edges: here.map(() => null),
 				}),
-				...decided(null, toDebt({ names: waits ? [id] : [], edges: owed })),
+				...decided(
+					null,
+					encodeEntry({ pendingObjects: waits ? [id] : [], edges: owed }),
+				),
 			};
 		},
 	});
@@ -120,10 +128,13 @@ async function settled(
 	once: { readonly key: string; readonly nonce: string } | undefined,
 ): Promise<Id> {
 	if (await isLiving(store, id)) return id;
-	if (once === undefined) throw taken();
-	const [first] = await store.storage.lookups([{ name: ONCE, key: once.key }]);
+	if (once === undefined) throw keyTaken();
+	const [first] = await store.storage.lookups([
+		{ name: IDEMPOTENCY_LOOKUP, key: once.key },
+	]);
 	if (first instanceof CorkboardError) throw first;
-	if (first === null || first === undefined || first.id === id) throw taken();
+	if (first === null || first === undefined || first.id === id)
+		throw keyTaken();
 	if (first.nonce !== once.nonce) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
@@ -131,11 +142,11 @@ async function settled(
 		);
 	}
 	if (await isLiving(store, first.id)) return first.id;
-	throw taken();
+	throw keyTaken();
 }
 
 async function isLiving(store: Store, id: Id): Promise<boolean> {
-	return (await settleNames(store, [id])).get(id) === "living";
+	return (await activateObjects(store, [id])).get(id) === "living";
 }
 
 async function setEdge(
@@ -170,7 +181,7 @@ async function setEdge(
 					? [{ ...edge, mapping: inverse.name, from: to, to: from }]
 					: [];
 			return {
-				...decided(null, toDebt({ edges: owed })),
+				...decided(null, encodeEntry({ edges: owed })),
 				edges: keys.map((key) => ({ ...key, ...edge })),
 			};
 		},
@@ -179,7 +190,7 @@ async function setEdge(
 
 async function place(
 	store: Store,
-	{ mapping, object, from, before, after }: Parameters<Writes["place"]>[0],
+	{ mapping, object, from, before, after }: Parameters<Writes["move"]>[0],
 ): Promise<void> {
 	if (mapping.inverse?.kind !== "reference") {
 		throw new TypeError(

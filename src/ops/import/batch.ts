@@ -1,9 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
 import {
 	applyEdges,
-	type OwedEdge,
-	type OwedKey,
-	payKeys,
+	type EdgeUpdate,
+	insertLookups,
+	type NaturalKey,
 } from "../../graph/outbox/delivery.ts";
 import { type Store, typeOf } from "../../graph/store/store.ts";
 import type { DebtKey } from "../../storage/storage.ts";
@@ -24,7 +24,7 @@ export interface ImportRun {
 /** What a batch owes: written with its transactions, paid at its end. */
 export interface BatchDebts {
 	readonly rows: DebtKey[];
-	readonly edges: OwedEdge[];
+	readonly edges: EdgeUpdate[];
 }
 
 export interface BatchReport {
@@ -62,7 +62,7 @@ export async function writeBatch(
 	bad.push(...written.bad);
 
 	const objects = new Map<string, number>();
-	const keys: OwedKey[] = [];
+	const keys: NaturalKey[] = [];
 	for (const object of plan.objects) {
 		const id = idOf(object);
 		if (id === null) continue;
@@ -70,7 +70,7 @@ export async function writeBatch(
 		const type = object.line.type.name;
 		objects.set(type, (objects.get(type) ?? 0) + 1);
 	}
-	const [elsewhere] = await payKeys(store, keys);
+	const [elsewhere] = await insertLookups(store, keys);
 	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
 	await applyEdges(store, debts.edges);
 	if (debts.rows.length > 0) await store.storage.settle(debts.rows);
@@ -82,7 +82,7 @@ export async function writeBatch(
 	};
 }
 
-function isAnothers(store: Store, { key, id }: OwedKey): CorkboardError {
+function isAnothers(store: Store, { key, id }: NaturalKey): CorkboardError {
 	return new CorkboardError(
 		"BAD_DATA",
 		`expected the import key ${key} to lead to the ${typeOf(store.model, id)} ${id} just made but got another object; another import was at work`,

@@ -1,8 +1,8 @@
 import {
+	type EdgeUpdate,
+	encodeEntry,
+	invalidationsOf,
 	mappingOf,
-	type OwedEdge,
-	owedCaches,
-	toDebt,
 } from "../../graph/outbox/delivery.ts";
 import { distinctLists, topsOf } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
@@ -101,7 +101,7 @@ async function writeShard(
 			const tops = topsOf(locked, seen);
 			const made: NumberedEdge[] = [];
 			const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
-			const owed: OwedEdge[] = [];
+			const owed: EdgeUpdate[] = [];
 			for (const [at, edge] of wanted.entries()) {
 				if (seen.edges[at] !== null) continue;
 				const { mapping, from, to, number } = edge;
@@ -120,9 +120,11 @@ async function writeShard(
 					edges.push({ ...inverse, ...fact });
 				}
 			}
-			const debt = toDebt({
+			const debt = encodeEntry({
 				edges: owed,
-				...(store.sharesCaches && { caches: owedCaches({ lists: locked }) }),
+				...(store.sharesCaches && {
+					invalidations: invalidationsOf({ lists: locked }),
+				}),
 			});
 			return {
 				result: { made, owed },

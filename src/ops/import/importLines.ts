@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
-import { sweep } from "../../graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { FieldReaders } from "../../model/storedFields.ts";
 import { type BatchReport, type ImportRun, writeBatch } from "./batch.ts";
@@ -108,15 +108,15 @@ export async function importLines(
  * would be released under its feet.
  */
 async function payAll(store: Store): Promise<void> {
-	const swept = await sweep(
+	const swept = await deliverPending(
 		store,
 		0,
 		({ debt }) => store.storage.isOwnedAlone || debt.claims === undefined,
 	);
-	if (swept.left === 0) return;
+	if (swept.undelivered === 0) return;
 	throw new CorkboardError(
 		"UNAVAILABLE",
-		`An import begins by paying what earlier writes owe, but got: ${swept.left} that cannot be paid now. Try again when all shards answer.`,
+		`An import begins by paying what earlier writes owe, but got: ${swept.undelivered} that cannot be paid now. Try again when all shards answer.`,
 		{ cause: swept.error },
 	);
 }

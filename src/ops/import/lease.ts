@@ -3,8 +3,8 @@ import { CorkboardError } from "../../errors.ts";
 import {
 	expiryOf,
 	LEASE_MS,
-	readLease,
-	takeOver,
+	readDatabaseLease,
+	takeOverDatabaseLease,
 } from "../../graph/outbox/lease.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { IMPORT_STATE } from "./keys.ts";
@@ -25,7 +25,7 @@ export async function takeLease(
 	storage: Storage,
 	onWaiting: (what: string) => void = () => {},
 ): Promise<ImportLease> {
-	const first = await readLease(storage, KEY);
+	const first = await readDatabaseLease(storage, KEY);
 	let row = first;
 	const until = Date.now() + 2 * LEASE_MS;
 	const began = performance.now();
@@ -40,9 +40,9 @@ export async function takeLease(
 			);
 		}
 		await sleep(POLL_MS);
-		row = await readLease(storage, KEY);
+		row = await readDatabaseLease(storage, KEY);
 	}
-	const lease = await takeOver(storage, KEY, row);
+	const lease = await takeOverDatabaseLease(storage, KEY, row);
 	if (lease === null) throw inUse();
 	return {
 		async check() {

@@ -1,12 +1,12 @@
 import {
-	type OwedEdge,
-	owedCaches,
-	toDebt,
+	type EdgeUpdate,
+	encodeEntry,
+	invalidationsOf,
 } from "../../graph/outbox/delivery.ts";
 import { distinctLists, topsOf } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
-import { settleNames } from "../../graph/write/activation.ts";
-import { withNonces } from "../../graph/write/naturalKeys.ts";
+import { activateObjects } from "../../graph/write/activation.ts";
+import { withTokens } from "../../graph/write/naturalKeys.ts";
 import { shardFor } from "../../graph/write/writes.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
@@ -66,7 +66,7 @@ export async function writeWave(
 	);
 
 	const waiting = [...byShard.values()].flat().filter(({ waits }) => waits);
-	const fates = await settleNames(
+	const fates = await activateObjects(
 		store,
 		waiting.map(({ object }) => object.id as Id),
 	);
@@ -104,7 +104,7 @@ function place(
 	if (createdAt !== undefined) {
 		content[createdAt.key] ??= new Date(numbering.start).toISOString();
 	}
-	const named = withNonces(store, type.name, content);
+	const named = withTokens(store, type.name, content);
 	const waits = named.nonces !== undefined;
 	return {
 		object,
@@ -120,7 +120,7 @@ async function createAll(
 	shard: number,
 	placed: readonly Placed[],
 	debts: BatchDebts,
-): Promise<readonly OwedEdge[]> {
+): Promise<readonly EdgeUpdate[]> {
 	const follows = placed.map((one) => followed(store, one));
 	const locked = distinctLists(
 		follows.flatMap((lists, at) =>
@@ -140,16 +140,19 @@ async function createAll(
 				follows,
 				shard,
 			});
-			const debt = toDebt({
-				names: seen.created.filter((_, at) => placed[at]?.waits),
-				keys: placed.map(({ object }, at) => ({
+			const debt = encodeEntry({
+				pendingObjects: seen.created.filter((_, at) => placed[at]?.waits),
+				lookups: placed.map(({ object }, at) => ({
 					name: IMPORT,
 					key: object.line.key,
 					id: seen.created[at] as Id,
 				})),
 				edges: owed,
 				...(store.sharesCaches && {
-					caches: owedCaches({ objects: seen.created, lists: locked }),
+					invalidations: invalidationsOf({
+						objects: seen.created,
+						lists: locked,
+					}),
 				}),
 			});
 			return {
@@ -212,7 +215,7 @@ function decideFollowed(
 ) {
 	const tops = topsOf(locked, seen);
 	const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
-	const owed: OwedEdge[] = [];
+	const owed: EdgeUpdate[] = [];
 	for (const [at, one] of placed.entries()) {
 		const to = seen.created[at] as Id;
 		const { number } = one.object.line;

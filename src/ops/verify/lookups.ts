@@ -1,5 +1,8 @@
 import type { Store } from "../../graph/store/store.ts";
-import { claimsOf, ONCE } from "../../graph/write/naturalKeys.ts";
+import {
+	IDEMPOTENCY_LOOKUP,
+	reservationsOf,
+} from "../../graph/write/naturalKeys.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import { IMPORT } from "../import/keys.ts";
 import type { Damage, DamageKind } from "./damage.ts";
@@ -14,7 +17,8 @@ export async function checkLookups(
 ): Promise<readonly Damage[]> {
 	const { model, storage } = store;
 	const known = rows.filter(
-		({ name }) => name === IMPORT || name === ONCE || model.lookups.has(name),
+		({ name }) =>
+			name === IMPORT || name === IDEMPOTENCY_LOOKUP || model.lookups.has(name),
 	);
 	const contents = await readContents(
 		storage,
@@ -45,7 +49,7 @@ function faultOf(
 	if (data === "not JSON") return null;
 	if (data.state === "dead") return "lookup to the dead";
 	if (name === IMPORT) return null;
-	const isHeld = claimsOf(store, id, data).some(
+	const isHeld = reservationsOf(store, id, data).some(
 		(claim) =>
 			claim.name === name && claim.key === key && claim.nonce === nonce,
 	);

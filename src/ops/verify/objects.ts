@@ -1,7 +1,7 @@
 import type { Store } from "../../graph/store/store.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
-import { settleNames } from "../../graph/write/activation.ts";
-import { claimsOf } from "../../graph/write/naturalKeys.ts";
+import { activateObjects } from "../../graph/write/activation.ts";
+import { reservationsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
@@ -38,7 +38,7 @@ export async function checkObjects(
 				what: `${type.name} ${id}`,
 				about: [id],
 				mend: async () => {
-					await settleNames(store, [id]);
+					await activateObjects(store, [id]);
 				},
 			});
 		} else if (isLivingContent(data)) {
@@ -114,7 +114,7 @@ async function checkNames(
 	living: readonly Living[],
 ): Promise<readonly Damage[]> {
 	const wanted = living.flatMap(({ id, data }) => {
-		const claims = claimsOf(store, id, data);
+		const claims = reservationsOf(store, id, data);
 		const bare = type.lookups
 			.filter(
 				({ name, key }) =>

@@ -1,4 +1,4 @@
-import type { Debt } from "../../graph/outbox/delivery.ts";
+import type { OutboxEntry } from "../../graph/outbox/delivery.ts";
 import type { Storage } from "../../storage/storage.ts";
 
 /** What is owed, as far as it may explain what looks like damage. */
@@ -15,11 +15,11 @@ export async function readOwed(storage: Storage): Promise<Owed> {
 	const about = new Set<string>();
 	const rows = await storage.owed(0, MOST);
 	for (const row of rows) {
-		const debt = row.debt as unknown as Debt;
-		for (const id of debt.names ?? []) about.add(id);
+		const debt = row.debt as unknown as OutboxEntry;
+		for (const id of debt.pendingObjects ?? []) about.add(id);
 		for (const { name, key } of [
-			...(debt.claims ?? []),
-			...(debt.keys ?? []),
+			...(debt.reservations ?? []),
+			...(debt.lookups ?? []),
 		]) {
 			about.add(aboutKey(name, key));
 		}

@@ -1,7 +1,7 @@
-import { applyEdges, type OwedEdge } from "../../graph/outbox/delivery.ts";
+import { applyEdges, type EdgeUpdate } from "../../graph/outbox/delivery.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
-import { claimsOf, newNonce } from "../../graph/write/naturalKeys.ts";
+import { newToken, reservationsOf } from "../../graph/write/naturalKeys.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import {
@@ -87,7 +87,7 @@ export async function mendFollowed(
 		}));
 	}
 	if (edge?.state === state) return;
-	const owed: OwedEdge = {
+	const owed: EdgeUpdate = {
 		mapping: mapping.name,
 		from,
 		to: id,
@@ -125,7 +125,7 @@ export async function holdName(
 	const data = contents.get(id);
 	if (data === undefined || !isLivingContent(data)) return;
 	const isClaimed = (now: JsonObject) =>
-		claimsOf(store, id, now).some((claim) => claim.name === name);
+		reservationsOf(store, id, now).some((claim) => claim.name === name);
 	const named = isClaimed(data)
 		? data
 		: await changeContent(store, id, (now) =>
@@ -135,12 +135,12 @@ export async function holdName(
 							...now,
 							nonces: {
 								...(now.nonces as JsonObject | undefined),
-								[name]: newNonce(),
+								[name]: newToken(),
 							},
 							version: versionOf(now) + 1,
 						},
 			);
-	for (const claim of claimsOf(store, id, named)) {
+	for (const claim of reservationsOf(store, id, named)) {
 		if (claim.name !== name) continue;
 		const [row = null] = unwrap(await store.storage.lookups([claim]));
 		if (row !== null && (await holds(store, row))) {
@@ -166,7 +166,7 @@ async function holds(store: Store, row: LookupRow): Promise<boolean> {
 	return (
 		typeof data === "object" &&
 		data.state !== "dead" &&
-		claimsOf(store, row.id, data).some(
+		reservationsOf(store, row.id, data).some(
 			({ name, key, nonce }) =>
 				name === row.name && key === row.key && nonce === row.nonce,
 		)

@@ -2,7 +2,10 @@ import {
 	setImmediate as nextTurn,
 	setTimeout as sleep,
 } from "node:timers/promises";
-import { graceOf, sweep } from "../../graph/outbox/outboxWorker.ts";
+import {
+	deliverPending,
+	gracePeriodOf,
+} from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
@@ -67,7 +70,7 @@ export async function verify(
 ): Promise<Verified> {
 	const mending: Mending | null =
 		options.repair === true ? { mended: 0, unmended: [] } : null;
-	if (mending !== null) await sweep(store, graceOf(store));
+	if (mending !== null) await deliverPending(store, gracePeriodOf(store));
 	const first = await walkAll(store, options, mending);
 	let last = first;
 	for (let round = 0; mending !== null && round < ROUNDS; round++) {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
 	LEASE_MS,
-	readLease,
-	tryLease,
+	readDatabaseLease,
+	tryDatabaseLease,
 } from "../../../src/graph/outbox/lease.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
@@ -15,20 +15,20 @@ describe("a lease", () => {
 	it("is one holder's at a time, and free again when it is given up", async () => {
 		await using graph = await openEmbedded();
 		{
-			await using first = await tryLease(graph.storage, KEY);
+			await using first = await tryDatabaseLease(graph.storage, KEY);
 			assert.ok(first);
-			assert.equal(await tryLease(graph.storage, KEY), null);
+			assert.equal(await tryDatabaseLease(graph.storage, KEY), null);
 			assert.equal(await first.isHeld(), true);
 		}
-		assert.equal(await readLease(graph.storage, KEY), null);
-		await using second = await tryLease(graph.storage, KEY);
+		assert.equal(await readDatabaseLease(graph.storage, KEY), null);
+		await using second = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(second);
 	});
 
 	it("is had by one of many who want it at once", async () => {
 		await using graph = await openEmbedded();
 		const taken = await Promise.all(
-			Array.from({ length: 8 }, () => tryLease(graph.storage, KEY)),
+			Array.from({ length: 8 }, () => tryDatabaseLease(graph.storage, KEY)),
 		);
 		const held = taken.filter((lease) => lease !== null);
 		assert.equal(held.length, 1);
@@ -37,23 +37,24 @@ describe("a lease", () => {
 
 	it("is renewed as long as its holder lives", async () => {
 		await using graph = await openEmbedded();
-		await using lease = await tryLease(graph.storage, KEY);
+		await using lease = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lease);
-		const first = await readLease(graph.storage, KEY);
+		const first = await readDatabaseLease(graph.storage, KEY);
 		await until(
 			"it to be renewed",
-			async () => (await readLease(graph.storage, KEY))?.nonce !== first?.nonce,
+			async () =>
+				(await readDatabaseLease(graph.storage, KEY))?.nonce !== first?.nonce,
 		);
 		assert.equal(await lease.isHeld(), true);
 	});
 
 	it("is taken over from a holder that renews it no more, who then does not hold it", async (test) => {
 		await using graph = await openEmbedded();
-		await using lost = await tryLease(graph.storage, KEY);
+		await using lost = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lost);
 		const now = Date.now();
 		test.mock.method(Date, "now", () => now + LEASE_MS + 1);
-		await using next = await tryLease(graph.storage, KEY);
+		await using next = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(next);
 		assert.equal(await lost.isHeld(), false);
 		assert.equal(await next.isHeld(), true);
@@ -68,7 +69,7 @@ describe("a lease", () => {
 		await graph.storage.setLookups([
 			{ ...KEY, key: "another", expect: null, next: row },
 		]);
-		await using lease = await tryLease(graph.storage, KEY);
+		await using lease = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lease);
 		const [other] = await graph.storage.lookups([{ ...KEY, key: "another" }]);
 		assert.deepEqual({ ...other }, { ...KEY, key: "another", ...row });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweep } from "../../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import {
@@ -67,7 +67,7 @@ describe("a sweep", () => {
 				await using graph = await openEmbedded({ shards: 1 });
 				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
 				const verbs = await callsOf(async () => {
-					const swept = await sweep(graph.store, 0);
+					const swept = await deliverPending(graph.store, 0);
 					assert.deepEqual(swept, { paid: count, left: 0 });
 				});
 				return verbs.map((verb) => verb.split(" ")[0]);
@@ -80,7 +80,10 @@ describe("a sweep", () => {
 	it("lets one of two pending users have the name that both want", async () => {
 		await using graph = await openEmbedded();
 		const ids = [await pending(graph, "ada"), await pending(graph, "ada")];
-		assert.deepEqual(await sweep(graph.store, 0), { paid: 2, left: 0 });
+		assert.deepEqual(await deliverPending(graph.store, 0), {
+			paid: 2,
+			left: 0,
+		});
 		assert.deepEqual(await statesOf(graph, ids), ["living", "dead"]);
 		const [row] = await graph.storage.lookups([
 			{ name: "username", key: "ada" },
@@ -92,9 +95,12 @@ describe("a sweep", () => {
 		await using graph = await openEmbedded();
 		const keys = (id: Id) => ({ keys: [{ name: "import", key: "u:1", id }] });
 		const first = await owe(graph, { username: "first" }, keys);
-		await sweep(graph.store, 0);
+		await deliverPending(graph.store, 0);
 		await owe(graph, { username: "second" }, keys);
-		assert.deepEqual(await sweep(graph.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await deliverPending(graph.store, 0), {
+			paid: 1,
+			left: 0,
+		});
 		const [row] = await graph.storage.lookups([{ name: "import", key: "u:1" }]);
 		assert.equal((row as { id: Id }).id, first);
 	});
@@ -115,7 +121,11 @@ describe("a sweep", () => {
 			],
 		}));
 		ids.push(await pending(graph, "eve"));
-		const { paid, left, error } = await sweep(graph.store, 0);
+		const {
+			delivered: paid,
+			undelivered: left,
+			error,
+		} = await deliverPending(graph.store, 0);
 		assert.deepEqual([paid, left], [3, 1]);
 		assert.match(String(error), /a mapping named none/);
 		assert.deepEqual(await statesOf(graph, ids), [

@@ -76,7 +76,11 @@ describe("writes that are watched", () => {
 			data: { username: "ada_made_up" },
 		});
 		assert.deepEqual(
-			told.map(({ begun, ended }) => [begun.verb, begun.changes, ended?.owes]),
+			told.map(({ begun, ended }) => [
+				begun.verb,
+				begun.changes,
+				ended?.outbox,
+			]),
 			[
 				["transaction", ["User"], { names: 1 }],
 				["names", ["username"], {}],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
-import { sweep } from "../../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node, Page } from "../../../src/graph/types.ts";
 import { createWrites } from "../../../src/graph/write/writes.ts";
@@ -210,7 +210,7 @@ describe("writes", () => {
 		let on: Id;
 		let pins: Id[];
 		const place = (object: Id, beside: { before?: Id; after?: Id } = {}) =>
-			graph.writes.place({
+			graph.writes.move({
 				mapping: graph.mapping("placePin"),
 				object,
 				from: on,
@@ -282,7 +282,7 @@ describe("writes", () => {
 				const target = await board(await user());
 				const moved = await pin(other, await board(other));
 				const [home] = await graph.view(other).objects([moved]);
-				await graph.writes.place({
+				await graph.writes.move({
 					mapping: graph.mapping("placePin"),
 					object: moved,
 					from: target,
@@ -364,11 +364,14 @@ describe("what a write owes", () => {
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual((await listOf(graph, "followUser", one)).ids, [two]);
 		assert.deepEqual((await listOf(graph, "followUser.inverse", two)).ids, []);
-		const stuck = await sweep(graph.store, 0);
-		assert.deepEqual([stuck.paid, stuck.left], [0, 1]);
+		const stuck = await deliverPending(graph.store, 0);
+		assert.deepEqual([stuck.delivered, stuck.undelivered], [0, 1]);
 
 		down = -1;
-		assert.deepEqual(await sweep(graph.store, 0), { paid: 1, left: 0 });
+		assert.deepEqual(await deliverPending(graph.store, 0), {
+			paid: 1,
+			left: 0,
+		});
 		assert.deepEqual(await listOf(graph, "followUser.inverse", two), {
 			ids: [one],
 			count: 1,
@@ -391,9 +394,11 @@ describe("what a write owes", () => {
 		const [early] = await graph.storage.owed(0, 10);
 		down = -1;
 		await writes.setEdge(follow, one, two, false);
-		await sweep(graph.store, 0);
+		await deliverPending(graph.store, 0);
 		// The first payer slept through the unfollow and pays what it once read.
-		const { pay } = await import("../../../src/graph/outbox/delivery.ts");
+		const { deliver: pay } = await import(
+			"../../../src/graph/outbox/delivery.ts"
+		);
 		assert.ok(early);
 		await pay(graph.store, [early]);
 		assert.deepEqual(await listOf(graph, "followUser.inverse", two), {
@@ -425,7 +430,7 @@ describe("what a write owes", () => {
 			.view()
 			.pages(graph.mapping("followUser"), [one], { first: 5, want: WANT });
 		assert.equal((page as Page).totalCount, 1);
-		await sweep(graph.store, 0);
+		await deliverPending(graph.store, 0);
 		assert.deepEqual((await listOf(graph, "followUser.inverse", two)).ids, [
 			one,
 		]);
@@ -484,7 +489,7 @@ describe("names", () => {
 		const [id] = debt.debt.names as unknown as [Id];
 		assert.deepEqual(await createView(graph.cold(), id).objects([id]), [null]);
 		dead = false;
-		await sweep(graph.store, 0);
+		await deliverPending(graph.store, 0);
 		const [user] = await createView(graph.cold(), null).objects([id]);
 		assert.equal((user as { id: Id }).id, id);
 	});
@@ -537,7 +542,7 @@ describe("names", () => {
 		assert.equal((user as Node).data.username, "new");
 		dead = false;
 		renaming = false;
-		await sweep(graph.store, 0);
+		await deliverPending(graph.store, 0);
 		await writes.create({ type: "User", data: { username: "old" } });
 	});
 
@@ -557,7 +562,7 @@ describe("names", () => {
 			writes.modify(id, (data) => ({ ...data, username: "new" })),
 		);
 		die = false;
-		await sweep(graph.store, 0);
+		await deliverPending(graph.store, 0);
 		const other = await writes.create({
 			type: "User",
 			data: { username: "new" },
