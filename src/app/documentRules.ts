@@ -2,7 +2,7 @@ import { resolvers } from "../domain/resolvers/all.ts";
 import { visibilityDependencies } from "../graph/read/visibility.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createPlanner } from "../plan/planner.ts";
-import type { DocumentRules } from "../server/documents/check.ts";
+import type { DocumentRules } from "../server/documents/checkDocumentFile.ts";
 import { loadOwnModel } from "./model.ts";
 
 /** What a server holds documents against, where no store is open. */

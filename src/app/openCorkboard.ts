@@ -21,7 +21,7 @@ import {
 	type AccessTokens,
 	createAccessTokens,
 	createJwksAccessTokens,
-} from "../server/auth/tokens.ts";
+} from "../server/auth/accessTokens.ts";
 import type { Execute } from "../server/graphql/apollo.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";

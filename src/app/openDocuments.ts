@@ -1,7 +1,10 @@
 import { openTexts } from "../cache/texts.ts";
 import type { Config } from "../config.ts";
-import { openDocumentFiles } from "../server/documents/files.ts";
-import { createDocuments, type Documents } from "../server/documents/store.ts";
+import { openDocumentFiles } from "../server/documents/documentFiles.ts";
+import {
+	createDocuments,
+	type Documents,
+} from "../server/documents/documents.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 
 type Log = Parameters<typeof openDocumentFiles>[0]["log"] &

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Demo } from "../server/graphiql/serve.ts";
+import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 
 /** What a newcomer reads when the server is up. */
 export function welcome(server: {

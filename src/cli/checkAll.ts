@@ -6,7 +6,7 @@ import { topologyOf } from "../app/topology.ts";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
-import { checkDocumentFiles } from "../server/documents/files.ts";
+import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import { holdsData } from "../storage/sqlite/driver/holdsData.ts";
 import type { Io } from "./io.ts";
 

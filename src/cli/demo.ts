@@ -9,7 +9,7 @@ import { readQuery } from "../graphql/document.ts";
 import type { Id } from "../id/ids.ts";
 import { createFieldReaders } from "../model/storedFields.ts";
 import { importLines } from "../ops/import/importLines.ts";
-import type { Demo } from "../server/graphiql/serve.ts";
+import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 import type { Io } from "./io.ts";
 import { pace, showProgress } from "./progress.ts";
 

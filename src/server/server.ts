@@ -2,25 +2,25 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
+import type { AccessTokens } from "./auth/accessTokens.ts";
 import { type Identity, identify, type Users } from "./auth/identity.ts";
 import {
 	hasOperators,
 	NO_OPERATORS,
 	type Operators,
 } from "./auth/operators.ts";
-import type { AccessTokens } from "./auth/tokens.ts";
-import { createDocuments, type Documents } from "./documents/store.ts";
+import { createDocuments, type Documents } from "./documents/documents.ts";
 import {
 	type Demo,
 	type GraphiqlAccess,
 	registerGraphiql,
-} from "./graphiql/serve.ts";
+} from "./graphiql/registerGraphiql.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import type { Execute } from "./graphql/apollo.ts";
 import { registerGraphql } from "./graphql/endpoint.ts";
 import type { DependsOnViewer } from "./graphql/outcome.ts";
 import { registerHealth } from "./http/health.ts";
-import { createHttpApp, type HttpLimits } from "./http/http.ts";
+import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { RateLimit } from "./limits/rateLimit.ts";

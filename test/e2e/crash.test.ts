@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { createAccessTokens } from "../../src/server/auth/tokens.ts";
+import { createAccessTokens } from "../../src/server/auth/accessTokens.ts";
 import { type Client, client } from "../helpers/client.ts";
 import { runProgram, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";

@@ -7,8 +7,8 @@ import Fastify from "fastify";
 import {
 	buildGraphiql,
 	type GraphiqlAssets,
-} from "../../src/server/graphiql/bundle.ts";
-import { registerGraphiql } from "../../src/server/graphiql/serve.ts";
+} from "../../src/server/graphiql/assets.ts";
+import { registerGraphiql } from "../../src/server/graphiql/registerGraphiql.ts";
 import { ADA, startToy, tokens } from "../helpers/toyServer.ts";
 
 suite("GraphiQL's files", () => {

@@ -4,7 +4,7 @@ import type { Surveyed } from "../../plan/worstCaseCost.ts";
 import {
 	badDataError,
 	checkDocumentFiles,
-} from "../../server/documents/files.ts";
+} from "../../server/documents/documentFiles.ts";
 import { type Arguments, columns, type Usage } from "../arguments.ts";
 import type { Io } from "../io.ts";
 

@@ -1,6 +1,6 @@
 import { type Id, parseId } from "../../id/ids.ts";
+import { type AccessTokens, unauthenticated } from "./accessTokens.ts";
 import { NO_OPERATORS, type Operators } from "./operators.ts";
-import { type AccessTokens, unauthenticated } from "./tokens.ts";
 
 /** What is asked of the graph to tell who a token's subject is. */
 export interface Users {

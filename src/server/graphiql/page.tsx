@@ -1,11 +1,11 @@
 /** The page a browser gets at `/graphql`. Node never runs this file: esbuild bundles it. */
-import "./workers.ts";
+import "./monacoWorkers.ts";
 import { GraphiQL, type GraphiQLProps } from "graphiql";
 import { createRoot } from "react-dom/client";
-import { EXPLAIN_HEADER } from "../graphql/explaining.ts";
-import type { PageConfig, PageExample } from "./config.ts";
+import { EXPLAIN_HEADER } from "../graphql/explainAccess.ts";
 import { isExplainOpen, keepAccount, shownTab } from "./explain/accounts.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";
+import type { PageConfig, PageExample } from "./pageConfig.ts";
 
 const { demo, operator, explain } = JSON.parse(
 	document.getElementById("config")?.textContent ??

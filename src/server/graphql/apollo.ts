@@ -19,12 +19,12 @@ import {
 	type OperationDefinitionNode,
 } from "graphql";
 import type { Id } from "../../id/ids.ts";
-import type { Documents } from "../documents/store.ts";
+import type { Documents } from "../documents/documents.ts";
+import { requestError, toClientError } from "../http/clientError.ts";
 import type { Cost, CostMeter } from "../limits/costMeter.ts";
 import { withinDeadline } from "../limits/deadline.ts";
 import { documentLimits } from "../limits/documentLimits.ts";
 import { MAX_TOKENS } from "../limits/maxTokens.ts";
-import { requestError, toClientError } from "./clientError.ts";
 import {
 	type DependsOnViewer,
 	type ResponseSummary,

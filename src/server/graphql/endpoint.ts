@@ -6,10 +6,11 @@ import type {
 	RouteHandlerMethod,
 } from "fastify";
 import type { Identity } from "../auth/identity.ts";
-import { resolveDocument } from "../documents/request.ts";
-import type { Documents } from "../documents/store.ts";
-import type { PageHandler } from "../graphiql/serve.ts";
-import { sendError } from "../http/http.ts";
+import type { Documents } from "../documents/documents.ts";
+import { resolveDocument } from "../documents/resolveDocument.ts";
+import type { PageHandler } from "../graphiql/registerGraphiql.ts";
+import { requestError } from "../http/clientError.ts";
+import { sendError } from "../http/httpApp.ts";
 import { applyHttpCaching } from "../http/httpCache.ts";
 import { applyStatus, type HttpStatus } from "../http/status.ts";
 import { type Budget, budgetKeyOf } from "../limits/budget.ts";
@@ -21,8 +22,7 @@ import {
 	createApollo,
 	type RequestContext,
 } from "./apollo.ts";
-import { requestError } from "./clientError.ts";
-import { mayExplain, requestsExplain } from "./explaining.ts";
+import { mayExplain, requestsExplain } from "./explainAccess.ts";
 import { newResponseSummary, type ResponseSummary } from "./outcome.ts";
 
 export interface EndpointOptions

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { GraphQLFormattedError } from "graphql";
-import type { Documents } from "../documents/store.ts";
+import type { Documents } from "../documents/documents.ts";
 import type { Operation, RequestContext } from "./apollo.ts";
 
 /**

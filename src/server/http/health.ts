@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { HttpApp } from "./http.ts";
+import type { HttpApp } from "./httpApp.ts";
 
 const READY_MS = 2_000;
 

@@ -3,12 +3,12 @@ import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { Id } from "../../id/ids.ts";
-import type { BucketLimit } from "../../util/bucket.ts";
+import type { BucketLimit } from "../../util/tokenBucket.ts";
 import {
 	createTokenBuckets,
 	type SharedTokenBuckets,
 	type TokenBuckets,
-} from "./buckets.ts";
+} from "./tokenBuckets.ts";
 
 /** How much one viewer, or one address, may have read. */
 export interface Budget {

@@ -1,12 +1,12 @@
 import rateLimit, { type FastifyRateLimitStore } from "@fastify/rate-limit";
 import type { FastifyInstance } from "fastify";
-import { msUntilFull } from "../../util/bucket.ts";
-import { HttpError } from "../http/refusal.ts";
+import { msUntilFull } from "../../util/tokenBucket.ts";
+import { HttpError } from "../http/httpError.ts";
 import {
 	createTokenBuckets,
 	type SharedTokenBuckets,
 	type TokenBuckets,
-} from "./buckets.ts";
+} from "./tokenBuckets.ts";
 
 /** How often one address (of IPv6, one /64) may ask. */
 export interface RateLimit {

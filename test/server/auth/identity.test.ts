@@ -3,8 +3,8 @@ import { createSecretKey } from "node:crypto";
 import { suite, test } from "node:test";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { CorkboardError } from "../../../src/errors.ts";
+import { createAccessTokens } from "../../../src/server/auth/accessTokens.ts";
 import { identify } from "../../../src/server/auth/identity.ts";
-import { createAccessTokens } from "../../../src/server/auth/tokens.ts";
 import { ADA, GONE, startToy, tokens } from "../../helpers/toyServer.ts";
 
 const key = createSecretKey(new Uint8Array(32).fill(7));

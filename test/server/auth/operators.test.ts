@@ -3,8 +3,8 @@ import { createHash, createSecretKey } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import type { Id } from "../../../src/id/ids.ts";
-import { createAccessTokens } from "../../../src/server/auth/tokens.ts";
-import { createDocuments } from "../../../src/server/documents/store.ts";
+import { createAccessTokens } from "../../../src/server/auth/accessTokens.ts";
+import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";
 
 const SECRET = new Uint8Array(32).fill(7);

@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionResult } from "graphql";
-import { openDocumentFiles } from "../../../src/server/documents/files.ts";
+import { openDocumentFiles } from "../../../src/server/documents/documentFiles.ts";
 import {
 	createDocuments,
 	type DocumentMode,
 	type Documents,
 	type SharedTexts,
-} from "../../../src/server/documents/store.ts";
+} from "../../../src/server/documents/documents.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { startToy, type Toy, toySchema } from "../../helpers/toyServer.ts";
 

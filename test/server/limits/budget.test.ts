@@ -8,7 +8,7 @@ import {
 	budgetKeyOf,
 	createBudget,
 } from "../../../src/server/limits/budget.ts";
-import type { TakeResult } from "../../../src/util/bucket.ts";
+import type { TakeResult } from "../../../src/util/tokenBucket.ts";
 import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
 
 const HUNDRED_A_MINUTE = { points: 100, perMs: 60_000 };

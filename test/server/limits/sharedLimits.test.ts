@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { openRedisTokenBuckets } from "../../../src/cache/redisBuckets.ts";
+import { openRedisTokenBuckets } from "../../../src/cache/redisTokenBuckets.ts";
 import type { Execute } from "../../../src/server/graphql/apollo.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
 import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseDocumentFile } from "../../../src/server/documents/format.ts";
+import { parseDocumentFile } from "../../../src/server/documents/parseDocumentFile.ts";
 
 function parsed(json: unknown) {
 	return parseDocumentFile(

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { Lru } from "../../util/lru.ts";
 import {
 	type BucketLimit,
 	type TakeResult,
 	type TokenBucket,
 	takePoints,
-} from "../../util/bucket.ts";
-import { Lru } from "../../util/lru.ts";
+} from "../../util/tokenBucket.ts";
 
 /** Buckets of all processes; null from one that does not answer in time. */
 export interface SharedTokenBuckets {

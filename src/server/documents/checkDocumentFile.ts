@@ -14,7 +14,7 @@ import { overLimit } from "../../plan/cost.ts";
 import type { Planner } from "../../plan/planner.ts";
 import type { Surveyed } from "../../plan/worstCaseCost.ts";
 import { MAX_TOKENS } from "../limits/maxTokens.ts";
-import { type FileDocument, parseDocumentFile } from "./format.ts";
+import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
 /** A document that is good: it parses, is valid and never costs more than the limit. */
 export interface CheckedDocument extends FileDocument {

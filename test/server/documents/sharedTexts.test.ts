@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { openTexts } from "../../../src/cache/texts.ts";
-import { createDocuments } from "../../../src/server/documents/store.ts";
+import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 import { startRedis } from "../../services/redis.ts";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { visit } from "graphql";
 import { CorkboardError } from "../../../src/errors.ts";
-import type { CheckedDocument } from "../../../src/server/documents/check.ts";
+import type { CheckedDocument } from "../../../src/server/documents/checkDocumentFile.ts";
 import {
 	type DocumentFiles,
 	openDocumentFiles,
-} from "../../../src/server/documents/files.ts";
+} from "../../../src/server/documents/documentFiles.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { toySchema } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";

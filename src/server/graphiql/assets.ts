@@ -25,7 +25,7 @@ const ENTRIES = {
 /** Everything the bundle depends on, folders whole. The lock file stands for the packages. */
 const INPUTS = [
 	"package-lock.json",
-	"src/server/graphql/explaining.ts",
+	"src/server/graphql/explainAccess.ts",
 	"src/server/graphiql",
 	"src/server/graphiql/explain",
 ];

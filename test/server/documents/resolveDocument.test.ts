@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import type { SharedTexts } from "../../../src/server/documents/store.ts";
+import type { SharedTexts } from "../../../src/server/documents/documents.ts";
 import type { Toy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 import {

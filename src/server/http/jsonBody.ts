@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { HttpError } from "./refusal.ts";
+import { HttpError } from "./httpError.ts";
 
 /**
  * Bodies are JSON texts in UTF-8 (RFC 8259 §8.1), and nothing else: Fastify by

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisTokenBuckets } from "../../src/cache/redisBuckets.ts";
-import { msUntilFull, takePoints } from "../../src/util/bucket.ts";
+import { openRedisTokenBuckets } from "../../src/cache/redisTokenBuckets.ts";
+import { msUntilFull, takePoints } from "../../src/util/tokenBucket.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 

@@ -15,12 +15,12 @@ import {
 } from "jose";
 import { CorkboardError } from "../../../src/errors.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import { identify } from "../../../src/server/auth/identity.ts";
 import {
 	type AccessTokens,
 	createAccessTokens,
 	createJwksAccessTokens,
-} from "../../../src/server/auth/tokens.ts";
+} from "../../../src/server/auth/accessTokens.ts";
+import { identify } from "../../../src/server/auth/identity.ts";
 import { Lru } from "../../../src/util/lru.ts";
 import { ADA, GONE } from "../../helpers/toyServer.ts";
 

@@ -1,8 +1,8 @@
 import type { DocumentNode } from "graphql";
 import { CHANNELS, type UnknownDocument } from "../../diagnostics.ts";
 import { Lru } from "../../util/lru.ts";
-import { type CheckedDocument, sha256Of } from "./check.ts";
-import type { DocumentIndex } from "./files.ts";
+import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
+import type { DocumentIndex } from "./documentFiles.ts";
 
 /**
  * - `off`: any document runs; there are no files.

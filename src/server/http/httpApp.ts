@@ -11,11 +11,11 @@ import Fastify, {
 	type FastifyRequest,
 	LogController,
 } from "fastify";
-import { internalError } from "../graphql/clientError.ts";
 import { type RateLimit, registerRateLimit } from "../limits/rateLimit.ts";
-import { encodingError, registerJsonParser } from "./body.ts";
+import { internalError } from "./clientError.ts";
+import { HttpError } from "./httpError.ts";
+import { encodingError, registerJsonParser } from "./jsonBody.ts";
 import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
-import { HttpError } from "./refusal.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;

@@ -4,7 +4,7 @@ import { parse } from "graphql";
 import {
 	createDocuments,
 	type SharedTexts,
-} from "../../../src/server/documents/store.ts";
+} from "../../../src/server/documents/documents.ts";
 import { sha256 } from "./serving.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

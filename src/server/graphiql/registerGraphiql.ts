@@ -1,9 +1,9 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Identity } from "../auth/identity.ts";
-import { sendError } from "../http/http.ts";
-import { buildGraphiql, type GraphiqlAssets } from "./bundle.ts";
-import type { PageConfig, PageExample } from "./config.ts";
+import { sendError } from "../http/httpApp.ts";
+import { buildGraphiql, type GraphiqlAssets } from "./assets.ts";
+import type { PageConfig, PageExample } from "./pageConfig.ts";
 import { registerSignIn } from "./signIn.ts";
 
 /** Who gets the page: operators have to show a token first. */

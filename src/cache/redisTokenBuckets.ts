@@ -1,4 +1,4 @@
-import type { BucketLimit, TakeResult } from "../util/bucket.ts";
+import type { BucketLimit, TakeResult } from "../util/tokenBucket.ts";
 import { Link } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
@@ -13,7 +13,7 @@ export interface RedisTokenBuckets extends AsyncDisposable {
 }
 
 /**
- * src/util/bucket.ts on the server, by the server's clock. A bucket that would
+ * src/util/tokenBucket.ts on the server, by the server's clock. A bucket that would
  * be full again is gone, which is the same.
  */
 const TAKE = `

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { type CheckedDocument, sha256Of } from "./check.ts";
-import type { Documents } from "./store.ts";
+import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
+import type { Documents } from "./documents.ts";
 
 /** Why a request is refused before Apollo sees it. All are 400: the client's to mend. */
 export interface DocumentError {

@@ -8,7 +8,7 @@ import {
 	type CheckedFile,
 	checkDocumentFile,
 	type DocumentRules,
-} from "./check.ts";
+} from "./checkDocumentFile.ts";
 
 /** A thousand documents of real clients are 1 to 3 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
