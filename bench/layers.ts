@@ -57,7 +57,7 @@ for (const [name, variant] of variants) {
 		const answer = await corkboard.planner.execute({
 			document: Q3,
 			variables: { name: `pinner${user}` },
-			context: corkboard.request(null),
+			context: corkboard.createContext(null),
 		});
 		if (answer.errors) throw answer.errors[0];
 	};

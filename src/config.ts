@@ -1,25 +1,25 @@
 import { CorkboardError } from "./errors.ts";
 import { type Id, parseId } from "./id/ids.ts";
-import { type Settings, settingsIn } from "./util/environment.ts";
+import { readSettings, type Settings } from "./util/environment.ts";
 import {
 	LOG_FORMATS,
 	LOG_LEVELS,
 	type LogFormat,
 	type LogLevel,
-	logging,
+	parseLogSettings,
 } from "./util/logSettings.ts";
 import {
-	headerName,
-	hosts,
-	integer,
-	keysUrl,
-	list,
-	oneOf,
-	onOrOff,
-	origins,
-	proxies,
-	rate,
-	redisUrl,
+	parseHeaderName,
+	parseHosts,
+	parseInteger,
+	parseJwksUrl,
+	parseList,
+	parseOneOf,
+	parseOnOff,
+	parseOrigins,
+	parseProxies,
+	parseRate,
+	parseRedisUrl,
 } from "./util/settings.ts";
 
 /** What the environment asks for, checked (CONTRACT: "Settings"). Read once, by the entry points only. */
@@ -144,13 +144,13 @@ export function readConfig(
 	environment: Readonly<Record<string, string | undefined>>,
 	{ secret: need = "needed" }: { readonly secret?: "needed" | "unneeded" } = {},
 ): Config {
-	const settings = settingsIn(environment, SETTINGS);
-	const { given, setting, faults } = settings;
+	const settings = readSettings(environment, SETTINGS);
+	const { given, setting, problems: faults } = settings;
 	const file = given("CORKBOARD_TOPOLOGY") ?? null;
 	const mode = setting(
 		"CORKBOARD_MODE",
 		"development or production",
-		(text) => oneOf(["development", "production"] as const, text),
+		(text) => parseOneOf(["development", "production"] as const, text),
 		file === null ? "development" : "production",
 	);
 	const persistedDocuments = documentsOf(settings);
@@ -158,13 +158,13 @@ export function readConfig(
 	const trustProxy = setting(
 		"CORKBOARD_TRUST_PROXY",
 		"off, on, or addresses and networks with commas between them",
-		proxies,
+		parseProxies,
 		false,
 	);
 	const maxPrice = setting(
 		"CORKBOARD_MAX_PRICE",
 		"an integer from 1 to 1000000000",
-		(text) => integer(text, 1, 1_000_000_000),
+		(text) => parseInteger(text, 1, 1_000_000_000),
 		50_000,
 	);
 	const config: Config = {
@@ -172,7 +172,7 @@ export function readConfig(
 		port: setting(
 			"PORT",
 			"a port from 0 to 65535",
-			(text) => integer(text, 0, 65_535),
+			(text) => parseInteger(text, 0, 65_535),
 			4000,
 		),
 		mode,
@@ -180,13 +180,13 @@ export function readConfig(
 		memcached: setting(
 			"CORKBOARD_MEMCACHED",
 			"host:port, with commas between several",
-			hosts,
+			parseHosts,
 			[],
 		),
 		redis: setting(
 			"CORKBOARD_REDIS",
 			"an address like redis://host:6379 or rediss://host:6379",
-			redisUrl,
+			parseRedisUrl,
 			null,
 		),
 		secret: secretOf(settings, file !== null && need === "needed"),
@@ -195,7 +195,7 @@ export function readConfig(
 			"CORKBOARD_GRAPHIQL",
 			"on or off",
 			(text) => {
-				const isOn = onOrOff(text);
+				const isOn = parseOnOff(text);
 				return isOn === undefined ? undefined : isOn ? "everyone" : "nobody";
 			},
 			mode === "development" && persistedDocuments.mode !== "strict"
@@ -209,7 +209,7 @@ export function readConfig(
 		cors: setting(
 			"CORKBOARD_CORS",
 			"origins with commas between them, like https://example.com, or off",
-			origins,
+			parseOrigins,
 			[],
 		),
 		log: {
@@ -218,7 +218,7 @@ export function readConfig(
 			...setting(
 				"CORKBOARD_LOG",
 				`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both with a comma between them`,
-				logging,
+				parseLogSettings,
 				{},
 			),
 		},
@@ -237,10 +237,10 @@ export function readConfig(
 }
 
 function storeOf(
-	{ given, setting, faults }: Settings,
+	{ given, setting, problems: faults }: Settings,
 	file: string | null,
 ): Store {
-	const demo = setting("CORKBOARD_DEMO", "on or off", onOrOff, true);
+	const demo = setting("CORKBOARD_DEMO", "on or off", parseOnOff, true);
 	const folder = given("CORKBOARD_DATA");
 	if (file === null) {
 		for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
@@ -262,15 +262,15 @@ function storeOf(
 function documentsOf({
 	given,
 	setting,
-	faults,
+	problems: faults,
 }: Settings): Config["persistedDocuments"] {
 	const mode = setting(
 		"CORKBOARD_DOCUMENTS",
 		"off, report or strict",
-		(text) => oneOf(["off", "report", "strict"] as const, text),
+		(text) => parseOneOf(["off", "report", "strict"] as const, text),
 		"off",
 	);
-	const files = list(given("CORKBOARD_DOCUMENT_FILES") ?? "");
+	const files = parseList(given("CORKBOARD_DOCUMENT_FILES") ?? "");
 	if (mode === "off" && files.length > 0) {
 		faults.push(
 			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
@@ -285,7 +285,7 @@ function documentsOf({
 }
 
 function secretOf(
-	{ given, faults }: Settings,
+	{ given, problems: faults }: Settings,
 	isNeeded: boolean,
 ): Uint8Array | null {
 	const secret = given("CORKBOARD_SECRET");
@@ -307,11 +307,15 @@ function secretOf(
 	return bytes;
 }
 
-function identityOf({ given, setting, faults }: Settings): IdentityConfig {
+function identityOf({
+	given,
+	setting,
+	problems: faults,
+}: Settings): IdentityConfig {
 	const jwks = setting(
 		"CORKBOARD_JWKS",
 		"an https address (http only for this machine)",
-		keysUrl,
+		parseJwksUrl,
 		null,
 	);
 	const claims = {
@@ -336,7 +340,7 @@ function identityOf({ given, setting, faults }: Settings): IdentityConfig {
 function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
 	const ids = new Set<Id>();
 	const claims: { name: string; value: string }[] = [];
-	for (const part of list(text)) {
+	for (const part of parseList(text)) {
 		// A claim's name may be an address (RFC 7519 §4.2), and have its own "=".
 		const [, name, value] = /^(\S+)=([^\s=]+)$/.exec(part) ?? [];
 		const id = parseId(part);
@@ -348,13 +352,13 @@ function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
 }
 
 function budgetLimitOf(
-	{ setting, faults }: Settings,
+	{ setting, problems: faults }: Settings,
 	maxPrice: number,
 ): Config["budgetLimit"] {
 	const budget = setting(
 		"CORKBOARD_BUDGET",
 		"off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute",
-		rate,
+		parseRate,
 		null,
 	);
 	if (budget === null) return null;
@@ -375,26 +379,31 @@ function httpOf(
 		status: setting(
 			"CORKBOARD_HTTP_STATUS",
 			"audit or draft",
-			(text) => oneOf(["audit", "draft"] as const, text),
+			(text) => parseOneOf(["audit", "draft"] as const, text),
 			"audit",
 		),
 		maxAge: setting(
 			"CORKBOARD_HTTP_MAX_AGE",
 			"seconds from 0 to 31536000",
-			(text) => integer(text, 0, 31_536_000),
+			(text) => parseInteger(text, 0, 31_536_000),
 			10,
 		),
-		compression: setting("CORKBOARD_COMPRESSION", "on or off", onOrOff, true),
+		compression: setting(
+			"CORKBOARD_COMPRESSION",
+			"on or off",
+			parseOnOff,
+			true,
+		),
 		rateLimit: setting(
 			"CORKBOARD_RATE_LIMIT",
 			"off, or requests of one address in a second, minute or hour, like 600/minute",
-			rate,
+			parseRate,
 			defaultRate,
 		),
 		requestIdHeader: setting(
 			"CORKBOARD_REQUEST_ID",
 			"off, or the name of a header like x-request-id",
-			headerName,
+			parseHeaderName,
 			null,
 		),
 	};

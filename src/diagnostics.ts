@@ -67,7 +67,7 @@ export interface CacheHost {
 	readonly error?: unknown;
 }
 
-export interface TopologyNews {
+export interface TopologyEvent {
 	/** The file. */
 	readonly path: string;
 	/**

@@ -2,17 +2,17 @@ import {
 	type CacheHost,
 	CHANNELS,
 	type DeliveryPass,
-	type TopologyNews,
+	type TopologyEvent,
 } from "../diagnostics.ts";
 import type { createLog } from "../server/log.ts";
 
 /** What an operator wants to read of, beside requests: told in the log until disposed. */
-export function logNews(log: ReturnType<typeof createLog>): Disposable {
+export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 	const listeners = [
 		[
 			CHANNELS.topology,
 			(message: unknown) => {
-				const { path, state, version, error } = message as TopologyNews;
+				const { path, state, version, error } = message as TopologyEvent;
 				const told = { path, version, reason: reasonOf(error) };
 				if (state === "taken") log.info(told, "topology in use");
 				else if (state === "refused") log.error(told, "topology refused");

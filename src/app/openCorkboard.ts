@@ -27,7 +27,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
 import { loadOwnModel } from "./model.ts";
-import { type Access, openStore, takeFolders } from "./openStore.ts";
+import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { topologyOf } from "./topology.ts";
 
 /** The whole program but its HTTP, opened from its settings. */
@@ -42,7 +42,7 @@ export interface Corkboard extends AsyncDisposable {
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
 	/** A new request's view and what resolvers are given. */
-	request(viewer: Id | null): RequestContext;
+	createContext(viewer: Id | null): RequestContext;
 	readonly execute: Execute;
 	/** Whether this id names a user who may be a viewer. */
 	isUser(id: Id): Promise<boolean>;
@@ -56,13 +56,13 @@ const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
 
 export async function openCorkboard(
 	config: Config,
-	access: Access,
+	access: AccessMode,
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
 	const { model, schema } = loadOwnModel();
 	applyScalars(schema);
 	const topology = topologyOf(config);
-	takeFolders(topology, access, opened);
+	lockDataFolders(topology, access, opened);
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
 	const { jwks, claims, operators } = config.identity;
 	const tokens =
@@ -110,7 +110,7 @@ export async function openCorkboard(
 		store,
 		planner,
 		accessTokens: tokens,
-		request,
+		createContext: request,
 		async execute({ viewer, explain, costMeter: meter, ...operation }) {
 			const tally = meter.isMetering ? createTally(model) : NO_TALLY;
 			const graph = createView(store, viewer, tally);

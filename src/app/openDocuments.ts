@@ -10,7 +10,7 @@ import type { Corkboard } from "./openCorkboard.ts";
 type Log = Parameters<typeof openDocumentFiles>[0]["log"] &
 	Parameters<typeof createDocuments>[0]["log"];
 
-export interface OpenedDocuments {
+export interface ServerDocuments {
 	readonly documents: Documents;
 	/** For operators: any may run, and none of theirs is counted as unknown. */
 	readonly operatorDocuments: Documents;
@@ -22,7 +22,7 @@ export async function openDocuments(
 	{ schema, planner }: Pick<Corkboard, "schema" | "planner">,
 	log: Log,
 	resources: AsyncDisposableStack,
-): Promise<OpenedDocuments> {
+): Promise<ServerDocuments> {
 	const { mode, files: paths } = config.persistedDocuments;
 	const files =
 		mode === "off"

@@ -29,7 +29,7 @@ import { watchTopology } from "../topology/watch.ts";
  * - `read`: beside those that write. Nothing is kept in memory, which their
  *   writes would not reach.
  */
-export type Access = "own" | "read";
+export type AccessMode = "own" | "read";
 
 /** In-process cache. Bytes, about. */
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -37,7 +37,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 /** The shards of a topology, with the caches in front of them; `resources` closes them. */
 export async function openStore(
 	config: Config,
-	access: Access,
+	access: AccessMode,
 	given: {
 		readonly model: Model;
 		readonly topology: Topology;
@@ -51,7 +51,7 @@ export async function openStore(
 		given,
 		resources,
 	);
-	const shared = openShared(config, current, resources);
+	const shared = openSharedCaches(config, current, resources);
 	// Without a channel nobody tells this process what others write.
 	const isTold = storage.isOwnedAlone || config.redis !== null;
 	const store = createStore({
@@ -68,7 +68,7 @@ export async function openStore(
 	return store;
 }
 
-interface Opened {
+interface OpenedStorage {
 	readonly storage: Storage;
 	/** The topology in use. */
 	readonly current: () => Topology;
@@ -77,9 +77,9 @@ interface Opened {
 }
 
 /** Before anything is made or read in the folders of an embedded topology. */
-export function takeFolders(
+export function lockDataFolders(
 	topology: Topology,
-	access: Access,
+	access: AccessMode,
 	resources: AsyncDisposableStack,
 ): void {
 	for (const folder of foldersOf(topology)) {
@@ -90,10 +90,10 @@ export function takeFolders(
 
 async function openStorage(
 	config: Config,
-	access: Access,
+	access: AccessMode,
 	{ model, topology }: { readonly model: Model; readonly topology: Topology },
 	resources: AsyncDisposableStack,
-): Promise<Opened> {
+): Promise<OpenedStorage> {
 	if (foldersOf(topology).size === 0) {
 		const storage = resources.use(
 			await createSwitchingStorage(
@@ -129,7 +129,7 @@ function followFile(
 	if (from.kind !== "topology") return;
 	resources.use(
 		watchTopology(from.file, {
-			keptAt: `${from.file}.kept`,
+			keptCopy: `${from.file}.kept`,
 			async onChange(topology) {
 				await storage.adopt(topology);
 				// What was read from a primary that lost its part is not the new one's.
@@ -140,7 +140,7 @@ function followFile(
 }
 
 /** The layers that processes share; null where there are none. */
-function openShared(
+function openSharedCaches(
 	config: Config,
 	current: () => Topology,
 	resources: AsyncDisposableStack,

@@ -3,11 +3,11 @@ import { type Id, parseId } from "../id/ids.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 
 /** The user who is called that, or has that id: a username may be all digits, so names go first. */
-export async function activeUser(
+export async function findActiveUser(
 	corkboard: Corkboard,
 	nameOrId: string,
 ): Promise<Id> {
-	const named = await userNamed(corkboard, nameOrId);
+	const named = await findUserByUsername(corkboard, nameOrId);
 	if (named) return named;
 	const id = parseId(nameOrId);
 	const isId = id !== "malformed" && id !== "reserved";
@@ -18,8 +18,8 @@ export async function activeUser(
 	);
 }
 
-export async function userNamed(
-	{ model, request, isUser }: Corkboard,
+export async function findUserByUsername(
+	{ model, createContext: request, isUser }: Corkboard,
 	username: string,
 ): Promise<Id | null> {
 	const lookup = model.lookups.get("username");

@@ -4,23 +4,23 @@ import { didYouMean } from "../util/nearest.ts";
 /** How a command is called: what its help prints and its arguments are checked against. */
 export interface Usage {
 	/** One sentence. */
-	readonly about: string;
+	readonly summary: string;
 	/** What follows the options, all of it required: `["FILE|-"]`. The last may be given several times: `["FILE…"]`. */
 	readonly operands: readonly string[];
 	/** What may follow them, all of it or nothing. */
-	readonly optional?: readonly string[];
+	readonly optionalOperands?: readonly string[];
 	readonly options: Readonly<Record<string, Option>>;
 	/** Further lines for the command's own help. */
-	readonly more?: string;
+	readonly details?: string;
 }
 
 export interface Option {
 	/** What the option's value is called in the help; an option without one is a switch. */
 	readonly value?: string;
-	readonly about: string;
+	readonly description: string;
 }
 
-export interface Arguments {
+export interface ParsedArguments {
 	readonly operands: readonly string[];
 	/** The values given, by option; a switch that was given is "". */
 	readonly options: Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ export function parseArguments(
 	command: string,
 	usage: Usage,
 	args: readonly string[],
-): Arguments | "help" {
+): ParsedArguments | "help" {
 	const { tokens } = parseArgs({
 		args: [...args],
 		strict: false,
@@ -112,11 +112,16 @@ export function synopsis(command: string, usage: Usage): string {
 	const options = Object.entries(usage.options).map(([name, option]) =>
 		option.value ? `[--${name} ${option.value}]` : `[--${name}]`,
 	);
-	const optional = usage.optional ? [`[${usage.optional.join(" ")}]`] : [];
+	const optional = usage.optionalOperands
+		? [`[${usage.optionalOperands.join(" ")}]`]
+		: [];
 	return [command, ...usage.operands, ...optional, ...options].join(" ");
 }
 
-function allOperands({ operands, optional = [] }: Usage): readonly string[] {
+function allOperands({
+	operands,
+	optionalOperands: optional = [],
+}: Usage): readonly string[] {
 	return [...operands, ...optional];
 }
 
@@ -124,15 +129,15 @@ export function help(command: string, usage: Usage): string {
 	const options = Object.entries(usage.options).map(
 		([name, option]): [string, string] => [
 			option.value ? `--${name} ${option.value}` : `--${name}`,
-			option.about,
+			option.description,
 		],
 	);
 	return [
 		`${synopsis(command, usage)}`,
 		"",
-		usage.about,
+		usage.summary,
 		...(options.length > 0 ? ["", ...columns(options)] : []),
-		...(usage.more ? ["", usage.more] : []),
+		...(usage.details ? ["", usage.details] : []),
 	].join("\n");
 }
 

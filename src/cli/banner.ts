@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 
 /** What a newcomer reads when the server is up. */
-export function welcome(server: {
+export function banner(server: {
 	readonly url: string;
 	readonly graphiql: boolean;
 	/** The embedded data folder; null with a topology. */

@@ -8,20 +8,23 @@ import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import { holdsData } from "../storage/sqlite/driver/holdsData.ts";
-import type { Io } from "./io.ts";
+import type { CommandContext } from "./io.ts";
 
 /** So many of what is wrong are spelled out. */
 const SPELLED = 20;
 
 /** Settings, schema, lock file, shard map and the tables of every shard, each held against the others; nothing is made and nothing served. */
-export async function checkAll(config: Config, io: Io): Promise<number> {
+export async function runChecks(
+	config: Config,
+	io: CommandContext,
+): Promise<number> {
 	const { model } = loadOwnModel();
 	const topology = topologyOf(config);
 	const documents = await checkDocumentFiles(
 		config.persistedDocuments.files,
 		documentRules(config.maxCost),
 	);
-	const faults = [...lockFaults(), ...documents.problems];
+	const faults = [...lockProblems(), ...documents.problems];
 	let shards = "made at the first start";
 	if (config.store.kind === "topology" || holdsData(config.store.folder)) {
 		await using corkboard = await io.open(config, "read");
@@ -39,13 +42,13 @@ export async function checkAll(config: Config, io: Io): Promise<number> {
 	if (faults.length > 0) {
 		throw new CorkboardError("BAD_DATA", faults.join("\n"));
 	}
-	io.out(
+	io.stdout(
 		`good: settings, schema (${model.objects.size} types, as locked), shard map (version ${topology.version}), shards (${shards})`,
 	);
 	return 0;
 }
 
-function lockFaults(): readonly string[] {
+function lockProblems(): readonly string[] {
 	const file = join(SCHEMA_FOLDER, "model.lock.json");
 	if (!existsSync(file)) return [`${file} is missing: npm run update makes it`];
 	const { additions, breaks } = compareLock(

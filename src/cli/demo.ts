@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Corkboard } from "../app/openCorkboard.ts";
-import { userNamed } from "../app/users.ts";
+import { findUserByUsername } from "../app/users.ts";
 import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
@@ -10,18 +10,18 @@ import type { Id } from "../id/ids.ts";
 import { createFieldReaders } from "../model/storedFields.ts";
 import { importLines } from "../ops/import/importLines.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
-import type { Io } from "./io.ts";
-import { pace, showProgress } from "./progress.ts";
+import type { CommandContext } from "./io.ts";
+import { createProgressLine, formatPace } from "./progress.ts";
 
 /** Beside the data: what became of the demo graph, so that a first start that was cut off is gone on with. */
 const NOTE = "demo";
 type State = "being made" | "made";
 
 /** The demo graph, made if the folder has nothing in it; undefined if the folder holds something else. */
-export async function demoIn(
+export async function prepareDemo(
 	corkboard: Corkboard,
 	folder: string,
-	io: Io,
+	io: CommandContext,
 ): Promise<Demo | undefined> {
 	const file = join(folder, NOTE);
 	const state = await readState(file);
@@ -31,7 +31,7 @@ export async function demoIn(
 		if (!(await makeDemo(corkboard, io))) return undefined;
 		await writeFile(file, `${"made" satisfies State}\n`);
 	}
-	const user = await userNamed(corkboard, DEMO_USERNAME);
+	const user = await findUserByUsername(corkboard, DEMO_USERNAME);
 	return user && corkboard.accessTokens.signs
 		? {
 				username: DEMO_USERNAME,
@@ -49,7 +49,7 @@ async function pinToLike(
 	const { data } = await corkboard.planner.execute({
 		document: readQuery(corkboard.schema, SOME_PINS, "the demo's pins"),
 		variables: {},
-		context: corkboard.request(viewer),
+		context: corkboard.createContext(viewer),
 	});
 	const pins = pinsIn(data);
 	return (pins.find(({ viewerLikes }) => !viewerLikes) ?? pins[0])?.id;
@@ -69,16 +69,19 @@ function pinsIn(value: unknown): Liked[] {
 }
 
 /** False if it was interrupted. */
-async function makeDemo(corkboard: Corkboard, io: Io): Promise<boolean> {
-	io.err("Making a demo graph (CORKBOARD_DEMO=off starts without one) …");
+async function makeDemo(
+	corkboard: Corkboard,
+	io: CommandContext,
+): Promise<boolean> {
+	io.stderr("Making a demo graph (CORKBOARD_DEMO=off starts without one) …");
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
-	const progress = showProgress(io);
+	const progress = createProgressLine(io);
 	const { outcome } = await importLines(corkboard.store, each(lines), {
 		fields: createFieldReaders(corkboard.schema),
 		strict: true,
-		signal: io.interruption(),
-		onWaiting: (what) => io.err(`waiting for ${what} …`),
-		onProgress: (done) => progress.show(pace(done)),
+		signal: io.interruptSignal(),
+		onWaiting: (what) => io.stderr(`waiting for ${what} …`),
+		onProgress: (done) => progress.update(formatPace(done)),
 		onBadLine(line, reason) {
 			throw new Error(`line ${line} of the demo graph: ${reason}`);
 		},

@@ -1,33 +1,33 @@
 import type { Readable } from "node:stream";
 import type { Corkboard } from "../app/openCorkboard.ts";
-import type { Access } from "../app/openStore.ts";
+import type { AccessMode } from "../app/openStore.ts";
 import type { Config } from "../config.ts";
 
 /** What a command has of the process it runs in, so that a test can give it something else. */
-export interface Io {
+export interface CommandContext {
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly stdin: Readable;
 	/** Whether somebody watches stderr, so that a line of progress may be overwritten. */
-	readonly watched: boolean;
+	readonly isTerminal: boolean;
 	/** One line, or several, of the command's output. */
-	out(text: string): void;
+	stdout(text: string): void;
 	/** One line, or several, beside the output: progress, warnings, errors. */
-	err(text: string): void;
+	stderr(text: string): void;
 	/** Text on stderr as it is, without an end of line. */
-	errRaw(text: string): void;
+	stderrRaw(text: string): void;
 	/**
 	 * From the first call on, an interrupt (SIGINT, SIGTERM) aborts this signal
 	 * instead of ending the process, and the command is to end by itself soon.
 	 */
-	interruption(): AbortSignal;
+	interruptSignal(): AbortSignal;
 	/** The program these settings describe. */
-	open(config: Config, access: Access): Promise<Corkboard>;
+	open(config: Config, access: AccessMode): Promise<Corkboard>;
 }
 
 /** npm hands on the SIGINT that the terminal has already sent to us: within this time (ms) it is the same one. */
 const SAME_INTERRUPT_MS = 1_000;
 
-export function processIo(): Io {
+export function processContext(): CommandContext {
 	let interruption: AbortSignal | undefined;
 	// Whoever read our output went away (`| head`): there is nobody left to work for.
 	for (const stream of [process.stdout, process.stderr]) {
@@ -39,11 +39,11 @@ export function processIo(): Io {
 	return {
 		env: process.env,
 		stdin: process.stdin,
-		watched: process.stderr.isTTY === true,
-		out: (text) => void process.stdout.write(`${text}\n`),
-		err: (text) => void process.stderr.write(`${text}\n`),
-		errRaw: (text) => void process.stderr.write(text),
-		interruption: () => (interruption ??= onInterrupt()),
+		isTerminal: process.stderr.isTTY === true,
+		stdout: (text) => void process.stdout.write(`${text}\n`),
+		stderr: (text) => void process.stderr.write(`${text}\n`),
+		stderrRaw: (text) => void process.stderr.write(text),
+		interruptSignal: () => (interruption ??= onInterrupt()),
 		// Loaded when asked for: `id` and `--help` need not wait for the server's packages.
 		open: async (config, access) =>
 			(await import("../app/openCorkboard.ts")).openCorkboard(config, access),

@@ -2,21 +2,21 @@ import cluster from "node:cluster";
 import { CorkboardError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import {
-	type Arguments,
 	columns,
 	help,
+	type ParsedArguments,
 	parseArguments,
 	synopsis,
 	type Usage,
 	UsageError,
 } from "./arguments.ts";
-import { type Io, processIo } from "./io.ts";
+import { type CommandContext, processContext } from "./io.ts";
 
 /** What a file of this folder exports for its command. */
 export interface Command {
 	readonly usage: Usage;
 	/** The exit code, once everything the command opened is closed again. */
-	run(given: Arguments, io: Io): Promise<number>;
+	run(given: ParsedArguments, io: CommandContext): Promise<number>;
 }
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -35,17 +35,20 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 /** The process's own start: what `launch.mjs` calls. */
 export async function start(): Promise<void> {
-	process.exitCode = await main(process.argv.slice(2), processIo());
+	process.exitCode = await main(process.argv.slice(2), processContext());
 	// Its channel to the primary would keep a worker that has nothing left to do.
 	cluster.worker?.disconnect();
 }
 
 /** Runs one command line; answers its exit code: 0, 1 for an error, 2 for a command line that was not understood. */
-export async function main(args: readonly string[], io: Io): Promise<number> {
+export async function main(
+	args: readonly string[],
+	io: CommandContext,
+): Promise<number> {
 	try {
 		const [name, rest] = commandIn(args);
 		if (name === "help") {
-			io.out(await overview());
+			io.stdout(await overview());
 			return 0;
 		}
 		const load = COMMANDS[name];
@@ -53,12 +56,12 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
 		const command = await load();
 		const given = parseArguments(name, command.usage, rest);
 		if (given === "help") {
-			io.out(help(name, command.usage));
+			io.stdout(help(name, command.usage));
 			return 0;
 		}
 		return await command.run(given, io);
 	} catch (error) {
-		return failed(error, io);
+		return reportFailure(error, io);
 	}
 }
 
@@ -93,7 +96,7 @@ async function overview(): Promise<string> {
 		Object.entries(COMMANDS).map(
 			async ([name, load]): Promise<[string, string]> => {
 				const { usage } = await load();
-				return [synopsis(name, usage), usage.about];
+				return [synopsis(name, usage), usage.summary];
 			},
 		),
 	);
@@ -106,14 +109,14 @@ async function overview(): Promise<string> {
 	].join("\n");
 }
 
-function failed(error: unknown, io: Io): number {
+function reportFailure(error: unknown, io: CommandContext): number {
 	if (error instanceof UsageError) {
-		io.err(`corkboard: ${error.message}`);
+		io.stderr(`corkboard: ${error.message}`);
 		return 2;
 	}
 	// What went wrong inside is for whoever mends it: with its stack.
 	if (error instanceof CorkboardError && error.code !== "INTERNAL") {
-		io.err(
+		io.stderr(
 			error.message
 				.split("\n")
 				.map((line) => `corkboard: ${line}`)
@@ -123,7 +126,7 @@ function failed(error: unknown, io: Io): number {
 	}
 	const cause = error instanceof CorkboardError ? error.cause : undefined;
 	const shown = cause ?? error;
-	io.err(
+	io.stderr(
 		`corkboard: unexpected: ${shown instanceof Error ? (shown.stack ?? shown.message) : String(shown)}`,
 	);
 	return 1;

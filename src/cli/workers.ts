@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
-import type { Io } from "./io.ts";
+import type { CommandContext } from "./io.ts";
 
 /** A worker that ends sooner than this after its start did not get as far as serving. Milliseconds. */
 const YOUNG_MS = 5_000;
@@ -21,8 +21,11 @@ export function isWorker(): boolean {
  * Serve with several processes on one port until interrupted. One that dies is
  * replaced; an interrupt is handed on, and all have drained when this answers.
  */
-export async function serveWith(count: number, io: Io): Promise<number> {
-	const interruption = io.interruption();
+export async function runWorkers(
+	count: number,
+	io: CommandContext,
+): Promise<number> {
+	const interruption = io.interruptSignal();
 	cluster.setupPrimary({ silent: false });
 	const workers = new Set<Worker>();
 	let youngDeaths = 0;
@@ -41,7 +44,7 @@ export async function serveWith(count: number, io: Io): Promise<number> {
 				if (workers.size === 0) stopped.resolve();
 				return;
 			}
-			io.err(`worker ${worker.process.pid} ended (${signal ?? code})`);
+			io.stderr(`worker ${worker.process.pid} ended (${signal ?? code})`);
 			youngDeaths = performance.now() - born < YOUNG_MS ? youngDeaths + 1 : 0;
 			if (youngDeaths >= MOST_YOUNG_DEATHS) {
 				gaveUp = true;

@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, readFileSync, watch } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CHANNELS, type TopologyNews } from "../diagnostics.ts";
+import { CHANNELS, type TopologyEvent } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { checkChange } from "./check.ts";
 import { inFile, parseTopology } from "./file.ts";
@@ -13,7 +13,7 @@ export interface WatchOptions {
 	 * start the file has to be one that may follow it; where it is not, or is
 	 * bad or missing, the copy is used.
 	 */
-	readonly keptAt?: string;
+	readonly keptCopy?: string;
 	/** Takes a newer version into use. Until it resolves the version is not in use; if it rejects, it is given the version again later. */
 	readonly onChange?: (topology: Topology) => void | Promise<void>;
 	/** Between two looks at the file where the file system tells nothing: a network's, or one shared with a container. */
@@ -33,10 +33,10 @@ export function watchTopology(
 	path: string,
 	options: WatchOptions = {},
 ): TopologyWatcher {
-	return new TopologyWatcher(path, options, begin(path, options.keptAt));
+	return new TopologyWatcher(path, options, begin(path, options.keptCopy));
 }
 
-interface Begun {
+interface InitialTopology {
 	readonly topology: Topology;
 	/** Why it is not the file's. */
 	readonly trouble: CorkboardError | null;
@@ -62,7 +62,7 @@ export class TopologyWatcher implements AsyncDisposable {
 	#looking: Promise<void> | null = null;
 	#closed = false;
 
-	constructor(path: string, options: WatchOptions, begun: Begun) {
+	constructor(path: string, options: WatchOptions, begun: InitialTopology) {
 		this.#path = path;
 		this.#options = options;
 		this.#topology = begun.topology;
@@ -89,7 +89,7 @@ export class TopologyWatcher implements AsyncDisposable {
 	}
 
 	/** Why the file as it stands is not in use; null where it is. */
-	get trouble(): CorkboardError | null {
+	get problem(): CorkboardError | null {
 		return this.#trouble;
 	}
 
@@ -169,7 +169,7 @@ export class TopologyWatcher implements AsyncDisposable {
 	}
 
 	async #keep(): Promise<void> {
-		const { keptAt } = this.#options;
+		const { keptCopy: keptAt } = this.#options;
 		if (keptAt === undefined) return;
 		const beside = `${keptAt}.${process.pid}`;
 		try {
@@ -182,8 +182,8 @@ export class TopologyWatcher implements AsyncDisposable {
 		}
 	}
 
-	#tell(state: TopologyNews["state"], error?: unknown): void {
-		const news: TopologyNews = {
+	#tell(state: TopologyEvent["state"], error?: unknown): void {
+		const news: TopologyEvent = {
 			path: this.#path,
 			state,
 			version: this.#topology.version,
@@ -193,7 +193,7 @@ export class TopologyWatcher implements AsyncDisposable {
 	}
 }
 
-function begin(path: string, keptAt: string | undefined): Begun {
+function begin(path: string, keptAt: string | undefined): InitialTopology {
 	const kept = readKept(keptAt);
 	let text = "";
 	try {

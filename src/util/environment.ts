@@ -12,13 +12,13 @@ export interface Settings {
 		otherwise: T,
 	): T;
 	/** Sentences, each of one fault. */
-	readonly faults: string[];
+	readonly problems: string[];
 }
 
 const PREFIX = "CORKBOARD_";
 
 /** `names` are all there are: another with our prefix is a fault. */
-export function settingsIn(
+export function readSettings(
 	environment: Readonly<Record<string, string | undefined>>,
 	names: readonly string[],
 ): Settings {
@@ -49,6 +49,6 @@ export function settingsIn(
 			faults.push(`${name} must be ${expected} but got: ${got}`);
 			return otherwise;
 		},
-		faults,
+		problems: faults,
 	};
 }

@@ -1,4 +1,4 @@
-import { list, oneOf } from "./settings.ts";
+import { parseList, parseOneOf } from "./settings.ts";
 
 export const LOG_LEVELS = [
 	"fatal",
@@ -15,14 +15,14 @@ export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** A level, a format, or both with a comma between them; undefined for what is none. */
-export function logging(
+export function parseLogSettings(
 	text: string,
 ): { readonly level?: LogLevel; readonly format?: LogFormat } | undefined {
 	let level: LogLevel | undefined;
 	let format: LogFormat | undefined;
-	for (const word of list(text)) {
-		const asLevel = oneOf(LOG_LEVELS, word);
-		const asFormat = oneOf(LOG_FORMATS, word);
+	for (const word of parseList(text)) {
+		const asLevel = parseOneOf(LOG_LEVELS, word);
+		const asFormat = parseOneOf(LOG_FORMATS, word);
 		if (asLevel && !level) level = asLevel;
 		else if (asFormat && !format) format = asFormat;
 		else return undefined;

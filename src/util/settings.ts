@@ -2,40 +2,40 @@ import { isIP } from "node:net";
 
 /** How the values of settings are spelled. Each reader answers undefined for what is not spelled so. */
 
-export function oneOf<T extends string>(
+export function parseOneOf<T extends string>(
 	words: readonly T[],
 	text: string,
 ): T | undefined {
 	return words.find((word) => word === text);
 }
 
-export function onOrOff(text: string): boolean | undefined {
+export function parseOnOff(text: string): boolean | undefined {
 	return text === "on" ? true : text === "off" ? false : undefined;
 }
 
-export function integer(text: string, least: number, most: number) {
+export function parseInteger(text: string, least: number, most: number) {
 	const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : Number.NaN;
 	return value >= least && value <= most ? value : undefined;
 }
 
-export function list(text: string): readonly string[] {
+export function parseList(text: string): readonly string[] {
 	return text
 		.split(",")
 		.map((part) => part.trim())
 		.filter((part) => part !== "");
 }
 
-export function hosts(text: string): readonly string[] | undefined {
-	const parts = list(text);
+export function parseHosts(text: string): readonly string[] | undefined {
+	const parts = parseList(text);
 	const areHosts = parts.every((part) => {
 		const [, port] =
 			/^(?:[\w.-]+|\[[\da-fA-F:]+\]):(\d{1,5})$/.exec(part) ?? [];
-		return port !== undefined && integer(port, 1, 65_535) !== undefined;
+		return port !== undefined && parseInteger(port, 1, 65_535) !== undefined;
 	});
 	return parts.length > 0 && areHosts ? parts : undefined;
 }
 
-export function redisUrl(text: string): string | undefined {
+export function parseRedisUrl(text: string): string | undefined {
 	const url = URL.parse(text);
 	return url !== null &&
 		["redis:", "rediss:"].includes(url.protocol) &&
@@ -44,9 +44,9 @@ export function redisUrl(text: string): string | undefined {
 		: undefined;
 }
 
-export function origins(text: string): readonly string[] | undefined {
+export function parseOrigins(text: string): readonly string[] | undefined {
 	if (text === "off") return [];
-	const parts = list(text);
+	const parts = parseList(text);
 	const areOrigins = parts.every(
 		(part) =>
 			/^https?:\/\//.test(part) &&
@@ -59,7 +59,7 @@ export function origins(text: string): readonly string[] | undefined {
 const PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 };
 
 /** Keys that came over an open line could be anybody's. */
-export function keysUrl(text: string): string | undefined {
+export function parseJwksUrl(text: string): string | undefined {
 	const url = URL.parse(text);
 	const isHere =
 		url?.protocol === "http:" &&
@@ -67,33 +67,33 @@ export function keysUrl(text: string): string | undefined {
 	return url?.protocol === "https:" || isHere ? text : undefined;
 }
 
-export function rate(
+export function parseRate(
 	text: string,
 ): { readonly requests: number; readonly perMs: number } | null | undefined {
 	if (text === "off") return null;
 	const [, count = "", period] =
 		/^([0-9]+)\/(second|minute|hour)$/.exec(text) ?? [];
-	const requests = integer(count, 1, 1_000_000_000);
+	const requests = parseInteger(count, 1, 1_000_000_000);
 	return requests === undefined
 		? undefined
 		: { requests, perMs: PERIODS_MS[period as keyof typeof PERIODS_MS] };
 }
 
-export function proxies(text: string): boolean | string | undefined {
-	const areNetworks = list(text).every((part) => {
+export function parseProxies(text: string): boolean | string | undefined {
+	const areNetworks = parseList(text).every((part) => {
 		const [address = "", prefix, ...others] = part.split("/");
 		const bits = isIP(address) === 6 ? 128 : 32;
 		return (
 			isIP(address) !== 0 &&
 			others.length === 0 &&
-			(prefix === undefined || integer(prefix, 0, bits) !== undefined)
+			(prefix === undefined || parseInteger(prefix, 0, bits) !== undefined)
 		);
 	});
-	return onOrOff(text) ?? (areNetworks ? text : undefined);
+	return parseOnOff(text) ?? (areNetworks ? text : undefined);
 }
 
 /** In lower case, as Node has them. */
-export function headerName(text: string): string | null | undefined {
+export function parseHeaderName(text: string): string | null | undefined {
 	if (text === "off") return null;
 	return /^[a-z][a-z0-9-]{0,63}$/i.test(text) ? text.toLowerCase() : undefined;
 }

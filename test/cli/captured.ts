@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Io } from "../../src/cli/io.ts";
+import type { CommandContext } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 
 export interface Ran {
@@ -11,24 +11,24 @@ export interface Ran {
 /** One command line, in this process. What it asks for that is not given here is an error. */
 export async function command(
 	args: readonly string[],
-	given: Partial<Io> = {},
+	given: Partial<CommandContext> = {},
 ): Promise<Ran> {
 	let out = "";
 	let err = "";
 	const code = await main(args, {
 		env: {},
 		stdin: Readable.from([]),
-		watched: false,
-		out: (text) => {
+		isTerminal: false,
+		stdout: (text) => {
 			out += `${text}\n`;
 		},
-		err: (text) => {
+		stderr: (text) => {
 			err += `${text}\n`;
 		},
-		errRaw: (text) => {
+		stderrRaw: (text) => {
 			err += text;
 		},
-		interruption: () => new AbortController().signal,
+		interruptSignal: () => new AbortController().signal,
 		open: async () => {
 			throw new Error("nothing is to be opened here");
 		},

@@ -61,7 +61,7 @@ export async function folderAsk(
 				documents.get(query) ??
 				readQuery(corkboard.schema, query, "the comparison");
 			documents.set(query, document);
-			const context = corkboard.request(null);
+			const context = corkboard.createContext(null);
 			return dataOf(
 				await corkboard.planner.execute({ document, variables, context }),
 			);

@@ -70,7 +70,7 @@ describe("the comparison with the imported file", () => {
 			const price = corkboard.planner.price({ document, variables });
 			assert.ok("total" in price);
 			prices.push(price.total);
-			const context = corkboard.request(null);
+			const context = corkboard.createContext(null);
 			const { data } = await corkboard.planner.execute({
 				document,
 				variables,

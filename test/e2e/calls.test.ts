@@ -31,7 +31,7 @@ describe("a board page with its pins and their owners", () => {
 		const config = readConfig({ CORKBOARD_DATA: folder });
 		{
 			await using writer = await openCorkboard(config, "own");
-			const writes = writer.request(null).writes();
+			const writes = writer.createContext(null).writes();
 			const user = (username: string) =>
 				writes.create({ type: "User", data: { username } });
 			const [owner, ...savers] = await Promise.all(
@@ -61,7 +61,7 @@ describe("a board page with its pins and their owners", () => {
 		const answer = await corkboard.planner.execute({
 			document: parse(PAGE),
 			variables: { id: ids.board, first },
-			context: corkboard.request(ids.viewer as never),
+			context: corkboard.createContext(ids.viewer as never),
 		});
 		assert.equal(answer.errors, undefined);
 		return answer.data;
@@ -100,7 +100,7 @@ describe("a board page with its pins and their owners", () => {
 				fresh.planner.execute({
 					document: parse(PAGE),
 					variables: { id: ids.board, first },
-					context: fresh.request(null),
+					context: fresh.createContext(null),
 				}),
 			);
 		};
@@ -114,7 +114,7 @@ describe("a board page with its pins and their owners", () => {
 			document: parse(
 				`{ a: node(id: "${nothing}") { id } b: board(id: "9223372036854775807") { id } }`,
 			),
-			context: corkboard.request(null),
+			context: corkboard.createContext(null),
 		});
 		assert.deepEqual({ ...answer.data }, { a: null, b: null });
 		assert.equal(answer.errors, undefined);

@@ -58,7 +58,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			CORKBOARD_SECRET: "of the tests of calls, 32 bytes or more",
 		});
 		await using writer = await openCorkboard(config, "own");
-		const writes = writer.request(null).writes();
+		const writes = writer.createContext(null).writes();
 		const users = await Promise.all(
 			Array.from({ length: PINS }, (_, n) =>
 				writes.create({ type: "User", data: { username: `saver_${n}` } }),
@@ -100,7 +100,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			const { data, errors } = await corkboard.planner.execute({
 				document: PAGE,
 				variables: { id: board, first },
-				context: corkboard.request(null),
+				context: corkboard.createContext(null),
 			});
 			assert.equal(errors, undefined);
 			const { pins } = (data as unknown as Answer).board;

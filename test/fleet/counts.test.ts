@@ -158,7 +158,11 @@ describe("one pin that many like and unlike at once", () => {
 	});
 
 	async function isClean(): Promise<void> {
-		const { clean, found, owed } = await verify(processes[0].store);
+		const {
+			clean,
+			damage: found,
+			pendingEntries: owed,
+		} = await verify(processes[0].store);
 		assert.deepEqual(
 			{ clean, found, owed },
 			{ clean: true, found: [], owed: 0 },

@@ -120,7 +120,11 @@ describe("random valid operations on a fleet with all cache layers", () => {
 		}
 		assert.ok(changed > 40, `${changed} mutations were carried out`);
 		assert.ok(asked > 40, `${asked} queries were asked`);
-		const { clean, found, owed } = await verify(processes[0].store);
+		const {
+			clean,
+			damage: found,
+			pendingEntries: owed,
+		} = await verify(processes[0].store);
 		assert.deepEqual(
 			{ clean, found, owed },
 			{ clean: true, found: [], owed: 0 },

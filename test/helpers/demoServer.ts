@@ -24,8 +24,8 @@ export async function serveDemo(
 			...env,
 		},
 		open: openCorkboard,
-		interruption: () => stopping.signal,
-		out: welcomed.resolve,
+		interruptSignal: () => stopping.signal,
+		stdout: welcomed.resolve,
 	});
 	ended.then(({ code, err }) =>
 		welcomed.reject(new Error(`serve ended with ${code}: ${err}`)),

@@ -146,8 +146,8 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	await ask(pair.primary, "SET GLOBAL super_read_only = ON");
 	// An edit in the middle of it that is none: who moves a primary raises the generation.
 	write(mapOn(pair.replica.url, 2, 0));
-	await until("the bad edit refused", () => watcher.trouble !== null);
-	assert.match(watcher.trouble?.message ?? "", /expected a higher generation/);
+	await until("the bad edit refused", () => watcher.problem !== null);
+	assert.match(watcher.problem?.message ?? "", /expected a higher generation/);
 	assert.equal(storage.topology.version, 1);
 	assert.equal(storage.hostOf(0), pair.primary.address);
 
@@ -167,7 +167,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	await load.end();
 
 	assert.deepEqual(load.failures, []);
-	assert.equal(watcher.trouble, null);
+	assert.equal(watcher.problem, null);
 	assert.equal(generationOf(storage.topology, 0), 1);
 	assert.equal(storage.hostOf(0), pair.replica.address);
 	assert.ok(load.longest.write > 100, "expected writes to have waited");

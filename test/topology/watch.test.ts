@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type TopologyNews } from "../../src/diagnostics.ts";
+import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
 import {
 	type TopologyWatcher,
 	type WatchOptions,
@@ -49,7 +49,7 @@ function watched(context: TestContext): Watched {
 	const path = join(folder.path, "topology.json");
 	const news: string[] = [];
 	const note = (message: unknown) => {
-		const told = message as TopologyNews;
+		const told = message as TopologyEvent;
 		if (told.path !== path) return;
 		const reason = told.error instanceof Error ? ` ${told.error.message}` : "";
 		news.push(
@@ -90,7 +90,7 @@ describe("a watched topology file", () => {
 			onChange: ({ version }) => void changes.push(version),
 		});
 		assert.equal(watcher.topology.version, 1);
-		assert.equal(watcher.trouble, null);
+		assert.equal(watcher.problem, null);
 		file.write(fleet(2));
 		await until("version 2", () => watcher.topology.version === 2);
 		file.write(fleet(5));
@@ -188,7 +188,7 @@ describe("a watched topology file", () => {
 			await sleep(250);
 			assert.deepEqual(file.news, news);
 			assert.equal(watcher.topology.version, 3);
-			assert.match(watcher.trouble?.message ?? "", /^.*topology\.json: /);
+			assert.match(watcher.problem?.message ?? "", /^.*topology\.json: /);
 		}
 		file.write(
 			fleet(4, {
@@ -198,7 +198,7 @@ describe("a watched topology file", () => {
 			}),
 		);
 		await until("version 4", () => watcher.topology.version === 4);
-		await until("no trouble", () => watcher.trouble === null);
+		await until("no trouble", () => watcher.problem === null);
 		assert.deepEqual(file.news, [...news, "taken 4"]);
 	});
 
@@ -207,11 +207,11 @@ describe("a watched topology file", () => {
 		file.write(fleet(1));
 		const watcher = file.watch();
 		rmSync(file.path);
-		await until("the loss told", () => watcher.trouble !== null);
-		assert.match(watcher.trouble?.message ?? "", /ENOENT/);
+		await until("the loss told", () => watcher.problem !== null);
+		assert.match(watcher.problem?.message ?? "", /ENOENT/);
 		assert.equal(watcher.topology.version, 1);
 		file.write(fleet(1));
-		await until("no trouble", () => watcher.trouble === null);
+		await until("no trouble", () => watcher.problem === null);
 	});
 
 	test("that is being written is waited for, and nothing is told of its halves", async (context) => {
@@ -263,7 +263,7 @@ describe("the last good topology, kept on disk", () => {
 
 	async function keep(file: Watched, version: number): Promise<void> {
 		file.write(fleet(version));
-		const watcher = file.watch({ keptAt: kept(file) });
+		const watcher = file.watch({ keptCopy: kept(file) });
 		await watcher[Symbol.asyncDispose]();
 	}
 
@@ -273,7 +273,7 @@ describe("the last good topology, kept on disk", () => {
 		const read = () => JSON.parse(readFileSync(kept(file), "utf8"));
 		assert.deepEqual(read(), fleet(1));
 		assert.equal(statSync(kept(file)).mode & 0o777, 0o600);
-		file.watch({ keptAt: kept(file) });
+		file.watch({ keptCopy: kept(file) });
 		file.write(fleet(2));
 		await until("a copy of version 2", () => read().version === 2);
 	});
@@ -288,9 +288,9 @@ describe("the last good topology, kept on disk", () => {
 		];
 		for (const [reason, spoil] of bad) {
 			spoil();
-			const watcher = file.watch({ keptAt: kept(file), pollMs: 60 });
+			const watcher = file.watch({ keptCopy: kept(file), pollMs: 60 });
 			assert.deepEqual(watcher.topology.version, 7);
-			const { message } = watcher.trouble as Error;
+			const { message } = watcher.problem as Error;
 			assert.match(message, reason);
 			assert.match(
 				message,
@@ -310,22 +310,22 @@ describe("the last good topology, kept on disk", () => {
 		const file = watched(context);
 		writeFileSync(kept(file), "{");
 		file.write("{");
-		assert.throws(() => file.watch({ keptAt: kept(file) }), {
+		assert.throws(() => file.watch({ keptCopy: kept(file) }), {
 			code: "BAD_TOPOLOGY",
 		});
 		file.write(fleet(1));
-		assert.equal(file.watch({ keptAt: kept(file) }).topology.version, 1);
+		assert.equal(file.watch({ keptCopy: kept(file) }).topology.version, 1);
 	});
 
 	test("is done without where it cannot be written, and that is told", async (context) => {
 		const file = watched(context);
 		file.write(fleet(1));
 		const nowhere = join(file.folder, "none", "kept.json");
-		const watcher = file.watch({ keptAt: nowhere });
+		const watcher = file.watch({ keptCopy: nowhere });
 		await until("it told", () => file.news.length === 2);
 		assert.match(file.news[1] ?? "", /^unkept 1 ENOENT/);
 		assert.equal(existsSync(nowhere), false);
-		assert.equal(watcher.trouble, null);
+		assert.equal(watcher.problem, null);
 	});
 
 	test("is not there where nobody asked for it: a bad file stops the start", (context) => {

@@ -8,36 +8,42 @@ import { CorkboardError } from "../../errors.ts";
 import { isActive } from "../../graph/read/visibility.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { MAX_ACCOUNT } from "../../model/validators.ts";
-import { type Arguments, type Usage, UsageError } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about:
+	summary:
 		"Links a user to an account of another service, closes it, opens it again.",
 	operands: ["USER"],
 	options: {
 		link: {
 			value: "ACCOUNT",
-			about: "the subject of the tokens that make this user the viewer",
+			description: "the subject of the tokens that make this user the viewer",
 		},
-		unlink: { about: "no token of another service is this user's any more" },
+		unlink: {
+			description: "no token of another service is this user's any more",
+		},
 		close: {
-			about:
+			description:
 				"as deactivateUser: invisible, with all that is theirs, and no viewer",
 		},
-		reopen: { about: "take that back" },
+		reopen: { description: "take that back" },
 	},
-	more: "USER is a username or an id, of a closed account too. An embedded folder has to be free: stop its server first.",
+	details:
+		"USER is a username or an id, of a closed account too. An embedded folder has to be free: stop its server first.",
 };
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const [name = ""] = given.operands;
 	const changes = changesOf(given);
 	await using corkboard = await io.open(readConfig(io.env), "own");
 	const user = await anyUser(corkboard, name);
 	try {
 		await corkboard
-			.request(null)
+			.createContext(null)
 			.writes()
 			.modify(user, (data) =>
 				updatedStoredJson(corkboard.model, "User", data, changes),
@@ -52,11 +58,11 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		}
 		throw thrown;
 	}
-	io.out(user);
+	io.stdout(user);
 	return 0;
 }
 
-function changesOf({ options }: Arguments): Fields {
+function changesOf({ options }: ParsedArguments): Fields {
 	const { link, unlink, close, reopen } = options;
 	const both = (one: unknown, other: unknown) =>
 		one !== undefined && other !== undefined;

@@ -5,18 +5,22 @@ import {
 	badDataError,
 	checkDocumentFiles,
 } from "../../server/documents/documentFiles.ts";
-import { type Arguments, columns, type Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about:
+	summary:
 		"Checks files of persisted documents as a server of all of them would, and says what each operation may cost.",
 	operands: ["FILE…"],
 	options: {},
-	more: "A FILE is Apollo's manifest, or Relay's object of texts by id. The price is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_PRICE is the limit; no data is read. Every fault is told, and the exit code is then 1.",
+	details:
+		"A FILE is Apollo's manifest, or Relay's object of texts by id. The price is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_PRICE is the limit; no data is read. Every fault is told, and the exit code is then 1.",
 };
 
-export async function run({ operands }: Arguments, io: Io): Promise<number> {
+export async function run(
+	{ operands }: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const { maxCost: maxPrice } = readConfig(io.env, { secret: "unneeded" });
 	const rules = documentRules(maxPrice);
 	const { files, problems: faults } = await checkDocumentFiles(operands, rules);
@@ -24,7 +28,7 @@ export async function run({ operands }: Arguments, io: Io): Promise<number> {
 		const rows = operations
 			.toSorted((a, b) => b.price.total - a.price.total)
 			.map((operation) => described(operation, maxPrice));
-		io.out(
+		io.stdout(
 			[`${path}: ${count(rows.length, "operation")}`, ...columns(rows)].join(
 				"\n",
 			),

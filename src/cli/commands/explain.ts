@@ -1,27 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { activeUser } from "../../app/users.ts";
+import { findActiveUser } from "../../app/users.ts";
 import { readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/print.ts";
-import { type Arguments, type Usage, UsageError } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about:
+	summary:
 		"Runs a query and shows its plan: price, scans and fetches, shards, cache answers, time.",
 	operands: ["FILE|-"],
 	options: {
 		variables: {
 			value: "JSON|@FILE",
-			about: "the query's variables, or the file they are in",
+			description: "the query's variables, or the file they are in",
 		},
-		as: { value: "USER", about: "the viewer, by username or id" },
+		as: { value: "USER", description: "the viewer, by username or id" },
 	},
 };
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const [file = "-"] = given.operands;
 	const config = readConfig(io.env);
 	const source = file === "-" ? await text(io.stdin) : await content(file);
@@ -29,15 +32,15 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 	await using corkboard = await io.open(config, "read");
 	const document = readQuery(corkboard.schema, source, file);
 	const { as } = given.options;
-	const viewer = as === undefined ? null : await activeUser(corkboard, as);
+	const viewer = as === undefined ? null : await findActiveUser(corkboard, as);
 	const explained = await corkboard.planner.explain({
 		document,
 		variables,
-		context: corkboard.request(viewer),
+		context: corkboard.createContext(viewer),
 		hostOf: (shard) => corkboard.storage.hostOf(shard),
 	});
 	if ("steps" in explained) {
-		io.out(printExplain(explained));
+		io.stdout(printExplain(explained));
 		return 0;
 	}
 	throw new CorkboardError(

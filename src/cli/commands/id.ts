@@ -4,16 +4,19 @@ import { readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { parseId, unpackId } from "../../id/ids.ts";
 import { hostOf } from "../../topology/ranges.ts";
-import { type Arguments, columns, type Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about: "Says what an id names and where that lives.",
+	summary: "Says what an id names and where that lives.",
 	operands: ["ID"],
 	options: {},
 };
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const [text = ""] = given.operands;
 	const id = parseId(text);
 	if (id === "malformed") {
@@ -42,7 +45,7 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		["table", object ? `${database}.${object.table}` : "none"],
 		["host", host ?? `none: no range of the topology covers shard ${shard}`],
 	];
-	io.out(
+	io.stdout(
 		columns(rows)
 			.map((line) => line.trimStart())
 			.join("\n"),

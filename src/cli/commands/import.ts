@@ -8,15 +8,15 @@ import {
 	type ImportReport,
 	importLines,
 } from "../../ops/import/importLines.ts";
-import type { Arguments, Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
-import { count, pace, showProgress } from "../progress.ts";
+import type { ParsedArguments, Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
+import { createProgressLine, formatCount, formatPace } from "../progress.ts";
 
 export const usage: Usage = {
-	about: "Reads a graph, a JSON object or edge a line, parents first.",
+	summary: "Reads a graph, a JSON object or edge a line, parents first.",
 	operands: ["FILE|-"],
-	options: { strict: { about: "stop at the first bad line" } },
-	more: [
+	options: { strict: { description: "stop at the first bad line" } },
+	details: [
 		'  {"type":"User","key":"u:7","fields":{"username":"pinner7"}}',
 		'  {"edge":"followUser","from":"u:7","to":"u:9"}',
 		"",
@@ -28,15 +28,18 @@ export const usage: Usage = {
 /** Bad lines are counted to the end and spelled out up to here. */
 const SPELLED_BAD_LINES = 100;
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const [file = "-"] = given.operands;
 	const config = readConfig(io.env);
 	limitYoungGeneration(config);
 	const source = await openSource(file, io);
-	const signal = io.interruption();
+	const signal = io.interruptSignal();
 	await using corkboard = await io.open(config, "own");
 	await corkboard.storage.init();
-	const progress = showProgress(io);
+	const progress = createProgressLine(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {
 		fields: createFieldReaders(corkboard.schema),
@@ -45,21 +48,21 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		...(source.totalBytes === undefined
 			? {}
 			: { totalBytes: source.totalBytes }),
-		onWaiting: (what) => io.err(`waiting for ${what} …`),
-		onProgress: (done) => progress.show(pace(done)),
+		onWaiting: (what) => io.stderr(`waiting for ${what} …`),
+		onProgress: (done) => progress.update(formatPace(done)),
 		onBadLine(line, reason) {
 			if (++bad > SPELLED_BAD_LINES) return;
 			progress.end();
-			io.err(`line ${line}: ${reason}`);
+			io.stderr(`line ${line}: ${reason}`);
 		},
 	});
 	progress.end();
 	if (bad > SPELLED_BAD_LINES) {
-		io.err(`and ${count(bad - SPELLED_BAD_LINES)} bad lines more`);
+		io.stderr(`and ${formatCount(bad - SPELLED_BAD_LINES)} bad lines more`);
 	}
-	io.out(summary(report));
+	io.stdout(summary(report));
 	if (report.outcome === "aborted") {
-		io.err("interrupted: run it again to go on");
+		io.stderr("interrupted: run it again to go on");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
 	return report.bad === 0 ? 0 : 1;
@@ -79,9 +82,9 @@ function limitYoungGeneration({ store }: Config): void {
 
 function summary({ lines, objects, edges, existing, bad }: ImportReport) {
 	return [
-		`${count(lines)} lines: ${count(sum(objects))} objects and ${count(sum(edges))} edges made, ${count(existing)} there already, ${count(bad)} bad`,
+		`${formatCount(lines)} lines: ${formatCount(sum(objects))} objects and ${formatCount(sum(edges))} edges made, ${formatCount(existing)} there already, ${formatCount(bad)} bad`,
 		...[...Object.entries(objects), ...Object.entries(edges)].map(
-			([name, number]) => `  ${name} ${count(number)}`,
+			([name, number]) => `  ${name} ${formatCount(number)}`,
 		),
 	].join("\n");
 }
@@ -92,7 +95,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 
 async function openSource(
 	file: string,
-	io: Io,
+	io: CommandContext,
 ): Promise<{ readonly bytes: Readable; readonly totalBytes?: number }> {
 	if (file === "-") return { bytes: io.stdin };
 	try {

@@ -1,23 +1,26 @@
 import { readConfig } from "../../config.ts";
-import type { Arguments, Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
-import { showProgress } from "../progress.ts";
+import type { ParsedArguments, Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
+import { createProgressLine } from "../progress.ts";
 
 export const usage: Usage = {
-	about: "Makes the tables of every shard; those that are there stay.",
+	summary: "Makes the tables of every shard; those that are there stay.",
 	operands: [],
 	options: {},
 };
 
-export async function run(_: Arguments, io: Io): Promise<number> {
+export async function run(
+	_: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	await using corkboard = await io.open(readConfig(io.env), "own");
 	const { shards, modShards } = corkboard.storage;
-	const progress = showProgress(io);
+	const progress = createProgressLine(io);
 	await corkboard.storage.init((done, total) =>
-		progress.show(`${done} of ${total} shards and mod shards`),
+		progress.update(`${done} of ${total} shards and mod shards`),
 	);
 	progress.end();
-	io.out(
+	io.stdout(
 		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
 	return 0;

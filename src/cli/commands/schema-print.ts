@@ -1,23 +1,26 @@
 import { loadOwnModel } from "../../app/model.ts";
 import { printModel } from "../../model/print.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
-import type { Arguments, Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import type { ParsedArguments, Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about: "Prints where every field of the schema lives.",
+	summary: "Prints where every field of the schema lives.",
 	operands: [],
 	options: {
-		public: { about: "the schema that clients see, as SDL, instead" },
+		public: { description: "the schema that clients see, as SDL, instead" },
 	},
 };
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const { model, schema } = loadOwnModel();
 	const printed =
 		given.options.public === undefined
 			? printModel(model)
 			: printPublicSchema(schema);
-	io.out(printed.trimEnd());
+	io.stdout(printed.trimEnd());
 	return 0;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { logNews } from "../../app/logEvents.ts";
+import { logEvents } from "../../app/logEvents.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { openDocuments } from "../../app/openDocuments.ts";
 import { topologyOf } from "../../app/topology.ts";
@@ -13,38 +13,44 @@ import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/server.ts";
 import { parseHostUrl } from "../../topology/hostUrl.ts";
 import type { Topology } from "../../topology/types.ts";
-import { type Arguments, type Usage, UsageError } from "../arguments.ts";
-import { welcome } from "../banner.ts";
-import { checkAll } from "../checkAll.ts";
-import { demoIn } from "../demo.ts";
-import type { Io } from "../io.ts";
-import { isWorker, serveWith } from "../workers.ts";
+import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
+import { banner } from "../banner.ts";
+import { runChecks } from "../checkAll.ts";
+import { prepareDemo } from "../demo.ts";
+import type { CommandContext } from "../io.ts";
+import { isWorker, runWorkers } from "../workers.ts";
 
 export const usage: Usage = {
-	about: "Serves the graph at /graphql until it is interrupted.",
+	summary: "Serves the graph at /graphql until it is interrupted.",
 	operands: [],
 	options: {
-		workers: { value: "N", about: "processes that serve; 1 if not given" },
+		workers: {
+			value: "N",
+			description: "processes that serve; 1 if not given",
+		},
 		check: {
-			about:
+			description:
 				"hold settings, schema, shard map and the tables of every shard against each other, and serve nothing",
 		},
 	},
 };
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const config = readConfig(io.env);
 	const workers = workersOf(given.options.workers, config);
-	if (given.options.check !== undefined) return checkAll(config, io);
-	if (workers > 1) return serveWith(workers, io);
-	const interruption = io.interruption();
+	if (given.options.check !== undefined) return runChecks(config, io);
+	if (workers > 1) return runWorkers(workers, io);
+	const interruption = io.interruptSignal();
 	const log = createLog(config.log);
-	using _news = logNews(log);
+	using _news = logEvents(log);
 	await using corkboard = await io.open(config, "own");
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo
-			? await demoIn(corkboard, store.folder, io)
+			? await prepareDemo(corkboard, store.folder, io)
 			: undefined;
 	if (interruption.aborted) return 0;
 	// A token for everybody who looks is for machines of one's own.
@@ -80,8 +86,8 @@ export async function run(given: Arguments, io: Io): Promise<number> {
 		ready: () => canRead(corkboard),
 	});
 	if (config.mode === "development" && !isWorker()) {
-		io.out(
-			welcome({
+		io.stdout(
+			banner({
 				url: server.url,
 				graphiql: config.graphiql === "everyone",
 				folder: store.kind === "embedded" ? store.folder : null,

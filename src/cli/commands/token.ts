@@ -1,19 +1,23 @@
-import { activeUser } from "../../app/users.ts";
+import { findActiveUser } from "../../app/users.ts";
 import { readConfig } from "../../config.ts";
-import type { Arguments, Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import type { ParsedArguments, Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about: "Prints a token that makes a user the viewer.",
+	summary: "Prints a token that makes a user the viewer.",
 	operands: ["USER"],
 	options: {},
-	more: "USER is a username or an id. Send the token as `Authorization: Bearer TOKEN`.",
+	details:
+		"USER is a username or an id. Send the token as `Authorization: Bearer TOKEN`.",
 };
 
-export async function run(given: Arguments, io: Io): Promise<number> {
+export async function run(
+	given: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const [name = ""] = given.operands;
 	await using corkboard = await io.open(readConfig(io.env), "read");
-	const user = await activeUser(corkboard, name);
-	io.out(await corkboard.accessTokens.sign(user));
+	const user = await findActiveUser(corkboard, name);
+	io.stdout(await corkboard.accessTokens.sign(user));
 	return 0;
 }

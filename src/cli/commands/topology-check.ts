@@ -5,26 +5,30 @@ import { inFile, readTopology } from "../../topology/file.ts";
 import { printHostUrl } from "../../topology/hostUrl.ts";
 import { modShards, openShards, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
-import { type Arguments, columns, type Usage } from "../arguments.ts";
-import type { Io } from "../io.ts";
+import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
+import type { CommandContext } from "../io.ts";
 
 export const usage: Usage = {
-	about:
+	summary:
 		"Checks the shard map and says what is in it; of two, also whether the second may follow the first.",
 	operands: [],
-	optional: ["OLD", "NEW"],
+	optionalOperands: ["OLD", "NEW"],
 	options: {},
-	more: "The map is the file that CORKBOARD_TOPOLOGY names, or the embedded one. With OLD and NEW it is NEW, which is refused where a fleet that runs on OLD would refuse it.",
+	details:
+		"The map is the file that CORKBOARD_TOPOLOGY names, or the embedded one. With OLD and NEW it is NEW, which is refused where a fleet that runs on OLD would refuse it.",
 };
 
-export async function run({ operands }: Arguments, io: Io): Promise<number> {
+export async function run(
+	{ operands }: ParsedArguments,
+	io: CommandContext,
+): Promise<number> {
 	const [oldFile, newFile] = operands;
 	if (oldFile !== undefined && newFile !== undefined) {
 		const old = readTopology(oldFile);
 		const next = readTopology(newFile);
 		inFile(newFile, () => checkChange(old, next));
 		say(next, newFile, io);
-		io.out(
+		io.stdout(
 			old.version === next.version
 				? `the same as ${oldFile}`
 				: `may follow version ${old.version} of ${oldFile}`,
@@ -43,13 +47,13 @@ export async function run({ operands }: Arguments, io: Io): Promise<number> {
 	return 0;
 }
 
-function say(topology: Topology, source: string, io: Io): void {
+function say(topology: Topology, source: string, io: CommandContext): void {
 	const { version, shards, lookups } = topology;
-	io.out(`version ${version} of ${source}: good`);
-	io.out(
+	io.stdout(`version ${version} of ${source}: good`);
+	io.stdout(
 		`${shardsOf(shards).length} shards, ${openShards(topology).length} of them open for new users; lookups on ${modShards(topology)}`,
 	);
-	io.out(
+	io.stdout(
 		columns([
 			...shards.map((range): [string, string] => [
 				`shards ${spelled(range)}`,

@@ -8,10 +8,10 @@ import {
 import { type Store, typeOf } from "../../graph/store/store.ts";
 import type { DebtKey } from "../../storage/storage.ts";
 import { writeEdges } from "./edges.ts";
-import { IMPORT, readKnown } from "./keys.ts";
+import { IMPORT_LOOKUP, readExistingData } from "./keys.ts";
 import type { BadLine, Line } from "./line.ts";
 import type { Numbering } from "./numbering.ts";
-import { writeWave } from "./objects.ts";
+import { writeLevel } from "./objects.ts";
 import { idOf, inheritedFrom, planBatch } from "./plan.ts";
 
 /** What all batches of an import share. */
@@ -22,8 +22,8 @@ export interface ImportRun {
 }
 
 /** What a batch owes: written with its transactions, paid at its end. */
-export interface BatchDebts {
-	readonly rows: DebtKey[];
+export interface BatchOutbox {
+	readonly entries: DebtKey[];
 	readonly edges: EdgeUpdate[];
 }
 
@@ -48,15 +48,15 @@ export async function writeBatch(
 ): Promise<BatchReport> {
 	const { store } = run;
 	const { model } = store;
-	const known = await readKnown(store, lines, (line) =>
+	const known = await readExistingData(store, lines, (line) =>
 		inheritedFrom(model, line),
 	);
 	const plan = planBatch(model, lines, known, run.strict);
 	const bad = [...plan.bad];
-	const debts: BatchDebts = { rows: [], edges: [] };
-	const waves = Map.groupBy(plan.objects, ({ wave }) => wave);
+	const debts: BatchOutbox = { entries: [], edges: [] };
+	const waves = Map.groupBy(plan.objects, ({ level: wave }) => wave);
 	for (let wave = 0; waves.has(wave); wave++) {
-		bad.push(...(await writeWave(run, waves.get(wave) ?? [], debts)));
+		bad.push(...(await writeLevel(run, waves.get(wave) ?? [], debts)));
 	}
 	const written = await writeEdges(run, plan.edges, debts);
 	bad.push(...written.bad);
@@ -66,14 +66,14 @@ export async function writeBatch(
 	for (const object of plan.objects) {
 		const id = idOf(object);
 		if (id === null) continue;
-		keys.push({ name: IMPORT, key: object.line.key, id });
+		keys.push({ name: IMPORT_LOOKUP, key: object.line.key, id });
 		const type = object.line.type.name;
 		objects.set(type, (objects.get(type) ?? 0) + 1);
 	}
 	const [elsewhere] = await insertLookups(store, keys);
 	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
 	await applyEdges(store, debts.edges);
-	if (debts.rows.length > 0) await store.storage.settle(debts.rows);
+	if (debts.entries.length > 0) await store.storage.settle(debts.entries);
 	return {
 		objects,
 		edges: written.edges,

@@ -10,7 +10,7 @@ import { unwrap } from "../../graph/store/unwrap.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
-import type { BatchDebts, ImportRun } from "./batch.ts";
+import type { BatchOutbox, ImportRun } from "./batch.ts";
 import type { BadLine } from "./line.ts";
 import type { Numbering } from "./numbering.ts";
 import { idOf, type NewEdge } from "./plan.ts";
@@ -33,7 +33,7 @@ interface NumberedEdge {
 export async function writeEdges(
 	{ store, numbering }: ImportRun,
 	edges: readonly NewEdge[],
-	debts: BatchDebts,
+	debts: BatchOutbox,
 ): Promise<WrittenEdges> {
 	const bad: BadLine[] = [];
 	const wanted = new Map<string, NumberedEdge>();
@@ -82,7 +82,7 @@ async function writeShard(
 	numbering: Numbering,
 	shard: number,
 	wanted: readonly NumberedEdge[],
-	debts: BatchDebts,
+	debts: BatchOutbox,
 ): Promise<readonly NumberedEdge[]> {
 	const inverses = wanted.map((edge) => inverseOf(store, edge));
 	const inversesHere = inverses.filter(
@@ -106,7 +106,7 @@ async function writeShard(
 				if (seen.edges[at] !== null) continue;
 				const { mapping, from, to, number } = edge;
 				const list = listKey(edge);
-				const sequence = numbering.placeIn(tops.get(list) ?? 0, number);
+				const sequence = numbering.sequenceInList(tops.get(list) ?? 0, number);
 				tops.set(list, sequence);
 				const fact = { state: PRESENT, version: 1, sequence } as const;
 				made.push(edge);
@@ -134,7 +134,7 @@ async function writeShard(
 		},
 	});
 	// What a shared cache did not acknowledge stays owed, to the sweeper.
-	if (debt !== null && cleared) debts.rows.push(debt);
+	if (debt !== null && cleared) debts.entries.push(debt);
 	debts.edges.push(...result.owed);
 	return result.made;
 }

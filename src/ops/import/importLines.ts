@@ -5,11 +5,11 @@ import { deliverPending } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { FieldReaders } from "../../model/storedFields.ts";
 import { type BatchReport, type ImportRun, writeBatch } from "./batch.ts";
-import { takeLease } from "./lease.ts";
+import { acquireImportLease } from "./lease.ts";
 import { createLineReader, type Line } from "./line.ts";
 import { readNumbering } from "./numbering.ts";
-import { createProgress, type ImportProgress } from "./progress.ts";
-import { batchesOf } from "./text.ts";
+import { createProgressReporter, type ImportProgress } from "./progress.ts";
+import { readBatches } from "./text.ts";
 
 export interface ImportOptions {
 	/** How the values of fields are read: `fieldReaders(schema)`. */
@@ -66,20 +66,26 @@ export async function importLines(
 	options: ImportOptions,
 ): Promise<ImportReport> {
 	const { strict = false, signal, onBadLine, now = Date.now } = options;
-	await using lease = await takeLease(store.storage, options.onWaiting);
+	await using lease = await acquireImportLease(
+		store.storage,
+		options.onWaiting,
+	);
 	await payAll(store);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, numbering, strict };
 	const reader = createLineReader(store.model, options.fields);
-	const progress = createProgress(options.onProgress, options.totalBytes);
+	const progress = createProgressReporter(
+		options.onProgress,
+		options.totalBytes,
+	);
 	const total = new Totals();
 
 	const report = (outcome: ImportReport["outcome"]) => total.report(outcome);
 	const size = store.storage.isOwnedAlone
 		? LINES_PER_BATCH
 		: LINES_PER_FLEET_BATCH;
-	for await (const batch of batchesOf(lines, size, signal)) {
-		await lease.check();
+	for await (const batch of readBatches(lines, size, signal)) {
+		await lease.assertHeld();
 		const parsed: Line[] = [];
 		for (const [at, text] of batch.lines.entries()) {
 			if (text === "") continue;
@@ -97,7 +103,7 @@ export async function importLines(
 		await nextTurn();
 	}
 	if (signal?.aborted) return report("aborted");
-	await lease.check();
+	await lease.assertHeld();
 	await numbering.close(total.lines);
 	return report("finished");
 }

@@ -8,12 +8,12 @@ import type { JsonObject } from "../../util/json.ts";
 import type { Line, ObjectLine } from "./line.ts";
 
 /** The lookup that holds the keys of imported objects. */
-export const IMPORT = "import";
+export const IMPORT_LOOKUP = "import";
 /** The lookup that holds what an import keeps for itself: its lease, its numbering. Its rows lead to no object. */
-export const IMPORT_STATE = "import state";
+export const IMPORT_STATE_LOOKUP = "import state";
 
 /** What a batch's lines may refer to that was there before it. */
-export interface Known {
+export interface ExistingData {
 	/** By import key. */
 	readonly ids: ReadonlyMap<string, Id>;
 	/** Whether somebody holds a natural key, as `naturalKey` spells it. */
@@ -23,12 +23,12 @@ export interface Known {
 }
 
 /** Two calls whatever the number of lines: all keys, and the objects that have to be looked at. */
-export async function readKnown(
+export async function readExistingData(
 	store: Store,
 	lines: readonly Line[],
 	/** The import keys of objects that are inherited from. */
 	inheritedFrom: (line: ObjectLine) => string | null,
-): Promise<Known> {
+): Promise<ExistingData> {
 	const imported = new Set<string>();
 	const natural = new Map<string, LookupKey>();
 	const heirs = new Set<string>();
@@ -38,14 +38,15 @@ export async function readKnown(
 		} else if (line.kind === "object") {
 			imported.add(line.key);
 			for (const { key } of line.references) imported.add(key);
-			for (const key of naturalKeys(line)) natural.set(naturalKey(key), key);
+			for (const key of naturalKeys(line))
+				natural.set(naturalKeyText(key), key);
 			const from = inheritedFrom(line);
 			if (from !== null) heirs.add(from);
 		}
 	}
 	const keys = [...imported];
 	const wanted = [
-		...keys.map((key) => ({ name: IMPORT, key })),
+		...keys.map((key) => ({ name: IMPORT_LOOKUP, key })),
 		...natural.values(),
 	];
 	const rows =
@@ -69,7 +70,7 @@ export async function readKnown(
 					const data = contents.get(id) ?? null;
 					return data !== null && data.state !== "dead";
 				})
-				.map(naturalKey),
+				.map(naturalKeyText),
 		),
 		contents,
 	};
@@ -85,6 +86,6 @@ export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
 	});
 }
 
-export function naturalKey({ name, key }: LookupKey): string {
+export function naturalKeyText({ name, key }: LookupKey): string {
 	return `${name} ${key}`;
 }

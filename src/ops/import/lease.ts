@@ -7,9 +7,9 @@ import {
 	takeOverDatabaseLease,
 } from "../../graph/outbox/lease.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { IMPORT_STATE } from "./keys.ts";
+import { IMPORT_STATE_LOOKUP } from "./keys.ts";
 
-const KEY = { name: IMPORT_STATE, key: "lease" } as const;
+const KEY = { name: IMPORT_STATE_LOOKUP, key: "lease" } as const;
 const POLL_MS = 200;
 /** A wait longer than this is told of. */
 const SILENT_MS = 1_000;
@@ -17,11 +17,11 @@ const SILENT_MS = 1_000;
 /** One import at a time. */
 export interface ImportLease extends AsyncDisposable {
 	/** Call it before each batch: throws when the lease is no longer ours. */
-	check(): Promise<void>;
+	assertHeld(): Promise<void>;
 }
 
 /** Waits for a lease that nobody renews any more, and tells once for what; refuses as soon as somebody does. */
-export async function takeLease(
+export async function acquireImportLease(
 	storage: Storage,
 	onWaiting: (what: string) => void = () => {},
 ): Promise<ImportLease> {
@@ -45,7 +45,7 @@ export async function takeLease(
 	const lease = await takeOverDatabaseLease(storage, KEY, row);
 	if (lease === null) throw inUse();
 	return {
-		async check() {
+		async assertHeld() {
 			if (!(await lease.isHeld())) throw inUse();
 		},
 		[Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),

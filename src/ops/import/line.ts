@@ -53,7 +53,7 @@ const MAX_KEY = 200;
 /** A default that stands for a value nobody gave: such a field has to be given. */
 const NOTHING_GIVEN = "";
 
-interface Stored {
+interface StoredFieldReader {
 	/** In the stored JSON. */
 	readonly key: string;
 	readonly read: FieldReader;
@@ -66,16 +66,16 @@ interface RequiredField {
 	readonly standIn: string | undefined;
 }
 
-interface Fields {
+interface TypeFields {
 	readonly type: ObjectType;
-	readonly stored: ReadonlyMap<string, Stored>;
+	readonly stored: ReadonlyMap<string, StoredFieldReader>;
 	readonly references: ReadonlyMap<string, Reference>;
 	/** Fields that have to be given, or whose stand-in has. */
 	readonly required: readonly RequiredField[];
 }
 
 /** A line's end for the reader's own use: caught in `read`. */
-class Fault extends Error {}
+class LineError extends Error {}
 
 export interface LineReader {
 	read(text: RawLine, number: number): Line;
@@ -92,7 +92,7 @@ export function createLineReader(
 		]),
 	);
 	const edges = [...model.mappings.values()]
-		.filter((mapping) => faultOfMapping(mapping) === null)
+		.filter((mapping) => mappingProblem(mapping) === null)
 		.map(({ name }) => name);
 
 	function read(text: RawLine, number: number): Line {
@@ -100,25 +100,27 @@ export function createLineReader(
 			const line = parse(text);
 			if ("type" in line) return readObject(line, number);
 			if ("edge" in line) return readEdge(line, number);
-			throw new Fault('expected a line with "type" or with "edge"');
+			throw new LineError('expected a line with "type" or with "edge"');
 		} catch (thrown) {
-			if (!(thrown instanceof Fault)) throw thrown;
+			if (!(thrown instanceof LineError)) throw thrown;
 			return { kind: "bad", number, reason: thrown.message };
 		}
 	}
 
-	function readObject(line: Given, number: number): ObjectLine {
-		allow(line, ["type", "key", "fields"]);
+	function readObject(line: LineObject, number: number): ObjectLine {
+		rejectUnknownMembers(line, ["type", "key", "fields"]);
 		const fields = types.get(String(line.type));
 		if (fields === undefined) {
-			throw new Fault(
-				`expected a type of the model but got: ${show(line.type)}${didYouMean(String(line.type), types.keys())}`,
+			throw new LineError(
+				`expected a type of the model but got: ${excerpt(line.type)}${didYouMean(String(line.type), types.keys())}`,
 			);
 		}
 		const key = readKey(line, "key");
 		const given = line.fields ?? {};
 		if (!isRecord(given)) {
-			throw new Fault(`fields must be an object but got: ${show(given)}`);
+			throw new LineError(
+				`fields must be an object but got: ${excerpt(given)}`,
+			);
 		}
 		const data: Record<string, JsonValue> = {};
 		const references: NamedReference[] = [];
@@ -133,7 +135,7 @@ export function createLineReader(
 			} else if (stored !== undefined) {
 				if (value === null) continue;
 				const read = stored.read(value);
-				if ("fault" in read) throw new Fault(`${field} ${read.fault}`);
+				if ("fault" in read) throw new LineError(`${field} ${read.fault}`);
 				if (read.value === null) continue;
 				data[stored.key] = read.value;
 			} else throw unknownField(fields, field);
@@ -143,7 +145,7 @@ export function createLineReader(
 			if (said.includes(field)) continue;
 			const value = standIn === undefined ? undefined : data[standIn];
 			if (value === undefined) {
-				throw new Fault(`${fields.type.name} needs the field ${field}`);
+				throw new LineError(`${fields.type.name} needs the field ${field}`);
 			}
 			data[key] = value;
 		}
@@ -157,19 +159,19 @@ export function createLineReader(
 		};
 	}
 
-	function readEdge(line: Given, number: number): EdgeLine {
-		allow(line, ["edge", "from", "to"]);
+	function readEdge(line: LineObject, number: number): EdgeLine {
+		rejectUnknownMembers(line, ["edge", "from", "to"]);
 		const mapping = model.mappings.get(String(line.edge));
 		if (mapping === undefined) {
-			throw new Fault(
-				`expected an edge (${edges.join(", ")}) but got: ${show(line.edge)}${didYouMean(String(line.edge), edges)}`,
+			throw new LineError(
+				`expected an edge (${edges.join(", ")}) but got: ${excerpt(line.edge)}${didYouMean(String(line.edge), edges)}`,
 			);
 		}
-		const fault = faultOfMapping(mapping);
-		if (fault !== null) throw new Fault(fault);
+		const fault = mappingProblem(mapping);
+		if (fault !== null) throw new LineError(fault);
 		const [from, to] = [readKey(line, "from"), readKey(line, "to")];
 		if (from === to) {
-			throw new Fault("from and to must be two, but got the same key");
+			throw new LineError("from and to must be two, but got the same key");
 		}
 		return { kind: "edge", number, mapping, from, to };
 	}
@@ -177,26 +179,26 @@ export function createLineReader(
 	return { read };
 }
 
-type Given = { readonly [key: string]: JsonValue };
+type LineObject = { readonly [key: string]: JsonValue };
 
-function parse(text: RawLine): Given {
+function parse(text: RawLine): LineObject {
 	if (text === null) {
-		throw new Fault(`expected at most ${MAX_LINE} characters but got more`);
+		throw new LineError(`expected at most ${MAX_LINE} characters but got more`);
 	}
 	let line: JsonValue;
 	try {
 		line = JSON.parse(text) as JsonValue;
 	} catch (thrown) {
-		throw new Fault(`expected JSON but got: ${(thrown as Error).message}`);
+		throw new LineError(`expected JSON but got: ${(thrown as Error).message}`);
 	}
 	if (!isRecord(line)) {
-		throw new Fault(`expected a JSON object but got: ${show(line)}`);
+		throw new LineError(`expected a JSON object but got: ${excerpt(line)}`);
 	}
 	return line;
 }
 
 /** Why lines may not give edges of a mapping; null if they may. */
-function faultOfMapping({ name, from, to, inverse }: Mapping): string | null {
+function mappingProblem({ name, from, to, inverse }: Mapping): string | null {
 	if (inverse?.kind === "reference") {
 		return `${name} follows the field ${inverse.field} of ${to}: give it there, not as an edge`;
 	}
@@ -212,7 +214,7 @@ function fieldsOf(
 	model: Model,
 	readers: FieldReaders,
 	type: ObjectType,
-): Fields {
+): TypeFields {
 	const near = colocationReference(model, type.name);
 	const within = parentReference(model, type.name);
 	const keys = new Map(
@@ -242,44 +244,47 @@ function fieldsOf(
 	};
 }
 
-function unknownField({ type, stored, references }: Fields, field: string) {
+function unknownField({ type, stored, references }: TypeFields, field: string) {
 	const known = [...stored.keys(), ...references.keys()];
-	return new Fault(
-		`${type.name} has no field ${show(field)} to import${didYouMean(field, known)}`,
+	return new LineError(
+		`${type.name} has no field ${excerpt(field)} to import${didYouMean(field, known)}`,
 	);
 }
 
-function allow(line: Given, names: readonly string[]): void {
+function rejectUnknownMembers(
+	line: LineObject,
+	names: readonly string[],
+): void {
 	for (const name of Object.keys(line)) {
 		if (!names.includes(name)) {
-			throw new Fault(
-				`expected ${names.map((name) => `"${name}"`).join(", ")} but got also: ${show(name)}`,
+			throw new LineError(
+				`expected ${names.map((name) => `"${name}"`).join(", ")} but got also: ${excerpt(name)}`,
 			);
 		}
 	}
 }
 
-function readKey(given: Given, name: string): string {
+function readKey(given: LineObject, name: string): string {
 	const key = given[name];
 	if (typeof key !== "string" || key === "" || key.length > MAX_KEY) {
-		throw new Fault(
-			`${name} must be a key of 1 to ${MAX_KEY} characters but got: ${show(key)}`,
+		throw new LineError(
+			`${name} must be a key of 1 to ${MAX_KEY} characters but got: ${excerpt(key)}`,
 		);
 	}
 	if (key.includes("\0") || !key.isWellFormed()) {
-		throw new Fault(
-			`${name} must be a key without NUL and unpaired surrogates but got: ${show(key)}`,
+		throw new LineError(
+			`${name} must be a key without NUL and unpaired surrogates but got: ${excerpt(key)}`,
 		);
 	}
 	return key;
 }
 
-function isRecord(value: JsonValue): value is Given {
+function isRecord(value: JsonValue): value is LineObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** As JSON, its beginning. */
-export function show(value: JsonValue | undefined): string {
+export function excerpt(value: JsonValue | undefined): string {
 	const text = value === undefined ? "nothing" : JSON.stringify(value);
 	return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupRow, Storage } from "../../storage/storage.ts";
-import { IMPORT_STATE } from "./keys.ts";
+import { IMPORT_STATE_LOOKUP } from "./keys.ts";
 
 /**
  * The sequences of an import's edges: the file's order, SPACING apart, on all
@@ -25,7 +25,7 @@ export interface Numbering {
 	readonly start: number;
 	sequenceOf(line: number): number;
 	/** A line's place in a list whose last sequence is this: above it, unless it is this import's own. */
-	placeIn(lastSequence: number, line: number): number;
+	sequenceInList(lastSequence: number, line: number): number;
 	/** Call it before anything is written. */
 	open(): Promise<void>;
 	/** Call it when all lines are written. */
@@ -63,7 +63,7 @@ export async function readNumbering(
 		const [answer] = unwrap(
 			await storage.setLookups([
 				{
-					name: IMPORT_STATE,
+					name: IMPORT_STATE_LOOKUP,
 					key: KEY,
 					expect: row === null ? null : { id: row.id, nonce: row.nonce },
 					next: { id: NOBODY, nonce },
@@ -83,7 +83,7 @@ export async function readNumbering(
 	return {
 		start: began,
 		sequenceOf,
-		placeIn(last, line) {
+		sequenceInList(last, line) {
 			const wanted = sequenceOf(line);
 			const isOwn = last >= base && (last - base) % SPACING === 0;
 			return isOwn || last < wanted ? wanted : last + SPACING;
@@ -105,7 +105,7 @@ export async function readNumbering(
 const NOBODY = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
-	const keys = [{ name: IMPORT_STATE, key: KEY }];
+	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];
 	const [row = null] = unwrap(await storage.lookups(keys));
 	return row;
 }

@@ -20,33 +20,33 @@ import {
 	type Seen,
 } from "../../storage/storage.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
-import type { BatchDebts, ImportRun } from "./batch.ts";
-import { IMPORT } from "./keys.ts";
+import type { BatchOutbox, ImportRun } from "./batch.ts";
+import { IMPORT_LOOKUP } from "./keys.ts";
 import type { BadLine } from "./line.ts";
 import type { Numbering } from "./numbering.ts";
-import { idOf, type NewObject, taken } from "./plan.ts";
+import { idOf, type NewObject, nameTakenReason } from "./plan.ts";
 
 /** The field that says when an object was made: the import's start where a line does not say. */
 const CREATED_AT = "createdAt";
 
 /** An object with its content, on the way to its shard. */
-interface Placed {
+interface PreparedObject {
 	readonly object: NewObject;
 	readonly content: JsonObject;
 	/** Whether it has to win a name before anybody sees it. */
-	readonly waits: boolean;
+	readonly needsActivation: boolean;
 }
 
 /** Make objects whose references are all there: one transaction a shard. Answers the lines that came to nothing. */
-export async function writeWave(
+export async function writeLevel(
 	{ store, numbering }: ImportRun,
-	wave: readonly NewObject[],
-	debts: BatchDebts,
+	level: readonly NewObject[],
+	debts: BatchOutbox,
 ): Promise<readonly BadLine[]> {
 	const bad: BadLine[] = [];
-	const byShard = new Map<number, Placed[]>();
-	for (const object of wave) {
-		const placed = place(store, numbering, object);
+	const byShard = new Map<number, PreparedObject[]>();
+	for (const object of level) {
+		const placed = prepareObject(store, numbering, object);
 		if (placed === null) {
 			bad.push(badLine(object, "what it refers to was not made"));
 			continue;
@@ -61,11 +61,13 @@ export async function writeWave(
 	await numbering.open();
 	const owed = await Promise.all(
 		[...byShard].map(([shard, some]) =>
-			createAll(store, numbering, shard, some, debts),
+			createOnShard(store, numbering, shard, some, debts),
 		),
 	);
 
-	const waiting = [...byShard.values()].flat().filter(({ waits }) => waits);
+	const waiting = [...byShard.values()]
+		.flat()
+		.filter(({ needsActivation: waits }) => waits);
 	const fates = await activateObjects(
 		store,
 		waiting.map(({ object }) => object.id as Id),
@@ -76,7 +78,7 @@ export async function writeWave(
 		if (fates.get(id) === "living") continue;
 		dead.add(id);
 		object.id = null;
-		bad.push(badLine(object, taken(object.line)));
+		bad.push(badLine(object, nameTakenReason(object.line)));
 	}
 	for (const edge of owed.flat())
 		if (!dead.has(edge.to)) debts.edges.push(edge);
@@ -88,11 +90,11 @@ function badLine({ line }: NewObject, reason: string): BadLine {
 }
 
 /** The content to store; null when something it refers to is not there after all. */
-function place(
+function prepareObject(
 	store: Store,
 	numbering: Numbering,
 	object: NewObject,
-): Placed | null {
+): PreparedObject | null {
 	const { type, data } = object.line;
 	const content: Record<string, JsonValue> = { ...data };
 	for (const { reference, target } of object.references) {
@@ -108,23 +110,25 @@ function place(
 	const waits = named.nonces !== undefined;
 	return {
 		object,
-		waits,
+		needsActivation: waits,
 		content: { ...named, ...(waits && { state: "pending" }), version: 1 },
 	};
 }
 
 /** Answers the edges it owes to lists elsewhere; names and keys are owed too. */
-async function createAll(
+async function createOnShard(
 	store: Store,
 	numbering: Numbering,
 	shard: number,
-	placed: readonly Placed[],
-	debts: BatchDebts,
+	placed: readonly PreparedObject[],
+	debts: BatchOutbox,
 ): Promise<readonly EdgeUpdate[]> {
-	const follows = placed.map((one) => followed(store, one));
+	const follows = placed.map((one) => listsOf(store, one));
 	const locked = distinctLists(
 		follows.flatMap((lists, at) =>
-			lists.filter((list) => isHere(placed[at] as Placed, list, shard)),
+			lists.filter((list) =>
+				isWrittenHere(placed[at] as PreparedObject, list, shard),
+			),
 		),
 	);
 	const { result, debt, cleared } = await store.transact({
@@ -135,15 +139,17 @@ async function createAll(
 			data: content,
 		})),
 		decide(seen) {
-			const { edges, owed } = decideFollowed(numbering, seen, locked, {
+			const { edges, owed } = decideListEdges(numbering, seen, locked, {
 				placed,
 				follows,
 				shard,
 			});
 			const debt = encodeEntry({
-				pendingObjects: seen.created.filter((_, at) => placed[at]?.waits),
+				pendingObjects: seen.created.filter(
+					(_, at) => placed[at]?.needsActivation,
+				),
 				lookups: placed.map(({ object }, at) => ({
-					name: IMPORT,
+					name: IMPORT_LOOKUP,
 					key: object.line.key,
 					id: seen.created[at] as Id,
 				})),
@@ -163,7 +169,7 @@ async function createAll(
 		},
 	});
 	// What a shared cache did not acknowledge stays owed, to the sweeper.
-	if (debt !== null && cleared) debts.rows.push(debt);
+	if (debt !== null && cleared) debts.entries.push(debt);
 	for (const [at, { object }] of placed.entries()) {
 		object.id = result.created[at] as Id;
 	}
@@ -171,9 +177,9 @@ async function createAll(
 }
 
 /** The lists a new object stands on: those that follow its references, and those of all objects of its type. */
-function followed(
+function listsOf(
 	store: Store,
-	{ object, content }: Placed,
+	{ object, content }: PreparedObject,
 ): readonly ListKey[] {
 	const { type } = object.line;
 	const lists: ListKey[] = [];
@@ -195,11 +201,15 @@ function listsOfAll(store: Store, type: ObjectType): readonly Mapping[] {
 }
 
 /** Nothing leads to an object before it has won its name: then all lists wait, as debts. */
-function isHere({ waits }: Placed, { from }: ListKey, shard: number): boolean {
+function isWrittenHere(
+	{ needsActivation: waits }: PreparedObject,
+	{ from }: ListKey,
+	shard: number,
+): boolean {
 	return !waits && unpackId(from).shard === shard;
 }
 
-function decideFollowed(
+function decideListEdges(
 	numbering: Numbering,
 	seen: Seen,
 	locked: readonly ListKey[],
@@ -208,7 +218,7 @@ function decideFollowed(
 		follows,
 		shard,
 	}: {
-		readonly placed: readonly Placed[];
+		readonly placed: readonly PreparedObject[];
 		readonly follows: readonly (readonly ListKey[])[];
 		readonly shard: number;
 	},
@@ -221,13 +231,13 @@ function decideFollowed(
 		const { number } = one.object.line;
 		for (const list of follows[at] ?? []) {
 			const fact = { from: list.from, to, state: PRESENT, version: 1 } as const;
-			if (!isHere(one, list, shard)) {
+			if (!isWrittenHere(one, list, shard)) {
 				const sequence = numbering.sequenceOf(number);
 				owed.push({ ...fact, mapping: list.mapping.name, sequence });
 				continue;
 			}
 			const key = listKey(list);
-			const sequence = numbering.placeIn(tops.get(key) ?? 0, number);
+			const sequence = numbering.sequenceInList(tops.get(key) ?? 0, number);
 			tops.set(key, sequence);
 			edges.push({ ...fact, mapping: list.mapping, sequence });
 		}

@@ -5,13 +5,13 @@ import {
 import { typeOf } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, Reference } from "../../model/types.ts";
-import { type Known, naturalKey, naturalKeys } from "./keys.ts";
+import { type ExistingData, naturalKeys, naturalKeyText } from "./keys.ts";
 import {
 	type BadLine,
 	type EdgeLine,
+	excerpt,
 	type Line,
 	type ObjectLine,
-	show,
 } from "./line.ts";
 
 /** An object to be made. What it refers to is there, or is made before it. */
@@ -19,7 +19,7 @@ export interface NewObject {
 	readonly line: ObjectLine;
 	readonly references: readonly ResolvedReference[];
 	/** How many others of the batch have to be made first, one after another. */
-	readonly wave: number;
+	readonly level: number;
 	/** Null before it is made, and for one that lost its name. */
 	id: Id | null;
 }
@@ -71,7 +71,7 @@ export function inheritedFrom(model: Model, line: ObjectLine): string | null {
 export function planBatch(
 	model: Model,
 	lines: readonly Line[],
-	known: Known,
+	known: ExistingData,
 	strict: boolean,
 ): BatchPlan {
 	const made = new Map<string, NewObject>();
@@ -83,13 +83,13 @@ export function planBatch(
 	function target(field: string, key: string, type: string): Target | string[] {
 		const found = known.ids.get(key) ?? made.get(key);
 		if (found === undefined) {
-			return [`${field}: nothing before this line has the key ${show(key)}`];
+			return [`${field}: nothing before this line has the key ${excerpt(key)}`];
 		}
 		const got = typeName(found);
 		return got === type
 			? found
 			: [
-					`${field} must be the key of a ${type} but got: ${show(key)}, a ${got}`,
+					`${field} must be the key of a ${type} but got: ${excerpt(key)}, a ${got}`,
 				];
 	}
 
@@ -106,7 +106,7 @@ export function planBatch(
 		if (there !== undefined) {
 			const got = typeName(there);
 			if (got !== type.name) {
-				return `the key ${show(key)} is that of a ${got} already`;
+				return `the key ${excerpt(key)} is that of a ${got} already`;
 			}
 			existing++;
 			return null;
@@ -120,16 +120,16 @@ export function planBatch(
 		inherit(line, references);
 		const names = naturalKeys(line);
 		for (const name of names) {
-			const spelled = naturalKey(name);
+			const spelled = naturalKeyText(name);
 			if (known.taken.has(spelled) || claimed.has(spelled)) {
-				return taken(line);
+				return nameTakenReason(line);
 			}
 		}
-		for (const name of names) claimed.add(naturalKey(name));
+		for (const name of names) claimed.add(naturalKeyText(name));
 		const waves = references.map(({ target }) =>
-			typeof target === "string" ? 0 : target.wave + 1,
+			typeof target === "string" ? 0 : target.level + 1,
 		);
-		made.set(key, { line, references, wave: Math.max(0, ...waves), id: null });
+		made.set(key, { line, references, level: Math.max(0, ...waves), id: null });
 		return null;
 	}
 
@@ -175,7 +175,7 @@ export function planBatch(
 }
 
 /** Why an object's line is bad when somebody else has its name. */
-export function taken({ type }: ObjectLine): string {
+export function nameTakenReason({ type }: ObjectLine): string {
 	const fields = type.lookups.map(({ field }) => field);
 	return `the ${type.name}'s ${fields.join(" or ")} is taken`;
 }

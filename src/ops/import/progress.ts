@@ -11,7 +11,7 @@ export interface ImportProgress {
 const INTERVAL_MS = 500;
 
 /** Tells of progress, but not more often than anybody could read. */
-export function createProgress(
+export function createProgressReporter(
 	tell: ((progress: ImportProgress) => void) | undefined,
 	totalBytes: number | undefined,
 ): (lines: number, bytes: number | undefined) => void {

@@ -17,12 +17,12 @@ export const MAX_LINE = 1_000_000;
  * asked, and not at all once the signal was given: a wait for it ends then,
  * and lines that make no whole batch yet are dropped.
  */
-export async function* batchesOf(
+export async function* readBatches(
 	source: AsyncIterable<string> | Readable,
 	size: number,
 	signal?: AbortSignal,
 ): AsyncGenerator<RawBatch> {
-	const cutter = source instanceof Readable ? new LineCutter() : null;
+	const cutter = source instanceof Readable ? new LineSplitter() : null;
 	const iterator = (source as AsyncIterable<string | Uint8Array>)[
 		Symbol.asyncIterator
 	]();
@@ -67,7 +67,7 @@ export async function* batchesOf(
 }
 
 /** Cuts bytes into lines, at LF or CRLF. What has no end yet is kept, up to a line's longest. */
-class LineCutter {
+class LineSplitter {
 	readonly #decoder = new TextDecoder();
 	bytes = 0;
 	#begun = "";

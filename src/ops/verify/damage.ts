@@ -34,7 +34,7 @@ export interface Damage {
 }
 
 /** All of one kind. */
-export interface Found {
+export interface DamageSummary {
 	readonly kind: DamageKind;
 	readonly meaning: string;
 	readonly count: number;
@@ -45,7 +45,7 @@ export interface Found {
 const EXAMPLES = 5;
 
 /** What one walk found, counted: how much is wrong has no bound. */
-export class Findings {
+export class DamageReport {
 	readonly #byKind = new Map<
 		DamageKind,
 		{ count: number; readonly examples: string[] }
@@ -61,7 +61,7 @@ export class Findings {
 		if (found.examples.length < EXAMPLES) found.examples.push(what);
 	}
 
-	list(): readonly Found[] {
+	list(): readonly DamageSummary[] {
 		return [...this.#byKind].map(([kind, { count, examples }]) => ({
 			kind,
 			meaning: DAMAGE[kind],

@@ -5,14 +5,14 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { aboutEdge } from "./pending.ts";
+import { edgeName } from "./pending.ts";
 import {
-	type Content,
-	isLivingContent,
+	isActiveContent,
 	readContents,
+	type StoredContent,
 	versionOf,
 } from "./read.ts";
-import { mendFollowed, mendPair } from "./repair.ts";
+import { repairEdgePair, repairListEdge } from "./repair.ts";
 
 /** What is wrong with edges of one mapping, held against what tells the same fact. */
 export async function checkEdges(
@@ -69,24 +69,28 @@ async function checkSources(
 		const back = inverses[at] ?? null;
 		const damage = {
 			about: [
-				aboutEdge(mapping.name, from, to),
-				...(inverse === null ? [] : [aboutEdge(inverse.name, to, from)]),
+				edgeName(mapping.name, from, to),
+				...(inverse === null ? [] : [edgeName(inverse.name, to, from)]),
 			],
-			mend: () => mendPair(store, mapping, inverse, from, to),
+			mend: () => repairEdgePair(store, mapping, inverse, from, to),
 		};
 		const [missing] = [from, to].filter((id) => isAbsent(contents, id));
 		if (missing !== undefined && edge.state === PRESENT) {
-			const what = `${tell(mapping, edge)}; ${missing} is not there`;
+			const what = `${describeEdge(mapping, edge)}; ${missing} is not there`;
 			return [{ kind: "edge to nothing", what, ...damage }];
 		}
 		if (inverse === null) return [];
 		if (back === null) {
 			return [
-				{ kind: "inverse missing", what: tell(mapping, edge), ...damage },
+				{
+					kind: "inverse missing",
+					what: describeEdge(mapping, edge),
+					...damage,
+				},
 			];
 		}
-		const what = `${tell(mapping, edge)}; its inverse: ${fact(back)}`;
-		return fact(back) === fact(edge)
+		const what = `${describeEdge(mapping, edge)}; its inverse: ${describeState(back)}`;
+		return describeState(back) === describeState(edge)
 			? []
 			: [{ kind: "inverse differs", what, ...damage }];
 	});
@@ -108,12 +112,12 @@ async function checkInverses(
 		.filter((_, at) => sources[at] === null)
 		.map((edge) => ({
 			kind: "inverse without source",
-			what: tell(mapping, edge),
+			what: describeEdge(mapping, edge),
 			about: [
-				aboutEdge(mapping.name, edge.from, edge.to),
-				aboutEdge(source.name, edge.to, edge.from),
+				edgeName(mapping.name, edge.from, edge.to),
+				edgeName(source.name, edge.to, edge.from),
 			],
-			mend: () => mendPair(store, source, mapping, edge.to, edge.from),
+			mend: () => repairEdgePair(store, source, mapping, edge.to, edge.from),
 		}));
 }
 
@@ -134,40 +138,40 @@ async function checkFollowing(
 		const data = contents.get(to) ?? "absent";
 		if (data === "not JSON") return [];
 		const damage = {
-			about: [aboutEdge(mapping.name, from, to), to],
-			mend: () => mendFollowed(store, { mapping, from }, to),
+			about: [edgeName(mapping.name, from, to), to],
+			mend: () => repairListEdge(store, { mapping, from }, to),
 		};
 		if (edge.state === PRESENT && data === "absent") {
-			const what = `${tell(mapping, edge)}; ${to} is not there`;
+			const what = `${describeEdge(mapping, edge)}; ${to} is not there`;
 			return [{ kind: "edge to nothing", what, ...damage }];
 		}
 		if (data === "absent") return [];
 		if (
 			edge.state === PRESENT &&
-			!(isLivingContent(data) && data[key] === from)
+			!(isActiveContent(data) && data[key] === from)
 		) {
-			const what = isLivingContent(data)
-				? `${tell(mapping, edge)}; it names ${String(data[key])}`
-				: `${tell(mapping, edge)}; it is gone`;
+			const what = isActiveContent(data)
+				? `${describeEdge(mapping, edge)}; it names ${String(data[key])}`
+				: `${describeEdge(mapping, edge)}; it is gone`;
 			return [{ kind: "stranger on list", what, ...damage }];
 		}
 		const own = versionOf(data);
 		if (edge.version <= own) return [];
-		const what = `${tell(mapping, edge)}; the object has version ${own}`;
+		const what = `${describeEdge(mapping, edge)}; the object has version ${own}`;
 		return [{ kind: "edge ahead of object", what, ...damage }];
 	});
 }
 
 /** The root of a list of the whole graph is no object. */
-function isAbsent(contents: ReadonlyMap<Id, Content>, id: Id): boolean {
+function isAbsent(contents: ReadonlyMap<Id, StoredContent>, id: Id): boolean {
 	return contents.get(id) === "absent" && unpackId(id).local !== 0;
 }
 
-function tell(mapping: Mapping, edge: Edge): string {
-	return `${mapping.name} ${edge.from} → ${edge.to}: ${fact(edge)}`;
+function describeEdge(mapping: Mapping, edge: Edge): string {
+	return `${mapping.name} ${edge.from} → ${edge.to}: ${describeState(edge)}`;
 }
 
-function fact({ state, version, sequence }: Edge): string {
+function describeState({ state, version, sequence }: Edge): string {
 	const is = state === PRESENT ? "present" : "removed";
 	return `${is}, version ${version}, sequence ${sequence}`;
 }

@@ -9,10 +9,10 @@ import {
 	type Storage,
 } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { recount } from "./repair.ts";
+import { repairListCount } from "./repair.ts";
 
 /** A list's row beside what its present edges come to. */
-export interface Counted {
+export interface CountedList {
 	readonly from: Id;
 	readonly count: number;
 	readonly lastSequence: number;
@@ -27,11 +27,14 @@ const BATCH = 1_000;
 export function checkCounts(
 	store: Store,
 	mapping: Mapping,
-	lists: readonly Counted[],
+	lists: readonly CountedList[],
 ): readonly Damage[] {
 	return lists.flatMap((list): readonly Damage[] => {
 		const { from } = list;
-		const damage = { about: [], mend: () => recount(store, { mapping, from }) };
+		const damage = {
+			about: [],
+			mend: () => repairListCount(store, { mapping, from }),
+		};
 		const of = `${mapping.name} of ${from}`;
 		if (list.count !== list.edges) {
 			const what = `${of}: says ${list.count}, has ${list.edges}`;
@@ -48,12 +51,12 @@ export async function* walkCounts(
 	storage: Storage,
 	shard: number,
 	mapping: Mapping,
-): AsyncGenerator<readonly Counted[]> {
+): AsyncGenerator<readonly CountedList[]> {
 	const rows = flat(storage.walkLists(shard, mapping));
 	const sums = sumsOf(flat(storage.walkEdges(shard, mapping)));
 	let row = await rows.next();
 	let sum = await sums.next();
-	let batch: Counted[] = [];
+	let batch: CountedList[] = [];
 	while (row.done !== true || sum.done !== true) {
 		const order =
 			row.done === true
@@ -80,12 +83,12 @@ export async function* walkCounts(
 }
 
 /** Lists counted anew, page by page; a list that changes meanwhile is counted again by whoever asks again. */
-export async function countAgain(
+export async function recountLists(
 	storage: Storage,
 	mapping: Mapping,
 	froms: readonly Id[],
-): Promise<readonly Counted[]> {
-	const counted: Counted[] = [];
+): Promise<readonly CountedList[]> {
+	const counted: CountedList[] = [];
 	for (const from of froms) {
 		let edges = 0;
 		let top = 0;
@@ -118,7 +121,7 @@ export async function countAgain(
 
 async function* sumsOf(
 	edges: AsyncIterable<Edge>,
-): AsyncGenerator<Pick<Counted, "from" | "edges" | "top">> {
+): AsyncGenerator<Pick<CountedList, "from" | "edges" | "top">> {
 	let from: Id | null = null;
 	let count = 0;
 	let top = 0;

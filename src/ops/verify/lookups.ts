@@ -4,11 +4,11 @@ import {
 	reservationsOf,
 } from "../../graph/write/naturalKeys.ts";
 import type { LookupRow } from "../../storage/storage.ts";
-import { IMPORT } from "../import/keys.ts";
+import { IMPORT_LOOKUP } from "../import/keys.ts";
 import type { Damage, DamageKind } from "./damage.ts";
-import { aboutKey } from "./pending.ts";
-import { type Content, readContents } from "./read.ts";
-import { dropLookup } from "./repair.ts";
+import { keyName } from "./pending.ts";
+import { readContents, type StoredContent } from "./read.ts";
+import { deleteLookup } from "./repair.ts";
 
 /** What is wrong with lookup rows, held against the objects they lead to. Rows of lookups that are of no object are left alone. */
 export async function checkLookups(
@@ -18,37 +18,39 @@ export async function checkLookups(
 	const { model, storage } = store;
 	const known = rows.filter(
 		({ name }) =>
-			name === IMPORT || name === IDEMPOTENCY_LOOKUP || model.lookups.has(name),
+			name === IMPORT_LOOKUP ||
+			name === IDEMPOTENCY_LOOKUP ||
+			model.lookups.has(name),
 	);
 	const contents = await readContents(
 		storage,
 		known.map(({ id }) => id),
 	);
 	return known.flatMap((row): readonly Damage[] => {
-		const kind = faultOf(store, row, contents.get(row.id) ?? "absent");
+		const kind = damageOf(store, row, contents.get(row.id) ?? "absent");
 		if (kind === null) return [];
 		const { name, key, id } = row;
 		return [
 			{
 				kind,
 				// An e-mail address is a key too, and reports are passed around.
-				what: `${name}${name === IMPORT ? ` ${key}` : ""} → ${id}`,
-				about: [aboutKey(name, key), id],
-				mend: () => dropLookup(store, row),
+				what: `${name}${name === IMPORT_LOOKUP ? ` ${key}` : ""} → ${id}`,
+				about: [keyName(name, key), id],
+				mend: () => deleteLookup(store, row),
 			},
 		];
 	});
 }
 
-function faultOf(
+function damageOf(
 	store: Store,
 	{ name, key, id, nonce }: LookupRow,
-	data: Content,
+	data: StoredContent,
 ): DamageKind | null {
 	if (data === "absent") return "lookup to nothing";
 	if (data === "not JSON") return null;
 	if (data.state === "dead") return "lookup to the dead";
-	if (name === IMPORT) return null;
+	if (name === IMPORT_LOOKUP) return null;
 	const isHeld = reservationsOf(store, id, data).some(
 		(claim) =>
 			claim.name === name && claim.key === key && claim.nonce === nonce,

@@ -8,11 +8,11 @@ import type { Mapping, ObjectType } from "../../model/types.ts";
 import { type LookupRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage } from "./damage.ts";
-import { aboutEdge, aboutKey } from "./pending.ts";
-import { type Content, isLivingContent, readContents } from "./read.ts";
-import { holdName, mendFollowed } from "./repair.ts";
+import { edgeName, keyName } from "./pending.ts";
+import { isActiveContent, readContents, type StoredContent } from "./read.ts";
+import { repairListEdge, repairNaturalKey } from "./repair.ts";
 
-interface Living {
+interface ActiveObject {
 	readonly id: Id;
 	readonly data: JsonObject;
 }
@@ -21,10 +21,10 @@ interface Living {
 export async function checkObjects(
 	store: Store,
 	type: ObjectType,
-	objects: ReadonlyMap<Id, Content>,
+	objects: ReadonlyMap<Id, StoredContent>,
 ): Promise<readonly Damage[]> {
 	const damages: Damage[] = [];
-	const living: Living[] = [];
+	const living: ActiveObject[] = [];
 	for (const [id, data] of objects) {
 		if (data === "not JSON") {
 			damages.push({
@@ -41,7 +41,7 @@ export async function checkObjects(
 					await activateObjects(store, [id]);
 				},
 			});
-		} else if (isLivingContent(data)) {
+		} else if (isActiveContent(data)) {
 			living.push({ id, data });
 		}
 	}
@@ -56,7 +56,7 @@ export async function checkObjects(
 async function checkReferences(
 	store: Store,
 	type: ObjectType,
-	living: readonly Living[],
+	living: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
 	const named = living.flatMap(({ id, data }) =>
 		type.references.flatMap(({ key, field }) => {
@@ -82,7 +82,7 @@ async function checkReferences(
 async function checkLists(
 	store: Store,
 	type: ObjectType,
-	living: readonly Living[],
+	living: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
 	const keys = living.flatMap(({ id, data }) =>
 		type.followers.flatMap((mapping) => {
@@ -97,8 +97,8 @@ async function checkLists(
 		.map(({ mapping, from, to }) => ({
 			kind: "list lacks object",
 			what: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
-			about: [aboutEdge(mapping.name, from, to), to],
-			mend: () => mendFollowed(store, { mapping, from }, to),
+			about: [edgeName(mapping.name, from, to), to],
+			mend: () => repairListEdge(store, { mapping, from }, to),
 		}));
 }
 
@@ -111,7 +111,7 @@ function referred(mapping: Mapping, data: JsonObject): Id | null {
 async function checkNames(
 	store: Store,
 	type: ObjectType,
-	living: readonly Living[],
+	living: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
 	const wanted = living.flatMap(({ id, data }) => {
 		const claims = reservationsOf(store, id, data);
@@ -139,7 +139,7 @@ async function checkNames(
 		.map(({ name, key, id }) => ({
 			kind: "name not held",
 			what: `${type.name} ${id}: its ${name} is not its own in the lookups`,
-			about: [aboutKey(name, key), id],
-			mend: () => holdName(store, id, name),
+			about: [keyName(name, key), id],
+			mend: () => repairNaturalKey(store, id, name),
 		}));
 }

@@ -2,16 +2,18 @@ import type { OutboxEntry } from "../../graph/outbox/delivery.ts";
 import type { Storage } from "../../storage/storage.ts";
 
 /** What is owed, as far as it may explain what looks like damage. */
-export interface Owed {
-	readonly debts: number;
+export interface PendingEntries {
+	readonly count: number;
 	/** Edges, ids and keys, spelled as in `Damage.about`. */
-	readonly about: ReadonlySet<string>;
+	readonly keys: ReadonlySet<string>;
 }
 
 /** Debts of each shard that are looked at; a graph that is swept has far fewer. */
 const MOST = 1_000;
 
-export async function readOwed(storage: Storage): Promise<Owed> {
+export async function readPendingEntries(
+	storage: Storage,
+): Promise<PendingEntries> {
 	const about = new Set<string>();
 	const rows = await storage.owed(0, MOST);
 	for (const row of rows) {
@@ -21,19 +23,19 @@ export async function readOwed(storage: Storage): Promise<Owed> {
 			...(debt.reservations ?? []),
 			...(debt.lookups ?? []),
 		]) {
-			about.add(aboutKey(name, key));
+			about.add(keyName(name, key));
 		}
 		for (const { mapping, from, to } of debt.edges ?? []) {
-			about.add(aboutEdge(mapping, from, to));
+			about.add(edgeName(mapping, from, to));
 		}
 	}
-	return { debts: rows.length, about };
+	return { count: rows.length, keys: about };
 }
 
-export function aboutEdge(mapping: string, from: string, to: string): string {
+export function edgeName(mapping: string, from: string, to: string): string {
 	return `edge ${mapping} ${from} ${to}`;
 }
 
-export function aboutKey(name: string, key: string): string {
+export function keyName(name: string, key: string): string {
 	return `key ${name} ${key}`;
 }

@@ -4,18 +4,18 @@ import type { Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 
 /** An object as verify sees it: its content, or that it has no row, or that its text is not JSON. */
-export type Content = JsonObject | "absent" | "not JSON";
+export type StoredContent = JsonObject | "absent" | "not JSON";
 
 export async function readContents(
 	storage: Storage,
 	ids: Iterable<Id>,
-): Promise<ReadonlyMap<Id, Content>> {
+): Promise<ReadonlyMap<Id, StoredContent>> {
 	const unique = [...new Set(ids)];
 	const texts = unique.length > 0 ? unwrap(await storage.objects(unique)) : [];
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }
 
-export function parseContent(text: string | null): Content {
+export function parseContent(text: string | null): StoredContent {
 	if (text === null) return "absent";
 	try {
 		const data: unknown = JSON.parse(text);
@@ -28,7 +28,7 @@ export function parseContent(text: string | null): Content {
 }
 
 /** Whether it has not been deleted, and neither waits for a name nor lost it. */
-export function isLivingContent(content: Content): content is JsonObject {
+export function isActiveContent(content: StoredContent): content is JsonObject {
 	return (
 		typeof content === "object" &&
 		content.active !== false &&

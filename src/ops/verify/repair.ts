@@ -12,7 +12,7 @@ import {
 	REMOVED,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { isLivingContent, readContents, versionOf } from "./read.ts";
+import { isActiveContent, readContents, versionOf } from "./read.ts";
 
 /**
  * Repairs, each of one thing, each reading anew what it mends. They are made
@@ -21,7 +21,7 @@ import { isLivingContent, readContents, versionOf } from "./read.ts";
  */
 
 /** An edge and its inverse: the greater version wins; of equal ones that differ the source's, raised. Without both objects, both are removed. */
-export async function mendPair(
+export async function repairEdgePair(
 	store: Store,
 	source: Mapping,
 	inverse: Mapping | null,
@@ -62,7 +62,7 @@ function removedAfter(a: Edge | null, b: Edge | null): Edge | null {
 }
 
 /** An edge of a list that follows a reference: as the object has it. Where the edge is ahead, the object's version is raised first. */
-export async function mendFollowed(
+export async function repairListEdge(
 	store: Store,
 	{ mapping, from }: ListKey,
 	id: Id,
@@ -73,7 +73,7 @@ export async function mendFollowed(
 	);
 	const data = (await readContents(store.storage, [id])).get(id) ?? "absent";
 	if (data === "not JSON") throw unreadable(id);
-	const names = isLivingContent(data) && data[mapping.inverse.key] === from;
+	const names = isActiveContent(data) && data[mapping.inverse.key] === from;
 	const state = names ? PRESENT : REMOVED;
 	if (edge === null && state === REMOVED) return;
 	const own = data === "absent" ? 0 : versionOf(data);
@@ -99,7 +99,10 @@ export async function mendFollowed(
 }
 
 /** A list's own row, by counting its edges under its lock. */
-export async function recount(store: Store, list: ListKey): Promise<void> {
+export async function repairListCount(
+	store: Store,
+	list: ListKey,
+): Promise<void> {
 	await store.transact({
 		shard: unpackId(list.from).shard,
 		lists: [list],
@@ -108,7 +111,10 @@ export async function recount(store: Store, list: ListKey): Promise<void> {
 }
 
 /** A lookup row that nothing holds. */
-export async function dropLookup(store: Store, row: LookupRow): Promise<void> {
+export async function deleteLookup(
+	store: Store,
+	row: LookupRow,
+): Promise<void> {
 	const { name, key, id, nonce } = row;
 	unwrap(
 		await store.setLookups([{ name, key, expect: { id, nonce }, next: null }]),
@@ -116,14 +122,14 @@ export async function dropLookup(store: Store, row: LookupRow): Promise<void> {
 }
 
 /** A natural key of a living object: its row is made, or taken over from one that does not hold it. */
-export async function holdName(
+export async function repairNaturalKey(
 	store: Store,
 	id: Id,
 	name: string,
 ): Promise<void> {
 	const contents = await readContents(store.storage, [id]);
 	const data = contents.get(id);
-	if (data === undefined || !isLivingContent(data)) return;
+	if (data === undefined || !isActiveContent(data)) return;
 	const isClaimed = (now: JsonObject) =>
 		reservationsOf(store, id, now).some((claim) => claim.name === name);
 	const named = isClaimed(data)

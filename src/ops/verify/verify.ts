@@ -10,13 +10,18 @@ import type { Store } from "../../graph/store/store.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Edge, LookupRow } from "../../storage/storage.ts";
-import { type Damage, Findings, type Found } from "./damage.ts";
+import { type Damage, DamageReport, type DamageSummary } from "./damage.ts";
 import { checkEdges } from "./edges.ts";
-import { type Counted, checkCounts, countAgain, walkCounts } from "./lists.ts";
+import {
+	type CountedList,
+	checkCounts,
+	recountLists,
+	walkCounts,
+} from "./lists.ts";
 import { checkLookups } from "./lookups.ts";
 import { checkObjects } from "./objects.ts";
-import { type Owed, readOwed } from "./pending.ts";
-import { type Content, parseContent, readContents } from "./read.ts";
+import { type PendingEntries, readPendingEntries } from "./pending.ts";
+import { parseContent, readContents, type StoredContent } from "./read.ts";
 
 export interface VerifyOptions {
 	/** Mend what can be mended, then verify again. */
@@ -33,20 +38,20 @@ export interface Checked {
 	readonly lookups: number;
 }
 
-export interface Verified {
+export interface VerifyReport {
 	/** Whether nothing is wrong (any more). What is merely owed is not wrong. */
 	readonly clean: boolean;
 	readonly outcome: "finished" | "aborted";
 	readonly checked: Checked;
 	/** Debts that are not paid yet: those of a thousand a shard. */
-	readonly owed: number;
+	readonly pendingEntries: number;
 	/** What was wrong before anything was mended. */
-	readonly found: readonly Found[];
-	readonly mended: number;
+	readonly damage: readonly DamageSummary[];
+	readonly repaired: number;
 	/** Mends that failed, each as a sentence; the first few. */
-	readonly unmended: readonly string[];
+	readonly failedRepairs: readonly string[];
 	/** What is wrong now; without `repair`, what was found. */
-	readonly left: readonly Found[];
+	readonly remaining: readonly DamageSummary[];
 }
 
 /** A mend may bring to light what it hid: an object that comes to life is missing from its lists. */
@@ -67,8 +72,8 @@ const UNMENDED = 20;
 export async function verify(
 	store: Store,
 	options: VerifyOptions = {},
-): Promise<Verified> {
-	const mending: Mending | null =
+): Promise<VerifyReport> {
+	const mending: RepairProgress | null =
 		options.repair === true ? { mended: 0, unmended: [] } : null;
 	if (mending !== null) await deliverPending(store, gracePeriodOf(store));
 	const first = await walkAll(store, options, mending);
@@ -82,23 +87,23 @@ export async function verify(
 		clean: last.findings.length === 0 && !last.isAborted,
 		outcome: last.isAborted ? "aborted" : "finished",
 		checked: first.checked,
-		owed: last.owed.debts,
-		found: first.findings,
-		mended: mending?.mended ?? 0,
-		unmended: mending?.unmended ?? [],
-		left: last.findings,
+		pendingEntries: last.owed.count,
+		damage: first.findings,
+		repaired: mending?.mended ?? 0,
+		failedRepairs: mending?.unmended ?? [],
+		remaining: last.findings,
 	};
 }
 
-interface Mending {
+interface RepairProgress {
 	mended: number;
 	readonly unmended: string[];
 }
 
 interface Walked {
-	readonly findings: readonly Found[];
+	readonly findings: readonly DamageSummary[];
 	readonly checked: Checked;
-	readonly owed: Owed;
+	readonly owed: PendingEntries;
 	readonly isAborted: boolean;
 }
 
@@ -106,12 +111,12 @@ interface Walked {
 async function walkAll(
 	store: Store,
 	options: VerifyOptions,
-	mending: Mending | null,
+	mending: RepairProgress | null,
 ): Promise<Walked> {
 	const { model, storage } = store;
-	const findings = new Findings();
+	const findings = new DamageReport();
 	const checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
-	let owed = await readOwed(storage);
+	let owed = await readPendingEntries(storage);
 	let isAborted = false;
 	let told = performance.now();
 
@@ -135,18 +140,18 @@ async function walkAll(
 		for (let time = 1; damages.length > 0 && time < LOOKS; time++) {
 			if (damages.every(isExplained)) return;
 			await sleep(BETWEEN_LOOKS_MS);
-			owed = await readOwed(storage);
+			owed = await readPendingEntries(storage);
 			damages = await look(time);
 		}
 		for (const damage of damages) {
 			if (isExplained(damage)) continue;
 			findings.add(damage);
-			if (mending !== null) await mend(damage, mending);
+			if (mending !== null) await repairDamage(damage, mending);
 		}
 	}
 
 	function isExplained({ about }: Damage): boolean {
-		return about.some((name) => owed.about.has(name));
+		return about.some((name) => owed.keys.has(name));
 	}
 
 	async function lookups(): Promise<void> {
@@ -171,7 +176,7 @@ async function walkAll(
 			for (const type of model.objects.values()) {
 				for await (const rows of storage.walkObjects(shard, type.name)) {
 					const ids = rows.map(({ id }) => id);
-					const first: ReadonlyMap<Id, Content> = new Map(
+					const first: ReadonlyMap<Id, StoredContent> = new Map(
 						rows.map(({ id, data }) => [id, parseContent(data)]),
 					);
 					await report(async (time) =>
@@ -207,11 +212,11 @@ async function walkAll(
 		for (const shard of storage.shards) {
 			for (const mapping of model.mappings.values()) {
 				for await (const counted of walkCounts(storage, shard, mapping)) {
-					let suspects: readonly Counted[] = counted;
+					let suspects: readonly CountedList[] = counted;
 					await report(async (time) => {
 						if (time > 0) {
 							const froms = suspects.map(({ from }) => from);
-							suspects = await countAgain(storage, mapping, froms);
+							suspects = await recountLists(storage, mapping, froms);
 						}
 						suspects = suspects.filter(
 							(list) => checkCounts(store, mapping, [list]).length > 0,
@@ -231,7 +236,10 @@ async function walkAll(
 	return { findings: findings.list(), checked, owed, isAborted };
 }
 
-async function mend({ what, mend }: Damage, mending: Mending): Promise<void> {
+async function repairDamage(
+	{ what, mend }: Damage,
+	mending: RepairProgress,
+): Promise<void> {
 	if (mend === undefined) return;
 	try {
 		await mend();

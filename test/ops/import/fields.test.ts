@@ -231,7 +231,7 @@ describe("what a mutation takes and what an import takes", () => {
 				`mutation ($input: ${name}!) { ${mutation}(input: $input) { ${field} { id } } }`,
 			),
 			variables: { input: { ...fields, ...way.input(around) } },
-			context: corkboard.request(around.user),
+			context: corkboard.createContext(around.user),
 		});
 		const { data, errors } = result as {
 			data?: Record<string, Record<string, { id: Id }> | null> | null;

@@ -122,6 +122,6 @@ describe("an imported graph", () => {
 			}
 		}
 		assert.ok(compared > 30_000, `expected many edges but got: ${compared}`);
-		assert.deepEqual((await verify(graph.store)).found, []);
+		assert.deepEqual((await verify(graph.store)).damage, []);
 	});
 });

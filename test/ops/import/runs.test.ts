@@ -11,7 +11,7 @@ import { demoGraph } from "../../../src/demo/graph.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { createFieldReaders } from "../../../src/model/storedFields.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
-import { takeLease } from "../../../src/ops/import/lease.ts";
+import { acquireImportLease } from "../../../src/ops/import/lease.ts";
 import type { ImportProgress } from "../../../src/ops/import/progress.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import {
@@ -152,7 +152,7 @@ describe("an import that is run again", () => {
 				expected,
 				`after death ${deaths}`,
 			);
-			assert.deepEqual((await verify(graph.cold())).found, []);
+			assert.deepEqual((await verify(graph.cold())).damage, []);
 		}
 		assert.ok(deaths > 20, `expected many deaths but got: ${deaths}`);
 	});
@@ -187,13 +187,13 @@ describe("an import that is run again", () => {
 
 	it("is refused while another is at work", async () => {
 		await using graph = await openEmbedded();
-		await using lease = await takeLease(graph.storage);
+		await using lease = await acquireImportLease(graph.storage);
 		await assert.rejects(importAll(graph, [bob]), {
 			code: "IN_USE",
 			message:
 				"Another import is at work on this graph; expected one at a time.",
 		});
-		await lease.check();
+		await lease.assertHeld();
 	});
 
 	it("takes over from one that ended without a word, once its lease is over", async () => {
@@ -257,7 +257,7 @@ describe("an import that is run again", () => {
 
 	it("goes no further once somebody took its lease", async () => {
 		await using graph = await openEmbedded();
-		const lease = await takeLease(graph.storage);
+		const lease = await acquireImportLease(graph.storage);
 		sqlOn(
 			graph.folder,
 			/^mod/,
@@ -265,7 +265,7 @@ describe("an import that is run again", () => {
 		);
 		// Until it would have been renewed.
 		await sleep(1_200);
-		await assert.rejects(lease.check(), { code: "IN_USE" });
+		await assert.rejects(lease.assertHeld(), { code: "IN_USE" });
 		await lease[Symbol.asyncDispose]();
 	});
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
 import {
-	batchesOf,
 	MAX_LINE,
 	type RawLine,
+	readBatches,
 } from "../../../src/ops/import/text.ts";
 
 async function linesOf(
@@ -12,7 +12,7 @@ async function linesOf(
 	size = 100,
 ): Promise<readonly (readonly RawLine[])[]> {
 	const batches: (readonly RawLine[])[] = [];
-	for await (const { lines } of batchesOf(source, size)) batches.push(lines);
+	for await (const { lines } of readBatches(source, size)) batches.push(lines);
 	return batches;
 }
 
@@ -45,7 +45,7 @@ describe("the lines of an import", () => {
 	it("count their bytes", async () => {
 		const source = Readable.from([Buffer.from("é\n"), Buffer.from("ab\n")]);
 		let read: number | undefined;
-		for await (const { bytes } of batchesOf(source, 1)) read = bytes;
+		for await (const { bytes } of readBatches(source, 1)) read = bytes;
 		assert.equal(read, 6);
 	});
 
@@ -53,7 +53,7 @@ describe("the lines of an import", () => {
 		const source = new Readable({ read() {} });
 		source.push("one\n");
 		const aborted = new AbortController();
-		const batches = batchesOf(source, 1, aborted.signal);
+		const batches = readBatches(source, 1, aborted.signal);
 		assert.deepEqual((await batches.next()).value?.lines, ["one"]);
 		const waiting = batches.next();
 		aborted.abort();

@@ -259,25 +259,25 @@ describe("damage done by hand", { concurrency: 8 }, () => {
 			assert.ok((await damage(graph)) > 0, "expected damage but got none");
 			const found = await verify(graph.store);
 			assert.equal(found.clean, false);
-			const kinds = found.found.map(({ kind }) => kind);
+			const kinds = found.damage.map(({ kind }) => kind);
 			assert.ok(kinds.includes(kind), `expected ${kind} but got: ${kinds}`);
 			for (const other of kinds) {
 				assert.ok(
 					other === kind || others?.includes(other),
-					`expected no ${other} in ${JSON.stringify(found.found)}`,
+					`expected no ${other} in ${JSON.stringify(found.damage)}`,
 				);
 			}
-			assert.ok(found.found.every(({ examples }) => examples.length > 0));
+			assert.ok(found.damage.every(({ examples }) => examples.length > 0));
 
 			const repaired = await verify(graph.store, { repair: true });
 			assert.deepEqual(
-				repaired.left.map(({ kind }) => kind),
+				repaired.remaining.map(({ kind }) => kind),
 				left ?? [],
 				JSON.stringify(repaired),
 			);
 			assert.equal(repaired.clean, left === undefined);
 			const after = await verify(graph.cold());
-			assert.deepEqual(after.left, repaired.left);
+			assert.deepEqual(after.remaining, repaired.remaining);
 		});
 	}
 });

@@ -84,9 +84,12 @@ describe("verify", { concurrency: 8 }, () => {
 			}),
 		});
 		const waiting = await verify(graph.store);
-		assert.deepEqual([waiting.clean, waiting.owed], [true, 1]);
+		assert.deepEqual([waiting.clean, waiting.pendingEntries], [true, 1]);
 		const paid = await verify(graph.store, { repair: true });
-		assert.deepEqual([paid.clean, paid.owed, paid.mended], [true, 0, 0]);
+		assert.deepEqual(
+			[paid.clean, paid.pendingEntries, paid.repaired],
+			[true, 0, 0],
+		);
 	});
 
 	it("finds nothing wrong with a graph that is being written to", async () => {
@@ -115,7 +118,7 @@ describe("verify", { concurrency: 8 }, () => {
 			}
 		});
 		for (let time = 0; time < 5; time++) {
-			const { found } = await verify(graph.cold());
+			const { damage: found } = await verify(graph.cold());
 			assert.deepEqual(found, []);
 		}
 		isOver = true;
@@ -130,7 +133,7 @@ describe("verify", { concurrency: 8 }, () => {
 			Array.from({ length: 20 }, (_, n) => pin(100 + n)),
 		);
 		sqlOn(graph.folder, DB, "UPDATE board_has_pins SET version = 3");
-		const { found } = await verify(graph.store);
+		const { damage: found } = await verify(graph.store);
 		assert.equal(found[0]?.count, 22);
 		assert.equal(found[0]?.examples.length, 5);
 	});
