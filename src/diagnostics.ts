@@ -10,7 +10,7 @@ export const CHANNELS = {
 	/** One statement on one host: `Statement`. */
 	statement: channel("corkboard.statement"),
 	/** The sweeper paid something, or could not: `Swept`. */
-	swept: channel("corkboard.swept"),
+	deliveryPass: channel("corkboard.swept"),
 	/** One batch to one host of a shared cache: `CacheCall`. */
 	cacheCall: channel("corkboard.cacheCall"),
 	/** A host of a shared cache failed, or answers again: `CacheHost`. */
@@ -97,10 +97,10 @@ export interface Trace {
 	statement(statement: Statement): void;
 	cache(layer: CacheLayer, hits: number, misses: number): void;
 	/** A write begins; what it causes is told to what this gives. */
-	write(write: WriteBegun): WriteTrace;
+	startWrite(write: WriteDescription): WriteTrace;
 }
 
-export interface WriteBegun {
+export interface WriteDescription {
 	/**
 	 * - `transaction`: on one shard.
 	 * - `names`: natural keys claimed or given up.
@@ -114,15 +114,15 @@ export interface WriteBegun {
 }
 
 /** Why a write is begun anew: it met another one, its connection was dead, or its host takes no writes for now. */
-export type Again = "conflict" | "lost" | "readOnly";
+export type RetryReason = "conflict" | "lost" | "readOnly";
 
 /** What one write caused. */
 export interface WriteTrace {
 	statement(statement: Statement): void;
 	/** What it did is undone, and it runs from its beginning. */
-	again(why: Again): void;
+	again(why: RetryReason): void;
 	/** So many others were one transaction of the database with it: the statements are those of all. */
-	together(others: number): void;
+	grouped(others: number): void;
 	/** Keys of a shared cache got tombstones, or were deleted, if it acknowledged. */
 	cache(
 		verb: "bury" | "clear",
@@ -130,16 +130,16 @@ export interface WriteTrace {
 		keys: number,
 		ok: boolean,
 	): void;
-	end(ended: WriteEnded): void;
+	end(ended: WriteSummary): void;
 	/** Instead: whether it was done is then unknown, or it was not. */
 	fail(thrown: unknown): void;
 	/** What it owed was paid, and is forgotten. */
 	delivered(): void;
 }
 
-export interface WriteEnded {
+export interface WriteSummary {
 	/** Objects, edges and names; not counts of lists, nor the outbox. */
-	readonly written: number;
+	readonly rowsWritten: number;
 	/** How many of each kind, such as `edges`. */
 	readonly outbox: Readonly<Record<string, number>>;
 }
@@ -149,7 +149,7 @@ export type StatementTrace = Pick<Trace, "statement"> &
 	Partial<Pick<WriteTrace, "again">>;
 
 /** What goes along with every read, down to the driver. */
-export interface Call {
+export interface CallOptions {
 	readonly signal?: AbortSignal;
 	readonly trace?: Trace;
 }

@@ -12,7 +12,7 @@ import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
-import { createCursors } from "../src/id/cursors.ts";
+import { createCursorCodec } from "../src/id/cursors.ts";
 import { readModel } from "../src/model/read.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
@@ -59,7 +59,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 				model: theModel().model,
 				topology,
 			});
-			await before.init();
+			await before.createTables();
 		}
 		const all = new Map(resolvers).set(
 			"Mutation.archivePin",
@@ -75,11 +75,11 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 		});
 		applyScalars(schema);
 		await using storage = await openSqliteStorage({ model, topology });
-		await storage.init();
+		await storage.createTables();
 		const store = createStore({
 			model,
 			storage,
-			cursors: createCursors(Buffer.alloc(32)),
+			cursors: createCursorCodec(Buffer.alloc(32)),
 			cacheBytes: 1_000_000,
 		});
 		const planner = createPlanner<RequestContext>({

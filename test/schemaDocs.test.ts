@@ -22,7 +22,7 @@ import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
-import { createCursors } from "../src/id/cursors.ts";
+import { createCursorCodec } from "../src/id/cursors.ts";
 import { type ModelAndSchema, readModel } from "../src/model/read.ts";
 import type { SdlFile } from "../src/model/sdl.ts";
 import { createPlanner } from "../src/plan/planner.ts";
@@ -173,14 +173,14 @@ describe("docs/schema.md", () => {
 				model: theModel().model,
 				topology,
 			});
-			await storage.init();
+			await storage.createTables();
 		}
 		await using storage = await openSqliteStorage({ model, topology });
-		await storage.init();
+		await storage.createTables();
 		const store = createStore({
 			model,
 			storage,
-			cursors: createCursors(Buffer.alloc(32)),
+			cursors: createCursorCodec(Buffer.alloc(32)),
 			cacheBytes: 1_000_000,
 		});
 		const planner = createPlanner<RequestContext>({

@@ -29,7 +29,7 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 			},
 		],
 		[
-			CHANNELS.swept,
+			CHANNELS.deliveryPass,
 			(message: unknown) => {
 				const {
 					delivered: paid,

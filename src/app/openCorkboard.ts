@@ -12,7 +12,7 @@ import type { Store } from "../graph/store/store.ts";
 import { createWrites } from "../graph/write/writes.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { applyScalars } from "../graphql/scalars.ts";
-import { createCursors } from "../id/cursors.ts";
+import { createCursorCodec } from "../id/cursors.ts";
 import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
@@ -72,7 +72,7 @@ export async function openCorkboard(
 	const store = await openStore(
 		config,
 		access,
-		{ model, topology, cursors: createCursors(secret) },
+		{ model, topology, cursors: createCursorCodec(secret) },
 		opened,
 	);
 	if (access === "own") {

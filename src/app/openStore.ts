@@ -5,15 +5,15 @@ import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { Shared, Store } from "../graph/store/store.ts";
-import type { Cursors } from "../id/cursors.ts";
+import type { CursorCodec } from "../id/cursors.ts";
 import type { Model } from "../model/types.ts";
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
 import {
-	createSwitchingStorage,
-	type SwitchingStorage,
+	createReloadableStorage,
+	type ReloadableStorage,
 } from "../storage/reloadableStorage.ts";
-import { ownFolder } from "../storage/sqlite/driver/folderLock.ts";
-import { holdsData } from "../storage/sqlite/driver/holdsData.ts";
+import { lockFolder } from "../storage/sqlite/driver/folderLock.ts";
+import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
@@ -41,7 +41,7 @@ export async function openStore(
 	given: {
 		readonly model: Model;
 		readonly topology: Topology;
-		readonly cursors: Cursors;
+		readonly cursors: CursorCodec;
 	},
 	resources: AsyncDisposableStack,
 ): Promise<Store> {
@@ -53,7 +53,7 @@ export async function openStore(
 	);
 	const shared = openSharedCaches(config, current, resources);
 	// Without a channel nobody tells this process what others write.
-	const isTold = storage.isOwnedAlone || config.redis !== null;
+	const isTold = storage.hasSingleWriter || config.redis !== null;
 	const store = createStore({
 		model: given.model,
 		storage,
@@ -83,8 +83,8 @@ export function lockDataFolders(
 	resources: AsyncDisposableStack,
 ): void {
 	for (const folder of foldersOf(topology)) {
-		if (access === "own") resources.use(ownFolder(folder));
-		else if (!holdsData(folder)) throw noData(folder);
+		if (access === "own") resources.use(lockFolder(folder));
+		else if (!hasShardFiles(folder)) throw noData(folder);
 	}
 }
 
@@ -96,7 +96,7 @@ async function openStorage(
 ): Promise<OpenedStorage> {
 	if (foldersOf(topology).size === 0) {
 		const storage = resources.use(
-			await createSwitchingStorage(
+			await createReloadableStorage(
 				(version) =>
 					openMysqlStorage({
 						model,
@@ -115,14 +115,14 @@ async function openStorage(
 	const storage = resources.use(
 		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
 	);
-	if (access === "own") await storage.init();
+	if (access === "own") await storage.createTables();
 	// A folder's owner cannot hand it over while it lives: its map is read once.
 	return { storage, current: () => topology, follow: () => {} };
 }
 
 function followFile(
 	{ store: from }: Config,
-	storage: SwitchingStorage,
+	storage: ReloadableStorage,
 	store: Store,
 	resources: AsyncDisposableStack,
 ): void {
@@ -131,7 +131,7 @@ function followFile(
 		watchTopology(from.file, {
 			keptCopy: `${from.file}.kept`,
 			async onChange(topology) {
-				await storage.adopt(topology);
+				await storage.switchTopology(topology);
 				// What was read from a primary that lost its part is not the new one's.
 				store.forgetAll();
 			},

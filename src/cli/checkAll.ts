@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
-import { holdsData } from "../storage/sqlite/driver/holdsData.ts";
+import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
 import type { CommandContext } from "./io.ts";
 
 /** So many of what is wrong are spelled out. */
@@ -26,9 +26,9 @@ export async function runChecks(
 	);
 	const faults = [...lockProblems(), ...documents.problems];
 	let shards = "made at the first start";
-	if (config.store.kind === "topology" || holdsData(config.store.folder)) {
+	if (config.store.kind === "topology" || hasShardFiles(config.store.folder)) {
 		await using corkboard = await io.open(config, "read");
-		const missing = await corkboard.storage.missing();
+		const missing = await corkboard.storage.missingTables();
 		faults.push(
 			...missing.slice(0, SPELLED).map((table) => `${table} is missing`),
 		);

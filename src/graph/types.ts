@@ -1,4 +1,4 @@
-import type { Call } from "../diagnostics.ts";
+import type { CallOptions } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../model/types.ts";
@@ -18,7 +18,7 @@ export interface Graph {
 	/** Objects the viewer may see. */
 	objects(
 		ids: readonly Id[],
-		call?: Call,
+		call?: CallOptions,
 	): Promise<readonly (Node | null | CorkboardError)[]>;
 
 	/** One page of each list; null for a list that the viewer may not look at. `after` and `before` are cursors as clients send them. A cursor that is not of that list is an error BAD_USER_INPUT in its place. */
@@ -26,7 +26,7 @@ export interface Graph {
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
-		call?: Call,
+		call?: CallOptions,
 	): Promise<readonly (Page | null | CorkboardError)[]>;
 
 	/** Whether each edge is present. */
@@ -34,14 +34,14 @@ export interface Graph {
 		mapping: Mapping,
 		from: Id,
 		tos: readonly Id[],
-		call?: Call,
+		call?: CallOptions,
 	): Promise<readonly (boolean | CorkboardError)[]>;
 
 	/** The ids that hold these natural keys, as they were given: folded here. */
 	lookup(
 		lookup: Lookup,
 		keys: readonly string[],
-		call?: Call,
+		call?: CallOptions,
 	): Promise<readonly (Id | null | CorkboardError)[]>;
 }
 

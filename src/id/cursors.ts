@@ -5,10 +5,10 @@ import {
 	hkdfSync,
 	timingSafeEqual,
 } from "node:crypto";
-import { type Id, storedId } from "./ids.ts";
+import { type Id, parseStoredId } from "./ids.ts";
 
 /** A place in a list, as a cursor carries it. */
-export interface CursorPlace {
+export interface CursorPosition {
 	/** Below 2^53. */
 	readonly sequence: number;
 	readonly to: Id;
@@ -27,10 +27,10 @@ export interface CursorPlace {
  *
  *     version 1 | tag 12 | encrypted: sequence 7, to 8, epoch 2     (bytes, base64url)
  */
-export interface Cursors {
-	spell(list: string, place: CursorPlace): string;
+export interface CursorCodec {
+	encode(list: string, place: CursorPosition): string;
 	/** Null for anything that `spell` did not make for this list. */
-	read(list: string, cursor: string): CursorPlace | null;
+	decode(list: string, cursor: string): CursorPosition | null;
 }
 
 const VERSION = 1;
@@ -39,7 +39,7 @@ const PLACE = 17;
 const LENGTH = 1 + TAG + PLACE;
 const SPELLED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
 
-export function createCursors(secret: Uint8Array): Cursors {
+export function createCursorCodec(secret: Uint8Array): CursorCodec {
 	const macKey = derive(secret, "cursor mac", 32);
 	const cipherKey = derive(secret, "cursor cipher", 16);
 
@@ -53,7 +53,7 @@ export function createCursors(secret: Uint8Array): Cursors {
 	}
 
 	return {
-		spell(list, { sequence, to, epoch }) {
+		encode(list, { sequence, to, epoch }) {
 			const place = Buffer.alloc(PLACE);
 			place.writeUIntBE(Math.floor(sequence / 2 ** 32), 0, 3);
 			place.writeUInt32BE(sequence % 2 ** 32, 3);
@@ -68,7 +68,7 @@ export function createCursors(secret: Uint8Array): Cursors {
 			]).toString("base64url");
 		},
 
-		read(list, cursor) {
+		decode(list, cursor) {
 			if (!SPELLED.test(cursor)) return null;
 			const bytes = Buffer.from(cursor, "base64url");
 			if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
@@ -81,7 +81,7 @@ export function createCursors(secret: Uint8Array): Cursors {
 			if (!timingSafeEqual(tag, tagOf(list, place))) return null;
 			return {
 				sequence: place.readUIntBE(0, 3) * 2 ** 32 + place.readUInt32BE(3),
-				to: storedId(String(place.readBigUInt64BE(7))),
+				to: parseStoredId(String(place.readBigUInt64BE(7))),
 				epoch: place.readUInt16BE(15),
 			};
 		},

@@ -57,7 +57,7 @@ export function parseId(text: string): Id | "malformed" | "reserved" {
 }
 
 /** An id from our own storage, where anything else is damage worth stopping at. */
-export function storedId(text: string): Id {
+export function parseStoredId(text: string): Id {
 	const id = parseId(text);
 	if (id === "malformed" || id === "reserved") {
 		throw new TypeError(`expected a stored id but got: ${text}`);

@@ -145,7 +145,7 @@ export function accountOf(
 					sum.misses += misses;
 					kept.cache.set(layer, sum);
 				},
-				write(begun) {
+				startWrite(begun) {
 					const key = writeKey(begun);
 					const write = kept.writes.get(key) ?? writeRecord(begun);
 					kept.writes.set(key, write);

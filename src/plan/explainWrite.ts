@@ -1,8 +1,8 @@
 import type {
-	Again,
 	CacheLayer,
+	RetryReason,
 	Statement,
-	WriteBegun,
+	WriteDescription,
 	WriteTrace,
 } from "../diagnostics.ts";
 
@@ -14,11 +14,11 @@ import { type Failures, noteFailure } from "./failures.ts";
  * and numbers only.
  */
 export interface ExplainedWrite {
-	readonly verb: WriteBegun["verb"];
+	readonly verb: WriteDescription["verb"];
 	/** How many still ran: the answer did not wait for them any longer. */
 	readonly unfinished: number;
 	/** Why one was begun anew, each time: all its statements were sent again. */
-	readonly again: readonly Again[];
+	readonly again: readonly RetryReason[];
 	/** Other requests' changes in the same transactions of the database, whose statements are told too. */
 	readonly together: number;
 	/** Their debts, by kind. */
@@ -45,7 +45,7 @@ export interface ExplainedForgetting {
 
 /** What is noted of writes of one kind while they run. */
 export interface WriteRecord {
-	readonly begun: WriteBegun;
+	readonly begun: WriteDescription;
 	readonly started: number;
 	/** The last of them; 0 while none has. */
 	ended: number;
@@ -58,12 +58,12 @@ export interface WriteRecord {
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
 	readonly failures: Failures;
-	readonly again: Again[];
+	readonly again: RetryReason[];
 	readonly owes: Map<string, number>;
 	readonly caches: Map<string, ExplainedForgetting>;
 }
 
-export function writeRecord(begun: WriteBegun): WriteRecord {
+export function writeRecord(begun: WriteDescription): WriteRecord {
 	return {
 		begun,
 		started: performance.now(),
@@ -83,14 +83,14 @@ export function writeRecord(begun: WriteBegun): WriteRecord {
 }
 
 /** Writes that are told as one. */
-export function writeKey({ verb, changes }: WriteBegun): string {
+export function writeKey({ verb, changes }: WriteDescription): string {
 	return `${verb} ${changes.join()}`;
 }
 
 /** Of one write more. */
 export function writeTrace(
 	record: WriteRecord,
-	{ shards }: WriteBegun,
+	{ shards }: WriteDescription,
 	statement: WriteTrace["statement"],
 ): WriteTrace {
 	record.runs++;
@@ -101,7 +101,7 @@ export function writeTrace(
 		again(why) {
 			record.again.push(why);
 		},
-		together(others) {
+		grouped(others) {
 			record.together += others;
 		},
 		cache(verb, layer, keys, ok) {
@@ -114,7 +114,7 @@ export function writeTrace(
 			record.unfinished--;
 			noteFailure(record.failures, thrown, 1);
 		},
-		end({ written, outbox: owes }) {
+		end({ rowsWritten: written, outbox: owes }) {
 			record.ended = performance.now();
 			record.unfinished--;
 			record.written += written;

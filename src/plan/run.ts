@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLSchema } from "graphql";
-import type { Call, Trace } from "../diagnostics.ts";
+import type { CallOptions, Trace } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
@@ -58,7 +58,7 @@ interface Run {
 	readonly bound: Bound;
 	readonly options: RunOptions<object>;
 	/** What untraced steps hand down. */
-	readonly call: Call;
+	readonly call: CallOptions;
 	readonly answer: Answer;
 	/** Steps that were started and have not answered. */
 	readonly pending: Set<Pending>;
@@ -280,7 +280,7 @@ function begin(
 	step: Step,
 	parents: readonly (Id | Node | null)[],
 	doing: {
-		readonly start: (call: Call) => Promise<readonly unknown[]>;
+		readonly start: (call: CallOptions) => Promise<readonly unknown[]>;
 		readonly accept: (answers: readonly unknown[]) => void;
 		readonly refuse: (error: CorkboardError) => void;
 	},

@@ -1,4 +1,4 @@
-import type { Call } from "../diagnostics.ts";
+import type { CallOptions } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 
@@ -25,7 +25,7 @@ export interface BatchResolver<Context = unknown> {
 		readonly parents: readonly (Node | null)[];
 		readonly args: Readonly<Record<string, unknown>>;
 		readonly context: Context & { readonly graph: Graph };
-		readonly call: Call;
+		readonly call: CallOptions;
 	}): Promise<readonly (unknown | CorkboardError)[]>;
 }
 

@@ -1,7 +1,11 @@
-import { type Call, CHANNELS } from "../diagnostics.ts";
+import { type CallOptions, CHANNELS } from "../diagnostics.ts";
 
 /** Every call of the port begins here: one that nobody waits for any more goes no further. */
-export function beginCall(verb: string, keys: number, call?: Call): void {
+export function startCall(
+	verb: string,
+	keys: number,
+	call?: CallOptions,
+): void {
 	call?.signal?.throwIfAborted();
 	if (CHANNELS.storage.hasSubscribers) CHANNELS.storage.publish({ verb, keys });
 }

@@ -3,13 +3,13 @@ import type { Mapping } from "../model/types.ts";
 import { edgeName, listName } from "./order.ts";
 import {
 	type Edge,
-	type Effects,
 	type ListKey,
 	type ListRow,
 	PRESENT,
 	REMOVED,
-	type Seen,
 	type Transaction,
+	type TransactionReads,
+	type TransactionWrites,
 } from "./storage.ts";
 
 /**
@@ -51,10 +51,10 @@ export interface ListChanges {
  * count changes by what the edge was under the lock and what it becomes, so
  * that two first likes at once count as one (PROTOCOLS §1).
  */
-export function listChanges(
+export function computeListChanges(
 	transaction: Transaction<unknown>,
-	seen: Seen,
-	effects: Effects<unknown>,
+	seen: TransactionReads,
+	effects: TransactionWrites<unknown>,
 ): ListChanges {
 	const wanted = effects.edges ?? [];
 	if (wanted.length === 0) return { edges: [], lists: [] };
@@ -103,10 +103,10 @@ export function listChanges(
 }
 
 /** The new content of objects, each of which was locked and found, or just created. */
-export function checkObjects(
+export function checkObjectWrites(
 	transaction: Transaction<unknown>,
-	seen: Seen,
-	effects: Effects<unknown>,
+	seen: TransactionReads,
+	effects: TransactionWrites<unknown>,
 ): void {
 	const writable = new Set<Id>(seen.created);
 	transaction.objects?.forEach((id, index) => {
@@ -122,7 +122,7 @@ export function checkObjects(
 }
 
 /** What is to be renumbered or recounted was locked. */
-export function checkLocked(
+export function checkListIsLocked(
 	transaction: Transaction<unknown>,
 	{ mapping, from }: ListKey,
 ): void {
@@ -140,7 +140,7 @@ export function checkLocked(
 /** After one renumbering there are gaps everywhere; a `decide` that asks for more than two in a transaction would ask for ever. */
 const MAX_RENUMBERINGS = 2;
 
-export function checkRenumberings(done: number, { mapping }: ListKey): void {
+export function checkRenumberCount(done: number, { mapping }: ListKey): void {
 	if (done === MAX_RENUMBERINGS) {
 		throw new TypeError(
 			`expected at most ${MAX_RENUMBERINGS} renumberings in a transaction but got: another of ${mapping.name}`,

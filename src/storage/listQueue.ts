@@ -3,7 +3,7 @@ interface Entry<Job> {
 	readonly job: Job;
 	readonly lists: readonly string[];
 	/** Whether it may run together with others of its one list. */
-	readonly together: boolean;
+	readonly groupable: boolean;
 	running: boolean;
 }
 
@@ -39,7 +39,7 @@ export class ListQueue<Job> {
 		const entry: Entry<Job> = {
 			job,
 			lists,
-			together: together && lists.length === 1,
+			groupable: together && lists.length === 1,
 			running: false,
 		};
 		this.#waiting += 1;
@@ -60,11 +60,11 @@ export class ListQueue<Job> {
 		);
 		if (lines.some(([first]) => first !== entry)) return;
 		const group = [entry];
-		if (entry.together) {
+		if (entry.groupable) {
 			const [line = []] = lines;
 			while (group.length < this.#maxTogether) {
 				const next = line[group.length];
-				if (next === undefined || !next.together) break;
+				if (next === undefined || !next.groupable) break;
 				group.push(next);
 			}
 		}

@@ -11,7 +11,7 @@ export function isDescending(mapping: Mapping): boolean {
 }
 
 /** Room for that many edges between two neighbours after a list was renumbered; imports leave as much. */
-export const SPACING = 1_000;
+export const SEQUENCE_GAP = 1_000;
 
 /**
  * New sequences for a list that has no gap where one is needed: the order
@@ -19,10 +19,12 @@ export const SPACING = 1_000;
  * enough below it keeps its own, because a sequence is also a moment. Takes
  * positions from low to high and gives the sequences in that order.
  */
-export function renumbered(positions: readonly Position[]): readonly number[] {
+export function renumberedSequences(
+	positions: readonly Position[],
+): readonly number[] {
 	let last = 0;
 	return positions.map(({ sequence }) => {
-		last = Math.max(sequence, last + SPACING);
+		last = Math.max(sequence, last + SEQUENCE_GAP);
 		return last;
 	});
 }

@@ -1,25 +1,25 @@
-import type { Call, WriteTrace } from "../diagnostics.ts";
+import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
-import { checkChange } from "../topology/check.ts";
+import { checkTopologyChange } from "../topology/check.ts";
 import type { Topology } from "../topology/types.ts";
 import type {
-	Answer,
-	DebtKey,
-	DebtRow,
 	Edge,
 	EdgeKey,
+	KeyResult,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
+	OutboxKey,
+	OutboxRow,
 	Scan,
-	Scanned,
+	ScanResult,
 	Storage,
 	StoredObject,
-	Transacted,
 	Transaction,
+	TransactionResult,
 } from "./storage.ts";
 
 /**
@@ -28,49 +28,49 @@ import type {
  * a host refuses because it is read-only, as it is while another becomes the
  * primary, waits and is tried again; reads do not wait.
  */
-export interface SwitchingStorage extends Storage {
+export interface ReloadableStorage extends Storage {
 	/** The version that calls begin on from now on. */
 	readonly topology: Topology;
 	/**
 	 * Resolves once calls begin on it. Throws BAD_TOPOLOGY where it may not follow
 	 * the present one, which then stays, as it does where the new one does not open.
 	 */
-	adopt(topology: Topology): Promise<void>;
+	switchTopology(topology: Topology): Promise<void>;
 }
 
-export interface SwitchingLimits {
+export interface ReloadableStorageLimits {
 	/** Of all a write waits. Milliseconds. */
 	readonly waitMs: number;
 	/** Writes that wait; the next is refused as it would be without us. */
 	readonly maxWaiting: number;
 	/** After which a write is tried again also where no newer version came: the host may take writes only some time after it was named, or again. */
-	readonly againMs: number;
+	readonly retryMs: number;
 	/** A version's last calls get this long to end before they are cut off. */
 	readonly drainMs: number;
 }
 
 /** 10 s, as VTGate buffers during a failover (FIELD §1.3). */
-const LIMITS: SwitchingLimits = {
+const LIMITS: ReloadableStorageLimits = {
 	waitMs: 10_000,
 	maxWaiting: 1_000,
-	againMs: 500,
+	retryMs: 500,
 	drainMs: 30_000,
 };
 
 type Open = (topology: Topology) => Promise<Storage>;
 
-export async function createSwitchingStorage(
+export async function createReloadableStorage(
 	open: Open,
 	first: Topology,
-	limits: Partial<SwitchingLimits> = {},
-): Promise<SwitchingStorage> {
+	limits: Partial<ReloadableStorageLimits> = {},
+): Promise<ReloadableStorage> {
 	const version = new Version(first, await open(first));
-	return new Switching(open, version, { ...LIMITS, ...limits });
+	return new TopologySwitcher(open, version, { ...LIMITS, ...limits });
 }
 
-class Switching implements SwitchingStorage {
+class TopologySwitcher implements ReloadableStorage {
 	readonly #open: Open;
-	readonly #limits: SwitchingLimits;
+	readonly #limits: ReloadableStorageLimits;
 	readonly #retired = new Set<Version>();
 	/** Each is called once, by a newer version or the end. */
 	readonly #waiting = new Set<() => void>();
@@ -78,7 +78,7 @@ class Switching implements SwitchingStorage {
 	#adopting: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
-	constructor(open: Open, first: Version, limits: SwitchingLimits) {
+	constructor(open: Open, first: Version, limits: ReloadableStorageLimits) {
 		this.#open = open;
 		this.#limits = limits;
 		this.#current = first;
@@ -100,15 +100,15 @@ class Switching implements SwitchingStorage {
 		return this.#current.storage.modShards;
 	}
 
-	get isOwnedAlone(): boolean {
-		return this.#current.storage.isOwnedAlone;
+	get hasSingleWriter(): boolean {
+		return this.#current.storage.hasSingleWriter;
 	}
 
 	hostOf(shard: number): string | null {
 		return this.#current.storage.hostOf(shard);
 	}
 
-	adopt(topology: Topology): Promise<void> {
+	switchTopology(topology: Topology): Promise<void> {
 		const adopted = this.#adopting.then(() => this.#switchTo(topology));
 		this.#adopting = adopted.catch(() => {});
 		return adopted;
@@ -116,36 +116,36 @@ class Switching implements SwitchingStorage {
 
 	objects(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<readonly Answer<string | null>[]> {
+		call?: CallOptions,
+	): Promise<readonly KeyResult<string | null>[]> {
 		return this.#current.use((storage) => storage.objects(ids, call));
 	}
 
 	scan(
 		scans: readonly Scan[],
-		call?: Call,
-	): Promise<readonly Answer<Scanned>[]> {
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ScanResult>[]> {
 		return this.#current.use((storage) => storage.scan(scans, call));
 	}
 
 	edges(
 		keys: readonly EdgeKey[],
-		call?: Call,
-	): Promise<readonly Answer<Edge | null>[]> {
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Edge | null>[]> {
 		return this.#current.use((storage) => storage.edges(keys, call));
 	}
 
 	lookups(
 		keys: readonly LookupKey[],
-		call?: Call,
-	): Promise<readonly Answer<LookupRow | null>[]> {
+		call?: CallOptions,
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
 		return this.#current.use((storage) => storage.lookups(keys, call));
 	}
 
 	transact<T>(
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<Transacted<T>> {
+	): Promise<TransactionResult<T>> {
 		return this.#write(
 			(storage) => storage.transact(transaction, trace),
 			trace,
@@ -156,8 +156,8 @@ class Switching implements SwitchingStorage {
 	async setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
-	): Promise<readonly Answer<LookupRow | null>[]> {
-		const answers = new Array<Answer<LookupRow | null>>(changes.length);
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		const answers = new Array<KeyResult<LookupRow | null>>(changes.length);
 		const until = performance.now() + this.#limits.waitMs;
 		let indexes = [...changes.keys()];
 		for (;;) {
@@ -167,7 +167,7 @@ class Switching implements SwitchingStorage {
 				storage.setLookups(some, trace),
 			);
 			indexes.forEach((index, at) => {
-				answers[index] = given[at] as Answer<LookupRow | null>;
+				answers[index] = given[at] as KeyResult<LookupRow | null>;
 			});
 			const refused = new Set(
 				some.filter((_, at) => isReadOnly(given[at])).map(nameOf),
@@ -182,20 +182,22 @@ class Switching implements SwitchingStorage {
 		}
 	}
 
-	owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
+	owed(olderThanMs: number, limit: number): Promise<readonly OutboxRow[]> {
 		return this.#current.use((storage) => storage.owed(olderThanMs, limit));
 	}
 
-	settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
+	settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
 		return this.#write((storage) => storage.settle(debts, trace), trace);
 	}
 
-	missing(): Promise<readonly string[]> {
-		return this.#current.use((storage) => storage.missing());
+	missingTables(): Promise<readonly string[]> {
+		return this.#current.use((storage) => storage.missingTables());
 	}
 
-	init(progress?: (done: number, total: number) => void): Promise<void> {
-		return this.#current.use((storage) => storage.init(progress));
+	createTables(
+		progress?: (done: number, total: number) => void,
+	): Promise<void> {
+		return this.#current.use((storage) => storage.createTables(progress));
 	}
 
 	walkObjects(
@@ -235,7 +237,7 @@ class Switching implements SwitchingStorage {
 
 	async #switchTo(topology: Topology): Promise<void> {
 		const old = this.#current;
-		checkChange(old.topology, topology);
+		checkTopologyChange(old.topology, topology);
 		if (topology.version === old.topology.version) return;
 		if (this.#closed) throw closedError();
 		const next = new Version(topology, await this.#open(topology));
@@ -272,7 +274,7 @@ class Switching implements SwitchingStorage {
 		const leftMs = until - performance.now();
 		if (leftMs <= 0 || this.#closed) return false;
 		if (this.#current !== version) return true;
-		const { againMs, maxWaiting } = this.#limits;
+		const { retryMs: againMs, maxWaiting } = this.#limits;
 		if (this.#waiting.size >= maxWaiting) return false;
 		await new Promise<void>((resolve) => {
 			const wake = () => {

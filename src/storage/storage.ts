@@ -1,4 +1,4 @@
-import type { Call, WriteTrace } from "../diagnostics.ts";
+import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
@@ -16,25 +16,25 @@ export interface Storage extends AsyncDisposable {
 	/** The stored JSON text of each object, whatever its state; null where there is no row or no such type or shard. */
 	objects(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<readonly Answer<string | null>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<string | null>[]>;
 
 	/** A run of present edges of each list, in the order asked, with the list's own row. */
 	scan(
 		scans: readonly Scan[],
-		call?: Call,
-	): Promise<readonly Answer<Scanned>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ScanResult>[]>;
 
 	/** Single edges, present or removed. */
 	edges(
 		keys: readonly EdgeKey[],
-		call?: Call,
-	): Promise<readonly Answer<Edge | null>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Edge | null>[]>;
 
 	lookups(
 		keys: readonly LookupKey[],
-		call?: Call,
-	): Promise<readonly Answer<LookupRow | null>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/**
 	 * One transaction on one shard. What it locks is said beforehand; `decide`
@@ -44,7 +44,7 @@ export interface Storage extends AsyncDisposable {
 	transact<T>(
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<Transacted<T>>;
+	): Promise<TransactionResult<T>>;
 
 	/**
 	 * Change lookup rows by compare-and-set, each for itself. `expect: null`
@@ -54,28 +54,28 @@ export interface Storage extends AsyncDisposable {
 	setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
-	): Promise<readonly Answer<LookupRow | null>[]>;
+	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/** What is owed on all shards: oldest first, at most `limit` rows a shard, written at least `olderThanMs` ago. */
-	owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]>;
+	owed(olderThanMs: number, limit: number): Promise<readonly OutboxRow[]>;
 
 	/** Forget debts that were paid. */
-	settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void>;
+	settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void>;
 
 	/** Shards with objects and mappings, shards open for new users, and the number of mod shards. */
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
 	/** Whether no other process writes to these shards while this one does. */
-	readonly isOwnedAlone: boolean;
+	readonly hasSingleWriter: boolean;
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
 	hostOf(shard: number): string | null;
 
 	/** What `init` would make, as `db00003.pins`; makes nothing. A shard that does not answer is an error. */
-	missing(): Promise<readonly string[]>;
+	missingTables(): Promise<readonly string[]>;
 
 	/** Make on every shard what is missing there. Repeating it changes nothing. */
-	init(progress?: (done: number, total: number) => void): Promise<void>;
+	createTables(progress?: (done: number, total: number) => void): Promise<void>;
 
 	/** Walk everything in key order, in batches, for `verify`: not a snapshot. */
 	walkObjects(
@@ -88,7 +88,7 @@ export interface Storage extends AsyncDisposable {
 }
 
 /** What came back for one key. */
-export type Answer<T> = T | CorkboardError;
+export type KeyResult<T> = T | CorkboardError;
 
 export interface StoredObject {
 	readonly id: Id;
@@ -144,7 +144,7 @@ export interface Scan extends ListKey {
 	readonly limit: number;
 }
 
-export interface Scanned {
+export interface ScanResult {
 	/** In the order of the scan. */
 	readonly edges: readonly Edge[];
 	/** A list nobody wrote to has a row of zeros. */
@@ -180,7 +180,7 @@ export interface Transaction<T> {
 	readonly around?: readonly EdgeKey[];
 	/** Objects to insert on this shard, before `decide` is asked. */
 	readonly creates?: readonly NewObject[];
-	readonly decide: (seen: Seen) => Effects<T>;
+	readonly decide: (seen: TransactionReads) => TransactionWrites<T>;
 	/**
 	 * Awaited just before COMMIT, with the decision made and all locks held: the
 	 * one bounded wait for shared caches. It is called again if the transaction
@@ -197,24 +197,24 @@ export interface NewObject {
 }
 
 /** What the transaction read under its locks, each in the order it was asked for. */
-export interface Seen {
+export interface TransactionReads {
 	readonly lists: readonly ListRow[];
 	readonly objects: readonly (JsonObject | null)[];
 	readonly edges: readonly (Edge | null)[];
-	readonly around: readonly Around[];
+	readonly around: readonly Neighbors[];
 	readonly created: readonly Id[];
 	/** The clock of this transaction, in microseconds since 1970. */
 	readonly now: number;
 }
 
-export interface Around {
+export interface Neighbors {
 	readonly edge: Edge | null;
 	/** The present edges just before and just after it in the mapping's order. */
 	readonly previous: Edge | null;
 	readonly next: Edge | null;
 }
 
-export interface Effects<T> {
+export interface TransactionWrites<T> {
 	/** What `transact` answers. */
 	readonly result: T;
 	/** New content of objects: of those locked, or just created. */
@@ -233,16 +233,16 @@ export interface Effects<T> {
 	readonly debt?: JsonObject;
 }
 
-export interface Transacted<T> {
+export interface TransactionResult<T> {
 	readonly result: T;
-	readonly debt: DebtKey | null;
+	readonly debt: OutboxKey | null;
 }
 
-export interface DebtKey {
+export interface OutboxKey {
 	readonly shard: number;
 	readonly local: number;
 }
 
-export interface DebtRow extends DebtKey {
+export interface OutboxRow extends OutboxKey {
 	readonly debt: JsonObject;
 }

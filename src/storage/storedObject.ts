@@ -4,7 +4,11 @@ import type { ObjectType } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /** The id of a row that was just inserted. */
-export function newId(shard: number, type: ObjectType, local: number): Id {
+export function newObjectId(
+	shard: number,
+	type: ObjectType,
+	local: number,
+): Id {
 	if (local > MAX_LOCAL) {
 		throw new CorkboardError(
 			"INTERNAL",

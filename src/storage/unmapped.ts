@@ -1,6 +1,6 @@
 import { CorkboardError } from "../errors.ts";
 
-export function unmapped(what: string, shard: number): CorkboardError {
+export function unknownShard(what: string, shard: number): CorkboardError {
 	return new CorkboardError(
 		"NOT_FOUND",
 		`There is no ${what} ${shard}: no range of the topology covers it.`,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
-import { HOST_URLS, parseHostUrl, printHostUrl } from "./hostUrl.ts";
+import { HOST_URL_FORMS, parseHostUrl, redactHostUrl } from "./hostUrl.ts";
 import { modShards, rangeOf, shardsOf } from "./ranges.ts";
 import type { HostRange, Topology } from "./types.ts";
 
@@ -18,7 +18,7 @@ const url = z.string(expected("a URL")).check(({ value, issues }) => {
 	issues.push({
 		code: "custom",
 		input: value,
-		message: `expected ${HOST_URLS} but got: ${scheme}`,
+		message: `expected ${HOST_URL_FORMS} but got: ${scheme}`,
 	});
 });
 
@@ -83,7 +83,7 @@ export function checkTopology(value: unknown): Topology {
  * Whether a running fleet may go over to a newer topology (PROTOCOLS §6).
  * Throws BAD_TOPOLOGY with every reason against it.
  */
-export function checkChange(old: Topology, next: Topology): void {
+export function checkTopologyChange(old: Topology, next: Topology): void {
 	const faults: string[] = [];
 	if (next.version < old.version) {
 		faults.push(
@@ -128,7 +128,7 @@ function generationFaults(old: Topology, next: Topology): readonly string[] {
 		if (before === null || after === null) continue;
 		const rise = (after.generation ?? 0) - (before.generation ?? 0);
 		const isMoved =
-			printHostUrl(after.primary) !== printHostUrl(before.primary);
+			redactHostUrl(after.primary) !== redactHostUrl(before.primary);
 		if (rise < 0) fallen.push(shard);
 		else if (rise === 0 && isMoved) kept.push(shard);
 	}

@@ -5,16 +5,18 @@ import type { Topology } from "./types.ts";
 
 /** The topology in a JSON file, checked. Throws BAD_TOPOLOGY, with the file's path before every fault. */
 export function readTopology(path: string): Topology {
-	return inFile(path, () => checkTopology(parse(readFileSync(path, "utf8"))));
+	return prefixErrorsWithPath(path, () =>
+		checkTopology(parse(readFileSync(path, "utf8"))),
+	);
 }
 
 /** The same for text that was read from the file already. */
 export function parseTopology(path: string, text: string): Topology {
-	return inFile(path, () => checkTopology(parse(text)));
+	return prefixErrorsWithPath(path, () => checkTopology(parse(text)));
 }
 
 /** What `body` throws as BAD_TOPOLOGY, with the file's path before every fault. */
-export function inFile<T>(path: string, body: () => T): T {
+export function prefixErrorsWithPath<T>(path: string, body: () => T): T {
 	try {
 		return body();
 	} catch (thrown) {

@@ -26,7 +26,7 @@ const MYSQL = "mysql:";
 const MYSQL_PORT = 3306;
 
 /** How they are spelled, for whoever is told what was expected. */
-export const HOST_URLS =
+export const HOST_URL_FORMS =
 	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]]";
 
 /** Null for a URL we have no driver for, or can make nothing of. */
@@ -39,7 +39,7 @@ export function parseHostUrl(url: string): HostUrl | null {
 }
 
 /** A host's URL as it may be shown to anybody: without user and password. */
-export function printHostUrl(url: string): string {
+export function redactHostUrl(url: string): string {
 	const parsed = parseHostUrl(url);
 	if (parsed === null) return "an unknown host";
 	return parsed.scheme === "mysql" ? `mysql://${parsed.name}` : url;

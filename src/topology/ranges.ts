@@ -1,4 +1,4 @@
-import { printHostUrl } from "./hostUrl.ts";
+import { redactHostUrl } from "./hostUrl.ts";
 import type { HostRange, ShardRange, Topology } from "./types.ts";
 
 /** The range a shard is in; null for a shard no range covers. */
@@ -17,7 +17,7 @@ export function lookupRangeOf(
 /** A shard's primary as it may be printed; null for a shard no range covers. */
 export function hostOf(topology: Topology, shard: number): string | null {
 	const range = rangeOf(topology, shard);
-	return range === null ? null : printHostUrl(range.primary);
+	return range === null ? null : redactHostUrl(range.primary);
 }
 
 /** The cache generation of a shard; 0 for a shard no range covers. */

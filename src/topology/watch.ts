@@ -3,8 +3,8 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CHANNELS, type TopologyEvent } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
-import { checkChange } from "./check.ts";
-import { inFile, parseTopology } from "./file.ts";
+import { checkTopologyChange } from "./check.ts";
+import { parseTopology, prefixErrorsWithPath } from "./file.ts";
 import type { Topology } from "./types.ts";
 
 export interface WatchOptions {
@@ -146,7 +146,9 @@ export class TopologyWatcher implements AsyncDisposable {
 
 	async #take(text: string): Promise<void> {
 		const next = parseTopology(this.#path, text);
-		inFile(this.#path, () => checkChange(this.#topology, next));
+		prefixErrorsWithPath(this.#path, () =>
+			checkTopologyChange(this.#topology, next),
+		);
 		if (next.version === this.#topology.version) return;
 		await this.#options.onChange?.(next);
 		this.#topology = next;
@@ -197,9 +199,10 @@ function begin(path: string, keptAt: string | undefined): InitialTopology {
 	const kept = readKept(keptAt);
 	let text = "";
 	try {
-		text = inFile(path, () => readFileSync(path, "utf8"));
+		text = prefixErrorsWithPath(path, () => readFileSync(path, "utf8"));
 		const topology = parseTopology(path, text);
-		if (kept !== null) inFile(path, () => checkChange(kept, topology));
+		if (kept !== null)
+			prefixErrorsWithPath(path, () => checkTopologyChange(kept, topology));
 		return { topology, trouble: null, bad: null };
 	} catch (thrown) {
 		if (kept === null) throw thrown;

@@ -146,7 +146,7 @@ describe("the cache in the process", () => {
 			trace: {
 				statement() {},
 				cache: (...answer) => told.push(answer),
-				write: () => assert.fail("it only read"),
+				startWrite: () => assert.fail("it only read"),
 			},
 		});
 		assert.deepEqual(told, [["process", 1, 1]]);

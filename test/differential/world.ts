@@ -12,7 +12,7 @@ import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/writes.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
-import { createCursors } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursors.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { createFieldReaders } from "../../src/model/storedFields.ts";
 import type { Mapping } from "../../src/model/types.ts";
@@ -168,7 +168,7 @@ export class World implements AsyncDisposable {
 /** Import, change, and tell the same in memory, with the ids that the keys got. */
 async function populate(storage: Storage, store: Store): Promise<Memory> {
 	const { lines, changes } = history();
-	await storage.init();
+	await storage.createTables();
 	const { bad } = await importLines(store, texts(lines), {
 		fields: createFieldReaders(schema),
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
@@ -227,7 +227,7 @@ async function open(folder: string): Promise<Storage> {
 }
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
-	const cursors = createCursors(Buffer.alloc(32, 1));
+	const cursors = createCursorCodec(Buffer.alloc(32, 1));
 	return createStore({ model, storage, cursors, cacheBytes });
 }
 

@@ -7,7 +7,7 @@ import { createView, type View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Head, Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/writes.ts";
-import { createCursors } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import {
@@ -60,7 +60,7 @@ export async function startFleet({ mysql = 1 } = {}): Promise<Fleet> {
 			model: theModel().model,
 			topology: addresses.topology,
 		});
-		await storage.init();
+		await storage.createTables();
 	}
 	const owned = stack.move();
 	return {
@@ -171,7 +171,7 @@ export async function openProcess(
 	const made = createStore({
 		model,
 		storage: meddle.storage?.(storage) ?? storage,
-		cursors: createCursors(Buffer.alloc(32, 1)),
+		cursors: createCursorCodec(Buffer.alloc(32, 1)),
 		cacheBytes: options.cacheBytes ?? 10_000_000,
 		...(options.now && { now: options.now }),
 		shared: {

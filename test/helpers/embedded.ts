@@ -6,7 +6,7 @@ import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/writes.ts";
-import { createCursors } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
@@ -42,13 +42,13 @@ export async function openEmbedded(
 		model,
 		topology: embeddedTopology(folder, options.shards ?? 4),
 	});
-	await storage.init();
+	await storage.createTables();
 	const wrapped = options.wrap?.(storage) ?? storage;
 	const cold = () =>
 		createStore({
 			model,
 			storage: wrapped,
-			cursors: createCursors(Buffer.alloc(32, 1)),
+			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			cacheBytes: options.cacheBytes ?? 10_000_000,
 		});
 	const store = cold();

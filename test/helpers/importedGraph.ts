@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Id } from "../../src/id/ids.ts";
-import type { Scanned } from "../../src/storage/storage.ts";
+import type { ScanResult } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import type { Embedded } from "./embedded.ts";
 
@@ -67,7 +67,7 @@ export async function listOf(
 	graph: Embedded,
 	name: string,
 	key: string,
-): Promise<Scanned> {
+): Promise<ScanResult> {
 	const from = (await idOf(graph, key)) as Id;
 	const mapping = graph.mapping(name);
 	const [scanned] = await graph.storage.scan([

@@ -1,4 +1,4 @@
-import type { Call } from "../../src/diagnostics.ts";
+import type { CallOptions } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type {
 	Graph,
@@ -57,7 +57,7 @@ export class ListGraph implements Graph {
 		this.#lists.set(key, [{ to, sequence: this.#sequence }, ...list]);
 	}
 
-	async objects(ids: readonly Id[], call?: Call) {
+	async objects(ids: readonly Id[], call?: CallOptions) {
 		await this.#called(`objects ${ids.length}`, call, ids);
 		return ids.map((id) => this.#see(id));
 	}
@@ -66,7 +66,7 @@ export class ListGraph implements Graph {
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
-		call?: Call,
+		call?: CallOptions,
 	) {
 		this.wants.push(page.want);
 		await this.#called(`pages ${mapping.name} ${froms.length}`, call, froms);
@@ -131,7 +131,7 @@ export class ListGraph implements Graph {
 
 	async #called(
 		what: string,
-		call: Call | undefined,
+		call: CallOptions | undefined,
 		ids: readonly Id[],
 	): Promise<void> {
 		if (this.bug !== null) throw this.bug;

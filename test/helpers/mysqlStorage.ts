@@ -43,7 +43,7 @@ function topologyWithout(primary: string, dead: readonly number[]): Topology {
 export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
 	{
 		await using storage = await openMysql(server.url);
-		await storage.init();
+		await storage.createTables();
 	}
 	const tables = await ask(
 		server,

@@ -22,7 +22,7 @@ export async function sqliteForSuite(): Promise<OpenStorage> {
 	after(() => template[Symbol.dispose]());
 	{
 		await using made = await openIn(template.path);
-		await made.init();
+		await made.createTables();
 	}
 	return async ({ dead = [], full = [] } = {}) => {
 		const folder = temporaryFolder();

@@ -4,9 +4,9 @@ import { CorkboardError } from "../../src/errors.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import {
-	type Answer,
 	type Edge,
 	type EdgeState,
+	type KeyResult,
 	type Position,
 	PRESENT,
 	REMOVED,
@@ -118,7 +118,7 @@ export async function listOf(
 }
 
 /** An answer that is no error. */
-export function good<T>(answer: Answer<T> | undefined): T {
+export function good<T>(answer: KeyResult<T> | undefined): T {
 	assert.ok(answer !== undefined, "expected an answer but got: none");
 	if (answer instanceof CorkboardError) throw answer;
 	return answer;
@@ -126,7 +126,7 @@ export function good<T>(answer: Answer<T> | undefined): T {
 
 /** The answers with each error as its code. */
 export function codes<T>(
-	answers: readonly Answer<T>[],
+	answers: readonly KeyResult<T>[],
 ): readonly (T | string)[] {
 	return answers.map((answer) =>
 		answer instanceof CorkboardError ? answer.code : answer,

@@ -1,23 +1,23 @@
 import type {
-	Again,
+	RetryReason,
 	Statement,
 	Trace,
-	WriteBegun,
-	WriteEnded,
+	WriteDescription,
+	WriteSummary,
 	WriteTrace,
 } from "../../src/diagnostics.ts";
 
 /** A trace of one write that keeps what storage tells it. */
 export interface KeptTrace extends WriteTrace {
 	readonly statements: Statement[];
-	readonly kept: Again[];
+	readonly kept: RetryReason[];
 	/** How many others each transaction of the database was shared with. */
 	readonly others: number[];
 }
 
 export function keptTrace(): KeptTrace {
 	const statements: Statement[] = [];
-	const kept: Again[] = [];
+	const kept: RetryReason[] = [];
 	const others: number[] = [];
 	const notByStorage = () => {
 		throw new TypeError("expected storage to tell nothing of caches and debts");
@@ -28,7 +28,7 @@ export function keptTrace(): KeptTrace {
 		others,
 		statement: (statement) => void statements.push(statement),
 		again: (why) => void kept.push(why),
-		together: (number) => void others.push(number),
+		grouped: (number) => void others.push(number),
 		cache: notByStorage,
 		end: notByStorage,
 		fail: notByStorage,
@@ -38,9 +38,9 @@ export function keptTrace(): KeptTrace {
 
 /** What one write told. */
 export interface Told {
-	readonly begun: WriteBegun;
+	readonly begun: WriteDescription;
 	readonly statements: Statement[];
-	ended: WriteEnded | null;
+	ended: WriteSummary | null;
 	failed: unknown;
 	paid: boolean;
 	/** As `bury redis 1 true`. */
@@ -54,7 +54,7 @@ export function keptWrites() {
 	const trace: Trace = {
 		statement: (statement) => void reads.push(statement),
 		cache() {},
-		write(begun) {
+		startWrite(begun) {
 			const one: Told = {
 				begun,
 				statements: [],
@@ -67,7 +67,7 @@ export function keptWrites() {
 			return {
 				statement: (statement) => void one.statements.push(statement),
 				again() {},
-				together() {},
+				grouped() {},
 				cache: (...told) => void one.caches.push(told.join(" ")),
 				end(ended) {
 					one.ended = ended;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createCursors } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursors.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 
-const cursors = createCursors(Buffer.alloc(32, 7));
+const cursors = createCursorCodec(Buffer.alloc(32, 7));
 const list = "likePin 206158430209";
 const place = {
 	sequence: 1_764_000_000_000_000,
@@ -22,7 +22,7 @@ describe("cursors", () => {
 				(sequence, to, epoch) => {
 					const there = { sequence, to: String(to) as Id, epoch };
 					assert.deepEqual(
-						cursors.read(list, cursors.spell(list, there)),
+						cursors.decode(list, cursors.encode(list, there)),
 						there,
 					);
 				},
@@ -31,24 +31,24 @@ describe("cursors", () => {
 	});
 
 	it("have one spelling for one place", () => {
-		assert.equal(cursors.spell(list, place), cursors.spell(list, place));
+		assert.equal(cursors.encode(list, place), cursors.encode(list, place));
 	});
 
 	it("are of no use on another list", () => {
-		const cursor = cursors.spell(list, place);
-		assert.equal(cursors.read("likePin 206158430210", cursor), null);
-		assert.equal(cursors.read("followUser 206158430209", cursor), null);
+		const cursor = cursors.encode(list, place);
+		assert.equal(cursors.decode("likePin 206158430210", cursor), null);
+		assert.equal(cursors.decode("followUser 206158430209", cursor), null);
 	});
 
 	it("are of no use under another secret", () => {
-		const others = createCursors(Buffer.alloc(32, 8));
-		assert.equal(others.read(list, cursors.spell(list, place)), null);
+		const others = createCursorCodec(Buffer.alloc(32, 8));
+		assert.equal(others.decode(list, cursors.encode(list, place)), null);
 	});
 
 	it("show nothing of what is in them: neighbours have nothing in common", () => {
 		const [one, two] = [0, 1].map((step) =>
 			Buffer.from(
-				cursors.spell(list, { ...place, sequence: place.sequence + step }),
+				cursors.encode(list, { ...place, sequence: place.sequence + step }),
 				"base64url",
 			),
 		) as [Buffer, Buffer];
@@ -57,20 +57,20 @@ describe("cursors", () => {
 	});
 
 	it("are refused when any one character is another", () => {
-		const cursor = cursors.spell(list, place);
+		const cursor = cursors.encode(list, place);
 		for (let at = 0; at < cursor.length; at++) {
 			const other = cursor[at] === "A" ? "B" : "A";
 			const forged = cursor.slice(0, at) + other + cursor.slice(at + 1);
-			assert.equal(cursors.read(list, forged), null, `character ${at}`);
+			assert.equal(cursors.decode(list, forged), null, `character ${at}`);
 		}
 	});
 
 	it("are refused, not thrown at, whatever text comes", () => {
 		fc.assert(
 			fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
-				assert.equal(cursors.read(list, text), null);
+				assert.equal(cursors.decode(list, text), null);
 			}),
 		);
-		assert.equal(cursors.read(list, "A".repeat(40)), null);
+		assert.equal(cursors.decode(list, "A".repeat(40)), null);
 	});
 });

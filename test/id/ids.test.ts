@@ -8,7 +8,7 @@ import {
 	MAX_TYPE,
 	packId,
 	parseId,
-	storedId,
+	parseStoredId,
 	unpackId,
 } from "../../src/id/ids.ts";
 
@@ -89,6 +89,6 @@ describe("ids", () => {
 	});
 
 	it("stop at damage when they come from storage", () => {
-		assert.throws(() => storedId("12x"), /stored id but got: 12x/);
+		assert.throws(() => parseStoredId("12x"), /stored id but got: 12x/);
 	});
 });

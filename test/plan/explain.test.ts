@@ -182,16 +182,20 @@ describe("explain", () => {
 		const pages = plan.graph.pages.bind(plan.graph);
 		plan.graph.pages = async (mapping, froms, page, call) => {
 			const begin = (changes: string[], shard: number) =>
-				call?.trace?.write({ verb: "transaction", changes, shards: [shard] });
+				call?.trace?.startWrite({
+					verb: "transaction",
+					changes,
+					shards: [shard],
+				});
 			const likes = [begin(["likePin"], 2), begin(["likePin"], 3)];
 			const inverse = begin(["likePin.inverse"], 4);
 			for (const [at, write] of likes.entries()) {
 				write?.statement(commit(2 + at));
 				write?.cache("bury", "redis", 1, true);
-				write?.end({ written: 1, outbox: { edges: 1, caches: 2 } });
+				write?.end({ rowsWritten: 1, outbox: { edges: 1, caches: 2 } });
 			}
 			likes[0]?.again("conflict");
-			likes[1]?.together(6);
+			likes[1]?.grouped(6);
 			likes[0]?.delivered();
 			inverse?.fail(
 				new CorkboardError("UNAVAILABLE", "words", {

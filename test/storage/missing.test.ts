@@ -15,20 +15,20 @@ it("tables that are missing are named, and init makes those alone", async () => 
 			model: theModel().model,
 			topology: embeddedTopology(folder, 2),
 		});
-		const all = await storage.missing();
+		const all = await storage.missingTables();
 		assert.ok(all.includes("db00000.pins"));
 		assert.ok(all.includes("mod00001.lookups"));
-		await storage.init();
-		assert.deepEqual(await storage.missing(), []);
+		await storage.createTables();
+		assert.deepEqual(await storage.missingTables(), []);
 		const file = new DatabaseSync(join(folder, "db00001.sqlite"));
 		file.exec("DROP TABLE user_likes_pins; DROP TABLE outbox");
 		file.close();
-		assert.deepEqual((await storage.missing()).toSorted(), [
+		assert.deepEqual((await storage.missingTables()).toSorted(), [
 			"db00001.outbox",
 			"db00001.user_likes_pins",
 		]);
-		await storage.init();
-		assert.deepEqual(await storage.missing(), []);
+		await storage.createTables();
+		assert.deepEqual(await storage.missingTables(), []);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}

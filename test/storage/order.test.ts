@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { renumbered, SPACING } from "../../src/storage/order.ts";
+import { renumberedSequences, SEQUENCE_GAP } from "../../src/storage/order.ts";
 import { pin } from "../helpers/storageModel.ts";
 
 function renumber(sequences: readonly number[]): readonly number[] {
-	return renumbered(sequences.map((sequence) => ({ sequence, to: pin(1) })));
+	return renumberedSequences(
+		sequences.map((sequence) => ({ sequence, to: pin(1) })),
+	);
 }
 
 test("an edge with room enough below it keeps its sequence", () => {
@@ -23,7 +25,7 @@ test("a renumbered list has room everywhere, moves nothing down, and needs no se
 			const after = renumber(sequences);
 			let last = 0;
 			for (const [index, sequence] of after.entries()) {
-				assert.ok(sequence - last >= SPACING);
+				assert.ok(sequence - last >= SEQUENCE_GAP);
 				assert.ok(sequence >= (sequences[index] ?? 0));
 				last = sequence;
 			}

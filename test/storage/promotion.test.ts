@@ -7,8 +7,8 @@ import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
-	createSwitchingStorage,
-	type SwitchingStorage,
+	createReloadableStorage,
+	type ReloadableStorage,
 } from "../../src/storage/reloadableStorage.ts";
 import { generationOf } from "../../src/topology/ranges.ts";
 import { watchTopology } from "../../src/topology/watch.ts";
@@ -47,7 +47,7 @@ interface Load {
 }
 
 /** Objects, edges and names written and read, until the end; each worker on a shard of its own. */
-function loadOn(storage: SwitchingStorage): Load {
+function loadOn(storage: ReloadableStorage): Load {
 	const pins: Id[] = [];
 	const likes: Id[] = [];
 	const names: string[] = [];
@@ -128,16 +128,16 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 		renameSync(`${path}.new`, path);
 	};
 	write(mapOn(pair.primary.url, 1, 0));
-	let isReady: SwitchingStorage | null = null;
+	let isReady: ReloadableStorage | null = null;
 	await using watcher = watchTopology(path, {
-		onChange: (topology) => isReady?.adopt(topology),
+		onChange: (topology) => isReady?.switchTopology(topology),
 	});
-	await using storage = await createSwitchingStorage(
+	await using storage = await createReloadableStorage(
 		(topology) => openMysqlStorage({ model: MODEL, topology }),
 		watcher.topology,
 	);
 	isReady = storage;
-	await storage.init();
+	await storage.createTables();
 
 	const load = loadOn(storage);
 	await until("some load", () => load.pins.length > 100);
@@ -209,12 +209,12 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 test("a COMMIT that is refused as read-only did nothing, and is done once when it is tried again", async () => {
 	await using server = await startMysql();
 	const topology = topologyOn(server.url);
-	await using storage = await createSwitchingStorage(
+	await using storage = await createReloadableStorage(
 		(topology) => openMysqlStorage({ model: MODEL, topology }),
 		topology,
-		{ againMs: 100 },
+		{ retryMs: 100 },
 	);
-	await storage.init();
+	await storage.createTables();
 	let tries = 0;
 	const { result } = await storage.transact({
 		shard: 0,
@@ -238,12 +238,12 @@ test("a COMMIT that is refused as read-only did nothing, and is done once when i
 
 test("a write to a host that stays read-only fails as UNAVAILABLE, after its bounded wait", async () => {
 	await using server = await startMysql();
-	await using storage = await createSwitchingStorage(
+	await using storage = await createReloadableStorage(
 		(topology) => openMysqlStorage({ model: MODEL, topology }),
 		topologyOn(server.url),
-		{ waitMs: 600, againMs: 100 },
+		{ waitMs: 600, retryMs: 100 },
 	);
-	await storage.init();
+	await storage.createTables();
 	await ask(
 		server,
 		"SET GLOBAL read_only = ON",

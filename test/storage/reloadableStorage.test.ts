@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import {
-	createSwitchingStorage,
-	type SwitchingLimits,
-	type SwitchingStorage,
+	createReloadableStorage,
+	type ReloadableStorage,
+	type ReloadableStorageLimits,
 } from "../../src/storage/reloadableStorage.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import type { LookupChange, Storage } from "../../src/storage/storage.ts";
@@ -23,7 +23,7 @@ const suite = await sqliteForSuite();
 
 storageSuite("a version of SQLite", async (options) => {
 	const opened = await suite(options);
-	const storage = await createSwitchingStorage(
+	const storage = await createReloadableStorage(
 		async () => opened.storage,
 		topologyOn("sqlite:there"),
 	);
@@ -52,7 +52,7 @@ interface Between {
 }
 
 interface Opened extends AsyncDisposable {
-	readonly storage: SwitchingStorage;
+	readonly storage: ReloadableStorage;
 	/** By version, the first being 1. */
 	readonly versions: readonly Between[];
 	readonly topology: (version: number, change?: object) => Topology;
@@ -61,7 +61,9 @@ interface Opened extends AsyncDisposable {
 }
 
 /** Versions of one folder, so that what was written on one is there on the next. */
-async function open(limits?: Partial<SwitchingLimits>): Promise<Opened> {
+async function open(
+	limits?: Partial<ReloadableStorageLimits>,
+): Promise<Opened> {
 	const folder = temporaryFolder();
 	const versions: Between[] = [];
 	const begin: Opened["begin"] = { fault: null, opens: true };
@@ -70,7 +72,7 @@ async function open(limits?: Partial<SwitchingLimits>): Promise<Opened> {
 		version,
 		...change,
 	});
-	const storage = await createSwitchingStorage(
+	const storage = await createReloadableStorage(
 		async (topology) => {
 			if (!begin.opens) throw new Error("it does not open");
 			const between: Between = {
@@ -86,7 +88,7 @@ async function open(limits?: Partial<SwitchingLimits>): Promise<Opened> {
 		topology(1),
 		limits,
 	);
-	await storage.init();
+	await storage.createTables();
 	return {
 		storage,
 		versions,
@@ -169,7 +171,7 @@ describe("going over to a newer topology", () => {
 		});
 		for (let version = 2; version <= 6; version++) {
 			await sleep(40);
-			await storage.adopt(topology(version));
+			await storage.switchTopology(topology(version));
 			assert.equal(storage.topology.version, version);
 		}
 		await sleep(40);
@@ -203,7 +205,7 @@ describe("going over to a newer topology", () => {
 		assert.ok(first);
 		first.hold = promise;
 		const reading = storage.objects([id]);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		assert.deepEqual(await storage.objects([id]), ['{"n":7}']);
 		assert.equal(first.isClosed, false);
 		resolve();
@@ -219,7 +221,7 @@ describe("going over to a newer topology", () => {
 		assert.ok(first);
 		first.hold = promise;
 		const reading = storage.objects([pin(1)]);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		assert.equal(first.isClosed, false);
 		await until("the first version closed", () => first.isClosed);
 		resolve();
@@ -233,7 +235,7 @@ describe("going over to a newer topology", () => {
 		const ids = await create(storage, 0, "Pin", ...data);
 		const met: Id[] = [];
 		for await (const batch of storage.walkObjects(0, "Pin")) {
-			if (met.length === 0) await storage.adopt(topology(2));
+			if (met.length === 0) await storage.switchTopology(topology(2));
 			assert.equal(versions[0]?.isClosed, false);
 			met.push(...batch.map(({ id }) => id));
 		}
@@ -250,7 +252,7 @@ describe("going over to a newer topology", () => {
 		assert.deepEqual(storage.openShards, [0, 1]);
 		const [first, second] = topology(2).shards;
 		assert.ok(first && second);
-		await storage.adopt(
+		await storage.switchTopology(
 			topology(2, { shards: [first, { ...second, open: true }] }),
 		);
 		assert.deepEqual(storage.openShards, [0, 1, 2, 3]);
@@ -262,13 +264,18 @@ describe("going over to a newer topology", () => {
 	test("is refused where it may not follow, and nothing changes", async () => {
 		await using opened = await open();
 		const { storage, versions, topology } = opened;
-		await storage.adopt(topology(3));
-		await assert.rejects(storage.adopt(topology(2)), { code: "BAD_TOPOLOGY" });
-		const [first] = topology(4).shards;
-		await assert.rejects(storage.adopt(topology(4, { shards: [first] })), {
+		await storage.switchTopology(topology(3));
+		await assert.rejects(storage.switchTopology(topology(2)), {
 			code: "BAD_TOPOLOGY",
-			message: /none of 2 to 3/,
 		});
+		const [first] = topology(4).shards;
+		await assert.rejects(
+			storage.switchTopology(topology(4, { shards: [first] })),
+			{
+				code: "BAD_TOPOLOGY",
+				message: /none of 2 to 3/,
+			},
+		);
 		assert.equal(storage.topology.version, 3);
 		assert.equal(versions.length, 2);
 	});
@@ -277,37 +284,37 @@ describe("going over to a newer topology", () => {
 		await using opened = await open();
 		const { storage, topology, begin } = opened;
 		begin.opens = false;
-		await assert.rejects(storage.adopt(topology(2)), /does not open/);
+		await assert.rejects(storage.switchTopology(topology(2)), /does not open/);
 		assert.equal(storage.topology.version, 1);
 		await write(storage);
 		begin.opens = true;
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		assert.equal(storage.topology.version, 2);
 	});
 
 	test("is nothing where it is in use already", async () => {
 		await using opened = await open();
-		await opened.storage.adopt(opened.topology(1));
+		await opened.storage.switchTopology(opened.topology(1));
 		assert.equal(opened.versions.length, 1);
 	});
 
 	test("is refused after the end, which closes every version", async () => {
 		const opened = await open();
 		const { storage, versions, topology } = opened;
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		await opened[Symbol.asyncDispose]();
 		assert.deepEqual(
 			versions.map(({ isClosed }) => isClosed),
 			[true, true],
 		);
-		await assert.rejects(storage.adopt(topology(3)), TypeError);
+		await assert.rejects(storage.switchTopology(topology(3)), TypeError);
 		assert.equal(versions.length, 2);
 	});
 });
 
 describe("a write that a host refuses as read-only", () => {
 	test("waits for a newer version and is done there, once", async () => {
-		await using opened = await open({ againMs: 60_000 });
+		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const [first] = versions;
 		assert.ok(first);
@@ -322,7 +329,7 @@ describe("a write that a host refuses as read-only", () => {
 			trace,
 		);
 		await until("the write refused", () => first.writes === 1);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		const { result } = await writing;
 		assert.deepEqual(await storage.objects(result), ['{"n":1}']);
 		assert.deepEqual(trace.kept, ["readOnly"]);
@@ -334,14 +341,14 @@ describe("a write that a host refuses as read-only", () => {
 	});
 
 	test("is tried again while the newer version's host takes none yet", async () => {
-		await using opened = await open({ againMs: 20 });
+		await using opened = await open({ retryMs: 20 });
 		const { storage, versions, topology, begin } = opened;
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		begin.fault = READ_ONLY;
 		const writing = write(storage);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		const second = versions[1];
 		assert.ok(second);
 		await until("two refusals", () => second.writes >= 2);
@@ -350,7 +357,7 @@ describe("a write that a host refuses as read-only", () => {
 	});
 
 	test("is tried again on the same version, whose host may take writes again", async () => {
-		await using opened = await open({ againMs: 20 });
+		await using opened = await open({ retryMs: 20 });
 		const { storage, versions } = opened;
 		const [first] = versions;
 		assert.ok(first);
@@ -362,7 +369,7 @@ describe("a write that a host refuses as read-only", () => {
 	});
 
 	test("fails as it was refused when it has waited long enough", async () => {
-		await using opened = await open({ waitMs: 150, againMs: 40 });
+		await using opened = await open({ waitMs: 150, retryMs: 40 });
 		const { storage, versions } = opened;
 		const [first] = versions;
 		assert.ok(first);
@@ -375,19 +382,19 @@ describe("a write that a host refuses as read-only", () => {
 	});
 
 	test("fails at once where too many wait already", async () => {
-		await using opened = await open({ maxWaiting: 2, againMs: 60_000 });
+		await using opened = await open({ maxWaiting: 2, retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const waiting = [write(storage), write(storage)];
 		await assert.rejects(write(storage), (thrown) => thrown === READ_ONLY);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		assert.equal((await Promise.all(waiting)).length, 2);
 	});
 
 	test("keeps no read waiting", async () => {
-		await using opened = await open({ againMs: 60_000 });
+		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const id = await write(storage);
 		const [first] = versions;
@@ -395,7 +402,7 @@ describe("a write that a host refuses as read-only", () => {
 		first.fault = READ_ONLY;
 		const writing = write(storage);
 		assert.deepEqual(await storage.objects([id]), ['{"n":1}']);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		await writing;
 	});
 
@@ -413,7 +420,7 @@ describe("a write that a host refuses as read-only", () => {
 	});
 
 	test("ends with the storage", async () => {
-		const opened = await open({ againMs: 60_000 });
+		const opened = await open({ retryMs: 60_000 });
 		const { storage, versions } = opened;
 		const [first] = versions;
 		assert.ok(first);
@@ -426,7 +433,7 @@ describe("a write that a host refuses as read-only", () => {
 	});
 
 	test("may be what was paid: it is settled on the newer version", async () => {
-		await using opened = await open({ againMs: 60_000 });
+		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const { debt } = await storage.transact({
 			shard: 0,
@@ -437,13 +444,13 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const settling = storage.settle([debt]);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		await settling;
 		assert.deepEqual(await storage.owed(0, 10), []);
 	});
 
 	test("may be some changes of lookups, which wait without the others", async () => {
-		await using opened = await open({ againMs: 60_000 });
+		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const [first] = versions;
 		assert.ok(first);
@@ -470,7 +477,7 @@ describe("a write that a host refuses as read-only", () => {
 			).map((row) => good(row)?.nonce);
 		await until("the other changed", async () => (await read())[1] === "b");
 		assert.deepEqual(await read(), [undefined, "b"]);
-		await storage.adopt(topology(2));
+		await storage.switchTopology(topology(2));
 		assert.deepEqual(
 			(await changing).map((row) => good(row)?.nonce),
 			["a", "b", "c"],

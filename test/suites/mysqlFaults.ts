@@ -301,13 +301,13 @@ export function mysqlFaultsSuite(
 				"DROP TABLE db00001.comments",
 				"DROP DATABASE mod00002",
 			);
-			await storage.init();
+			await storage.createTables();
 			assert.deepEqual(await create(storage, 1, "Comment", {}), [
 				comment(1, 1),
 			]);
 			assert.deepEqual(await storage.objects([pin(1, 1)]), ['{"kept":true}']);
 			assert.deepEqual(
-				(await shapes(() => storage.init())).map(
+				(await shapes(() => storage.createTables())).map(
 					(shape) => shape.split(":")[0],
 				),
 				["tables", "rollback"],
@@ -325,7 +325,7 @@ export function mysqlFaultsSuite(
 				message: `expected only reads of ${server.address}, which was opened read-only, but got: a write`,
 			};
 			await assert.rejects(create(storage, 0, "Pin", {}), refused);
-			await assert.rejects(storage.init(), refused);
+			await assert.rejects(storage.createTables(), refused);
 			await assert.rejects(storage.setLookups([]), refused);
 			await assert.rejects(storage.settle([{ shard: 0, local: 1 }]), refused);
 		});

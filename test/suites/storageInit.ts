@@ -5,10 +5,12 @@ import type { OpenStorage } from "./storage.ts";
 export function initTests(open: OpenStorage): void {
 	test("nothing is missing once it was made, and making it again changes nothing", async () => {
 		await using opened = await open();
-		assert.deepEqual(await opened.storage.missing(), []);
+		assert.deepEqual(await opened.storage.missingTables(), []);
 		const steps: [number, number][] = [];
-		await opened.storage.init((done, total) => steps.push([done, total]));
+		await opened.storage.createTables((done, total) =>
+			steps.push([done, total]),
+		);
 		assert.deepEqual(steps.at(-1), [8, 8]);
-		assert.deepEqual(await opened.storage.missing(), []);
+		assert.deepEqual(await opened.storage.missingTables(), []);
 	});
 }

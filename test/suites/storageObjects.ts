@@ -130,7 +130,7 @@ export function objectTests(open: OpenStorage): void {
 					trace: {
 						statement: (statement) => traced.push(statement),
 						cache: () => assert.fail("storage has no cache"),
-						write: () => assert.fail("it only read"),
+						startWrite: () => assert.fail("it only read"),
 					},
 				}),
 			);
@@ -183,7 +183,9 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		await create(storage, 0, "Pin", { kept: true });
 		const progress: string[] = [];
-		await storage.init((done, total) => progress.push(`${done}/${total}`));
+		await storage.createTables((done, total) =>
+			progress.push(`${done}/${total}`),
+		);
 		assert.deepEqual(progress, [
 			"1/8",
 			"2/8",

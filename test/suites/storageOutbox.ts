@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { CHANNELS } from "../../src/diagnostics.ts";
-import type { DebtKey, Storage } from "../../src/storage/storage.ts";
+import type { OutboxKey, Storage } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { heard } from "../helpers/heard.ts";
 import { pin } from "../helpers/storageModel.ts";
@@ -106,7 +106,7 @@ export function outboxTests(open: OpenStorage): void {
 	test("settling many debts is one call and one statement a shard", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		const debts: DebtKey[] = [];
+		const debts: OutboxKey[] = [];
 		for (let n = 0; n < 10; n += 1) debts.push(await owe(storage, 1, { n }));
 		assert.deepEqual(
 			await heard(CHANNELS.storage, async () => {
@@ -124,7 +124,7 @@ async function owe(
 	storage: Storage,
 	shard: number,
 	debt: JsonObject,
-): Promise<DebtKey> {
+): Promise<OutboxKey> {
 	const { debt: key } = await storage.transact({
 		shard,
 		decide: () => ({ result: null, debt }),

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CHANNELS } from "../../src/diagnostics.ts";
-import { PRESENT, REMOVED, type Seen } from "../../src/storage/storage.ts";
+import {
+	PRESENT,
+	REMOVED,
+	type TransactionReads,
+} from "../../src/storage/storage.ts";
 import { heard } from "../helpers/heard.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, edge, listOf, setEdges, toggle } from "../helpers/storing.ts";
@@ -19,7 +23,7 @@ export function transactionTests(open: OpenStorage): void {
 			{ to: pin(1), sequence: 10 },
 			{ to: pin(2), sequence: 20, version: 3 },
 		]);
-		let seen: Seen | undefined;
+		let seen: TransactionReads | undefined;
 		const began = Date.now() * 1_000;
 		const { result } = await storage.transact({
 			shard: 0,

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { checkChange, checkTopology } from "../../src/topology/check.ts";
+import {
+	checkTopology,
+	checkTopologyChange,
+} from "../../src/topology/check.ts";
 
 const GOOD = {
 	version: 7,
@@ -276,7 +279,9 @@ suite("checking a topology", () => {
 suite("going over to a newer topology", () => {
 	const old = checkTopology(GOOD);
 	const changed = (change: object) =>
-		faultsOf(() => checkChange(old, checkTopology({ ...GOOD, ...change })));
+		faultsOf(() =>
+			checkTopologyChange(old, checkTopology({ ...GOOD, ...change })),
+		);
 
 	test("is allowed to move, split, add, open and close ranges", () => {
 		assert.deepEqual(
@@ -325,7 +330,7 @@ suite("going over to a newer topology", () => {
 			],
 		});
 		assert.deepEqual(
-			faultsOf(() => checkChange(risen, fallen)),
+			faultsOf(() => checkTopologyChange(risen, fallen)),
 			[
 				"shards: expected generations that do not fall but got: a lower one for 0 to 15",
 			],
@@ -342,7 +347,7 @@ suite("going over to a newer topology", () => {
 			});
 		};
 		assert.deepEqual(
-			faultsOf(() => checkChange(fleet(1, "old"), fleet(2, "new"))),
+			faultsOf(() => checkTopologyChange(fleet(1, "old"), fleet(2, "new"))),
 			[],
 		);
 	});

@@ -38,7 +38,7 @@ export async function run(
 	const source = await openSource(file, io);
 	const signal = io.interruptSignal();
 	await using corkboard = await io.open(config, "own");
-	await corkboard.storage.init();
+	await corkboard.storage.createTables();
 	const progress = createProgressLine(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {

@@ -16,7 +16,7 @@ export async function run(
 	await using corkboard = await io.open(readConfig(io.env), "own");
 	const { shards, modShards } = corkboard.storage;
 	const progress = createProgressLine(io);
-	await corkboard.storage.init((done, total) =>
+	await corkboard.storage.createTables((done, total) =>
 		progress.update(`${done} of ${total} shards and mod shards`),
 	);
 	progress.end();

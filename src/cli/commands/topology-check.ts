@@ -1,8 +1,8 @@
 import { topologyOf } from "../../app/topology.ts";
 import { readConfig } from "../../config.ts";
-import { checkChange } from "../../topology/check.ts";
-import { inFile, readTopology } from "../../topology/file.ts";
-import { printHostUrl } from "../../topology/hostUrl.ts";
+import { checkTopologyChange } from "../../topology/check.ts";
+import { prefixErrorsWithPath, readTopology } from "../../topology/file.ts";
+import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { modShards, openShards, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
 import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
@@ -26,7 +26,7 @@ export async function run(
 	if (oldFile !== undefined && newFile !== undefined) {
 		const old = readTopology(oldFile);
 		const next = readTopology(newFile);
-		inFile(newFile, () => checkChange(old, next));
+		prefixErrorsWithPath(newFile, () => checkTopologyChange(old, next));
 		say(next, newFile, io);
 		io.stdout(
 			old.version === next.version
@@ -69,7 +69,7 @@ function say(topology: Topology, source: string, io: CommandContext): void {
 
 function hosts({ primary, replica }: HostRange): string {
 	return [primary, ...(replica === undefined ? [] : [replica])]
-		.map(printHostUrl)
+		.map(redactHostUrl)
 		.join(", replica ");
 }
 

@@ -3,7 +3,7 @@ import type { Node } from "../../graph/types.ts";
 import { optional, required } from "../../graphql/input/read.ts";
 import { id } from "../../graphql/input/rules.ts";
 import type { Id } from "../../id/ids.ts";
-import { storedId } from "../../id/ids.ts";
+import { parseStoredId } from "../../id/ids.ts";
 import { type MutationContext, mutation } from "./mutation.ts";
 import { mappingOf, storedValue } from "./stored.ts";
 import { bothOrFirstError, requireOwned, requireVisible } from "./visible.ts";
@@ -61,7 +61,7 @@ export const movePin = mutation(
 );
 
 function boardOf(pin: Node, { graph }: MutationContext): Id {
-	return storedId(String(storedValue(graph.model, pin, "board")));
+	return parseStoredId(String(storedValue(graph.model, pin, "board")));
 }
 
 function isGiven(value: unknown): boolean {

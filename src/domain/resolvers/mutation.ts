@@ -1,4 +1,4 @@
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Graph, Writes } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
@@ -20,7 +20,7 @@ export interface MutationContext {
 	readonly writes: Writes;
 	readonly viewer: Id;
 	readonly now: Date;
-	readonly call: Call;
+	readonly call: CallOptions;
 }
 
 interface MutationDefinition<S extends InputShape> {
@@ -60,7 +60,7 @@ export function anonymousMutation<S extends InputShape>(
 	apply: (
 		input: () => Input<S>,
 		context: RequestContext,
-		call: Call,
+		call: CallOptions,
 	) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
 	const {

@@ -1,4 +1,4 @@
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver } from "../../plan/types.ts";
@@ -12,7 +12,7 @@ export function rootField(field: {
 	/** How many objects the answer may name; 1 if absent. */
 	yields?(args: Arguments): number;
 	readonly dependsOnViewer: boolean;
-	answer(args: Arguments, context: RequestContext, call: Call): unknown;
+	answer(args: Arguments, context: RequestContext, call: CallOptions): unknown;
 }): BatchResolver<RequestContext> {
 	return {
 		price: field.price,

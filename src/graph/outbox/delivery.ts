@@ -2,16 +2,16 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import {
-	type DebtKey,
-	type DebtRow,
 	type Edge,
 	type EdgeKey,
 	type EdgeState,
-	type Effects,
 	type ListKey,
+	type OutboxKey,
+	type OutboxRow,
 	PRESENT,
 	REMOVED,
-	type Seen,
+	type TransactionReads,
+	type TransactionWrites,
 } from "../../storage/storage.ts";
 import { withDeadline } from "../../util/deadline.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -84,14 +84,14 @@ export function encodeEntry(debt: OutboxEntry): JsonObject | undefined {
 /** Pay what is owed and forget it, or throw. */
 export async function deliver(
 	store: Store,
-	rows: readonly DebtRow[],
+	rows: readonly OutboxRow[],
 ): Promise<void> {
 	const unpaid = await deliverTogether(store, rows);
 	for (const error of unpaid.values()) throw error;
 }
 
 /** Pay what a write that is done owes, if it can be done soon; else the sweeper does, and tells of what it cannot pay. */
-export async function deliverNow(store: Store, row: DebtRow): Promise<void> {
+export async function deliverNow(store: Store, row: OutboxRow): Promise<void> {
 	try {
 		await withDeadline(deliver(store, [row]), PAY_DEADLINE_MS);
 	} catch {
@@ -106,10 +106,10 @@ export async function deliverNow(store: Store, row: DebtRow): Promise<void> {
  */
 export async function deliverTogether(
 	store: Store,
-	rows: readonly DebtRow[],
-): Promise<ReadonlyMap<DebtRow, unknown>> {
-	const unpaid = new Map<DebtRow, unknown>();
-	const isPaid = (row: DebtRow) => !unpaid.has(row);
+	rows: readonly OutboxRow[],
+): Promise<ReadonlyMap<OutboxRow, unknown>> {
+	const unpaid = new Map<OutboxRow, unknown>();
+	const isPaid = (row: OutboxRow) => !unpaid.has(row);
 	const debts = rows.map((row) => row.debt as unknown as OutboxEntry);
 	try {
 		const fates = await activateObjects(
@@ -131,17 +131,17 @@ export async function deliverTogether(
 			store,
 			debts.flatMap(({ invalidations: caches }) => caches ?? []),
 		);
-		const owers = new Map<EdgeUpdate, DebtRow>();
+		const owers = new Map<EdgeUpdate, OutboxRow>();
 		for (const [at, { edges = [] }] of debts.entries()) {
 			for (const edge of edges) {
 				if (isDead(edge.from) || isDead(edge.to)) continue;
-				owers.set(edge, rows[at] as DebtRow);
+				owers.set(edge, rows[at] as OutboxRow);
 			}
 		}
 		await applyEdges(store, [...owers.keys()], (edges, error) => {
-			for (const edge of edges) unpaid.set(owers.get(edge) as DebtRow, error);
+			for (const edge of edges) unpaid.set(owers.get(edge) as OutboxRow, error);
 		});
-		const paid: readonly DebtKey[] = rows.filter(isPaid);
+		const paid: readonly OutboxKey[] = rows.filter(isPaid);
 		if (paid.length > 0) await store.storage.settle(paid);
 	} catch (error) {
 		for (const row of rows.filter(isPaid)) unpaid.set(row, error);
@@ -290,8 +290,8 @@ export function edgesToRead(
  */
 export function decideEdges(
 	toRead: EdgesToRead,
-	seen: Pick<Seen, "lists" | "edges" | "around" | "now">,
-): Effects<undefined> {
+	seen: Pick<TransactionReads, "lists" | "edges" | "around" | "now">,
+): TransactionWrites<undefined> {
 	const tops = topsOf(toRead.lists, seen);
 	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 	let nextAround = 0;

@@ -1,5 +1,5 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
-import type { DebtRow } from "../../storage/storage.ts";
+import type { OutboxRow } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import { deliverTogether } from "./delivery.ts";
 import { type DatabaseLease, tryDatabaseLease } from "./lease.ts";
@@ -22,7 +22,7 @@ const LEASE = { name: "lease", key: "sweeper" } as const;
 
 /** How young a debt may be that is left to the write that made it: none where no other process writes. Milliseconds. */
 export function gracePeriodOf({ storage }: Store): number {
-	return storage.isOwnedAlone ? 0 : GRACE_MS;
+	return storage.hasSingleWriter ? 0 : GRACE_MS;
 }
 
 /**
@@ -32,7 +32,7 @@ export function gracePeriodOf({ storage }: Store): number {
 export async function deliverPending(
 	store: Store,
 	graceMs: number,
-	wanted: (debt: DebtRow) => boolean = () => true,
+	wanted: (debt: OutboxRow) => boolean = () => true,
 ): Promise<DeliveryPass> {
 	let paid = 0;
 	let left = 0;
@@ -90,14 +90,14 @@ export class OutboxWorker implements AsyncDisposable {
 				swept = { delivered: 0, undelivered: 0, error };
 			}
 			if (swept.delivered > 0 || swept.error !== undefined) {
-				CHANNELS.swept.publish(swept);
+				CHANNELS.deliveryPass.publish(swept);
 			}
 		}
 	}
 
 	async #isOurs(): Promise<boolean> {
 		const { storage } = this.#store;
-		if (storage.isOwnedAlone) return true;
+		if (storage.hasSingleWriter) return true;
 		try {
 			if (await this.#lease?.isHeld()) return true;
 			await this.#lease?.[Symbol.asyncDispose]();

@@ -1,8 +1,8 @@
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { type Answer, PRESENT } from "../../storage/storage.ts";
+import { type KeyResult, PRESENT } from "../../storage/storage.ts";
 import type { Head, Store } from "../store/store.ts";
 import { BLOCKED_BY, BLOCKS } from "./visibility.ts";
 
@@ -16,12 +16,12 @@ export interface Standing {
 
 export interface Blocks {
 	/** Begin to read, if it has to be: beside whatever else is read first. */
-	begin(call: Call | undefined): void;
+	begin(call: CallOptions | undefined): void;
 	/** By user. An error where it cannot be told: then nothing of theirs is shown. */
 	standing(
 		users: readonly Id[],
-		call: Call | undefined,
-	): Promise<ReadonlyMap<Id, Answer<Standing>>>;
+		call: CallOptions | undefined,
+	): Promise<ReadonlyMap<Id, KeyResult<Standing>>>;
 }
 
 const NEITHER: Standing = { blocks: false, blocked: false };
@@ -44,10 +44,10 @@ export function createBlocks(store: Store, viewer: Id): Blocks {
 		const mapping = store.model.mappings.get(name);
 		return mapping === undefined ? [] : [{ mapping, from: viewer }];
 	});
-	let heads: readonly Answer<List>[] | undefined;
-	let reading: Promise<readonly Answer<List>[]> | undefined;
+	let heads: readonly KeyResult<List>[] | undefined;
+	let reading: Promise<readonly KeyResult<List>[]> | undefined;
 
-	function begin(call: Call | undefined): void {
+	function begin(call: CallOptions | undefined): void {
 		if (heads !== undefined || reading !== undefined) return;
 		const cached = lists.map((list) => store.cachedHead(list));
 		if (cached.every((head) => head !== undefined)) {

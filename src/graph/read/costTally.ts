@@ -1,6 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
-import type { Answer } from "../../storage/storage.ts";
+import type { KeyResult } from "../../storage/storage.ts";
 import { typeOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
 import { visibilityDependencies, visibilityKeysOf } from "./visibility.ts";
@@ -11,8 +11,8 @@ export interface Tally {
 	/** What was asked for, as the viewer sees it; `keptOf` has what decided that. */
 	objects(
 		ids: readonly Id[],
-		seen: readonly Answer<Node | null>[],
-		keptOf: (id: Id) => Answer<Node | null> | undefined,
+		seen: readonly KeyResult<Node | null>[],
+		keptOf: (id: Id) => KeyResult<Node | null> | undefined,
 	): void;
 	readonly read: number;
 }

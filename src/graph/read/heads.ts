@@ -1,5 +1,5 @@
 import type { Id } from "../../id/ids.ts";
-import type { Position, Scan, Scanned } from "../../storage/storage.ts";
+import type { Position, Scan, ScanResult } from "../../storage/storage.ts";
 import type { Head } from "../store/store.ts";
 
 /** A scan that a head is read for, and kept: one from the beginning of the list. */
@@ -10,7 +10,7 @@ export function isBeginning(scan: Scan): boolean {
 }
 
 /** What the scan would answer, if the head reaches far enough to say. */
-export function withinHead(head: Head, scan: Scan): Scanned | undefined {
+export function withinHead(head: Head, scan: Scan): ScanResult | undefined {
 	if (scan.backward && !head.complete) return undefined;
 	const descending = scan.mapping.order !== "OLDEST_FIRST";
 	const edges = head.edges.filter(

@@ -1,14 +1,14 @@
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type {
-	Answer,
 	Edge,
+	KeyResult,
 	ListKey,
 	ListRow,
 	Position,
 	Scan,
-	Scanned,
+	ScanResult,
 } from "../../storage/storage.ts";
 import type { Head, Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
@@ -25,8 +25,8 @@ export interface Sources {
 	readonly store: Store;
 	readonly visible: (
 		ids: readonly Id[],
-		call?: Call,
-	) => Promise<readonly Answer<Node | null>[]>;
+		call?: CallOptions,
+	) => Promise<readonly KeyResult<Node | null>[]>;
 	/** Told how many edges were read. */
 	readonly met: (edges: number) => void;
 }
@@ -88,7 +88,7 @@ export async function advance(
 	sources: Sources,
 	walks: readonly Walk[],
 	needed: number,
-	call: Call | undefined,
+	call: CallOptions | undefined,
 ): Promise<void> {
 	let pending = walks;
 	for (let round = 0; pending.length > 0 && round <= TOP_UPS; round++) {
@@ -103,7 +103,7 @@ export async function advance(
 		sources.met(edges.length);
 		const nodes = await loadAll(sources, edges, call);
 		for (const [at, walk] of pending.entries()) {
-			const answer = scanned[at] as Answer<Scanned>;
+			const answer = scanned[at] as KeyResult<ScanResult>;
 			if (isError(answer)) walk.error = answer;
 			else take(walk, answer, limits[at] as number, nodes);
 		}
@@ -116,9 +116,9 @@ export async function advance(
 
 function take(
 	walk: Walk,
-	{ edges, list }: Scanned,
+	{ edges, list }: ScanResult,
 	limit: number,
-	nodes: ReadonlyMap<Id, Answer<Node | null>>,
+	nodes: ReadonlyMap<Id, KeyResult<Node | null>>,
 ): void {
 	walk.list = list;
 	walk.exhausted = edges.length < limit;
@@ -137,12 +137,12 @@ function take(
 async function rebase(
 	store: Store,
 	walks: readonly Walk[],
-	scanned: readonly Answer<Scanned>[],
-	call: Call | undefined,
+	scanned: readonly KeyResult<ScanResult>[],
+	call: CallOptions | undefined,
 ): Promise<boolean> {
 	const stale: { walk: Walk; side: "near" | "far"; place: Position }[] = [];
 	for (const [at, walk] of walks.entries()) {
-		const answer = scanned[at] as Answer<Scanned>;
+		const answer = scanned[at] as KeyResult<ScanResult>;
 		if (isError(answer)) continue;
 		for (const side of ["near", "far"] as const) {
 			const place = walk[side];
@@ -171,12 +171,14 @@ async function rebase(
 async function loadAll(
 	{ visible }: Sources,
 	edges: readonly Edge[],
-	call: Call | undefined,
-): Promise<ReadonlyMap<Id, Answer<Node | null>>> {
+	call: CallOptions | undefined,
+): Promise<ReadonlyMap<Id, KeyResult<Node | null>>> {
 	if (edges.length === 0) return new Map();
 	const ids = [...new Set(edges.map((edge) => edge.to))];
 	const answers = await visible(ids, call);
-	return new Map(ids.map((id, at) => [id, answers[at] as Answer<Node | null>]));
+	return new Map(
+		ids.map((id, at) => [id, answers[at] as KeyResult<Node | null>]),
+	);
 }
 
 /** The next edges of each walk: from the cached head where it reaches that far, else from the shards. */
@@ -184,9 +186,9 @@ async function scanAll(
 	store: Store,
 	walks: readonly Walk[],
 	limits: readonly number[],
-	call: Call | undefined,
-): Promise<readonly Answer<Scanned>[]> {
-	const answers = new Array<Answer<Scanned> | undefined>(walks.length);
+	call: CallOptions | undefined,
+): Promise<readonly KeyResult<ScanResult>[]> {
+	const answers = new Array<KeyResult<ScanResult> | undefined>(walks.length);
 	const fromHead: number[] = [];
 	const scans: { at: number; scan: Scan }[] = [];
 	for (const [at, walk] of walks.entries()) {
@@ -218,15 +220,15 @@ async function scanAll(
 				),
 	]);
 	for (const [index, at] of fromHead.entries()) {
-		const head = heads[index] as Answer<Head>;
+		const head = heads[index] as KeyResult<Head>;
 		answers[at] = isError(head)
 			? head
 			: withinHead(head, toScan(walks[at] as Walk, limits[at] as number));
 	}
 	for (const [index, { at }] of scans.entries()) {
-		answers[at] = scanned[index] as Answer<Scanned>;
+		answers[at] = scanned[index] as KeyResult<ScanResult>;
 	}
-	return answers as Answer<Scanned>[];
+	return answers as KeyResult<ScanResult>[];
 }
 
 function toScan(walk: Walk, limit: number): Scan {
@@ -253,6 +255,6 @@ export function isError<T>(
 	return answer instanceof CorkboardError;
 }
 
-function isEdge(answer: Answer<Edge | null> | undefined): answer is Edge {
+function isEdge(answer: KeyResult<Edge | null> | undefined): answer is Edge {
 	return answer !== undefined && answer !== null && !isError(answer);
 }

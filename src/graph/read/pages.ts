@@ -1,4 +1,4 @@
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
@@ -30,7 +30,7 @@ export async function readPages(
 	mapping: Mapping,
 	froms: readonly Id[],
 	page: PageArguments,
-	call?: Call,
+	call?: CallOptions,
 ): Promise<readonly (Page | CorkboardError)[]> {
 	const { store } = sources;
 	const { want } = page;
@@ -81,7 +81,7 @@ function readBounds(
 	for (const name of ["after", "before"] as const) {
 		const cursor = page[name];
 		if (cursor === undefined) continue;
-		const place = store.cursors.read(listKey({ mapping, from }), cursor);
+		const place = store.cursors.decode(listKey({ mapping, from }), cursor);
 		if (place === null) {
 			return new CorkboardError(
 				"BAD_USER_INPUT",
@@ -97,7 +97,7 @@ function readBounds(
 async function probeBeyond(
 	sources: Sources,
 	walks: readonly Walk[],
-	call: Call | undefined,
+	call: CallOptions | undefined,
 ): Promise<void> {
 	const open = walks.filter(
 		(walk) => walk.error === null && !walk.more && walk.far !== undefined,
@@ -113,7 +113,7 @@ async function probeBeyond(
 async function probeBehind(
 	sources: Sources,
 	walks: readonly Walk[],
-	call: Call | undefined,
+	call: CallOptions | undefined,
 ): Promise<void> {
 	const open = walks.filter(
 		(walk) => walk.error === null && walk.near !== undefined,
@@ -163,7 +163,7 @@ function toPage(store: Store, walk: Walk, want: PageArguments["want"]): Page {
 	const list = listKey(walk.key);
 	const epoch = (walk.list?.epoch ?? 0) % EPOCHS;
 	const spell = ({ sequence, to }: Position) =>
-		store.cursors.spell(list, { sequence, to, epoch });
+		store.cursors.encode(list, { sequence, to, epoch });
 	const edges = walk.found.map(
 		({ edge, node }): PageEdge => ({
 			node,

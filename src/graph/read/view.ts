@@ -1,10 +1,10 @@
 import DataLoader from "dataloader";
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { Lookup } from "../../model/types.ts";
-import { type Answer, PRESENT } from "../../storage/storage.ts";
+import { type KeyResult, PRESENT } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
 import { createBlocks, NO_BLOCKS } from "./blocks.ts";
@@ -29,13 +29,13 @@ export function createView(
 	tally: Tally = NO_TALLY,
 ): View {
 	const { model } = store;
-	let kept = new Map<Id, Answer<Node | null>>();
+	let kept = new Map<Id, KeyResult<Node | null>>();
 	const around = visibilityKeysOf(model);
 	const newBlocks = () =>
 		viewer === null ? NO_BLOCKS : createBlocks(store, viewer);
 	let blocks = newBlocks();
 
-	const loader = new DataLoader<ObjectsLoad, readonly Answer<Node | null>[]>(
+	const loader = new DataLoader<ObjectsLoad, readonly KeyResult<Node | null>[]>(
 		async (loads) => {
 			const keep = kept;
 			const wanted = new Set<Id>();
@@ -46,10 +46,10 @@ export function createView(
 			const answers =
 				ids.length > 0 ? await store.objects(ids, mergedCall(loads)) : [];
 			for (const [at, id] of ids.entries()) {
-				keep.set(id, answers[at] as Answer<Node | null>);
+				keep.set(id, answers[at] as KeyResult<Node | null>);
 			}
 			return loads.map((load) =>
-				load.ids.map((id) => keep.get(id) as Answer<Node | null>),
+				load.ids.map((id) => keep.get(id) as KeyResult<Node | null>),
 			);
 		},
 		{ cache: false },
@@ -58,9 +58,9 @@ export function createView(
 	/** Objects as stored. What is in memory already waits for no batch. */
 	function stored(
 		ids: readonly Id[],
-		call: Call | undefined,
-	): Promise<readonly Answer<Node | null>[]> {
-		const answers: Answer<Node | null>[] = [];
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<Node | null>[]> {
+		const answers: KeyResult<Node | null>[] = [];
 		let inRequest = 0;
 		for (const id of ids) {
 			let answer = kept.get(id);
@@ -83,8 +83,8 @@ export function createView(
 
 	async function visible(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<Answer<Node | null>[]> {
+		call?: CallOptions,
+	): Promise<KeyResult<Node | null>[]> {
 		const listed = blocks;
 		listed.begin(call);
 		const nodes = await stored(ids, call);
@@ -132,8 +132,8 @@ export function createView(
 
 	async function objects(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<Answer<Node | null>[]> {
+		call?: CallOptions,
+	): Promise<KeyResult<Node | null>[]> {
 		const seen = await visible(ids, call);
 		tally.objects(ids, seen, (id) => kept.get(id));
 		return seen;
@@ -207,7 +207,7 @@ export function createView(
 	return graph;
 }
 
-function isNode(answer: Answer<Node | null>): answer is Node {
+function isNode(answer: KeyResult<Node | null>): answer is Node {
 	return answer !== null && !(answer instanceof CorkboardError);
 }
 
@@ -228,11 +228,11 @@ function idIn({ data }: Node, key: string | null): Id | null {
 
 interface ObjectsLoad {
 	readonly ids: readonly Id[];
-	readonly call: Call | undefined;
+	readonly call: CallOptions | undefined;
 }
 
 /** Merged loads are one call; what it costs is told to the first that is being explained, and the rest see what they asked for as kept by the request. */
-function mergedCall(loads: readonly ObjectsLoad[]): Call | undefined {
+function mergedCall(loads: readonly ObjectsLoad[]): CallOptions | undefined {
 	const [first, ...rest] = loads;
 	for (const { ids, call } of rest)
 		call?.trace?.cache("request", ids.length, 0);

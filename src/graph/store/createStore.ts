@@ -1,17 +1,17 @@
 import { LocalCache } from "../../cache/local.ts";
 import { readThrough, type SharedCache } from "../../cache/shared.ts";
-import type { Call, WriteTrace } from "../../diagnostics.ts";
+import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import type { Cursors } from "../../id/cursors.ts";
+import type { CursorCodec } from "../../id/cursors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type {
-	Answer,
+	KeyResult,
 	ListKey,
 	LookupKey,
 	LookupRow,
 	Storage,
-	Transacted,
+	TransactionResult,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Node } from "../types.ts";
@@ -34,7 +34,7 @@ export const HEAD_EDGES = 32;
 export function createStore(options: {
 	readonly model: Model;
 	readonly storage: Storage;
-	readonly cursors: Cursors;
+	readonly cursors: CursorCodec;
 	/** For the objects kept in the process; heads and lookups get half of it each. 0 keeps nothing. */
 	readonly cacheBytes: number;
 	readonly shared?: Shared;
@@ -61,8 +61,8 @@ export function createStore(options: {
 
 	async function readObjects(
 		ids: readonly Id[],
-		call: Call | undefined,
-	): Promise<readonly Answer<CachedObject>[]> {
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<CachedObject>[]> {
 		const load = async (missing: readonly number[]) => {
 			const some = missing.map((index) => ids[index] as Id);
 			const texts = await storage.objects(some, call);
@@ -73,7 +73,7 @@ export function createStore(options: {
 			);
 		};
 		if (shared?.objects == null) return load(ids.map((_, index) => index));
-		return readThrough<Answer<ParsedObject>>(
+		return readThrough<KeyResult<ParsedObject>>(
 			shared.objects,
 			ids.map((id) => sharedKey(shared, id, id)),
 			{
@@ -91,8 +91,8 @@ export function createStore(options: {
 	async function readHeads(
 		lists: readonly ListKey[],
 		depth: number,
-		call: Call | undefined,
-	): Promise<readonly Answer<Head>[]> {
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<Head>[]> {
 		// Counts alone are asked for as a depth of 0, which reads no edge. Shared
 		// heads are all of one depth; deeper ones are not worth their place there.
 		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
@@ -107,7 +107,7 @@ export function createStore(options: {
 				call,
 			);
 			return scanned.map(
-				(answer): Answer<Head> =>
+				(answer): KeyResult<Head> =>
 					answer instanceof CorkboardError
 						? answer
 						: {
@@ -121,7 +121,7 @@ export function createStore(options: {
 			);
 		};
 		if (!isShared) return load(lists.map((_, index) => index));
-		return readThrough<Answer<Head>>(
+		return readThrough<KeyResult<Head>>(
 			shared.heads as SharedCache,
 			lists.map((list) => sharedKey(shared, list.from, listKey(list))),
 			{
@@ -271,7 +271,7 @@ export function createStore(options: {
 				throw error;
 			}
 			const cleared = await store.clear(changed(), trace);
-			return { ...(done as Transacted<never>), cleared };
+			return { ...(done as TransactionResult<never>), cleared };
 		},
 
 		async clear(changed, trace) {

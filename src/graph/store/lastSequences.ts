@@ -1,4 +1,4 @@
-import type { ListKey, Seen } from "../../storage/storage.ts";
+import type { ListKey, TransactionReads } from "../../storage/storage.ts";
 import { listKey } from "./store.ts";
 
 /** Each list once: those a transaction has to lock. */
@@ -13,7 +13,7 @@ export function distinctLists(lists: Iterable<ListKey>): readonly ListKey[] {
 /** The last sequence of each list a transaction has locked, by `listKey`: it rises as edges are placed. */
 export function topsOf(
 	locked: readonly ListKey[],
-	seen: Pick<Seen, "lists">,
+	seen: Pick<TransactionReads, "lists">,
 ): Map<string, number> {
 	return new Map(
 		locked.map((list, at) => [

@@ -1,19 +1,19 @@
 import type { SharedCache } from "../../cache/shared.ts";
-import type { Call, WriteTrace } from "../../diagnostics.ts";
-import type { Cursors } from "../../id/cursors.ts";
+import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
+import type { CursorCodec } from "../../id/cursors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type {
-	Answer,
 	Edge,
+	KeyResult,
 	ListKey,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
 	Storage,
-	Transacted,
 	Transaction,
+	TransactionResult,
 } from "../../storage/storage.ts";
 import type { Node } from "../types.ts";
 
@@ -26,21 +26,21 @@ export interface Store {
 	readonly model: Model;
 	/** For what has to be read past all caches. Writes go through `transact` and `setLookups` below. */
 	readonly storage: Storage;
-	readonly cursors: Cursors;
+	readonly cursors: CursorCodec;
 	objects(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<readonly Answer<Node | null>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Node | null>[]>;
 	/** The beginning of each list, with at least `depth` edges or all there are. */
 	heads(
 		lists: readonly ListKey[],
 		depth: number,
-		call?: Call,
-	): Promise<readonly Answer<Head>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Head>[]>;
 	lookups(
 		keys: readonly LookupKey[],
-		call?: Call,
-	): Promise<readonly Answer<LookupRow | null>[]>;
+		call?: CallOptions,
+	): Promise<readonly KeyResult<LookupRow | null>[]>;
 	/** What is in the process already: the object, null for one known to be absent, undefined if it has to be read. */
 	cachedObject(id: Id): Node | null | undefined;
 	cachedHead(list: ListKey): Head | undefined;
@@ -61,7 +61,7 @@ export interface Store {
 	setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
-	): Promise<readonly Answer<LookupRow | null>[]>;
+	): Promise<readonly KeyResult<LookupRow | null>[]>;
 	/** Whether caches are shared with other processes, so that a write owes their clearing. */
 	readonly sharesCaches: boolean;
 	/** Delete from all caches. Answers whether the shared ones acknowledged. */
@@ -74,7 +74,7 @@ export interface Store {
 	bypass(on: boolean): void;
 }
 
-export interface Cleared<T> extends Transacted<T> {
+export interface Cleared<T> extends TransactionResult<T> {
 	/** Whether the shared caches acknowledged; else it is owed. */
 	readonly cleared: boolean;
 }

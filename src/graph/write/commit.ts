@@ -1,6 +1,10 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
-import type { EdgeState, Effects, Transaction } from "../../storage/storage.ts";
+import type {
+	EdgeState,
+	Transaction,
+	TransactionWrites,
+} from "../../storage/storage.ts";
 import { PRESENT, REMOVED } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
@@ -47,8 +51,8 @@ export async function commit<T>(
 function owingCaches<T>(
 	transaction: Transaction<DecideResult<T>>,
 	created: readonly Id[],
-	effects: Effects<DecideResult<T>>,
-): Effects<DecideResult<T>> {
+	effects: TransactionWrites<DecideResult<T>>,
+): TransactionWrites<DecideResult<T>> {
 	const { objects = [], edges = [], result } = effects;
 	if (created.length + objects.length + edges.length === 0) return effects;
 	const caches = invalidationsOf({
@@ -63,7 +67,7 @@ function owingCaches<T>(
 export function decided<T>(
 	value: T,
 	debt?: JsonObject,
-): Pick<Effects<DecideResult<T>>, "result" | "debt"> {
+): Pick<TransactionWrites<DecideResult<T>>, "result" | "debt"> {
 	return debt === undefined
 		? { result: { value } }
 		: { result: { value, debt }, debt };

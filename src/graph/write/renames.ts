@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { DebtRow } from "../../storage/storage.ts";
+import type { OutboxRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { deliverNow, encodeEntry } from "../outbox/delivery.ts";
 import { readStored } from "../store/readStored.ts";
@@ -114,7 +114,7 @@ async function owe(
 	store: Store,
 	id: Id,
 	claims: readonly Reservation[],
-): Promise<DebtRow> {
+): Promise<OutboxRow> {
 	const debt = encodeEntry({ reservations: claims }) as JsonObject;
 	const { debt: key } = await store.storage.transact({
 		shard: unpackId(id).shard,

@@ -1,6 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { Around } from "../../storage/storage.ts";
+import type { Neighbors } from "../../storage/storage.ts";
 
 /** A sequence, or that there is none free where it was wanted. */
 export type NewSequence = number | "no gap";
@@ -21,7 +21,7 @@ export function nextSequence(last: number, now: number): number {
 export function sequenceBetween(
 	mapping: Mapping,
 	moved: Id,
-	{ edge, previous, next }: Around,
+	{ edge, previous, next }: Neighbors,
 	afterNeighbour: boolean,
 ): NewSequence {
 	if (edge === null) return "no gap";

@@ -1,16 +1,16 @@
 import type {
 	Trace,
-	WriteBegun,
-	WriteEnded,
+	WriteDescription,
+	WriteSummary,
 	WriteTrace,
 } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type {
-	DebtKey,
-	Effects,
+	OutboxKey,
 	Storage,
 	Transaction,
+	TransactionWrites,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Store, typeOf } from "../store/store.ts";
@@ -26,7 +26,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 	const call = { trace };
 	const owing = new Map<string, WriteTrace>();
 
-	async function transact<T, Done extends { readonly debt: DebtKey | null }>(
+	async function transact<T, Done extends { readonly debt: OutboxKey | null }>(
 		transaction: Transaction<T>,
 		run: (transaction: Transaction<T>, trace: WriteTrace) => Promise<Done>,
 	): Promise<Done> {
@@ -45,7 +45,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 						decide(seen) {
 							const effects = transaction.decide(seen);
 							decided = {
-								written: rowsOf(seen.created, effects),
+								rowsWritten: rowsOf(seen.created, effects),
 								outbox: owedBy(effects.debt),
 							};
 							return effects;
@@ -73,7 +73,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 				},
 				(telling) => store.setLookups(changes, telling),
 				(rows) => ({
-					written: rows.filter(
+					rowsWritten: rows.filter(
 						(row, at) =>
 							!(row instanceof CorkboardError) &&
 							row?.nonce === changes[at]?.next?.nonce,
@@ -111,15 +111,15 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 	};
 }
 
-const NOTHING: WriteEnded = { written: 0, outbox: {} };
+const NOTHING: WriteSummary = { rowsWritten: 0, outbox: {} };
 
 async function told<T>(
 	trace: Trace,
-	write: WriteBegun,
+	write: WriteDescription,
 	run: (telling: WriteTrace) => Promise<T>,
-	written: (answer: T) => WriteEnded,
+	written: (answer: T) => WriteSummary,
 ): Promise<T> {
-	const telling = trace.write(write);
+	const telling = trace.startWrite(write);
 	try {
 		const answer = await run(telling);
 		telling.end(written(answer));
@@ -156,13 +156,13 @@ function changedBy(
 /** An object made and changed at once is one row. */
 function rowsOf(
 	created: readonly Id[],
-	{ objects = [], edges = [] }: Effects<unknown>,
+	{ objects = [], edges = [] }: TransactionWrites<unknown>,
 ): number {
 	const written = new Set([...created, ...objects.map(({ id }) => id)]);
 	return written.size + edges.length;
 }
 
-function owedBy(debt: JsonObject | undefined): WriteEnded["outbox"] {
+function owedBy(debt: JsonObject | undefined): WriteSummary["outbox"] {
 	const entries = Object.entries(debt ?? {}).map(
 		([kind, part]) => [kind, lengthOf(part)] as const,
 	);
@@ -177,6 +177,6 @@ function lengthOf(part: unknown): number {
 		: 0;
 }
 
-function keyOf({ shard, local }: DebtKey): string {
+function keyOf({ shard, local }: OutboxKey): string {
 	return `${shard} ${local}`;
 }

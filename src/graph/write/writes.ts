@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { Call } from "../../diagnostics.ts";
+import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
@@ -42,7 +42,7 @@ export function createWrites(
 	/** Called after each write, whatever came of it: what the request has read may be old. */
 	invalidate: () => void = () => {},
 	/** Whose trace is told what they cause. Its signal is not heeded: a write that was begun is brought to its end. */
-	call: Call = {},
+	call: CallOptions = {},
 ): Writes {
 	const store = tracedStore(untraced, call.trace);
 	const thenForget = async <T>(write: Promise<T>): Promise<T> => {

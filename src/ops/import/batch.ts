@@ -6,7 +6,7 @@ import {
 	type NaturalKey,
 } from "../../graph/outbox/delivery.ts";
 import { type Store, typeOf } from "../../graph/store/store.ts";
-import type { DebtKey } from "../../storage/storage.ts";
+import type { OutboxKey } from "../../storage/storage.ts";
 import { writeEdges } from "./edges.ts";
 import { IMPORT_LOOKUP, readExistingData } from "./keys.ts";
 import type { BadLine, Line } from "./line.ts";
@@ -23,7 +23,7 @@ export interface ImportRun {
 
 /** What a batch owes: written with its transactions, paid at its end. */
 export interface BatchOutbox {
-	readonly entries: DebtKey[];
+	readonly entries: OutboxKey[];
 	readonly edges: EdgeUpdate[];
 }
 

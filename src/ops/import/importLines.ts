@@ -81,7 +81,7 @@ export async function importLines(
 	const total = new Totals();
 
 	const report = (outcome: ImportReport["outcome"]) => total.report(outcome);
-	const size = store.storage.isOwnedAlone
+	const size = store.storage.hasSingleWriter
 		? LINES_PER_BATCH
 		: LINES_PER_FLEET_BATCH;
 	for await (const batch of readBatches(lines, size, signal)) {
@@ -117,7 +117,7 @@ async function payAll(store: Store): Promise<void> {
 	const swept = await deliverPending(
 		store,
 		0,
-		({ debt }) => store.storage.isOwnedAlone || debt.claims === undefined,
+		({ debt }) => store.storage.hasSingleWriter || debt.claims === undefined,
 	);
 	if (swept.undelivered === 0) return;
 	throw new CorkboardError(

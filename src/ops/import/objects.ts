@@ -17,7 +17,7 @@ import {
 	type EdgeKey,
 	type ListKey,
 	PRESENT,
-	type Seen,
+	type TransactionReads,
 } from "../../storage/storage.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import type { BatchOutbox, ImportRun } from "./batch.ts";
@@ -211,7 +211,7 @@ function isWrittenHere(
 
 function decideListEdges(
 	numbering: Numbering,
-	seen: Seen,
+	seen: TransactionReads,
 	locked: readonly ListKey[],
 	{
 		placed,

@@ -7,10 +7,10 @@ import {
 	shardTables,
 	type Table,
 } from "./ddl.ts";
-import { limitOf } from "./driver/deadline.ts";
-import { MysqlFailure, UnknownOutcome } from "./driver/failure.ts";
-import type { Asked, Host } from "./driver/host.ts";
-import type { Shard, Shards } from "./shards.ts";
+import { deadlineIn } from "./driver/deadline.ts";
+import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
+import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Shard, ShardMap } from "./shards.ts";
 
 /** A server makes no more tables in a second with more at once (4 cores). */
 const SHARDS_AT_ONCE = 4;
@@ -27,9 +27,9 @@ interface Wanted {
  * What is there is seen by one statement a host. It can be stopped anywhere and
  * begun again.
  */
-export async function initShards(
+export async function createTables(
 	model: Model,
-	{ shards, modShards, hosts }: Shards,
+	{ shards, modShards, hosts }: ShardMap,
 	progress?: (done: number, total: number) => void,
 ): Promise<void> {
 	const wanted = wantedOf(model, shards, modShards);
@@ -54,7 +54,7 @@ export async function initShards(
 /** What `initShards` would make, as `database.table`. */
 export async function missingTables(
 	model: Model,
-	{ shards, modShards, hosts }: Shards,
+	{ shards, modShards, hosts }: ShardMap,
 ): Promise<readonly string[]> {
 	const wanted = wantedOf(model, shards, modShards);
 	try {
@@ -77,8 +77,8 @@ export async function missingTables(
 
 function wantedOf(
 	model: Model,
-	shards: Shards["shards"],
-	modShards: Shards["modShards"],
+	shards: ShardMap["shards"],
+	modShards: ShardMap["modShards"],
 ): readonly Wanted[] {
 	const tables = shardTables(model);
 	const modTables = modShardTables();
@@ -148,14 +148,14 @@ async function initShard(
 	});
 }
 
-function askedOf(wanted: Wanted | undefined): Asked {
-	return { shard: wanted?.shard.number ?? 0, limit: limitOf(STEP_MS) };
+function askedOf(wanted: Wanted | undefined): QueryOptions {
+	return { shard: wanted?.shard.number ?? 0, limit: deadlineIn(STEP_MS) };
 }
 
 /** Whoever makes tables is no client: they are told what is wrong with which host. */
 function worded(thrown: unknown): unknown {
 	const failure = thrown instanceof UnknownOutcome ? thrown.cause : thrown;
-	if (!(failure instanceof MysqlFailure)) return thrown;
+	if (!(failure instanceof StorageFailure)) return thrown;
 	const { kind, host, statement, errno, message } = failure;
 	const options = { cause: thrown, details: { host, statement, errno } };
 	return kind === "unfit"

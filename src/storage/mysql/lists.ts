@@ -1,10 +1,10 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { listName, renumbered } from "../order.ts";
+import { listName, renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Row } from "./driver/driver.ts";
-import type { Asked, Statements } from "./driver/host.ts";
+import type { MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import { countEdges, presentEdges, writeEdges } from "./mappings.ts";
 import { chunks, type Shard } from "./shards.ts";
 import { anyOf, type Fragment, valuesOf } from "./union.ts";
@@ -42,7 +42,7 @@ export function listOf([from, , count, lastSequence, epoch]: Row): ListRow {
  * transaction has made meanwhile.
  */
 export async function lockLists(
-	statements: Statements,
+	statements: MysqlTransaction,
 	shard: Shard,
 	keys: readonly ListKey[],
 ): Promise<ReadonlyMap<string, ListRow>> {
@@ -66,7 +66,7 @@ export async function lockLists(
 }
 
 async function lock(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	keys: readonly ListKey[],
 	found: Map<string, ListRow>,
@@ -87,7 +87,7 @@ async function lock(
 
 /** Answers how many were not there. */
 async function make(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	keys: readonly ListKey[],
 ): Promise<number> {
@@ -105,7 +105,7 @@ async function make(
 
 /** Rows that are locked. */
 export async function writeLists(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	rows: readonly (ListRow & { readonly mapping: Mapping })[],
 ): Promise<void> {
@@ -135,13 +135,13 @@ export async function writeLists(
  * still be taken.
  */
 export async function renumberList(
-	statements: Statements,
+	statements: MysqlTransaction,
 	shard: Shard,
 	{ mapping, from }: ListKey,
 	row: ListRow,
 ): Promise<ListRow> {
 	const edges = await presentEdges(statements, shard, mapping, from);
-	const sequences = renumbered(edges);
+	const sequences = renumberedSequences(edges);
 	await writeEdges(
 		statements,
 		shard,
@@ -163,7 +163,7 @@ export async function renumberList(
 
 /** Bring a list's row in line with its edges by counting them. */
 export async function recountList(
-	statements: Statements,
+	statements: MysqlTransaction,
 	shard: Shard,
 	{ mapping, from }: ListKey,
 	row: ListRow,
@@ -180,7 +180,7 @@ export async function walkLists(
 	mapping: Mapping,
 	after: Id | null,
 	limit: number,
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<readonly ListRow[]> {
 	const rows = await host.rows(
 		{

@@ -1,16 +1,21 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Answer, LookupChange, LookupKey, LookupRow } from "../storage.ts";
+import type {
+	KeyResult,
+	LookupChange,
+	LookupKey,
+	LookupRow,
+} from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Sql } from "./driver/connection.ts";
 import type { Row, Scalar } from "./driver/driver.ts";
-import { MysqlFailure } from "./driver/failure.ts";
-import type { Asked, Host } from "./driver/host.ts";
+import { StorageFailure } from "./driver/failure.ts";
+import type { Host, QueryOptions } from "./driver/host.ts";
 import {
 	asStorageError,
-	byHost,
 	chunks,
-	type Placed,
+	type KeyOnShard,
+	readByHost,
 	type Shard,
 } from "./shards.ts";
 import { anyOf, unionAll, valuesOf } from "./union.ts";
@@ -23,28 +28,32 @@ const COLUMNS = "name, `key`, id, nonce";
 /** Keys of a call, each on its mod shard. */
 export interface LookupCall {
 	readonly shardOf: (key: string) => Shard | undefined;
-	readonly asked: (shard: Shard) => Asked;
+	readonly asked: (shard: Shard) => QueryOptions;
 }
 
-export function lookupsOf(
+export function readLookups(
 	keys: readonly LookupKey[],
 	{ shardOf, asked }: LookupCall,
-): Promise<readonly Answer<LookupRow | null>[]> {
-	return byHost<LookupKey, LookupRow | null>(keys, {
+): Promise<readonly KeyResult<LookupRow | null>[]> {
+	return readByHost<LookupKey, LookupRow | null>(keys, {
 		shardOf: ({ key }) => shardOf(key),
 		absent: () => null,
 		maxKeys: ROWS,
 		read: (host, some) =>
-			readLookups(host, some, asked((some[0] as Placed<LookupKey>).shard)),
+			selectLookups(
+				host,
+				some,
+				asked((some[0] as KeyOnShard<LookupKey>).shard),
+			),
 	});
 }
 
 /** Changes in order, as far as they are of one key: the first of each, then the second of each, and so on. */
-export async function setLookups(
+export async function compareAndSetLookups(
 	changes: readonly LookupChange[],
 	call: LookupCall,
-): Promise<readonly Answer<LookupRow | null>[]> {
-	const answers = new Array<Answer<LookupRow | null>>(changes.length);
+): Promise<readonly KeyResult<LookupRow | null>[]> {
+	const answers = new Array<KeyResult<LookupRow | null>>(changes.length);
 	const met = new Map<string, number>();
 	const waves = Map.groupBy(changes.keys(), (index) => {
 		const name = nameOf(changes[index] as LookupChange);
@@ -59,7 +68,7 @@ export async function setLookups(
 		const unsure = indexes.filter(
 			(index) => outcomeOf(changes[index] as LookupChange) === "some",
 		);
-		const rows = await lookupsOf(
+		const rows = await readLookups(
 			unsure.map((index) => changes[index] as LookupChange),
 			call,
 		);
@@ -70,7 +79,7 @@ export async function setLookups(
 			else answers[index] = outcome instanceof CorkboardError ? outcome : null;
 		}
 		unsure.forEach((index, at) => {
-			answers[index] = rows[at] as Answer<LookupRow | null>;
+			answers[index] = rows[at] as KeyResult<LookupRow | null>;
 		});
 	}
 	return answers;
@@ -97,7 +106,7 @@ async function changeOnShards(
 					const affected = await changeLookups(shard, some, asked(shard));
 					outcomes.set(shard, affected === some.length ? "all" : "some");
 				} catch (thrown) {
-					if (!(thrown instanceof MysqlFailure)) throw thrown;
+					if (!(thrown instanceof StorageFailure)) throw thrown;
 					outcomes.set(shard, asStorageError(thrown, shard));
 				}
 			},
@@ -107,10 +116,10 @@ async function changeOnShards(
 }
 
 /** Keys of one host in one statement. */
-async function readLookups(
+async function selectLookups(
 	host: Host,
-	keys: readonly Placed<LookupKey>[],
-	asked: Asked,
+	keys: readonly KeyOnShard<LookupKey>[],
+	asked: QueryOptions,
 ): Promise<readonly (LookupRow | null)[]> {
 	const shards = Map.groupBy(keys, ({ shard }) => shard);
 	const rows = await host.rows(
@@ -162,7 +171,7 @@ function nameOf({ name, key }: LookupKey): string {
 async function changeLookups(
 	{ host, database }: Shard,
 	changes: readonly LookupChange[],
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<number> {
 	const table = tableIn(database, "lookups");
 	const statements: Sql[] = [];
@@ -223,7 +232,7 @@ export async function walkLookups(
 	{ host, database }: Shard,
 	after: LookupKey | null,
 	limit: number,
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<readonly LookupRow[]> {
 	const rows = await host.rows(
 		{

@@ -2,16 +2,16 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { edgeName, isDescending } from "../order.ts";
 import {
-	type Around,
 	type Edge,
 	type EdgeKey,
 	type EdgeState,
+	type Neighbors,
 	PRESENT,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Row } from "./driver/driver.ts";
-import type { Asked, Host, Statements } from "./driver/host.ts";
-import { chunks, type Placed, type Shard } from "./shards.ts";
+import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import { anyOf, type Fragment, namesOf, unionAll, valuesOf } from "./union.ts";
 
 /** Edges of one statement that writes or looks them up by their ends. */
@@ -22,8 +22,8 @@ const COLUMNS = "from_id, to_id, sequence, state, version";
 /** Edges of one host in one statement. */
 export async function readEdges(
 	host: Host,
-	keys: readonly Placed<EdgeKey>[],
-	asked: Asked,
+	keys: readonly KeyOnShard<EdgeKey>[],
+	asked: QueryOptions,
 ): Promise<readonly (Edge | null)[]> {
 	const { name, parts, mappings } = edgesByTable(keys);
 	const rows = await host.rows(unionAll(name, parts), asked);
@@ -32,8 +32,8 @@ export async function readEdges(
 }
 
 /** Edges of one shard in a transaction, by `edgeName`; those there are none of are left out. */
-export async function seeEdges(
-	statements: Statements,
+export async function selectEdges(
+	statements: MysqlTransaction,
 	shard: Shard,
 	keys: readonly EdgeKey[],
 ): Promise<ReadonlyMap<string, Edge>> {
@@ -49,12 +49,12 @@ export async function seeEdges(
 	return found;
 }
 
-function edgesByTable(keys: readonly Placed<EdgeKey>[]) {
+function edgesByTable(keys: readonly KeyOnShard<EdgeKey>[]) {
 	const tables = Map.groupBy(keys, ({ key, shard }) =>
 		tableIn(shard.database, key.mapping.table),
 	);
 	const mappings = [...tables.values()].map(
-		([first]) => (first as Placed<EdgeKey>).key.mapping,
+		([first]) => (first as KeyOnShard<EdgeKey>).key.mapping,
 	);
 	return {
 		name: `edges ${namesOf(mappings.map(({ name }) => name))}`,
@@ -99,12 +99,12 @@ function edgeOf([from, to, sequence, state, version]: Row): Edge {
 }
 
 /** Each edge, as read before, with its present neighbours in the mapping's order: one statement for all. */
-export async function readAround(
-	statements: Statements,
+export async function readNeighbors(
+	statements: MysqlTransaction,
 	shard: Shard,
 	keys: readonly EdgeKey[],
 	edges: ReadonlyMap<string, Edge>,
-): Promise<readonly Around[]> {
+): Promise<readonly Neighbors[]> {
 	const centres = keys.map(
 		(key) => edges.get(edgeName(key.mapping, key)) ?? null,
 	);
@@ -163,7 +163,7 @@ export interface EdgeToWrite extends Edge {
 
 /** Edges whose lists are locked. New ones are inserted plainly: what looks for a duplicate to update locks the gap beside it, where another list's edges go. */
 export async function writeEdges(
-	statements: Statements,
+	statements: MysqlTransaction,
 	shard: Shard,
 	edges: readonly EdgeToWrite[],
 ): Promise<void> {
@@ -197,7 +197,7 @@ function rowOf({ from, to, sequence, state, version }: Edge) {
 }
 
 async function updateEdge(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	{ mapping, from, to, sequence, state, version }: EdgeToWrite,
 ): Promise<void> {
@@ -211,7 +211,7 @@ async function updateEdge(
 
 /** All present edges of a list, lowest first. */
 export async function presentEdges(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	mapping: Mapping,
 	from: Id,
@@ -227,7 +227,7 @@ export async function presentEdges(
 
 /** Counts a list's present edges; the highest sequence is that of removed ones too. */
 export async function countEdges(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	mapping: Mapping,
 	from: Id,
@@ -251,7 +251,7 @@ export async function walkEdges(
 	mapping: Mapping,
 	after: Pick<Edge, "from" | "to"> | null,
 	limit: number,
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<readonly Edge[]> {
 	const rows = await shard.host.rows(
 		{

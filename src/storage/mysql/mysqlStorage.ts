@@ -1,46 +1,50 @@
-import type { Call, StatementTrace, WriteTrace } from "../../diagnostics.ts";
+import type {
+	CallOptions,
+	StatementTrace,
+	WriteTrace,
+} from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { openShards } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
-import { beginCall } from "../beginCall.ts";
+import { startCall } from "../beginCall.ts";
 import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
 import type {
-	Answer,
-	DebtKey,
-	DebtRow,
 	Edge,
 	EdgeKey,
+	KeyResult,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
+	OutboxKey,
+	OutboxRow,
 	Scan,
-	Scanned,
+	ScanResult,
 	Storage,
 	StoredObject,
-	Transacted,
 	Transaction,
+	TransactionResult,
 } from "../storage.ts";
-import { unmapped } from "../unmapped.ts";
-import { limitOf } from "./driver/deadline.ts";
-import { MysqlFailure } from "./driver/failure.ts";
-import type { Asked, HostLimits } from "./driver/host.ts";
-import { initShards, missingTables } from "./init.ts";
+import { unknownShard } from "../unmapped.ts";
+import { deadlineIn } from "./driver/deadline.ts";
+import { StorageFailure } from "./driver/failure.ts";
+import type { HostLimits, QueryOptions } from "./driver/host.ts";
+import { createTables, missingTables } from "./init.ts";
 import { walkLists } from "./lists.ts";
 import {
+	compareAndSetLookups,
 	type LookupCall,
-	lookupsOf,
-	setLookups,
+	readLookups,
 	walkLookups,
 } from "./lookups.ts";
 import { readEdges, walkEdges } from "./mappings.ts";
 import { readObjects, typeNamed, walkObjects } from "./objects.ts";
 import { type DatedDebt, deleteDebts, oldestDebts } from "./outbox.ts";
 import { scanLists } from "./scan.ts";
-import { asStorageError, byHost, type Shard, shardsOn } from "./shards.ts";
-import { Transactions } from "./transactionQueue.ts";
+import { asStorageError, mapShards, readByHost, type Shard } from "./shards.ts";
+import { TransactionQueue } from "./transactionQueue.ts";
 
 /** How many rows a walk holds at a time. */
 const WALK_ROWS = 1_000;
@@ -93,22 +97,22 @@ class MysqlStorage implements Storage {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
-	readonly isOwnedAlone = false;
+	readonly hasSingleWriter = false;
 	readonly #model: Model;
 	readonly #limits: MysqlLimits;
 	readonly #readOnly: boolean;
-	readonly #map: ReturnType<typeof shardsOn>;
-	readonly #transactions: Transactions;
+	readonly #map: ReturnType<typeof mapShards>;
+	readonly #transactions: TransactionQueue;
 
 	constructor({ model, topology, readOnly = false, limits }: MysqlOptions) {
 		this.#model = model;
 		this.#limits = { ...LIMITS, ...limits };
 		this.#readOnly = readOnly;
-		this.#map = shardsOn(topology, this.#limits, readOnly);
+		this.#map = mapShards(topology, this.#limits, readOnly);
 		this.shards = [...this.#map.shards.keys()];
 		this.openShards = openShards(topology);
 		this.modShards = this.#map.modShards.size;
-		this.#transactions = new Transactions(model, this.#limits);
+		this.#transactions = new TransactionQueue(model, this.#limits);
 	}
 
 	hostOf(shard: number): string | null {
@@ -117,10 +121,10 @@ class MysqlStorage implements Storage {
 
 	async objects(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<readonly Answer<string | null>[]> {
-		beginCall("objects", ids.length, call);
-		return byHost<Id, string | null>(ids, {
+		call?: CallOptions,
+	): Promise<readonly KeyResult<string | null>[]> {
+		startCall("objects", ids.length, call);
+		return readByHost<Id, string | null>(ids, {
 			shardOf: (id) => this.#map.shards.get(unpackId(id).shard),
 			absent: () => null,
 			maxKeys: OBJECTS,
@@ -131,14 +135,14 @@ class MysqlStorage implements Storage {
 
 	async scan(
 		scans: readonly Scan[],
-		call?: Call,
-	): Promise<readonly Answer<Scanned>[]> {
-		beginCall("scan", scans.length, call);
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ScanResult>[]> {
+		startCall("scan", scans.length, call);
 		for (const scan of scans) {
 			checkScan(scan);
 			this.#checkMapping(scan.mapping);
 		}
-		return byHost<Scan, Scanned>(scans, {
+		return readByHost<Scan, ScanResult>(scans, {
 			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
 			absent: ({ from }) => ({
 				edges: [],
@@ -152,11 +156,11 @@ class MysqlStorage implements Storage {
 
 	async edges(
 		keys: readonly EdgeKey[],
-		call?: Call,
-	): Promise<readonly Answer<Edge | null>[]> {
-		beginCall("edges", keys.length, call);
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Edge | null>[]> {
+		startCall("edges", keys.length, call);
 		for (const { mapping } of keys) this.#checkMapping(mapping);
-		return byHost<EdgeKey, Edge | null>(keys, {
+		return readByHost<EdgeKey, Edge | null>(keys, {
 			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
 			absent: () => null,
 			maxKeys: EDGES,
@@ -167,19 +171,19 @@ class MysqlStorage implements Storage {
 
 	async lookups(
 		keys: readonly LookupKey[],
-		call?: Call,
-	): Promise<readonly Answer<LookupRow | null>[]> {
-		beginCall("lookups", keys.length, call);
-		return lookupsOf(keys, this.#lookupCall(call));
+		call?: CallOptions,
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		startCall("lookups", keys.length, call);
+		return readLookups(keys, this.#lookupCall(call));
 	}
 
 	async transact<T>(
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<Transacted<T>> {
+	): Promise<TransactionResult<T>> {
 		const { lists, objects, edges, around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
-		beginCall(
+		startCall(
 			"transact",
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
 		);
@@ -191,20 +195,23 @@ class MysqlStorage implements Storage {
 	async setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
-	): Promise<readonly Answer<LookupRow | null>[]> {
-		beginCall("setLookups", changes.length);
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		startCall("setLookups", changes.length);
 		for (const shard of this.#map.modShards.values()) {
 			this.#checkWritable(shard);
 		}
-		return setLookups(changes, this.#lookupCall({}, trace));
+		return compareAndSetLookups(changes, this.#lookupCall({}, trace));
 	}
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
-	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
-		beginCall("owed", this.shards.length);
+	async owed(
+		olderThanMs: number,
+		limit: number,
+	): Promise<readonly OutboxRow[]> {
+		startCall("owed", this.shards.length);
 		const writtenBy = (Date.now() - olderThanMs) * 1_000;
 		const debts: DatedDebt[] = [];
-		await byHost<number, null>(this.shards, {
+		await readByHost<number, null>(this.shards, {
 			shardOf: (shard) => this.#map.shards.get(shard),
 			absent: () => null,
 			maxKeys: OUTBOXES,
@@ -222,8 +229,8 @@ class MysqlStorage implements Storage {
 			.map(({ shard, local, debt }) => ({ shard, local, debt }));
 	}
 
-	async settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
-		beginCall("settle", debts.length);
+	async settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
+		startCall("settle", debts.length);
 		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
 		for (const shard of shards.keys()) this.#checkWritable(shard);
 		const settled = await Promise.allSettled(
@@ -242,15 +249,17 @@ class MysqlStorage implements Storage {
 		}
 	}
 
-	async missing(): Promise<readonly string[]> {
-		beginCall("missing", this.#map.shards.size + this.#map.modShards.size);
+	async missingTables(): Promise<readonly string[]> {
+		startCall("missing", this.#map.shards.size + this.#map.modShards.size);
 		return missingTables(this.#model, this.#map);
 	}
 
-	async init(progress?: (done: number, total: number) => void): Promise<void> {
-		beginCall("init", this.#map.shards.size + this.#map.modShards.size);
+	async createTables(
+		progress?: (done: number, total: number) => void,
+	): Promise<void> {
+		startCall("init", this.#map.shards.size + this.#map.modShards.size);
 		for (const shard of this.#map.shards.values()) this.#checkWritable(shard);
-		await initShards(this.#model, this.#map, progress);
+		await createTables(this.#model, this.#map, progress);
 	}
 
 	walkObjects(
@@ -296,7 +305,7 @@ class MysqlStorage implements Storage {
 
 	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
 		const place = this.#map.modShards.get(shard);
-		if (place === undefined) throw unmapped("mod shard", shard);
+		if (place === undefined) throw unknownShard("mod shard", shard);
 		return walk<LookupRow>("walkLookups", place, (last) =>
 			walkLookups(place, last, WALK_ROWS, this.#asked(place)),
 		);
@@ -310,17 +319,17 @@ class MysqlStorage implements Storage {
 
 	#asked(
 		shard: Shard | undefined,
-		call: Call = {},
+		call: CallOptions = {},
 		trace: StatementTrace | undefined = call.trace,
-	): Asked {
+	): QueryOptions {
 		return {
 			shard: shard?.number ?? 0,
-			limit: limitOf(this.#limits.readMs, call.signal),
+			limit: deadlineIn(this.#limits.readMs, call.signal),
 			trace,
 		};
 	}
 
-	#lookupCall(call?: Call, trace?: WriteTrace): LookupCall {
+	#lookupCall(call?: CallOptions, trace?: WriteTrace): LookupCall {
 		return {
 			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
 			asked: (shard) => this.#asked(shard, call, trace),
@@ -329,7 +338,7 @@ class MysqlStorage implements Storage {
 
 	#shard(number: number): Shard {
 		const shard = this.#map.shards.get(number);
-		if (shard === undefined) throw unmapped("shard", number);
+		if (shard === undefined) throw unknownShard("shard", number);
 		return shard;
 	}
 
@@ -353,7 +362,7 @@ async function* walk<Row>(
 	next: (last: Row | null) => Promise<readonly Row[]>,
 ): AsyncGenerator<readonly Row[]> {
 	let last: Row | null = null;
-	beginCall(verb, 1);
+	startCall(verb, 1);
 	for (;;) {
 		const from: Row | null = last;
 		const rows: readonly Row[] = await forShard(shard, () => next(from));
@@ -367,7 +376,7 @@ async function forShard<T>(shard: Shard, body: () => Promise<T>): Promise<T> {
 	try {
 		return await body();
 	} catch (thrown) {
-		throw thrown instanceof MysqlFailure
+		throw thrown instanceof StorageFailure
 			? asStorageError(thrown, shard)
 			: thrown;
 	}

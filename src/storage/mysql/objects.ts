@@ -2,11 +2,11 @@ import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { NewObject, StoredObject } from "../storage.ts";
-import { newId, parseStored } from "../storedObject.ts";
+import { newObjectId, parseStored } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Sql } from "./driver/connection.ts";
-import type { Asked, Host, Statements } from "./driver/host.ts";
-import type { Placed, Shard } from "./shards.ts";
+import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { KeyOnShard, Shard } from "./shards.ts";
 import { namesOf, unionAll, valuesOf } from "./union.ts";
 
 /** Rows of one INSERT, and about how many characters of data: the server takes 16 MB at a time. */
@@ -17,8 +17,8 @@ const INSERT_LENGTH = 1_000_000;
 export async function readObjects(
 	host: Host,
 	model: Model,
-	keys: readonly Placed<Id>[],
-	asked: Asked,
+	keys: readonly KeyOnShard<Id>[],
+	asked: QueryOptions,
 ): Promise<readonly (string | null)[]> {
 	const tables = new Map<string, { type: ObjectType; locals: number[] }>();
 	const spelled = keys.map(({ key, shard }) => {
@@ -56,7 +56,7 @@ export async function readObjects(
 
 /** Objects of one shard, locked in the order of their ids. */
 export async function lockObjects(
-	statements: Statements,
+	statements: MysqlTransaction,
 	model: Model,
 	shard: Shard,
 	ids: readonly Id[],
@@ -84,7 +84,7 @@ export async function lockObjects(
 
 /** In the order of what is to be created. */
 export async function insertObjects(
-	statements: Statements,
+	statements: MysqlTransaction,
 	model: Model,
 	shard: Shard,
 	objects: readonly NewObject[],
@@ -108,7 +108,7 @@ export async function insertObjects(
 			// Rows of one INSERT whose number is known beforehand get ids without a gap.
 			some.forEach((_, at) => {
 				const index = indexes[first + at] as number;
-				ids[index] = newId(shard.number, type, Number(insertId) + at);
+				ids[index] = newObjectId(shard.number, type, Number(insertId) + at);
 			});
 		}
 	}
@@ -117,7 +117,7 @@ export async function insertObjects(
 
 /** Objects that are there. */
 export async function updateObjects(
-	statements: Statements,
+	statements: MysqlTransaction,
 	model: Model,
 	shard: Shard,
 	objects: ReadonlyMap<Id, JsonObject>,
@@ -175,7 +175,7 @@ export async function walkObjects(
 	type: ObjectType,
 	after: number,
 	limit: number,
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<readonly StoredObject[]> {
 	const rows = await shard.host.rows(
 		{

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../util/json.ts";
-import type { DebtRow } from "../storage.ts";
+import type { OutboxRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Asked, Host, Statements } from "./driver/host.ts";
+import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import { chunks, type Shard } from "./shards.ts";
 import { unionAll, valuesOf } from "./union.ts";
 
@@ -9,7 +9,7 @@ const DELETES = 500;
 
 /** Answers the rows' local ids, in the order of the debts. */
 export async function insertDebts(
-	statements: Statements,
+	statements: MysqlTransaction,
 	{ database }: Shard,
 	debts: readonly JsonObject[],
 	now: number,
@@ -26,7 +26,7 @@ export async function insertDebts(
 	return debts.map((_, at) => Number(insertId) + at);
 }
 
-export interface DatedDebt extends DebtRow {
+export interface DatedDebt extends OutboxRow {
 	/** When it was written, in microseconds since 1970. */
 	readonly ts: number;
 }
@@ -37,7 +37,7 @@ export async function oldestDebts(
 	shards: readonly Shard[],
 	writtenBy: number,
 	limit: number,
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<readonly DatedDebt[]> {
 	const rows = await host.rows(
 		unionAll(
@@ -62,7 +62,7 @@ export async function oldestDebts(
 export async function deleteDebts(
 	{ host, database }: Shard,
 	locals: readonly number[],
-	asked: Asked,
+	asked: QueryOptions,
 ): Promise<void> {
 	for (const some of chunks(locals, DELETES)) {
 		await host.run(

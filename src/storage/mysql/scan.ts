@@ -6,13 +6,13 @@ import {
 	type Position,
 	PRESENT,
 	type Scan,
-	type Scanned,
+	type ScanResult,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Value } from "./driver/driver.ts";
-import type { Asked, Host } from "./driver/host.ts";
+import type { Host, QueryOptions } from "./driver/host.ts";
 import { isOneOf, listOf } from "./lists.ts";
-import type { Placed } from "./shards.ts";
+import type { KeyOnShard } from "./shards.ts";
 import { type Fragment, namesOf, unionAll } from "./union.ts";
 
 /** In the place of a scan's number: the row is a list's own. */
@@ -27,9 +27,9 @@ const LIST = -1;
  */
 export async function scanLists(
 	host: Host,
-	scans: readonly Placed<Scan>[],
-	asked: Asked,
-): Promise<readonly Scanned[]> {
+	scans: readonly KeyOnShard<Scan>[],
+	asked: QueryOptions,
+): Promise<readonly ScanResult[]> {
 	const shards = Map.groupBy(scans, ({ shard }) => shard);
 	const rows = await host.rows(
 		unionAll(`scan ${namesOf(scans.map(({ key }) => key.mapping.name))}`, [
@@ -45,7 +45,8 @@ export async function scanLists(
 		]),
 		{
 			...asked,
-			count: (all) => all.filter(([place]) => Number(place) !== LIST).length,
+			countRows: (all) =>
+				all.filter(([place]) => Number(place) !== LIST).length,
 		},
 	);
 	const edges = scans.map((): Edge[] => []);
@@ -58,7 +59,7 @@ export async function scanLists(
 			continue;
 		}
 		edges[place]?.push({
-			from: (scans[place] as Placed<Scan>).key.from,
+			from: (scans[place] as KeyOnShard<Scan>).key.from,
 			to: second as Id,
 			sequence: Number(third),
 			state: PRESENT,
@@ -80,7 +81,10 @@ export async function scanLists(
 	});
 }
 
-function edgesOf({ key: scan, shard }: Placed<Scan>, place: number): Fragment {
+function edgesOf(
+	{ key: scan, shard }: KeyOnShard<Scan>,
+	place: number,
+): Fragment {
 	const { mapping, from, after, before, limit } = scan;
 	const [high, low] = isDescending(mapping) ? [after, before] : [before, after];
 	const order = runsDown(scan) ? "DESC" : "ASC";

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
 import {
 	parseHostUrl,
-	printHostUrl,
+	redactHostUrl,
 	type Tls,
 } from "../../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
-import type { Answer } from "../storage.ts";
+import type { KeyResult } from "../storage.ts";
 import { databaseOf } from "./ddl.ts";
-import type { Address } from "./driver/driver.ts";
-import { MysqlFailure, UnknownOutcome } from "./driver/failure.ts";
+import type { ServerAddress } from "./driver/driver.ts";
+import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 
 /** One shard or mod shard: a database on a host. */
@@ -19,18 +19,18 @@ export interface Shard {
 	readonly host: Host;
 }
 
-export interface Shards {
+export interface ShardMap {
 	readonly shards: ReadonlyMap<number, Shard>;
 	readonly modShards: ReadonlyMap<number, Shard>;
 	readonly hosts: readonly Host[];
 }
 
 /** Ranges with one address share its connections, whoever they belong to. */
-export function shardsOn(
+export function mapShards(
 	{ shards, lookups }: Topology,
 	limits: HostLimits,
 	readOnly: boolean,
-): Shards {
+): ShardMap {
 	const hosts = new Map<string, Host>();
 	const hostAt = (url: string): Host => {
 		const known = hosts.get(url) ?? new Host(addressOf(url), limits, readOnly);
@@ -58,7 +58,7 @@ export function shardsOn(
 }
 
 /** A key, its place among those of the call, and its shard. */
-export interface Placed<Key> {
+export interface KeyOnShard<Key> {
 	readonly key: Key;
 	readonly shard: Shard;
 }
@@ -68,7 +68,7 @@ export interface Placed<Key> {
  * their order, in statements of a bounded size side by side. A host that fails
  * is the answer of its own keys and of no others.
  */
-export async function byHost<Key, A>(
+export async function readByHost<Key, A>(
 	keys: readonly Key[],
 	options: {
 		readonly shardOf: (key: Key) => Shard | undefined;
@@ -78,13 +78,13 @@ export async function byHost<Key, A>(
 		readonly maxKeys: number;
 		readonly read: (
 			host: Host,
-			some: readonly Placed<Key>[],
+			some: readonly KeyOnShard<Key>[],
 		) => Promise<readonly A[]>;
 	},
-): Promise<readonly Answer<A>[]> {
+): Promise<readonly KeyResult<A>[]> {
 	const { shardOf, absent, maxKeys, read } = options;
-	const answers = new Array<Answer<A>>(keys.length);
-	const places = new Map<Host, { placed: Placed<Key>[]; at: number[] }>();
+	const answers = new Array<KeyResult<A>>(keys.length);
+	const places = new Map<Host, { placed: KeyOnShard<Key>[]; at: number[] }>();
 	keys.forEach((key, index) => {
 		const shard = shardOf(key);
 		if (shard === undefined) {
@@ -101,18 +101,18 @@ export async function byHost<Key, A>(
 	});
 	const readSome = async (
 		host: Host,
-		some: readonly Placed<Key>[],
+		some: readonly KeyOnShard<Key>[],
 		at: readonly number[],
 	) => {
-		let found: readonly Answer<A>[];
+		let found: readonly KeyResult<A>[];
 		try {
 			found = await read(host, some);
 		} catch (thrown) {
-			if (!(thrown instanceof MysqlFailure)) throw thrown;
+			if (!(thrown instanceof StorageFailure)) throw thrown;
 			found = some.map(({ shard }) => asStorageError(thrown, shard));
 		}
 		at.forEach((index, one) => {
-			answers[index] = found[one] as Answer<A>;
+			answers[index] = found[one] as KeyResult<A>;
 		});
 	};
 	await Promise.all(
@@ -144,12 +144,12 @@ export function chunks<Item>(
  * for the log.
  */
 export function asStorageError(
-	thrown: MysqlFailure | UnknownOutcome,
+	thrown: StorageFailure | UnknownOutcome,
 	shard: Shard,
 ): CorkboardError {
 	const failure = thrown instanceof UnknownOutcome ? thrown.cause : thrown;
 	const details =
-		failure instanceof MysqlFailure
+		failure instanceof StorageFailure
 			? {
 					host: failure.host,
 					shard: shard.number,
@@ -160,7 +160,7 @@ export function asStorageError(
 				}
 			: { host: shard.host.name, shard: shard.number };
 	const options = { cause: thrown, details };
-	const kind = thrown instanceof MysqlFailure ? thrown.kind : "late";
+	const kind = thrown instanceof StorageFailure ? thrown.kind : "late";
 	return kind === "refused"
 		? new CorkboardError(
 				"INTERNAL",
@@ -174,18 +174,18 @@ export function asStorageError(
 			);
 }
 
-function addressOf(primary: string): Address {
+function addressOf(primary: string): ServerAddress {
 	const url = parseHostUrl(primary);
 	if (url?.scheme !== "mysql") {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`expected a primary like mysql://USER:PASSWORD@HOST:PORT but got: ${printHostUrl(primary)}`,
+			`expected a primary like mysql://USER:PASSWORD@HOST:PORT but got: ${redactHostUrl(primary)}`,
 		);
 	}
 	return { ...url, ssl: url.tls && sslOf(url.tls, url.name) };
 }
 
-function sslOf({ mode, ca }: Tls, name: string): Address["ssl"] {
+function sslOf({ mode, ca }: Tls, name: string): ServerAddress["ssl"] {
 	return {
 		rejectUnauthorized: mode !== "REQUIRED",
 		verifyIdentity: mode === "VERIFY_IDENTITY",

@@ -2,29 +2,29 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
-	checkLocked,
-	checkObjects,
-	checkRenumberings,
+	checkListIsLocked,
+	checkObjectWrites,
+	checkRenumberCount,
 	checkTransaction,
-	listChanges,
+	computeListChanges,
 } from "../effects.ts";
 import { edgeName, listName } from "../order.ts";
 import type {
-	Around,
-	DebtKey,
 	Edge,
-	Effects,
 	ListKey,
 	ListRow,
-	Seen,
+	Neighbors,
+	OutboxKey,
 	Transaction,
+	TransactionReads,
+	TransactionWrites,
 } from "../storage.ts";
-import type { Statements, Verdict } from "./driver/host.ts";
+import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
 import { lockLists, recountList, renumberList, writeLists } from "./lists.ts";
 import {
 	type EdgeToWrite,
-	readAround,
-	seeEdges,
+	readNeighbors,
+	selectEdges,
 	writeEdges,
 } from "./mappings.ts";
 import { insertObjects, lockObjects, updateObjects } from "./objects.ts";
@@ -32,8 +32,8 @@ import { insertDebts } from "./outbox.ts";
 import type { Shard } from "./shards.ts";
 
 /** What became of one of the transactions that ran as one. */
-export type Outcome =
-	| { readonly result: unknown; readonly debt: DebtKey | null }
+export type SettledTransaction =
+	| { readonly result: unknown; readonly debt: OutboxKey | null }
 	| { readonly thrown: unknown };
 
 /** How long a burial and COMMIT may take together: less than a tombstone lives (PROTOCOLS §2, §3). Milliseconds. */
@@ -44,7 +44,7 @@ const COMMIT_MS = 1_000;
  * before `decide` would have to be taken back if `decide` throws, and all that
  * it sees can be told from what those before it have changed.
  */
-export function canShare({
+export function isGroupable({
 	creates = [],
 	around = [],
 }: Transaction<unknown>): boolean {
@@ -58,12 +58,12 @@ export function canShare({
  * leaves no trace and does not disturb the others. Answers for as many as it
  * dealt with: one that renumbers or recounts goes alone.
  */
-export async function transactTogether(
-	statements: Statements,
+export async function runTransactionGroup(
+	statements: MysqlTransaction,
 	model: Model,
 	shard: Shard,
 	transactions: readonly Transaction<unknown>[],
-): Promise<Verdict<readonly Outcome[]>> {
+): Promise<CommitDecision<readonly SettledTransaction[]>> {
 	const work = new Work(statements, model, shard, transactions);
 	await work.see();
 	const outcomes: (Decided | { readonly thrown: unknown })[] = [];
@@ -81,12 +81,12 @@ export async function transactTogether(
 
 interface Decided {
 	readonly transaction: Transaction<unknown>;
-	readonly effects: Effects<unknown>;
+	readonly effects: TransactionWrites<unknown>;
 }
 
 /** One database transaction: what was read under its locks, as changed so far, and what of it is to be written. */
 class Work {
-	readonly #statements: Statements;
+	readonly #statements: MysqlTransaction;
 	readonly #model: Model;
 	readonly #shard: Shard;
 	readonly #transactions: readonly Transaction<unknown>[];
@@ -95,7 +95,7 @@ class Work {
 	#lists = new Map<string, ListRow>();
 	#objects = new Map<Id, JsonObject>();
 	#edges = new Map<string, Edge>();
-	#around: readonly Around[] = [];
+	#around: readonly Neighbors[] = [];
 	/** Edges that have a row, whatever is decided about them. */
 	#existing: ReadonlySet<string> = new Set();
 	readonly #changedObjects = new Map<Id, JsonObject>();
@@ -103,7 +103,7 @@ class Work {
 	readonly #changedEdges = new Map<string, Edge & { mapping: Mapping }>();
 
 	constructor(
-		statements: Statements,
+		statements: MysqlTransaction,
 		model: Model,
 		shard: Shard,
 		transactions: readonly Transaction<unknown>[],
@@ -150,20 +150,21 @@ class Work {
 	): Promise<Decided | { readonly thrown: unknown } | "alone"> {
 		for (let renumberings = 0; ; renumberings += 1) {
 			const seen = this.#seenBy(transaction);
-			let effects: Effects<unknown>;
+			let effects: TransactionWrites<unknown>;
 			try {
 				effects = transaction.decide(seen);
 				const { renumber, recount } = effects;
 				if (renumber === undefined) {
-					checkObjects(transaction, seen, effects);
-					for (const list of recount ?? []) checkLocked(transaction, list);
-					const changes = listChanges(transaction, seen, effects);
+					checkObjectWrites(transaction, seen, effects);
+					for (const list of recount ?? [])
+						checkListIsLocked(transaction, list);
+					const changes = computeListChanges(transaction, seen, effects);
 					if (recount !== undefined && hasCompany) return "alone";
 					this.#apply(effects, changes);
 					return { transaction, effects };
 				}
-				checkRenumberings(renumberings, renumber);
-				checkLocked(transaction, renumber);
+				checkRenumberCount(renumberings, renumber);
+				checkListIsLocked(transaction, renumber);
 			} catch (thrown) {
 				return { thrown };
 			}
@@ -175,7 +176,7 @@ class Work {
 	/** Writes what was decided. */
 	async finish(
 		outcomes: readonly (Decided | { readonly thrown: unknown })[],
-	): Promise<Verdict<readonly Outcome[]>> {
+	): Promise<CommitDecision<readonly SettledTransaction[]>> {
 		const decided = outcomes.filter((outcome) => "effects" in outcome);
 		await updateObjects(
 			this.#statements,
@@ -211,7 +212,7 @@ class Work {
 			this.#now,
 		);
 		const debts = new Map(owing.map((one, index) => [one, locals[index]]));
-		const value = outcomes.map((outcome): Outcome => {
+		const value = outcomes.map((outcome): SettledTransaction => {
 			if (!("effects" in outcome)) return outcome;
 			const local = debts.get(outcome);
 			const debt =
@@ -236,10 +237,10 @@ class Work {
 		);
 		if (keys.size === 0) return;
 		this.#edges = new Map(
-			await seeEdges(this.#statements, this.#shard, [...keys.values()]),
+			await selectEdges(this.#statements, this.#shard, [...keys.values()]),
 		);
 		this.#existing = new Set(this.#edges.keys());
-		this.#around = await readAround(
+		this.#around = await readNeighbors(
 			this.#statements,
 			this.#shard,
 			around,
@@ -251,7 +252,7 @@ class Work {
 		lists = [],
 		objects = [],
 		edges = [],
-	}: Transaction<unknown>): Seen {
+	}: Transaction<unknown>): TransactionReads {
 		return {
 			lists: lists.map(
 				({ mapping, from }) =>
@@ -269,8 +270,8 @@ class Work {
 	}
 
 	#apply(
-		effects: Effects<unknown>,
-		changes: ReturnType<typeof listChanges>,
+		effects: TransactionWrites<unknown>,
+		changes: ReturnType<typeof computeListChanges>,
 	): void {
 		for (const { id, data } of effects.objects ?? []) {
 			this.#objects.set(id, data);

@@ -4,12 +4,16 @@ import type { Model } from "../../model/types.ts";
 import { checkTransaction } from "../effects.ts";
 import { ListQueue } from "../listQueue.ts";
 import { listName } from "../order.ts";
-import type { Transacted, Transaction } from "../storage.ts";
-import { type Limit, limitOf } from "./driver/deadline.ts";
-import { MysqlFailure, UnknownOutcome } from "./driver/failure.ts";
+import type { Transaction, TransactionResult } from "../storage.ts";
+import { type Deadline, deadlineIn } from "./driver/deadline.ts";
+import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import { typeNamed } from "./objects.ts";
 import { asStorageError, type Shard } from "./shards.ts";
-import { canShare, type Outcome, transactTogether } from "./transaction.ts";
+import {
+	isGroupable,
+	runTransactionGroup,
+	type SettledTransaction,
+} from "./transaction.ts";
 
 /** Transactions of one list that become one of the database: PROTOCOLS §1. */
 const MAX_TOGETHER = 200;
@@ -18,8 +22,8 @@ interface Job {
 	readonly shard: Shard;
 	readonly transaction: Transaction<unknown>;
 	readonly trace: WriteTrace | undefined;
-	readonly limit: Limit;
-	readonly done: (outcome: Outcome) => void;
+	readonly limit: Deadline;
+	readonly done: (outcome: SettledTransaction) => void;
 	/** Runs until its turn comes. */
 	readonly timer: NodeJS.Timeout;
 	/** Its time was over before its turn came, and it was told so. */
@@ -27,7 +31,7 @@ interface Job {
 }
 
 /** All transactions of this process: those that share a list wait for one another here, without a connection. */
-export class Transactions {
+export class TransactionQueue {
 	readonly #model: Model;
 	readonly #writeMs: number;
 	readonly #queue: ListQueue<Job>;
@@ -49,7 +53,7 @@ export class Transactions {
 		shard: Shard,
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<Transacted<T>> {
+	): Promise<TransactionResult<T>> {
 		checkTransaction(transaction);
 		for (const { type } of transaction.creates ?? []) {
 			typeNamed(this.#model, type);
@@ -58,12 +62,12 @@ export class Transactions {
 			listName(mapping, from),
 		);
 		const lists = [...new Set(names)];
-		const outcome = await new Promise<Outcome>((done) => {
+		const outcome = await new Promise<SettledTransaction>((done) => {
 			const job: Job = {
 				shard,
 				transaction,
 				trace,
-				limit: limitOf(this.#writeMs),
+				limit: deadlineIn(this.#writeMs),
 				done,
 				timer: setTimeout(() => {
 					job.isOver = true;
@@ -71,13 +75,13 @@ export class Transactions {
 				}, this.#writeMs),
 				isOver: false,
 			};
-			if (!this.#queue.add(job, lists, canShare(transaction))) {
+			if (!this.#queue.add(job, lists, isGroupable(transaction))) {
 				clearTimeout(job.timer);
 				done({ thrown: tooMany(shard, "fewer transactions waiting") });
 			}
 		});
 		if ("thrown" in outcome) throw outcome.thrown;
-		return outcome as Transacted<T>;
+		return outcome as TransactionResult<T>;
 	}
 
 	/** Jobs of one shard. Answers how many, from the first, are dealt with. */
@@ -86,7 +90,7 @@ export class Transactions {
 		const live = jobs.filter(({ isOver }) => !isOver);
 		for (const { timer } of live) clearTimeout(timer);
 		if (live.length === 0) return jobs.length;
-		let outcomes: readonly Outcome[];
+		let outcomes: readonly SettledTransaction[];
 		try {
 			outcomes = await first.shard.host.transaction(
 				{
@@ -95,7 +99,7 @@ export class Transactions {
 					trace: traceOf(live),
 				},
 				(statements) =>
-					transactTogether(
+					runTransactionGroup(
 						statements,
 						this.#model,
 						first.shard,
@@ -110,13 +114,13 @@ export class Transactions {
 			}
 			outcomes = live.map(({ shard }) => ({
 				thrown:
-					thrown instanceof MysqlFailure || thrown instanceof UnknownOutcome
+					thrown instanceof StorageFailure || thrown instanceof UnknownOutcome
 						? asStorageError(thrown, shard)
 						: thrown,
 			}));
 		}
 		outcomes.forEach((outcome, index) => {
-			live[index]?.trace?.together(outcomes.length - 1);
+			live[index]?.trace?.grouped(outcomes.length - 1);
 			live[index]?.done(outcome);
 		});
 		const next = live[outcomes.length];
@@ -127,7 +131,7 @@ export class Transactions {
 function tooMany(shard: Shard, expected: string): CorkboardError {
 	const { name } = shard.host;
 	return asStorageError(
-		new MysqlFailure("busy", `expected ${expected} but got: too many`, {
+		new StorageFailure("busy", `expected ${expected} but got: too many`, {
 			host: name,
 			statement: "queue",
 		}),
@@ -152,11 +156,11 @@ function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
 /** Whether one of many may be to blame, and the others would do without it. */
 function isOnesOwn(thrown: unknown): boolean {
 	if (thrown instanceof UnknownOutcome) return false;
-	if (!(thrown instanceof MysqlFailure)) return true;
+	if (!(thrown instanceof StorageFailure)) return true;
 	return thrown.kind === "refused" || thrown.kind === "failed";
 }
 
 /** The others of a group wait for the one that came last, which is at most a transaction's time longer. */
-function latest(jobs: readonly Job[]): Limit {
+function latest(jobs: readonly Job[]): Deadline {
 	return { until: Math.max(...jobs.map(({ limit }) => limit.until)) };
 }

@@ -58,7 +58,7 @@ export function missingTables(
 	file: ShardFile,
 	tables: readonly Sql[],
 ): readonly string[] {
-	const { host, path } = file.place;
+	const { host, path } = file.location;
 	const there = new Set(
 		existsSync(path)
 			? file.reader

@@ -1,8 +1,8 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { listName, renumbered } from "../order.ts";
+import { listName, renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow, Position } from "../storage.ts";
-import type { Connection, Sql } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 import { type MappingStatements, statementsOf } from "./mappings.ts";
 
 const READ_LISTS: Sql = {
@@ -38,7 +38,7 @@ interface StoredListRow {
 
 /** The lists' own rows; zeros for a list nobody wrote to. */
 export function readLists(
-	connection: Connection,
+	connection: SqliteConnection,
 	keys: readonly ListKey[],
 ): readonly ListRow[] {
 	if (keys.length === 0) return [];
@@ -64,7 +64,7 @@ function listRow(from: Id, row: Omit<ListRow, "from"> | undefined): ListRow {
 }
 
 export function writeList(
-	connection: Connection,
+	connection: SqliteConnection,
 	mapping: Mapping,
 	{ from, count, lastSequence, epoch }: ListRow,
 ): void {
@@ -78,7 +78,7 @@ export function writeList(
 }
 
 export function walkLists(
-	connection: Connection,
+	connection: SqliteConnection,
 	mapping: Mapping,
 	after: Id | null,
 	limit: number,
@@ -97,13 +97,13 @@ export function walkLists(
  * and what is owed from before the renumbering must still be taken.
  */
 export function renumberList(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: MappingStatements,
 	{ mapping, from }: ListKey,
 ): void {
 	const { all, place } = statementsOf(statements, mapping);
 	const edges = connection.rows<Position>(all, [BigInt(from)]);
-	const sequences = renumbered(edges);
+	const sequences = renumberedSequences(edges);
 	edges.forEach(({ to, sequence }, index) => {
 		const next = sequences[index] as number;
 		if (next !== sequence) {
@@ -120,7 +120,7 @@ export function renumberList(
 
 /** Bring a list's row in line with its edges by counting them. */
 export function recountList(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: MappingStatements,
 	{ mapping, from }: ListKey,
 ): void {

@@ -1,7 +1,7 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupChange, LookupKey, LookupRow } from "../storage.ts";
-import type { Connection, Sql } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 
 const COLUMNS = "name, key, CAST(id AS TEXT) AS id, nonce";
 
@@ -47,7 +47,7 @@ function rowOf({ name, key, id, nonce }: StoredLookup): LookupRow {
 
 /** Keys of one mod shard. */
 export function readLookups(
-	connection: Connection,
+	connection: SqliteConnection,
 	keys: readonly LookupKey[],
 	trace?: StatementTrace,
 ): readonly (LookupRow | null)[] {
@@ -70,7 +70,7 @@ export function readLookups(
  * transaction, and so its one fsync.
  */
 export function changeLookups(
-	connection: Connection,
+	connection: SqliteConnection,
 	changes: readonly LookupChange[],
 	trace?: StatementTrace,
 ): readonly (LookupRow | null)[] {
@@ -85,7 +85,7 @@ export function changeLookups(
 }
 
 function changeLookup(
-	connection: Connection,
+	connection: SqliteConnection,
 	{ name, key, expect, next }: LookupChange,
 ): void {
 	if (expect === null) {
@@ -106,7 +106,7 @@ function changeLookup(
 }
 
 export function walkLookups(
-	connection: Connection,
+	connection: SqliteConnection,
 	after: LookupKey | null,
 	limit: number,
 ): readonly LookupRow[] {

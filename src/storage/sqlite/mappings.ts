@@ -4,14 +4,14 @@ import type { Mapping, Model } from "../../model/types.ts";
 import { inGroups } from "../inGroups.ts";
 import { edgeName, isDescending } from "../order.ts";
 import {
-	type Around,
 	type Edge,
 	type EdgeKey,
 	type EdgeState,
+	type Neighbors,
 	PRESENT,
 } from "../storage.ts";
 import { quoted } from "./ddl.ts";
-import type { Connection, Sql } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 
 /** The statements on edges, by the mapping's name. Scans are in sqliteScan.ts. */
 export type MappingStatements = ReadonlyMap<string, EdgeStatements>;
@@ -121,7 +121,7 @@ function edgeOf({ from, to, sequence, state, version }: EdgeRow): Edge {
 
 /** Edges of one shard. */
 export function readEdges(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: MappingStatements,
 	keys: readonly EdgeKey[],
 	trace?: Trace,
@@ -148,12 +148,12 @@ export function readEdges(
 }
 
 /** The edge, as read before, with its present neighbours in the mapping's order. */
-export function readAround(
-	connection: Connection,
+export function readNeighbors(
+	connection: SqliteConnection,
 	statements: MappingStatements,
 	mapping: Mapping,
 	edge: Edge | null,
-): Around {
+): Neighbors {
 	if (edge === null) return { edge, previous: null, next: null };
 	const { above, below } = statementsOf(statements, mapping);
 	const [before, after] = isDescending(mapping)
@@ -170,7 +170,7 @@ export function readAround(
 }
 
 export function writeEdge(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: MappingStatements,
 	mapping: Mapping,
 	{ from, to, sequence, state, version }: Edge,
@@ -186,7 +186,7 @@ export function writeEdge(
 
 /** The next edges after a pair of ids, removed ones too. */
 export function walkEdges(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: MappingStatements,
 	mapping: Mapping,
 	after: Pick<Edge, "from" | "to"> | null,

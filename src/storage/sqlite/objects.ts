@@ -4,9 +4,9 @@ import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { inGroups } from "../inGroups.ts";
 import type { StoredObject } from "../storage.ts";
-import { newId } from "../storedObject.ts";
+import { newObjectId } from "../storedObject.ts";
 import { quoted } from "./ddl.ts";
-import type { Connection, Sql } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 
 /** The statements on objects, by the type's number. */
 export type ObjectStatements = ReadonlyMap<number, TypeStatements>;
@@ -57,7 +57,7 @@ interface ObjectRow {
 
 /** The objects of one shard. */
 export function readObjects(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: ObjectStatements,
 	ids: readonly Id[],
 	trace?: Trace,
@@ -82,18 +82,18 @@ export function readObjects(
 }
 
 export function insertObject(
-	connection: Connection,
+	connection: SqliteConnection,
 	{ type, insert }: TypeStatements,
 	shard: number,
 	data: JsonObject,
 	now: number,
 ): Id {
 	const local = connection.run(insert, [JSON.stringify(data), now]).insertedAs;
-	return newId(shard, type, local);
+	return newObjectId(shard, type, local);
 }
 
 export function updateObject(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: ObjectStatements,
 	id: Id,
 	data: JsonObject,
@@ -106,7 +106,7 @@ export function updateObject(
 
 /** The next objects after a local id, in order. */
 export function walkObjects(
-	connection: Connection,
+	connection: SqliteConnection,
 	{ type, walk }: TypeStatements,
 	shard: number,
 	after: number,

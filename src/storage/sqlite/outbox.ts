@@ -1,7 +1,7 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { DebtRow } from "../storage.ts";
-import type { Connection, Sql } from "./driver/connection.ts";
+import type { OutboxRow } from "../storage.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 
 const INSERT: Sql = {
 	name: "insert outbox",
@@ -22,20 +22,20 @@ const DELETE: Sql = {
 
 /** Answers the row's local id. */
 export function insertDebt(
-	connection: Connection,
+	connection: SqliteConnection,
 	debt: JsonObject,
 	now: number,
 ): number {
 	return connection.run(INSERT, [JSON.stringify(debt), now]).insertedAs;
 }
 
-export interface DatedDebt extends DebtRow {
+export interface DatedDebt extends OutboxRow {
 	/** When it was written, in microseconds since 1970. */
 	readonly ts: number;
 }
 
 export function oldestDebts(
-	connection: Connection,
+	connection: SqliteConnection,
 	shard: number,
 	writtenBy: number,
 	limit: number,
@@ -55,7 +55,7 @@ export function oldestDebts(
 }
 
 export function deleteDebts(
-	connection: Connection,
+	connection: SqliteConnection,
 	locals: readonly number[],
 	trace?: StatementTrace,
 ): void {

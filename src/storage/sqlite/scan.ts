@@ -3,9 +3,14 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { inGroups } from "../inGroups.ts";
 import { isDescending } from "../order.ts";
-import { type Position, PRESENT, type Scan, type Scanned } from "../storage.ts";
+import {
+	type Position,
+	PRESENT,
+	type Scan,
+	type ScanResult,
+} from "../storage.ts";
 import { quoted } from "./ddl.ts";
-import type { Connection, Sql } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 
 /**
  * All scans of one mapping on one shard in one statement, with the lists' own
@@ -66,11 +71,11 @@ interface ScanRow {
 
 /** Lists of one shard. */
 export function scanLists(
-	connection: Connection,
+	connection: SqliteConnection,
 	statementsOf: (mapping: Mapping) => ScanStatements,
 	scans: readonly Scan[],
 	trace?: Trace,
-): readonly Scanned[] {
+): readonly ScanResult[] {
 	return inGroups(
 		scans,
 		({ mapping, backward, limit }) => `${mapping.name} ${backward} ${limit}`,
@@ -98,7 +103,7 @@ function bounds({ mapping, from, after, before }: Scan): readonly unknown[] {
 	return [from, high.sequence, high.to, low.sequence, low.to];
 }
 
-function scanned(from: Id, row: ScanRow): Scanned {
+function scanned(from: Id, row: ScanRow): ScanResult {
 	const edges: readonly [Id, number, number][] = JSON.parse(row.edges);
 	const [count, lastSequence, epoch]: readonly number[] = JSON.parse(
 		row.list ?? "[]",

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
 import type { HostRange } from "../../topology/types.ts";
 import { inGroups } from "../inGroups.ts";
-import type { Answer } from "../storage.ts";
+import type { KeyResult } from "../storage.ts";
 import { ShardFile } from "./driver/shardFile.ts";
 
 const SCHEME = "sqlite:";
 
-export function filesOf(
+export function mapShardFiles(
 	ranges: readonly HostRange[],
 	prefix: "db" | "mod",
 	readOnly: boolean,
@@ -44,13 +44,13 @@ function folderOf(primary: string): string {
  * Each key's answer from its own file, all within one tick. A file that fails
  * is the answer of its own keys and of no others.
  */
-export function byFile<Key, A>(
+export function readByFile<Key, A>(
 	keys: readonly Key[],
 	fileOf: (key: Key) => ShardFile | undefined,
 	absent: (key: Key) => A,
 	read: (file: ShardFile, keys: readonly Key[]) => readonly A[],
-): readonly Answer<A>[] {
-	return inGroups<Key, ShardFile | undefined, Answer<A>>(
+): readonly KeyResult<A>[] {
+	return inGroups<Key, ShardFile | undefined, KeyResult<A>>(
 		keys,
 		fileOf,
 		(file, some) => {

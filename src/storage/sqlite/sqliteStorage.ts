@@ -1,30 +1,30 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Call, WriteTrace } from "../../diagnostics.ts";
+import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
-import { beginCall } from "../beginCall.ts";
+import { startCall } from "../beginCall.ts";
 import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
 import type {
-	Answer,
-	DebtKey,
-	DebtRow,
 	Edge,
 	EdgeKey,
+	KeyResult,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
+	OutboxKey,
+	OutboxRow,
 	Scan,
-	Scanned,
+	ScanResult,
 	Storage,
 	StoredObject,
-	Transacted,
 	Transaction,
+	TransactionResult,
 } from "../storage.ts";
-import { unmapped } from "../unmapped.ts";
+import { unknownShard } from "../unmapped.ts";
 import { missingTables, modShardTables, shardTables } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import { walkLists } from "./lists.ts";
@@ -33,7 +33,7 @@ import { mappingStatements, readEdges, walkEdges } from "./mappings.ts";
 import { objectStatements, readObjects, walkObjects } from "./objects.ts";
 import { type DatedDebt, deleteDebts, oldestDebts } from "./outbox.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
-import { byFile, filesOf, shardsIn } from "./shards.ts";
+import { mapShardFiles, readByFile, shardsIn } from "./shards.ts";
 import { type Statements, transact } from "./transaction.ts";
 
 /** How many rows a walk holds at a time. */
@@ -61,7 +61,7 @@ class SqliteStorage implements Storage {
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly modShards: number;
-	readonly isOwnedAlone = true;
+	readonly hasSingleWriter = true;
 	readonly #model: Model;
 	readonly #files: ReadonlyMap<number, ShardFile>;
 	readonly #modFiles: ReadonlyMap<number, ShardFile>;
@@ -70,8 +70,8 @@ class SqliteStorage implements Storage {
 
 	constructor({ model, topology, readOnly = false }: SqliteOptions) {
 		this.#model = model;
-		this.#files = filesOf(topology.shards, "db", readOnly);
-		this.#modFiles = filesOf(topology.lookups, "mod", readOnly);
+		this.#files = mapShardFiles(topology.shards, "db", readOnly);
+		this.#modFiles = mapShardFiles(topology.lookups, "mod", readOnly);
 		this.shards = [...this.#files.keys()];
 		this.openShards = topology.shards
 			.filter(({ open }) => open)
@@ -92,15 +92,15 @@ class SqliteStorage implements Storage {
 	}
 
 	hostOf(shard: number): string | null {
-		return this.#files.get(shard)?.place.host ?? null;
+		return this.#files.get(shard)?.location.host ?? null;
 	}
 
 	async objects(
 		ids: readonly Id[],
-		call?: Call,
-	): Promise<readonly Answer<string | null>[]> {
-		beginCall("objects", ids.length, call);
-		return byFile(
+		call?: CallOptions,
+	): Promise<readonly KeyResult<string | null>[]> {
+		startCall("objects", ids.length, call);
+		return readByFile(
 			ids,
 			(id) => this.#files.get(unpackId(id).shard),
 			() => null,
@@ -111,11 +111,11 @@ class SqliteStorage implements Storage {
 
 	async scan(
 		scans: readonly Scan[],
-		call?: Call,
-	): Promise<readonly Answer<Scanned>[]> {
-		beginCall("scan", scans.length, call);
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ScanResult>[]> {
+		startCall("scan", scans.length, call);
 		scans.forEach(checkScan);
-		return byFile(
+		return readByFile(
 			scans,
 			({ from }) => this.#files.get(unpackId(from).shard),
 			({ from }) => ({
@@ -134,10 +134,10 @@ class SqliteStorage implements Storage {
 
 	async edges(
 		keys: readonly EdgeKey[],
-		call?: Call,
-	): Promise<readonly Answer<Edge | null>[]> {
-		beginCall("edges", keys.length, call);
-		return byFile(
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Edge | null>[]> {
+		startCall("edges", keys.length, call);
+		return readByFile(
 			keys,
 			({ from }) => this.#files.get(unpackId(from).shard),
 			() => null,
@@ -148,10 +148,10 @@ class SqliteStorage implements Storage {
 
 	async lookups(
 		keys: readonly LookupKey[],
-		call?: Call,
-	): Promise<readonly Answer<LookupRow | null>[]> {
-		beginCall("lookups", keys.length, call);
-		return byFile(
+		call?: CallOptions,
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		startCall("lookups", keys.length, call);
+		return readByFile(
 			keys,
 			({ key }) => this.#modFileOf(key),
 			() => null,
@@ -162,10 +162,10 @@ class SqliteStorage implements Storage {
 	async transact<T>(
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<Transacted<T>> {
+	): Promise<TransactionResult<T>> {
 		const { lists, objects, edges, around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
-		beginCall(
+		startCall(
 			"transact",
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
 		);
@@ -176,9 +176,9 @@ class SqliteStorage implements Storage {
 	async setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
-	): Promise<readonly Answer<LookupRow | null>[]> {
-		beginCall("setLookups", changes.length);
-		return byFile(
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		startCall("setLookups", changes.length);
+		return readByFile(
 			changes,
 			({ key }) => this.#modFileOf(key),
 			() => null,
@@ -187,14 +187,19 @@ class SqliteStorage implements Storage {
 	}
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
-	async owed(olderThanMs: number, limit: number): Promise<readonly DebtRow[]> {
-		beginCall("owed", this.shards.length);
+	async owed(
+		olderThanMs: number,
+		limit: number,
+	): Promise<readonly OutboxRow[]> {
+		startCall("owed", this.shards.length);
 		const writtenBy = (Date.now() - olderThanMs) * 1_000;
-		const answers: readonly Answer<readonly DatedDebt[]>[] = byFile(
+		const answers: readonly KeyResult<readonly DatedDebt[]>[] = readByFile(
 			this.shards,
 			(shard) => this.#files.get(shard),
 			() => [],
-			(file) => [oldestDebts(file.reader, file.place.shard, writtenBy, limit)],
+			(file) => [
+				oldestDebts(file.reader, file.location.shard, writtenBy, limit),
+			],
 		);
 		return answers
 			.flatMap((answer) => (answer instanceof CorkboardError ? [] : answer))
@@ -202,9 +207,9 @@ class SqliteStorage implements Storage {
 			.map(({ shard, local, debt }) => ({ shard, local, debt }));
 	}
 
-	async settle(debts: readonly DebtKey[], trace?: WriteTrace): Promise<void> {
-		beginCall("settle", debts.length);
-		const answers = byFile(
+	async settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
+		startCall("settle", debts.length);
+		const answers = readByFile(
 			debts,
 			({ shard }) => this.#fileOf(shard),
 			() => null,
@@ -221,10 +226,10 @@ class SqliteStorage implements Storage {
 		if (failed) throw failed;
 	}
 
-	async missing(): Promise<readonly string[]> {
+	async missingTables(): Promise<readonly string[]> {
 		const tables = shardTables(this.#model);
 		const modTables = modShardTables();
-		beginCall("missing", this.#files.size + this.#modFiles.size);
+		startCall("missing", this.#files.size + this.#modFiles.size);
 		return [
 			...[...this.#files.values()].flatMap((file) =>
 				missingTables(file, tables),
@@ -235,7 +240,9 @@ class SqliteStorage implements Storage {
 		];
 	}
 
-	async init(progress?: (done: number, total: number) => void): Promise<void> {
+	async createTables(
+		progress?: (done: number, total: number) => void,
+	): Promise<void> {
 		const tables = shardTables(this.#model);
 		const modTables = modShardTables();
 		const files = [
@@ -245,7 +252,7 @@ class SqliteStorage implements Storage {
 				tables: modTables,
 			})),
 		];
-		beginCall("init", files.length);
+		startCall("init", files.length);
 		let done = 0;
 		for (const { file, tables } of files) {
 			file.create(tables);
@@ -296,7 +303,7 @@ class SqliteStorage implements Storage {
 
 	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
 		const file = this.#modFiles.get(shard);
-		if (file === undefined) throw unmapped("mod shard", shard);
+		if (file === undefined) throw unknownShard("mod shard", shard);
 		return walk<LookupRow>("walkLookups", (last) =>
 			walkLookups(file.reader, last, WALK_ROWS),
 		);
@@ -310,7 +317,7 @@ class SqliteStorage implements Storage {
 
 	#fileOf(shard: number): ShardFile {
 		const file = this.#files.get(shard);
-		if (file === undefined) throw unmapped("shard", shard);
+		if (file === undefined) throw unknownShard("shard", shard);
 		return file;
 	}
 
@@ -335,7 +342,7 @@ async function* walk<Row>(
 	next: (last: Row | null) => readonly Row[],
 ): AsyncGenerator<readonly Row[]> {
 	let last: Row | null = null;
-	beginCall(verb, 1);
+	startCall(verb, 1);
 	for (;;) {
 		const rows: readonly Row[] = next(last);
 		if (rows.length > 0) yield rows;

@@ -2,26 +2,26 @@ import type { StatementTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import {
-	checkLocked,
-	checkObjects,
-	checkRenumberings,
+	checkListIsLocked,
+	checkObjectWrites,
+	checkRenumberCount,
 	checkTransaction,
-	listChanges,
+	computeListChanges,
 } from "../effects.ts";
 import type {
-	Effects,
 	NewObject,
-	Seen,
-	Transacted,
 	Transaction,
+	TransactionReads,
+	TransactionResult,
+	TransactionWrites,
 } from "../storage.ts";
 import { parseStored } from "../storedObject.ts";
-import type { Connection } from "./driver/connection.ts";
+import type { SqliteConnection } from "./driver/connection.ts";
 import { readLists, recountList, renumberList, writeList } from "./lists.ts";
 import {
 	type MappingStatements,
-	readAround,
 	readEdges,
+	readNeighbors,
 	writeEdge,
 } from "./mappings.ts";
 import {
@@ -44,11 +44,11 @@ export interface Statements {
  * and edges are only read under it.
  */
 export function transact<T>(
-	connection: Connection,
+	connection: SqliteConnection,
 	statements: Statements,
 	transaction: Transaction<T>,
 	trace?: StatementTrace,
-): Transacted<T> {
+): TransactionResult<T> {
 	checkTransaction(transaction);
 	return connection.transaction(() => {
 		const now = Date.now() * 1_000;
@@ -62,15 +62,15 @@ export function transact<T>(
 				const debt = apply(connection, statements, transaction, seen, effects);
 				return { result: effects.result, debt };
 			}
-			checkRenumberings(renumberings, effects.renumber);
-			checkLocked(transaction, effects.renumber);
+			checkRenumberCount(renumberings, effects.renumber);
+			checkListIsLocked(transaction, effects.renumber);
 			renumberList(connection, statements.mappings, effects.renumber);
 		}
 	}, trace);
 }
 
 function create(
-	connection: Connection,
+	connection: SqliteConnection,
 	{ model, objects }: Statements,
 	shard: number,
 	{ type, data }: NewObject,
@@ -85,12 +85,12 @@ function create(
 }
 
 function see(
-	connection: Connection,
+	connection: SqliteConnection,
 	{ objects, mappings }: Statements,
 	transaction: Transaction<unknown>,
 	created: readonly Id[],
 	now: number,
-): Seen {
+): TransactionReads {
 	const ids = transaction.objects ?? [];
 	const around = transaction.around ?? [];
 	const centres = readEdges(connection, mappings, around);
@@ -101,7 +101,7 @@ function see(
 		),
 		edges: readEdges(connection, mappings, transaction.edges ?? []),
 		around: around.map(({ mapping }, index) =>
-			readAround(connection, mappings, mapping, centres[index] ?? null),
+			readNeighbors(connection, mappings, mapping, centres[index] ?? null),
 		),
 		created,
 		now,
@@ -110,15 +110,16 @@ function see(
 
 /** Answers what is owed. */
 function apply(
-	connection: Connection,
+	connection: SqliteConnection,
 	{ objects, mappings }: Statements,
 	transaction: Transaction<unknown>,
-	seen: Seen,
-	effects: Effects<unknown>,
-): Transacted<unknown>["debt"] {
-	checkObjects(transaction, seen, effects);
-	for (const list of effects.recount ?? []) checkLocked(transaction, list);
-	const changes = listChanges(transaction, seen, effects);
+	seen: TransactionReads,
+	effects: TransactionWrites<unknown>,
+): TransactionResult<unknown>["debt"] {
+	checkObjectWrites(transaction, seen, effects);
+	for (const list of effects.recount ?? [])
+		checkListIsLocked(transaction, list);
+	const changes = computeListChanges(transaction, seen, effects);
 	for (const { id, data } of effects.objects ?? []) {
 		updateObject(connection, objects, id, data, seen.now);
 	}

@@ -92,7 +92,7 @@ describe("writes that are watched", () => {
 		told.length = 0;
 		await writes.modify(id, (data) => ({ ...data, bio: "new" }));
 		assert.deepEqual(
-			told.map(({ begun, ended }) => [begun.changes, ended?.written]),
+			told.map(({ begun, ended }) => [begun.changes, ended?.rowsWritten]),
 			[[["User"], 1]],
 		);
 	});

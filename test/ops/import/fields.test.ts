@@ -174,7 +174,7 @@ describe("what a mutation takes and what an import takes", () => {
 			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
 			"own",
 		);
-		await corkboard.storage.init();
+		await corkboard.storage.createTables();
 		const { bad } = await importAll(corkboard, [
 			{ type: "User", key: "u:1", fields: { username: "one", name: "One" } },
 			{ type: "Board", key: "b:1", fields: { owner: "u:1", name: "One" } },

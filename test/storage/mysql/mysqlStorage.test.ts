@@ -45,7 +45,7 @@ test("a server we cannot rely on stops init with a sentence that names it", asyn
 	await using storage = await openMysql(server.url);
 	await ask(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
 	try {
-		await assert.rejects(storage.init(), {
+		await assert.rejects(storage.createTables(), {
 			code: "BAD_CONFIG",
 			message: `${server.address}: expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0`,
 		});
@@ -56,7 +56,7 @@ test("a server we cannot rely on stops init with a sentence that names it", asyn
 
 test("a host that does not answer stops init with its name and without its password", async () => {
 	await using storage = await openMysql("mysql://me:secret@127.0.0.1:1");
-	await assert.rejects(storage.init(), {
+	await assert.rejects(storage.createTables(), {
 		code: "UNAVAILABLE",
 		message:
 			"expected 127.0.0.1:1 to make what is missing but got: connect ECONNREFUSED 127.0.0.1:1",

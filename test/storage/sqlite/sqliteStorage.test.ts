@@ -53,7 +53,7 @@ test("a shard is a file, and so is a mod shard; nothing is made before init", as
 	assert.deepEqual(codes(await storage.objects([pin(1)])), ["UNAVAILABLE"]);
 	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
 	assert.equal(existsSync(data), false);
-	await storage.init();
+	await storage.createTables();
 	assert.deepEqual(
 		readdirSync(data).filter((name) => name.endsWith(".sqlite")),
 		[0, 1, 2, 3]
@@ -69,7 +69,7 @@ test("a shard that was lost and put back is used again without a restart", async
 	using folder = temporaryFolder();
 	{
 		await using made = await openIn(folder.path);
-		await made.init();
+		await made.createTables();
 		await create(made, 0, "Pin", { kept: true });
 	}
 	const file = join(folder.path, "db00000.sqlite");
@@ -107,7 +107,7 @@ test("the log gets the file and SQLite's own words; the message has neither", as
 test("read-only storage reads beside the one that writes, and writes nothing", async () => {
 	using folder = temporaryFolder();
 	await using writing = await openIn(folder.path);
-	await writing.init();
+	await writing.createTables();
 	await using reading = await openIn(folder.path, true);
 	await create(writing, 0, "Pin", { n: 1 });
 	assert.deepEqual(await reading.objects([pin(1)]), ['{"n":1}']);
@@ -119,14 +119,14 @@ test("read-only storage reads beside the one that writes, and writes nothing", a
 			"expected only reads of db00000.sqlite, which was opened read-only, but got: a write",
 	};
 	await assert.rejects(create(reading, 0, "Pin", {}), refused);
-	await assert.rejects(reading.init(), refused);
+	await assert.rejects(reading.createTables(), refused);
 });
 
 test("read-only storage reads a folder nobody has open", async () => {
 	using folder = temporaryFolder();
 	{
 		await using writing = await openIn(folder.path);
-		await writing.init();
+		await writing.createTables();
 		await create(writing, 0, "Pin", { n: 1 });
 	}
 	await using reading = await openIn(folder.path, true);
@@ -201,7 +201,7 @@ test("a page deep in a long list and an edge by its ends are found along a key, 
 	using folder = temporaryFolder();
 	{
 		await using made = await openIn(folder.path);
-		await made.init();
+		await made.createTables();
 	}
 	const texts = [
 		scanStatements(MAPPINGS.likePin).ascending.text,
@@ -252,7 +252,7 @@ test("a transaction tells its statements, BEGIN and COMMIT among them", async ()
 test("a list whose row has drifted is recounted from its edges", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
-	await storage.init();
+	await storage.createTables();
 	const list = { mapping: MAPPINGS.likePin, from: user(1) };
 	await setEdges(storage, list.mapping, list.from, [
 		{ to: pin(1), sequence: 1 },

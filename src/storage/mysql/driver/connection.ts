@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
-import { type Limit, sooner, within } from "./deadline.ts";
+import { type Deadline, earlierOf, withDeadline } from "./deadline.ts";
 import {
-	type Address,
-	type Done,
-	type Driver,
-	openDriver,
+	type Mysql2Connection,
+	openMysql2Connection,
 	type Row,
+	type ServerAddress,
 	type Value,
+	type WriteResult,
 } from "./driver.ts";
-import { failureOf, MysqlFailure } from "./failure.ts";
+import { StorageFailure, toStorageFailure } from "./failure.ts";
 
 /** One SQL statement with placeholders for all values. */
 export interface Sql {
@@ -21,16 +21,16 @@ export interface Sql {
 const CONNECT = "connect";
 
 /** One connection to one server, with one statement at a time. */
-export class Connection {
+export class MysqlConnection {
 	/** The server's own number of it, for KILL. */
 	readonly id: number;
 	readonly #host: string;
-	readonly #driver: Driver;
+	readonly #driver: Mysql2Connection;
 	readonly #socket: Socket;
 	#lost = false;
 	#running = false;
 
-	private constructor(host: string, driver: Driver, socket: Socket) {
+	private constructor(host: string, driver: Mysql2Connection, socket: Socket) {
 		this.id = driver.threadId ?? 0;
 		this.#host = host;
 		this.#driver = driver;
@@ -38,51 +38,51 @@ export class Connection {
 	}
 
 	static async open(
-		address: Address,
+		address: ServerAddress,
 		connectMs: number,
-		limit: Limit,
-	): Promise<Connection> {
-		const { driver, socket } = openDriver(address, connectMs);
+		limit: Deadline,
+	): Promise<MysqlConnection> {
+		const { driver, socket } = openMysql2Connection(address, connectMs);
 		const connected = new Promise<void>((resolve, reject) => {
 			driver.on("connect", () => resolve());
 			// Stays for the life of the connection: an error without a listener ends the process.
 			driver.on("error", reject);
 		});
 		try {
-			await within(connected, sooner(limit, connectMs), () =>
+			await withDeadline(connected, earlierOf(limit, connectMs), () =>
 				lateFailure(address.name, CONNECT),
 			);
 		} catch (thrown) {
 			socket.destroy();
 			throw wrap(thrown, limit, address.name, CONNECT);
 		}
-		const connection = new Connection(address.name, driver, socket);
-		driver.on("error", () => connection.cut());
-		socket.on("close", () => connection.cut());
-		socket.on("end", () => connection.cut());
+		const connection = new MysqlConnection(address.name, driver, socket);
+		driver.on("error", () => connection.destroy());
+		socket.on("close", () => connection.destroy());
+		socket.on("end", () => connection.destroy());
 		return connection;
 	}
 
 	/** Whether it is of no use any more. */
-	get lost(): boolean {
+	get isLost(): boolean {
 		return this.#lost;
 	}
 
 	/** Whether the server may still be at work on a statement nobody waits for. */
-	get running(): boolean {
+	get isRunning(): boolean {
 		return this.#running;
 	}
 
-	async rows(sql: Sql, limit: Limit): Promise<readonly Row[]> {
+	async rows(sql: Sql, limit: Deadline): Promise<readonly Row[]> {
 		return (await this.#query(sql, limit)) as readonly Row[];
 	}
 
-	async run(sql: Sql, limit: Limit): Promise<Done> {
-		return (await this.#query(sql, limit)) as Done;
+	async run(sql: Sql, limit: Deadline): Promise<WriteResult> {
+		return (await this.#query(sql, limit)) as WriteResult;
 	}
 
 	/** Ends it without a word. */
-	cut(): void {
+	destroy(): void {
 		this.#lost = true;
 		this.#socket.destroy();
 	}
@@ -96,26 +96,30 @@ export class Connection {
 
 	async #query(
 		{ name, text, values }: Sql,
-		limit: Limit,
-	): Promise<readonly Row[] | Done> {
+		limit: Deadline,
+	): Promise<readonly Row[] | WriteResult> {
 		this.#running = true;
-		const answer = new Promise<readonly Row[] | Done>((resolve, reject) => {
-			this.#driver.query(
-				{ sql: text, values, rowsAsArray: true },
-				(error, answer) => {
-					this.#running = false;
-					if (error) reject(error);
-					else resolve(answer);
-				},
-			);
-		});
+		const answer = new Promise<readonly Row[] | WriteResult>(
+			(resolve, reject) => {
+				this.#driver.query(
+					{ sql: text, values, rowsAsArray: true },
+					(error, answer) => {
+						this.#running = false;
+						if (error) reject(error);
+						else resolve(answer);
+					},
+				);
+			},
+		);
 		try {
-			return await within(answer, limit, () => lateFailure(this.#host, name));
+			return await withDeadline(answer, limit, () =>
+				lateFailure(this.#host, name),
+			);
 		} catch (thrown) {
 			const failure = wrap(thrown, limit, this.#host, name);
 			// Who knows what it would answer next.
 			const good =
-				failure instanceof MysqlFailure &&
+				failure instanceof StorageFailure &&
 				failure.errno !== null &&
 				failure.kind !== "lost" &&
 				failure.kind !== "readOnly";
@@ -127,22 +131,26 @@ export class Connection {
 
 const CLOSE_MS = 1_000;
 
-function lateFailure(host: string, statement: string): MysqlFailure {
-	return new MysqlFailure("late", `expected an answer in time but got: none`, {
-		host,
-		statement,
-	});
+function lateFailure(host: string, statement: string): StorageFailure {
+	return new StorageFailure(
+		"late",
+		`expected an answer in time but got: none`,
+		{
+			host,
+			statement,
+		},
+	);
 }
 
 /** The abort's own reason stays as it is. */
 function wrap(
 	thrown: unknown,
-	{ signal }: Limit,
+	{ signal }: Deadline,
 	host: string,
 	statement: string,
 ): unknown {
 	if (signal?.aborted && thrown === signal.reason) return thrown;
-	return thrown instanceof MysqlFailure
+	return thrown instanceof StorageFailure
 		? thrown
-		: failureOf(thrown, host, statement);
+		: toStorageFailure(thrown, host, statement);
 }

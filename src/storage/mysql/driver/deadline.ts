@@ -1,15 +1,15 @@
 /** How long somebody waits: until a moment, in milliseconds as `performance.now()` counts them, and no longer than they care. */
-export interface Limit {
+export interface Deadline {
 	readonly until: number;
 	readonly signal?: AbortSignal | undefined;
 }
 
-export function limitOf(ms: number, signal?: AbortSignal): Limit {
+export function deadlineIn(ms: number, signal?: AbortSignal): Deadline {
 	return { until: performance.now() + ms, signal };
 }
 
 /** The sooner of a limit and some milliseconds from now. */
-export function sooner({ until, signal }: Limit, ms: number): Limit {
+export function earlierOf({ until, signal }: Deadline, ms: number): Deadline {
 	return { until: Math.min(until, performance.now() + ms), signal };
 }
 
@@ -18,9 +18,9 @@ export function sooner({ until, signal }: Limit, ms: number): Limit {
  * reason. What the promise does afterwards is the caller's to clean up; its
  * rejection is swallowed.
  */
-export function within<T>(
+export function withDeadline<T>(
 	promise: Promise<T>,
-	{ until, signal }: Limit,
+	{ until, signal }: Deadline,
 	late: () => Error,
 ): Promise<T> {
 	return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { createConnection, type SslOptions } from "mysql2";
 
 /** Where a server is, and as whom we come. */
-export interface Address {
+export interface ServerAddress {
 	readonly host: string;
 	readonly port: number;
 	readonly user: string;
@@ -20,7 +20,7 @@ export type Value = Scalar | readonly (number | bigint | string)[];
 
 /** Rows of a SELECT, or what a write did. */
 export type Row = readonly unknown[];
-export interface Done {
+export interface WriteResult {
 	/** Rows that were changed: one set to what it was is not counted. */
 	readonly affectedRows: number;
 	/** A string where it is large. */
@@ -28,7 +28,7 @@ export interface Done {
 }
 
 /** The part of mysql2 that is used. */
-export interface Driver {
+export interface Mysql2Connection {
 	readonly threadId: number | null;
 	query(
 		query: {
@@ -36,7 +36,7 @@ export interface Driver {
 			readonly values: readonly Value[];
 			readonly rowsAsArray: true;
 		},
-		done: (error: unknown, answer: readonly Row[] | Done) => void,
+		done: (error: unknown, answer: readonly Row[] | WriteResult) => void,
 	): void;
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;
 	/** Says goodbye after what is under way. */
@@ -56,10 +56,10 @@ const KEEP_ALIVE_MS = 10_000;
  *   relies on backslashes, so the session's sql_mode is set by `session.ts`.
  * - Without FOUND_ROWS an insert tells how many rows were not there before.
  */
-export function openDriver(
-	{ host, port, user, password, ssl }: Address,
+export function openMysql2Connection(
+	{ host, port, user, password, ssl }: ServerAddress,
 	connectMs: number,
-): { readonly driver: Driver; readonly socket: Socket } {
+): { readonly driver: Mysql2Connection; readonly socket: Socket } {
 	const socket = connect({
 		host,
 		port,
@@ -87,5 +87,5 @@ export function openDriver(
 		flags: ["-FOUND_ROWS", "-LOCAL_FILES"],
 	});
 	// Its types want mutable arrays and know many more forms of a query.
-	return { driver: driver as unknown as Driver, socket };
+	return { driver: driver as unknown as Mysql2Connection, socket };
 }

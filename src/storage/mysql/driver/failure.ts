@@ -21,7 +21,7 @@ export type FailureKind =
 	| "failed";
 
 /** For the log: it names the host and carries the server's own words. Storage words what a client may see. */
-export class MysqlFailure extends Error {
+export class StorageFailure extends Error {
 	readonly kind: FailureKind;
 	/** As `host:port`. */
 	readonly host: string;
@@ -72,23 +72,23 @@ const ENDED = new Set([1053, 1152, 1927, 3169, 4031]);
 const WRONG_VALUE = 1366;
 
 /** What mysql2 gave an operation as its error. */
-export function failureOf(
+export function toStorageFailure(
 	thrown: unknown,
 	host: string,
 	statement: string,
-): MysqlFailure {
+): StorageFailure {
 	const { errno, sqlState, message } = asDriverError(thrown);
 	// mysql2 hangs the whole text on its errors, with whatever values are in it: no log is to have them.
 	if (thrown instanceof Error && "sql" in thrown) delete thrown.sql;
 	// The system's own errors have negative numbers; the server's come with a state.
 	if (errno === undefined || sqlState === undefined) {
-		return new MysqlFailure("lost", message, {
+		return new StorageFailure("lost", message, {
 			host,
 			statement,
 			cause: thrown,
 		});
 	}
-	return new MysqlFailure(kindOf(errno, sqlState), message, {
+	return new StorageFailure(kindOf(errno, sqlState), message, {
 		host,
 		statement,
 		errno,

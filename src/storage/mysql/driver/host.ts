@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
-import type { Connection, Sql } from "./connection.ts";
-import { type Limit, limitOf } from "./deadline.ts";
-import type { Address, Done, Row } from "./driver.ts";
-import { MysqlFailure, UnknownOutcome } from "./failure.ts";
-import { type Lease, Pool } from "./pool.ts";
+import type { MysqlConnection, Sql } from "./connection.ts";
+import { type Deadline, deadlineIn } from "./deadline.ts";
+import type { Row, ServerAddress, WriteResult } from "./driver.ts";
+import { StorageFailure, UnknownOutcome } from "./failure.ts";
+import { type CheckedOutConnection, Pool } from "./pool.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -17,21 +17,21 @@ export interface HostLimits {
 }
 
 /** What one statement is for, besides its text. */
-export interface Asked {
+export interface QueryOptions {
 	readonly shard: number;
-	readonly limit: Limit;
+	readonly limit: Deadline;
 	readonly trace?: StatementTrace | undefined;
 	/** What rows count as, where not each as one. */
-	readonly count?: (rows: readonly Row[]) => number;
+	readonly countRows?: (rows: readonly Row[]) => number;
 }
 
 /** The statements of one transaction, one after another. */
-export interface Statements {
+export interface MysqlTransaction {
 	rows(sql: Sql): Promise<readonly Row[]>;
-	run(sql: Sql): Promise<Done>;
+	run(sql: Sql): Promise<WriteResult>;
 }
 
-export interface Verdict<T> {
+export interface CommitDecision<T> {
 	readonly value: T;
 	/** Otherwise it is rolled back. */
 	readonly commit: boolean;
@@ -53,7 +53,7 @@ export class Host implements AsyncDisposable {
 	readonly #singles: Pool;
 	readonly #transactions: Pool;
 
-	constructor(address: Address, limits: HostLimits, readOnly: boolean) {
+	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
 		const { connections, maxWaiting, connectMs, readMs } = limits;
 		this.name = address.name;
 		const options = { address, maxWaiting, connectMs, size: connections };
@@ -70,14 +70,14 @@ export class Host implements AsyncDisposable {
 	}
 
 	/** A read of one statement. */
-	rows(sql: Sql, asked: Asked): Promise<readonly Row[]> {
+	rows(sql: Sql, asked: QueryOptions): Promise<readonly Row[]> {
 		return this.#single(asked, (connection) =>
 			this.#rows(connection, sql, asked),
 		);
 	}
 
 	/** A write of one statement, which may be repeated without harm: it is, after a deadlock, or if the connection turns out to be dead. */
-	run(sql: Sql, asked: Asked): Promise<Done> {
+	run(sql: Sql, asked: QueryOptions): Promise<WriteResult> {
 		return retried(asked, () =>
 			this.#single(asked, (connection) => this.#run(connection, sql, asked)),
 		);
@@ -89,8 +89,8 @@ export class Host implements AsyncDisposable {
 	 * leaves unknown whether it was done.
 	 */
 	transaction<T>(
-		asked: Asked,
-		body: (statements: Statements) => Promise<Verdict<T>>,
+		asked: QueryOptions,
+		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		return retried(asked, () =>
 			this.#lent(this.#transactions, asked, (connection) =>
@@ -107,8 +107,8 @@ export class Host implements AsyncDisposable {
 	}
 
 	#single<T>(
-		asked: Asked,
-		use: (connection: Connection) => Promise<T>,
+		asked: QueryOptions,
+		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
 		return this.#lent(this.#singles, asked, use);
 	}
@@ -119,30 +119,30 @@ export class Host implements AsyncDisposable {
 	 */
 	async #lent<T>(
 		pool: Pool,
-		{ limit, trace }: Asked,
-		use: (connection: Connection) => Promise<T>,
+		{ limit, trace }: QueryOptions,
+		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
 		const lease = await pool.acquire(limit);
 		try {
 			return await lendOnce(pool, lease, use);
 		} catch (thrown) {
 			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
-			pool.dropIdle();
+			pool.closeIdle();
 			trace?.again?.("lost");
 			return lendOnce(pool, await pool.acquire(limit), use);
 		}
 	}
 
 	async #attempt<T>(
-		connection: Connection,
-		asked: Asked,
-		body: (statements: Statements) => Promise<Verdict<T>>,
+		connection: MysqlConnection,
+		asked: QueryOptions,
+		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		let begun = false;
 		const begin = () => {
 			begun = true;
 		};
-		let verdict: Verdict<T>;
+		let verdict: CommitDecision<T>;
 		try {
 			verdict = await body({
 				rows: (sql) => {
@@ -168,43 +168,59 @@ export class Host implements AsyncDisposable {
 		if (performance.now() >= limit.until) {
 			// COMMIT was not sent: it is certain that nothing was done.
 			await this.#rollBack(connection, asked);
-			throw new MysqlFailure("late", "expected time for COMMIT but got: none", {
-				host: this.name,
-				statement: COMMIT.name,
-			});
+			throw new StorageFailure(
+				"late",
+				"expected time for COMMIT but got: none",
+				{
+					host: this.name,
+					statement: COMMIT.name,
+				},
+			);
 		}
 		try {
 			await this.#run(connection, COMMIT, { ...asked, limit });
 		} catch (thrown) {
-			connection.cut();
+			connection.destroy();
 			throw new UnknownOutcome(thrown);
 		}
 		return value;
 	}
 
 	/** A connection that cannot roll back is not used again, and the server rolls back when it ends. */
-	async #rollBack(connection: Connection, asked: Asked): Promise<void> {
-		if (connection.lost) return;
-		const limit = limitOf(ROLLBACK_MS);
+	async #rollBack(
+		connection: MysqlConnection,
+		asked: QueryOptions,
+	): Promise<void> {
+		if (connection.isLost) return;
+		const limit = deadlineIn(ROLLBACK_MS);
 		try {
 			await this.#run(connection, ROLLBACK, { ...asked, limit });
 		} catch {
-			connection.cut();
+			connection.destroy();
 		}
 	}
 
 	async #rows(
-		connection: Connection,
+		connection: MysqlConnection,
 		sql: Sql,
-		asked: Asked,
+		asked: QueryOptions,
 	): Promise<readonly Row[]> {
 		const began = performance.now();
 		const rows = await connection.rows(sql, asked.limit);
-		this.#report(sql, asked, began, () => asked.count?.(rows) ?? rows.length);
+		this.#report(
+			sql,
+			asked,
+			began,
+			() => asked.countRows?.(rows) ?? rows.length,
+		);
 		return rows;
 	}
 
-	async #run(connection: Connection, sql: Sql, asked: Asked): Promise<Done> {
+	async #run(
+		connection: MysqlConnection,
+		sql: Sql,
+		asked: QueryOptions,
+	): Promise<WriteResult> {
 		const began = performance.now();
 		const done = await connection.run(sql, asked.limit);
 		this.#report(sql, asked, began, () => done.affectedRows);
@@ -213,7 +229,7 @@ export class Host implements AsyncDisposable {
 
 	#report(
 		{ name }: Sql,
-		{ shard, trace }: Asked,
+		{ shard, trace }: QueryOptions,
 		began: number,
 		count: () => number,
 	): void {
@@ -228,7 +244,7 @@ export class Host implements AsyncDisposable {
 
 /** After a deadlock, or a lock waited for in vain, again and again after a while that differs for all who met. */
 async function retried<T>(
-	{ limit, trace }: Asked,
+	{ limit, trace }: QueryOptions,
 	attempt: () => Promise<T>,
 ): Promise<T> {
 	for (let tries = 1; ; tries += 1) {
@@ -236,7 +252,7 @@ async function retried<T>(
 			return await attempt();
 		} catch (thrown) {
 			const again =
-				thrown instanceof MysqlFailure &&
+				thrown instanceof StorageFailure &&
 				thrown.kind === "conflict" &&
 				tries < CONFLICT_TRIES &&
 				performance.now() < limit.until;
@@ -249,8 +265,8 @@ async function retried<T>(
 
 async function lendOnce<T>(
 	pool: Pool,
-	{ connection }: Lease,
-	use: (connection: Connection) => Promise<T>,
+	{ connection }: CheckedOutConnection,
+	use: (connection: MysqlConnection) => Promise<T>,
 ): Promise<T> {
 	try {
 		return await use(connection);
@@ -260,5 +276,5 @@ async function lendOnce<T>(
 }
 
 function isRepeatable(thrown: unknown): boolean {
-	return thrown instanceof MysqlFailure && thrown.kind === "lost";
+	return thrown instanceof StorageFailure && thrown.kind === "lost";
 }

@@ -1,12 +1,12 @@
-import { Connection } from "./connection.ts";
-import { type Limit, sooner, within } from "./deadline.ts";
-import type { Address } from "./driver.ts";
-import { MysqlFailure } from "./failure.ts";
-import { Killer } from "./queryCanceller.ts";
+import { MysqlConnection } from "./connection.ts";
+import { type Deadline, earlierOf, withDeadline } from "./deadline.ts";
+import type { ServerAddress } from "./driver.ts";
+import { StorageFailure } from "./failure.ts";
+import { QueryCanceller } from "./queryCanceller.ts";
 import { type Purpose, prepareSession } from "./session.ts";
 
 export interface PoolOptions {
-	readonly address: Address;
+	readonly address: ServerAddress;
 	readonly purpose: Purpose;
 	/** Most connections at once. */
 	readonly size: number;
@@ -22,19 +22,21 @@ const MAX_IDLE_MS = 60_000;
 
 const ACQUIRE = "acquire";
 
-export interface Lease {
-	readonly connection: Connection;
+export interface CheckedOutConnection {
+	readonly connection: MysqlConnection;
 	/** Whether it served before, and so may have died unnoticed since. */
 	readonly reused: boolean;
 }
 
 interface Waiting {
-	readonly give: (lease: Lease | Promise<Lease>) => void;
-	readonly limit: Limit;
+	readonly give: (
+		lease: CheckedOutConnection | Promise<CheckedOutConnection>,
+	) => void;
+	readonly limit: Deadline;
 }
 
 interface Idle {
-	readonly connection: Connection;
+	readonly connection: MysqlConnection;
 	readonly since: number;
 }
 
@@ -45,20 +47,20 @@ interface Idle {
  */
 export class Pool implements AsyncDisposable {
 	readonly #options: PoolOptions;
-	readonly #killer: Killer;
+	readonly #killer: QueryCanceller;
 	/** The one used last at the end, and taken first: the others may grow old. */
 	readonly #idle: Idle[] = [];
-	readonly #lent = new Set<Connection>();
+	readonly #lent = new Set<MysqlConnection>();
 	readonly #waiting = new Set<Waiting>();
 	#opening = 0;
 	#closed = false;
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
-		this.#killer = new Killer(options.address);
+		this.#killer = new QueryCanceller(options.address);
 	}
 
-	async acquire(limit: Limit): Promise<Lease> {
+	async acquire(limit: Deadline): Promise<CheckedOutConnection> {
 		if (this.#closed) throw this.#closedError();
 		const idle = this.#takeIdle();
 		if (idle !== null) return { connection: idle, reused: true };
@@ -66,12 +68,12 @@ export class Pool implements AsyncDisposable {
 		if (this.#waiting.size >= this.#options.maxWaiting) {
 			throw this.#busy(`fewer than ${this.#options.maxWaiting} waiting`);
 		}
-		const { promise, resolve } = Promise.withResolvers<Lease>();
+		const { promise, resolve } = Promise.withResolvers<CheckedOutConnection>();
 		const waiting: Waiting = { give: resolve, limit };
 		this.#waiting.add(waiting);
-		let given: Lease | null = null;
+		let given: CheckedOutConnection | null = null;
 		try {
-			given = await within(promise, limit, () =>
+			given = await withDeadline(promise, limit, () =>
 				this.#busy("a free connection in time"),
 			);
 			return given;
@@ -87,14 +89,14 @@ export class Pool implements AsyncDisposable {
 	}
 
 	/** To whoever waits longest, unless it is of no use any more. */
-	release(connection: Connection): void {
+	release(connection: MysqlConnection): void {
 		this.#lent.delete(connection);
-		if (connection.running) {
-			connection.cut();
-			this.#killer.kill(connection.id);
+		if (connection.isRunning) {
+			connection.destroy();
+			this.#killer.cancel(connection.id);
 		}
-		if (connection.lost || this.#closed) {
-			if (connection.lost) connection.cut();
+		if (connection.isLost || this.#closed) {
+			if (connection.isLost) connection.destroy();
 			else connection.close();
 			this.#openForNext();
 			return;
@@ -109,17 +111,17 @@ export class Pool implements AsyncDisposable {
 	}
 
 	/** One was found dead, so the others most likely are too. */
-	dropIdle(): void {
+	closeIdle(): void {
 		for (const { connection } of this.#idle.splice(0)) connection.close();
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
-		this.dropIdle();
+		this.closeIdle();
 		for (let next = this.#next(); next; next = this.#next()) {
 			next.give(Promise.reject(this.#closedError()));
 		}
-		for (const connection of this.#lent) connection.cut();
+		for (const connection of this.#lent) connection.destroy();
 		await this.#killer[Symbol.asyncDispose]();
 	}
 
@@ -127,10 +129,10 @@ export class Pool implements AsyncDisposable {
 		return this.#opening + this.#lent.size + this.#idle.length;
 	}
 
-	#takeIdle(): Connection | null {
+	#takeIdle(): MysqlConnection | null {
 		for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
 			const { connection, since } = idle;
-			if (connection.lost) continue;
+			if (connection.isLost) continue;
 			if (performance.now() - since > MAX_IDLE_MS) {
 				connection.close();
 				continue;
@@ -141,27 +143,27 @@ export class Pool implements AsyncDisposable {
 		return null;
 	}
 
-	async #open(limit: Limit): Promise<Lease> {
+	async #open(limit: Deadline): Promise<CheckedOutConnection> {
 		const { address, purpose, connectMs, statementMs } = this.#options;
 		this.#opening += 1;
-		let connection: Connection | null = null;
+		let connection: MysqlConnection | null = null;
 		try {
-			connection = await Connection.open(address, connectMs, limit);
+			connection = await MysqlConnection.open(address, connectMs, limit);
 			await prepareSession(
 				connection,
 				address.name,
 				purpose,
 				statementMs,
-				sooner(limit, connectMs),
+				earlierOf(limit, connectMs),
 			);
 			this.#lent.add(connection);
 			return { connection, reused: false };
 		} catch (thrown) {
-			connection?.cut();
+			connection?.destroy();
 			throw thrown;
 		} finally {
 			this.#opening -= 1;
-			if (connection === null || connection.lost) this.#openForNext();
+			if (connection === null || connection.isLost) this.#openForNext();
 		}
 	}
 
@@ -189,9 +191,9 @@ export class Pool implements AsyncDisposable {
 		);
 	}
 
-	#busy(expected: string): MysqlFailure {
+	#busy(expected: string): StorageFailure {
 		const { size, address } = this.#options;
-		return new MysqlFailure(
+		return new StorageFailure(
 			"busy",
 			`expected ${expected} but got: all ${size} connections in use and ${this.#waiting.size} waiting`,
 			{ host: address.name, statement: ACQUIRE },

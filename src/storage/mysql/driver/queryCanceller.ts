@@ -1,6 +1,6 @@
-import { Connection } from "./connection.ts";
-import { limitOf } from "./deadline.ts";
-import type { Address } from "./driver.ts";
+import { MysqlConnection } from "./connection.ts";
+import { deadlineIn } from "./deadline.ts";
+import type { ServerAddress } from "./driver.ts";
 
 /** Past this many waiting, the server's own limit on statements has to do. */
 const MAX_WAITING = 100;
@@ -12,16 +12,16 @@ const KILL_MS = 1_000;
  * that fails is not repeated: the server stops a SELECT by itself
  * (`session.ts`), and a transaction when it sees that its client is gone.
  */
-export class Killer implements AsyncDisposable {
-	readonly #address: Address;
+export class QueryCanceller implements AsyncDisposable {
+	readonly #address: ServerAddress;
 	readonly #waiting: number[] = [];
 	#working: Promise<void> | null = null;
 
-	constructor(address: Address) {
+	constructor(address: ServerAddress) {
 		this.#address = address;
 	}
 
-	kill(id: number): void {
+	cancel(id: number): void {
 		if (this.#waiting.length >= MAX_WAITING) return;
 		this.#waiting.push(id);
 		this.#working ??= this.#work();
@@ -33,12 +33,12 @@ export class Killer implements AsyncDisposable {
 	}
 
 	async #work(): Promise<void> {
-		let connection: Connection | null = null;
+		let connection: MysqlConnection | null = null;
 		try {
-			connection = await Connection.open(
+			connection = await MysqlConnection.open(
 				this.#address,
 				KILL_MS,
-				limitOf(KILL_MS),
+				deadlineIn(KILL_MS),
 			);
 			for (let id = this.#waiting.shift(); id; id = this.#waiting.shift()) {
 				await this.#killOne(connection, id);
@@ -52,15 +52,15 @@ export class Killer implements AsyncDisposable {
 		}
 	}
 
-	async #killOne(connection: Connection, id: number): Promise<void> {
+	async #killOne(connection: MysqlConnection, id: number): Promise<void> {
 		try {
 			await connection.run(
 				{ name: "kill", text: "KILL ?", values: [id] },
-				limitOf(KILL_MS),
+				deadlineIn(KILL_MS),
 			);
 		} catch (thrown) {
 			// It has ended meanwhile, which is as good; anything else ends the work.
-			if (connection.lost) throw thrown;
+			if (connection.isLost) throw thrown;
 		}
 	}
 }

@@ -1,6 +1,6 @@
-import type { Connection, Sql } from "./connection.ts";
-import type { Limit } from "./deadline.ts";
-import { MysqlFailure } from "./failure.ts";
+import type { MysqlConnection, Sql } from "./connection.ts";
+import type { Deadline } from "./deadline.ts";
+import { StorageFailure } from "./failure.ts";
 
 /**
  * What a connection is for:
@@ -34,11 +34,11 @@ const SETTINGS: Sql = {
  * take the settings back, and a transaction leaves nothing else behind.
  */
 export async function prepareSession(
-	connection: Connection,
+	connection: MysqlConnection,
 	host: string,
 	purpose: Purpose,
 	statementMs: number,
-	limit: Limit,
+	limit: Deadline,
 ): Promise<void> {
 	const [row = []] = await connection.rows(SETTINGS, limit);
 	const [version, increment, flush] = row.map(String);
@@ -115,7 +115,7 @@ export function checkSettings(
 		);
 	}
 	if (faults.length > 0) {
-		throw new MysqlFailure("unfit", faults.join("; "), {
+		throw new StorageFailure("unfit", faults.join("; "), {
 			host,
 			statement: SETTINGS.name,
 		});

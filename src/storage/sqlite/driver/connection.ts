@@ -14,13 +14,13 @@ export interface Sql {
 export type Parameter = null | number | bigint | string;
 
 /** Which file, as errors and `Statement` name it. */
-export interface Place {
+export interface ShardFileLocation {
 	readonly path: string;
 	readonly host: string;
 	readonly shard: number;
 }
 
-export type Mode = "read" | "write" | "create";
+export type OpenMode = "read" | "write" | "create";
 
 /**
  * How long a statement waits for another process's lock, in milliseconds. The
@@ -70,8 +70,8 @@ const COMMIT: Sql = { name: "commit", text: "COMMIT" };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK" };
 
 /** One connection to one file. Everything on it happens at once, within the caller's tick. */
-export class Connection implements Disposable {
-	readonly #place: Place;
+export class SqliteConnection implements Disposable {
+	readonly #place: ShardFileLocation;
 	readonly #database: DatabaseSync;
 	/** By text; as many as the model makes statements. */
 	readonly #statements = new Map<string, StatementSync>();
@@ -79,13 +79,13 @@ export class Connection implements Disposable {
 	/** Of the transaction under way. */
 	#trace: StatementTrace | undefined;
 
-	constructor(place: Place, mode: Mode) {
+	constructor(place: ShardFileLocation, mode: OpenMode) {
 		this.#place = place;
 		this.#database = open(place, mode);
 	}
 
 	/** Whether the file failed in a way that opening it again may mend. */
-	get lost(): boolean {
+	get isLost(): boolean {
 		return this.#lost;
 	}
 
@@ -203,7 +203,7 @@ export class Connection implements Disposable {
 	}
 }
 
-function open(place: Place, mode: Mode): DatabaseSync {
+function open(place: ShardFileLocation, mode: OpenMode): DatabaseSync {
 	let database: DatabaseSync | undefined;
 	try {
 		if (mode === "read") {
@@ -240,7 +240,7 @@ function primaryCode(thrown: unknown): number | null {
  */
 function asStorageError(
 	thrown: unknown,
-	place: Place,
+	place: ShardFileLocation,
 	statement: string,
 ): unknown {
 	const code = primaryCode(thrown);

@@ -16,7 +16,7 @@ const SQLITE_BUSY = 5;
  * operating system, which ends with the process whatever ends that. The owner's
  * pid stands beside it for the message alone, and may be stale.
  */
-export function ownFolder(folder: string): Disposable {
+export function lockFolder(folder: string): Disposable {
 	mkdirSync(folder, { recursive: true });
 	const lock = new DatabaseSync(join(folder, LOCK));
 	const owner = join(folder, OWNER);

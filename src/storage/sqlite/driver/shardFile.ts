@@ -1,6 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { Connection, type Mode, type Place, type Sql } from "./connection.ts";
+import {
+	type OpenMode,
+	type ShardFileLocation,
+	type Sql,
+	SqliteConnection,
+} from "./connection.ts";
 
 /**
  * A shard's file: one connection that writes and one that only reads, so that
@@ -9,23 +14,26 @@ import { Connection, type Mode, type Place, type Sql } from "./connection.ts";
  * restart.
  */
 export class ShardFile implements Disposable {
-	readonly place: Place;
+	readonly location: ShardFileLocation;
 	readonly #readOnly: boolean;
-	#reader: Connection | null = null;
-	#writer: Connection | null = null;
+	#reader: SqliteConnection | null = null;
+	#writer: SqliteConnection | null = null;
 	#closed = false;
 
-	constructor(place: Place, options: { readonly readOnly: boolean }) {
-		this.place = place;
+	constructor(
+		place: ShardFileLocation,
+		options: { readonly readOnly: boolean },
+	) {
+		this.location = place;
 		this.#readOnly = options.readOnly;
 	}
 
-	get reader(): Connection {
+	get reader(): SqliteConnection {
 		this.#reader = this.#good(this.#reader, "read");
 		return this.#reader;
 	}
 
-	get writer(): Connection {
+	get writer(): SqliteConnection {
 		this.#writer = this.#good(this.#writer, "write");
 		return this.#writer;
 	}
@@ -48,22 +56,22 @@ export class ShardFile implements Disposable {
 		this.#writer = null;
 	}
 
-	#good(connection: Connection | null, mode: Mode): Connection {
+	#good(connection: SqliteConnection | null, mode: OpenMode): SqliteConnection {
 		if (this.#closed) {
 			throw new TypeError(
-				`expected ${this.place.host} to be in use but got: a call after it was closed`,
+				`expected ${this.location.host} to be in use but got: a call after it was closed`,
 			);
 		}
 		if (mode !== "read" && this.#readOnly) {
 			throw new TypeError(
-				`expected only reads of ${this.place.host}, which was opened read-only, but got: a write`,
+				`expected only reads of ${this.location.host}, which was opened read-only, but got: a write`,
 			);
 		}
-		if (connection !== null && !connection.lost) return connection;
+		if (connection !== null && !connection.isLost) return connection;
 		connection?.[Symbol.dispose]();
 		if (mode === "create") {
-			mkdirSync(dirname(this.place.path), { recursive: true });
+			mkdirSync(dirname(this.location.path), { recursive: true });
 		}
-		return new Connection(this.place, mode);
+		return new SqliteConnection(this.location, mode);
 	}
 }

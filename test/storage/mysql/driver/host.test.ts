@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../../../../src/storage/mysql/driver/connection.ts";
-import { limitOf } from "../../../../src/storage/mysql/driver/deadline.ts";
+import { deadlineIn } from "../../../../src/storage/mysql/driver/deadline.ts";
 import {
-	MysqlFailure,
+	StorageFailure,
 	UnknownOutcome,
 } from "../../../../src/storage/mysql/driver/failure.ts";
 import {
@@ -56,7 +56,7 @@ function sql(name: string, text: string): Sql {
 }
 
 function asked(ms = 5_000, signal?: AbortSignal) {
-	return { shard: 0, limit: limitOf(ms, signal) };
+	return { shard: 0, limit: deadlineIn(ms, signal) };
 }
 
 /** What the server is at work on, but for the question itself. */
@@ -80,7 +80,7 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 		await promise;
 		return "none";
 	} catch (thrown) {
-		if (thrown instanceof MysqlFailure) return thrown.kind;
+		if (thrown instanceof StorageFailure) return thrown.kind;
 		throw thrown;
 	}
 }
@@ -393,7 +393,7 @@ describe("what a server has to be", () => {
 			false,
 		);
 		await assert.rejects(host.rows(ONE, asked()), (thrown: unknown) => {
-			assert.ok(thrown instanceof MysqlFailure);
+			assert.ok(thrown instanceof StorageFailure);
 			assert.doesNotMatch(
 				JSON.stringify(thrown) + thrown.stack,
 				/wrong-secret/,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { limitOf } from "../../../../src/storage/mysql/driver/deadline.ts";
-import { shardsOn } from "../../../../src/storage/mysql/shards.ts";
+import { deadlineIn } from "../../../../src/storage/mysql/driver/deadline.ts";
+import { mapShards } from "../../../../src/storage/mysql/shards.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { startMysql } from "../../../services/mysql.ts";
 
@@ -22,7 +22,7 @@ const LIMITS = {
 /** The cipher of a connection by this URL; empty where it has none. */
 async function cipherBy(options: string): Promise<string> {
 	const range = { range: [0, 0] as const, primary: `${server.url}${options}` };
-	const { hosts } = shardsOn(
+	const { hosts } = mapShards(
 		{ version: 1, shards: [{ ...range, open: true }], lookups: [] },
 		LIMITS,
 		true,
@@ -32,7 +32,7 @@ async function cipherBy(options: string): Promise<string> {
 	await using _host = host;
 	const rows = await host.rows(
 		{ name: "cipher", text: "SHOW STATUS LIKE 'Ssl_cipher'", values: [] },
-		{ shard: 0, limit: limitOf(10_000) },
+		{ shard: 0, limit: deadlineIn(10_000) },
 	);
 	return String(rows[0]?.[1]);
 }

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import {
-	Connection,
-	type Mode,
+	type OpenMode,
 	type Sql,
+	SqliteConnection,
 } from "../../../../src/storage/sqlite/driver/connection.ts";
 import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
 
@@ -17,9 +17,9 @@ function sql(text: string): Sql {
 	return { name: text.split(" ")[0] ?? "", text };
 }
 
-function connect(folder: string, mode: Mode): Connection {
+function connect(folder: string, mode: OpenMode): SqliteConnection {
 	const path = join(folder, "db00007.sqlite");
-	return new Connection({ path, host: "db00007.sqlite", shard: 7 }, mode);
+	return new SqliteConnection({ path, host: "db00007.sqlite", shard: 7 }, mode);
 }
 
 test("a writer waits for the disk at every commit, so that a power cut takes nothing back", () => {
@@ -49,7 +49,7 @@ test("only creating makes a file; opening one that is not there says which shard
 		});
 	}
 	using created = connect(folder.path, "create");
-	assert.equal(created.lost, false);
+	assert.equal(created.isLost, false);
 });
 
 test("64-bit ids go in and come out whole", () => {
@@ -95,7 +95,7 @@ test("a row that breaks a rule of its table is our fault, not the host's", () =>
 		message: "Shard 7 refused a row that breaks a rule of its table.",
 	});
 	assert.throws(() => writer.run(INSERT, [2, "text"]), { code: "INTERNAL" });
-	assert.equal(writer.lost, false);
+	assert.equal(writer.isLost, false);
 });
 
 test("a file that another process keeps locked is unavailable after a bounded wait, and readable meanwhile", () => {

@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { ownFolder } from "../../../../src/storage/sqlite/driver/folderLock.ts";
+import { lockFolder } from "../../../../src/storage/sqlite/driver/folderLock.ts";
 import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
 
 const MODULE = pathToFileURL(
@@ -38,13 +38,13 @@ test("a folder that another process owns is refused with that process's pid", as
 	using folder = temporaryFolder();
 	const owner = await ownElsewhere(folder.path);
 	const ended = once(owner, "exit");
-	assert.throws(() => ownFolder(folder.path), {
+	assert.throws(() => lockFolder(folder.path), {
 		code: "IN_USE",
 		message: `The data folder ${folder.path} is in use by process ${owner.pid}.`,
 	});
 	owner.stdin?.end();
 	await ended;
-	using _ = ownFolder(folder.path);
+	using _ = lockFolder(folder.path);
 });
 
 test("a folder whose owner was killed is free, though the owner's pid still stands in it", async () => {
@@ -54,8 +54,8 @@ test("a folder whose owner was killed is free, though the owner's pid still stan
 	owner.kill("SIGKILL");
 	await ended;
 	assert.ok(readdirSync(folder.path).includes("owner.pid"));
-	using _ = ownFolder(folder.path);
-	assert.throws(() => ownFolder(folder.path), {
+	using _ = lockFolder(folder.path);
+	assert.throws(() => lockFolder(folder.path), {
 		code: "IN_USE",
 		message: `The data folder ${folder.path} is in use by process ${process.pid}.`,
 	});
@@ -63,10 +63,10 @@ test("a folder whose owner was killed is free, though the owner's pid still stan
 
 test("a pid that names no living process is not passed on", async () => {
 	using folder = temporaryFolder();
-	using _ = ownFolder(folder.path);
+	using _ = lockFolder(folder.path);
 	for (const stale of ["", "no number", "4194305"]) {
 		writeFileSync(join(folder.path, "owner.pid"), stale);
-		assert.throws(() => ownFolder(folder.path), {
+		assert.throws(() => lockFolder(folder.path), {
 			code: "IN_USE",
 			message: `The data folder ${folder.path} is in use by another process.`,
 		});
@@ -76,11 +76,11 @@ test("a pid that names no living process is not passed on", async () => {
 test("a folder is made where there is none, and owning ends with the owner's word, twice if it likes", () => {
 	using folder = temporaryFolder();
 	const data = join(folder.path, "deep", "data");
-	const owned = ownFolder(data);
+	const owned = lockFolder(data);
 	owned[Symbol.dispose]();
-	const again = ownFolder(data);
+	const again = lockFolder(data);
 	owned[Symbol.dispose]();
-	assert.throws(() => ownFolder(data), { code: "IN_USE" });
+	assert.throws(() => lockFolder(data), { code: "IN_USE" });
 	again[Symbol.dispose]();
 	assert.deepEqual(readdirSync(data), ["lock.sqlite"]);
 });
