@@ -120,7 +120,7 @@ export type RetryReason = "conflict" | "lost" | "readOnly";
 export interface WriteTrace {
 	statement(statement: Statement): void;
 	/** What it did is undone, and it runs from its beginning. */
-	again(why: RetryReason): void;
+	retry(why: RetryReason): void;
 	/** So many others were one transaction of the database with it: the statements are those of all. */
 	grouped(others: number): void;
 	/** Keys of a shared cache got tombstones, or were deleted, if it acknowledged. */
@@ -146,7 +146,7 @@ export interface WriteSummary {
 
 /** What a driver tells: reads are not begun anew. */
 export type StatementTrace = Pick<Trace, "statement"> &
-	Partial<Pick<WriteTrace, "again">>;
+	Partial<Pick<WriteTrace, "retry">>;
 
 /** What goes along with every read, down to the driver. */
 export interface CallOptions {

@@ -86,9 +86,9 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			schema,
 			model,
 			resolvers: all,
-			maxPrice: 50_000,
+			maxCost: 50_000,
 			maxPlans: 10,
-			guards: (type) => visibilityDependencies(model, type),
+			visibilityDependencies: (type) => visibilityDependencies(model, type),
 		});
 		const writes = createWrites(store);
 		const user = await writes.create({

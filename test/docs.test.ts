@@ -25,14 +25,14 @@ describe("README", () => {
 			schema: applyScalars(schema),
 			model,
 			resolvers,
-			maxPrice: 50_000,
+			maxCost: 50_000,
 			maxPlans: 1,
-			guards: (type) => visibilityDependencies(model, type),
+			visibilityDependencies: (type) => visibilityDependencies(model, type),
 		});
 		const query = /^\{ user.*$/m.exec(readme)?.[0];
 		const said = /before anything is read: (\d+) of 50,000/.exec(readme)?.[1];
 		assert.ok(query && said);
-		const price = planner.price({ document: parse(query) });
+		const price = planner.cost({ document: parse(query) });
 		assert.ok("total" in price);
 		assert.equal(price.total, Number(said));
 	});

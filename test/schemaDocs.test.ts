@@ -187,9 +187,9 @@ describe("docs/schema.md", () => {
 			schema,
 			model,
 			resolvers: all,
-			maxPrice: 50_000,
+			maxCost: 50_000,
 			maxPlans: 10,
-			guards: (type) => visibilityDependencies(model, type),
+			visibilityDependencies: (type) => visibilityDependencies(model, type),
 		});
 		const writes = createWrites(store);
 		const user = await writes.create({

@@ -13,9 +13,9 @@ export function documentRules(maxPrice: number): DocumentRules {
 		schema,
 		model,
 		resolvers,
-		maxPrice,
+		maxCost: maxPrice,
 		maxPlans: 1,
-		guards: (type) => visibilityDependencies(model, type),
+		visibilityDependencies: (type) => visibilityDependencies(model, type),
 	});
 	return { schema, planner, maxCost: maxPrice };
 }

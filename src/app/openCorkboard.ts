@@ -83,9 +83,9 @@ export async function openCorkboard(
 		schema,
 		model,
 		resolvers,
-		maxPrice: config.maxCost,
+		maxCost: config.maxCost,
 		maxPlans: MAX_PLANS,
-		guards: (type) => visibilityDependencies(model, type),
+		visibilityDependencies: (type) => visibilityDependencies(model, type),
 	});
 
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {

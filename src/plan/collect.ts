@@ -16,7 +16,7 @@ import {
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-export function fragmentsOf(document: DocumentNode): Fragments {
+export function getFragments(document: DocumentNode): Fragments {
 	const fragments = new Map<string, FragmentDefinitionNode>();
 	for (const definition of document.definitions) {
 		if (definition.kind === Kind.FRAGMENT_DEFINITION) {
@@ -99,7 +99,7 @@ function isIncluded(
  * The variables that `@skip` and `@include` name anywhere in an operation, in
  * the order met. A plan is compiled for one set of their values.
  */
-export function conditionsOf(
+export function conditionVariables(
 	root: SelectionSetNode,
 	fragments: Fragments,
 ): readonly string[] {

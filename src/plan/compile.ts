@@ -19,18 +19,18 @@ import { globalListId } from "../model/rootOf.ts";
 import type { FieldSource, Mapping, Model } from "../model/types.ts";
 import { collectFields, type Fragments } from "./collect.ts";
 import { inputError } from "./errors.ts";
-import { constantInput } from "./inputs.ts";
-import { introspectionField, introspectionOf } from "./introspect.ts";
+import { coerceConstantArguments } from "./inputs.ts";
+import { introspectionDocument, introspectionField } from "./introspect.ts";
 import {
-	innermost,
+	type Access,
+	namedShape,
 	type Plan,
 	type PlannedField,
-	type Read,
 	type Selection,
 	type Shape,
 	type Step,
 } from "./plan.ts";
-import { needsEdges, partsOf, valueReader } from "./read.ts";
+import { needsEdges, pageParts, valueReader } from "./read.ts";
 import type { BatchResolver, Resolvers } from "./types.ts";
 
 /**
@@ -40,7 +40,7 @@ import type { BatchResolver, Resolvers } from "./types.ts";
  */
 const MAX_FIELDS = 10_000;
 
-export interface Compiling {
+export interface CompileContext {
 	readonly schema: GraphQLSchema;
 	readonly model: Model;
 	readonly resolvers: Resolvers<never>;
@@ -58,8 +58,8 @@ interface Above {
  * Compile an operation for the values of the variables its conditions name.
  * Throws TOO_EXPENSIVE for one that unfolds without end.
  */
-export function compile(
-	{ schema, model, resolvers }: Compiling,
+export function compilePlan(
+	{ schema, model, resolvers }: CompileContext,
 	document: DocumentNode,
 	operation: OperationDefinitionNode,
 	fragments: Fragments,
@@ -95,7 +95,13 @@ export function compile(
 			);
 		} catch (thrown) {
 			const fault = inputError(thrown);
-			return { type: type.name, template, characters, fields: [], fault };
+			return {
+				type: type.name,
+				template,
+				characters,
+				fields: [],
+				error: fault,
+			};
 		}
 		for (const [key, same] of collected) {
 			const name = (same[0] as FieldNode).name.value;
@@ -115,7 +121,13 @@ export function compile(
 			});
 		}
 		const fault = null;
-		return { type: type.name, template, characters, fields: selected, fault };
+		return {
+			type: type.name,
+			template,
+			characters,
+			fields: selected,
+			error: fault,
+		};
 	}
 
 	/** One field, or null for one the type does not have, which validation refuses. */
@@ -143,10 +155,10 @@ export function compile(
 			return {
 				...field,
 				source: null,
-				input: NO_INPUT,
-				read: {
+				constantArguments: NO_INPUT,
+				access: {
 					kind: "introspection",
-					document: introspectionOf(document, operation, nodes),
+					document: introspectionDocument(document, operation, nodes),
 				},
 				// The value comes completed: of its shape only this is looked at.
 				shape: {
@@ -169,8 +181,8 @@ export function compile(
 		});
 		const shape = shapeOf(definition.type, below);
 		const read = readOf(source, field, shape, own, below.nodes);
-		const input = constantInput({ definition, nodes, read });
-		return { ...field, source, input, read, shape };
+		const input = coerceConstantArguments({ definition, nodes, access: read });
+		return { ...field, source, constantArguments: input, access: read, shape };
 	}
 
 	/** What is selected of a field, by concrete type, and the step that brings the objects. */
@@ -195,12 +207,19 @@ export function compile(
 			// it; this fetch is taken back if its nodes are none of them.
 			const reads = mappingOf(source).to;
 			const kind = "fetch";
-			nodes = addStep({ ...where, kind, reads, parent, withPage: true });
+			nodes = addStep({
+				...where,
+				kind,
+				target: reads,
+				parent,
+				withPage: true,
+			});
 		} else if (concretes.every(({ name }) => model.objects.has(name))) {
 			const reads = concretes.map(({ name }) => name).join(" | ");
 			const kind = "fetch";
 			fetch =
-				nodes ?? addStep({ ...where, kind, reads, parent, withPage: false });
+				nodes ??
+				addStep({ ...where, kind, target: reads, parent, withPage: false });
 		}
 		const inside = { path: where.path, step: fetch ?? above.step, nodes };
 		const selections = new Map(
@@ -237,7 +256,7 @@ export function compile(
 		return addStep({
 			...where,
 			kind: source.kind === "mapping" ? "scan" : "call",
-			reads: source.kind === "mapping" ? source.mapping : where.field,
+			target: source.kind === "mapping" ? source.mapping : where.field,
 			parent: above?.number ?? null,
 			withPage: false,
 		});
@@ -249,20 +268,20 @@ export function compile(
 		shape: Shape,
 		step: Step | null,
 		nodes: Step | null,
-	): Read {
+	): Access {
 		if (source.kind === "mapping") {
 			const mapping = mappingOf(source);
 			dependsOnViewer ||= isPrivateList(mapping);
-			const page = innermost(shape);
-			const want = partsOf(page.kind === "object" ? page.only : null);
+			const page = namedShape(shape);
+			const want = pageParts(page.kind === "object" ? page.only : null);
 			if (nodes !== null && !needsEdges(want)) unused.add(nodes);
 			return {
 				kind: "scan",
 				mapping,
-				root: mapping.from === null ? globalListId(model, mapping) : null,
-				want,
+				rootId: mapping.from === null ? globalListId(model, mapping) : null,
+				parts: want,
 				step: step as Step,
-				nodes: needsEdges(want) ? nodes : null,
+				fetch: needsEdges(want) ? nodes : null,
 			};
 		}
 		if (source.kind === "resolver") {

@@ -8,47 +8,47 @@ import type {
 	Selection,
 	Shape,
 } from "./plan.ts";
-import { type Answer, ITEM } from "./response.ts";
-import { fail, type Place } from "./resultNodes.ts";
+import { ITEM_CHARACTERS, type ResponseState } from "./response.ts";
+import { type ResultNode, raiseFieldError } from "./resultNodes.ts";
 
 /**
  * What completing one field for all its parents leaves to be done: objects
  * whose own fields come next, one list for each selection, and ids of objects
  * to fetch first.
  */
-export interface Gathered {
+export interface NextLevel {
 	readonly selections: Selection[];
-	readonly places: Place[][];
+	readonly nodes: ResultNode[][];
 	readonly ids: Id[];
 	/** Where each id's object goes. */
-	readonly owners: Place[];
+	readonly owners: ResultNode[];
 	readonly keys: (string | number)[];
 }
 
-export function gather(): Gathered {
-	return { selections: [], places: [], ids: [], owners: [], keys: [] };
+export function newLevel(): NextLevel {
+	return { selections: [], nodes: [], ids: [], owners: [], keys: [] };
 }
 
 /** A field of one answer. */
-export interface Completing {
+export interface CompletionContext {
 	readonly field: PlannedField;
-	readonly answer: Answer;
-	readonly gathered: Gathered;
+	readonly response: ResponseState;
+	readonly next: NextLevel;
 }
 
 /** Put a value into its position: CompleteValue, spec §6.4.3. An error as a value is the position's error. */
-export function complete(
-	completing: Completing,
+export function completeValue(
+	completing: CompletionContext,
 	shape: Shape,
 	value: unknown,
-	owner: Place,
+	owner: ResultNode,
 	key: string | number,
 ): void {
 	if (shape.kind === "leaf") {
-		completeLeaf(completing, shape, value, owner, key);
+		completeLeafValue(completing, shape, value, owner, key);
 	} else if (value instanceof Error) {
-		fail(
-			completing.answer,
+		raiseFieldError(
+			completing.response,
 			completing.field,
 			owner,
 			key,
@@ -61,8 +61,8 @@ export function complete(
 		if (!isIterable(value)) {
 			const wrong = `Expected a list for ${completing.field.coordinate} but got: ${typeof value}.`;
 			const error = new CorkboardError("BAD_DATA", wrong);
-			fail(
-				completing.answer,
+			raiseFieldError(
+				completing.response,
 				completing.field,
 				owner,
 				key,
@@ -74,33 +74,33 @@ export function complete(
 		const items = Array.isArray(value) ? value : [...value];
 		const out: unknown[] = [];
 		for (let at = 0; at < items.length; at++) out.push(null);
-		completing.answer.characters += items.length * ITEM;
-		owner.out[key] = out;
-		const place: Place = {
+		completing.response.characters += items.length * ITEM_CHARACTERS;
+		owner.data[key] = out;
+		const place: ResultNode = {
 			parent: owner,
 			key,
 			nullable: shape.nullable,
-			out: out as unknown as Place["out"],
+			data: out as unknown as ResultNode["data"],
 			source: null,
-			dead: false,
+			isNulled: false,
 		};
-		for (let at = 0; at < items.length && !place.dead; at++) {
-			complete(completing, shape.of, items[at], place, at);
+		for (let at = 0; at < items.length && !place.isNulled; at++) {
+			completeValue(completing, shape.of, items[at], place, at);
 		}
 	} else if (shape.fetch !== null && typeof value === "string") {
-		completing.gathered.ids.push(value as Id);
-		completing.gathered.owners.push(owner);
-		completing.gathered.keys.push(key);
+		completing.next.ids.push(value as Id);
+		completing.next.owners.push(owner);
+		completing.next.keys.push(key);
 	} else {
 		completeObject(completing, shape, value, owner, key);
 	}
 }
 
-export function completeLeaf(
-	completing: Completing,
+export function completeLeafValue(
+	completing: CompletionContext,
 	shape: LeafShape,
 	value: unknown,
-	owner: Place,
+	owner: ResultNode,
 	key: string | number,
 ): void {
 	if (value === null || value === undefined) {
@@ -112,9 +112,9 @@ export function completeLeaf(
 		try {
 			const serialized = shape.serialize(value);
 			if (serialized !== null && serialized !== undefined) {
-				owner.out[key] = serialized;
+				owner.data[key] = serialized;
 				if (typeof serialized === "string") {
-					completing.answer.characters += serialized.length;
+					completing.response.characters += serialized.length;
 				}
 				return;
 			}
@@ -125,22 +125,22 @@ export function completeLeaf(
 			error = new CorkboardError("BAD_DATA", wrong, { cause });
 		}
 	}
-	const { answer, field } = completing;
-	fail(answer, field, owner, key, shape.nullable, error);
+	const { response: answer, field } = completing;
+	raiseFieldError(answer, field, owner, key, shape.nullable, error);
 }
 
 function completeNull(
-	{ answer, field }: Completing,
+	{ response: answer, field }: CompletionContext,
 	{ nullable }: Shape,
-	owner: Place,
+	owner: ResultNode,
 	key: string | number,
 ): void {
 	if (nullable) {
-		owner.out[key] = null;
+		owner.data[key] = null;
 		return;
 	}
 	const wrong = `Cannot return null for non-nullable field ${field.coordinate}.`;
-	fail(
+	raiseFieldError(
 		answer,
 		field,
 		owner,
@@ -151,13 +151,13 @@ function completeNull(
 }
 
 function completeObject(
-	completing: Completing,
+	completing: CompletionContext,
 	shape: ObjectShape,
 	value: unknown,
-	owner: Place,
+	owner: ResultNode,
 	key: string | number,
 ): void {
-	const { answer, field, gathered } = completing;
+	const { response: answer, field, next: gathered } = completing;
 	const selection =
 		shape.fetch === null
 			? (shape.only ?? shape.selections.get(typenameOf(value)))
@@ -170,28 +170,28 @@ function completeObject(
 		}
 		const wrong = `Expected an object for ${field.coordinate} but got: ${typeof value}.`;
 		const error = new CorkboardError("BAD_DATA", wrong);
-		fail(answer, field, owner, key, shape.nullable, error);
+		raiseFieldError(answer, field, owner, key, shape.nullable, error);
 		return;
 	}
-	if (selection.fault !== null) {
-		fail(answer, field, owner, key, shape.nullable, selection.fault);
+	if (selection.error !== null) {
+		raiseFieldError(answer, field, owner, key, shape.nullable, selection.error);
 		return;
 	}
 	const out = { ...selection.template };
 	answer.characters += selection.characters;
-	owner.out[key] = out;
+	owner.data[key] = out;
 	let at = gathered.selections.indexOf(selection);
 	if (at < 0) {
 		at = gathered.selections.push(selection) - 1;
-		gathered.places.push([]);
+		gathered.nodes.push([]);
 	}
-	(gathered.places[at] as Place[]).push({
+	(gathered.nodes[at] as ResultNode[]).push({
 		parent: owner,
 		key,
 		nullable: shape.nullable,
-		out,
+		data: out,
 		source: value,
-		dead: false,
+		isNulled: false,
 	});
 }
 

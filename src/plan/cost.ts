@@ -3,9 +3,9 @@ import { CorkboardError } from "../errors.ts";
 import type { VisibilityDependency } from "../graph/read/visibility.ts";
 import type { Mapping } from "../model/types.ts";
 import { requestError } from "./errors.ts";
-import { type Bound, inputOf } from "./inputs.ts";
+import { argumentsOf, type BoundPlan } from "./inputs.ts";
 import {
-	innermost,
+	namedShape,
 	type PlannedField,
 	type Selection,
 	type Step,
@@ -26,34 +26,36 @@ import {
  *   board, and its owner is theirs. So `Pin.board` and `Pin.owner` are free.
  * - A `call` states its own price; the objects it names are counted here.
  */
-export interface Price {
+export interface Cost {
 	readonly total: number;
 	/** What each step reads by itself, by step number. */
 	readonly steps: ReadonlyMap<number, number>;
 	/** What each field reads by itself, costliest first, free ones left out. */
 	readonly fields: readonly {
 		readonly path: string;
-		readonly price: number;
+		readonly cost: number;
 	}[];
 }
 
 /** What is read to tell whether an object of a type may be seen. */
-export type Guards = (type: string) => readonly VisibilityDependency[];
+export type VisibilityDependencies = (
+	type: string,
+) => readonly VisibilityDependency[];
 
 /** Deeply nested pages multiply past what a double holds; this much is too much anyway. */
 const CAP = 1e15;
 
 /** What a value field's price depends on besides its parents. */
-interface Around {
+interface Enclosing {
 	/** Within a connection: the edges of all its pages. */
 	readonly edges: number;
 	/** Within a record of a resolver's: how many objects it may name, for its lists of them. */
 	readonly yields: number;
 }
 
-const NOWHERE: Around = { edges: 0, yields: 1 };
+const NOWHERE: Enclosing = { edges: 0, yields: 1 };
 
-export function priceOf(bound: Bound, guards: Guards): Price {
+export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 	const steps = new Map<number, number>();
 	const fields = new Map<string, number>();
 
@@ -61,7 +63,7 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 	function selectionPrice(
 		selection: Selection,
 		count: number,
-		around: Around,
+		around: Enclosing,
 	): number {
 		let price = 0;
 		for (const field of selection.fields) {
@@ -74,25 +76,25 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 		field: PlannedField,
 		type: string,
 		count: number,
-		around: Around,
+		around: Enclosing,
 	): number {
-		const { read, shape, source } = field;
-		const object = innermost(shape);
+		const { access: read, shape, source } = field;
+		const object = namedShape(shape);
 		const needsArguments = read.kind === "scan" || read.kind === "call";
-		const input = needsArguments ? inputOf(bound, field) : null;
+		const input = needsArguments ? argumentsOf(bound, field) : null;
 		// Arguments that are wrong are answered with an error, for nothing.
 		if (input instanceof GraphQLError) return 0;
 
 		if (read.kind === "scan" && input?.page) {
 			const size = input.page.first ?? input.page.last ?? 0;
-			const edges = read.nodes === null ? 0 : cap(count * size);
-			const { hasNextPage, hasPreviousPage } = read.want;
+			const edges = read.fetch === null ? 0 : cap(count * size);
+			const { hasNextPage, hasPreviousPage } = read.parts;
 			const looked =
 				hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
 			let own = charge(read.step, looked);
-			if (read.nodes !== null) {
+			if (read.fetch !== null) {
 				own += charge(
-					read.nodes,
+					read.fetch,
 					cap(looked * objectPrice(read.mapping.to, read.mapping)),
 				);
 			}
@@ -100,8 +102,8 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 		}
 		if (read.kind === "call" && input) {
 			const { resolver, step } = read;
-			const own = charge(step, cap(count * cap(resolver.price(input.args))));
-			const yields = cap(resolver.yields?.(input.args) ?? 1);
+			const own = charge(step, cap(count * cap(resolver.cost(input.args))));
+			const yields = cap(resolver.maxObjects?.(input.args) ?? 1);
 			const isRecord = object.kind === "object" && object.fetch === null;
 			const named =
 				isRecord && shape.kind !== "list" ? count : cap(count * yields);
@@ -124,7 +126,11 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 	}
 
 	/** Values that are at hand, or objects that are named and have to be fetched, with what is selected of them. */
-	function valuesPrice(object: Inner, count: number, around: Around): number {
+	function valuesPrice(
+		object: Inner,
+		count: number,
+		around: Enclosing,
+	): number {
 		if (object.kind === "leaf") return 0;
 		let each = 0;
 		if (object.fetch !== null) {
@@ -137,7 +143,7 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 	}
 
 	/** What is selected of objects: of an abstract type's, whichever concrete one costs most. */
-	function below(object: Inner, count: number, around: Around): number {
+	function below(object: Inner, count: number, around: Enclosing): number {
 		if (object.kind === "leaf") return 0;
 		const within = object.fetch === null ? around : NOWHERE;
 		let most = 0;
@@ -174,20 +180,20 @@ export function priceOf(bound: Bound, guards: Guards): Price {
 		total,
 		steps,
 		fields: [...fields]
-			.map(([path, price]) => ({ path, price }))
-			.sort((a, b) => b.price - a.price),
+			.map(([path, cost]) => ({ path, cost }))
+			.sort((a, b) => b.cost - a.cost),
 	};
 }
 
 /** The limit kept, or TOO_EXPENSIVE with what to ask for less of. */
-export function overLimit(
-	{ total, fields }: Price,
+export function costLimitError(
+	{ total, fields }: Cost,
 	limit: number,
 ): GraphQLError | null {
 	if (total <= limit) return null;
 	const costliest = fields.slice(0, 3);
 	const named = costliest
-		.map(({ path, price }) => `${path} (${price})`)
+		.map(({ path, cost: price }) => `${path} (${price})`)
 		.join(", ");
 	return requestError(
 		new CorkboardError(
@@ -203,4 +209,4 @@ function cap(price: number): number {
 	return price >= 0 ? Math.min(price, CAP) : CAP;
 }
 
-type Inner = ReturnType<typeof innermost>;
+type Inner = ReturnType<typeof namedShape>;

@@ -1,29 +1,25 @@
 import type { GraphQLError } from "graphql";
 import type { CacheLayer, Statement } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
-import type { Price } from "./cost.ts";
+import type { Cost } from "./cost.ts";
 import {
-	type ExplainedWrite,
-	explainedWrite,
+	type ExplainWrite,
+	explainWrite,
 	type WriteRecord,
 	writeKey,
 	writeRecord,
 	writeTrace,
 } from "./explainWrite.ts";
-import {
-	type ExplainedFailure,
-	type Failures,
-	noteFailure,
-} from "./failures.ts";
-import type { Bound } from "./inputs.ts";
+import { countError, type ErrorCount, type ErrorCounts } from "./failures.ts";
+import type { BoundPlan } from "./inputs.ts";
 import type { Step } from "./plan.ts";
 import type { StepTrace, Tracer } from "./run.ts";
 
 /** An operation with what each of its steps did: plain data. */
-export interface Explained {
+export interface ExplainOutput {
 	/** `query`, `mutation`, with the operation's name. */
 	readonly operation: string;
-	readonly price: number;
+	readonly cost: number;
 	readonly limit: number;
 	readonly ms: number;
 	/** Statements that were sent to hosts, and the rows they gave or changed, as the hosts count them. */
@@ -31,15 +27,15 @@ export interface Explained {
 	readonly rows: number;
 	/** Objects, edges and names that were written. */
 	readonly written: number;
-	readonly steps: readonly ExplainedStep[];
+	readonly steps: readonly ExplainStep[];
 }
 
 /** With the errors of its answer, as they are: for whoever runs the program, not for clients. */
-export interface Explanation extends Explained {
-	readonly errors: readonly ExplainedError[];
+export interface ExplainWithErrors extends ExplainOutput {
+	readonly errors: readonly ExplainError[];
 }
 
-export interface ExplainedStep {
+export interface ExplainStep {
 	/** A write is no step of the plan: it is what a mutation's call did to shards. */
 	readonly kind: Step["kind"] | "write";
 	/** Response keys from the root. */
@@ -47,70 +43,70 @@ export interface ExplainedStep {
 	/** `User.followers` */
 	readonly field: string;
 	/** The mapping, the types, the resolver's field, or what was written. */
-	readonly reads: string;
+	readonly target: string;
 	/** Read together with the scan above it, whose statements and cache answers are those of both. */
 	readonly withPage: boolean;
-	readonly price: number;
+	readonly cost: number;
 	/** How often it ran: once for each level it was reached on, 0 if nothing led to it. */
 	readonly runs: number;
 	/** How many lists, objects or parents it was asked about. */
 	readonly parents: number;
 	/** Edges of pages, objects that were seen, values, or what was written. */
-	readonly answers: number;
+	readonly results: number;
 	/** Parents that were answered with an error, by code and host. */
-	readonly failures: readonly ExplainedFailure[];
+	readonly errors: readonly ErrorCount[];
 	/** Where the parents are: lists and objects live on the shard their id says. */
 	readonly shards: readonly number[];
 	readonly hosts: readonly string[];
-	readonly statements: readonly ExplainedStatement[];
-	readonly cache: readonly ExplainedCache[];
+	readonly statements: readonly ExplainStatement[];
+	readonly cache: readonly ExplainCache[];
 	readonly rows: number;
 	/** From the beginning of the operation to its first start, in ms. */
-	readonly at: number;
+	readonly startMs: number;
 	/** From its first start to its last answer. */
 	readonly ms: number;
 	/** What is told of a write only; null for other steps. */
-	readonly write: ExplainedWrite | null;
-	readonly steps: readonly ExplainedStep[];
+	readonly write: ExplainWrite | null;
+	readonly steps: readonly ExplainStep[];
 }
 
-export interface ExplainedStatement extends Statement {
+export interface ExplainStatement extends Statement {
 	/** Told to another step as well: steps of one level share what they read. */
 	readonly shared: boolean;
 }
 
-export interface ExplainedCache {
+export interface ExplainCache {
 	readonly layer: CacheLayer;
 	readonly hits: number;
 	readonly misses: number;
 }
 
-export interface ExplainedError {
+export interface ExplainError {
 	readonly message: string;
 	readonly path: string;
 	readonly code: string;
 }
 
-export interface Explaining {
+export interface ExplainOptions {
 	/** The host of a shard, for what caches answered; without it only hosts that were asked are told. */
 	readonly hostOf?: (shard: number) => string | null;
 }
 
 /** Watches one run. */
-export interface Account {
+export interface ExplainRecorder {
 	readonly tracer: Tracer;
 	/** What it saw, from when it was made until now. */
-	explained(): Explained;
+	output(): ExplainOutput;
 }
 
-export function accountOf(
-	bound: Bound,
+export function createExplainRecorder(
+	bound: BoundPlan,
 	{
 		price,
 		limit,
 		hostOf,
-	}: Explaining & { readonly price: Price; readonly limit: number },
-): Account {
+	}: ExplainOptions & { readonly price: Cost; readonly limit: number },
+): ExplainRecorder {
 	const { steps, operation } = bound.plan;
 	const records = new Map(steps.map((step) => [step.number, record()]));
 	/** How many steps each statement was told to. */
@@ -126,7 +122,7 @@ export function accountOf(
 	};
 
 	function tracer(step: Step, parents: readonly unknown[]): StepTrace {
-		const kept = records.get(step.number) as Record;
+		const kept = records.get(step.number) as StepRecord;
 		kept.runs++;
 		kept.parents += parents.length;
 		kept.started = Math.min(kept.started, performance.now());
@@ -156,7 +152,7 @@ export function accountOf(
 			},
 			fail(error) {
 				kept.ended = performance.now();
-				noteFailure(kept.failures, error, parents.length);
+				countError(kept.failures, error, parents.length);
 			},
 			end(answers) {
 				kept.ended = performance.now();
@@ -164,7 +160,7 @@ export function accountOf(
 				const nodes = steps.find(
 					({ withPage, parent }) => withPage && parent === step.number,
 				);
-				if (nodes) seeNodes(records.get(nodes.number) as Record, answers);
+				if (nodes) seeNodes(records.get(nodes.number) as StepRecord, answers);
 			},
 		};
 	}
@@ -172,7 +168,7 @@ export function accountOf(
 	function placesOf(
 		shards: Iterable<number>,
 		statements: readonly Statement[],
-	): Pick<ExplainedStep, "shards" | "hosts" | "statements" | "rows"> {
+	): Pick<ExplainStep, "shards" | "hosts" | "statements" | "rows"> {
 		const living = [...shards];
 		const hosts = hostOf ? living.map((shard) => hostOf(shard)) : [];
 		const asked = statements.map(({ host }) => host);
@@ -191,47 +187,52 @@ export function accountOf(
 		};
 	}
 
-	function writeStep(
-		{ path, field }: Step,
-		record: WriteRecord,
-	): ExplainedStep {
-		const { begun, runs, shards, statements, started, ended } = record;
+	function writeStep({ path, field }: Step, record: WriteRecord): ExplainStep {
+		const {
+			start: begun,
+			runs,
+			shards,
+			statements,
+			startedAt: started,
+			endedAt: ended,
+		} = record;
 		return {
 			kind: "write",
 			path,
 			field,
-			reads: begun.changes.join(", "),
+			target: begun.changes.join(", "),
 			withPage: false,
-			price: 0,
+			cost: 0,
 			runs,
 			parents: runs,
-			answers: record.written,
-			failures: [...record.failures.values()],
+			results: record.written,
+			errors: [...record.errors.values()],
 			...placesOf(shards, statements),
 			cache: [],
-			at: started - start,
+			startMs: started - start,
 			ms: ended === 0 ? 0 : ended - started,
-			write: explainedWrite(record),
+			write: explainWrite(record),
 			steps: [],
 		};
 	}
 
-	function explainedStep(step: Step): ExplainedStep {
-		const kept = records.get(step.number) as Record;
+	function explainedStep(step: Step): ExplainStep {
+		const kept = records.get(step.number) as StepRecord;
 		return {
 			kind: step.kind,
 			path: step.path,
 			field: step.field,
-			reads: step.reads,
+			target: step.target,
 			withPage: step.withPage,
-			price: price.steps.get(step.number) ?? 0,
+			cost: price.steps.get(step.number) ?? 0,
 			runs: kept.runs,
 			parents: kept.parents,
-			answers: kept.answers,
-			failures: [...kept.failures.values()],
+			results: kept.answers,
+			errors: [...kept.failures.values()],
 			...placesOf(kept.shards, kept.statements),
 			cache: [...kept.cache].map(([layer, sum]) => ({ layer, ...sum })),
-			at: kept.started === Number.POSITIVE_INFINITY ? 0 : kept.started - start,
+			startMs:
+				kept.started === Number.POSITIVE_INFINITY ? 0 : kept.started - start,
 			ms: kept.ended === 0 ? 0 : kept.ended - kept.started,
 			write: null,
 			steps: [
@@ -241,17 +242,17 @@ export function accountOf(
 		};
 	}
 
-	function under(parent: number | null): ExplainedStep[] {
+	function under(parent: number | null): ExplainStep[] {
 		return steps.filter((step) => step.parent === parent).map(explainedStep);
 	}
 
 	return {
 		tracer,
-		explained: () => ({
+		output: () => ({
 			operation: [operation.operation, operation.name?.value]
 				.filter(Boolean)
 				.join(" "),
-			price: price.total,
+			cost: price.total,
 			limit,
 			ms: performance.now() - start,
 			statements: told.size,
@@ -264,27 +265,27 @@ export function accountOf(
 	};
 }
 
-export function explanation(
-	explained: Explained,
+export function withErrors(
+	explained: ExplainOutput,
 	errors: readonly GraphQLError[] = [],
-): Explanation {
+): ExplainWithErrors {
 	return { ...explained, errors: errors.map(explainedError) };
 }
 
-interface Record {
+interface StepRecord {
 	runs: number;
 	parents: number;
 	answers: number;
 	started: number;
 	ended: number;
-	readonly failures: Failures;
+	readonly failures: ErrorCounts;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
 	readonly writes: Map<string, WriteRecord>;
 	readonly cache: Map<CacheLayer, { hits: number; misses: number }>;
 }
 
-function record(): Record {
+function record(): StepRecord {
 	return {
 		runs: 0,
 		parents: 0,
@@ -312,8 +313,8 @@ function idOf(parent: unknown): Id | null {
 }
 
 /** An answer to one parent. */
-function see(record: Record, answer: unknown): void {
-	if (answer instanceof Error) noteFailure(record.failures, answer, 1);
+function see(record: StepRecord, answer: unknown): void {
+	if (answer instanceof Error) countError(record.failures, answer, 1);
 	else if (answer !== null && answer !== undefined) {
 		record.answers += edgesOf(answer)?.length ?? 1;
 	}
@@ -326,7 +327,7 @@ function edgesOf(answer: unknown): readonly { node: unknown }[] | null {
 }
 
 /** The fetch that came with a page did what the page shows of it. */
-function seeNodes(nodes: Record, pages: readonly unknown[]): void {
+function seeNodes(nodes: StepRecord, pages: readonly unknown[]): void {
 	nodes.runs++;
 	for (const page of pages) {
 		for (const { node } of edgesOf(page) ?? []) {
@@ -338,7 +339,7 @@ function seeNodes(nodes: Record, pages: readonly unknown[]): void {
 	}
 }
 
-function explainedError(error: GraphQLError): ExplainedError {
+function explainedError(error: GraphQLError): ExplainError {
 	return {
 		message: error.message,
 		path: (error.path ?? []).join("."),

@@ -6,36 +6,36 @@ import type {
 	WriteTrace,
 } from "../diagnostics.ts";
 
-import { type Failures, noteFailure } from "./failures.ts";
+import { countError, type ErrorCounts } from "./failures.ts";
 
 /**
  * What is told of writes of one kind besides what is told of any step: those of
  * one call that change the same things are one step that ran as often. Names
  * and numbers only.
  */
-export interface ExplainedWrite {
+export interface ExplainWrite {
 	readonly verb: WriteDescription["verb"];
 	/** How many still ran: the answer did not wait for them any longer. */
 	readonly unfinished: number;
 	/** Why one was begun anew, each time: all its statements were sent again. */
-	readonly again: readonly RetryReason[];
+	readonly retries: readonly RetryReason[];
 	/** Other requests' changes in the same transactions of the database, whose statements are told too. */
-	readonly together: number;
+	readonly grouped: number;
 	/** Their debts, by kind. */
-	readonly owes: readonly ExplainedDebt[];
+	readonly outboxEntries: readonly OutboxEntryCount[];
 	/** Whether these were paid before the answer went out, rather than left to the sweeper. */
-	readonly paid: boolean;
-	readonly caches: readonly ExplainedForgetting[];
+	readonly delivered: boolean;
+	readonly caches: readonly ExplainInvalidation[];
 }
 
-export interface ExplainedDebt {
+export interface OutboxEntryCount {
 	/** `edges`, `names`, `claims`, `keys`, or `caches`. */
 	readonly kind: string;
 	readonly count: number;
 }
 
 /** Keys of a shared cache: buried before COMMIT, cleared after it. */
-export interface ExplainedForgetting {
+export interface ExplainInvalidation {
 	readonly layer: CacheLayer;
 	readonly verb: "bury" | "clear";
 	readonly keys: number;
@@ -45,39 +45,39 @@ export interface ExplainedForgetting {
 
 /** What is noted of writes of one kind while they run. */
 export interface WriteRecord {
-	readonly begun: WriteDescription;
-	readonly started: number;
+	readonly start: WriteDescription;
+	readonly startedAt: number;
 	/** The last of them; 0 while none has. */
-	ended: number;
+	endedAt: number;
 	runs: number;
 	unfinished: number;
 	written: number;
-	together: number;
+	grouped: number;
 	/** Writes that owe something, less those that were paid. */
-	unpaid: number;
+	undelivered: number;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
-	readonly failures: Failures;
-	readonly again: RetryReason[];
-	readonly owes: Map<string, number>;
-	readonly caches: Map<string, ExplainedForgetting>;
+	readonly errors: ErrorCounts;
+	readonly retries: RetryReason[];
+	readonly outboxEntries: Map<string, number>;
+	readonly caches: Map<string, ExplainInvalidation>;
 }
 
 export function writeRecord(begun: WriteDescription): WriteRecord {
 	return {
-		begun,
-		started: performance.now(),
-		ended: 0,
+		start: begun,
+		startedAt: performance.now(),
+		endedAt: 0,
 		runs: 0,
 		unfinished: 0,
 		written: 0,
-		together: 0,
-		unpaid: 0,
+		grouped: 0,
+		undelivered: 0,
 		shards: new Set(),
 		statements: [],
-		failures: new Map(),
-		again: [],
-		owes: new Map(),
+		errors: new Map(),
+		retries: [],
+		outboxEntries: new Map(),
 		caches: new Map(),
 	};
 }
@@ -98,11 +98,11 @@ export function writeTrace(
 	for (const shard of shards) record.shards.add(shard);
 	return {
 		statement,
-		again(why) {
-			record.again.push(why);
+		retry(why) {
+			record.retries.push(why);
 		},
 		grouped(others) {
-			record.together += others;
+			record.grouped += others;
 		},
 		cache(verb, layer, keys, ok) {
 			const key = `${verb} ${layer} ${ok}`;
@@ -110,42 +110,45 @@ export function writeTrace(
 			record.caches.set(key, { layer, verb, keys: sum, ok });
 		},
 		fail(thrown) {
-			record.ended = performance.now();
+			record.endedAt = performance.now();
 			record.unfinished--;
-			noteFailure(record.failures, thrown, 1);
+			countError(record.errors, thrown, 1);
 		},
 		end({ rowsWritten: written, outbox: owes }) {
-			record.ended = performance.now();
+			record.endedAt = performance.now();
 			record.unfinished--;
 			record.written += written;
 			const debts = Object.entries(owes);
-			if (debts.length > 0) record.unpaid++;
+			if (debts.length > 0) record.undelivered++;
 			for (const [kind, count] of debts) {
-				record.owes.set(kind, (record.owes.get(kind) ?? 0) + count);
+				record.outboxEntries.set(
+					kind,
+					(record.outboxEntries.get(kind) ?? 0) + count,
+				);
 			}
 		},
 		delivered() {
-			record.unpaid--;
+			record.undelivered--;
 		},
 	};
 }
 
-export function explainedWrite({
-	begun,
+export function explainWrite({
+	start: begun,
 	unfinished,
-	again,
-	together,
-	owes,
-	unpaid,
+	retries: again,
+	grouped: together,
+	outboxEntries: owes,
+	undelivered: unpaid,
 	caches,
-}: WriteRecord): ExplainedWrite {
+}: WriteRecord): ExplainWrite {
 	return {
 		verb: begun.verb,
 		unfinished,
-		again: [...again],
-		together,
-		owes: [...owes].map(([kind, count]) => ({ kind, count })),
-		paid: owes.size > 0 && unpaid === 0,
+		retries: [...again],
+		grouped: together,
+		outboxEntries: [...owes].map(([kind, count]) => ({ kind, count })),
+		delivered: owes.size > 0 && unpaid === 0,
 		caches: [...caches.values()],
 	};
 }

@@ -1,6 +1,6 @@
 import { asCorkboardError } from "../errors.ts";
 
-export interface ExplainedFailure {
+export interface ErrorCount {
 	readonly code: string;
 	/** Null where no host is to blame. */
 	readonly host: string | null;
@@ -8,11 +8,11 @@ export interface ExplainedFailure {
 }
 
 /** By code and host. */
-export type Failures = Map<string, ExplainedFailure>;
+export type ErrorCounts = Map<string, ErrorCount>;
 
 /** Only the code and the host: an error's words may hold what a client sent. */
-export function noteFailure(
-	failures: Failures,
+export function countError(
+	failures: ErrorCounts,
 	thrown: unknown,
 	times: number,
 ): void {

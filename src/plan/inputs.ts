@@ -5,45 +5,47 @@ import {
 	Kind,
 } from "graphql";
 import { inputError } from "./errors.ts";
-import { coercePage } from "./page.ts";
-import type { Input, Plan, PlannedField } from "./plan.ts";
+import { coercePageArguments } from "./page.ts";
+import type { CoercedArguments, Plan, PlannedField } from "./plan.ts";
 
 /**
  * A plan with the variables of one request. The arguments of each field are
  * coerced once for the request, however many parents the field has, and
  * whichever of price and run asks first.
  */
-export interface Bound {
+export interface BoundPlan {
 	readonly plan: Plan;
 	readonly variables: Readonly<Record<string, unknown>>;
 	/** By field number, filled as asked for. */
-	readonly inputs: (Input | GraphQLError | undefined)[];
+	readonly argumentValues: (CoercedArguments | GraphQLError | undefined)[];
 }
 
 /** `variables` as `getVariableValues` of graphql-js gives them. */
-export function bind(
+export function bindVariables(
 	plan: Plan,
 	variables: Readonly<Record<string, unknown>>,
-): Bound {
-	return { plan, variables, inputs: [] };
+): BoundPlan {
+	return { plan, variables, argumentValues: [] };
 }
 
 /** The error, if the arguments are wrong, is that of every place the field stands. */
-export function inputOf(
-	{ inputs, variables }: Bound,
+export function argumentsOf(
+	{ argumentValues: inputs, variables }: BoundPlan,
 	field: PlannedField,
-): Input | GraphQLError {
-	if (field.input !== null) return field.input;
+): CoercedArguments | GraphQLError {
+	if (field.constantArguments !== null) return field.constantArguments;
 	inputs[field.number] ??= readInput(field, variables);
-	return inputs[field.number] as Input | GraphQLError;
+	return inputs[field.number] as CoercedArguments | GraphQLError;
 }
 
-type Asked = Pick<PlannedField, "definition" | "nodes" | "read">;
+type Asked = Pick<PlannedField, "definition" | "nodes" | "access">;
 
-const NO_ARGUMENTS: Input = { args: {}, page: null };
+const NO_ARGUMENTS: CoercedArguments = { args: {}, page: null };
 
 /** The arguments where they are the same for every request, else null. */
-export function constantInput(field: Asked): Input | GraphQLError | null {
+export function coerceConstantArguments(
+	field: Asked,
+): CoercedArguments | GraphQLError | null {
 	if (field.definition.args.length === 0) return NO_ARGUMENTS;
 	return (field.nodes[0] as FieldNode).arguments?.some(({ value }) =>
 		mentionsVariable(value),
@@ -53,9 +55,9 @@ export function constantInput(field: Asked): Input | GraphQLError | null {
 }
 
 function readInput(
-	{ definition, nodes, read }: Asked,
+	{ definition, nodes, access: read }: Asked,
 	variables: Readonly<Record<string, unknown>>,
-): Input | GraphQLError {
+): CoercedArguments | GraphQLError {
 	try {
 		const args = getArgumentValues(
 			definition,
@@ -65,7 +67,9 @@ function readInput(
 		return {
 			args,
 			page:
-				read.kind === "scan" ? { ...coercePage(args), want: read.want } : null,
+				read.kind === "scan"
+					? { ...coercePageArguments(args), want: read.parts }
+					: null,
 		};
 	} catch (thrown) {
 		return inputError(thrown);

@@ -25,7 +25,7 @@ export function introspectionField(
  * The schema's own fields, `__schema` and `__type`, are graphql-js's to answer.
  * This makes a document of one of them alone.
  */
-export function introspectionOf(
+export function introspectionDocument(
 	document: DocumentNode,
 	operation: OperationDefinitionNode,
 	nodes: readonly FieldNode[],
@@ -51,7 +51,7 @@ export function introspectionOf(
 }
 
 /** The completed value of the field, with its errors. */
-export function introspect(
+export function executeIntrospection(
 	schema: GraphQLSchema,
 	document: DocumentNode,
 	variables: Readonly<Record<string, unknown>>,

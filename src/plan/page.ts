@@ -2,15 +2,15 @@ import { CorkboardError } from "../errors.ts";
 import type { PageArguments } from "../graph/types.ts";
 
 /** Applied here and not as a default in the SDL, where `first: null` would undo it. */
-export const DEFAULT_SIZE = 20;
-export const MAX_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
 
 /**
  * The arguments of a connection as the graph takes them. Null means not given;
  * nothing is clamped. `before` alone takes the page that ends there, which is
  * what "the page before" means to one who pages back.
  */
-export function coercePage(
+export function coercePageArguments(
 	args: Readonly<Record<string, unknown>>,
 ): Omit<PageArguments, "want"> {
 	const first = size("first", args.first);
@@ -27,8 +27,8 @@ export function coercePage(
 		last !== null || (first === null && before !== null && after === null);
 	return {
 		...(backward
-			? { last: last ?? DEFAULT_SIZE }
-			: { first: first ?? DEFAULT_SIZE }),
+			? { last: last ?? DEFAULT_PAGE_SIZE }
+			: { first: first ?? DEFAULT_PAGE_SIZE }),
 		...(after === null ? {} : { after }),
 		...(before === null ? {} : { before }),
 	};
@@ -40,11 +40,11 @@ function size(name: string, given: unknown): number | null {
 		typeof given !== "number" ||
 		!Number.isInteger(given) ||
 		given < 0 ||
-		given > MAX_SIZE
+		given > MAX_PAGE_SIZE
 	) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`Expected ${name} to be a whole number from 0 to ${MAX_SIZE} but got: ${String(given)}.`,
+			`Expected ${name} to be a whole number from 0 to ${MAX_PAGE_SIZE} but got: ${String(given)}.`,
 		);
 	}
 	return given;

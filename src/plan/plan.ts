@@ -36,7 +36,7 @@ export interface Step {
 	/** The field in the schema: `User.followers`. */
 	readonly field: string;
 	/** The mapping's name, the types that may be fetched, or the resolver's field. */
-	readonly reads: string;
+	readonly target: string;
 	/** The step whose answer this one needs; null at the root. */
 	readonly parent: number | null;
 	/** A fetch that comes along with the scan above it: the graph reads a page's objects to decide what the viewer may see of it. */
@@ -53,7 +53,7 @@ export interface Selection {
 	/** In response order, `__typename` left out. */
 	readonly fields: readonly PlannedField[];
 	/** A condition that could not be read, such as `@skip(if: $v)` with $v null: the error of every object selected so. */
-	readonly fault: GraphQLError | null;
+	readonly error: GraphQLError | null;
 }
 
 export interface PlannedField {
@@ -68,31 +68,31 @@ export interface PlannedField {
 	readonly nodes: readonly FieldNode[];
 	readonly definition: GraphQLField<unknown, unknown>;
 	/** The arguments, if no variable is among them; null if each request has its own. */
-	readonly input: Input | GraphQLError | null;
+	readonly constantArguments: CoercedArguments | GraphQLError | null;
 	readonly source: FieldSource | null;
-	readonly read: Read;
+	readonly access: Access;
 	readonly shape: Shape;
 }
 
 /** A field's arguments, coerced. */
-export interface Input {
+export interface CoercedArguments {
 	readonly args: Readonly<Record<string, unknown>>;
 	/** For a scan. */
 	readonly page: PageArguments | null;
 }
 
 /** How a field's value is had. */
-export type Read =
+export type Access =
 	| { readonly kind: "value"; readonly of: (source: unknown) => unknown }
 	| {
 			readonly kind: "scan";
 			readonly mapping: Mapping;
 			/** The list's owner where it is not the parent. */
-			readonly root: Id | null;
-			readonly want: PageParts;
+			readonly rootId: Id | null;
+			readonly parts: PageParts;
 			readonly step: Step;
 			/** The fetch that comes along; null if no edge is looked at. */
-			readonly nodes: Step | null;
+			readonly fetch: Step | null;
 	  }
 	| {
 			readonly kind: "call";
@@ -129,6 +129,6 @@ export interface ObjectShape {
 }
 
 /** The shape inside all lists. */
-export function innermost(shape: Shape): LeafShape | ObjectShape {
-	return shape.kind === "list" ? innermost(shape.of) : shape;
+export function namedShape(shape: Shape): LeafShape | ObjectShape {
+	return shape.kind === "list" ? namedShape(shape.of) : shape;
 }

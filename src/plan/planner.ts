@@ -2,20 +2,25 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
-import { type Guards, overLimit, type Price, priceOf } from "./cost.ts";
+import {
+	type Cost,
+	costLimitError,
+	costOf,
+	type VisibilityDependencies,
+} from "./cost.ts";
 import { requestError } from "./errors.ts";
 import {
-	accountOf,
-	type Explained,
-	type Explaining,
-	type Explanation,
-	explanation,
+	createExplainRecorder,
+	type ExplainOptions,
+	type ExplainOutput,
+	type ExplainWithErrors,
+	withErrors,
 } from "./explain.ts";
-import type { Bound } from "./inputs.ts";
-import { createPlans, type Operation } from "./plans.ts";
-import { type Ran, run, type Tracer } from "./run.ts";
+import type { BoundPlan } from "./inputs.ts";
+import { createPlanCache, type Operation } from "./plans.ts";
+import { type ExecutionResult, executePlan, type Tracer } from "./run.ts";
 import type { Resolvers } from "./types.ts";
-import { type Surveyed, survey } from "./worstCaseCost.ts";
+import { analyzeWorstCaseCost, type WorstCaseCost } from "./worstCaseCost.ts";
 
 export interface PlannerOptions<Context> {
 	/** What clients see, its scalars able to serialize. */
@@ -23,75 +28,81 @@ export interface PlannerOptions<Context> {
 	readonly model: Model;
 	readonly resolvers: Resolvers<Context>;
 	/** Edges and objects that one operation may read. */
-	readonly maxPrice: number;
+	readonly maxCost: number;
 	/** Compiled plans that are kept. */
 	readonly maxPlans: number;
 	/** What has to be read besides an object to tell whether it may be seen: `guardsOf` of the graph's rules. */
-	readonly guards: Guards;
+	readonly visibilityDependencies: VisibilityDependencies;
 }
 
 /** A validated operation of a client's. The context is made anew for each request and holds its view of the graph. */
-export interface Request<Context> extends Operation {
+export interface OperationRequest<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
 	readonly signal?: AbortSignal;
 	/** Told the price of what is within the limit, before anything is read; may refuse it. */
 	readonly admit?: (price: number) => Promise<GraphQLError | null>;
 	/** Given where the answer is to come with an account of its run. */
-	readonly explain?: Explaining;
+	readonly explain?: ExplainOptions;
 }
 
 /** An answer; without `data` if the request was refused before anything was read. */
-export type Executed = (
-	| Ran
+export type OperationResponse = (
+	| ExecutionResult
 	| { readonly errors: readonly GraphQLError[]; readonly data?: never }
-) & { readonly extensions?: { readonly explain?: Explained } };
+) & { readonly extensions?: { readonly explain?: ExplainOutput } };
 
 export interface Planner<Context> {
 	/** Never rejects. */
-	execute(request: Request<Context>): Promise<Executed>;
+	execute(request: OperationRequest<Context>): Promise<OperationResponse>;
 	/** What it may read at most, and the limit; nothing is read. */
-	price(operation: Operation): Price | readonly GraphQLError[];
+	cost(operation: Operation): Cost | readonly GraphQLError[];
 	/** Each operation of a document whose requests are still to come: what it may read at most, whatever its variables. */
-	survey(document: DocumentNode): readonly Surveyed[];
+	analyzeWorstCaseCost(document: DocumentNode): readonly WorstCaseCost[];
 	/** Compile a document's operations now, and keep the plans as long as the document. */
 	prepare(document: DocumentNode): void;
 	/** Whether a resolver's answer in this operation depends on who asks. */
 	dependsOnViewer(operation: Operation): boolean;
 	/** Run it, with an account of every step. An operation over the limit is explained too, but not run. */
 	explain(
-		request: Request<Context> & Explaining,
-	): Promise<Explanation | readonly GraphQLError[]>;
+		request: OperationRequest<Context> & ExplainOptions,
+	): Promise<ExplainWithErrors | readonly GraphQLError[]>;
 }
 
 export function createPlanner<Context extends object>(
 	options: PlannerOptions<Context>,
 ): Planner<Context> {
-	const { schema, maxPrice, guards } = options;
+	const { schema, maxCost: maxPrice, visibilityDependencies: guards } = options;
 	checkResolvers(options);
-	const plans = createPlans(options, { maxPlans: options.maxPlans });
+	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
-	async function execute(request: Request<Context>): Promise<Executed> {
+	async function execute(
+		request: OperationRequest<Context>,
+	): Promise<OperationResponse> {
 		try {
 			const bound = plans.bind(request);
 			if (isRefused(bound)) return { errors: bound };
-			const price = priceOf(bound, guards);
+			const price = costOf(bound, guards);
 			const account = request.explain
-				? accountOf(bound, { ...request.explain, price, limit: maxPrice })
+				? createExplainRecorder(bound, {
+						...request.explain,
+						price,
+						limit: maxPrice,
+					})
 				: null;
 			const dear =
-				overLimit(price, maxPrice) ??
+				costLimitError(price, maxPrice) ??
 				(await request.admit?.(price.total)) ??
 				null;
 			const answer =
 				dear === null
-					? await run(
+					? await executePlan(
 							bound,
 							runOptions(schema, request, account?.tracer),
 						).catch((thrown) => ({ errors: [requestError(thrown)] }))
 					: { errors: [dear] };
 			return account === null
 				? answer
-				: { ...answer, extensions: { explain: account.explained() } };
+				: { ...answer, extensions: { explain: account.output() } };
 		} catch (bug) {
 			return { errors: [requestError(bug)] };
 		}
@@ -100,12 +111,13 @@ export function createPlanner<Context extends object>(
 	return {
 		execute,
 
-		price(operation) {
+		cost(operation) {
 			const bound = plans.bind(operation);
-			return isRefused(bound) ? bound : priceOf(bound, guards);
+			return isRefused(bound) ? bound : costOf(bound, guards);
 		},
 
-		survey: (document) => survey(options, guards, document),
+		analyzeWorstCaseCost: (document) =>
+			analyzeWorstCaseCost(options, guards, document),
 
 		prepare: plans.prepare,
 
@@ -121,21 +133,21 @@ export function createPlanner<Context extends object>(
 				explain: hostOf ? { hostOf } : {},
 			});
 			return extensions?.explain
-				? explanation(extensions.explain, errors)
+				? withErrors(extensions.explain, errors)
 				: (errors ?? []);
 		},
 	};
 }
 
 function isRefused(
-	bound: Bound | readonly GraphQLError[],
+	bound: BoundPlan | readonly GraphQLError[],
 ): bound is readonly GraphQLError[] {
 	return Array.isArray(bound);
 }
 
 function runOptions<Context>(
 	schema: GraphQLSchema,
-	{ context, signal }: Request<Context>,
+	{ context, signal }: OperationRequest<Context>,
 	tracer: Tracer | undefined,
 ) {
 	return {

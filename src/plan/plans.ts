@@ -4,12 +4,12 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
-import { conditionsOf, type Fragments, fragmentsOf } from "./collect.ts";
-import { type Compiling, compile } from "./compile.ts";
+import { conditionVariables, type Fragments, getFragments } from "./collect.ts";
+import { type CompileContext, compilePlan } from "./compile.ts";
 import { inputError, requestError } from "./errors.ts";
-import { type Bound, bind } from "./inputs.ts";
+import { type BoundPlan, bindVariables } from "./inputs.ts";
 import type { Plan } from "./plan.ts";
-import { readVariables } from "./variables.ts";
+import { coerceVariableValues } from "./variables.ts";
 
 export interface Operation {
 	readonly document: DocumentNode;
@@ -30,9 +30,9 @@ interface Prepared {
 	readonly made: Map<string, Plan>;
 }
 
-export interface Plans {
+export interface PlanCache {
 	/** The operation's plan with its variables, or why there is none. */
-	bind(operation: Operation): Bound | readonly GraphQLError[];
+	bind(operation: Operation): BoundPlan | readonly GraphQLError[];
 	/**
 	 * Compile all operations of a document before they are asked for, for every
 	 * set of values of their conditions where those are few. Other plans do not
@@ -49,10 +49,10 @@ const MAX_CONDITIONS = 4;
  * A document is known by its object: the document cache in front gives the same
  * one for the same text, and then nothing of it is looked at again.
  */
-export function createPlans(
-	compiling: Compiling,
+export function createPlanCache(
+	compiling: CompileContext,
 	options: { readonly maxPlans: number },
-): Plans {
+): PlanCache {
 	const documents = new WeakMap<
 		DocumentNode,
 		Map<string | null, Prepared | GraphQLError>
@@ -74,12 +74,12 @@ export function createPlans(
 		const operation = operationOf(document, operationName);
 		// Names that are not there are the client's to make up: not remembered.
 		if (operation instanceof GraphQLError) return operation;
-		const fragments = fragmentsOf(document);
+		const fragments = getFragments(document);
 		const made = {
 			number: prepared++,
 			operation,
 			fragments,
-			conditions: conditionsOf(operation.selectionSet, fragments),
+			conditions: conditionVariables(operation.selectionSet, fragments),
 			made: new Map<string, Plan>(),
 		};
 		operations.set(operationName, made);
@@ -98,7 +98,7 @@ export function createPlans(
 		const key = `${number}${values}`;
 		let plan = plans.get(key);
 		if (plan === undefined) {
-			plan = compile(compiling, document, operation, fragments, variables);
+			plan = compilePlan(compiling, document, operation, fragments, variables);
 		} else {
 			plans.delete(key);
 		}
@@ -125,7 +125,7 @@ export function createPlans(
 					const values = conditions.map((name) => ` ${variables[name]}`);
 					made.set(
 						values.join(""),
-						compile(compiling, document, operation, fragments, variables),
+						compilePlan(compiling, document, operation, fragments, variables),
 					);
 				}
 			}
@@ -135,13 +135,16 @@ export function createPlans(
 			const found = prepare(request);
 			if (found instanceof GraphQLError) return [found];
 			try {
-				const variables = readVariables(
+				const variables = coerceVariableValues(
 					compiling.schema,
 					found.operation.variableDefinitions ?? [],
 					request.variables ?? {},
 				);
 				if (isErrors(variables)) return variables;
-				return bind(planOf(request.document, found, variables), variables);
+				return bindVariables(
+					planOf(request.document, found, variables),
+					variables,
+				);
 			} catch (thrown) {
 				return [
 					thrown instanceof GraphQLError

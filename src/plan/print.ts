@@ -1,12 +1,17 @@
-import type { ExplainedStep, Explanation } from "./explain.ts";
-import { count, failureWords, WRITES, writeWords } from "./writeWords.ts";
+import type { ExplainStep, ExplainWithErrors } from "./explain.ts";
+import {
+	count,
+	describeErrors,
+	describeWrite,
+	WRITE_VERBS,
+} from "./writeWords.ts";
 
 /**
  * An explained operation for a terminal: a line for what each step is and one
  * for what it did, indented under the step whose answer it needed.
  */
-export function printExplain(explained: Explanation): string {
-	const { operation, price, limit, ms, statements, rows } = explained;
+export function printExplain(explained: ExplainWithErrors): string {
+	const { operation, cost: price, limit, ms, statements, rows } = explained;
 	const lines = [
 		`${operation}: price ${price} of at most ${limit}, ${count(statements, "statement")}, ${count(rows, "row")}, ${time(ms)}`,
 		...tree(explained.steps),
@@ -17,7 +22,7 @@ export function printExplain(explained: Explanation): string {
 	return lines.join("\n");
 }
 
-function tree(steps: readonly ExplainedStep[]): string[] {
+function tree(steps: readonly ExplainStep[]): string[] {
 	return steps.flatMap((step, at) => {
 		const isLast = at === steps.length - 1;
 		const [first, ...further] = [...described(step), ...tree(step.steps)];
@@ -28,13 +33,13 @@ function tree(steps: readonly ExplainedStep[]): string[] {
 	});
 }
 
-function described(step: ExplainedStep): string[] {
+function described(step: ExplainStep): string[] {
 	const bar = step.steps.length > 0 ? "│ " : "  ";
-	const what = `${step.kind.padEnd(5)} ${step.path}  ${step.reads}  price ${step.price}`;
+	const what = `${step.kind.padEnd(5)} ${step.path}  ${step.target}  price ${step.cost}`;
 	if (step.runs === 0) return [`${what}  not reached`];
 	const did = [
-		`${count(step.parents, PARENTS[step.kind])} → ${count(step.answers, ANSWERS[step.kind])}`,
-		...failureWords(step.failures),
+		`${count(step.parents, PARENTS[step.kind])} → ${count(step.results, ANSWERS[step.kind])}`,
+		...describeErrors(step.errors),
 		...places(step),
 		...(step.withPage
 			? ["with the scan"]
@@ -47,7 +52,7 @@ function described(step: ExplainedStep): string[] {
 					...statements(step),
 					...(step.write === null
 						? []
-						: [WRITES[step.write.verb], ...writeWords(step.write)]),
+						: [WRITE_VERBS[step.write.verb], ...describeWrite(step.write)]),
 					time(step.ms),
 				]),
 	];
@@ -60,7 +65,7 @@ const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };
 /** More shards than this are counted: a hundred objects are on as many. */
 const SHOWN = 6;
 
-function places({ shards, hosts }: ExplainedStep): string[] {
+function places({ shards, hosts }: ExplainStep): string[] {
 	if (shards.length === 0) return [];
 	const on =
 		shards.length > SHOWN
@@ -71,7 +76,7 @@ function places({ shards, hosts }: ExplainedStep): string[] {
 	return [at === "" ? on : `${on} on ${at}`];
 }
 
-function statements(step: ExplainedStep): string[] {
+function statements(step: ExplainStep): string[] {
 	if (step.statements.length === 0) return ["no statement"];
 	const byName = new Map<string, { times: number; rows: number }>();
 	for (const { name, rows, shared } of step.statements) {

@@ -56,7 +56,7 @@ const EDGE_PARTS = {
 };
 
 /** What a scan is asked for: the parts that something selected of its connection looks at. */
-export function partsOf(connection: Selection | null): PageParts {
+export function pageParts(connection: Selection | null): PageParts {
 	const parts = {
 		edges: false,
 		hasNextPage: false,

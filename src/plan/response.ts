@@ -13,39 +13,42 @@ import { requestError } from "./errors.ts";
 export const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Characters of an item in a list, but for a text's own: `null,`. */
-export const ITEM = 5;
+export const ITEM_CHARACTERS = 5;
 
 /** Errors of one answer. Each takes a stack trace and a walk over the document, some 20 µs. */
 const MAX_ERRORS = 1_000;
 
 /** Characters of an error in JSON, but for its path: message, place and code. */
-const ERROR = 200;
+const ERROR_CHARACTERS = 200;
 
 /** One answer in the making: what it has come to so far. */
-export interface Answer {
+export interface ResponseState {
 	/** Of a mutation: what it changes is changed, whatever becomes of the answer. */
-	readonly writes: boolean;
+	readonly isMutation: boolean;
 	readonly errors: GraphQLError[];
 	characters: number;
 	/** Errors that are not among `errors`. */
-	untold: number;
+	omittedErrors: number;
 }
 
-export function newAnswer(writes: boolean): Answer {
-	return { writes, errors: [], characters: 0, untold: 0 };
+export function newResponse(writes: boolean): ResponseState {
+	return { isMutation: writes, errors: [], characters: 0, omittedErrors: 0 };
 }
 
 /** `error` is asked for only if there is room to tell it. */
-export function tell(answer: Answer, error: () => GraphQLError): void {
+export function addError(
+	answer: ResponseState,
+	error: () => GraphQLError,
+): void {
 	if (answer.errors.length >= MAX_ERRORS) {
-		answer.untold++;
+		answer.omittedErrors++;
 		return;
 	}
 	const told = error();
 	answer.errors.push(told);
-	answer.characters += ERROR;
+	answer.characters += ERROR_CHARACTERS;
 	for (const key of told.path ?? []) {
-		answer.characters += typeof key === "string" ? key.length : ITEM;
+		answer.characters += typeof key === "string" ? key.length : ITEM_CHARACTERS;
 	}
 }
 
@@ -53,7 +56,10 @@ export function tell(answer: Answer, error: () => GraphQLError): void {
  * Throws TOO_EXPENSIVE. To be asked after each field: what one adds to all
  * objects at once is bounded by the price, and texts are shared until then.
  */
-export function checkSize({ characters, writes }: Answer): void {
+export function checkResponseSize({
+	characters,
+	isMutation: writes,
+}: ResponseState): void {
 	if (characters <= MAX_CHARACTERS) return;
 	const besides = writes ? " What it had changed by then is changed." : "";
 	throw new CorkboardError(
@@ -63,7 +69,10 @@ export function checkSize({ characters, writes }: Answer): void {
 }
 
 /** All errors, with one more if there were too many to tell. */
-export function errorsOf({ errors, untold }: Answer): readonly GraphQLError[] {
+export function responseErrors({
+	errors,
+	omittedErrors: untold,
+}: ResponseState): readonly GraphQLError[] {
 	if (untold === 0) return errors;
 	const more = new CorkboardError(
 		"TOO_EXPENSIVE",

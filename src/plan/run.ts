@@ -4,31 +4,35 @@ import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import {
-	type Completing,
-	complete,
-	completeLeaf,
-	type Gathered,
-	gather,
+	type CompletionContext,
+	completeLeafValue,
+	completeValue,
+	type NextLevel,
+	newLevel,
 } from "./complete.ts";
-import { type Bound, inputOf } from "./inputs.ts";
-import { introspect } from "./introspect.ts";
+import { argumentsOf, type BoundPlan } from "./inputs.ts";
+import { executeIntrospection } from "./introspect.ts";
 import {
-	innermost,
+	namedShape,
 	type ObjectShape,
 	type PlannedField,
 	type Selection,
 	type Step,
 } from "./plan.ts";
 import {
-	type Answer,
-	checkSize,
-	errorsOf,
-	newAnswer,
-	tell,
+	addError,
+	checkResponseSize,
+	newResponse,
+	type ResponseState,
+	responseErrors,
 } from "./response.ts";
-import { fail, nullAt, type Place } from "./resultNodes.ts";
+import {
+	propagateNull,
+	type ResultNode,
+	raiseFieldError,
+} from "./resultNodes.ts";
 
-export interface RunOptions<Context> {
+export interface ExecuteOptions<Context> {
 	readonly schema: GraphQLSchema;
 	/** The request's own, for resolvers; with the graph that the plan reads. */
 	readonly context: Context & { readonly graph: Graph };
@@ -48,18 +52,18 @@ export interface StepTrace {
 	fail(error: unknown): void;
 }
 
-export interface Ran {
+export interface ExecutionResult {
 	readonly data: Record<string, unknown> | null;
 	readonly errors?: readonly GraphQLError[];
 }
 
 /** One request under way. */
-interface Run {
-	readonly bound: Bound;
-	readonly options: RunOptions<object>;
+interface Execution {
+	readonly bound: BoundPlan;
+	readonly options: ExecuteOptions<object>;
 	/** What untraced steps hand down. */
 	readonly call: CallOptions;
-	readonly answer: Answer;
+	readonly response: ResponseState;
 	/** Steps that were started and have not answered. */
 	readonly pending: Set<Pending>;
 	aborted: boolean;
@@ -76,29 +80,29 @@ interface Pending {
  * and one promise; steps whose parents came together start in one tick, so the
  * graph can merge what they read. Everything else is read where it stands.
  */
-export async function run(
-	bound: Bound,
-	options: RunOptions<object>,
-): Promise<Ran> {
+export async function executePlan(
+	bound: BoundPlan,
+	options: ExecuteOptions<object>,
+): Promise<ExecutionResult> {
 	const { root, serial } = bound.plan;
 	const { signal } = options;
-	if (root.fault !== null) {
-		return { errors: [root.fault], data: null };
+	if (root.error !== null) {
+		return { errors: [root.error], data: null };
 	}
 	const data = { ...root.template };
-	const place: Place = {
+	const place: ResultNode = {
 		parent: null,
 		key: "",
 		nullable: true,
-		out: data,
+		data: data,
 		source: null,
-		dead: false,
+		isNulled: false,
 	};
-	const state: Run = {
+	const state: Execution = {
 		bound,
 		options,
 		call: signal ? { signal } : {},
-		answer: newAnswer(serial),
+		response: newResponse(serial),
 		pending: new Set(),
 		aborted: signal?.aborted ?? false,
 		idle: null,
@@ -108,48 +112,48 @@ export async function run(
 	try {
 		if (serial) {
 			for (const field of root.fields) {
-				if (place.dead) break;
-				runField(state, field, [place]);
+				if (place.isNulled) break;
+				executeField(state, field, [place]);
 				await untilIdle(state);
 			}
 		} else {
-			runSelection(state, root, [place]);
+			executeSelectionSet(state, root, [place]);
 			await untilIdle(state);
 		}
 	} finally {
 		signal?.removeEventListener("abort", onAbort);
 	}
-	checkSize(state.answer);
-	const errors = errorsOf(state.answer);
-	const answer = place.dead ? null : data;
+	checkResponseSize(state.response);
+	const errors = responseErrors(state.response);
+	const answer = place.isNulled ? null : data;
 	return errors.length > 0 ? { errors, data: answer } : { data: answer };
 }
 
-function runSelection(
-	run: Run,
+function executeSelectionSet(
+	run: Execution,
 	selection: Selection,
-	places: readonly Place[],
+	places: readonly ResultNode[],
 ): void {
-	for (const field of selection.fields) runField(run, field, places);
+	for (const field of selection.fields) executeField(run, field, places);
 }
 
-function runField(
-	run: Run,
+function executeField(
+	run: Execution,
 	field: PlannedField,
-	places: readonly Place[],
+	places: readonly ResultNode[],
 ): void {
-	const { shape, read, key } = field;
-	const input = inputOf(run.bound, field);
+	const { shape, access: read, key } = field;
+	const input = argumentsOf(run.bound, field);
 	if (input instanceof GraphQLError) {
 		refuse(run, field, places, input);
 		return;
 	}
-	const completing = { field, answer: run.answer, gathered: gather() };
+	const completing = { field, response: run.response, next: newLevel() };
 	switch (read.kind) {
 		case "value":
 			if (shape.kind === "leaf") {
 				for (const place of places) {
-					completeLeaf(
+					completeLeafValue(
 						completing,
 						shape,
 						readValue(read.of, place),
@@ -157,16 +161,16 @@ function runField(
 						key,
 					);
 				}
-				checkSize(run.answer);
+				checkResponseSize(run.response);
 				return;
 			}
 			for (const place of places) {
-				complete(completing, shape, readValue(read.of, place), place, key);
+				completeValue(completing, shape, readValue(read.of, place), place, key);
 			}
 			descend(run, completing);
 			return;
 		case "scan": {
-			const { mapping, root, step } = read;
+			const { mapping, rootId: root, step } = read;
 			const page = input.page;
 			if (page === null) throw new TypeError("expected a scan to have a page");
 			const froms = places.map(({ source }) => root ?? (source as Node).id);
@@ -196,79 +200,89 @@ function runField(
 		}
 		case "introspection":
 			for (const place of places) {
-				const { value, errors } = introspect(
+				const { value, errors } = executeIntrospection(
 					run.options.schema,
 					read.document,
 					run.bound.variables,
 					key,
 				);
-				for (const error of errors) tell(run.answer, () => error);
-				place.out[key] = value;
-				if (value === null && !shape.nullable) nullAt(place);
+				for (const error of errors) addError(run.response, () => error);
+				place.data[key] = value;
+				if (value === null && !shape.nullable) propagateNull(place);
 			}
 	}
 }
 
 function accept(
-	run: Run,
-	completing: Completing,
-	places: readonly Place[],
+	run: Execution,
+	completing: CompletionContext,
+	places: readonly ResultNode[],
 	values: readonly unknown[],
 ): void {
 	const { shape, key } = completing.field;
 	for (let at = 0; at < places.length; at++) {
-		complete(completing, shape, values[at], places[at] as Place, key);
+		completeValue(completing, shape, values[at], places[at] as ResultNode, key);
 	}
 	descend(run, completing);
 }
 
 function refuse(
-	run: Run,
+	run: Execution,
 	field: PlannedField,
-	places: readonly Place[],
+	places: readonly ResultNode[],
 	error: unknown,
 ): void {
 	for (const place of places) {
-		fail(run.answer, field, place, field.key, field.shape.nullable, error);
+		raiseFieldError(
+			run.response,
+			field,
+			place,
+			field.key,
+			field.shape.nullable,
+			error,
+		);
 	}
 }
 
 /** Go on with what a field left to be done: fetch what it named, run what is selected of what it gave. */
-function descend(run: Run, { field, gathered }: Completing): void {
-	checkSize(run.answer);
+function descend(
+	run: Execution,
+	{ field, next: gathered }: CompletionContext,
+): void {
+	checkResponseSize(run.response);
 	if (gathered.ids.length > 0) fetch(run, field, gathered);
 	for (let at = 0; at < gathered.selections.length; at++) {
-		runSelection(
+		executeSelectionSet(
 			run,
 			gathered.selections[at] as Selection,
-			gathered.places[at] as Place[],
+			gathered.nodes[at] as ResultNode[],
 		);
 	}
 }
 
 function fetch(
-	run: Run,
+	run: Execution,
 	field: PlannedField,
-	{ ids, owners, keys }: Gathered,
+	{ ids, owners, keys }: NextLevel,
 ): void {
-	const shape = innermost(field.shape) as ObjectShape;
+	const shape = namedShape(field.shape) as ObjectShape;
 	begin(run, shape.fetch as Step, ids, {
 		start: (call) => run.options.context.graph.objects(ids, call),
 		accept: (nodes) => {
-			const completing = { field, answer: run.answer, gathered: gather() };
+			const completing = { field, response: run.response, next: newLevel() };
 			for (let at = 0; at < ids.length; at++) {
-				const owner = owners[at] as Place;
+				const owner = owners[at] as ResultNode;
 				const key = keys[at] as string | number;
 				// A node that is there is no id, so this asks for no second fetch.
-				complete(completing, shape, nodes[at], owner, key);
+				completeValue(completing, shape, nodes[at], owner, key);
 			}
 			descend(run, completing);
 		},
 		refuse: (error) => {
 			for (let at = 0; at < ids.length; at++) {
-				const owner = owners[at] as Place;
+				const owner = owners[at] as ResultNode;
 				const key = keys[at] as string | number;
-				fail(run.answer, field, owner, key, shape.nullable, error);
+				raiseFieldError(run.response, field, owner, key, shape.nullable, error);
 			}
 		},
 	});
@@ -276,7 +290,7 @@ function fetch(
 
 /** Start a step. Exactly one of `accept` and `refuse` is called, once. */
 function begin(
-	run: Run,
+	run: Execution,
 	step: Step,
 	parents: readonly (Id | Node | null)[],
 	doing: {
@@ -327,14 +341,14 @@ function begin(
 	);
 }
 
-function untilIdle(run: Run): Promise<void> | undefined {
+function untilIdle(run: Execution): Promise<void> | undefined {
 	if (run.pending.size === 0) return undefined;
 	return new Promise((resolve, reject) => {
 		run.idle = (bug) => (bug === undefined ? resolve() : reject(bug));
 	});
 }
 
-function abort(run: Run): void {
+function abort(run: Execution): void {
 	run.aborted = true;
 	const error = late();
 	for (const step of run.pending) {
@@ -354,11 +368,14 @@ function late(): CorkboardError {
 function miscounted(step: Step, asked: number, got: number): CorkboardError {
 	return new CorkboardError(
 		"BAD_DATA",
-		`Expected ${step.kind} ${step.reads} to answer each of ${asked} parents but got: ${got} answers.`,
+		`Expected ${step.kind} ${step.target} to answer each of ${asked} parents but got: ${got} answers.`,
 	);
 }
 
-function readValue(of: (source: unknown) => unknown, place: Place): unknown {
+function readValue(
+	of: (source: unknown) => unknown,
+	place: ResultNode,
+): unknown {
 	try {
 		return of(place.source);
 	} catch (thrown) {

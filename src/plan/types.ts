@@ -15,9 +15,9 @@ export interface BatchResolver<Context = unknown> {
 	/** Which keys of the parents' stored JSON it reads. */
 	readonly needs?: readonly string[];
 	/** The most edges and objects it reads itself for each parent; what the plan fetches from its answer is priced by the plan. */
-	price(args: Readonly<Record<string, unknown>>): number;
+	cost(args: Readonly<Record<string, unknown>>): number;
 	/** How many objects its answer may name, for each parent; 1 if absent. */
-	yields?(args: Readonly<Record<string, unknown>>): number;
+	maxObjects?(args: Readonly<Record<string, unknown>>): number;
 	/** Whether the answer depends on who asks. */
 	readonly dependsOnViewer: boolean;
 	resolve(request: {

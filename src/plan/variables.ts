@@ -18,7 +18,7 @@ const MAX_ERRORS = 10;
  * same but prints in each error the whole value that holds what is wrong: sixty
  * wrong fields beside a text of a megabyte are sixty megabytes.
  */
-export function readVariables(
+export function coerceVariableValues(
 	schema: GraphQLSchema,
 	definitions: readonly VariableDefinitionNode[],
 	given: Readonly<Record<string, unknown>>,

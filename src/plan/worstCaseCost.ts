@@ -12,16 +12,21 @@ import {
 	typeFromAST,
 	visit,
 } from "graphql";
-import { fragmentsOf } from "./collect.ts";
-import { type Compiling, compile } from "./compile.ts";
-import { type Guards, type Price, priceOf } from "./cost.ts";
+import { getFragments } from "./collect.ts";
+import { type CompileContext, compilePlan } from "./compile.ts";
+import { type Cost, costOf, type VisibilityDependencies } from "./cost.ts";
 import { inputError, requestError } from "./errors.ts";
-import { bind, inputOf } from "./inputs.ts";
-import { DEFAULT_SIZE, MAX_SIZE } from "./page.ts";
-import { type Input, innermost, type Plan, type PlannedField } from "./plan.ts";
+import { argumentsOf, bindVariables } from "./inputs.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./page.ts";
+import {
+	type CoercedArguments,
+	namedShape,
+	type Plan,
+	type PlannedField,
+} from "./plan.ts";
 
 /** An operation looked at without its variables. */
-export interface Surveyed {
+export interface WorstCaseCost {
 	readonly kind: "query" | "mutation" | "subscription";
 	/** Null for one without a name. */
 	readonly name: string | null;
@@ -30,49 +35,60 @@ export interface Surveyed {
 	 * largest there is, a list has as many items, and everything that `@skip` or
 	 * `@include` may leave out by a variable is there. No request costs more.
 	 */
-	readonly price: Price;
+	readonly cost: Cost;
 	/** The plan of the same; null if there is none. */
 	readonly plan: Plan | null;
 	/** Arguments that are wrong whatever the variables, or why there is no plan. */
-	readonly faults: readonly GraphQLError[];
+	readonly errors: readonly GraphQLError[];
 }
 
-export function survey(
-	compiling: Compiling,
-	guards: Guards,
+export function analyzeWorstCaseCost(
+	compiling: CompileContext,
+	guards: VisibilityDependencies,
 	document: DocumentNode,
-): readonly Surveyed[] {
+): readonly WorstCaseCost[] {
 	const whole = withoutConditions(document);
-	const fragments = fragmentsOf(whole);
-	return whole.definitions.flatMap((definition): readonly Surveyed[] => {
+	const fragments = getFragments(whole);
+	return whole.definitions.flatMap((definition): readonly WorstCaseCost[] => {
 		if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
 		const variables = worstVariables(compiling, definition);
 		const name = definition.name?.value ?? null;
 		try {
-			const plan = compile(compiling, whole, definition, fragments, variables);
-			const bound = bind(plan, variables);
+			const plan = compilePlan(
+				compiling,
+				whole,
+				definition,
+				fragments,
+				variables,
+			);
+			const bound = bindVariables(plan, variables);
 			const faults: GraphQLError[] = [];
 			for (const field of fieldsOf(plan)) {
-				if (field.input === null) {
-					bound.inputs[field.number] = worstInput(field, inputOf(bound, field));
-				} else if (field.input instanceof GraphQLError) {
-					faults.push(field.input);
+				if (field.constantArguments === null) {
+					bound.argumentValues[field.number] = worstInput(
+						field,
+						argumentsOf(bound, field),
+					);
+				} else if (field.constantArguments instanceof GraphQLError) {
+					faults.push(field.constantArguments);
 				}
 			}
-			const price = priceOf(bound, guards);
-			return [{ kind: definition.operation, name, price, plan, faults }];
+			const price = costOf(bound, guards);
+			return [
+				{ kind: definition.operation, name, cost: price, plan, errors: faults },
+			];
 		} catch (thrown) {
 			const fault =
 				thrown instanceof GraphQLError
 					? inputError(thrown)
 					: requestError(thrown, { nodes: [definition] });
 			const kind = definition.operation;
-			return [{ kind, name, price: NO_PRICE, plan: null, faults: [fault] }];
+			return [{ kind, name, cost: NO_COST, plan: null, errors: [fault] }];
 		}
 	});
 }
 
-const NO_PRICE: Price = { total: 0, steps: new Map(), fields: [] };
+const NO_COST: Cost = { total: 0, steps: new Map(), fields: [] };
 
 /** Conditions that a variable decides are left out; what they stand at stays. */
 function withoutConditions(document: DocumentNode): DocumentNode {
@@ -92,7 +108,7 @@ function* fieldsOf(plan: Plan): Generator<PlannedField> {
 	for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
 		for (const field of at.fields) {
 			yield field;
-			const shape = innermost(field.shape);
+			const shape = namedShape(field.shape);
 			if (shape.kind === "object") waiting.push(...shape.selections.values());
 		}
 	}
@@ -100,23 +116,23 @@ function* fieldsOf(plan: Plan): Generator<PlannedField> {
 
 /** A page as large as its arguments can make it; other arguments as the worst variables make them. */
 function worstInput(
-	{ read, nodes }: PlannedField,
-	otherwise: Input | GraphQLError,
-): Input | GraphQLError {
+	{ access: read, nodes }: PlannedField,
+	otherwise: CoercedArguments | GraphQLError,
+): CoercedArguments | GraphQLError {
 	if (read.kind !== "scan") return otherwise;
 	const sizes = ((nodes[0] as FieldNode).arguments ?? []).flatMap(
 		({ name, value }) => {
 			if (name.value !== "first" && name.value !== "last") return [];
-			if (value.kind === Kind.VARIABLE) return [MAX_SIZE];
+			if (value.kind === Kind.VARIABLE) return [MAX_PAGE_SIZE];
 			return value.kind === Kind.INT ? [Number(value.value)] : [];
 		},
 	);
-	const first = sizes.length === 0 ? DEFAULT_SIZE : Math.max(...sizes);
-	return { args: {}, page: { first, want: read.want } };
+	const first = sizes.length === 0 ? DEFAULT_PAGE_SIZE : Math.max(...sizes);
+	return { args: {}, page: { first, want: read.parts } };
 }
 
 function worstVariables(
-	{ schema }: Compiling,
+	{ schema }: CompileContext,
 	{ variableDefinitions = [] }: OperationDefinitionNode,
 ): Readonly<Record<string, unknown>> {
 	return Object.fromEntries(
@@ -134,7 +150,7 @@ function worstValue(type: GraphQLInputType, depth: number): unknown {
 	if (depth > MAX_DEPTH) return null;
 	if (isNonNullType(type)) return worstValue(type.ofType, depth);
 	if (isListType(type)) {
-		return Array(MAX_SIZE).fill(worstValue(type.ofType, depth + 1));
+		return Array(MAX_PAGE_SIZE).fill(worstValue(type.ofType, depth + 1));
 	}
 	if (isInputObjectType(type)) {
 		return Object.fromEntries(
@@ -146,5 +162,5 @@ function worstValue(type: GraphQLInputType, depth: number): unknown {
 	}
 	if (isEnumType(type)) return type.getValues()[0]?.value;
 	if (type.name === "Boolean") return true;
-	return type.name === "Int" || type.name === "Float" ? MAX_SIZE : "1";
+	return type.name === "Int" || type.name === "Float" ? MAX_PAGE_SIZE : "1";
 }

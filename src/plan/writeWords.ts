@@ -1,9 +1,16 @@
-import type { ExplainedDebt, ExplainedWrite } from "./explainWrite.ts";
-import type { ExplainedFailure } from "./failures.ts";
+import type { ExplainWrite, OutboxEntryCount } from "./explainWrite.ts";
+import type { ErrorCount } from "./failures.ts";
 
 /** What became of a write, in a few words each: for a terminal and for the Explain view. */
-export function writeWords(write: ExplainedWrite): readonly string[] {
-	const { unfinished, again, together, owes, paid, caches } = write;
+export function describeWrite(write: ExplainWrite): readonly string[] {
+	const {
+		unfinished,
+		retries: again,
+		grouped: together,
+		outboxEntries: owes,
+		delivered: paid,
+		caches,
+	} = write;
 	const debts = owes.map(debt).join(", ");
 	const words = [
 		unfinished === 0 ? null : `${unfinished} not waited for any longer`,
@@ -23,16 +30,16 @@ export function writeWords(write: ExplainedWrite): readonly string[] {
 }
 
 /** What kind of write it was. */
-export const WRITES = {
+export const WRITE_VERBS = {
 	transaction: "transaction",
 	names: "names claimed or given up",
 	settle: "paid debts forgotten",
 	clear: "cleared once more",
-} as const satisfies Readonly<Record<ExplainedWrite["verb"], string>>;
+} as const satisfies Readonly<Record<ExplainWrite["verb"], string>>;
 
 const DONE = { bury: "buried", clear: "cleared" };
 
-const REASONS: Readonly<Record<ExplainedWrite["again"][number], string>> = {
+const REASONS: Readonly<Record<ExplainWrite["retries"][number], string>> = {
 	conflict: "met another write",
 	lost: "connection was dead",
 	readOnly: "host took no writes",
@@ -46,11 +53,11 @@ const DEBTS: Readonly<Record<string, string>> = {
 	caches: "cache key",
 };
 
-function debt({ kind, count: number }: ExplainedDebt): string {
+function debt({ kind, count: number }: OutboxEntryCount): string {
 	return count(number, DEBTS[kind] ?? kind);
 }
 
-function reasons(again: ExplainedWrite["again"]): string {
+function reasons(again: ExplainWrite["retries"]): string {
 	return [...new Set(again)].map((why) => REASONS[why]).join(", ");
 }
 
@@ -59,8 +66,8 @@ export function count(number: number, noun: string): string {
 }
 
 /** `2 failed (UNAVAILABLE, db00003.sqlite)` */
-export function failureWords(
-	failures: readonly ExplainedFailure[],
+export function describeErrors(
+	failures: readonly ErrorCount[],
 ): readonly string[] {
 	return failures.map(
 		({ code, host, count }) =>

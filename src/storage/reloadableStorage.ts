@@ -178,7 +178,7 @@ class TopologySwitcher implements ReloadableStorage {
 			if (indexes.length === 0 || !(await this.#waitAfter(version, until))) {
 				return answers;
 			}
-			trace?.again("readOnly");
+			trace?.retry("readOnly");
 		}
 	}
 
@@ -264,7 +264,7 @@ class TopologySwitcher implements ReloadableStorage {
 			} catch (thrown) {
 				if (!isReadOnly(thrown)) throw thrown;
 				if (!(await this.#waitAfter(version, until))) throw thrown;
-				trace?.again("readOnly");
+				trace?.retry("readOnly");
 			}
 		}
 	}

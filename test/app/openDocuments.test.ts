@@ -32,9 +32,9 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		schema,
 		model,
 		resolvers,
-		maxPrice: config.maxCost,
+		maxCost: config.maxCost,
 		maxPlans: 1,
-		guards: (type) => visibilityDependencies(model, type),
+		visibilityDependencies: (type) => visibilityDependencies(model, type),
 	});
 	const planned: DocumentNode[] = [];
 	const prepare = (document: DocumentNode) => {

@@ -67,7 +67,7 @@ describe("the comparison with the imported file", () => {
 		const prices: number[] = [];
 		const ask: Ask = async (query, variables) => {
 			const document = parse(query, { maxTokens: 2_000 });
-			const price = corkboard.planner.price({ document, variables });
+			const price = corkboard.planner.cost({ document, variables });
 			assert.ok("total" in price);
 			prices.push(price.total);
 			const context = corkboard.createContext(null);

@@ -249,9 +249,9 @@ export function sideOf(
 		schema,
 		model,
 		resolvers,
-		maxPrice: 1_000_000,
+		maxCost: 1_000_000,
 		maxPlans: 200,
-		guards: (type) => visibilityDependencies(model, type),
+		visibilityDependencies: (type) => visibilityDependencies(model, type),
 	});
 	return {
 		store,

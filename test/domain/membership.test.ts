@@ -55,7 +55,7 @@ describe("what objects are to the viewer", () => {
 		});
 
 		it(`${field} costs one edge for each object, and depends on the viewer`, () => {
-			assert.equal(resolvers.get(field)?.price({}), 1);
+			assert.equal(resolvers.get(field)?.cost({}), 1);
 			assert.equal(resolvers.get(field)?.dependsOnViewer, true);
 		});
 	}
@@ -85,6 +85,6 @@ describe("email", () => {
 
 	it("says that it needs the stored address, and costs nothing more", () => {
 		assert.deepEqual(resolvers.get("User.email")?.needs, ["email"]);
-		assert.equal(resolvers.get("User.email")?.price({}), 0);
+		assert.equal(resolvers.get("User.email")?.cost({}), 0);
 	});
 });

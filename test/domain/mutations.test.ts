@@ -230,7 +230,7 @@ describe("likes and follows", () => {
 
 describe("what a mutation costs before it runs", () => {
 	const price = (field: string, input: object) =>
-		resolvers.get(`Mutation.${field}`)?.price({ input });
+		resolvers.get(`Mutation.${field}`)?.cost({ input });
 
 	it("is the objects and edges it reads to decide", () => {
 		assert.equal(price("likePin", { pinId: "1" }), 1);
@@ -246,9 +246,9 @@ describe("what a mutation costs before it runs", () => {
 	});
 
 	it("and its payload names one object, or none when it deleted it", () => {
-		assert.equal(resolvers.get("Mutation.likePin")?.yields?.({}), 1);
+		assert.equal(resolvers.get("Mutation.likePin")?.maxObjects?.({}), 1);
 		for (const deletion of ["deleteBoard", "deletePin", "deleteComment"]) {
-			assert.equal(resolvers.get(`Mutation.${deletion}`)?.yields?.({}), 0);
+			assert.equal(resolvers.get(`Mutation.${deletion}`)?.maxObjects?.({}), 0);
 		}
 	});
 });

@@ -72,8 +72,8 @@ describe("nodes", () => {
 
 	it("yields as many objects as there are ids, and no more than it takes", () => {
 		const nodes = resolvers.get("Query.nodes");
-		assert.equal(nodes?.yields?.({ ids: ["1", "2", "2"] }), 3);
-		assert.equal(nodes?.yields?.({ ids: Array(5_000).fill("1") }), 100);
+		assert.equal(nodes?.maxObjects?.({ ids: ["1", "2", "2"] }), 3);
+		assert.equal(nodes?.maxObjects?.({ ids: Array(5_000).fill("1") }), 100);
 	});
 });
 

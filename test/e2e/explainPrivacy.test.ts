@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Explained, ExplainedStep } from "../../src/plan/explain.ts";
+import type { ExplainOutput, ExplainStep } from "../../src/plan/explain.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
 const EXPLAIN = { "corkboard-explain": "1" };
 
 interface Body {
 	readonly data?: Readonly<Record<string, never>>;
-	readonly extensions?: { readonly explain?: Explained };
+	readonly extensions?: { readonly explain?: ExplainOutput };
 }
 
 /** A user, by the API. */
@@ -31,7 +31,7 @@ async function seen(asked: ReturnType<WholeServer["ask"]>) {
 	return { status: response.status, headers, text };
 }
 
-function all(steps: readonly ExplainedStep[]): readonly ExplainedStep[] {
+function all(steps: readonly ExplainStep[]): readonly ExplainStep[] {
 	return steps.flatMap((step) => [step, ...all(step.steps)]);
 }
 
@@ -43,7 +43,7 @@ describe("an account of a run", () => {
 			values.push(text);
 			return text;
 		};
-		const accounts: Explained[] = [];
+		const accounts: ExplainOutput[] = [];
 		let token = "";
 		const ask = async (query: string, variables: object = {}) => {
 			const { text } = await server.ask(
@@ -126,7 +126,9 @@ describe("an account of a run", () => {
 		const steps = accounts.flatMap(({ steps }) => all(steps));
 		const verbs = new Set(steps.flatMap(({ write }) => write?.verb ?? []));
 		assert.deepEqual(verbs, new Set(["transaction", "names", "settle"]));
-		assert.ok(steps.some(({ failures }) => failures[0]?.code === "CONFLICT"));
+		assert.ok(
+			steps.some(({ errors: failures }) => failures[0]?.code === "CONFLICT"),
+		);
 	});
 
 	for (const mode of ["development", "production"] as const) {

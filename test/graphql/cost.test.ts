@@ -12,13 +12,13 @@ const planner = createPlanner({
 	schema: applyScalars(schema),
 	model,
 	resolvers,
-	maxPrice: 50_000,
+	maxCost: 50_000,
 	maxPlans: 10,
-	guards: (type) => visibilityDependencies(model, type),
+	visibilityDependencies: (type) => visibilityDependencies(model, type),
 });
 
 function priceOf(query: string): number {
-	const price = planner.price({ document: parse(query) });
+	const price = planner.cost({ document: parse(query) });
 	assert.ok("total" in price);
 	return price.total;
 }

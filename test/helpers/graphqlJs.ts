@@ -14,7 +14,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import type { Node, Page, PageEdge } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/rootOf.ts";
-import { coercePage } from "../../src/plan/page.ts";
+import { coercePageArguments } from "../../src/plan/page.ts";
 import type { ListGraph } from "./listGraph.ts";
 import {
 	type Answer,
@@ -82,7 +82,7 @@ async function resolve(
 				cursors: true,
 				totalCount: true,
 			};
-			const page = { ...coercePage(args), want };
+			const page = { ...coercePageArguments(args), want };
 			return one(await graph.pages(mapping, [from], page));
 		}
 		case "resolver": {

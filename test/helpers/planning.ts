@@ -257,8 +257,8 @@ export const resolvers: Resolvers<World> = new Map(
 		field,
 		{
 			dependsOnViewer: false,
-			price: () => (field === "Query.echo" ? 3 : 0),
-			yields: (args) => (Array.isArray(args.ids) ? args.ids.length : 1),
+			cost: () => (field === "Query.echo" ? 3 : 0),
+			maxObjects: (args) => (Array.isArray(args.ids) ? args.ids.length : 1),
 			async resolve({ parents, args, context }) {
 				context.calls.push(`${field} ${parents.length}`);
 				return answer(parents, args, context);
@@ -285,8 +285,8 @@ export function planning(options: { readonly maxPlans?: number } = {}) {
 		schema,
 		model,
 		resolvers,
-		guards,
-		maxPrice: MAX_PRICE,
+		visibilityDependencies: guards,
+		maxCost: MAX_PRICE,
 		maxPlans: options.maxPlans ?? 100,
 	});
 	return {

@@ -27,7 +27,7 @@ export function keptTrace(): KeptTrace {
 		kept,
 		others,
 		statement: (statement) => void statements.push(statement),
-		again: (why) => void kept.push(why),
+		retry: (why) => void kept.push(why),
 		grouped: (number) => void others.push(number),
 		cache: notByStorage,
 		end: notByStorage,
@@ -66,7 +66,7 @@ export function keptWrites() {
 			told.push(one);
 			return {
 				statement: (statement) => void one.statements.push(statement),
-				again() {},
+				retry() {},
 				grouped() {},
 				cache: (...told) => void one.caches.push(told.join(" ")),
 				end(ended) {

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { planning, valid } from "../helpers/planning.ts";
 
 function total(query: string, variables: Record<string, unknown> = {}) {
-	const priced = planning().planner.price({
+	const priced = planning().planner.cost({
 		document: valid(query),
 		variables,
 	});

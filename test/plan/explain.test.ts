@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { Explanation } from "../../src/plan/explain.ts";
+import type { ExplainWithErrors } from "../../src/plan/explain.ts";
 import { printExplain } from "../../src/plan/print.ts";
 import { planning, valid } from "../helpers/planning.ts";
 
@@ -28,7 +28,7 @@ async function explained(
 	{ planner, world }: ReturnType<typeof planning>,
 	query: string,
 	variables: Record<string, unknown> = {},
-): Promise<Explanation> {
+): Promise<ExplainWithErrors> {
 	const answer = await planner.explain({
 		document: valid(query),
 		variables,
@@ -42,8 +42,15 @@ async function explained(
 describe("explain", () => {
 	test("shows each step with its price, shards, hosts, statements, cache answers and rows", async () => {
 		const plan = profile();
-		const { operation, price, limit, statements, rows, steps, errors } =
-			await explained(plan, QUERY, { id: plan.star });
+		const {
+			operation,
+			cost: price,
+			limit,
+			statements,
+			rows,
+			steps,
+			errors,
+		} = await explained(plan, QUERY, { id: plan.star });
 		assert.equal(operation, "query Profile");
 		assert.equal(price, 1 + 1 + 20);
 		assert.equal(limit, 50_000);
@@ -55,12 +62,12 @@ describe("explain", () => {
 		const [call] = steps;
 		assert.ok(call);
 		assert.equal(call.kind, "call");
-		assert.equal(call.reads, "Query.user");
-		assert.equal(call.answers, 1);
+		assert.equal(call.target, "Query.user");
+		assert.equal(call.results, 1);
 		const [fetch] = call.steps;
 		assert.ok(fetch);
-		const { at, ms, steps: under, statements: sent, ...rest } = fetch;
-		assert.ok(at >= call.at + call.ms && ms > 0);
+		const { startMs: at, ms, steps: under, statements: sent, ...rest } = fetch;
+		assert.ok(at >= call.startMs + call.ms && ms > 0);
 		assert.deepEqual(rest, {
 			kind: "fetch",
 			path: "user",
@@ -89,7 +96,7 @@ describe("explain", () => {
 			},
 		]);
 		assert.deepEqual(
-			under.map(({ kind, path, parents, answers }) => [
+			under.map(({ kind, path, parents, results: answers }) => [
 				kind,
 				path,
 				parents,
@@ -102,9 +109,9 @@ describe("explain", () => {
 		);
 		const [nodes] = under[1]?.steps ?? [];
 		assert.ok(nodes?.withPage);
-		assert.deepEqual([nodes.price, nodes.parents, nodes.answers], [10, 2, 2]);
+		assert.deepEqual([nodes.cost, nodes.parents, nodes.results], [10, 2, 2]);
 		assert.deepEqual(
-			nodes.steps.map(({ kind, path, parents, price }) => [
+			nodes.steps.map(({ kind, path, parents, cost: price }) => [
 				kind,
 				path,
 				parents,
@@ -147,7 +154,7 @@ describe("explain", () => {
 			"rows",
 			"written",
 		]);
-		assert.equal(steps?.[0]?.steps[0]?.answers, 1);
+		assert.equal(steps?.[0]?.steps[0]?.results, 1);
 	});
 
 	test("says which statement was told to two steps, and counts it once", async () => {
@@ -194,7 +201,7 @@ describe("explain", () => {
 				write?.cache("bury", "redis", 1, true);
 				write?.end({ rowsWritten: 1, outbox: { edges: 1, caches: 2 } });
 			}
-			likes[0]?.again("conflict");
+			likes[0]?.retry("conflict");
 			likes[1]?.grouped(6);
 			likes[0]?.delivered();
 			inverse?.fail(
@@ -214,7 +221,16 @@ describe("explain", () => {
 		const scan = answer.steps[0]?.steps[0]?.steps[0];
 		assert.deepEqual(
 			scan?.steps.map(
-				({ kind, path, reads, runs, answers, shards, hosts, failures }) => ({
+				({
+					kind,
+					path,
+					target: reads,
+					runs,
+					results: answers,
+					shards,
+					hosts,
+					errors: failures,
+				}) => ({
 					kind,
 					path,
 					reads,
@@ -274,7 +290,7 @@ describe("explain", () => {
 			plan,
 			"{ users(first: 100) { nodes { followers(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } }",
 		);
-		assert.equal(answer.price, 2_020_200);
+		assert.equal(answer.cost, 2_020_200);
 		assert.deepEqual(
 			answer.errors.map(({ code }) => code),
 			["TOO_EXPENSIVE"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { coercePage } from "../../src/plan/page.ts";
+import { coercePageArguments } from "../../src/plan/page.ts";
 
 describe("the arguments of a connection", () => {
 	const taken: readonly [string, object, object][] = [
@@ -45,7 +45,9 @@ describe("the arguments of a connection", () => {
 		],
 	];
 	for (const [name, given, expected] of taken) {
-		test(name, () => assert.deepEqual(coercePage({ ...given }), expected));
+		test(name, () =>
+			assert.deepEqual(coercePageArguments({ ...given }), expected),
+		);
 	}
 
 	const refused: readonly [string, object, string][] = [
@@ -78,7 +80,7 @@ describe("the arguments of a connection", () => {
 	for (const [name, given, message] of refused) {
 		test(`refuses ${name}`, () => {
 			assert.throws(
-				() => coercePage({ ...given }),
+				() => coercePageArguments({ ...given }),
 				(error) =>
 					error instanceof CorkboardError &&
 					error.code === "BAD_USER_INPUT" &&

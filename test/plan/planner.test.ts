@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { parse } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import { fragmentsOf } from "../../src/plan/collect.ts";
-import { compile } from "../../src/plan/compile.ts";
+import { getFragments } from "../../src/plan/collect.ts";
+import { compilePlan } from "../../src/plan/compile.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
-import { createPlans } from "../../src/plan/plans.ts";
+import { createPlanCache } from "../../src/plan/plans.ts";
 import {
 	errorsOf,
 	guards,
@@ -19,7 +19,7 @@ import {
 const compiling = { schema, model, resolvers };
 
 function plans(maxPlans: number) {
-	const { bind } = createPlans(compiling, { maxPlans });
+	const { bind } = createPlanCache(compiling, { maxPlans });
 	return (
 		document: ReturnType<typeof parse>,
 		variables = {},
@@ -89,18 +89,18 @@ describe("compiled plans", () => {
 		);
 		const [operation] = document.definitions;
 		assert.ok(operation?.kind === "OperationDefinition");
-		const { steps } = compile(
+		const { steps } = compilePlan(
 			compiling,
 			document,
 			operation,
-			fragmentsOf(document),
+			getFragments(document),
 			{},
 		);
 		const pathOf = new Map(
 			steps.map(({ number, kind, path }) => [number, `${kind} ${path}`]),
 		);
 		assert.deepEqual(
-			steps.map(({ kind, path, reads, parent, withPage }) => [
+			steps.map(({ kind, path, target: reads, parent, withPage }) => [
 				`${kind} ${path}`,
 				reads,
 				parent === null ? null : pathOf.get(parent),
@@ -205,8 +205,8 @@ describe("the planner", () => {
 					schema,
 					model,
 					resolvers: some,
-					guards,
-					maxPrice: 1,
+					visibilityDependencies: guards,
+					maxCost: 1,
 					maxPlans: 1,
 				}),
 			(error) =>

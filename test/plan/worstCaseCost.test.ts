@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type DocumentNode, parse } from "graphql";
-import { createPlans } from "../../src/plan/plans.ts";
+import { createPlanCache } from "../../src/plan/plans.ts";
 import {
 	model,
 	planning,
@@ -11,17 +11,17 @@ import {
 } from "../helpers/planning.ts";
 
 function survey(query: string) {
-	return planning().planner.survey(valid(query));
+	return planning().planner.analyzeWorstCaseCost(valid(query));
 }
 
 function worst(query: string): number {
 	const [only] = survey(query);
-	assert.deepEqual(only?.faults, []);
-	return only?.price.total ?? -1;
+	assert.deepEqual(only?.errors, []);
+	return only?.cost.total ?? -1;
 }
 
 function priced(query: string, variables: Record<string, unknown>): number {
-	const price = planning().planner.price({ document: valid(query), variables });
+	const price = planning().planner.cost({ document: valid(query), variables });
 	assert.ok("total" in price);
 	return price.total;
 }
@@ -71,7 +71,7 @@ describe("an operation whose requests are still to come", () => {
 			"{ user(id: 1) { followers(first: 101) { nodes { id } } } }",
 		);
 		assert.deepEqual(
-			only?.faults.map(({ message }) => message),
+			only?.errors.map(({ message }) => message),
 			["Expected first to be a whole number from 0 to 100 but got: 101."],
 		);
 	});
@@ -103,10 +103,10 @@ describe("an operation whose requests are still to come", () => {
 			`{ user(id: 1) { ...F0 } } ${fragments.join(" ")} fragment F30 on User { id }`,
 		);
 		const start = performance.now();
-		const [only] = planning().planner.survey(document);
+		const [only] = planning().planner.analyzeWorstCaseCost(document);
 		assert.ok(performance.now() - start < 2_000);
 		assert.deepEqual(
-			only?.faults.map(({ extensions }) => extensions.code),
+			only?.errors.map(({ extensions }) => extensions.code),
 			["TOO_EXPENSIVE"],
 		);
 	});
@@ -117,7 +117,10 @@ describe("a document that was prepared", () => {
 	const other = valid("{ user(id: 1) { id } }");
 
 	test("keeps its plans, of every condition, where others push each other out", () => {
-		const plans = createPlans({ schema, model, resolvers }, { maxPlans: 1 });
+		const plans = createPlanCache(
+			{ schema, model, resolvers },
+			{ maxPlans: 1 },
+		);
 		const planOf = (document: DocumentNode, yes: boolean) => {
 			const bound = plans.bind({ document, variables: { yes } });
 			assert.ok("plan" in bound);

@@ -1,6 +1,6 @@
 import { documentRules } from "../../app/documentRules.ts";
 import { readConfig } from "../../config.ts";
-import type { Surveyed } from "../../plan/worstCaseCost.ts";
+import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
 import {
 	badDataError,
 	checkDocumentFiles,
@@ -26,7 +26,7 @@ export async function run(
 	const { files, problems: faults } = await checkDocumentFiles(operands, rules);
 	for (const { path, operations } of files) {
 		const rows = operations
-			.toSorted((a, b) => b.price.total - a.price.total)
+			.toSorted((a, b) => b.cost.total - a.cost.total)
 			.map((operation) => described(operation, maxPrice));
 		io.stdout(
 			[`${path}: ${count(rows.length, "operation")}`, ...columns(rows)].join(
@@ -39,7 +39,7 @@ export async function run(
 }
 
 function described(
-	{ kind, name, price, plan }: Surveyed,
+	{ kind, name, cost: price, plan }: WorstCaseCost,
 	maxPrice: number,
 ): readonly [string, string] {
 	const steps = plan?.steps ?? [];
@@ -52,7 +52,7 @@ function described(
 		[
 			`price ${price.total} of ${maxPrice}`,
 			kinds.join(" "),
-			...(costliest ? [`most at ${costliest.path} (${costliest.price})`] : []),
+			...(costliest ? [`most at ${costliest.path} (${costliest.cost})`] : []),
 		].join("; "),
 	];
 }

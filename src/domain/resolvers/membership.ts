@@ -12,8 +12,8 @@ import { mappingOf } from "./stored.ts";
  */
 export function viewerMembership(name: string): BatchResolver<RequestContext> {
 	return {
-		price: () => 1,
-		yields: () => 0,
+		cost: () => 1,
+		maxObjects: () => 0,
 		dependsOnViewer: true,
 		async resolve({ parents, context: { graph, viewer }, call }) {
 			if (viewer === null) return parents.map(() => null);

@@ -69,8 +69,8 @@ export function anonymousMutation<S extends InputShape>(
 		validateTogether: together = () => [],
 	} = definition;
 	return rootField({
-		price: (args) => definition.reads(given(args)),
-		yields: () => definition.yields ?? 1,
+		cost: (args) => definition.reads(given(args)),
+		maxObjects: () => definition.yields ?? 1,
 		dependsOnViewer: true,
 		answer: (args, context, call) =>
 			apply(() => readInput(name, shape, given(args), together), context, call),

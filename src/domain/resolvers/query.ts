@@ -12,9 +12,9 @@ import { lookupOf } from "./stored.ts";
 const MAX_NODES = 100;
 
 const nodes: BatchResolver<RequestContext> = rootField({
-	price: () => 0,
+	cost: () => 0,
 	// A longer list is refused whatever it would cost, and says why.
-	yields: ({ ids }) => Math.min(listOf(ids).length, MAX_NODES),
+	maxObjects: ({ ids }) => Math.min(listOf(ids).length, MAX_NODES),
 	dependsOnViewer: false,
 	answer({ ids }) {
 		const given = listOf(ids);
@@ -28,7 +28,7 @@ const nodes: BatchResolver<RequestContext> = rootField({
 });
 
 const viewer: BatchResolver<RequestContext> = rootField({
-	price: () => 0,
+	cost: () => 0,
 	dependsOnViewer: true,
 	answer: (_, context) => context.viewer,
 });
@@ -50,7 +50,7 @@ export const queryResolvers: Resolvers<RequestContext> = new Map([
 
 function byId(field: string): BatchResolver<RequestContext> {
 	return rootField({
-		price: () => 0,
+		cost: () => 0,
 		dependsOnViewer: false,
 		answer: (args) => idOf(`${field}: id`, args.id),
 	});
@@ -63,7 +63,7 @@ function byIdOrName(
 	possible: (key: string) => boolean,
 ): BatchResolver<RequestContext> {
 	return rootField({
-		price: () => 0,
+		cost: () => 0,
 		dependsOnViewer: false,
 		async answer(args, { graph }, call) {
 			const given = ["id", name].filter(

@@ -8,15 +8,15 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /** A field of Query or Mutation: it has one parent, and what it throws is that one's error. */
 export function rootField(field: {
 	/** Edges and objects read by the field itself. A lookup is neither: it costs nothing. */
-	price(args: Arguments): number;
+	cost(args: Arguments): number;
 	/** How many objects the answer may name; 1 if absent. */
-	yields?(args: Arguments): number;
+	maxObjects?(args: Arguments): number;
 	readonly dependsOnViewer: boolean;
 	answer(args: Arguments, context: RequestContext, call: CallOptions): unknown;
 }): BatchResolver<RequestContext> {
 	return {
-		price: field.price,
-		yields: field.yields ?? (() => 1),
+		cost: field.cost,
+		maxObjects: field.maxObjects ?? (() => 1),
 		dependsOnViewer: field.dependsOnViewer,
 		async resolve({ parents, args, context, call }) {
 			let answer: unknown;

@@ -116,8 +116,8 @@ const deactivateUser = mutation(
 /** For its owner alone. */
 const ownEmail: BatchResolver<RequestContext> = {
 	needs: ["email"],
-	price: () => 0,
-	yields: () => 0,
+	cost: () => 0,
+	maxObjects: () => 0,
 	dependsOnViewer: true,
 	async resolve({ parents, context: { graph, viewer } }) {
 		return parents.map((user) =>

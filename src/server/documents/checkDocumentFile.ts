@@ -10,9 +10,9 @@ import {
 	validate,
 	visit,
 } from "graphql";
-import { overLimit } from "../../plan/cost.ts";
+import { costLimitError } from "../../plan/cost.ts";
 import type { Planner } from "../../plan/planner.ts";
-import type { Surveyed } from "../../plan/worstCaseCost.ts";
+import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
 import { MAX_TOKENS } from "../limits/maxTokens.ts";
 import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
@@ -27,7 +27,7 @@ export interface CheckedDocument extends FileDocument {
 export interface CheckedFile {
 	readonly documents: readonly CheckedDocument[];
 	/** Of the documents that were looked at and are good. */
-	readonly operations: readonly Surveyed[];
+	readonly operations: readonly WorstCaseCost[];
 	/** What the file gives each id, good or not: the hash of its text. */
 	readonly sha256ById: ReadonlyMap<string, string>;
 	/** Every one, each worded as `file: document id: …`. The file is good if there are none. */
@@ -37,7 +37,7 @@ export interface CheckedFile {
 /** What documents are held against. */
 export interface DocumentRules {
 	readonly schema: GraphQLSchema;
-	readonly planner: Pick<Planner<never>, "survey">;
+	readonly planner: Pick<Planner<never>, "analyzeWorstCaseCost">;
 	readonly maxCost: number;
 }
 
@@ -55,7 +55,7 @@ export async function checkDocumentFile(
 	const parsed = parseDocumentFile(file, text);
 	const faults = [...parsed.problems];
 	const documents: CheckedDocument[] = [];
-	const operations: Surveyed[] = [];
+	const operations: WorstCaseCost[] = [];
 	const sha256ById = new Map<string, string>();
 	for (const given of parsed.documents) {
 		const sha256 = sha256Of(given.text);
@@ -98,13 +98,13 @@ function check(
 	const invalid = validate(schema, document);
 	if (invalid.length > 0)
 		return invalid.map((fault) => describeProblem(given.id, fault));
-	const operations = planner.survey(document);
+	const operations = planner.analyzeWorstCaseCost(document);
 	if (operations.length === 0) {
 		return [`document ${given.id}: expected an operation but got: none`];
 	}
 	const faults = operations.flatMap((operation) => {
-		const dear = overLimit(operation.price, maxPrice);
-		return [...operation.faults, ...(dear === null ? [] : [dear])].map(
+		const dear = costLimitError(operation.cost, maxPrice);
+		return [...operation.errors, ...(dear === null ? [] : [dear])].map(
 			(fault) => describeProblem(given.id, fault, operation),
 		);
 	});
@@ -132,7 +132,7 @@ function dropTokens(document: DocumentNode): void {
 function describeProblem(
 	id: string,
 	{ message, locations }: GraphQLError,
-	operation?: Surveyed,
+	operation?: WorstCaseCost,
 ): string {
 	const [place] = locations ?? [];
 	return [

@@ -3,7 +3,11 @@ import "./monacoWorkers.ts";
 import { GraphiQL, type GraphiQLProps } from "graphiql";
 import { createRoot } from "react-dom/client";
 import { EXPLAIN_HEADER } from "../graphql/explainAccess.ts";
-import { isExplainOpen, keepAccount, shownTab } from "./explain/accounts.ts";
+import {
+	isExplainOpen,
+	shownTab,
+	storeExplainOutput,
+} from "./explain/accounts.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
 
@@ -32,7 +36,7 @@ const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 	const answer = await response.json();
 	if (!isRun) return answer;
 	const { explain: account, ...extensions } = answer.extensions ?? {};
-	keepAccount(tab, account ?? null);
+	storeExplainOutput(tab, account ?? null);
 	// It has a view of its own, and would bury the answer.
 	if (account === undefined) return answer;
 	if (Object.keys(extensions).length > 0) return { ...answer, extensions };

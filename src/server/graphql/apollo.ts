@@ -21,7 +21,7 @@ import {
 import type { Id } from "../../id/ids.ts";
 import type { Documents } from "../documents/documents.ts";
 import { requestError, toClientError } from "../http/clientError.ts";
-import type { Cost, CostMeter } from "../limits/costMeter.ts";
+import type { CostMeter, CostReport } from "../limits/costMeter.ts";
 import { withinDeadline } from "../limits/deadline.ts";
 import { documentLimits } from "../limits/documentLimits.ts";
 import { MAX_TOKENS } from "../limits/maxTokens.ts";
@@ -193,7 +193,10 @@ function operationError(
 	return null;
 }
 
-function withCost(result: ExecutionResult, cost: Cost | null): ExecutionResult {
+function withCost(
+	result: ExecutionResult,
+	cost: CostReport | null,
+): ExecutionResult {
 	return cost === null
 		? result
 		: { ...result, extensions: { ...result.extensions, cost } };

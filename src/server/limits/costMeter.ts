@@ -6,7 +6,7 @@ import type { Budget } from "./budget.ts";
 export const COST_HEADER = "corkboard-cost";
 
 /** What one operation may read at most, and what it did read: edges and objects. */
-export interface Cost {
+export interface CostReport {
 	readonly requested: number;
 	readonly actual: number;
 }
@@ -19,7 +19,7 @@ export interface CostMeter {
 	readonly isMetering: boolean;
 	recordReads(count: number): void;
 	/** To be told with the answer; null where nobody asked or nothing ran. */
-	readonly cost: Cost | null;
+	readonly cost: CostReport | null;
 }
 
 export function createCostMeter(options: {

@@ -147,8 +147,8 @@ function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
 		statement(statement) {
 			for (const trace of traces) trace.statement(statement);
 		},
-		again(why) {
-			for (const trace of traces) trace.again(why);
+		retry(why) {
+			for (const trace of traces) trace.retry(why);
 		},
 	};
 }

@@ -22,7 +22,7 @@ function open(
 		paths,
 		rules: {
 			schema: toySchema,
-			planner: { survey: () => [FREE] },
+			planner: { analyzeWorstCaseCost: () => [FREE] },
 			maxCost: 10,
 		},
 		prepare,

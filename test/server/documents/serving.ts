@@ -63,7 +63,7 @@ export async function serving(
 						paths,
 						rules: {
 							schema: toySchema,
-							planner: { survey: () => [FREE] },
+							planner: { analyzeWorstCaseCost: () => [FREE] },
 							maxCost: 10,
 						},
 						prepare: () => {},
@@ -97,9 +97,9 @@ export async function serving(
 export const FREE = {
 	kind: "query",
 	name: null,
-	price: { total: 0, steps: new Map(), fields: [] },
+	cost: { total: 0, steps: new Map(), fields: [] },
 	plan: null,
-	faults: [],
+	errors: [],
 } as const;
 
 export function get(

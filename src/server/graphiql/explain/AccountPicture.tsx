@@ -1,21 +1,33 @@
-import type { Explained, ExplainedStep } from "../../../plan/explain.ts";
-import { allCaches, CacheBar, CacheLegend } from "./Cache.tsx";
+import type { ExplainOutput, ExplainStep } from "../../../plan/explain.ts";
+import { CacheBar, CacheLegend, sumCaches } from "./Cache.tsx";
 import { Gauge } from "./Gauge.tsx";
 import { Arrow, KINDS, KindMark } from "./KindMark.tsx";
 import { StepNode } from "./StepNode.tsx";
 import { count, time } from "./words.ts";
 
 /** One run at a glance: what it cost in all, then the tree of its steps. */
-export function AccountPicture({ account }: { readonly account: Explained }) {
-	const { operation, price, limit, ms, statements, rows, written, steps } =
-		account;
+export function ExplainReport({
+	account,
+}: {
+	readonly account: ExplainOutput;
+}) {
+	const {
+		operation,
+		cost: price,
+		limit,
+		ms,
+		statements,
+		rows,
+		written,
+		steps,
+	} = account;
 	const over = price > limit;
-	const cache = allCaches(steps);
+	const cache = sumCaches(steps);
 	const shards = new Set(all(steps).flatMap(({ shards }) => shards));
 	// A write that failed is the reason of a call that did, or stays owed.
 	const failed = all(steps)
 		.filter(({ kind }) => kind !== "write")
-		.flatMap(({ failures }) => failures)
+		.flatMap(({ errors: failures }) => failures)
 		.reduce((sum, { count }) => sum + count, 0);
 	const hosts = new Set(all(steps).flatMap(({ hosts }) => hosts));
 	return (
@@ -109,6 +121,6 @@ export function AccountPicture({ account }: { readonly account: Explained }) {
 	);
 }
 
-function all(steps: readonly ExplainedStep[]): ExplainedStep[] {
+function all(steps: readonly ExplainStep[]): ExplainStep[] {
 	return steps.flatMap((step) => [step, ...all(step.steps)]);
 }

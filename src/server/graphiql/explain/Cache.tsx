@@ -1,16 +1,14 @@
 import type { CacheLayer } from "../../../diagnostics.ts";
-import type { ExplainedCache, ExplainedStep } from "../../../plan/explain.ts";
+import type { ExplainCache, ExplainStep } from "../../../plan/explain.ts";
 
 export const LAYERS = ["request", "process", "memcached", "redis"] as const;
 
 /** Who answered: a layer, or the shards, which are asked for what no layer had. */
-export type Answerer = CacheLayer | "shards";
+export type Source = CacheLayer | "shards";
 
 /** How much each answered, those that answered nothing left out. A layer is asked for what the one before it had not. */
-export function answerers(
-	cache: readonly ExplainedCache[],
-): [Answerer, number][] {
-	const found: [Answerer, number][] = [];
+export function sourcesOf(cache: readonly ExplainCache[]): [Source, number][] {
+	const found: [Source, number][] = [];
 	let missed = 0;
 	for (const layer of LAYERS) {
 		const told = cache.find((one) => one.layer === layer);
@@ -23,9 +21,9 @@ export function answerers(
 }
 
 /** All steps' together; of a step that came with the one above it, the answers are told there. */
-export function allCaches(steps: readonly ExplainedStep[]): ExplainedCache[] {
+export function sumCaches(steps: readonly ExplainStep[]): ExplainCache[] {
 	const sums = new Map<CacheLayer, { hits: number; misses: number }>();
-	const add = (step: ExplainedStep) => {
+	const add = (step: ExplainStep) => {
 		for (const { layer, hits, misses } of step.cache) {
 			const sum = sums.get(layer) ?? { hits: 0, misses: 0 };
 			sums.set(layer, {
@@ -42,9 +40,9 @@ export function allCaches(steps: readonly ExplainedStep[]): ExplainedCache[] {
 export function CacheBar({
 	cache,
 }: {
-	readonly cache: readonly ExplainedCache[];
+	readonly cache: readonly ExplainCache[];
 }) {
-	const parts = answerers(cache);
+	const parts = sourcesOf(cache);
 	if (parts.length === 0) return null;
 	const said = parts.map(([who, n]) => `${who} ${n}`).join(", ");
 	return (
@@ -65,11 +63,11 @@ export function CacheBar({
 export function CacheLegend({
 	cache,
 }: {
-	readonly cache: readonly ExplainedCache[];
+	readonly cache: readonly ExplainCache[];
 }) {
 	return (
 		<ul className="cache-legend">
-			{answerers(cache).map(([who, n]) => (
+			{sourcesOf(cache).map(([who, n]) => (
 				<li key={who}>
 					<span className={`swatch layer-${who}`} />
 					{who} <b>{n.toLocaleString("en")}</b>

@@ -1,6 +1,6 @@
-import type { ExplainedStep } from "../../../plan/explain.ts";
+import type { ExplainStep } from "../../../plan/explain.ts";
 
-type Kind = ExplainedStep["kind"];
+type Kind = ExplainStep["kind"];
 
 export const KINDS: Readonly<Record<Kind, string>> = {
 	call: "a resolver",

@@ -1,11 +1,11 @@
 import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { AccountPicture } from "./AccountPicture.tsx";
+import { ExplainReport } from "./AccountPicture.tsx";
 import {
 	openExplain,
 	showTab,
-	useAccount,
 	useExplainOpen,
+	useExplainOutput,
 } from "./accounts.ts";
 
 /** Two views of an answer, as tabs over it: GraphiQL's own, and how it came about. */
@@ -72,7 +72,7 @@ export function ResponseViews() {
 }
 
 function Explain() {
-	const account = useAccount();
+	const account = useExplainOutput();
 	const { run } = useGraphiQLActions();
 	return account === null ? (
 		<div className="explain-nothing">
@@ -86,6 +86,6 @@ function Explain() {
 			</button>
 		</div>
 	) : (
-		<AccountPicture account={account} />
+		<ExplainReport account={account} />
 	);
 }

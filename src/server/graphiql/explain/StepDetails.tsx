@@ -1,25 +1,29 @@
-import type { ExplainedStep } from "../../../plan/explain.ts";
-import { failureWords, WRITES, writeWords } from "../../../plan/writeWords.ts";
+import type { ExplainStep } from "../../../plan/explain.ts";
+import {
+	describeErrors,
+	describeWrite,
+	WRITE_VERBS,
+} from "../../../plan/writeWords.ts";
 import { count, shortHost, time } from "./words.ts";
 
 /** More statements than this are not listed: a run over a fleet may send hundreds. */
 const MAX_LISTED = 50;
 
 /** All that is known of a step, for who opens it. */
-export function StepDetails({ step }: { readonly step: ExplainedStep }) {
+export function StepDetails({ step }: { readonly step: ExplainStep }) {
 	const {
 		path,
 		field,
 		runs,
 		write,
-		failures,
+		errors: failures,
 		shards,
 		hosts,
 		cache,
 		statements,
 	} = step;
 	const wrote =
-		write === null ? [] : [WRITES[write.verb], ...writeWords(write)];
+		write === null ? [] : [WRITE_VERBS[write.verb], ...describeWrite(write)];
 	return (
 		<div className="step-details">
 			<dl>
@@ -49,7 +53,7 @@ export function StepDetails({ step }: { readonly step: ExplainedStep }) {
 				{failures.length > 0 && (
 					<>
 						<dt>errors</dt>
-						<dd>{failureWords(failures).join(", ")}</dd>
+						<dd>{describeErrors(failures).join(", ")}</dd>
 					</>
 				)}
 				{shards.length > 0 && (

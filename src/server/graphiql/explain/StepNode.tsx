@@ -1,5 +1,9 @@
-import type { ExplainedStep } from "../../../plan/explain.ts";
-import { failureWords, WRITES, writeWords } from "../../../plan/writeWords.ts";
+import type { ExplainStep } from "../../../plan/explain.ts";
+import {
+	describeErrors,
+	describeWrite,
+	WRITE_VERBS,
+} from "../../../plan/writeWords.ts";
 import { CacheBar } from "./Cache.tsx";
 import { Arrow, KindMark } from "./KindMark.tsx";
 import { StepDetails } from "./StepDetails.tsx";
@@ -21,9 +25,9 @@ export interface Whole {
 }
 
 interface Shown {
-	readonly step: ExplainedStep;
+	readonly step: ExplainStep;
 	/** The step whose answer it needed. */
-	readonly parent: ExplainedStep | null;
+	readonly parent: ExplainStep | null;
 	readonly whole: Whole;
 }
 
@@ -53,7 +57,7 @@ export function StepNode({ step, parent, whole }: Shown) {
 				<ul>
 					{below.map(({ child, of }) => (
 						<StepNode
-							key={`${child.kind} ${child.path} ${child.reads} ${child.write?.verb}`}
+							key={`${child.kind} ${child.path} ${child.target} ${child.write?.verb}`}
 							step={child}
 							parent={of}
 							whole={whole}
@@ -67,8 +71,16 @@ export function StepNode({ step, parent, whole }: Shown) {
 
 function Line({ step, parent, whole }: Shown) {
 	const { ms, over } = whole;
-	const { kind, path, reads, withPage, price, parents, answers } = step;
-	const { failures, write } = step;
+	const {
+		kind,
+		path,
+		target: reads,
+		withPage,
+		cost: price,
+		parents,
+		results: answers,
+	} = step;
+	const { errors: failures, write } = step;
 	const ran = step.runs > 0;
 	const flows = ran && (write === null || answers > 0);
 	const flow = `${count(parents, PARENTS[kind])} → ${count(answers, ANSWERS[kind])}`;
@@ -105,7 +117,7 @@ function Line({ step, parent, whole }: Shown) {
 						<span className="time-bar" aria-hidden="true">
 							<span
 								style={{
-									left: `${part(step.at, ms)}%`,
+									left: `${part(step.startMs, ms)}%`,
 									width: `${part(step.ms, ms)}%`,
 								}}
 							/>
@@ -116,10 +128,10 @@ function Line({ step, parent, whole }: Shown) {
 			</span>
 			<small className="step-how">
 				{failures.length > 0 && (
-					<strong>{failureWords(failures).join(" · ")} · </strong>
+					<strong>{describeErrors(failures).join(" · ")} · </strong>
 				)}
 				{[
-					write === null ? `${kind} ${reads}` : WRITES[write.verb],
+					write === null ? `${kind} ${reads}` : WRITE_VERBS[write.verb],
 					...how(step, over),
 				].join(" · ")}
 			</small>
@@ -129,7 +141,7 @@ function Line({ step, parent, whole }: Shown) {
 
 /** Statements with their rows, and where they went. */
 function how(
-	{ runs, withPage, write, statements, rows, shards, hosts }: ExplainedStep,
+	{ runs, withPage, write, statements, rows, shards, hosts }: ExplainStep,
 	over: boolean,
 ): string[] {
 	if (runs === 0) return over ? [] : ["not reached"];
@@ -153,7 +165,7 @@ function how(
 				: `${on} on ${count(hosts.length, "host")}`,
 		);
 	}
-	return write === null ? said : [...said, ...writeWords(write)];
+	return write === null ? said : [...said, ...describeWrite(write)];
 }
 
 function part(ms: number, whole: number): number {

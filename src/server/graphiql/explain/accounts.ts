@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { Explained } from "../../../plan/explain.ts";
+import type { ExplainOutput } from "../../../plan/explain.ts";
 
 /** What the Explain view knows, outside of React: the fetcher reads and fills it. */
 interface Known {
@@ -8,13 +8,13 @@ interface Known {
 	/** The tab of GraphiQL that is shown. */
 	readonly tab: string;
 	/** By tab: of the run whose response it shows. */
-	readonly accounts: ReadonlyMap<string, Explained>;
+	readonly outputs: ReadonlyMap<string, ExplainOutput>;
 }
 
 /** Tabs that were closed leave theirs behind. */
-const MAX_ACCOUNTS = 30;
+const MAX_OUTPUTS = 30;
 
-let known: Known = { open: false, tab: "", accounts: new Map() };
+let known: Known = { open: false, tab: "", outputs: new Map() };
 const listeners = new Set<() => void>();
 
 function change(to: Partial<Known>): void {
@@ -36,16 +36,19 @@ export const shownTab = (): string => known.tab;
 export const showTab = (tab: string): void => change({ tab });
 
 /** Without an account, what was known of an earlier run goes: it is not that of the response beside it. */
-export function keepAccount(tab: string, account: Explained | null): void {
-	const accounts = new Map(known.accounts);
+export function storeExplainOutput(
+	tab: string,
+	account: ExplainOutput | null,
+): void {
+	const accounts = new Map(known.outputs);
 	accounts.delete(tab);
 	if (account !== null) accounts.set(tab, account);
 	for (const oldest of accounts.keys()) {
-		if (accounts.size <= MAX_ACCOUNTS) break;
+		if (accounts.size <= MAX_OUTPUTS) break;
 		accounts.delete(oldest);
 	}
-	change({ accounts });
+	change({ outputs: accounts });
 }
 
-export const useAccount = (): Explained | null =>
-	useSyncExternalStore(subscribe, () => known.accounts.get(known.tab) ?? null);
+export const useExplainOutput = (): ExplainOutput | null =>
+	useSyncExternalStore(subscribe, () => known.outputs.get(known.tab) ?? null);

@@ -128,7 +128,7 @@ export class Host implements AsyncDisposable {
 		} catch (thrown) {
 			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
 			pool.closeIdle();
-			trace?.again?.("lost");
+			trace?.retry?.("lost");
 			return lendOnce(pool, await pool.acquire(limit), use);
 		}
 	}
@@ -257,7 +257,7 @@ async function retried<T>(
 				tries < CONFLICT_TRIES &&
 				performance.now() < limit.until;
 			if (!again) throw thrown;
-			trace?.again?.("conflict");
+			trace?.retry?.("conflict");
 			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
 		}
 	}
