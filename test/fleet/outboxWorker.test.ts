@@ -97,13 +97,13 @@ describe("the sweepers of a fleet", () => {
 				await storage.transact({
 					shard: 0,
 					creates: [{ type: "User", data }],
-					decide: ({ created }) => ({ result: null, debt: { names: created } }),
+					decide: ({ created }) => ({ result: null, debt: { pendingObjects: created } }),
 				});
 			}
 			const heardOf = await heard<Statement>(CHANNELS.statement, async () => {
 				assert.deepEqual(await deliverPending(store, 0), {
-					paid: count,
-					left: 0,
+					delivered: count,
+					undelivered: 0,
 				});
 			});
 			return heardOf.map(({ name }) => name);

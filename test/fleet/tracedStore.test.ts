@@ -36,7 +36,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		const pin = await makePin(writer, {}, 1);
 		const kept = ["bury redis 1 true", "clear redis 1 true"];
 		assert.deepEqual(await like(writer, pin), [
-			["transaction likePin", kept, { edges: 1, caches: 1 }, true],
+			["transaction likePin", kept, { edges: 1, invalidations: 1 }, true],
 			["transaction likePin.inverse", kept, {}, false],
 			["settle outbox", [], {}, false],
 		]);
@@ -52,7 +52,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		assert.deepEqual(write, [
 			"transaction likePin",
 			["bury redis 1 false", "clear redis 1 false"],
-			{ edges: 1, caches: 1 },
+			{ edges: 1, invalidations: 1 },
 			false,
 		]);
 		assert.ok(others.length > 0);

@@ -102,8 +102,8 @@ describe("a writer that does not get to the end of its write", () => {
 		);
 		assert.equal((await owed()).length, 1);
 		assert.deepEqual(await deliverPending(reader.store, 0), {
-			paid: 1,
-			left: 0,
+			delivered: 1,
+			undelivered: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
@@ -112,8 +112,8 @@ describe("a writer that does not get to the end of its write", () => {
 		const pin = await killedAfterCommit("unreachable");
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 }, "old");
 		assert.deepEqual(await deliverPending(reader.store, 0), {
-			paid: 1,
-			left: 0,
+			delivered: 1,
+			undelivered: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
@@ -166,8 +166,8 @@ describe("a writer that does not get to the end of its write", () => {
 		const pin = await unanswered(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
 		assert.deepEqual(await deliverPending(reader.store, 0), {
-			paid: 1,
-			left: 0,
+			delivered: 1,
+			undelivered: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 		// As a client does that was told to try again.
@@ -235,8 +235,8 @@ describe("a writer that does not get to the end of its write", () => {
 		const pin = await arrivedLate(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
 		assert.deepEqual(await deliverPending(reader.store, 0), {
-			paid: 1,
-			left: 0,
+			delivered: 1,
+			undelivered: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});

@@ -30,7 +30,7 @@ async function owe(
 function pending(graph: Embedded, username: string): Promise<Id> {
 	const nonces = { username: `of ${username}` };
 	return owe(graph, { username, nonces, state: "pending" }, (id) => ({
-		names: [id],
+		pendingObjects: [id],
 	}));
 }
 
@@ -47,7 +47,7 @@ describe("a sweep", () => {
 			async (graph: Embedded, username: string) => {
 				const key = `not ${username}`;
 				const id = await owe(graph, { username }, (id) => ({
-					claims: [{ name: "username", key, id, nonce: "n" }],
+					reservations: [{ name: "username", key, id, nonce: "n" }],
 				}));
 				await graph.storage.setLookups([
 					{ name: "username", key, expect: null, next: { id, nonce: "n" } },
@@ -58,7 +58,7 @@ describe("a sweep", () => {
 			"keys of an import",
 			(graph: Embedded, username: string) =>
 				owe(graph, { username }, (id) => ({
-					keys: [{ name: "import", key: `u:${username}`, id }],
+					lookups: [{ name: "import", key: `u:${username}`, id }],
 				})),
 		],
 	] as const) {
@@ -68,7 +68,7 @@ describe("a sweep", () => {
 				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
 				const verbs = await callsOf(async () => {
 					const swept = await deliverPending(graph.store, 0);
-					assert.deepEqual(swept, { paid: count, left: 0 });
+					assert.deepEqual(swept, { delivered: count, undelivered: 0 });
 				});
 				return verbs.map((verb) => verb.split(" ")[0]);
 			};
@@ -81,8 +81,8 @@ describe("a sweep", () => {
 		await using graph = await openEmbedded();
 		const ids = [await pending(graph, "ada"), await pending(graph, "ada")];
 		assert.deepEqual(await deliverPending(graph.store, 0), {
-			paid: 2,
-			left: 0,
+			delivered: 2,
+			undelivered: 0,
 		});
 		assert.deepEqual(await statesOf(graph, ids), ["living", "dead"]);
 		const [row] = await graph.storage.lookups([
@@ -93,13 +93,13 @@ describe("a sweep", () => {
 
 	it("leaves an import's key where it leads already, and owes it no longer", async () => {
 		await using graph = await openEmbedded();
-		const keys = (id: Id) => ({ keys: [{ name: "import", key: "u:1", id }] });
+		const keys = (id: Id) => ({ lookups: [{ name: "import", key: "u:1", id }] });
 		const first = await owe(graph, { username: "first" }, keys);
 		await deliverPending(graph.store, 0);
 		await owe(graph, { username: "second" }, keys);
 		assert.deepEqual(await deliverPending(graph.store, 0), {
-			paid: 1,
-			left: 0,
+			delivered: 1,
+			undelivered: 0,
 		});
 		const [row] = await graph.storage.lookups([{ name: "import", key: "u:1" }]);
 		assert.equal((row as { id: Id }).id, first);

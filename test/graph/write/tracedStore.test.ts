@@ -40,7 +40,7 @@ describe("writes that are watched", () => {
 				changes: ["followUser"],
 				shards: [here],
 				written: 1,
-				owes: { edges: 1 },
+				outbox: { edges: 1 },
 				paid: true,
 			},
 			{
@@ -48,7 +48,7 @@ describe("writes that are watched", () => {
 				changes: ["followUser.inverse"],
 				shards: [there],
 				written: 1,
-				owes: {},
+				outbox: {},
 				paid: false,
 			},
 			{
@@ -56,7 +56,7 @@ describe("writes that are watched", () => {
 				changes: ["outbox"],
 				shards: [here],
 				written: 0,
-				owes: {},
+				outbox: {},
 				paid: false,
 			},
 		]);
@@ -82,7 +82,7 @@ describe("writes that are watched", () => {
 				ended?.outbox,
 			]),
 			[
-				["transaction", ["User"], { names: 1 }],
+				["transaction", ["User"], { pendingObjects: 1 }],
 				["names", ["username"], {}],
 				["transaction", ["User"], {}],
 				["settle", ["outbox"], {}],

@@ -369,8 +369,8 @@ describe("what a write owes", () => {
 
 		down = -1;
 		assert.deepEqual(await deliverPending(graph.store, 0), {
-			paid: 1,
-			left: 0,
+			delivered: 1,
+			undelivered: 0,
 		});
 		assert.deepEqual(await listOf(graph, "followUser.inverse", two), {
 			ids: [one],
@@ -486,7 +486,7 @@ describe("names", () => {
 		);
 		const [debt] = await graph.storage.owed(0, 10);
 		assert.ok(debt);
-		const [id] = debt.debt.names as unknown as [Id];
+		const [id] = debt.debt.pendingObjects as unknown as [Id];
 		assert.deepEqual(await createView(graph.cold(), id).objects([id]), [null]);
 		dead = false;
 		await deliverPending(graph.store, 0);
