@@ -47,10 +47,10 @@ const REASONS: Readonly<Record<ExplainWrite["retries"][number], string>> = {
 
 const DEBTS: Readonly<Record<string, string>> = {
 	edges: "edge",
-	names: "name",
-	claims: "claim",
-	keys: "key",
-	caches: "cache key",
+	pendingObjects: "pending object",
+	reservations: "reservation",
+	lookups: "lookup",
+	invalidations: "cache key",
 };
 
 function debt({ kind, count: number }: OutboxEntryCount): string {

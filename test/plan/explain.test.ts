@@ -199,7 +199,7 @@ describe("explain", () => {
 			for (const [at, write] of likes.entries()) {
 				write?.statement(commit(2 + at));
 				write?.cache("bury", "redis", 1, true);
-				write?.end({ rowsWritten: 1, outbox: { edges: 1, caches: 2 } });
+				write?.end({ rowsWritten: 1, outbox: { edges: 1, invalidations: 2 } });
 			}
 			likes[0]?.retry("conflict");
 			likes[1]?.grouped(6);
@@ -271,7 +271,7 @@ describe("explain", () => {
 			together: 6,
 			owes: [
 				{ kind: "edges", count: 2 },
-				{ kind: "caches", count: 4 },
+				{ kind: "invalidations", count: 4 },
 			],
 			paid: false,
 			caches: [{ layer: "redis", verb: "bury", keys: 2, ok: true }],

@@ -84,7 +84,7 @@ export class OutboxWorker implements AsyncDisposable {
 				swept = await deliverPending(
 					this.#store,
 					graceMs,
-					({ debt }) => (debt.claims !== undefined) === ofRenames,
+					({ debt }) => (debt.reservations !== undefined) === ofRenames,
 				);
 			} catch (error) {
 				swept = { delivered: 0, undelivered: 0, error };

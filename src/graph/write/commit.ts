@@ -40,7 +40,7 @@ export async function commit<T>(
 		},
 	});
 	if (debt !== null && result.debt !== undefined) {
-		const { caches: _, ...others } = result.debt;
+		const { invalidations: _, ...others } = result.debt;
 		const unpaid = { ...debt, debt: cleared ? others : result.debt };
 		await deliverNow(store, unpaid);
 	}
@@ -55,11 +55,11 @@ function owingCaches<T>(
 ): TransactionWrites<DecideResult<T>> {
 	const { objects = [], edges = [], result } = effects;
 	if (created.length + objects.length + edges.length === 0) return effects;
-	const caches = invalidationsOf({
+	const invalidations = invalidationsOf({
 		objects: [...(transaction.objects ?? []), ...created],
 		lists: transaction.lists ?? [],
 	});
-	const debt = { ...effects.debt, caches } as unknown as JsonObject;
+	const debt = { ...effects.debt, invalidations } as unknown as JsonObject;
 	return { ...effects, debt, result: { ...result, debt } };
 }
 

@@ -117,7 +117,8 @@ async function payAll(store: Store): Promise<void> {
 	const swept = await deliverPending(
 		store,
 		0,
-		({ debt }) => store.storage.hasSingleWriter || debt.claims === undefined,
+		({ debt }) =>
+			store.storage.hasSingleWriter || debt.reservations === undefined,
 	);
 	if (swept.undelivered === 0) return;
 	throw new CorkboardError(
