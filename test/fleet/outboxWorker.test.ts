@@ -97,7 +97,10 @@ describe("the sweepers of a fleet", () => {
 				await storage.transact({
 					shard: 0,
 					creates: [{ type: "User", data }],
-					decide: ({ created }) => ({ result: null, debt: { pendingObjects: created } }),
+					decide: ({ created }) => ({
+						result: null,
+						debt: { pendingObjects: created },
+					}),
 				});
 			}
 			const heardOf = await heard<Statement>(CHANNELS.statement, async () => {

@@ -93,7 +93,9 @@ describe("a sweep", () => {
 
 	it("leaves an import's key where it leads already, and owes it no longer", async () => {
 		await using graph = await openEmbedded();
-		const keys = (id: Id) => ({ lookups: [{ name: "import", key: "u:1", id }] });
+		const keys = (id: Id) => ({
+			lookups: [{ name: "import", key: "u:1", id }],
+		});
 		const first = await owe(graph, { username: "first" }, keys);
 		await deliverPending(graph.store, 0);
 		await owe(graph, { username: "second" }, keys);
