@@ -10,8 +10,8 @@ import { visibilityDependencies } from "../src/graph/read/visibility.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { checkTopology } from "../src/topology/check.ts";
-import { command } from "./cli/captured.ts";
 import { theModel } from "./helpers/model.ts";
+import { command } from "./helpers/runCommand.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const readme = readFileSync(join(ROOT, "README.md"), "utf8");

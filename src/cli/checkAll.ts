@@ -8,7 +8,7 @@ import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
-import type { CommandContext } from "./io.ts";
+import type { CommandContext } from "./commandContext.ts";
 
 /** So many of what is wrong are spelled out. */
 const SPELLED = 20;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { findUserByUsername } from "../app/findUser.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
-import { findUserByUsername } from "../app/users.ts";
 import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
@@ -10,7 +10,7 @@ import type { Id } from "../id/ids.ts";
 import { createFieldReaders } from "../model/storedFields.ts";
 import { importLines } from "../ops/import/importLines.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
-import type { CommandContext } from "./io.ts";
+import type { CommandContext } from "./commandContext.ts";
 import { createProgressLine, formatPace } from "./progress.ts";
 
 /** Beside the data: what became of the demo graph, so that a first start that was cut off is gone on with. */

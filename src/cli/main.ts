@@ -10,7 +10,7 @@ import {
 	type Usage,
 	UsageError,
 } from "./arguments.ts";
-import { type CommandContext, processContext } from "./io.ts";
+import { type CommandContext, processContext } from "./commandContext.ts";
 
 /** What a file of this folder exports for its command. */
 export interface Command {
@@ -28,9 +28,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	id: () => import("./commands/id.ts"),
 	token: () => import("./commands/token.ts"),
 	account: () => import("./commands/account.ts"),
-	"schema print": () => import("./commands/schema-print.ts"),
-	"documents check": () => import("./commands/documents-check.ts"),
-	"topology check": () => import("./commands/topology-check.ts"),
+	"schema print": () => import("./commands/schemaPrint.ts"),
+	"documents check": () => import("./commands/documentsCheck.ts"),
+	"topology check": () => import("./commands/topologyCheck.ts"),
 };
 
 /** The process's own start: what `launch.mjs` calls. */

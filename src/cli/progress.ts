@@ -1,4 +1,4 @@
-import type { CommandContext } from "./io.ts";
+import type { CommandContext } from "./commandContext.ts";
 
 export interface ProgressLine {
 	/** The last line shown is overwritten by this one, where somebody watches. */

@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
-import type { CommandContext } from "./io.ts";
+import type { CommandContext } from "./commandContext.ts";
 
 /** A worker that ends sooner than this after its start did not get as far as serving. Milliseconds. */
 const YOUNG_MS = 5_000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { command } from "./captured.ts";
+import { command } from "../helpers/runCommand.ts";
 
 const COMMANDS =
 	"serve, init, import, verify, explain, id, token, account, schema print, documents check, topology check";

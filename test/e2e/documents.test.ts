@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { command } from "../cli/captured.ts";
 import { runProgram, type Served, serve } from "../helpers/program.ts";
+import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 

@@ -1,5 +1,5 @@
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
-import { command } from "../cli/captured.ts";
+import { command } from "./runCommand.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 export interface DemoServer extends AsyncDisposable {

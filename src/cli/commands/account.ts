@@ -9,7 +9,7 @@ import { isActive } from "../../graph/read/visibility.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { MAX_ACCOUNT } from "../../model/validators.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { findActiveUser } from "../../app/users.ts";
+import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/print.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:

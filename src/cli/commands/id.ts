@@ -5,7 +5,7 @@ import { CorkboardError } from "../../errors.ts";
 import { parseId, unpackId } from "../../id/ids.ts";
 import { hostOf } from "../../topology/ranges.ts";
 import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary: "Says what an id names and where that lives.",

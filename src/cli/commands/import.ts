@@ -9,7 +9,7 @@ import {
 	importLines,
 } from "../../ops/import/importLines.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 import { createProgressLine, formatCount, formatPace } from "../progress.ts";
 
 export const usage: Usage = {

@@ -1,6 +1,6 @@
 import { readConfig } from "../../config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
 export const usage: Usage = {

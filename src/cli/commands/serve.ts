@@ -16,8 +16,8 @@ import type { Topology } from "../../topology/types.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { banner } from "../banner.ts";
 import { runChecks } from "../checkAll.ts";
+import type { CommandContext } from "../commandContext.ts";
 import { prepareDemo } from "../demo.ts";
-import type { CommandContext } from "../io.ts";
 import { isWorker, runWorkers } from "../workers.ts";
 
 export const usage: Usage = {

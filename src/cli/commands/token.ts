@@ -1,7 +1,7 @@
-import { findActiveUser } from "../../app/users.ts";
+import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary: "Prints a token that makes a user the viewer.",

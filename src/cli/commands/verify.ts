@@ -2,7 +2,7 @@ import { readConfig } from "../../config.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
 import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 import { createProgressLine, formatCount } from "../progress.ts";
 
 export const usage: Usage = {

@@ -4,12 +4,13 @@ import { CorkboardError } from "../../errors.ts";
 import { deliverPending } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { FieldReaders } from "../../model/storedFields.ts";
-import { type BatchReport, type ImportRun, writeBatch } from "./batch.ts";
-import { acquireImportLease } from "./lease.ts";
-import { createLineReader, type Line } from "./line.ts";
+import { acquireImportLease } from "./importLease.ts";
+import type { ImportRun } from "./importRun.ts";
+import { createLineReader, type Line } from "./lineReader.ts";
 import { readNumbering } from "./numbering.ts";
 import { createProgressReporter, type ImportProgress } from "./progress.ts";
-import { readBatches } from "./text.ts";
+import { readBatches } from "./readBatches.ts";
+import { type BatchReport, writeBatch } from "./writeBatch.ts";
 
 export interface ImportOptions {
 	/** How the values of fields are read: `fieldReaders(schema)`. */

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupRow, Storage } from "../../storage/storage.ts";
-import { IMPORT_STATE_LOOKUP } from "./keys.ts";
+import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 
 /**
  * The sequences of an import's edges: the file's order, SPACING apart, on all

@@ -12,7 +12,7 @@ import {
 	REMOVED,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { isActiveContent, readContents, versionOf } from "./read.ts";
+import { isActiveContent, readContents, versionOf } from "./storedContent.ts";
 
 /**
  * Repairs, each of one thing, each reading anew what it mends. They are made

@@ -10,18 +10,22 @@ import type { Store } from "../../graph/store/store.ts";
 import { unwrap } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Edge, LookupRow } from "../../storage/storage.ts";
-import { type Damage, DamageReport, type DamageSummary } from "./damage.ts";
-import { checkEdges } from "./edges.ts";
 import {
 	type CountedList,
 	checkCounts,
 	recountLists,
 	walkCounts,
-} from "./lists.ts";
-import { checkLookups } from "./lookups.ts";
-import { checkObjects } from "./objects.ts";
-import { type PendingEntries, readPendingEntries } from "./pending.ts";
-import { parseContent, readContents, type StoredContent } from "./read.ts";
+} from "./checkCounts.ts";
+import { checkEdges } from "./checkEdges.ts";
+import { checkLookups } from "./checkLookups.ts";
+import { checkObjects } from "./checkObjects.ts";
+import { type Damage, DamageReport, type DamageSummary } from "./damage.ts";
+import { type PendingEntries, readPendingEntries } from "./pendingEntries.ts";
+import {
+	parseContent,
+	readContents,
+	type StoredContent,
+} from "./storedContent.ts";
 
 export interface VerifyOptions {
 	/** Mend what can be mended, then verify again. */

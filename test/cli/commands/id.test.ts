@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
-import { command } from "../captured.ts";
 
 describe("corkboard id", () => {
 	test("takes the id of the article apart", async () => {

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../../src/demo/graph.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { createFieldReaders } from "../../../src/model/storedFields.ts";
+import { acquireImportLease } from "../../../src/ops/import/importLease.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
-import { acquireImportLease } from "../../../src/ops/import/lease.ts";
 import type { ImportProgress } from "../../../src/ops/import/progress.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import {

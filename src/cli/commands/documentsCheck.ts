@@ -6,7 +6,7 @@ import {
 	checkDocumentFiles,
 } from "../../server/documents/documentFiles.ts";
 import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:

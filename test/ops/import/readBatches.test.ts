@@ -5,7 +5,7 @@ import {
 	MAX_LINE,
 	type RawLine,
 	readBatches,
-} from "../../../src/ops/import/text.ts";
+} from "../../../src/ops/import/readBatches.ts";
 
 async function linesOf(
 	source: AsyncIterable<string> | Readable,

@@ -8,9 +8,13 @@ import type { Mapping, ObjectType } from "../../model/types.ts";
 import { type LookupRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage } from "./damage.ts";
-import { edgeName, keyName } from "./pending.ts";
-import { isActiveContent, readContents, type StoredContent } from "./read.ts";
+import { edgeName, keyName } from "./pendingEntries.ts";
 import { repairListEdge, repairNaturalKey } from "./repair.ts";
+import {
+	isActiveContent,
+	readContents,
+	type StoredContent,
+} from "./storedContent.ts";
 
 interface ActiveObject {
 	readonly id: Id;

@@ -12,7 +12,7 @@ import type {
 import { defaultFields } from "../../model/validators.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
-import { MAX_LINE, type RawLine } from "./text.ts";
+import { MAX_LINE, type RawLine } from "./readBatches.ts";
 
 /** What one line says (CONTRACT, "Import lines"). */
 export type Line = ObjectLine | EdgeLine | BadLine;

@@ -20,11 +20,11 @@ import {
 	type TransactionReads,
 } from "../../storage/storage.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
-import type { BatchOutbox, ImportRun } from "./batch.ts";
-import { IMPORT_LOOKUP } from "./keys.ts";
-import type { BadLine } from "./line.ts";
+import { IMPORT_LOOKUP } from "../lookups.ts";
+import type { BatchOutbox, ImportRun } from "./importRun.ts";
+import type { BadLine } from "./lineReader.ts";
 import type { Numbering } from "./numbering.ts";
-import { idOf, type NewObject, nameTakenReason } from "./plan.ts";
+import { idOf, type NewObject, nameTakenReason } from "./planBatch.ts";
 
 /** The field that says when an object was made: the import's start where a line does not say. */
 const CREATED_AT = "createdAt";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { command } from "../captured.ts";
+import { command } from "../../helpers/runCommand.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "topology-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -6,7 +6,7 @@ import { redactHostUrl } from "../../topology/hostUrl.ts";
 import { modShards, openShards, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
 import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:

@@ -10,10 +10,10 @@ import { unwrap } from "../../graph/store/unwrap.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
-import type { BatchOutbox, ImportRun } from "./batch.ts";
-import type { BadLine } from "./line.ts";
+import type { BatchOutbox, ImportRun } from "./importRun.ts";
+import type { BadLine } from "./lineReader.ts";
 import type { Numbering } from "./numbering.ts";
-import { idOf, type NewEdge } from "./plan.ts";
+import { idOf, type NewEdge } from "./planBatch.ts";
 
 export interface WrittenEdges {
 	/** By edge name. */

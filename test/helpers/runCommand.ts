@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { CommandContext } from "../../src/cli/io.ts";
+import type { CommandContext } from "../../src/cli/commandContext.ts";
 import { main } from "../../src/cli/main.ts";
 
 export interface Ran {

@@ -7,7 +7,7 @@ import {
 	takeOverDatabaseLease,
 } from "../../graph/outbox/lease.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { IMPORT_STATE_LOOKUP } from "./keys.ts";
+import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 
 const KEY = { name: IMPORT_STATE_LOOKUP, key: "lease" } as const;
 const POLL_MS = 200;

@@ -5,12 +5,8 @@ import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { LookupKey } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { Line, ObjectLine } from "./line.ts";
-
-/** The lookup that holds the keys of imported objects. */
-export const IMPORT_LOOKUP = "import";
-/** The lookup that holds what an import keeps for itself: its lease, its numbering. Its rows lead to no object. */
-export const IMPORT_STATE_LOOKUP = "import state";
+import { IMPORT_LOOKUP } from "../lookups.ts";
+import type { Line, ObjectLine } from "./lineReader.ts";
 
 /** What a batch's lines may refer to that was there before it. */
 export interface ExistingData {

@@ -4,11 +4,11 @@ import {
 	reservationsOf,
 } from "../../graph/write/naturalKeys.ts";
 import type { LookupRow } from "../../storage/storage.ts";
-import { IMPORT_LOOKUP } from "../import/keys.ts";
+import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Damage, DamageKind } from "./damage.ts";
-import { keyName } from "./pending.ts";
-import { readContents, type StoredContent } from "./read.ts";
+import { keyName } from "./pendingEntries.ts";
 import { deleteLookup } from "./repair.ts";
+import { readContents, type StoredContent } from "./storedContent.ts";
 
 /** What is wrong with lookup rows, held against the objects they lead to. Rows of lookups that are of no object are left alone. */
 export async function checkLookups(

@@ -2,7 +2,7 @@ import { loadOwnModel } from "../../app/model.ts";
 import { printModel } from "../../model/print.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../io.ts";
+import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary: "Prints where every field of the schema lives.",

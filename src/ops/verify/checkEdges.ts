@@ -5,14 +5,14 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { edgeName } from "./pending.ts";
+import { edgeName } from "./pendingEntries.ts";
+import { repairEdgePair, repairListEdge } from "./repair.ts";
 import {
 	isActiveContent,
 	readContents,
 	type StoredContent,
 	versionOf,
-} from "./read.ts";
-import { repairEdgePair, repairListEdge } from "./repair.ts";
+} from "./storedContent.ts";
 
 /** What is wrong with edges of one mapping, held against what tells the same fact. */
 export async function checkEdges(

@@ -1,31 +1,17 @@
 import { CorkboardError } from "../../errors.ts";
 import {
 	applyEdges,
-	type EdgeUpdate,
 	insertLookups,
 	type NaturalKey,
 } from "../../graph/outbox/delivery.ts";
 import { type Store, typeOf } from "../../graph/store/store.ts";
-import type { OutboxKey } from "../../storage/storage.ts";
-import { writeEdges } from "./edges.ts";
-import { IMPORT_LOOKUP, readExistingData } from "./keys.ts";
-import type { BadLine, Line } from "./line.ts";
-import type { Numbering } from "./numbering.ts";
-import { writeLevel } from "./objects.ts";
-import { idOf, inheritedFrom, planBatch } from "./plan.ts";
-
-/** What all batches of an import share. */
-export interface ImportRun {
-	readonly store: Store;
-	readonly numbering: Numbering;
-	readonly strict: boolean;
-}
-
-/** What a batch owes: written with its transactions, paid at its end. */
-export interface BatchOutbox {
-	readonly entries: OutboxKey[];
-	readonly edges: EdgeUpdate[];
-}
+import { IMPORT_LOOKUP } from "../lookups.ts";
+import { readExistingData } from "./existingData.ts";
+import type { BatchOutbox, ImportRun } from "./importRun.ts";
+import type { BadLine, Line } from "./lineReader.ts";
+import { idOf, inheritedFrom, planBatch } from "./planBatch.ts";
+import { writeEdges } from "./writeEdges.ts";
+import { writeLevel } from "./writeLevel.ts";
 
 export interface BatchReport {
 	/** By type. */

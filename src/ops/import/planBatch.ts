@@ -5,14 +5,18 @@ import {
 import { typeOf } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, Reference } from "../../model/types.ts";
-import { type ExistingData, naturalKeys, naturalKeyText } from "./keys.ts";
+import {
+	type ExistingData,
+	naturalKeys,
+	naturalKeyText,
+} from "./existingData.ts";
 import {
 	type BadLine,
 	type EdgeLine,
 	excerpt,
 	type Line,
 	type ObjectLine,
-} from "./line.ts";
+} from "./lineReader.ts";
 
 /** An object to be made. What it refers to is there, or is made before it. */
 export interface NewObject {

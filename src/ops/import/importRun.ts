@@ -1,0 +1,17 @@
+import type { EdgeUpdate } from "../../graph/outbox/delivery.ts";
+import type { Store } from "../../graph/store/store.ts";
+import type { OutboxKey } from "../../storage/storage.ts";
+import type { Numbering } from "./numbering.ts";
+
+/** What all batches of an import share. */
+export interface ImportRun {
+	readonly store: Store;
+	readonly numbering: Numbering;
+	readonly strict: boolean;
+}
+
+/** What a batch owes: written with its transactions, paid at its end. */
+export interface BatchOutbox {
+	readonly entries: OutboxKey[];
+	readonly edges: EdgeUpdate[];
+}
