@@ -2,8 +2,8 @@ import { GraphQLError } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { VisibilityDependency } from "../graph/read/visibility.ts";
 import type { Mapping } from "../model/types.ts";
+import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import { requestError } from "./errors.ts";
-import { argumentsOf, type BoundPlan } from "./inputs.ts";
 import {
 	namedShape,
 	type PlannedField,

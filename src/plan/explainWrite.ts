@@ -6,7 +6,7 @@ import type {
 	WriteTrace,
 } from "../diagnostics.ts";
 
-import { countError, type ErrorCounts } from "./failures.ts";
+import { countError, type ErrorCounts } from "./errorCounts.ts";
 
 /**
  * What is told of writes of one kind besides what is told of any step: those of

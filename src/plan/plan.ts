@@ -8,7 +8,7 @@ import type {
 import type { PageArguments, PageParts } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { FieldSource, Mapping } from "../model/types.ts";
-import type { BatchResolver } from "./types.ts";
+import type { BatchResolver } from "./batchResolver.ts";
 
 /**
  * One operation, compiled for one set of values of the variables its `@skip`

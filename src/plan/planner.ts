@@ -2,6 +2,8 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
+import type { Resolvers } from "./batchResolver.ts";
+import type { BoundPlan } from "./boundPlan.ts";
 import {
 	type Cost,
 	costLimitError,
@@ -10,16 +12,18 @@ import {
 } from "./cost.ts";
 import { requestError } from "./errors.ts";
 import {
+	type ExecutionResult,
+	executePlan,
+	type Tracer,
+} from "./executePlan.ts";
+import {
 	createExplainRecorder,
 	type ExplainOptions,
 	type ExplainOutput,
 	type ExplainWithErrors,
 	withErrors,
-} from "./explain.ts";
-import type { BoundPlan } from "./inputs.ts";
-import { createPlanCache, type Operation } from "./plans.ts";
-import { type ExecutionResult, executePlan, type Tracer } from "./run.ts";
-import type { Resolvers } from "./types.ts";
+} from "./explainRecorder.ts";
+import { createPlanCache, type Operation } from "./planCache.ts";
 import { analyzeWorstCaseCost, type WorstCaseCost } from "./worstCaseCost.ts";
 
 export interface PlannerOptions<Context> {

@@ -12,12 +12,12 @@ import {
 	typeFromAST,
 	visit,
 } from "graphql";
-import { getFragments } from "./collect.ts";
-import { type CompileContext, compilePlan } from "./compile.ts";
+import { argumentsOf, bindVariables } from "./boundPlan.ts";
+import { getFragments } from "./collectFields.ts";
+import { type CompileContext, compilePlan } from "./compilePlan.ts";
 import { type Cost, costOf, type VisibilityDependencies } from "./cost.ts";
 import { inputError, requestError } from "./errors.ts";
-import { argumentsOf, bindVariables } from "./inputs.ts";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./page.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./pageArguments.ts";
 import {
 	type CoercedArguments,
 	namedShape,

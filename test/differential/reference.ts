@@ -26,7 +26,7 @@ import type { RequestContext } from "../../src/graphql/context.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/rootOf.ts";
 import type { FieldSource, Model } from "../../src/model/types.ts";
-import type { Resolvers } from "../../src/plan/types.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import type { Execute, Operation } from "./operation.ts";
 
 type Context = RequestContext;

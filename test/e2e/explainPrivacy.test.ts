@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ExplainOutput, ExplainStep } from "../../src/plan/explain.ts";
+import type {
+	ExplainOutput,
+	ExplainStep,
+} from "../../src/plan/explainRecorder.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
 const EXPLAIN = { "corkboard-explain": "1" };

@@ -14,7 +14,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import type { Node, Page, PageEdge } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/rootOf.ts";
-import { coercePageArguments } from "../../src/plan/page.ts";
+import { coercePageArguments } from "../../src/plan/pageArguments.ts";
 import type { ListGraph } from "./listGraph.ts";
 import {
 	type Answer,

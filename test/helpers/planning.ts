@@ -10,8 +10,8 @@ import type {
 	ObjectType,
 	Reference,
 } from "../../src/model/types.ts";
+import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
-import type { Resolvers } from "../../src/plan/types.ts";
 import { ListGraph } from "./listGraph.ts";
 
 /**

@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import type { Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { ExplainWithErrors } from "../../src/plan/explain.ts";
-import { printExplain } from "../../src/plan/print.ts";
+import type { ExplainWithErrors } from "../../src/plan/explainRecorder.ts";
+import { printExplain } from "../../src/plan/printExplain.ts";
 import { planning, valid } from "../helpers/planning.ts";
 
 const QUERY = `query Profile($id: ID!) { user(id: $id) {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { parse } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import { getFragments } from "../../src/plan/collect.ts";
-import { compilePlan } from "../../src/plan/compile.ts";
+import { getFragments } from "../../src/plan/collectFields.ts";
+import { compilePlan } from "../../src/plan/compilePlan.ts";
+import { createPlanCache } from "../../src/plan/planCache.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
-import { createPlanCache } from "../../src/plan/plans.ts";
 import {
 	errorsOf,
 	guards,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type DocumentNode, parse } from "graphql";
-import { createPlanCache } from "../../src/plan/plans.ts";
+import { createPlanCache } from "../../src/plan/planCache.ts";
 import {
 	model,
 	planning,

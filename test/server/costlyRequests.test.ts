@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { MAX_CHARACTERS } from "../../src/plan/response.ts";
+import { MAX_CHARACTERS } from "../../src/plan/responseState.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
 /**

@@ -4,7 +4,7 @@ import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
-import { printExplain } from "../../plan/print.ts";
+import { printExplain } from "../../plan/printExplain.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 

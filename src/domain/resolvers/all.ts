@@ -1,5 +1,5 @@
 import type { RequestContext } from "../../graphql/context.ts";
-import type { Resolvers } from "../../plan/types.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
 import { boardResolvers } from "./boards.ts";
 import { commentResolvers } from "./comments.ts";
 import { interestResolvers } from "./interests.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../graphql/input/read.ts";
 import { boolean, id, idempotencyKey } from "../../graphql/input/rules.ts";
 import { validators } from "../../model/validators.ts";
-import type { Resolvers } from "../../plan/types.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutations.ts";
 import { viewerMembership } from "./membership.ts";
 import { idempotency, mutation } from "./mutation.ts";

@@ -2,7 +2,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/read.ts";
 import { id, idempotencyKey } from "../../graphql/input/rules.ts";
 import { validators } from "../../model/validators.ts";
-import type { Resolvers } from "../../plan/types.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { newStoredJson } from "./stored.ts";
 import { requireOwned, requireVisible } from "./visible.ts";

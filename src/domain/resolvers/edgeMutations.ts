@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import { required } from "../../graphql/input/read.ts";
 import { id } from "../../graphql/input/rules.ts";
-import type { BatchResolver } from "../../plan/types.ts";
+import type { BatchResolver } from "../../plan/batchResolver.ts";
 import { mutation } from "./mutation.ts";
 import { mappingOf } from "./stored.ts";
 import { requireVisible } from "./visible.ts";

@@ -1,5 +1,5 @@
 import type { RequestContext } from "../../graphql/context.ts";
-import type { Resolvers } from "../../plan/types.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutations.ts";
 import { viewerMembership } from "./membership.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../graphql/input/read.ts";
 import type { Id } from "../../id/ids.ts";
 import type { ValidationProblem } from "../../model/validators.ts";
-import type { BatchResolver } from "../../plan/types.ts";
+import type { BatchResolver } from "../../plan/batchResolver.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 

@@ -2,7 +2,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/read.ts";
 import { id, idempotencyKey, slugs } from "../../graphql/input/rules.ts";
 import { validators } from "../../model/validators.ts";
-import type { Resolvers } from "../../plan/types.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutations.ts";
 import { addToInterests, findOrCreateInterests } from "./filing.ts";
 import { viewerMembership } from "./membership.ts";

@@ -3,7 +3,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { id } from "../../graphql/input/rules.ts";
 import type { Id } from "../../id/ids.ts";
 import { isSlug, isUsername } from "../../model/validators.ts";
-import type { BatchResolver, Resolvers } from "../../plan/types.ts";
+import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { quoted } from "../../util/quoted.ts";
 import { rootField } from "./rootField.ts";
 import { lookupOf } from "./stored.ts";

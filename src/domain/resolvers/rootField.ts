@@ -1,7 +1,7 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
-import type { BatchResolver } from "../../plan/types.ts";
+import type { BatchResolver } from "../../plan/batchResolver.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

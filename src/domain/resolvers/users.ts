@@ -7,7 +7,7 @@ import {
 } from "../../graphql/input/read.ts";
 import { id, idempotencyKey } from "../../graphql/input/rules.ts";
 import { validators } from "../../model/validators.ts";
-import type { BatchResolver, Resolvers } from "../../plan/types.ts";
+import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutations.ts";
 import { viewerMembership } from "./membership.ts";
 import { anonymousMutation, idempotency, mutation } from "./mutation.ts";

@@ -7,7 +7,7 @@ import {
 	isExplainOpen,
 	shownTab,
 	storeExplainOutput,
-} from "./explain/accounts.ts";
+} from "./explain/explainStore.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
 

@@ -1,5 +1,8 @@
 import type { CacheLayer } from "../../../diagnostics.ts";
-import type { ExplainCache, ExplainStep } from "../../../plan/explain.ts";
+import type {
+	ExplainCache,
+	ExplainStep,
+} from "../../../plan/explainRecorder.ts";
 
 export const LAYERS = ["request", "process", "memcached", "redis"] as const;
 

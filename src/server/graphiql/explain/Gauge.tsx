@@ -1,4 +1,4 @@
-import { short } from "./words.ts";
+import { short } from "./format.ts";
 
 /** Half a circle of radius 40 around (50, 46). */
 const ARC = "M10 46a40 40 0 0 1 80 0";

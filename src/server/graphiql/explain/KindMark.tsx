@@ -1,4 +1,4 @@
-import type { ExplainStep } from "../../../plan/explain.ts";
+import type { ExplainStep } from "../../../plan/explainRecorder.ts";
 
 type Kind = ExplainStep["kind"];
 

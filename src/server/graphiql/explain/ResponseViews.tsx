@@ -1,12 +1,12 @@
 import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { ExplainReport } from "./AccountPicture.tsx";
+import { ExplainReport } from "./ExplainReport.tsx";
 import {
 	openExplain,
 	showTab,
 	useExplainOpen,
 	useExplainOutput,
-} from "./accounts.ts";
+} from "./explainStore.ts";
 
 /** Two views of an answer, as tabs over it: GraphiQL's own, and how it came about. */
 export function ResponseViews() {

@@ -1,10 +1,10 @@
-import type { ExplainStep } from "../../../plan/explain.ts";
 import {
 	describeErrors,
 	describeWrite,
 	WRITE_VERBS,
-} from "../../../plan/writeWords.ts";
-import { count, shortHost, time } from "./words.ts";
+} from "../../../plan/describeWrite.ts";
+import type { ExplainStep } from "../../../plan/explainRecorder.ts";
+import { count, shortHost, time } from "./format.ts";
 
 /** More statements than this are not listed: a run over a fleet may send hundreds. */
 const MAX_LISTED = 50;

@@ -1,13 +1,13 @@
-import type { ExplainStep } from "../../../plan/explain.ts";
 import {
 	describeErrors,
 	describeWrite,
 	WRITE_VERBS,
-} from "../../../plan/writeWords.ts";
+} from "../../../plan/describeWrite.ts";
+import type { ExplainStep } from "../../../plan/explainRecorder.ts";
 import { CacheBar } from "./Cache.tsx";
+import { count, short, shortHost, time } from "./format.ts";
 import { Arrow, KindMark } from "./KindMark.tsx";
 import { StepDetails } from "./StepDetails.tsx";
-import { count, short, shortHost, time } from "./words.ts";
 
 const PARENTS = { scan: "list", fetch: "id", call: "parent", write: "write" };
 const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };

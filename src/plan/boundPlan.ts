@@ -5,7 +5,7 @@ import {
 	Kind,
 } from "graphql";
 import { inputError } from "./errors.ts";
-import { coercePageArguments } from "./page.ts";
+import { coercePageArguments } from "./pageArguments.ts";
 import type { CoercedArguments, Plan, PlannedField } from "./plan.ts";
 
 /**

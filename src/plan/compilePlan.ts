@@ -17,10 +17,11 @@ import { CorkboardError } from "../errors.ts";
 import { isPrivateList } from "../graph/read/visibility.ts";
 import { globalListId } from "../model/rootOf.ts";
 import type { FieldSource, Mapping, Model } from "../model/types.ts";
-import { collectFields, type Fragments } from "./collect.ts";
+import type { BatchResolver, Resolvers } from "./batchResolver.ts";
+import { coerceConstantArguments } from "./boundPlan.ts";
+import { collectFields, type Fragments } from "./collectFields.ts";
 import { inputError } from "./errors.ts";
-import { coerceConstantArguments } from "./inputs.ts";
-import { introspectionDocument, introspectionField } from "./introspect.ts";
+import { introspectionDocument, introspectionField } from "./introspection.ts";
 import {
 	type Access,
 	namedShape,
@@ -30,8 +31,7 @@ import {
 	type Shape,
 	type Step,
 } from "./plan.ts";
-import { needsEdges, pageParts, valueReader } from "./read.ts";
-import type { BatchResolver, Resolvers } from "./types.ts";
+import { needsEdges, pageParts, valueReader } from "./valueReader.ts";
 
 /**
  * Fragments can spell out more fields than any answer needs: thirty of them,

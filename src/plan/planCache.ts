@@ -4,12 +4,16 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
-import { conditionVariables, type Fragments, getFragments } from "./collect.ts";
-import { type CompileContext, compilePlan } from "./compile.ts";
+import { type BoundPlan, bindVariables } from "./boundPlan.ts";
+import { coerceVariableValues } from "./coerceVariableValues.ts";
+import {
+	conditionVariables,
+	type Fragments,
+	getFragments,
+} from "./collectFields.ts";
+import { type CompileContext, compilePlan } from "./compilePlan.ts";
 import { inputError, requestError } from "./errors.ts";
-import { type BoundPlan, bindVariables } from "./inputs.ts";
 import type { Plan } from "./plan.ts";
-import { coerceVariableValues } from "./variables.ts";
 
 export interface Operation {
 	readonly document: DocumentNode;

@@ -1,6 +1,6 @@
 import { fieldError } from "./errors.ts";
 import type { PlannedField } from "./plan.ts";
-import { addError, type ResponseState } from "./response.ts";
+import { addError, type ResponseState } from "./responseState.ts";
 
 /**
  * Where an object or a list stands in the answer. It knows what it stands in,

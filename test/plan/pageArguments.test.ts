@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { coercePageArguments } from "../../src/plan/page.ts";
+import { coercePageArguments } from "../../src/plan/pageArguments.ts";
 
 describe("the arguments of a connection", () => {
 	const taken: readonly [string, object, object][] = [

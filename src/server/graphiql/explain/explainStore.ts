@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { ExplainOutput } from "../../../plan/explain.ts";
+import type { ExplainOutput } from "../../../plan/explainRecorder.ts";
 
 /** What the Explain view knows, outside of React: the fetcher reads and fills it. */
 interface Known {

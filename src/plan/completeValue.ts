@@ -8,8 +8,8 @@ import type {
 	Selection,
 	Shape,
 } from "./plan.ts";
-import { ITEM_CHARACTERS, type ResponseState } from "./response.ts";
-import { type ResultNode, raiseFieldError } from "./resultNodes.ts";
+import { ITEM_CHARACTERS, type ResponseState } from "./responseState.ts";
+import { type ResultNode, raiseFieldError } from "./resultNode.ts";
 
 /**
  * What completing one field for all its parents leaves to be done: objects

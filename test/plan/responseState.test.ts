@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { Id } from "../../src/id/ids.ts";
-import { MAX_CHARACTERS } from "../../src/plan/response.ts";
+import { MAX_CHARACTERS } from "../../src/plan/responseState.ts";
 import { errorsOf, planning, valid } from "../helpers/planning.ts";
 
 const MEGA = 1024 * 1024;

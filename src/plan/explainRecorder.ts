@@ -1,7 +1,14 @@
 import type { GraphQLError } from "graphql";
 import type { CacheLayer, Statement } from "../diagnostics.ts";
 import { type Id, unpackId } from "../id/ids.ts";
+import type { BoundPlan } from "./boundPlan.ts";
 import type { Cost } from "./cost.ts";
+import {
+	countError,
+	type ErrorCount,
+	type ErrorCounts,
+} from "./errorCounts.ts";
+import type { StepTrace, Tracer } from "./executePlan.ts";
 import {
 	type ExplainWrite,
 	explainWrite,
@@ -10,10 +17,7 @@ import {
 	writeRecord,
 	writeTrace,
 } from "./explainWrite.ts";
-import { countError, type ErrorCount, type ErrorCounts } from "./failures.ts";
-import type { BoundPlan } from "./inputs.ts";
 import type { Step } from "./plan.ts";
-import type { StepTrace, Tracer } from "./run.ts";
 
 /** An operation with what each of its steps did: plain data. */
 export interface ExplainOutput {

@@ -1,10 +1,10 @@
-import type { ExplainStep, ExplainWithErrors } from "./explain.ts";
 import {
 	count,
 	describeErrors,
 	describeWrite,
 	WRITE_VERBS,
-} from "./writeWords.ts";
+} from "./describeWrite.ts";
+import type { ExplainStep, ExplainWithErrors } from "./explainRecorder.ts";
 
 /**
  * An explained operation for a terminal: a line for what each step is and one

@@ -3,15 +3,15 @@ import type { CallOptions, Trace } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import {
 	type CompletionContext,
 	completeLeafValue,
 	completeValue,
 	type NextLevel,
 	newLevel,
-} from "./complete.ts";
-import { argumentsOf, type BoundPlan } from "./inputs.ts";
-import { executeIntrospection } from "./introspect.ts";
+} from "./completeValue.ts";
+import { executeIntrospection } from "./introspection.ts";
 import {
 	namedShape,
 	type ObjectShape,
@@ -25,12 +25,12 @@ import {
 	newResponse,
 	type ResponseState,
 	responseErrors,
-} from "./response.ts";
+} from "./responseState.ts";
 import {
 	propagateNull,
 	type ResultNode,
 	raiseFieldError,
-} from "./resultNodes.ts";
+} from "./resultNode.ts";
 
 export interface ExecuteOptions<Context> {
 	readonly schema: GraphQLSchema;

@@ -1,9 +1,12 @@
-import type { ExplainOutput, ExplainStep } from "../../../plan/explain.ts";
+import type {
+	ExplainOutput,
+	ExplainStep,
+} from "../../../plan/explainRecorder.ts";
 import { CacheBar, CacheLegend, sumCaches } from "./Cache.tsx";
+import { count, time } from "./format.ts";
 import { Gauge } from "./Gauge.tsx";
 import { Arrow, KINDS, KindMark } from "./KindMark.tsx";
 import { StepNode } from "./StepNode.tsx";
-import { count, time } from "./words.ts";
 
 /** One run at a glance: what it cost in all, then the tree of its steps. */
 export function ExplainReport({

@@ -1,5 +1,5 @@
+import type { ErrorCount } from "./errorCounts.ts";
 import type { ExplainWrite, OutboxEntryCount } from "./explainWrite.ts";
-import type { ErrorCount } from "./failures.ts";
 
 /** What became of a write, in a few words each: for a terminal and for the Explain view. */
 export function describeWrite(write: ExplainWrite): readonly string[] {
