@@ -112,7 +112,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			}`),
 			context: {
 				graph,
-				writes: (call) => createWrites(store, graph.forget, call),
+				writes: (call) => createWrites(store, graph.discardReads, call),
 				viewer: user,
 				signToken: async () => "",
 				now: () => new Date(),

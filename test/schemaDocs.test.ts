@@ -213,7 +213,7 @@ describe("docs/schema.md", () => {
 				document: parse(document),
 				context: {
 					graph,
-					writes: (call) => createWrites(store, graph.forget, call),
+					writes: (call) => createWrites(store, graph.discardReads, call),
 					viewer: user,
 					signToken: async () => "",
 					now: () => new Date(),

@@ -24,7 +24,7 @@ export async function findUserByUsername(
 ): Promise<Id | null> {
 	const lookup = model.lookups.get("username");
 	if (!lookup) throw new TypeError("the schema has no lookup username");
-	const [id = null] = await request(null).graph.lookup(lookup, [username]);
+	const [id = null] = await request(null).graph.lookUp(lookup, [username]);
 	if (id instanceof Error) throw id;
 	return id !== null && (await isUser(id)) ? id : null;
 }

@@ -5,7 +5,7 @@ import {
 	gracePeriodOf,
 	OutboxWorker,
 } from "../graph/outbox/outboxWorker.ts";
-import { createTally, NO_TALLY } from "../graph/read/costTally.ts";
+import { createReadCounter, NO_READ_COUNTER } from "../graph/read/costTally.ts";
 import { createView, type View } from "../graph/read/view.ts";
 import { isVisible, visibilityDependencies } from "../graph/read/visibility.ts";
 import type { Store } from "../graph/store/store.ts";
@@ -91,7 +91,7 @@ export async function openCorkboard(
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
 		return {
 			graph,
-			writes: (call) => createWrites(store, graph.forget, call),
+			writes: (call) => createWrites(store, graph.discardReads, call),
 			viewer,
 			signToken: tokens.signs ? tokens.sign : async () => null,
 			now: () => new Date(),
@@ -112,7 +112,9 @@ export async function openCorkboard(
 		accessTokens: tokens,
 		createContext: request,
 		async execute({ viewer, explain, costMeter: meter, ...operation }) {
-			const tally = meter.isMetering ? createTally(model) : NO_TALLY;
+			const tally = meter.isMetering
+				? createReadCounter(model)
+				: NO_READ_COUNTER;
 			const graph = createView(store, viewer, tally);
 			const executed = await planner.execute({
 				...operation,
@@ -120,16 +122,18 @@ export async function openCorkboard(
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});
-			meter.recordReads(tally.read);
+			meter.recordReads(tally.total);
 			return executed;
 		},
 		async isUser(id) {
-			const [user] = await store.objects([id]);
+			const [user] = await store.readObjects([id]);
 			if (user instanceof Error) throw user;
 			return user?.type === "User" && isVisible(user, id);
 		},
 		async userOfAccount(account) {
-			const [row] = await store.lookups([{ name: "account", key: account }]);
+			const [row] = await store.readLookups([
+				{ name: "account", key: account },
+			]);
 			if (row instanceof Error) throw row;
 			return row?.id ?? null;
 		},

@@ -1,4 +1,4 @@
-import { openTexts } from "../cache/texts.ts";
+import { openRedisTexts } from "../cache/texts.ts";
 import type { Config } from "../config.ts";
 import { openDocumentFiles } from "../server/documents/documentFiles.ts";
 import {
@@ -38,7 +38,7 @@ export async function openDocuments(
 	const shared =
 		config.redis === null || mode === "strict"
 			? null
-			: resources.use(openTexts({ url: config.redis }));
+			: resources.use(openRedisTexts({ url: config.redis }));
 	return {
 		documents: createDocuments({ mode, files, shared, log }),
 		operatorDocuments: createDocuments({ mode: "off", files, shared, log }),

@@ -1,10 +1,10 @@
-import { openChannel } from "../cache/channel.ts";
-import { openMemcached } from "../cache/memcached.ts";
-import { openRedis } from "../cache/redis.ts";
+import { openInvalidationChannel } from "../cache/channel.ts";
+import { openMemcachedCache } from "../cache/memcached.ts";
+import { openRedisCache } from "../cache/redis.ts";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { createStore } from "../graph/store/createStore.ts";
-import type { Shared, Store } from "../graph/store/store.ts";
+import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursors.ts";
 import type { Model } from "../model/types.ts";
 import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
@@ -133,7 +133,7 @@ function followFile(
 			async onChange(topology) {
 				await storage.switchTopology(topology);
 				// What was read from a primary that lost its part is not the new one's.
-				store.forgetAll();
+				store.invalidateAll();
 			},
 		}),
 	);
@@ -144,23 +144,23 @@ function openSharedCaches(
 	config: Config,
 	current: () => Topology,
 	resources: AsyncDisposableStack,
-): { readonly shared: Shared; listen(store: Store): void } | null {
+): { readonly shared: SharedCaches; listen(store: Store): void } | null {
 	const { memcached, redis } = config;
 	if (memcached.length === 0 && redis === null) return null;
 	const objects =
 		memcached.length === 0
 			? null
-			: resources.use(openMemcached({ hosts: memcached }));
+			: resources.use(openMemcachedCache({ hosts: memcached }));
 	const heads =
-		redis === null ? null : resources.use(openRedis({ url: redis }));
+		redis === null ? null : resources.use(openRedisCache({ url: redis }));
 	let listener: Store | undefined;
 	const channel =
 		redis === null
 			? null
 			: resources.use(
-					openChannel({
+					openInvalidationChannel({
 						url: redis,
-						onKeys: (keys) => listener?.heard(keys),
+						onInvalidations: (keys) => listener?.applyInvalidations(keys),
 						onLost: () => listener?.bypass(true),
 						onRestored: () => listener?.bypass(false),
 					}),

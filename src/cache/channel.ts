@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import {
-	MOST_KEYS,
-	parseMessage,
-	printAll,
-	printHeartbeat,
-	printMessages,
+	decodeMessage,
+	encodeHeartbeat,
+	encodeInvalidateAll,
+	encodeMessages,
+	MAX_KEYS_PER_MESSAGE,
 } from "./channelMessage.ts";
-import { Link } from "./link.ts";
+import { CacheConnection } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
-import { Unsent } from "./unsent.ts";
+import { PendingInvalidations } from "./unsent.ts";
 
 /**
  * Processes tell each other over Redis which of their entries to forget
@@ -31,41 +31,41 @@ import { Unsent } from "./unsent.ts";
  * others show the old value: nobody can tell them. So it is with what is unsent
  * when its process dies.
  */
-export interface Channel extends AsyncDisposable {
+export interface InvalidationChannel extends AsyncDisposable {
 	/** Never rejects. Answers whether Redis took it; if not, it is sent later. */
 	publish(keys: readonly string[]): Promise<boolean>;
 	/** Messages that came and were none of ours. */
-	readonly ignored: number;
+	readonly ignoredMessages: number;
 }
 
-export interface Listener {
+export interface InvalidationListener {
 	/** Another process changed these. */
-	onKeys(keys: readonly string[]): void;
+	onInvalidations(keys: readonly string[]): void;
 	/** Others may change things unheard, or have. Also called once at the beginning. */
 	onLost(): void;
 	/** What others change is heard again; what was read until now may be old. */
 	onRestored(): void;
 }
 
-export function openChannel(
-	options: Listener & {
+export function openInvalidationChannel(
+	options: InvalidationListener & {
 		/** `redis://…` or `rediss://…` */
 		readonly url: string;
 		/** For what is sent in one go, connecting included. */
 		readonly deadlineMs?: number;
 	},
-): Channel {
+): InvalidationChannel {
 	const { url, deadlineMs = 100 } = options;
 	const me = randomUUID();
-	const heartbeat = printHeartbeat(me);
-	const link = new Link({
+	const heartbeat = encodeHeartbeat(me);
+	const link = new CacheConnection({
 		layer: "redis",
 		host: redisHost(url),
 		deadlineMs,
 		longestPauseMs: HEARTBEAT_MS,
 		open: (lost) => new RedisConnection(url, deadlineMs, lost),
 	});
-	const unsent = new Unsent();
+	const unsent = new PendingInvalidations();
 	/** What is to end before the link is closed. */
 	const running = new Set<Promise<unknown>>();
 	let subscription: Subscription | undefined;
@@ -93,17 +93,17 @@ export function openChannel(
 	const resend = async (): Promise<void> => {
 		const end = performance.now() + HEARTBEAT_MS;
 		while (performance.now() < end) {
-			const untold = unsent.take(MOST_KEYS);
+			const untold = unsent.take(MAX_KEYS_PER_MESSAGE);
 			if (untold === null) return;
 			const messages =
 				untold.kind === "all"
-					? [printAll(me)]
-					: printMessages(
+					? [encodeInvalidateAll(me)]
+					: encodeMessages(
 							me,
 							untold.keys.map(([key]) => key),
 						);
 			if (!(await send(messages ?? []))) {
-				unsent.keep(untold);
+				unsent.add(untold);
 				return;
 			}
 		}
@@ -111,10 +111,10 @@ export function openChannel(
 
 	const publish = async (keys: readonly string[]): Promise<boolean> => {
 		const at = performance.now();
-		const messages = printMessages(me, keys);
+		const messages = encodeMessages(me, keys);
 		if (messages === null) return false;
 		const sent = await send(messages);
-		if (!sent) unsent.keep({ kind: "keys", keys: keys.map((k) => [k, at]) });
+		if (!sent) unsent.add({ kind: "keys", keys: keys.map((k) => [k, at]) });
 		return sent;
 	};
 
@@ -140,12 +140,12 @@ export function openChannel(
 
 	const receive = (from: Subscription, text: string) => {
 		if (from !== subscription) return;
-		const message = parseMessage(text);
+		const message = decodeMessage(text);
 		if (message === null) {
 			ignored++;
 		} else if (message.from !== me) {
 			if (message.keys === "all") empty();
-			else if (message.keys.length > 0) options.onKeys(message.keys);
+			else if (message.keys.length > 0) options.onInvalidations(message.keys);
 		} else {
 			from.heardAt = performance.now();
 			if (heard) return;
@@ -182,7 +182,7 @@ export function openChannel(
 		async publish(keys) {
 			return keys.length === 0 || track(publish(keys));
 		},
-		get ignored() {
+		get ignoredMessages() {
 			return ignored;
 		},
 		async [Symbol.asyncDispose]() {

@@ -3,7 +3,7 @@ import { CorkboardError } from "../errors.ts";
 import { Breaker } from "./breaker.ts";
 
 /** A connection of a client library's. Calls on one that was closed, or lost, fail at once. */
-export interface Connection {
+export interface ClientConnection {
 	/** Ends it now: no answer that is still on its way reaches anybody. */
 	close(): void;
 }
@@ -16,7 +16,7 @@ export interface Connection {
  * breaker lets through makes a new one, so an answer to an old call cannot be
  * taken for one to a new call.
  */
-export class Link<C extends Connection> implements Disposable {
+export class CacheConnection<C extends ClientConnection> implements Disposable {
 	readonly host: string;
 	readonly #layer: CacheHost["layer"];
 	readonly #deadlineMs: number;
@@ -82,7 +82,7 @@ export class Link<C extends Connection> implements Disposable {
 	}
 
 	/** Whether the next call, if it is let through, goes over this one. */
-	isOn(connection: C): boolean {
+	isCurrent(connection: C): boolean {
 		return this.#connection === connection;
 	}
 

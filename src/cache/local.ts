@@ -121,14 +121,14 @@ export class LocalCache<V> {
 	}
 
 	/** Forget the key, and whatever is being read for it. Call it when a change is committed, and when it may have been. */
-	bury(key: string): void {
+	invalidate(key: string): void {
 		const at = slot(key);
 		this.#versions[at] = ((this.#versions[at] as number) + 1) >>> 0;
 		this.#drop(key);
 	}
 
 	/** Forget everything, and whatever is being read. */
-	clear(): void {
+	invalidateAll(): void {
 		for (const [at, version] of this.#versions.entries()) {
 			this.#versions[at] = (version + 1) >>> 0;
 		}
@@ -139,7 +139,7 @@ export class LocalCache<V> {
 	/** Keep nothing and know nothing, until it is turned off again: while nobody tells of other processes' writes. */
 	bypass(on: boolean): void {
 		this.#bypassed = on;
-		this.clear();
+		this.invalidateAll();
 	}
 
 	#keep(key: string, value: V, born: number): void {

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { CorkboardError } from "../errors.ts";
-import { Link } from "./link.ts";
+import { CacheConnection } from "./link.ts";
 import {
-	type Answer,
 	type Command,
 	MemcachedConnection,
+	type MemcachedResponse,
 	OPCODE,
 	STATUS,
 } from "./memcachedConnection.ts";
-import type { Fill, Looked, SharedCache } from "./shared.ts";
+import type { Fill, GetOrLeaseResult, SharedCache } from "./shared.ts";
 
 /**
  * Leases by memcached's own CAS numbers. What an item is, its flags say.
@@ -33,7 +33,7 @@ import type { Fill, Looked, SharedCache } from "./shared.ts";
  * processes must be given the same list, in any order; one that is taken back
  * into use within `ttlSeconds` has to be flushed first.
  */
-export function openMemcached(options: {
+export function openMemcachedCache(options: {
 	/** Each as `host:port`. */
 	readonly hosts: readonly string[];
 	/** For each batch, connecting included. */
@@ -59,7 +59,7 @@ export function openMemcached(options: {
 	const prefix = `c1.${createHash("sha256").update(hosts.join()).digest("hex").slice(0, 8)}.`;
 	const links = hosts.map((host) => {
 		const address = parseAddress(host);
-		return new Link({
+		return new CacheConnection({
 			layer: "memcached",
 			host,
 			deadlineMs,
@@ -78,12 +78,14 @@ export function openMemcached(options: {
 
 	/** The positions of the keys that memcached can take, by their hosts. */
 	const byHost = (keys: readonly string[]) => {
-		const groups = new Map<Link<MemcachedConnection>, number[]>();
+		const groups = new Map<CacheConnection<MemcachedConnection>, number[]>();
 		for (const [index, key] of keys.entries()) {
 			if (key.length > MOST_KEY_BYTES - prefix.length || !KEY.test(key)) {
 				continue;
 			}
-			const link = links[hash(key) % links.length] as Link<MemcachedConnection>;
+			const link = links[
+				hash(key) % links.length
+			] as CacheConnection<MemcachedConnection>;
 			const group = groups.get(link);
 			if (group) group.push(index);
 			else groups.set(link, [index]);
@@ -96,7 +98,7 @@ export function openMemcached(options: {
 		verb: "bury" | "clear",
 		keys: readonly string[],
 		command: (key: string) => Command,
-		isDone: (answer: Answer | undefined) => boolean,
+		isDone: (answer: MemcachedResponse | undefined) => boolean,
 	): Promise<boolean> => {
 		const acknowledged = await Promise.all(
 			byHost(keys).map(async ([link, indexes]) => {
@@ -115,8 +117,8 @@ export function openMemcached(options: {
 	return {
 		layer: "memcached",
 
-		async look(keys) {
-			const looked = new Array<Looked>(keys.length).fill(DOWN);
+		async getOrLease(keys) {
+			const looked = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 			const until = performance.now() + deadlineMs;
 			await Promise.all(
 				byHost(keys).map(async ([link, indexes]) => {
@@ -207,11 +209,11 @@ export function openMemcached(options: {
 
 const KIND = { VALUE: 1, LEASE: 2, TOMBSTONE: 3 } as const;
 
-const BUSY: Looked = { kind: "busy" };
-const DOWN: Looked = { kind: "down" };
+const BUSY: GetOrLeaseResult = { kind: "busy" };
+const DOWN: GetOrLeaseResult = { kind: "down" };
 
 interface Token {
-	readonly link: Link<MemcachedConnection>;
+	readonly link: CacheConnection<MemcachedConnection>;
 	readonly connection: MemcachedConnection;
 	readonly cas: Buffer;
 }
@@ -226,16 +228,16 @@ const BATCH = 500;
 /** Of values in one write: larger ones would keep reads waiting behind them. */
 const BATCH_BYTES = 256 * 1024;
 
-function asLooked({ flags, value }: Answer): Looked {
+function asLooked({ flags, value }: MemcachedResponse): GetOrLeaseResult {
 	return flags === KIND.VALUE ? { kind: "hit", value } : BUSY;
 }
 
 async function exchange(
 	connection: MemcachedConnection,
 	commands: readonly Command[],
-): Promise<readonly (Answer | undefined)[]> {
+): Promise<readonly (MemcachedResponse | undefined)[]> {
 	if (commands.length <= BATCH) return connection.exchange(commands);
-	const batches: Promise<readonly (Answer | undefined)[]>[] = [];
+	const batches: Promise<readonly (MemcachedResponse | undefined)[]>[] = [];
 	for (let at = 0; at < commands.length; at += BATCH) {
 		batches.push(connection.exchange(commands.slice(at, at + BATCH)));
 	}
@@ -244,7 +246,7 @@ async function exchange(
 
 /** One write after the other, of what was leased on the connection that there is. */
 async function fillHost(
-	link: Link<MemcachedConnection>,
+	link: CacheConnection<MemcachedConnection>,
 	fills: readonly Fill[],
 	extras: Buffer,
 ): Promise<void> {
@@ -254,7 +256,7 @@ async function fillHost(
 			const { lease, value } = fills[at] as Fill;
 			const { key } = lease;
 			const { connection, cas } = lease.token as Token;
-			if (!link.isOn(connection)) continue;
+			if (!link.isCurrent(connection)) continue;
 			const size = Buffer.byteLength(value);
 			if (size <= MOST_VALUE_BYTES && value.isWellFormed()) {
 				bytes += size;

@@ -1,5 +1,5 @@
 import { type Response, Server, Utils } from "memjs";
-import type { Connection } from "./link.ts";
+import type { ClientConnection } from "./link.ts";
 
 /** A command of memcached's binary protocol. */
 export interface Command {
@@ -11,7 +11,7 @@ export interface Command {
 	readonly cas?: Buffer;
 }
 
-export interface Answer {
+export interface MemcachedResponse {
 	readonly status: number;
 	/** Of the item, 0 if none came. */
 	readonly flags: number;
@@ -42,7 +42,7 @@ export const STATUS = { OK: 0, NOT_FOUND: 1, EXISTS: 2 } as const;
  * is never used after its socket failed, and memjs's timers are not used at all
  * but the one for connecting, which is longer than any deadline of ours.
  */
-export class MemcachedConnection extends Server implements Connection {
+export class MemcachedConnection extends Server implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
 	readonly #batches: Batch[] = [];
 	#next = 1;
@@ -72,7 +72,7 @@ export class MemcachedConnection extends Server implements Connection {
 	/** The answers by the commands' order; undefined where memcached kept quiet. */
 	exchange(
 		commands: readonly Command[],
-	): Promise<readonly (Answer | undefined)[]> {
+	): Promise<readonly (MemcachedResponse | undefined)[]> {
 		if (this.#failure) return Promise.reject(this.#failure);
 		if (this.#next + commands.length > LAST_OPAQUE) this.#next = 1;
 		const first = this.#next;
@@ -82,7 +82,7 @@ export class MemcachedConnection extends Server implements Connection {
 			Utils.makeRequestBuffer(OPCODE.NOOP, "", "", "", first + commands.length),
 		);
 		const { promise, resolve, reject } =
-			Promise.withResolvers<readonly (Answer | undefined)[]>();
+			Promise.withResolvers<readonly (MemcachedResponse | undefined)[]>();
 		this.#batches.push({
 			first,
 			answers: new Array(commands.length).fill(undefined),
@@ -134,8 +134,8 @@ export class MemcachedConnection extends Server implements Connection {
 
 interface Batch {
 	readonly first: number;
-	readonly answers: (Answer | undefined)[];
-	resolve(answers: readonly (Answer | undefined)[]): void;
+	readonly answers: (MemcachedResponse | undefined)[];
+	resolve(answers: readonly (MemcachedResponse | undefined)[]): void;
 	reject(error: Error): void;
 }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { Link } from "./link.ts";
+import { CacheConnection } from "./link.ts";
 import {
 	type RedisClient,
 	RedisConnection,
 	redisHost,
 } from "./redisConnection.ts";
-import type { Fill, Looked, SharedCache } from "./shared.ts";
+import type { Fill, GetOrLeaseResult, SharedCache } from "./shared.ts";
 
 /**
  * Leases as tokens that nobody else has. The first letter of what is stored
@@ -37,7 +37,7 @@ import type { Fill, Looked, SharedCache } from "./shared.ts";
  * should run) or, if it may not, refuses what is stored: then leases are not
  * given and fills are dropped, tombstones are owed, hits and `clear` go on.
  */
-export function openRedis(options: {
+export function openRedisCache(options: {
 	/** `redis://…` or `rediss://…` */
 	readonly url: string;
 	/** For each batch, connecting included. */
@@ -53,7 +53,7 @@ export function openRedis(options: {
 		leaseMs = 5_000,
 		tombstoneMs = 2_000,
 	} = options;
-	const link = new Link({
+	const link = new CacheConnection({
 		layer: "redis",
 		host: redisHost(url),
 		deadlineMs,
@@ -69,10 +69,10 @@ export function openRedis(options: {
 	return {
 		layer: "redis",
 
-		async look(keys) {
+		async getOrLease(keys) {
 			if (keys.length === 0) return [];
 			const until = performance.now() + deadlineMs;
-			const looked = new Array<Looked>(keys.length).fill(DOWN);
+			const looked = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 			const found = await link.call("look", keys.length, async (connection) => {
 				const prefix = await prefixOf(connection);
 				const names = keys.map((key) => prefix + key);
@@ -179,8 +179,8 @@ export function openRedis(options: {
 	};
 }
 
-const BUSY: Looked = { kind: "busy" };
-const DOWN: Looked = { kind: "down" };
+const BUSY: GetOrLeaseResult = { kind: "busy" };
+const DOWN: GetOrLeaseResult = { kind: "down" };
 
 /** Of forty; 64 bits are enough to tell servers apart, and keys are sent a hundred at a time. */
 const RUN_ID_LETTERS = 16;

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { CorkboardError } from "../errors.ts";
-import type { Connection } from "./link.ts";
+import type { ClientConnection } from "./link.ts";
 
 /** Of ioredis, what is in use. */
 export interface RedisClient {
@@ -32,7 +32,7 @@ export interface RedisClient {
  * One connection to one Redis, which is never made a second time: what runs
  * again after an error is decided by whoever holds it (link.ts, channel.ts).
  */
-export class RedisConnection implements Connection {
+export class RedisConnection implements ClientConnection {
 	readonly client: RedisClient;
 	/** Which server it is, once that is known: `run_id` is drawn anew at each start of a server. */
 	readonly runId: Promise<string>;

@@ -1,5 +1,5 @@
 import type { BucketLimit, TakeResult } from "../util/tokenBucket.ts";
-import { Link } from "./link.ts";
+import { CacheConnection } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
 /** Buckets that processes share. */
@@ -46,7 +46,7 @@ export function openRedisTokenBuckets(options: {
 	readonly deadlineMs?: number;
 }): RedisTokenBuckets {
 	const { url, deadlineMs = 50 } = options;
-	const link = new Link({
+	const link = new CacheConnection({
 		layer: "redis",
 		host: redisHost(url),
 		deadlineMs,

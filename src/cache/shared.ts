@@ -16,7 +16,7 @@ import type { Trace } from "../diagnostics.ts";
 export interface SharedCache extends AsyncDisposable {
 	readonly layer: "memcached" | "redis";
 	/** What is known of each key, in order: one batch for all. Whoever gets a lease is to read the value and fill it. */
-	look(keys: readonly string[]): Promise<readonly Looked[]>;
+	getOrLease(keys: readonly string[]): Promise<readonly GetOrLeaseResult[]>;
 	/** Put values under leases. One that is no longer good is refused, in silence. */
 	fill(fills: readonly Fill[]): Promise<void>;
 	/** Before a commit: put tombstones, which cover for a writer that dies. Answers whether all were acknowledged. */
@@ -31,20 +31,20 @@ export interface SharedCache extends AsyncDisposable {
  * - `busy`: somebody else is filling it, or it was just changed.
  * - `down`: the cache did not answer; read the database and fill nothing.
  */
-export type Looked =
+export type GetOrLeaseResult =
 	| { readonly kind: "hit"; readonly value: string }
-	| { readonly kind: "lease"; readonly lease: Lease }
+	| { readonly kind: "lease"; readonly lease: FillLease }
 	| { readonly kind: "busy" }
 	| { readonly kind: "down" };
 
 /** The right to fill one key, as the cache that gave it spells it. */
-export interface Lease {
+export interface FillLease {
 	readonly key: string;
 	readonly token: unknown;
 }
 
 export interface Fill {
-	readonly lease: Lease;
+	readonly lease: FillLease;
 	readonly value: string;
 }
 
@@ -69,16 +69,16 @@ export async function readThrough<V>(
 	trace: Trace | undefined,
 ): Promise<readonly V[]> {
 	const values = new Array<V | null>(keys.length).fill(null);
-	const leases = new Map<number, Lease>();
+	const leases = new Map<number, FillLease>();
 	let missing = keys.map((_, index) => index);
 
 	const look = async (indexes: readonly number[]): Promise<number[]> => {
 		const busy: number[] = [];
-		const looked = await cache.look(
+		const looked = await cache.getOrLease(
 			indexes.map((index) => keys[index] as string),
 		);
 		for (const [at, index] of indexes.entries()) {
-			const answer = looked[at] as Looked;
+			const answer = looked[at] as GetOrLeaseResult;
 			if (answer.kind === "hit") {
 				values[index] = codec.parse(answer.value, index);
 			} else if (answer.kind === "lease") {

@@ -1,4 +1,4 @@
-import { Link } from "./link.ts";
+import { CacheConnection } from "./link.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
 /**
@@ -6,14 +6,14 @@ import { RedisConnection, redisHost } from "./redisConnection.ts";
  * nothing here is ever stale, and neither leases nor burials are needed. A
  * Redis that is slow or gone costs a bounded wait, and the text is not there.
  */
-export function openTexts(options: {
+export function openRedisTexts(options: {
 	/** `redis://…` or `rediss://…` */
 	readonly url: string;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
-}): Texts {
+}): RedisTexts {
 	const { url, deadlineMs = 100 } = options;
-	const link = new Link({
+	const link = new CacheConnection({
 		layer: "redis",
 		host: redisHost(url),
 		deadlineMs,
@@ -41,7 +41,7 @@ export function openTexts(options: {
 }
 
 /** Neither method rejects. */
-export interface Texts extends AsyncDisposable {
+export interface RedisTexts extends AsyncDisposable {
 	get(key: string): Promise<string | null>;
 	set(key: string, text: string, ttlMs: number): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { MAX_AGE_MS } from "./local.ts";
 
 /** Changes that others may not have heard of, each with when it was to be told (`performance.now`). */
-export type Untold =
+export type PendingBatch =
 	| {
 			readonly kind: "keys";
 			readonly keys: readonly (readonly [key: string, at: number])[];
@@ -14,7 +14,7 @@ export type Untold =
  * gives back what failed again. Nothing is told longer than it is of use:
  * whatever was read before a change has left every process ten seconds later.
  */
-export class Unsent {
+export class PendingInvalidations {
 	readonly #keys = new Map<string, number>();
 	#allAt: number | undefined;
 	readonly #now: () => number;
@@ -23,7 +23,7 @@ export class Unsent {
 		this.#now = now;
 	}
 
-	keep(untold: Untold): void {
+	add(untold: PendingBatch): void {
 		if (untold.kind === "all") {
 			this.#keepAll(untold.at);
 			return;
@@ -34,14 +34,14 @@ export class Unsent {
 				continue;
 			}
 			this.#keys.set(key, Math.max(at, this.#keys.get(key) ?? at));
-			if (this.#keys.size <= MOST_UNSENT) continue;
+			if (this.#keys.size <= MAX_PENDING_KEYS) continue;
 			this.#dropOld();
-			if (this.#keys.size > MOST_UNSENT) this.#keepAll(at);
+			if (this.#keys.size > MAX_PENDING_KEYS) this.#keepAll(at);
 		}
 	}
 
 	/** At most `most` keys; null where nothing is left. What is taken is no longer kept. */
-	take(most: number): Untold | null {
+	take(most: number): PendingBatch | null {
 		this.#dropOld();
 		if (this.#allAt !== undefined) {
 			const at = this.#allAt;
@@ -77,4 +77,4 @@ export class Unsent {
 }
 
 /** Some 50 messages, and half a megabyte; to empty the listeners costs them less than ever more of that. */
-export const MOST_UNSENT = 5_000;
+export const MAX_PENDING_KEYS = 5_000;

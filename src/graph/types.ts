@@ -16,13 +16,13 @@ export interface Graph {
 	readonly viewer: Id | null;
 
 	/** Objects the viewer may see. */
-	objects(
+	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly (Node | null | CorkboardError)[]>;
 
 	/** One page of each list; null for a list that the viewer may not look at. `after` and `before` are cursors as clients send them. A cursor that is not of that list is an error BAD_USER_INPUT in its place. */
-	pages(
+	readPages(
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
@@ -30,7 +30,7 @@ export interface Graph {
 	): Promise<readonly (Page | null | CorkboardError)[]>;
 
 	/** Whether each edge is present. */
-	contains(
+	hasEdges(
 		mapping: Mapping,
 		from: Id,
 		tos: readonly Id[],
@@ -38,7 +38,7 @@ export interface Graph {
 	): Promise<readonly (boolean | CorkboardError)[]>;
 
 	/** The ids that hold these natural keys, as they were given: folded here. */
-	lookup(
+	lookUp(
 		lookup: Lookup,
 		keys: readonly string[],
 		call?: CallOptions,
@@ -59,11 +59,11 @@ export interface PageArguments {
 	readonly last?: number;
 	readonly after?: string;
 	readonly before?: string;
-	readonly want: PageParts;
+	readonly want: PageFields;
 }
 
 /** What of a page will be looked at; the rest is not read. */
-export interface PageParts {
+export interface PageFields {
 	readonly edges: boolean;
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage: boolean;

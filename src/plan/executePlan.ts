@@ -176,7 +176,7 @@ function executeField(
 			const froms = places.map(({ source }) => root ?? (source as Node).id);
 			begin(run, step, froms, {
 				start: (call) =>
-					run.options.context.graph.pages(mapping, froms, page, call),
+					run.options.context.graph.readPages(mapping, froms, page, call),
 				accept: (pages) => accept(run, completing, places, pages),
 				refuse: (error) => refuse(run, field, places, error),
 			});
@@ -267,7 +267,7 @@ function fetch(
 ): void {
 	const shape = namedShape(field.shape) as ObjectShape;
 	begin(run, shape.fetch as Step, ids, {
-		start: (call) => run.options.context.graph.objects(ids, call),
+		start: (call) => run.options.context.graph.readObjects(ids, call),
 		accept: (nodes) => {
 			const completing = { field, response: run.response, next: newLevel() };
 			for (let at = 0; at < ids.length; at++) {

@@ -5,7 +5,7 @@ import type {
 	GraphQLField,
 	OperationDefinitionNode,
 } from "graphql";
-import type { PageArguments, PageParts } from "../graph/types.ts";
+import type { PageArguments, PageFields } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { FieldSource, Mapping } from "../model/types.ts";
 import type { BatchResolver } from "./batchResolver.ts";
@@ -89,7 +89,7 @@ export type Access =
 			readonly mapping: Mapping;
 			/** The list's owner where it is not the parent. */
 			readonly rootId: Id | null;
-			readonly parts: PageParts;
+			readonly parts: PageFields;
 			readonly step: Step;
 			/** The fetch that comes along; null if no edge is looked at. */
 			readonly fetch: Step | null;

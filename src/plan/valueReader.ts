@@ -1,4 +1,4 @@
-import type { Node, Page, PageEdge, PageParts } from "../graph/types.ts";
+import type { Node, Page, PageEdge, PageFields } from "../graph/types.ts";
 import type { FieldSource } from "../model/types.ts";
 import type { Selection } from "./plan.ts";
 
@@ -56,7 +56,7 @@ const EDGE_PARTS = {
 };
 
 /** What a scan is asked for: the parts that something selected of its connection looks at. */
-export function pageParts(connection: Selection | null): PageParts {
+export function pageParts(connection: Selection | null): PageFields {
 	const parts = {
 		edges: false,
 		hasNextPage: false,
@@ -82,6 +82,6 @@ export function pageParts(connection: Selection | null): PageParts {
 }
 
 /** Whether anything of a page is wanted that needs its edges and, to tell which of them the viewer may see, its objects. */
-export function needsEdges(want: PageParts): boolean {
+export function needsEdges(want: PageFields): boolean {
 	return want.edges || want.hasNextPage || want.hasPreviousPage || want.cursors;
 }

@@ -63,7 +63,7 @@ describe("the invalidation channel", () => {
 		for (const text of ["hello", '{"v":2}']) {
 			await ask(server, `PUBLISH corkboard.changed.1 '${text}'`, /\r\n$/);
 		}
-		await until("both to be counted", () => one.channel.ignored === 2);
+		await until("both to be counted", () => one.channel.ignoredMessages === 2);
 		assert.deepEqual(one.told, ["lost", "restored"]);
 	});
 

@@ -1,45 +1,48 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-	parseMessage,
-	printAll,
-	printHeartbeat,
-	printMessages,
+	decodeMessage,
+	encodeHeartbeat,
+	encodeInvalidateAll,
+	encodeMessages,
 } from "../../src/cache/channelMessage.ts";
 
 describe("a message of the channel", () => {
 	test("is read as it was written, whatever letters its keys have", () => {
 		const keys = ["o 241294492511762325", 'l email "ä b"@example.com\n\u0000'];
-		const [message, ...more] = printMessages("me", keys) ?? [];
+		const [message, ...more] = encodeMessages("me", keys) ?? [];
 		assert.deepEqual(more, []);
-		assert.deepEqual(parseMessage(message ?? ""), { from: "me", keys });
-		assert.deepEqual(parseMessage(printHeartbeat("me")), {
+		assert.deepEqual(decodeMessage(message ?? ""), { from: "me", keys });
+		assert.deepEqual(decodeMessage(encodeHeartbeat("me")), {
 			from: "me",
 			keys: [],
 		});
-		assert.deepEqual(parseMessage(printAll("me")), { from: "me", keys: "all" });
+		assert.deepEqual(decodeMessage(encodeInvalidateAll("me")), {
+			from: "me",
+			keys: "all",
+		});
 	});
 
 	test("has this text, which other versions of the program must understand or ignore", () => {
-		assert.deepEqual(printMessages("me", ["o 1"]), [
+		assert.deepEqual(encodeMessages("me", ["o 1"]), [
 			'{"v":1,"from":"me","keys":["o 1"]}',
 		]);
-		assert.equal(printAll("me"), '{"v":1,"from":"me","keys":"all"}');
+		assert.equal(encodeInvalidateAll("me"), '{"v":1,"from":"me","keys":"all"}');
 	});
 
 	test("is one for a hundred keys, and never longer than 64 Ki letters", () => {
 		const keys = (count: number, letter: string) =>
 			Array.from({ length: count }, (_, at) => `${at}`.padEnd(500, letter));
-		assert.equal(printMessages("me", keys(100, "x"))?.length, 1);
-		assert.equal(printMessages("me", keys(101, "x"))?.length, 2);
+		assert.equal(encodeMessages("me", keys(100, "x"))?.length, 1);
+		assert.equal(encodeMessages("me", keys(101, "x"))?.length, 2);
 		const escaped = keys(101, "\u0000");
-		const messages = printMessages("me", escaped) ?? [];
+		const messages = encodeMessages("me", escaped) ?? [];
 		assert.deepEqual(
-			messages.flatMap((message) => parseMessage(message)?.keys),
+			messages.flatMap((message) => decodeMessage(message)?.keys),
 			escaped,
 		);
 		assert.ok(messages.every((message) => message.length <= 64 * 1024));
-		assert.equal(printMessages("me", ["x".repeat(501)]), null);
+		assert.equal(encodeMessages("me", ["x".repeat(501)]), null);
 	});
 
 	const strangers = [
@@ -62,7 +65,7 @@ describe("a message of the channel", () => {
 	];
 	for (const text of strangers) {
 		test(`is not ${text.trim().slice(0, 60) || "nothing"}`, () => {
-			assert.equal(parseMessage(text), null);
+			assert.equal(decodeMessage(text), null);
 		});
 	}
 });

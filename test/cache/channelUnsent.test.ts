@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HEARTBEAT_MS, SILENCE_MS } from "../../src/cache/channel.ts";
-import { MOST_UNSENT } from "../../src/cache/unsent.ts";
+import { MAX_PENDING_KEYS } from "../../src/cache/unsent.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
@@ -133,7 +133,7 @@ describe("what a process could not tell the others", () => {
 		await using writer = open("writer", proxy);
 		await using reader = open("reader", server);
 		await bothRestored(writer, reader);
-		const keys = Array.from({ length: MOST_UNSENT }, (_, at) => `o ${at}`);
+		const keys = Array.from({ length: MAX_PENDING_KEYS }, (_, at) => `o ${at}`);
 		const cutOff = async (unsent: readonly string[]) => {
 			proxy.cut();
 			assert.equal(await writer.channel.publish(unsent), false);

@@ -69,7 +69,7 @@ describe("the cache in the process", () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
 		const reading = cache.read(["a"], () => database.promise);
-		cache.bury("a"); // the write commits while the read is on its way
+		cache.invalidate("a"); // the write commits while the read is on its way
 		database.resolve(["before the write"]);
 		assert.deepEqual(await reading, ["before the write"]);
 		assert.equal(cache.get("a"), undefined);
@@ -79,7 +79,7 @@ describe("the cache in the process", () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
 		const early = cache.read(["a"], () => database.promise);
-		cache.bury("a");
+		cache.invalidate("a");
 		const late = cache.read(["a"], async () => ["after the write"]);
 		database.resolve(["before the write"]);
 		assert.deepEqual(await late, ["after the write"]);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
-import { openMemcached } from "../../src/cache/memcached.ts";
+import { openMemcachedCache } from "../../src/cache/memcached.ts";
 import {
 	type CacheCall,
 	type CacheHost,
 	CHANNELS,
 } from "../../src/diagnostics.ts";
 import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { until } from "../helpers/until.ts";
 import { startMemcached } from "../services/memcached.ts";
 import type { Server } from "../services/server.ts";
@@ -36,29 +36,29 @@ describe("the shared cache on memcached", () => {
 	sharedCacheTests({
 		port: () => server.port,
 		open: ({ port = server.port, ...options } = {}) =>
-			openMemcached({ hosts: [`127.0.0.1:${port}`], ...options }),
+			openMemcachedCache({ hosts: [`127.0.0.1:${port}`], ...options }),
 	});
 
 	test("a key that memcached would choke on is never sent, is down for readers and needs no burial", async () => {
-		await using cache = openMemcached({
+		await using cache = openMemcachedCache({
 			hosts: [server.address],
 			deadlineMs: PATIENT,
 		});
 		const bad = ["a b", "a\nb", "a\u0000", "\u007f", "", "ä", "x".repeat(250)];
 		assert.deepEqual(
-			await cache.look(bad),
+			await cache.getOrLease(bad),
 			bad.map(() => DOWN),
 		);
 		assert.equal(await cache.bury(bad), true);
 		assert.equal(await cache.clear(bad), true);
 		const longest = "x".repeat(238);
-		const [looked, ...others] = await cache.look([longest, ...bad]);
+		const [looked, ...others] = await cache.getOrLease([longest, ...bad]);
 		assert.deepEqual(
 			others,
 			bad.map(() => DOWN),
 		);
 		await cache.fill([{ lease: asLease(looked), value: "kept" }]);
-		assert.deepEqual(await cache.look([longest]), [hit("kept")]);
+		assert.deepEqual(await cache.getOrLease([longest]), [hit("kept")]);
 	});
 });
 
@@ -72,15 +72,21 @@ describe("several memcached hosts", () => {
 	const keys = Array.from({ length: 300 }, (_, at) => `1.object.${at}`);
 
 	test("each is asked once for its share, which is about the same for all", async () => {
-		await using cache = openMemcached({ hosts: hosts(), deadlineMs: PATIENT });
-		const leases = (await cache.look(keys)).map(asLease);
-		await cache.fill(leases.map((lease) => ({ lease, value: "kept" })));
-		const calls = await heard<CacheCall>(CHANNELS.cacheCall, async () => {
-			assert.deepEqual(
-				await cache.look(keys),
-				keys.map(() => hit("kept")),
-			);
+		await using cache = openMemcachedCache({
+			hosts: hosts(),
+			deadlineMs: PATIENT,
 		});
+		const leases = (await cache.getOrLease(keys)).map(asLease);
+		await cache.fill(leases.map((lease) => ({ lease, value: "kept" })));
+		const calls = await publishedDuring<CacheCall>(
+			CHANNELS.cacheCall,
+			async () => {
+				assert.deepEqual(
+					await cache.getOrLease(keys),
+					keys.map(() => hit("kept")),
+				);
+			},
+		);
 		assert.deepEqual(
 			calls.map(({ host, verb }) => [verb, host]).toSorted(),
 			hosts()
@@ -94,31 +100,34 @@ describe("several memcached hosts", () => {
 
 	test("their order in the list makes no difference; another list begins empty", async () => {
 		const all = hosts();
-		await using cache = openMemcached({ hosts: all, deadlineMs: PATIENT });
+		await using cache = openMemcachedCache({ hosts: all, deadlineMs: PATIENT });
 		const key = "1.order";
 		await cache.fill([{ lease: await leaseOf(cache, key), value: "kept" }]);
-		await using same = openMemcached({
+		await using same = openMemcachedCache({
 			hosts: [...all.toReversed(), all[1] as string],
 			deadlineMs: PATIENT,
 		});
-		assert.deepEqual(await same.look([key]), [hit("kept")]);
+		assert.deepEqual(await same.getOrLease([key]), [hit("kept")]);
 		for (const host of all) {
-			await using fewer = openMemcached({
+			await using fewer = openMemcachedCache({
 				hosts: all.filter((other) => other !== host),
 				deadlineMs: PATIENT,
 			});
-			assert.equal(kindOf((await fewer.look([key]))[0]), "lease");
+			assert.equal(kindOf((await fewer.getOrLease([key]))[0]), "lease");
 		}
 	});
 
 	test("the keys of a dead host are skipped and not asked of another, and a write of them is owed", async () => {
-		await using cache = openMemcached({ hosts: hosts(), deadlineMs: PATIENT });
+		await using cache = openMemcachedCache({
+			hosts: hosts(),
+			deadlineMs: PATIENT,
+		});
 		const many = keys.map((key) => `dead.${key}`);
-		const leases = (await cache.look(many)).map(asLease);
+		const leases = (await cache.getOrLease(many)).map(asLease);
 		await cache.fill(leases.map((lease) => ({ lease, value: "kept" })));
 		const dead = servers[1] as Server;
 		await dead.kill();
-		const looked = await cache.look(many);
+		const looked = await cache.getOrLease(many);
 		const down = many.filter((_, at) => kindOf(looked[at]) === "down");
 		assert.equal(
 			looked.filter((one) => kindOf(one) === "hit").length,
@@ -133,7 +142,7 @@ describe("several memcached hosts", () => {
 		await until(
 			"the host to be used again, empty",
 			async () =>
-				(await cache.look(down)).every((one) => kindOf(one) === "lease"),
+				(await cache.getOrLease(down)).every((one) => kindOf(one) === "lease"),
 			2 * LONGEST_PAUSE_MS,
 		);
 	});
@@ -143,15 +152,15 @@ describe("a memcached that fails", () => {
 	test("a lease of before a restart fits no marker of after it, though the CAS numbers begin anew", async () => {
 		await using server = await startMemcached();
 		const hosts = [server.address];
-		await using far = openMemcached({ hosts, deadlineMs: PATIENT });
-		await using near = openMemcached({ hosts, deadlineMs: PATIENT });
+		await using far = openMemcachedCache({ hosts, deadlineMs: PATIENT });
+		await using near = openMemcachedCache({ hosts, deadlineMs: PATIENT });
 		const old = await leaseOf(far, "a");
 		await server.kill();
 		await server.restart();
-		let fresh = await near.look(["a"]);
+		let fresh = await near.getOrLease(["a"]);
 		await until("a lease", async () => {
 			if (kindOf(fresh[0]) === "lease") return true;
-			fresh = await near.look(["a"]);
+			fresh = await near.getOrLease(["a"]);
 			return false;
 		});
 		const lease = asLease(fresh[0]);
@@ -162,22 +171,22 @@ describe("a memcached that fails", () => {
 		await far.fill([{ lease: old, value: "old" }]);
 		await until(
 			"the far one to be connected again",
-			async () => kindOf((await far.look(["a"]))[0]) === "busy",
+			async () => kindOf((await far.getOrLease(["a"]))[0]) === "busy",
 		);
 		await far.fill([{ lease: old, value: "old" }]);
-		assert.deepEqual(await near.look(["a"]), [{ kind: "busy" }]);
+		assert.deepEqual(await near.getOrLease(["a"]), [{ kind: "busy" }]);
 		await near.fill([{ lease, value: "new" }]);
-		assert.deepEqual(await far.look(["a"]), [hit("new")]);
+		assert.deepEqual(await far.getOrLease(["a"]), [hit("new")]);
 	});
 
 	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
 		await using server = await startMemcached();
-		await using cache = openMemcached({
+		await using cache = openMemcachedCache({
 			hosts: [server.address],
 			deadlineMs: 200,
 		});
 		await until("the value to be kept", async () => {
-			const [looked] = await cache.look(["a"]);
+			const [looked] = await cache.getOrLease(["a"]);
 			if (kindOf(looked) !== "lease") return kindOf(looked) === "hit";
 			await cache.fill([{ lease: asLease(looked), value: "kept" }]);
 			return false;
@@ -185,22 +194,25 @@ describe("a memcached that fails", () => {
 		server.pause();
 		// Its threads stop a moment after the signal.
 		await sleep(50);
-		const told = await heard<CacheHost>(CHANNELS.cacheHost, async () => {
-			const first = await timed(() => cache.look(["a"]));
-			assert.deepEqual(first.answer, [DOWN]);
-			assert.ok(first.ms >= 190, `took ${first.ms} ms`);
-			const next = await timed(() => cache.look(["a"]));
-			assert.deepEqual(next.answer, [DOWN]);
-			assert.ok(next.ms < 50, `took ${next.ms} ms`);
-			assert.equal(await cache.bury(["a"]), false);
-			assert.equal(await cache.clear(["a"]), false);
-			server.resume();
-			await until(
-				"the value to be found again",
-				async () => kindOf((await cache.look(["a"]))[0]) === "hit",
-				2 * LONGEST_PAUSE_MS,
-			);
-		});
+		const told = await publishedDuring<CacheHost>(
+			CHANNELS.cacheHost,
+			async () => {
+				const first = await timed(() => cache.getOrLease(["a"]));
+				assert.deepEqual(first.answer, [DOWN]);
+				assert.ok(first.ms >= 190, `took ${first.ms} ms`);
+				const next = await timed(() => cache.getOrLease(["a"]));
+				assert.deepEqual(next.answer, [DOWN]);
+				assert.ok(next.ms < 50, `took ${next.ms} ms`);
+				assert.equal(await cache.bury(["a"]), false);
+				assert.equal(await cache.clear(["a"]), false);
+				server.resume();
+				await until(
+					"the value to be found again",
+					async () => kindOf((await cache.getOrLease(["a"]))[0]) === "hit",
+					2 * LONGEST_PAUSE_MS,
+				);
+			},
+		);
 		assert.deepEqual(
 			told.map(({ state, host }) => [state, host]),
 			[
@@ -212,19 +224,19 @@ describe("a memcached that fails", () => {
 
 	test("a server that is killed is down at once, and is used again after its restart", async () => {
 		await using server = await startMemcached();
-		await using cache = openMemcached({
+		await using cache = openMemcachedCache({
 			hosts: [server.address],
 			deadlineMs: PATIENT,
 		});
 		await leaseOf(cache, "a");
 		await server.kill();
-		const killed = await timed(() => cache.look(["a", "b"]));
+		const killed = await timed(() => cache.getOrLease(["a", "b"]));
 		assert.deepEqual(killed.answer, [DOWN, DOWN]);
 		assert.ok(killed.ms < 1_000, `took ${killed.ms} ms`);
 		await server.restart();
 		await until(
 			"a lease",
-			async () => kindOf((await cache.look(["a"]))[0]) === "lease",
+			async () => kindOf((await cache.getOrLease(["a"]))[0]) === "lease",
 			2 * LONGEST_PAUSE_MS,
 		);
 	});
@@ -239,17 +251,17 @@ describe("a memcached that fails", () => {
 	for (const [how, manner] of hangs) {
 		test(`a server that ${how} is left after the deadline, and what it says late is nobody's answer`, async () => {
 			await using fake = await FakeMemcached.start();
-			await using cache = openMemcached({
+			await using cache = openMemcachedCache({
 				hosts: [fake.address],
 				deadlineMs: 300,
 			});
 			fake.manner = manner;
-			const { answer, ms } = await timed(() => cache.look(["a", "b"]));
+			const { answer, ms } = await timed(() => cache.getOrLease(["a", "b"]));
 			assert.deepEqual(answer, [DOWN, DOWN]);
 			assert.ok(ms >= 290 && ms < 2_000, `took ${ms} ms`);
 			fake.manner = "keep";
 			await sleep(FIRST_PAUSE_MS + 20);
-			const next = cache.look(["c", "d"]);
+			const next = cache.getOrLease(["c", "d"]);
 			await until("the next batch to come in", () => fake.connections === 2);
 			// Now answers to both batches lie there, the old one first.
 			await sleep(50);
@@ -269,32 +281,35 @@ describe("a memcached that fails", () => {
 	for (const [how, manner] of deaths) {
 		test(`a server that ${how} is left at once, and the next connection begins clean`, async () => {
 			await using fake = await FakeMemcached.start();
-			await using cache = openMemcached({
+			await using cache = openMemcachedCache({
 				hosts: [fake.address],
 				deadlineMs: PATIENT,
 			});
 			fake.manner = manner;
 			const begun = performance.now();
-			const both = await Promise.all([cache.look(["a"]), cache.look(["b"])]);
+			const both = await Promise.all([
+				cache.getOrLease(["a"]),
+				cache.getOrLease(["b"]),
+			]);
 			assert.deepEqual(both, [[DOWN], [DOWN]]);
 			assert.ok(performance.now() - begun < 2_000);
 			// Once for both, and then not again for a while.
-			assert.deepEqual(await cache.look(["c"]), [DOWN]);
+			assert.deepEqual(await cache.getOrLease(["c"]), [DOWN]);
 			assert.equal(fake.connections, 1);
 			fake.manner = "whole";
 			await sleep(FIRST_PAUSE_MS + 20);
-			assert.deepEqual(await cache.look(["c"]), [hit("c of 2")]);
+			assert.deepEqual(await cache.getOrLease(["c"]), [hit("c of 2")]);
 		});
 	}
 
 	test("answers that trickle in byte by byte are put together", async () => {
 		await using fake = await FakeMemcached.start();
-		await using cache = openMemcached({
+		await using cache = openMemcachedCache({
 			hosts: [fake.address],
 			deadlineMs: PATIENT,
 		});
 		fake.manner = "trickle";
-		assert.deepEqual(await cache.look(["a", "b", "c"]), [
+		assert.deepEqual(await cache.getOrLease(["a", "b", "c"]), [
 			hit("a of 1"),
 			hit("b of 1"),
 			hit("c of 1"),
@@ -303,27 +318,27 @@ describe("a memcached that fails", () => {
 
 	test("a connection that went while nobody waited for it costs nothing", async () => {
 		await using fake = await FakeMemcached.start();
-		await using cache = openMemcached({
+		await using cache = openMemcachedCache({
 			hosts: [fake.address],
 			deadlineMs: PATIENT,
 		});
-		assert.deepEqual(await cache.look(["a"]), [hit("a of 1")]);
+		assert.deepEqual(await cache.getOrLease(["a"]), [hit("a of 1")]);
 		fake.hangUp();
 		await sleep(50);
-		assert.deepEqual(await cache.look(["a"]), [hit("a of 2")]);
+		assert.deepEqual(await cache.getOrLease(["a"]), [hit("a of 2")]);
 	});
 
 	test("when this process was busy past the deadline an answer that lies there is taken", async () => {
 		await using server = await startMemcached();
-		await using real = openMemcached({
+		await using real = openMemcachedCache({
 			hosts: [server.address],
 			deadlineMs: 100,
 		});
 		await until(
 			"a lease",
-			async () => kindOf((await real.look(["a"]))[0]) !== "down",
+			async () => kindOf((await real.getOrLease(["a"]))[0]) !== "down",
 		);
-		const looking = real.look(["a"]);
+		const looking = real.getOrLease(["a"]);
 		await new Promise((resolve) => setImmediate(resolve));
 		const end = performance.now() + 300;
 		while (performance.now() < end);
@@ -336,14 +351,14 @@ describe("a memcached that fails", () => {
 		process.env.MEMCACHE_PASSWORD = "something";
 		try {
 			await using fake = await FakeMemcached.start();
-			await using cache = openMemcached({
+			await using cache = openMemcachedCache({
 				hosts: [fake.address],
 				deadlineMs: PATIENT,
 			});
-			assert.deepEqual(await cache.look(["a"]), [hit("a of 1")]);
+			assert.deepEqual(await cache.getOrLease(["a"]), [hit("a of 1")]);
 			assert.deepEqual(fake.opcodes, [GETQ, NOOP]);
 			fake.manner = "die";
-			assert.deepEqual(await cache.look(["a"]), [DOWN]);
+			assert.deepEqual(await cache.getOrLease(["a"]), [DOWN]);
 		} finally {
 			delete process.env.MEMCACHE_USERNAME;
 			delete process.env.MEMCACHE_PASSWORD;
@@ -361,12 +376,14 @@ describe("a memcached that fails", () => {
 			"u@a:1",
 			"",
 		]) {
-			assert.throws(() => openMemcached({ hosts: [host] }), {
+			assert.throws(() => openMemcachedCache({ hosts: [host] }), {
 				code: "BAD_CONFIG",
 				message: `A memcached host must be like cache1.example.com:11211 but got: ${JSON.stringify(host)}`,
 			});
 		}
-		assert.throws(() => openMemcached({ hosts: [] }), { code: "BAD_CONFIG" });
+		assert.throws(() => openMemcachedCache({ hosts: [] }), {
+			code: "BAD_CONFIG",
+		});
 	});
 });
 

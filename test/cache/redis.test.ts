@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
-import { openRedis } from "../../src/cache/redis.ts";
+import { openRedisCache } from "../../src/cache/redis.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
@@ -35,7 +35,7 @@ describe("the shared cache on Redis", () => {
 			tombstoneSeconds,
 			ttlSeconds,
 		} = {}) =>
-			openRedis({
+			openRedisCache({
 				url: `redis://127.0.0.1:${port}`,
 				...(deadlineMs !== undefined && { deadlineMs }),
 				...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
@@ -50,7 +50,10 @@ describe("the shared cache on Redis", () => {
 describe("a Redis that fails", () => {
 	test("a head that was buried does not come back when the server is restarted from a snapshot", async () => {
 		await using server = await startRedis();
-		await using cache = openRedis({ url: server.url, deadlineMs: PATIENT });
+		await using cache = openRedisCache({
+			url: server.url,
+			deadlineMs: PATIENT,
+		});
 		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
 		const lease = await leaseOf(cache, "b");
 		const before = await names(server);
@@ -64,13 +67,13 @@ describe("a Redis that fails", () => {
 		assert.deepEqual(await names(server), before);
 		assert.ok(before.some((name) => name.endsWith(".a")));
 		await until("the cache to come back", async () => {
-			const [looked] = await cache.look(["a"]);
+			const [looked] = await cache.getOrLease(["a"]);
 			assert.notEqual(kindOf(looked), "hit");
 			return kindOf(looked) === "lease";
 		});
 		// A lease of before the restart, whose token the snapshot holds, fills nothing that is asked for.
 		await cache.fill([{ lease, value: "old" }]);
-		assert.equal(kindOf((await cache.look(["b"]))[0]), "lease");
+		assert.equal(kindOf((await cache.getOrLease(["b"]))[0]), "lease");
 	});
 
 	test("a replica is not asked, and one that was promoted is empty", async () => {
@@ -78,17 +81,23 @@ describe("a Redis that fails", () => {
 			args: ["--repl-diskless-sync-delay", "0"],
 		});
 		await using replica = await startRedis();
-		await using first = openRedis({ url: master.url, deadlineMs: PATIENT });
-		await using second = openRedis({ url: replica.url, deadlineMs: 1_000 });
+		await using first = openRedisCache({
+			url: master.url,
+			deadlineMs: PATIENT,
+		});
+		await using second = openRedisCache({
+			url: replica.url,
+			deadlineMs: 1_000,
+		});
 		await first.fill([{ lease: await leaseOf(first, "a"), value: "old" }]);
 		await command(replica, `REPLICAOF 127.0.0.1 ${master.port}`);
 		await until("the replica to have what its master has", async () =>
 			(await names(replica)).some((name) => name.endsWith(".a")),
 		);
-		assert.deepEqual(await second.look(["a"]), [{ kind: "down" }]);
+		assert.deepEqual(await second.getOrLease(["a"]), [{ kind: "down" }]);
 		await command(replica, "REPLICAOF NO ONE");
 		await until("the promoted one to be used", async () => {
-			const [looked] = await second.look(["a"]);
+			const [looked] = await second.getOrLease(["a"]);
 			assert.notEqual(kindOf(looked), "hit");
 			return kindOf(looked) === "lease";
 		});
@@ -96,30 +105,30 @@ describe("a Redis that fails", () => {
 
 	test("a master that was made a replica is left at the first write it refuses", async () => {
 		await using server = await startRedis();
-		await using cache = openRedis({ url: server.url, deadlineMs: 1_000 });
+		await using cache = openRedisCache({ url: server.url, deadlineMs: 1_000 });
 		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
 		await command(server, "REPLICAOF 127.0.0.1 1");
 		assert.equal(await cache.bury(["a"]), false);
 		await sleep(150);
-		assert.deepEqual(await cache.look(["a"]), [{ kind: "down" }]);
+		assert.deepEqual(await cache.getOrLease(["a"]), [{ kind: "down" }]);
 	});
 
 	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
 		await using server = await startRedis();
-		await using cache = openRedis({ url: server.url, deadlineMs: 200 });
+		await using cache = openRedisCache({ url: server.url, deadlineMs: 200 });
 		await until("a lease", async () => {
-			const [looked] = await cache.look(["a"]);
+			const [looked] = await cache.getOrLease(["a"]);
 			if (kindOf(looked) !== "lease") return false;
 			await cache.fill([{ lease: asLease(looked), value: "kept" }]);
-			return kindOf((await cache.look(["a"]))[0]) === "hit";
+			return kindOf((await cache.getOrLease(["a"]))[0]) === "hit";
 		});
 		server.pause();
 		// Its threads stop a moment after the signal.
 		await sleep(50);
-		const first = await timed(() => cache.look(["a"]));
+		const first = await timed(() => cache.getOrLease(["a"]));
 		assert.deepEqual(first.answer, [{ kind: "down" }]);
 		assert.ok(first.ms >= 190, `took ${first.ms} ms`);
-		const next = await timed(() => cache.look(["a"]));
+		const next = await timed(() => cache.getOrLease(["a"]));
 		assert.deepEqual(next.answer, [{ kind: "down" }]);
 		assert.ok(next.ms < 50, `took ${next.ms} ms`);
 		assert.equal(await cache.bury(["a"]), false);
@@ -127,25 +136,28 @@ describe("a Redis that fails", () => {
 		server.resume();
 		await until(
 			"the value to be found again",
-			async () => kindOf((await cache.look(["a"]))[0]) === "hit",
+			async () => kindOf((await cache.getOrLease(["a"]))[0]) === "hit",
 			2 * LONGEST_PAUSE_MS,
 		);
-		assert.deepEqual(await cache.look(["a"]), [hit("kept")]);
+		assert.deepEqual(await cache.getOrLease(["a"]), [hit("kept")]);
 	});
 
 	test("a server that is killed is down at once, and is used again after its restart", async () => {
 		await using server = await startRedis();
-		await using cache = openRedis({ url: server.url, deadlineMs: PATIENT });
+		await using cache = openRedisCache({
+			url: server.url,
+			deadlineMs: PATIENT,
+		});
 		await leaseOf(cache, "a");
 		await server.kill();
-		const killed = await timed(() => cache.look(["a", "b"]));
+		const killed = await timed(() => cache.getOrLease(["a", "b"]));
 		assert.deepEqual(killed.answer, [{ kind: "down" }, { kind: "down" }]);
 		assert.ok(killed.ms < 1_000, `took ${killed.ms} ms`);
 		assert.equal(await cache.clear(["a"]), false);
 		await server.restart();
 		await until(
 			"a lease",
-			async () => kindOf((await cache.look(["a"]))[0]) === "lease",
+			async () => kindOf((await cache.getOrLease(["a"]))[0]) === "lease",
 			2 * LONGEST_PAUSE_MS,
 		);
 	});
@@ -153,7 +165,7 @@ describe("a Redis that fails", () => {
 	test("a fill over a stalled link is given up after one deadline", async () => {
 		await using server = await startRedis();
 		await using proxy = await TcpProxy.to(server.port);
-		await using cache = openRedis({
+		await using cache = openRedisCache({
 			url: `redis://127.0.0.1:${proxy.port}`,
 			deadlineMs: 200,
 		});
@@ -165,13 +177,16 @@ describe("a Redis that fails", () => {
 
 	test("without memory it refuses fills, leases and tombstones, and still answers hits and clears", async () => {
 		await using server = await startRedis();
-		await using cache = openRedis({ url: server.url, deadlineMs: PATIENT });
+		await using cache = openRedisCache({
+			url: server.url,
+			deadlineMs: PATIENT,
+		});
 		await cache.fill([{ lease: await leaseOf(cache, "held"), value: "kept" }]);
 		const lease = await leaseOf(cache, "leased");
 		await command(server, "CONFIG SET maxmemory-policy noeviction");
 		await command(server, "CONFIG SET maxmemory 1");
 		await cache.fill([{ lease, value: "refused" }]);
-		assert.deepEqual(await cache.look(["held", "leased", "absent"]), [
+		assert.deepEqual(await cache.getOrLease(["held", "leased", "absent"]), [
 			hit("kept"),
 			{ kind: "busy" },
 			{ kind: "down" },
@@ -179,15 +194,18 @@ describe("a Redis that fails", () => {
 		assert.equal(await cache.bury(["held"]), false);
 		assert.equal(await cache.clear(["held"]), true);
 		await command(server, "CONFIG SET maxmemory 0");
-		assert.equal(kindOf((await cache.look(["held"]))[0]), "lease");
+		assert.equal(kindOf((await cache.getOrLease(["held"]))[0]), "lease");
 	});
 
 	test("a server that wants a password is down without it, and used with it", async () => {
 		await using server = await startRedis();
 		await command(server, "CONFIG SET requirepass pw");
-		await using without = openRedis({ url: server.url, deadlineMs: PATIENT });
-		assert.deepEqual(await without.look(["a"]), [{ kind: "down" }]);
-		await using authorized = openRedis({
+		await using without = openRedisCache({
+			url: server.url,
+			deadlineMs: PATIENT,
+		});
+		assert.deepEqual(await without.getOrLease(["a"]), [{ kind: "down" }]);
+		await using authorized = openRedisCache({
 			url: `redis://:pw@${server.address}`,
 			deadlineMs: PATIENT,
 		});
@@ -196,7 +214,7 @@ describe("a Redis that fails", () => {
 
 	test("a URL that is none is refused without being repeated", () => {
 		for (const url of ["", "cache:6379", "http://cache", "redis://"]) {
-			assert.throws(() => openRedis({ url }), {
+			assert.throws(() => openRedisCache({ url }), {
 				code: "BAD_CONFIG",
 				message:
 					"The URL of Redis must be like redis://cache1.example.com:6379 but got something else.",

@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MAX_AGE_MS } from "../../src/cache/local.ts";
-import { MOST_UNSENT, Unsent, type Untold } from "../../src/cache/unsent.ts";
+import {
+	MAX_PENDING_KEYS,
+	type PendingBatch,
+	PendingInvalidations,
+} from "../../src/cache/unsent.ts";
 
 function open() {
 	let now = 1_000;
 	return {
-		unsent: new Unsent(() => now),
+		unsent: new PendingInvalidations(() => now),
 		pass: (ms: number) => {
 			now += ms;
 		},
 		/** Told in vain just now. */
-		keys: (...keys: string[]): Untold => ({
+		keys: (...keys: string[]): PendingBatch => ({
 			kind: "keys",
 			keys: keys.map((key) => [key, now]),
 		}),
@@ -19,7 +23,7 @@ function open() {
 }
 
 /** Its names alone. */
-function names(untold: Untold | null): unknown {
+function names(untold: PendingBatch | null): unknown {
 	return untold?.kind === "keys" ? untold.keys.map(([key]) => key) : untold;
 }
 
@@ -27,8 +31,8 @@ describe("what the channel could not send", () => {
 	test("is taken once, the first first, as much as is asked for", () => {
 		const { unsent, keys } = open();
 		assert.equal(unsent.take(2), null);
-		unsent.keep(keys("a", "b"));
-		unsent.keep(keys("a", "c"));
+		unsent.add(keys("a", "b"));
+		unsent.add(keys("a", "c"));
 		assert.deepEqual(names(unsent.take(2)), ["a", "b"]);
 		assert.deepEqual(names(unsent.take(2)), ["c"]);
 		assert.equal(unsent.take(2), null);
@@ -36,28 +40,28 @@ describe("what the channel could not send", () => {
 
 	test("is dropped when every entry from before it has aged, and not sooner", () => {
 		const { unsent, keys, pass } = open();
-		unsent.keep(keys("a", "again"));
+		unsent.add(keys("a", "again"));
 		pass(1);
-		unsent.keep(keys("again"));
+		unsent.add(keys("again"));
 		pass(MAX_AGE_MS - 2);
 		const taken = unsent.take(9);
 		assert.deepEqual(names(taken), ["a", "again"]);
 		// Given back, it is no younger.
-		unsent.keep(taken as Untold);
+		unsent.add(taken as PendingBatch);
 		pass(1);
 		assert.deepEqual(names(unsent.take(9)), ["again"]);
-		unsent.keep(taken as Untold);
+		unsent.add(taken as PendingBatch);
 		pass(1);
 		assert.equal(unsent.take(9), null);
 	});
 
 	test("given back does not make older what was told in vain meanwhile", () => {
 		const { unsent, keys, pass } = open();
-		unsent.keep(keys("a"));
-		const taken = unsent.take(9) as Untold;
+		unsent.add(keys("a"));
+		const taken = unsent.take(9) as PendingBatch;
 		pass(5_000);
-		unsent.keep(keys("a"));
-		unsent.keep(taken);
+		unsent.add(keys("a"));
+		unsent.add(taken);
 		pass(MAX_AGE_MS - 1);
 		assert.deepEqual(names(unsent.take(9)), ["a"]);
 	});
@@ -66,23 +70,23 @@ describe("what the channel could not send", () => {
 		const { unsent, keys, pass } = open();
 		const many = (from: number, count: number) =>
 			keys(...Array.from({ length: count }, (_, at) => `${from + at}`));
-		unsent.keep(many(0, MOST_UNSENT));
+		unsent.add(many(0, MAX_PENDING_KEYS));
 		assert.equal(unsent.take(1)?.kind, "keys");
-		unsent.keep(many(MOST_UNSENT, 1));
+		unsent.add(many(MAX_PENDING_KEYS, 1));
 		pass(5_000);
-		unsent.keep(keys("one too many"));
+		unsent.add(keys("one too many"));
 		const all = { kind: "all", at: 6_000 } as const;
 		assert.deepEqual(unsent.take(9), all);
 		assert.equal(unsent.take(9), null, "taken once");
-		unsent.keep(keys("later"));
-		unsent.keep(all);
+		unsent.add(keys("later"));
+		unsent.add(all);
 		pass(MAX_AGE_MS - 1);
 		assert.deepEqual(unsent.take(9), all, "and what came after it is in it");
-		unsent.keep(all);
-		unsent.keep(keys("latest"));
+		unsent.add(all);
+		unsent.add(keys("latest"));
 		pass(MAX_AGE_MS - 1);
 		assert.equal(unsent.take(9)?.kind, "all");
-		unsent.keep(all);
+		unsent.add(all);
 		assert.equal(unsent.take(9), null, "aged");
 	});
 
@@ -90,21 +94,21 @@ describe("what the channel could not send", () => {
 		const { unsent, keys, pass } = open();
 		const older = keys("older");
 		pass(5_000);
-		unsent.keep(
-			keys(...Array.from({ length: MOST_UNSENT }, (_, at) => `${at}`)),
+		unsent.add(
+			keys(...Array.from({ length: MAX_PENDING_KEYS }, (_, at) => `${at}`)),
 		);
-		unsent.keep(older);
+		unsent.add(older);
 		assert.deepEqual(unsent.take(9), { kind: "all", at: 6_000 });
 	});
 
 	test("is not all because of keys that have aged", () => {
 		const { unsent, keys, pass } = open();
-		for (let at = 0; at < 3 * MOST_UNSENT; at++) {
-			unsent.keep(keys(`${at}`));
-			pass((2 * MAX_AGE_MS) / MOST_UNSENT);
+		for (let at = 0; at < 3 * MAX_PENDING_KEYS; at++) {
+			unsent.add(keys(`${at}`));
+			pass((2 * MAX_AGE_MS) / MAX_PENDING_KEYS);
 		}
-		const taken = unsent.take(MOST_UNSENT);
+		const taken = unsent.take(MAX_PENDING_KEYS);
 		assert.equal(taken?.kind, "keys");
-		assert.equal(taken.keys.length, MOST_UNSENT / 2 - 1);
+		assert.equal(taken.keys.length, MAX_PENDING_KEYS / 2 - 1);
 	});
 });

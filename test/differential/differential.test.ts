@@ -261,8 +261,8 @@ function withHeads(
 	return {
 		...store,
 		cachedHead: () => undefined,
-		async heads(lists, depth, call) {
-			const heads = await store.heads(lists, depth, call);
+		async readHeads(lists, depth, call) {
+			const heads = await store.readHeads(lists, depth, call);
 			return heads.map((head) =>
 				head instanceof CorkboardError
 					? head

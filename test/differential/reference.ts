@@ -20,7 +20,7 @@ import type {
 	Page,
 	PageArguments,
 	PageEdge,
-	PageParts,
+	PageFields,
 } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -139,14 +139,14 @@ function pageOf(model: Model, name: string): Resolve {
 				? globalListId(model, mapping)
 				: (parent as Node).id;
 		const page = pageArguments(args, wantedOf(info));
-		return (await graph.pages(mapping, [from], page))[0];
+		return (await graph.readPages(mapping, [from], page))[0];
 	};
 }
 
 /** CONTRACT "Types": null means not given, nothing is clamped, and `before` alone takes the 20 before it. */
 function pageArguments(
 	{ first, last, after, before }: Record<string, unknown>,
-	want: PageParts,
+	want: PageFields,
 ): PageArguments {
 	for (const size of [first, last]) {
 		if (typeof size === "number" && (size < 0 || size > 100)) {
@@ -169,7 +169,7 @@ function pageArguments(
 }
 
 /** A page that had to be topped up may be shorter when less of it is asked for, so the graph has to be asked for the same. */
-function wantedOf(info: GraphQLResolveInfo): PageParts {
+function wantedOf(info: GraphQLResolveInfo): PageFields {
 	const asked = new Set<string>();
 	const visit = (
 		type: GraphQLOutputType,
@@ -215,7 +215,7 @@ function thenObjects(
 	if (!model.objects.has(named.name) && !isAbstractType(named)) return resolve;
 	const load = async (value: unknown, context: Context): Promise<unknown> => {
 		if (typeof value !== "string") return value ?? null;
-		const [node] = await context.graph.objects([value as Id]);
+		const [node] = await context.graph.readObjects([value as Id]);
 		if (!node || node instanceof CorkboardError) return node ?? null;
 		return isAbstractType(named) || node.type === named.name ? node : null;
 	};

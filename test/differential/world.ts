@@ -270,7 +270,7 @@ function contextOf(store: Store, { viewer }: Operation): RequestContext {
 	const graph = createView(store, viewer);
 	return {
 		graph,
-		writes: (call) => createWrites(store, graph.forget, call),
+		writes: (call) => createWrites(store, graph.discardReads, call),
 		viewer,
 		signToken: async (id) => `token of ${id}`,
 		now: () => new Date(Date.now()),

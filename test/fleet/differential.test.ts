@@ -13,7 +13,7 @@ import {
 import type { Execute } from "../differential/operation.ts";
 import { createOracle } from "../differential/oracle.ts";
 import { sideOf, World } from "../differential/world.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 
@@ -63,20 +63,23 @@ describe("random valid operations on a fleet with all cache layers", () => {
 		const around = world.surroundings();
 		let byOracle = 0;
 		let nth = 0;
-		const calls = await heard<CacheCall>(CHANNELS.cacheCall, async () => {
-			for (const operation of operations(random, around, QUERIES)) {
-				const executor = executors[nth++ % 2] as Execute;
-				const verdict = await judge(operation, executor, judges);
-				assert.equal(
-					verdict.mismatch,
-					null,
-					verdict.mismatch === null
-						? ""
-						: await report(SEED, operation, executor, judges, around),
-				);
-				if (verdict.byOracle) byOracle++;
-			}
-		});
+		const calls = await publishedDuring<CacheCall>(
+			CHANNELS.cacheCall,
+			async () => {
+				for (const operation of operations(random, around, QUERIES)) {
+					const executor = executors[nth++ % 2] as Execute;
+					const verdict = await judge(operation, executor, judges);
+					assert.equal(
+						verdict.mismatch,
+						null,
+						verdict.mismatch === null
+							? ""
+							: await report(SEED, operation, executor, judges, around),
+					);
+					if (verdict.byOracle) byOracle++;
+				}
+			},
+		);
 		assert.ok(byOracle > QUERIES * 0.8, `the oracle knew ${byOracle}`);
 		for (const layer of ["memcached", "redis"]) {
 			for (const verb of ["look", "fill"]) {

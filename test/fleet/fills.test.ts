@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CHANNELS } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import {
@@ -174,7 +174,7 @@ describe("a value that is filled after it was changed", () => {
 	): Promise<void> {
 		await until(`${subject.layer} to have it`, async () => {
 			process.store.bypass(false);
-			const calls = await heard(CHANNELS.storage, () =>
+			const calls = await publishedDuring(CHANNELS.storage, () =>
 				subject.read(process, id),
 			);
 			return calls.length === 0;

@@ -1,6 +1,6 @@
-import { openChannel } from "../../src/cache/channel.ts";
-import { openMemcached } from "../../src/cache/memcached.ts";
-import { openRedis } from "../../src/cache/redis.ts";
+import { openInvalidationChannel } from "../../src/cache/channel.ts";
+import { openMemcachedCache } from "../../src/cache/memcached.ts";
+import { openRedisCache } from "../../src/cache/redis.ts";
 import type { SharedCache } from "../../src/cache/shared.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
@@ -143,19 +143,21 @@ export async function openProcess(
 	const storage = withPauses(mysql, pauses);
 	const real: Layers = {
 		objects: stack.use(
-			openMemcached({ hosts: memcached, deadlineMs: cacheDeadlineMs }),
+			openMemcachedCache({ hosts: memcached, deadlineMs: cacheDeadlineMs }),
 		),
-		heads: stack.use(openRedis({ url: redis, deadlineMs: cacheDeadlineMs })),
+		heads: stack.use(
+			openRedisCache({ url: redis, deadlineMs: cacheDeadlineMs }),
+		),
 	};
 	const layers = meddle.layers?.(real) ?? real;
 	const news: ("lost" | "restored")[] = [];
 	let listener: Store | undefined;
 	const channel = options.channel
 		? stack.use(
-				openChannel({
+				openInvalidationChannel({
 					url: redis,
-					onKeys: (keys) => {
-						if (meddle.hears?.() ?? true) listener?.heard(keys);
+					onInvalidations: (keys) => {
+						if (meddle.hears?.() ?? true) listener?.applyInvalidations(keys);
 					},
 					onLost: () => {
 						news.push("lost");
@@ -199,12 +201,15 @@ export async function openProcess(
 		view: (viewer = null) => createView(store, viewer),
 		mapping,
 		async head(name, from) {
-			const [head] = await store.heads([{ mapping: mapping(name), from }], 20);
+			const [head] = await store.readHeads(
+				[{ mapping: mapping(name), from }],
+				20,
+			);
 			if (head === undefined || head instanceof CorkboardError) throw head;
 			return head;
 		},
 		async object(id) {
-			const [node] = await store.objects([id]);
+			const [node] = await store.readObjects([id]);
 			if (node instanceof CorkboardError) throw node;
 			return node?.data ?? null;
 		},

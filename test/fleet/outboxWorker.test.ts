@@ -7,7 +7,7 @@ import {
 	OutboxWorker,
 } from "../../src/graph/outbox/outboxWorker.ts";
 import { PRESENT, type Storage } from "../../src/storage/storage.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, startFleet } from "./fleet.ts";
 import { makePin } from "./subjects.ts";
@@ -103,12 +103,15 @@ describe("the sweepers of a fleet", () => {
 					}),
 				});
 			}
-			const heardOf = await heard<Statement>(CHANNELS.statement, async () => {
-				assert.deepEqual(await deliverPending(store, 0), {
-					delivered: count,
-					undelivered: 0,
-				});
-			});
+			const heardOf = await publishedDuring<Statement>(
+				CHANNELS.statement,
+				async () => {
+					assert.deepEqual(await deliverPending(store, 0), {
+						delivered: count,
+						undelivered: 0,
+					});
+				},
+			);
 			return heardOf.map(({ name }) => name);
 		};
 		await deliverPending(store, 0);

@@ -23,7 +23,8 @@ async function mutate(
 		args: { input },
 		context: {
 			graph,
-			writes: (call) => createWrites(at.store, () => graph.forget(), call),
+			writes: (call) =>
+				createWrites(at.store, () => graph.discardReads(), call),
 			viewer,
 			signToken: async (id: Id) => `token of ${id}`,
 			now: () => new Date(),
@@ -54,7 +55,7 @@ async function listed(
 	from: Id,
 	viewer: Id | null = null,
 ): Promise<readonly unknown[]> {
-	const [page] = await at.view(viewer).pages(at.mapping(mapping), [from], {
+	const [page] = await at.view(viewer).readPages(at.mapping(mapping), [from], {
 		first: 20,
 		want: {
 			edges: true,

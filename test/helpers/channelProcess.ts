@@ -1,4 +1,7 @@
-import { type Channel, openChannel } from "../../src/cache/channel.ts";
+import {
+	type InvalidationChannel,
+	openInvalidationChannel,
+} from "../../src/cache/channel.ts";
 import { LocalCache } from "../../src/cache/local.ts";
 import { until } from "./until.ts";
 
@@ -13,12 +16,12 @@ export function openProcess(
 		weigh: (value) => value.length,
 		maxWeight: 1_000_000,
 	});
-	const channel: Channel = openChannel({
+	const channel: InvalidationChannel = openInvalidationChannel({
 		url: `redis://${user && `${user}:x@`}127.0.0.1:${port}`,
 		deadlineMs,
-		onKeys: (keys) => {
+		onInvalidations: (keys) => {
 			told.push(`keys ${keys}`);
-			for (const key of keys) cache.bury(key);
+			for (const key of keys) cache.invalidate(key);
 		},
 		onLost: () => {
 			told.push("lost");

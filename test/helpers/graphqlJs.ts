@@ -83,7 +83,7 @@ async function resolve(
 				totalCount: true,
 			};
 			const page = { ...coercePageArguments(args), want };
-			return one(await graph.pages(mapping, [from], page));
+			return one(await graph.readPages(mapping, [from], page));
 		}
 		case "resolver": {
 			const resolver = resolvers.get(`${parentType.name}.${fieldName}`);
@@ -129,7 +129,7 @@ async function load(
 		return Promise.all(value.map((item) => load(item, nullable.ofType, graph)));
 	}
 	if (value instanceof Error) return value;
-	const node = (await graph.objects([value as Id]))[0];
+	const node = (await graph.readObjects([value as Id]))[0];
 	if (!node || node instanceof CorkboardError) return node;
 	return isAbstractType(named) || node.type === named.name ? node : null;
 }

@@ -1,7 +1,7 @@
 import type { Channel } from "node:diagnostics_channel";
 
 /** What was published on a channel while something ran. */
-export async function heard<Message>(
+export async function publishedDuring<Message>(
 	channel: Channel,
 	body: () => Promise<unknown>,
 ): Promise<readonly Message[]> {

@@ -5,7 +5,7 @@ import type {
 	Node,
 	Page,
 	PageArguments,
-	PageParts,
+	PageFields,
 } from "../../src/graph/types.ts";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import type { Mapping, Model } from "../../src/model/types.ts";
@@ -23,7 +23,7 @@ export class ListGraph implements Graph {
 	/** The calls of each tick: `pages likePin 2`, `objects 3`. */
 	readonly ticks: string[][] = [];
 	/** What each call of `pages` wanted. */
-	readonly wants: PageParts[] = [];
+	readonly wants: PageFields[] = [];
 	readonly hidden = new Set<Id>();
 	readonly down = new Set<Id>();
 	/** Answers wait for this besides, in tests of what comes late. */
@@ -57,12 +57,12 @@ export class ListGraph implements Graph {
 		this.#lists.set(key, [{ to, sequence: this.#sequence }, ...list]);
 	}
 
-	async objects(ids: readonly Id[], call?: CallOptions) {
+	async readObjects(ids: readonly Id[], call?: CallOptions) {
 		await this.#called(`objects ${ids.length}`, call, ids);
 		return ids.map((id) => this.#see(id));
 	}
 
-	async pages(
+	async readPages(
 		mapping: Mapping,
 		froms: readonly Id[],
 		page: PageArguments,
@@ -73,11 +73,11 @@ export class ListGraph implements Graph {
 		return froms.map((from) => this.#page(mapping, from, page));
 	}
 
-	contains(): Promise<never> {
+	hasEdges(): Promise<never> {
 		throw new Error("the plan asks for no edge");
 	}
 
-	lookup(): Promise<never> {
+	lookUp(): Promise<never> {
 		throw new Error("the plan looks nothing up");
 	}
 

@@ -57,7 +57,9 @@ export class MemoryGraph implements Graph, Writes {
 		this.#edges.add(`${mapping} ${from} ${to}`);
 	}
 
-	async objects(ids: readonly Id[]): Promise<(Node | null | CorkboardError)[]> {
+	async readObjects(
+		ids: readonly Id[],
+	): Promise<(Node | null | CorkboardError)[]> {
 		this.calls.push(`objects ${ids.join()}`);
 		return ids.map((id) => {
 			if (this.down.has(id)) return unavailable();
@@ -66,18 +68,18 @@ export class MemoryGraph implements Graph, Writes {
 		});
 	}
 
-	async pages(): Promise<never> {
+	async readPages(): Promise<never> {
 		throw new Error("expected no page to be read");
 	}
 
-	async contains(mapping: Mapping, from: Id, tos: readonly Id[]) {
+	async hasEdges(mapping: Mapping, from: Id, tos: readonly Id[]) {
 		this.calls.push(`contains ${mapping.name} ${from} ${tos.join()}`);
 		return tos.map((to) =>
 			this.down.has(to) ? unavailable() : this.hasEdge(mapping.name, from, to),
 		);
 	}
 
-	async lookup(lookup: Lookup, keys: readonly string[]) {
+	async lookUp(lookup: Lookup, keys: readonly string[]) {
 		this.calls.push(`lookup ${lookup.name} ${keys.join()}`);
 		return keys.map((key) =>
 			this.down.has(key)

@@ -1,10 +1,10 @@
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { heard } from "./heard.ts";
+import { publishedDuring } from "./heard.ts";
 
 /** Each statement that ran, as `name: rows`. */
 export async function shapes(
 	body: () => Promise<unknown>,
 ): Promise<readonly string[]> {
-	const statements = await heard<Statement>(CHANNELS.statement, body);
+	const statements = await publishedDuring<Statement>(CHANNELS.statement, body);
 	return statements.map(({ name, rows }) => `${name}: ${rows}`);
 }

@@ -166,8 +166,8 @@ describe("explain", () => {
 			rows: 5,
 			ms: 1,
 		};
-		const pages = plan.graph.pages.bind(plan.graph);
-		plan.graph.pages = async (mapping, froms, page, call) => {
+		const pages = plan.graph.readPages.bind(plan.graph);
+		plan.graph.readPages = async (mapping, froms, page, call) => {
 			call?.trace?.statement(one);
 			return pages(mapping, froms, page);
 		};
@@ -186,8 +186,8 @@ describe("explain", () => {
 		const commit = (shard: number): Statement => {
 			return { name: "commit", host: `host${shard}`, shard, rows: 0, ms: 1 };
 		};
-		const pages = plan.graph.pages.bind(plan.graph);
-		plan.graph.pages = async (mapping, froms, page, call) => {
+		const pages = plan.graph.readPages.bind(plan.graph);
+		plan.graph.readPages = async (mapping, froms, page, call) => {
 			const begin = (changes: string[], shard: number) =>
 				call?.trace?.startWrite({
 					verb: "transaction",

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Lease, Looked, SharedCache } from "../../src/cache/shared.ts";
+import type {
+	FillLease,
+	GetOrLeaseResult,
+	SharedCache,
+} from "../../src/cache/shared.ts";
 import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 
@@ -42,11 +46,11 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using other = open();
 		const key = newKey();
 		const lease = await leaseOf(one, key);
-		assert.deepEqual(await other.look([key]), [{ kind: "busy" }]);
-		assert.deepEqual(await one.look([key]), [{ kind: "busy" }]);
+		assert.deepEqual(await other.getOrLease([key]), [{ kind: "busy" }]);
+		assert.deepEqual(await one.getOrLease([key]), [{ kind: "busy" }]);
 		await one.fill([{ lease, value: "new" }]);
-		assert.deepEqual(await other.look([key]), [hit("new")]);
-		assert.deepEqual(await one.look([key]), [hit("new")]);
+		assert.deepEqual(await other.getOrLease([key]), [hit("new")]);
+		assert.deepEqual(await one.getOrLease([key]), [hit("new")]);
 	});
 
 	test("of two who look at once one gets the lease", async () => {
@@ -54,7 +58,10 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using other = open();
 		for (let round = 0; round < 20; round++) {
 			const key = newKey();
-			const looked = await Promise.all([one.look([key]), other.look([key])]);
+			const looked = await Promise.all([
+				one.getOrLease([key]),
+				other.getOrLease([key]),
+			]);
 			assert.deepEqual(looked.flat().map(kindOf).toSorted(), ["busy", "lease"]);
 		}
 	});
@@ -70,7 +77,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await cache.fill([{ lease: await leaseOf(cache, held), value: "held" }]);
 		await cache.bury([buried]);
 		await leaseOf(cache, leased);
-		const looked = await cache.look([absent, leased, held, buried]);
+		const looked = await cache.getOrLease([absent, leased, held, buried]);
 		assert.deepEqual(looked.map(kindOf), ["lease", "busy", "hit", "busy"]);
 		assert.deepEqual(looked[2], hit("held"));
 	});
@@ -81,7 +88,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		const lease = await leaseOf(cache, key);
 		assert.equal(await cache.clear([key]), true);
 		await cache.fill([{ lease, value: "old" }]);
-		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
 
 	test("a fill is refused over a tombstone", async () => {
@@ -90,7 +97,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		const lease = await leaseOf(cache, key);
 		assert.equal(await cache.bury([key]), true);
 		await cache.fill([{ lease, value: "old" }]);
-		assert.deepEqual(await cache.look([key]), [{ kind: "busy" }]);
+		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
 	});
 
 	test("a fill is refused over another's lease, whose own is taken", async () => {
@@ -100,10 +107,10 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await cache.clear([key]);
 		const second = await leaseOf(cache, key);
 		await cache.fill([{ lease: first, value: "old" }]);
-		assert.deepEqual(await cache.look([key]), [{ kind: "busy" }]);
+		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
 		await cache.fill([{ lease: second, value: "new" }]);
 		await cache.fill([{ lease: first, value: "old" }]);
-		assert.deepEqual(await cache.look([key]), [hit("new")]);
+		assert.deepEqual(await cache.getOrLease([key]), [hit("new")]);
 	});
 
 	// They wait for the clock, so they wait together.
@@ -114,7 +121,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			const lease = await leaseOf(cache, key);
 			await sleep(OVER_A_SECOND_MS);
 			await cache.fill([{ lease, value: "old" }]);
-			assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
 		test("a tombstone takes the place of a value, and ends by itself", async () => {
@@ -122,9 +129,9 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			const key = newKey();
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
 			assert.equal(await cache.bury([key]), true);
-			assert.deepEqual(await cache.look([key]), [{ kind: "busy" }]);
+			assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
 			await sleep(LONGEST_TOMBSTONE_MS);
-			assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
 		test("a tombstone stands for two seconds", async () => {
@@ -134,7 +141,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 				const begun = performance.now();
 				await cache.bury([key]);
 				await sleep(1_800);
-				const looked = await cache.look([key]);
+				const looked = await cache.getOrLease([key]);
 				const ms = performance.now() - begun;
 				// A machine that is busy may be late with the look itself.
 				if (ms > 2_000 && tries < 10) continue;
@@ -149,9 +156,9 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			await cache.bury([key]);
 			await sleep(OVER_A_SECOND_MS);
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
-			assert.deepEqual(await cache.look([key]), [hit("old")]);
+			assert.deepEqual(await cache.getOrLease([key]), [hit("old")]);
 			assert.equal(await cache.clear([key]), true);
-			assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
 		test("a value is gone after its time", async () => {
@@ -159,7 +166,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			const key = newKey();
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
 			await sleep(OVER_A_SECOND_MS);
-			assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 	});
 
@@ -169,7 +176,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		const lease = await leaseOf(cache, key);
 		await cache.fill([{ lease, value: "first" }]);
 		await cache.fill([{ lease, value: "second" }]);
-		assert.deepEqual(await cache.look([key]), [hit("first")]);
+		assert.deepEqual(await cache.getOrLease([key]), [hit("first")]);
 	});
 
 	test("a key that was buried and cleared can be filled at once", async () => {
@@ -179,7 +186,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.equal(await cache.bury([key]), true);
 		assert.equal(await cache.clear([key]), true);
 		await cache.fill([{ lease: await leaseOf(cache, key), value: "new" }]);
-		assert.deepEqual(await cache.look([key]), [hit("new")]);
+		assert.deepEqual(await cache.getOrLease([key]), [hit("new")]);
 	});
 
 	test("a clear of what is not there is acknowledged, and so is one of nothing", async () => {
@@ -187,7 +194,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.equal(await cache.clear([newKey(), newKey()]), true);
 		assert.equal(await cache.clear([]), true);
 		assert.equal(await cache.bury([]), true);
-		assert.deepEqual(await cache.look([]), []);
+		assert.deepEqual(await cache.getOrLease([]), []);
 		await cache.fill([]);
 	});
 
@@ -208,7 +215,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			}
 			proxy.release();
 			await filling;
-			const [looked] = await near.look([key]);
+			const [looked] = await near.getOrLease([key]);
 			if (between === "lands on nothing") assert.equal(kindOf(looked), "lease");
 			else assert.deepEqual(looked, hit("new"));
 		});
@@ -226,7 +233,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.equal(await near.clear([key]), true);
 		proxy.release();
 		for (let look = 0; look < 10; look++) {
-			const [looked] = await near.look([key]);
+			const [looked] = await near.getOrLease([key]);
 			assert.notEqual(kindOf(looked), "hit");
 			await sleep(10);
 		}
@@ -249,11 +256,11 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			"🌍".repeat(50_000),
 		];
 		const all = values.map(newKey);
-		const leases = (await cache.look(all)).map(asLease);
+		const leases = (await cache.getOrLease(all)).map(asLease);
 		await cache.fill(
-			values.map((value, at) => ({ lease: leases[at] as Lease, value })),
+			values.map((value, at) => ({ lease: leases[at] as FillLease, value })),
 		);
-		assert.deepEqual(await cache.look(all), values.map(hit));
+		assert.deepEqual(await cache.getOrLease(all), values.map(hit));
 	});
 
 	test("half a surrogate pair, which UTF-8 cannot say, is not kept, and nobody waits for it", async () => {
@@ -261,7 +268,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
 		await cache.fill([{ lease, value: "half \ud83c" }]);
-		assert.equal(kindOf((await cache.look([key]))[0]), "lease");
+		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
 
 	test("a value too large is not kept, nobody waits for it, and its neighbours are", async () => {
@@ -272,7 +279,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			{ lease: await leaseOf(cache, small), value: "small" },
 		];
 		await cache.fill(fills);
-		const looked = await cache.look([large, small]);
+		const looked = await cache.getOrLease([large, small]);
 		assert.equal(kindOf(looked[0]), "lease");
 		assert.deepEqual(looked[1], hit("small"));
 	});
@@ -280,14 +287,19 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 	test("hundreds of keys are looked up in one batch, leased in another, and filled in a third", async () => {
 		await using cache = open();
 		const all = Array.from({ length: 400 }, newKey);
-		const calls = await heard<CacheCall>(CHANNELS.cacheCall, async () => {
-			const leases = (await cache.look(all)).map(asLease);
-			await cache.fill(leases.map((lease, at) => ({ lease, value: `v${at}` })));
-			assert.deepEqual(
-				await cache.look(all),
-				all.map((_, at) => hit(`v${at}`)),
-			);
-		});
+		const calls = await publishedDuring<CacheCall>(
+			CHANNELS.cacheCall,
+			async () => {
+				const leases = (await cache.getOrLease(all)).map(asLease);
+				await cache.fill(
+					leases.map((lease, at) => ({ lease, value: `v${at}` })),
+				);
+				assert.deepEqual(
+					await cache.getOrLease(all),
+					all.map((_, at) => hit(`v${at}`)),
+				);
+			},
+		);
 		assert.deepEqual(
 			calls.map(({ verb, keys, ok }) => ({ verb, keys, ok })),
 			["look", "lease", "fill", "look"].map((verb) => ({
@@ -302,19 +314,19 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using cache = open();
 		const all = Array.from({ length: 2_345 }, newKey);
 		const values = all.map((_, at) => `${at} `.padEnd(1_500, "é"));
-		const leases = (await cache.look(all)).map(asLease);
+		const leases = (await cache.getOrLease(all)).map(asLease);
 		await cache.fill(
 			leases.map((lease, at) => ({ lease, value: values[at] as string })),
 		);
-		assert.deepEqual(await cache.look(all), values.map(hit));
+		assert.deepEqual(await cache.getOrLease(all), values.map(hit));
 		assert.equal(await cache.bury(all), true);
 		assert.deepEqual(
-			new Set((await cache.look(all)).map(kindOf)),
+			new Set((await cache.getOrLease(all)).map(kindOf)),
 			new Set(["busy"]),
 		);
 		assert.equal(await cache.clear(all), true);
 		assert.deepEqual(
-			new Set((await cache.look(all)).map(kindOf)),
+			new Set((await cache.getOrLease(all)).map(kindOf)),
 			new Set(["lease"]),
 		);
 	});
@@ -324,13 +336,15 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		const batches = Array.from({ length: 100 }, () => [newKey(), newKey()]);
 		await Promise.all(
 			batches.map(async (batch) => {
-				const leases = (await cache.look(batch)).map(asLease);
+				const leases = (await cache.getOrLease(batch)).map(asLease);
 				await cache.fill(
 					leases.map((lease, at) => ({ lease, value: `of ${batch[at]}` })),
 				);
 			}),
 		);
-		const looked = await Promise.all(batches.map((batch) => cache.look(batch)));
+		const looked = await Promise.all(
+			batches.map((batch) => cache.getOrLease(batch)),
+		);
 		assert.deepEqual(
 			looked,
 			batches.map((batch) => batch.map((key) => hit(`of ${key}`))),
@@ -340,7 +354,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 	test("a key asked for twice in one batch is leased once", async () => {
 		await using cache = open();
 		const key = newKey();
-		const looked = await cache.look([key, key]);
+		const looked = await cache.getOrLease([key, key]);
 		assert.deepEqual(looked.map(kindOf), ["lease", "busy"]);
 	});
 
@@ -349,28 +363,31 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
 		await cache[Symbol.asyncDispose]();
-		assert.deepEqual(await cache.look([key]), [{ kind: "down" }]);
+		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "down" }]);
 		await cache.fill([{ lease, value: "late" }]);
 		assert.equal(await cache.bury([key]), false);
 		assert.equal(await cache.clear([key]), false);
 	});
 }
 
-export function hit(value: string): Looked {
+export function hit(value: string): GetOrLeaseResult {
 	return { kind: "hit", value };
 }
 
-export function kindOf(looked: Looked | undefined): string {
+export function kindOf(looked: GetOrLeaseResult | undefined): string {
 	return looked?.kind ?? "nothing";
 }
 
-export function asLease(looked: Looked | undefined): Lease {
+export function asLease(looked: GetOrLeaseResult | undefined): FillLease {
 	if (looked?.kind !== "lease") {
 		throw new Error(`expected a lease but got: ${kindOf(looked)}`);
 	}
 	return looked.lease;
 }
 
-export async function leaseOf(cache: SharedCache, key: string): Promise<Lease> {
-	return asLease((await cache.look([key]))[0]);
+export async function leaseOf(
+	cache: SharedCache,
+	key: string,
+): Promise<FillLease> {
+	return asLease((await cache.getOrLease([key]))[0]);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { LookupChange } from "../../src/storage/storage.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { user } from "../helpers/storageModel.ts";
 import { codes } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
@@ -122,11 +122,14 @@ export function lookupTests(open: OpenStorage): void {
 			key: `user${index}`,
 		}));
 		assert.deepEqual(
-			await heard(CHANNELS.storage, () => opened.storage.lookups(keys)),
+			await publishedDuring(CHANNELS.storage, () =>
+				opened.storage.lookups(keys),
+			),
 			[{ verb: "lookups", keys: 60 }],
 		);
-		const statements = await heard<Statement>(CHANNELS.statement, () =>
-			opened.storage.lookups(keys),
+		const statements = await publishedDuring<Statement>(
+			CHANNELS.statement,
+			() => opened.storage.lookups(keys),
 		);
 		// Of SQLite each mod shard is a host; of the others here all are on one.
 		const hosts = new Set(statements.map(({ host }) => host));

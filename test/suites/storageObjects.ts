@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { board, pin, user } from "../helpers/storageModel.ts";
 import { codes, create } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
@@ -124,8 +124,8 @@ export function objectTests(open: OpenStorage): void {
 		);
 		const traced: Statement[] = [];
 		let statements: readonly Statement[] = [];
-		const calls = await heard(CHANNELS.storage, async () => {
-			statements = await heard<Statement>(CHANNELS.statement, () =>
+		const calls = await publishedDuring(CHANNELS.storage, async () => {
+			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
 				storage.objects(ids, {
 					trace: {
 						statement: (statement) => traced.push(statement),
@@ -159,7 +159,7 @@ export function objectTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const call = { signal: AbortSignal.abort(new Error("gone")) };
-		const calls = await heard(CHANNELS.storage, async () => {
+		const calls = await publishedDuring(CHANNELS.storage, async () => {
 			await assert.rejects(storage.objects([pin(1)], call), /^Error: gone$/);
 			await assert.rejects(storage.scan([], call), /^Error: gone$/);
 			await assert.rejects(storage.edges([], call), /^Error: gone$/);

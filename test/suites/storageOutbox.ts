@@ -3,7 +3,7 @@ import { mock, test } from "node:test";
 import { CHANNELS } from "../../src/diagnostics.ts";
 import type { OutboxKey, Storage } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { pin } from "../helpers/storageModel.ts";
 import type { OpenStorage } from "./storage.ts";
 
@@ -109,8 +109,8 @@ export function outboxTests(open: OpenStorage): void {
 		const debts: OutboxKey[] = [];
 		for (let n = 0; n < 10; n += 1) debts.push(await owe(storage, 1, { n }));
 		assert.deepEqual(
-			await heard(CHANNELS.storage, async () => {
-				const statements = await heard(CHANNELS.statement, () =>
+			await publishedDuring(CHANNELS.storage, async () => {
+				const statements = await publishedDuring(CHANNELS.statement, () =>
 					storage.settle(debts),
 				);
 				assert.equal(statements.length, 1);

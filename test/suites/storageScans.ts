@@ -11,7 +11,7 @@ import {
 	type Scan,
 	type Storage,
 } from "../../src/storage/storage.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import {
 	board,
 	comment,
@@ -224,8 +224,8 @@ export function scanTests(open: OpenStorage): void {
 			await setEdges(storage, likePin, from, [{ to: pin(5), sequence: 3 }]);
 		}
 		let statements: readonly Statement[] = [];
-		const calls = await heard(CHANNELS.storage, async () => {
-			statements = await heard<Statement>(CHANNELS.statement, () =>
+		const calls = await publishedDuring(CHANNELS.storage, async () => {
+			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
 				storage.scan(
 					froms.map((from) => ({
 						mapping: likePin,

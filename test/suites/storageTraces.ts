@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good } from "../helpers/storing.ts";
 import { keptTrace } from "../helpers/writeTrace.ts";
@@ -15,7 +15,7 @@ export function traceTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const key = { mapping: MAPPINGS.likePin, from: user(1, 2) };
 		const trace = keptTrace();
-		const sent = await heard<Statement>(CHANNELS.statement, () =>
+		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			storage.transact(
 				{
 					shard: 2,
@@ -76,20 +76,23 @@ export function traceTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const names = keptTrace();
-		const changed = await heard<Statement>(CHANNELS.statement, async () => {
-			const [row] = await storage.setLookups(
-				[
-					{
-						name: "username",
-						key: "ada",
-						expect: null,
-						next: { id: user(1), nonce: "n" },
-					},
-				],
-				names,
-			);
-			assert.equal(good(row)?.nonce, "n");
-		});
+		const changed = await publishedDuring<Statement>(
+			CHANNELS.statement,
+			async () => {
+				const [row] = await storage.setLookups(
+					[
+						{
+							name: "username",
+							key: "ada",
+							expect: null,
+							next: { id: user(1), nonce: "n" },
+						},
+					],
+					names,
+				);
+				assert.equal(good(row)?.nonce, "n");
+			},
+		);
 		assert.deepEqual(names.statements, changed);
 		assert.ok(changed.some(({ name }) => name === "insert lookup"));
 
@@ -99,7 +102,7 @@ export function traceTests(open: OpenStorage): void {
 		});
 		assert.ok(debt);
 		const settled = keptTrace();
-		const sent = await heard<Statement>(CHANNELS.statement, () =>
+		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			storage.settle([debt], settled),
 		);
 		assert.deepEqual(settled.statements, sent);

@@ -7,7 +7,7 @@ import {
 	REMOVED,
 	type TransactionReads,
 } from "../../src/storage/storage.ts";
-import { heard } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/heard.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, edge, listOf, setEdges, toggle } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
@@ -201,7 +201,7 @@ export function transactionTests(open: OpenStorage): void {
 	test("a transaction is one call, of as many keys as it names", async () => {
 		await using opened = await open();
 		assert.deepEqual(
-			await heard(CHANNELS.storage, () =>
+			await publishedDuring(CHANNELS.storage, () =>
 				opened.storage.transact({
 					shard: 0,
 					lists: [{ mapping: likePin, from: user(1) }],

@@ -91,7 +91,7 @@ function changesOf({ options }: ParsedArguments): Fields {
 
 /** Also one whose account is closed. Names go first: a username may be all digits. */
 async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
-	const [row] = await store.lookups([
+	const [row] = await store.readLookups([
 		{ name: "username", key: nameOrId.toLowerCase() },
 	]);
 	if (row instanceof Error) throw row;
@@ -99,7 +99,7 @@ async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
 	const id =
 		row?.id ??
 		(parsed === "malformed" || parsed === "reserved" ? null : parsed);
-	const [node] = id === null ? [] : await store.objects([id]);
+	const [node] = id === null ? [] : await store.readObjects([id]);
 	if (node instanceof Error) throw node;
 	if (node?.type !== "User" || !isActive(node)) {
 		throw new CorkboardError(

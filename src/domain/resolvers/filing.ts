@@ -16,14 +16,14 @@ export async function findOrCreateInterests(
 	if (slugs.length === 0) return [];
 	const { graph, writes, call } = change;
 	const found = unwrap(
-		await graph.lookup(lookupOf(graph.model, "slug"), slugs, call),
+		await graph.lookUp(lookupOf(graph.model, "slug"), slugs, call),
 	);
 	const interests = await all(
 		slugs.map(async (slug, at) => found[at] ?? makeInterest(slug, change)),
 	);
 	const list = mappingOf(graph.model, "listInterest");
 	const root = globalListId(graph.model, list);
-	const listed = unwrap(await graph.contains(list, root, interests, call));
+	const listed = unwrap(await graph.hasEdges(list, root, interests, call));
 	await all(
 		interests
 			.filter((_, at) => !listed[at])
@@ -62,7 +62,7 @@ async function makeInterest(
 			throw thrown;
 		}
 		const [theirs] = unwrap(
-			await graph.lookup(lookupOf(graph.model, "slug"), [slug], call),
+			await graph.lookUp(lookupOf(graph.model, "slug"), [slug], call),
 		);
 		if (theirs) return theirs;
 		throw new CorkboardError(

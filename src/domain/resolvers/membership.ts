@@ -18,7 +18,7 @@ export function viewerMembership(name: string): BatchResolver<RequestContext> {
 		async resolve({ parents, context: { graph, viewer }, call }) {
 			if (viewer === null) return parents.map(() => null);
 			const mapping = mappingOf(graph.model, name);
-			return graph.contains(mapping, viewer, parents.map(idOf), call);
+			return graph.hasEdges(mapping, viewer, parents.map(idOf), call);
 		},
 	};
 }

@@ -77,7 +77,7 @@ function byIdOrName(
 			if (given[0] === "id") return idOf(`${field}: id`, args.id);
 			const key = args[name];
 			if (typeof key !== "string" || !possible(key)) return null;
-			const [found] = await graph.lookup(
+			const [found] = await graph.lookUp(
 				lookupOf(graph.model, name),
 				[key],
 				call,

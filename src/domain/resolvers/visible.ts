@@ -11,7 +11,9 @@ export async function requireVisible(
 	id: InputId,
 ): Promise<Node> {
 	const [node] =
-		id === "reserved" ? [null] : await change.graph.objects([id], change.call);
+		id === "reserved"
+			? [null]
+			: await change.graph.readObjects([id], change.call);
 	if (node instanceof CorkboardError) throw node;
 	if (!node || node.type !== type) {
 		throw new CorkboardError(

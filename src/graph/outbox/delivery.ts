@@ -15,9 +15,9 @@ import {
 } from "../../storage/storage.ts";
 import { withDeadline } from "../../util/deadline.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { distinctLists, topsOf } from "../store/lastSequences.ts";
-import { type Changed, listKey, type Store } from "../store/store.ts";
-import { unwrap } from "../store/unwrap.ts";
+import { distinctLists, lastSequencesOf } from "../store/lastSequences.ts";
+import { type ChangedKeys, listKey, type Store } from "../store/store.ts";
+import { valuesOrThrow } from "../store/unwrap.ts";
 import { activateObjects } from "../write/activation.ts";
 import type { Reservation } from "../write/naturalKeys.ts";
 import { resolveReservations } from "../write/reservations.ts";
@@ -152,7 +152,7 @@ export async function deliverTogether(
 export function invalidationsOf({
 	objects = [],
 	lists = [],
-}: Changed): EntryInvalidations {
+}: ChangedKeys): EntryInvalidations {
 	return {
 		objects,
 		lists: lists.map(({ mapping, from }) => ({ mapping: mapping.name, from })),
@@ -164,7 +164,7 @@ async function payCaches(
 	owed: readonly EntryInvalidations[],
 ): Promise<void> {
 	if (owed.length === 0) return;
-	const cleared = await store.clear({
+	const cleared = await store.invalidate({
 		objects: owed.flatMap(({ objects }) => objects),
 		lists: owed.flatMap(({ lists }) =>
 			lists.map(({ mapping, from }) => ({
@@ -190,8 +190,8 @@ export async function insertLookups(
 	keys: readonly NaturalKey[],
 ): Promise<readonly NaturalKey[]> {
 	if (keys.length === 0) return [];
-	const rows = unwrap(
-		await store.setLookups(
+	const rows = valuesOrThrow(
+		await store.compareAndSetLookups(
 			keys.map(({ name, key, id }) => ({
 				name,
 				key,
@@ -238,7 +238,7 @@ async function applyOnShard(
 	owed: readonly EdgeUpdate[],
 ): Promise<void> {
 	const edges = edgesToRead(store, owed);
-	const { cleared } = await store.transact({
+	const { invalidated: cleared } = await store.transact({
 		shard,
 		lists: edges.lists,
 		edges: edges.keys,
@@ -292,7 +292,7 @@ export function decideEdges(
 	toRead: EdgesToRead,
 	seen: Pick<TransactionReads, "lists" | "edges" | "around" | "now">,
 ): TransactionWrites<undefined> {
-	const tops = topsOf(toRead.lists, seen);
+	const tops = lastSequencesOf(toRead.lists, seen);
 	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 	let nextAround = 0;
 	for (const [at, edge] of toRead.updates.entries()) {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Id } from "../../id/ids.ts";
 import type { LookupKey, LookupRow, Storage } from "../../storage/storage.ts";
-import { unwrap } from "../store/unwrap.ts";
+import { valuesOrThrow } from "../store/unwrap.ts";
 
 /** How long a holder that was killed keeps the next one waiting. */
 export const LEASE_MS = 5_000;
@@ -100,7 +100,7 @@ export async function readDatabaseLease(
 	storage: Storage,
 	{ name, key }: LookupKey,
 ): Promise<LookupRow | null> {
-	const [row = null] = unwrap(await storage.lookups([{ name, key }]));
+	const [row = null] = valuesOrThrow(await storage.lookups([{ name, key }]));
 	return row;
 }
 
@@ -117,7 +117,7 @@ async function change(
 	owner: string,
 ): Promise<LookupRow | null> {
 	const nonce = `${Date.now() + LEASE_MS} ${owner}`;
-	const [answer] = unwrap(
+	const [answer] = valuesOrThrow(
 		await storage.setLookups([
 			{
 				name,

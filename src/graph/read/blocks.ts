@@ -7,29 +7,29 @@ import type { Head, Store } from "../store/store.ts";
 import { BLOCKED_BY, BLOCKS } from "./visibility.ts";
 
 /** How the viewer and another user stand to each other. */
-export interface Standing {
+export interface BlockStatus {
 	/** The viewer blocks them. */
 	readonly blocks: boolean;
 	/** They block the viewer. */
 	readonly blocked: boolean;
 }
 
-export interface Blocks {
+export interface BlockReader {
 	/** Begin to read, if it has to be: beside whatever else is read first. */
-	begin(call: CallOptions | undefined): void;
+	prefetch(call: CallOptions | undefined): void;
 	/** By user. An error where it cannot be told: then nothing of theirs is shown. */
-	standing(
+	readStatus(
 		users: readonly Id[],
 		call: CallOptions | undefined,
-	): Promise<ReadonlyMap<Id, KeyResult<Standing>>>;
+	): Promise<ReadonlyMap<Id, KeyResult<BlockStatus>>>;
 }
 
-const NEITHER: Standing = { blocks: false, blocked: false };
+const NEITHER: BlockStatus = { blocks: false, blocked: false };
 
 /** Nobody is blocked, and blocks, who is not known. */
-export const NO_BLOCKS: Blocks = {
-	begin() {},
-	async standing(users) {
+export const NO_BLOCKS: BlockReader = {
+	prefetch() {},
+	async readStatus(users) {
 		return new Map(users.map((user) => [user, NEITHER]));
 	},
 };
@@ -39,7 +39,7 @@ export const NO_BLOCKS: Blocks = {
  * other, so in the process mostly. What a head too short for its list does not
  * say is asked by edge, once a level.
  */
-export function createBlocks(store: Store, viewer: Id): Blocks {
+export function createBlockReader(store: Store, viewer: Id): BlockReader {
 	const lists = [BLOCKS, BLOCKED_BY].flatMap((name) => {
 		const mapping = store.model.mappings.get(name);
 		return mapping === undefined ? [] : [{ mapping, from: viewer }];
@@ -55,7 +55,7 @@ export function createBlocks(store: Store, viewer: Id): Blocks {
 			return;
 		}
 		reading = store
-			.heads(lists, 1, call)
+			.readHeads(lists, 1, call)
 			.then(
 				(answers) =>
 					(heads = answers.map((answer, at) =>
@@ -69,9 +69,9 @@ export function createBlocks(store: Store, viewer: Id): Blocks {
 	}
 
 	return {
-		begin,
+		prefetch: begin,
 
-		async standing(users, call) {
+		async readStatus(users, call) {
 			begin(call);
 			const known = heads ?? (await reading) ?? [];
 			const whole: List[] = [];

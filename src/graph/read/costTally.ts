@@ -1,20 +1,20 @@
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
-import { typeOf } from "../store/store.ts";
+import { typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
 import { visibilityDependencies, visibilityKeysOf } from "./visibility.ts";
 
 /** Edges and objects that a request read, of which its price is the most. */
-export interface Tally {
-	edges(count: number): void;
+export interface ReadCounter {
+	addEdges(count: number): void;
 	/** What was asked for, as the viewer sees it; `keptOf` has what decided that. */
-	objects(
+	addObjects(
 		ids: readonly Id[],
 		seen: readonly KeyResult<Node | null>[],
 		keptOf: (id: Id) => KeyResult<Node | null> | undefined,
 	): void;
-	readonly read: number;
+	readonly total: number;
 }
 
 /**
@@ -24,13 +24,13 @@ export interface Tally {
  * which viewers are told and pay, would tell what is hidden from them, and whose
  * it is.
  */
-export function createTally(model: Model): Tally {
+export function createReadCounter(model: Model): ReadCounter {
 	const around = visibilityKeysOf(model);
 	const visible = new Set<Id>();
 	let others = 0;
 
 	function unseen(id: Id): number {
-		const type = typeOf(model, id);
+		const type = typeNameOf(model, id);
 		return type === null
 			? 1
 			: visibilityDependencies(model, type).reduce(
@@ -40,11 +40,11 @@ export function createTally(model: Model): Tally {
 	}
 
 	return {
-		edges(count) {
+		addEdges(count) {
 			others += count;
 		},
 
-		objects(ids, seen, keptOf) {
+		addObjects(ids, seen, keptOf) {
 			const see = (node: Node): void => {
 				if (visible.has(node.id)) return;
 				visible.add(node.id);
@@ -62,11 +62,15 @@ export function createTally(model: Model): Tally {
 			}
 		},
 
-		get read() {
+		get total() {
 			return visible.size + others;
 		},
 	};
 }
 
 /** For requests of which nobody is told, and nobody pays. */
-export const NO_TALLY: Tally = { edges() {}, objects() {}, read: 0 };
+export const NO_READ_COUNTER: ReadCounter = {
+	addEdges() {},
+	addObjects() {},
+	total: 0,
+};

@@ -3,14 +3,14 @@ import type { Position, Scan, ScanResult } from "../../storage/storage.ts";
 import type { Head } from "../store/store.ts";
 
 /** A scan that a head is read for, and kept: one from the beginning of the list. */
-export function isBeginning(scan: Scan): boolean {
+export function startsAtHead(scan: Scan): boolean {
 	return (
 		!scan.backward && scan.after === undefined && scan.before === undefined
 	);
 }
 
 /** What the scan would answer, if the head reaches far enough to say. */
-export function withinHead(head: Head, scan: Scan): ScanResult | undefined {
+export function scanHead(head: Head, scan: Scan): ScanResult | undefined {
 	if (scan.backward && !head.complete) return undefined;
 	const descending = scan.mapping.order !== "OLDEST_FIRST";
 	const edges = head.edges.filter(

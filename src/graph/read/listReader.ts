@@ -12,7 +12,7 @@ import type {
 } from "../../storage/storage.ts";
 import type { Head, Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
-import { isBeginning, withinHead } from "./heads.ts";
+import { scanHead, startsAtHead } from "./heads.ts";
 
 /**
  * Walking lists edge by edge until enough objects are met that the viewer may
@@ -21,86 +21,89 @@ import { isBeginning, withinHead } from "./heads.ts";
  */
 const TOP_UPS = 3;
 
-export interface Sources {
+export interface ListSources {
 	readonly store: Store;
-	readonly visible: (
+	readonly readVisible: (
 		ids: readonly Id[],
 		call?: CallOptions,
 	) => Promise<readonly KeyResult<Node | null>[]>;
 	/** Told how many edges were read. */
-	readonly met: (edges: number) => void;
+	readonly onEdgesRead: (edges: number) => void;
 }
 
 /** One list being walked from one side. */
-export interface Walk {
+export interface ListReader {
 	readonly key: ListKey;
 	readonly backward: boolean;
 	/** The client's bounds, both exclusive: where the walk starts and where it ends. */
-	near: Bound;
-	far: Bound;
+	near: PageBound;
+	far: PageBound;
 	/** The last edge scanned; the next scan goes on behind it. */
-	at: Position | undefined;
+	lastScanned: Position | undefined;
 	/** What the viewer may see, in the order of the walk. */
-	readonly found: Found[];
-	list: ListRow | null;
+	readonly visible: VisibleEdge[];
+	listRow: ListRow | null;
 	/** No further edge within the bounds. */
 	exhausted: boolean;
 	/** Where a page ends that was cut short. */
-	cut: Position | undefined;
+	cutAt: Position | undefined;
 	/** Whether something follows in the direction of the walk, and whether something lies behind its start. */
-	more: boolean;
-	behind: boolean;
+	hasMore: boolean;
+	hasPreceding: boolean;
 	error: CorkboardError | null;
 }
 
-export interface Found {
+export interface VisibleEdge {
 	readonly edge: Edge;
 	readonly node: Node | CorkboardError;
 }
 
 /** A bound that came as a cursor knows the list's epoch at the time. */
-export type Bound = (Position & { readonly epoch?: number }) | undefined;
+export type PageBound = (Position & { readonly epoch?: number }) | undefined;
 
-export function startWalk(
+export function createListReader(
 	key: ListKey,
 	backward: boolean,
-	{ after, before }: { readonly after: Bound; readonly before: Bound },
-): Walk {
+	{ after, before }: { readonly after: PageBound; readonly before: PageBound },
+): ListReader {
 	const [near, far] = backward ? [before, after] : [after, before];
 	return {
 		key,
 		backward,
 		near,
 		far,
-		at: near,
-		found: [],
-		list: null,
+		lastScanned: near,
+		visible: [],
+		listRow: null,
 		exhausted: false,
-		cut: undefined,
-		more: false,
-		behind: false,
+		cutAt: undefined,
+		hasMore: false,
+		hasPreceding: false,
 		error: null,
 	};
 }
 
 /** Walk on until each list has `needed` objects, has no more edges, or has been topped up often enough. */
-export async function advance(
-	sources: Sources,
-	walks: readonly Walk[],
+export async function readMore(
+	sources: ListSources,
+	walks: readonly ListReader[],
 	needed: number,
 	call: CallOptions | undefined,
 ): Promise<void> {
 	let pending = walks;
 	for (let round = 0; pending.length > 0 && round <= TOP_UPS; round++) {
-		const limits = pending.map((walk) => needed - walk.found.length);
+		const limits = pending.map((walk) => needed - walk.visible.length);
 		let scanned = await scanAll(sources.store, pending, limits, call);
-		if (round === 0 && (await rebase(sources.store, pending, scanned, call))) {
+		if (
+			round === 0 &&
+			(await relocateCursors(sources.store, pending, scanned, call))
+		) {
 			scanned = await scanAll(sources.store, pending, limits, call);
 		}
 		const edges = scanned.flatMap((answer) =>
 			isError(answer) ? [] : answer.edges,
 		);
-		sources.met(edges.length);
+		sources.onEdgesRead(edges.length);
 		const nodes = await loadAll(sources, edges, call);
 		for (const [at, walk] of pending.entries()) {
 			const answer = scanned[at] as KeyResult<ScanResult>;
@@ -109,24 +112,24 @@ export async function advance(
 		}
 		pending = pending.filter(
 			(walk) =>
-				walk.error === null && !walk.exhausted && walk.found.length < needed,
+				walk.error === null && !walk.exhausted && walk.visible.length < needed,
 		);
 	}
 }
 
 function take(
-	walk: Walk,
+	walk: ListReader,
 	{ edges, list }: ScanResult,
 	limit: number,
 	nodes: ReadonlyMap<Id, KeyResult<Node | null>>,
 ): void {
-	walk.list = list;
+	walk.listRow = list;
 	walk.exhausted = edges.length < limit;
 	for (const edge of edges) {
 		const node = nodes.get(edge.to) ?? null;
-		if (node !== null) walk.found.push({ edge, node });
+		if (node !== null) walk.visible.push({ edge, node });
 	}
-	walk.at = edges.at(-1) ?? walk.at;
+	walk.lastScanned = edges.at(-1) ?? walk.lastScanned;
 }
 
 /**
@@ -134,13 +137,14 @@ function take(
  * sequences: the cursor's edge tells its present one. Where it is gone for
  * good, the old one is the best guess. Answers whether any bound moved.
  */
-async function rebase(
+async function relocateCursors(
 	store: Store,
-	walks: readonly Walk[],
+	walks: readonly ListReader[],
 	scanned: readonly KeyResult<ScanResult>[],
 	call: CallOptions | undefined,
 ): Promise<boolean> {
-	const stale: { walk: Walk; side: "near" | "far"; place: Position }[] = [];
+	const stale: { walk: ListReader; side: "near" | "far"; place: Position }[] =
+		[];
 	for (const [at, walk] of walks.entries()) {
 		const answer = scanned[at] as KeyResult<ScanResult>;
 		if (isError(answer)) continue;
@@ -162,14 +166,14 @@ async function rebase(
 	for (const [at, { walk, side, place }] of stale.entries()) {
 		const anchor = anchors[at];
 		walk[side] = isEdge(anchor) ? anchor : place;
-		if (side === "near") walk.at = walk.near;
+		if (side === "near") walk.lastScanned = walk.near;
 	}
 	return true;
 }
 
 /** Objects by id. */
 async function loadAll(
-	{ visible }: Sources,
+	{ readVisible: visible }: ListSources,
 	edges: readonly Edge[],
 	call: CallOptions | undefined,
 ): Promise<ReadonlyMap<Id, KeyResult<Node | null>>> {
@@ -184,7 +188,7 @@ async function loadAll(
 /** The next edges of each walk: from the cached head where it reaches that far, else from the shards. */
 async function scanAll(
 	store: Store,
-	walks: readonly Walk[],
+	walks: readonly ListReader[],
 	limits: readonly number[],
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<ScanResult>[]> {
@@ -194,10 +198,10 @@ async function scanAll(
 	for (const [at, walk] of walks.entries()) {
 		const scan = toScan(walk, limits[at] as number);
 		const head = store.cachedHead(walk.key);
-		answers[at] = head && withinHead(head, scan);
+		answers[at] = head && scanHead(head, scan);
 		if (answers[at] !== undefined) {
 			call?.trace?.cache("process", 1, 0);
-		} else if (isBeginning(scan)) {
+		} else if (startsAtHead(scan)) {
 			fromHead.push(at);
 		} else {
 			scans.push({ at, scan });
@@ -207,8 +211,8 @@ async function scanAll(
 	const [heads, scanned] = await Promise.all([
 		fromHead.length === 0
 			? []
-			: store.heads(
-					fromHead.map((at) => (walks[at] as Walk).key),
+			: store.readHeads(
+					fromHead.map((at) => (walks[at] as ListReader).key),
 					depth,
 					call,
 				),
@@ -223,7 +227,7 @@ async function scanAll(
 		const head = heads[index] as KeyResult<Head>;
 		answers[at] = isError(head)
 			? head
-			: withinHead(head, toScan(walks[at] as Walk, limits[at] as number));
+			: scanHead(head, toScan(walks[at] as ListReader, limits[at] as number));
 	}
 	for (const [index, { at }] of scans.entries()) {
 		answers[at] = scanned[index] as KeyResult<ScanResult>;
@@ -231,11 +235,13 @@ async function scanAll(
 	return answers as KeyResult<ScanResult>[];
 }
 
-function toScan(walk: Walk, limit: number): Scan {
+function toScan(walk: ListReader, limit: number): Scan {
 	return {
 		...walk.key,
 		backward: walk.backward,
-		...(walk.backward ? bounds(walk.far, walk.at) : bounds(walk.at, walk.far)),
+		...(walk.backward
+			? bounds(walk.far, walk.lastScanned)
+			: bounds(walk.lastScanned, walk.far)),
 		limit,
 	};
 }

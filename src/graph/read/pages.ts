@@ -6,13 +6,13 @@ import type { Position } from "../../storage/storage.ts";
 import { listKey, type Store } from "../store/store.ts";
 import type { Page, PageArguments, PageEdge } from "../types.ts";
 import {
-	advance,
-	type Bound,
+	createListReader,
 	EPOCHS,
 	isError,
-	type Sources,
-	startWalk,
-	type Walk,
+	type ListReader,
+	type ListSources,
+	type PageBound,
+	readMore,
 } from "./listReader.ts";
 
 /**
@@ -26,7 +26,7 @@ import {
  * only if the viewer may see what is behind it.
  */
 export async function readPages(
-	sources: Sources,
+	sources: ListSources,
 	mapping: Mapping,
 	froms: readonly Id[],
 	page: PageArguments,
@@ -39,25 +39,26 @@ export async function readPages(
 	const wantMore = backward ? want.hasPreviousPage : want.hasNextPage;
 	const wantOther = backward ? want.hasNextPage : want.hasPreviousPage;
 
-	const walks = froms.map((from): Walk | CorkboardError => {
+	const walks = froms.map((from): ListReader | CorkboardError => {
 		const bounds = readBounds(store, mapping, from, page);
 		return isError(bounds)
 			? bounds
-			: startWalk({ mapping, from }, backward, bounds);
+			: createListReader({ mapping, from }, backward, bounds);
 	});
-	const good = walks.filter((walk): walk is Walk => !isError(walk));
+	const good = walks.filter((walk): walk is ListReader => !isError(walk));
 
 	const looksAtEdges = want.edges || want.cursors || wantOther;
 	const needed = wantMore ? size + 1 : looksAtEdges ? size : 0;
 	if (needed > 0 || want.totalCount) {
-		await advance(sources, good, needed, call);
+		await readMore(sources, good, needed, call);
 	}
 	for (const walk of good) {
-		walk.more = walk.found.length > size || !walk.exhausted;
-		walk.found.splice(size);
+		walk.hasMore = walk.visible.length > size || !walk.exhausted;
+		walk.visible.splice(size);
 		// A page cut short by the bound goes on after the last edge scanned, or
 		// whoever pages on would meet the same hidden edges again.
-		if (!walk.exhausted && walk.found.length < size) walk.cut = walk.at;
+		if (!walk.exhausted && walk.visible.length < size)
+			walk.cutAt = walk.lastScanned;
 	}
 	await Promise.all([
 		wantMore && probeBeyond(sources, good, call),
@@ -73,8 +74,8 @@ function readBounds(
 	mapping: Mapping,
 	from: Id,
 	page: PageArguments,
-): { readonly after: Bound; readonly before: Bound } | CorkboardError {
-	const bounds: { after: Bound; before: Bound } = {
+): { readonly after: PageBound; readonly before: PageBound } | CorkboardError {
+	const bounds: { after: PageBound; before: PageBound } = {
 		after: undefined,
 		before: undefined,
 	};
@@ -95,24 +96,25 @@ function readBounds(
 
 /** A page that ended at a bound of the client's: whether something lies beyond it. */
 async function probeBeyond(
-	sources: Sources,
-	walks: readonly Walk[],
+	sources: ListSources,
+	walks: readonly ListReader[],
 	call: CallOptions | undefined,
 ): Promise<void> {
 	const open = walks.filter(
-		(walk) => walk.error === null && !walk.more && walk.far !== undefined,
+		(walk) => walk.error === null && !walk.hasMore && walk.far !== undefined,
 	);
 	const probes = open.map((walk) =>
-		probeFrom(walk, walk.backward, walk.found.at(-1)?.edge ?? walk.near),
+		probeFrom(walk, walk.backward, walk.visible.at(-1)?.edge ?? walk.near),
 	);
-	await advance(sources, probes, 1, call);
-	for (const [at, walk] of open.entries()) walk.more = met(probes[at] as Walk);
+	await readMore(sources, probes, 1, call);
+	for (const [at, walk] of open.entries())
+		walk.hasMore = met(probes[at] as ListReader);
 }
 
 /** A page that began at a bound of the client's: whether something lies behind its start. */
 async function probeBehind(
-	sources: Sources,
-	walks: readonly Walk[],
+	sources: ListSources,
+	walks: readonly ListReader[],
 	call: CallOptions | undefined,
 ): Promise<void> {
 	const open = walks.filter(
@@ -122,21 +124,21 @@ async function probeBehind(
 		probeFrom(
 			walk,
 			!walk.backward,
-			walk.found[0]?.edge ?? justPast(walk, walk.near as Position),
+			walk.visible[0]?.edge ?? justPast(walk, walk.near as Position),
 		),
 	);
-	await advance(sources, probes, 1, call);
+	await readMore(sources, probes, 1, call);
 	for (const [at, walk] of open.entries()) {
-		walk.behind = met(probes[at] as Walk);
+		walk.hasPreceding = met(probes[at] as ListReader);
 	}
 }
 
 function probeFrom(
-	walk: Walk,
+	walk: ListReader,
 	backward: boolean,
 	from: Position | undefined,
-): Walk {
-	return startWalk(
+): ListReader {
+	return createListReader(
 		walk.key,
 		backward,
 		backward
@@ -146,12 +148,12 @@ function probeFrom(
 }
 
 /** Whether a probe met something, or could not tell within its bound. */
-function met(probe: Walk): boolean {
-	return probe.found.length > 0 || !probe.exhausted;
+function met(probe: ListReader): boolean {
+	return probe.visible.length > 0 || !probe.exhausted;
 }
 
 /** An exclusive bound one step further on, so that the edge at `place` itself lies behind it. */
-function justPast(walk: Walk, place: Position): Position {
+function justPast(walk: ListReader, place: Position): Position {
 	const up = (walk.key.mapping.order === "OLDEST_FIRST") !== walk.backward;
 	return {
 		sequence: place.sequence,
@@ -159,37 +161,41 @@ function justPast(walk: Walk, place: Position): Position {
 	};
 }
 
-function toPage(store: Store, walk: Walk, want: PageArguments["want"]): Page {
+function toPage(
+	store: Store,
+	walk: ListReader,
+	want: PageArguments["want"],
+): Page {
 	const list = listKey(walk.key);
-	const epoch = (walk.list?.epoch ?? 0) % EPOCHS;
+	const epoch = (walk.listRow?.epoch ?? 0) % EPOCHS;
 	const spell = ({ sequence, to }: Position) =>
 		store.cursors.encode(list, { sequence, to, epoch });
-	const edges = walk.found.map(
+	const edges = walk.visible.map(
 		({ edge, node }): PageEdge => ({
 			node,
 			sequence: edge.sequence,
 			cursor: () => spell(edge),
 		}),
 	);
-	const first: Position | undefined = walk.found[0]?.edge;
-	const last: Position | undefined = walk.cut ?? walk.found.at(-1)?.edge;
+	const first: Position | undefined = walk.visible[0]?.edge;
+	const last: Position | undefined = walk.cutAt ?? walk.visible.at(-1)?.edge;
 	const cursor = (place: Position | undefined) =>
 		want.cursors && place !== undefined ? spell(place) : null;
 	return walk.backward
 		? {
 				edges: edges.reverse(),
-				hasNextPage: walk.behind,
-				hasPreviousPage: walk.more,
+				hasNextPage: walk.hasPreceding,
+				hasPreviousPage: walk.hasMore,
 				startCursor: cursor(last),
 				endCursor: cursor(first),
-				totalCount: walk.list?.count ?? null,
+				totalCount: walk.listRow?.count ?? null,
 			}
 		: {
 				edges,
-				hasNextPage: walk.more,
-				hasPreviousPage: walk.behind,
+				hasNextPage: walk.hasMore,
+				hasPreviousPage: walk.hasPreceding,
 				startCursor: cursor(first),
 				endCursor: cursor(last),
-				totalCount: walk.list?.count ?? null,
+				totalCount: walk.listRow?.count ?? null,
 			};
 }

@@ -7,14 +7,14 @@ import type { Lookup } from "../../model/types.ts";
 import { type KeyResult, PRESENT } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
-import { createBlocks, NO_BLOCKS } from "./blocks.ts";
-import { NO_TALLY, type Tally } from "./costTally.ts";
+import { createBlockReader, NO_BLOCKS } from "./blocks.ts";
+import { NO_READ_COUNTER, type ReadCounter } from "./costTally.ts";
 import { readPages } from "./pages.ts";
 import { isVisible, mayReadList, visibilityKeysOf } from "./visibility.ts";
 
 /** A graph that can forget what it read, as it has to after a write of the same request. */
 export interface View extends Graph {
-	forget(): void;
+	discardReads(): void;
 }
 
 /**
@@ -26,13 +26,13 @@ export interface View extends Graph {
 export function createView(
 	store: Store,
 	viewer: Id | null,
-	tally: Tally = NO_TALLY,
+	tally: ReadCounter = NO_READ_COUNTER,
 ): View {
 	const { model } = store;
 	let kept = new Map<Id, KeyResult<Node | null>>();
 	const around = visibilityKeysOf(model);
 	const newBlocks = () =>
-		viewer === null ? NO_BLOCKS : createBlocks(store, viewer);
+		viewer === null ? NO_BLOCKS : createBlockReader(store, viewer);
 	let blocks = newBlocks();
 
 	const loader = new DataLoader<ObjectsLoad, readonly KeyResult<Node | null>[]>(
@@ -44,7 +44,7 @@ export function createView(
 			}
 			const ids = [...wanted];
 			const answers =
-				ids.length > 0 ? await store.objects(ids, mergedCall(loads)) : [];
+				ids.length > 0 ? await store.readObjects(ids, mergedCall(loads)) : [];
 			for (const [at, id] of ids.entries()) {
 				keep.set(id, answers[at] as KeyResult<Node | null>);
 			}
@@ -86,7 +86,7 @@ export function createView(
 		call?: CallOptions,
 	): Promise<KeyResult<Node | null>[]> {
 		const listed = blocks;
-		listed.begin(call);
+		listed.prefetch(call);
 		const nodes = await stored(ids, call);
 		const surrounding = new Set<Id>();
 		/** Whose standing decides: objects' owners, and users themselves. */
@@ -110,7 +110,7 @@ export function createView(
 			asked.length === 0 ? [] : visible(asked, call),
 			viewer === null || users.size === 0
 				? null
-				: listed.standing([...users], call),
+				: listed.readStatus([...users], call),
 		]);
 		const seen = new Map(asked.map((id, at) => [id, answers[at] ?? null]));
 		return nodes.map((node, at) => {
@@ -135,18 +135,18 @@ export function createView(
 		call?: CallOptions,
 	): Promise<KeyResult<Node | null>[]> {
 		const seen = await visible(ids, call);
-		tally.objects(ids, seen, (id) => kept.get(id));
+		tally.addObjects(ids, seen, (id) => kept.get(id));
 		return seen;
 	}
 
 	const graph: View = {
 		model,
 		viewer,
-		objects,
-		async pages(mapping, froms, page, call) {
+		readObjects: objects,
+		async readPages(mapping, froms, page, call) {
 			const may = froms.filter((from) => mayReadList(mapping, from, viewer));
 			const pages = await readPages(
-				{ store, visible: objects, met: tally.edges },
+				{ store, readVisible: objects, onEdgesRead: tally.addEdges },
 				mapping,
 				may,
 				page,
@@ -157,8 +157,8 @@ export function createView(
 			return froms.map((from) => byList.get(from) ?? null);
 		},
 
-		async contains(mapping, from, tos, call) {
-			tally.edges(tos.length);
+		async hasEdges(mapping, from, tos, call) {
+			tally.addEdges(tos.length);
 			const list = { mapping, from };
 			const head = store.cachedHead(list);
 			const present = new Set(head?.edges.map((edge) => edge.to));
@@ -176,7 +176,7 @@ export function createView(
 					unknown.map((to) => ({ mapping, from, to })),
 					call,
 				),
-				head === undefined ? store.heads([list], 1, call) : undefined,
+				head === undefined ? store.readHeads([list], 1, call) : undefined,
 			]);
 			const answers = new Map(unknown.map((to, at) => [to, edges[at]]));
 			return tos.map((to) => {
@@ -186,8 +186,8 @@ export function createView(
 			});
 		},
 
-		async lookup(lookup: Lookup, keys, call) {
-			const rows = await store.lookups(
+		async lookUp(lookup: Lookup, keys, call) {
+			const rows = await store.readLookups(
 				keys.map((key) => ({
 					name: lookup.name,
 					key: normalizeKey(lookup, key),
@@ -199,7 +199,7 @@ export function createView(
 			);
 		},
 
-		forget() {
+		discardReads() {
 			kept = new Map();
 			blocks = newBlocks();
 		},

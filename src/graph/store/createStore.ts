@@ -15,14 +15,14 @@ import type {
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Node } from "../types.ts";
-import { parseHead, printHead } from "./headCodec.ts";
+import { decodeHead, encodeHead } from "./headCodec.ts";
 import {
-	type Changed,
+	type ChangedKeys,
 	type Head,
 	listKey,
-	type Shared,
+	type SharedCaches,
 	type Store,
-	typeOf,
+	typeNameOf,
 } from "./store.ts";
 
 /**
@@ -37,7 +37,7 @@ export function createStore(options: {
 	readonly cursors: CursorCodec;
 	/** For the objects kept in the process; heads and lookups get half of it each. 0 keeps nothing. */
 	readonly cacheBytes: number;
-	readonly shared?: Shared;
+	readonly shared?: SharedCaches;
 	/** By which what is kept in the process ages. Milliseconds. */
 	readonly now?: () => number;
 }): Store {
@@ -125,9 +125,9 @@ export function createStore(options: {
 			shared.heads as SharedCache,
 			lists.map((list) => sharedKey(shared, list.from, listKey(list))),
 			{
-				parse: parseHead,
+				parse: decodeHead,
 				print: (value) =>
-					value instanceof CorkboardError ? null : printHead(value),
+					value instanceof CorkboardError ? null : encodeHead(value),
 			},
 			load,
 			call?.trace,
@@ -135,12 +135,12 @@ export function createStore(options: {
 	}
 
 	/** Gone from this process, before anything else is awaited. */
-	function forget({ objects: ids = [], lists = [] }: Changed): void {
-		for (const id of ids) objects.bury(id);
-		for (const list of lists) heads.bury(listKey(list));
+	function forget({ objects: ids = [], lists = [] }: ChangedKeys): void {
+		for (const id of ids) objects.invalidate(id);
+		for (const list of lists) heads.invalidate(listKey(list));
 	}
 
-	function publish({ objects: ids = [], lists = [] }: Changed): void {
+	function publish({ objects: ids = [], lists = [] }: ChangedKeys): void {
 		shared?.publish([
 			...ids.map((id) => `o ${id}`),
 			...lists.map((list) => `h ${listKey(list)}`),
@@ -150,7 +150,7 @@ export function createStore(options: {
 	/** Answers whether all shared caches acknowledged. */
 	async function inShared(
 		verb: "bury" | "clear",
-		{ objects: ids = [], lists = [] }: Changed,
+		{ objects: ids = [], lists = [] }: ChangedKeys,
 		trace: WriteTrace | undefined,
 	): Promise<boolean> {
 		if (shared === undefined) return true;
@@ -177,7 +177,7 @@ export function createStore(options: {
 		cursors,
 		sharesCaches: shared !== undefined,
 
-		async objects(ids, call) {
+		async readObjects(ids, call) {
 			const answers = await objects.read<CorkboardError>(
 				ids,
 				async (missing) => {
@@ -198,7 +198,7 @@ export function createStore(options: {
 			);
 		},
 
-		heads: (lists, depth, call) =>
+		readHeads: (lists, depth, call) =>
 			heads.read<CorkboardError>(
 				lists.map(listKey),
 				(missing) =>
@@ -213,7 +213,7 @@ export function createStore(options: {
 				},
 			),
 
-		async lookups(keys, call) {
+		async readLookups(keys, call) {
 			const answers = await lookups.read<CorkboardError>(
 				keys.map(lookupKey),
 				async (missing) => {
@@ -238,7 +238,7 @@ export function createStore(options: {
 		async transact(transaction, trace) {
 			let created: readonly Id[] = [];
 			let isBuried = false;
-			const changed = (): Changed => ({
+			const changed = (): ChangedKeys => ({
 				objects: [...(transaction.objects ?? []), ...created],
 				lists: transaction.lists ?? [],
 			});
@@ -270,11 +270,11 @@ export function createStore(options: {
 				}
 				throw error;
 			}
-			const cleared = await store.clear(changed(), trace);
-			return { ...(done as TransactionResult<never>), cleared };
+			const cleared = await store.invalidate(changed(), trace);
+			return { ...(done as TransactionResult<never>), invalidated: cleared };
 		},
 
-		async clear(changed, trace) {
+		async invalidate(changed, trace) {
 			forget(changed);
 			const acknowledged = await inShared("clear", changed, trace);
 			// Where the tombstone had not come through, what was read from the shared
@@ -284,26 +284,26 @@ export function createStore(options: {
 			return acknowledged;
 		},
 
-		async setLookups(changes, trace) {
+		async compareAndSetLookups(changes, trace) {
 			try {
 				return await storage.setLookups(changes, trace);
 			} finally {
-				for (const change of changes) lookups.bury(lookupKey(change));
+				for (const change of changes) lookups.invalidate(lookupKey(change));
 				shared?.publish(changes.map((change) => `l ${lookupKey(change)}`));
 			}
 		},
 
-		heard(keys) {
+		applyInvalidations(keys) {
 			for (const key of keys) {
 				const name = key.slice(2);
-				if (key.startsWith("o ")) objects.bury(name);
-				else if (key.startsWith("h ")) heads.bury(name);
-				else if (key.startsWith("l ")) lookups.bury(name);
+				if (key.startsWith("o ")) objects.invalidate(name);
+				else if (key.startsWith("h ")) heads.invalidate(name);
+				else if (key.startsWith("l ")) lookups.invalidate(name);
 			}
 		},
 
-		forgetAll() {
-			for (const cache of [objects, heads, lookups]) cache.clear();
+		invalidateAll() {
+			for (const cache of [objects, heads, lookups]) cache.invalidateAll();
 		},
 
 		bypass(on) {
@@ -336,7 +336,7 @@ function parseObject(
 	if (text === ABSENT) return { node: null, weight: 0, text };
 	try {
 		const data = JSON.parse(text) as JsonObject;
-		const type = typeOf(model, id) as string;
+		const type = typeNameOf(model, id) as string;
 		return { node: { id, type, data }, weight: text.length * 3, text };
 	} catch (cause) {
 		return new CorkboardError("INTERNAL", "A stored object is not JSON.", {
@@ -347,7 +347,7 @@ function parseObject(
 }
 
 /** `key` belongs to the shard of `id`. No spaces: memcached takes none. */
-function sharedKey(shared: Shared, id: Id, key: string): string {
+function sharedKey(shared: SharedCaches, id: Id, key: string): string {
 	const generation = shared.generationOf(unpackId(id).shard);
 	return `${generation}.${key.replace(" ", ".")}`;
 }

@@ -11,7 +11,7 @@ import type { Head } from "./store.ts";
  * head of 32 edges is some 1,200 bytes, and reading it allocates no more than
  * the edges themselves.
  */
-export function printHead({ edges, complete, list }: Head): string {
+export function encodeHead({ edges, complete, list }: Head): string {
 	const packed = edges.map(
 		({ to, sequence, version }) => `${to}:${sequence}:${version}`,
 	);
@@ -27,7 +27,7 @@ export function printHead({ edges, complete, list }: Head): string {
 }
 
 /** Null for text that `printHead` did not write. */
-export function parseHead(text: string): Head | null {
+export function decodeHead(text: string): Head | null {
 	const [version, from, count, lastSequence, epoch, complete, packed, ...rest] =
 		text.split("|");
 	if (version !== VERSION || packed === undefined || rest.length > 0) {

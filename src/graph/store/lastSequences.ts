@@ -11,7 +11,7 @@ export function distinctLists(lists: Iterable<ListKey>): readonly ListKey[] {
 }
 
 /** The last sequence of each list a transaction has locked, by `listKey`: it rises as edges are placed. */
-export function topsOf(
+export function lastSequencesOf(
 	locked: readonly ListKey[],
 	seen: Pick<TransactionReads, "lists">,
 ): Map<string, number> {

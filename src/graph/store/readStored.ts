@@ -1,15 +1,16 @@
 import type { Id } from "../../id/ids.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
-import { unwrap } from "./unwrap.ts";
+import { valuesOrThrow } from "./unwrap.ts";
 
 /** What objects hold, by id, null where there is no such object. Past all caches: for what is about to be changed, or decides what is. */
-export async function readStored(
+export async function readUncachedObjects(
 	{ storage }: Store,
 	ids: readonly Id[],
 ): Promise<ReadonlyMap<Id, JsonObject | null>> {
 	const unique = [...new Set(ids)];
-	const texts = unique.length > 0 ? unwrap(await storage.objects(unique)) : [];
+	const texts =
+		unique.length > 0 ? valuesOrThrow(await storage.objects(unique)) : [];
 	return new Map(
 		unique.map((id, at) => {
 			const text = texts[at] ?? null;

@@ -27,17 +27,17 @@ export interface Store {
 	/** For what has to be read past all caches. Writes go through `transact` and `setLookups` below. */
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;
-	objects(
+	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Node | null>[]>;
 	/** The beginning of each list, with at least `depth` edges or all there are. */
-	heads(
+	readHeads(
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Head>[]>;
-	lookups(
+	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
@@ -56,27 +56,27 @@ export interface Store {
 	transact<T>(
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<Cleared<T>>;
+	): Promise<StoreTransactionResult<T>>;
 	/** As storage's, and keeps no old row in memory. */
-	setLookups(
+	compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 	/** Whether caches are shared with other processes, so that a write owes their clearing. */
 	readonly sharesCaches: boolean;
 	/** Delete from all caches. Answers whether the shared ones acknowledged. */
-	clear(changed: Changed, trace?: WriteTrace): Promise<boolean>;
+	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
 	/** Forget here what another process changed: keys as `Shared.publish` was given them. */
-	heard(keys: readonly string[]): void;
+	applyInvalidations(keys: readonly string[]): void;
 	/** Forget all that is kept in the process: what it was read from is no longer what it would be read from. */
-	forgetAll(): void;
+	invalidateAll(): void;
 	/** While other processes cannot be heard, nothing in this one is to be believed. */
 	bypass(on: boolean): void;
 }
 
-export interface Cleared<T> extends TransactionResult<T> {
+export interface StoreTransactionResult<T> extends TransactionResult<T> {
 	/** Whether the shared caches acknowledged; else it is owed. */
-	readonly cleared: boolean;
+	readonly invalidated: boolean;
 }
 
 /** The newest edges of a list, or the first of one that begins with the oldest. */
@@ -88,13 +88,13 @@ export interface Head {
 	readonly list: ListRow;
 }
 
-export interface Changed {
+export interface ChangedKeys {
 	readonly objects?: readonly Id[];
 	readonly lists?: readonly ListKey[];
 }
 
 /** What processes share besides the shards. */
-export interface Shared {
+export interface SharedCaches {
 	readonly objects: SharedCache | null;
 	readonly heads: SharedCache | null;
 	/** Tell other processes which of their entries to forget. */
@@ -107,6 +107,6 @@ export function listKey(list: ListKey): string {
 	return `${list.mapping.name} ${list.from}`;
 }
 
-export function typeOf(model: Model, id: Id): string | null {
+export function typeNameOf(model: Model, id: Id): string | null {
 	return model.objectsByNumber.get(unpackId(id).type)?.name ?? null;
 }

@@ -1,7 +1,7 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { invalidationFailed } from "../outbox/delivery.ts";
-import { readStored } from "../store/readStored.ts";
+import { readUncachedObjects } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
 import { type Reservation, reservationsOf } from "./naturalKeys.ts";
 import { releaseKeys, reserveKeys } from "./reservations.ts";
@@ -33,7 +33,7 @@ export async function activateObjects(
 	if (ids.length === 0) return fates;
 	const pending: Claimant[] = [];
 	const ended: Reservation[] = [];
-	const contents = await readStored(store, ids);
+	const contents = await readUncachedObjects(store, ids);
 	for (const [id, data] of contents) {
 		if (data === null) fates.set(id, "absent");
 		else if (data.state === undefined) fates.set(id, "living");
@@ -83,7 +83,7 @@ async function setStates(
 	claimants: readonly Claimant[],
 ): Promise<readonly ("living" | "dead")[]> {
 	const ids = claimants.map(({ id }) => id);
-	const { result, cleared } = await store.transact<
+	const { result, invalidated: cleared } = await store.transact<
 		readonly ("living" | "dead")[]
 	>({
 		shard,

@@ -11,8 +11,8 @@ import {
 	encodeEntry,
 	type OutboxEntry,
 } from "../outbox/delivery.ts";
-import { readStored } from "../store/readStored.ts";
-import { type Store, typeOf } from "../store/store.ts";
+import { readUncachedObjects } from "../store/readStored.ts";
+import { type Store, typeNameOf } from "../store/store.ts";
 import { byShard, commit, decided, followEdge, followEdges } from "./commit.ts";
 
 /** How often a change is tried again when the object moved to other lists between its reading and its lock. */
@@ -44,7 +44,7 @@ export async function changeObject(
 	const type = typeNamed(store, id);
 	const { shard } = unpackId(id);
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-		const before = (await readStored(store, [id])).get(id) ?? null;
+		const before = (await readUncachedObjects(store, [id])).get(id) ?? null;
 		if (before === null) throw notFound();
 		const planned = change(before);
 		if (planned === null) return;
@@ -125,7 +125,7 @@ function isSame(one: EdgesToRead, other: EdgesToRead): boolean {
 }
 
 export function typeNamed(store: Store, id: Id): ObjectType {
-	const type = store.model.objects.get(typeOf(store.model, id) ?? "");
+	const type = store.model.objects.get(typeNameOf(store.model, id) ?? "");
 	if (type === undefined) throw notFound();
 	return type;
 }

@@ -29,7 +29,11 @@ export async function commit<T>(
 	transaction: Transaction<DecideResult<T>>,
 ): Promise<{ readonly value: T; readonly created: readonly Id[] }> {
 	let created: readonly Id[] = [];
-	const { result, debt, cleared } = await store.transact<DecideResult<T>>({
+	const {
+		result,
+		debt,
+		invalidated: cleared,
+	} = await store.transact<DecideResult<T>>({
 		...transaction,
 		decide(seen) {
 			created = seen.created;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { type Store, typeOf } from "../store/store.ts";
+import { type Store, typeNameOf } from "../store/store.ts";
 
 /**
  * Natural keys in an object's stored JSON (PROTOCOLS §4): `state`, absent when
@@ -57,7 +57,7 @@ export function reservationsOf(
 	id: Id,
 	data: JsonObject,
 ): readonly Reservation[] {
-	const type = store.model.objects.get(typeOf(store.model, id) ?? "");
+	const type = store.model.objects.get(typeNameOf(store.model, id) ?? "");
 	const nonces = (data.nonces ?? {}) as Readonly<Record<string, string>>;
 	const claims: Reservation[] = (type?.lookups ?? []).flatMap((lookup) => {
 		const value = data[lookup.key];

@@ -3,7 +3,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { deliverNow, encodeEntry } from "../outbox/delivery.ts";
-import { readStored } from "../store/readStored.ts";
+import { readUncachedObjects } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
 import { changeObject, notFound, typeNamed } from "./changes.ts";
 import { newToken, type Reservation, reservationsOf } from "./naturalKeys.ts";
@@ -20,7 +20,7 @@ export async function changeWithKeys(
 	id: Id,
 	change: (data: JsonObject) => JsonObject | null,
 ): Promise<void> {
-	const before = (await readStored(store, [id])).get(id) ?? null;
+	const before = (await readUncachedObjects(store, [id])).get(id) ?? null;
 	if (before === null) throw notFound();
 	const planned = change(before);
 	if (planned === null) return;

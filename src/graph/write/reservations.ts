@@ -1,7 +1,7 @@
 import type { LookupChange, LookupRow } from "../../storage/storage.ts";
-import { readStored } from "../store/readStored.ts";
+import { readUncachedObjects } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
-import { unwrap } from "../store/unwrap.ts";
+import { valuesOrThrow } from "../store/unwrap.ts";
 import { type Reservation, reservationsOf } from "./naturalKeys.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function reserveKeys(
 			: [{ at, claim, row }];
 	});
 	if (inTheWay.length === 0) return won;
-	const holders = await readStored(
+	const holders = await readUncachedObjects(
 		store,
 		inTheWay.map(({ row }) => row.id),
 	);
@@ -79,7 +79,7 @@ export async function resolveReservations(
 	store: Store,
 	claims: readonly Reservation[],
 ): Promise<void> {
-	const contents = await readStored(
+	const contents = await readUncachedObjects(
 		store,
 		claims.map(({ id }) => id),
 	);
@@ -103,5 +103,7 @@ async function setLookups(
 	store: Store,
 	changes: readonly LookupChange[],
 ): Promise<readonly (LookupRow | null)[]> {
-	return changes.length === 0 ? [] : unwrap(await store.setLookups(changes));
+	return changes.length === 0
+		? []
+		: valuesOrThrow(await store.compareAndSetLookups(changes));
 }

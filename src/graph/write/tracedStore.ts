@@ -13,7 +13,7 @@ import type {
 	TransactionWrites,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { type Store, typeOf } from "../store/store.ts";
+import { type Store, typeNameOf } from "../store/store.ts";
 
 /**
  * The store as one request's writes use it when somebody wants an account of
@@ -63,7 +63,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 	return {
 		...store,
 		transact: (transaction) => transact(transaction, store.transact),
-		setLookups: (changes) =>
+		compareAndSetLookups: (changes) =>
 			told(
 				trace,
 				{
@@ -71,7 +71,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 					changes: [...new Set(changes.map(({ name }) => name))],
 					shards: [],
 				},
-				(telling) => store.setLookups(changes, telling),
+				(telling) => store.compareAndSetLookups(changes, telling),
 				(rows) => ({
 					rowsWritten: rows.filter(
 						(row, at) =>
@@ -81,11 +81,11 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 					outbox: {},
 				}),
 			),
-		clear: (changed) =>
+		invalidate: (changed) =>
 			told(
 				trace,
 				{ verb: "clear", changes: ["shared caches"], shards: [] },
-				(telling) => store.clear(changed, telling),
+				(telling) => store.invalidate(changed, telling),
 				() => NOTHING,
 			),
 		storage: over(storage, {
@@ -147,7 +147,7 @@ function changedBy(
 	return [
 		...new Set([
 			...creates.map(({ type }) => type),
-			...objects.flatMap((id) => typeOf(model, id) ?? []),
+			...objects.flatMap((id) => typeNameOf(model, id) ?? []),
 			...lists.map(({ mapping }) => mapping.name),
 		]),
 	];

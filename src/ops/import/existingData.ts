@@ -1,6 +1,6 @@
-import { readStored } from "../../graph/store/readStored.ts";
+import { readUncachedObjects } from "../../graph/store/readStored.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { LookupKey } from "../../storage/storage.ts";
@@ -46,14 +46,14 @@ export async function readExistingData(
 		...natural.values(),
 	];
 	const rows =
-		wanted.length > 0 ? unwrap(await store.storage.lookups(wanted)) : [];
+		wanted.length > 0 ? valuesOrThrow(await store.storage.lookups(wanted)) : [];
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {
 		const id = rows[at]?.id;
 		if (id !== undefined) ids.set(key, id);
 	}
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
-	const contents = await readStored(store, [
+	const contents = await readUncachedObjects(store, [
 		...holders.map(({ id }) => id),
 		...[...heirs].flatMap((key) => ids.get(key) ?? []),
 	]);

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupRow, Storage } from "../../storage/storage.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
@@ -60,7 +60,7 @@ export async function readNumbering(
 	let isOpen = state === "open";
 
 	async function change(nonce: string): Promise<void> {
-		const [answer] = unwrap(
+		const [answer] = valuesOrThrow(
 			await storage.setLookups([
 				{
 					name: IMPORT_STATE_LOOKUP,
@@ -106,6 +106,6 @@ const NOBODY = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
 	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];
-	const [row = null] = unwrap(await storage.lookups(keys));
+	const [row = null] = valuesOrThrow(await storage.lookups(keys));
 	return row;
 }

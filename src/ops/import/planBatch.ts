@@ -2,7 +2,7 @@ import {
 	inheritedOwnerReference,
 	parentReference,
 } from "../../graph/read/visibility.ts";
-import { typeOf } from "../../graph/store/store.ts";
+import { typeNameOf } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, Reference } from "../../model/types.ts";
 import {
@@ -99,7 +99,7 @@ export function planBatch(
 
 	function typeName(found: Target): string {
 		return typeof found === "string"
-			? (typeOf(model, found) ?? "thing the model does not know")
+			? (typeNameOf(model, found) ?? "thing the model does not know")
 			: found.line.type.name;
 	}
 

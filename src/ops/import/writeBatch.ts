@@ -4,7 +4,7 @@ import {
 	insertLookups,
 	type NaturalKey,
 } from "../../graph/outbox/delivery.ts";
-import { type Store, typeOf } from "../../graph/store/store.ts";
+import { type Store, typeNameOf } from "../../graph/store/store.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import { readExistingData } from "./existingData.ts";
 import type { BatchOutbox, ImportRun } from "./importRun.ts";
@@ -71,6 +71,6 @@ export async function writeBatch(
 function isAnothers(store: Store, { key, id }: NaturalKey): CorkboardError {
 	return new CorkboardError(
 		"BAD_DATA",
-		`expected the import key ${key} to lead to the ${typeOf(store.model, id)} ${id} just made but got another object; another import was at work`,
+		`expected the import key ${key} to lead to the ${typeNameOf(store.model, id)} ${id} just made but got another object; another import was at work`,
 	);
 }

@@ -4,9 +4,12 @@ import {
 	invalidationsOf,
 	mappingOf,
 } from "../../graph/outbox/delivery.ts";
-import { distinctLists, topsOf } from "../../graph/store/lastSequences.ts";
+import {
+	distinctLists,
+	lastSequencesOf,
+} from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
@@ -72,7 +75,7 @@ async function missing(
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
 	if (edges.length === 0) return [];
-	const found = unwrap(await store.storage.edges(edges));
+	const found = valuesOrThrow(await store.storage.edges(edges));
 	return edges.filter((_, at) => found[at] === null);
 }
 
@@ -93,12 +96,16 @@ async function writeShard(
 	const places = new Map(
 		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
 	);
-	const { result, debt, cleared } = await store.transact({
+	const {
+		result,
+		debt,
+		invalidated: cleared,
+	} = await store.transact({
 		shard,
 		lists: locked,
 		edges: keys,
 		decide(seen) {
-			const tops = topsOf(locked, seen);
+			const tops = lastSequencesOf(locked, seen);
 			const made: NumberedEdge[] = [];
 			const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 			const owed: EdgeUpdate[] = [];

@@ -3,7 +3,10 @@ import {
 	encodeEntry,
 	invalidationsOf,
 } from "../../graph/outbox/delivery.ts";
-import { distinctLists, topsOf } from "../../graph/store/lastSequences.ts";
+import {
+	distinctLists,
+	lastSequencesOf,
+} from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
 import { activateObjects } from "../../graph/write/activation.ts";
 import { withTokens } from "../../graph/write/naturalKeys.ts";
@@ -131,7 +134,11 @@ async function createOnShard(
 			),
 		),
 	);
-	const { result, debt, cleared } = await store.transact({
+	const {
+		result,
+		debt,
+		invalidated: cleared,
+	} = await store.transact({
 		shard,
 		lists: locked,
 		creates: placed.map(({ object, content }) => ({
@@ -223,7 +230,7 @@ function decideListEdges(
 		readonly shard: number;
 	},
 ) {
-	const tops = topsOf(locked, seen);
+	const tops = lastSequencesOf(locked, seen);
 	const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 	const owed: EdgeUpdate[] = [];
 	for (const [at, one] of placed.entries()) {

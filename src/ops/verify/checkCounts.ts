@@ -1,5 +1,5 @@
 import type { Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import {
@@ -94,7 +94,7 @@ export async function recountLists(
 		let top = 0;
 		let after: Position | undefined;
 		for (;;) {
-			const [page] = unwrap(
+			const [page] = valuesOrThrow(
 				await storage.scan([
 					{
 						mapping,

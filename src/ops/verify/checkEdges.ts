@@ -1,6 +1,6 @@
 import { mappingOf } from "../../graph/outbox/delivery.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
@@ -55,7 +55,7 @@ async function checkSources(
 	const inverses =
 		inverse === null
 			? []
-			: unwrap(
+			: valuesOrThrow(
 					await store.storage.edges(
 						edges.map(({ from, to }) => ({
 							mapping: inverse,
@@ -107,7 +107,7 @@ async function checkInverses(
 		from: to,
 		to: from,
 	}));
-	const sources = unwrap(await store.storage.edges(keys));
+	const sources = valuesOrThrow(await store.storage.edges(keys));
 	return edges
 		.filter((_, at) => sources[at] === null)
 		.map((edge) => ({

@@ -1,5 +1,5 @@
 import type { Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { activateObjects } from "../../graph/write/activation.ts";
 import { reservationsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
@@ -95,7 +95,7 @@ async function checkLists(
 		}),
 	);
 	if (keys.length === 0) return [];
-	const edges = unwrap(await store.storage.edges(keys));
+	const edges = valuesOrThrow(await store.storage.edges(keys));
 	return keys
 		.filter((_, at) => edges[at]?.state !== PRESENT)
 		.map(({ mapping, from, to }) => ({
@@ -134,7 +134,7 @@ async function checkNames(
 		return [...claims, ...bare];
 	});
 	if (wanted.length === 0) return [];
-	const rows = unwrap(await store.storage.lookups(wanted));
+	const rows = valuesOrThrow(await store.storage.lookups(wanted));
 	return wanted
 		.filter(({ id, nonce }, at) => {
 			const row = rows[at] as LookupRow | null;

@@ -1,6 +1,6 @@
 import { applyEdges, type EdgeUpdate } from "../../graph/outbox/delivery.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { newToken, reservationsOf } from "../../graph/write/naturalKeys.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
@@ -30,7 +30,9 @@ export async function repairEdgePair(
 ): Promise<void> {
 	const keys = [{ mapping: source, from, to }];
 	if (inverse !== null) keys.push({ mapping: inverse, from: to, to: from });
-	const [told = null, back = null] = unwrap(await store.storage.edges(keys));
+	const [told = null, back = null] = valuesOrThrow(
+		await store.storage.edges(keys),
+	);
 	const contents = await readContents(store.storage, [from, to]);
 	const isWhole = [from, to].every(
 		(id) => unpackId(id).local === 0 || contents.get(id) !== "absent",
@@ -68,7 +70,7 @@ export async function repairListEdge(
 	id: Id,
 ): Promise<void> {
 	if (mapping.inverse?.kind !== "reference") return;
-	const [edge = null] = unwrap(
+	const [edge = null] = valuesOrThrow(
 		await store.storage.edges([{ mapping, from, to: id }]),
 	);
 	const data = (await readContents(store.storage, [id])).get(id) ?? "absent";
@@ -116,8 +118,10 @@ export async function deleteLookup(
 	row: LookupRow,
 ): Promise<void> {
 	const { name, key, id, nonce } = row;
-	unwrap(
-		await store.setLookups([{ name, key, expect: { id, nonce }, next: null }]),
+	valuesOrThrow(
+		await store.compareAndSetLookups([
+			{ name, key, expect: { id, nonce }, next: null },
+		]),
 	);
 }
 
@@ -148,13 +152,13 @@ export async function repairNaturalKey(
 			);
 	for (const claim of reservationsOf(store, id, named)) {
 		if (claim.name !== name) continue;
-		const [row = null] = unwrap(await store.storage.lookups([claim]));
+		const [row = null] = valuesOrThrow(await store.storage.lookups([claim]));
 		if (row !== null && (await holds(store, row))) {
 			if (row.id === id) return;
 			throw new Error(`${row.id} holds it too`);
 		}
-		unwrap(
-			await store.setLookups([
+		valuesOrThrow(
+			await store.compareAndSetLookups([
 				{
 					name,
 					key: claim.key,

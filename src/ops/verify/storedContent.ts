@@ -1,4 +1,4 @@
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -11,7 +11,8 @@ export async function readContents(
 	ids: Iterable<Id>,
 ): Promise<ReadonlyMap<Id, StoredContent>> {
 	const unique = [...new Set(ids)];
-	const texts = unique.length > 0 ? unwrap(await storage.objects(unique)) : [];
+	const texts =
+		unique.length > 0 ? valuesOrThrow(await storage.objects(unique)) : [];
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }
 

@@ -7,7 +7,7 @@ import {
 	gracePeriodOf,
 } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { unwrap } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Edge, LookupRow } from "../../storage/storage.ts";
 import {
@@ -172,7 +172,9 @@ async function walkAll(
 	async function again(
 		rows: readonly LookupRow[],
 	): Promise<readonly LookupRow[]> {
-		return unwrap(await storage.lookups(rows)).filter((row) => row !== null);
+		return valuesOrThrow(await storage.lookups(rows)).filter(
+			(row) => row !== null,
+		);
 	}
 
 	async function objects(): Promise<void> {
@@ -202,7 +204,9 @@ async function walkAll(
 				for await (const rows of storage.walkEdges(shard, mapping)) {
 					const keys = rows.map(({ from, to }) => ({ mapping, from, to }));
 					const reread = async (): Promise<readonly Edge[]> =>
-						unwrap(await storage.edges(keys)).filter((edge) => edge !== null);
+						valuesOrThrow(await storage.edges(keys)).filter(
+							(edge) => edge !== null,
+						);
 					await report(async (time) =>
 						checkEdges(store, mapping, time === 0 ? rows : await reread()),
 					);

@@ -61,7 +61,7 @@ describe("block lists longer than a head", () => {
 		const view = createView(graph.cold(), viewer);
 		const calls = await callsOf(async () => {
 			assert.deepEqual(
-				await view.objects(blockers),
+				await view.readObjects(blockers),
 				blockers.map(() => null),
 			);
 		});
@@ -70,12 +70,12 @@ describe("block lists longer than a head", () => {
 		assert.match(calls[2] ?? "", /^edges \d+$/);
 		assert.equal(calls.length, 3);
 		// And what was asked is known.
-		assert.deepEqual(await callsOf(() => view.objects([oldest])), []);
+		assert.deepEqual(await callsOf(() => view.readObjects([oldest])), []);
 	});
 
 	it("show the accounts of whom the viewer blocks, and of strangers, and the viewer itself", async () => {
 		const asked = [...blocked, ...strangers, viewer];
-		const nodes = await createView(graph.cold(), viewer).objects(asked);
+		const nodes = await createView(graph.cold(), viewer).readObjects(asked);
 		assert.deepEqual(
 			nodes.map((node) => (node as { id: Id }).id),
 			asked,
@@ -91,19 +91,21 @@ describe("block lists longer than a head", () => {
 				}),
 			),
 		);
-		const seen = await createView(graph.cold(), viewer).objects(boards);
+		const seen = await createView(graph.cold(), viewer).readObjects(boards);
 		assert.deepEqual(
 			seen.map((node) => (node === null ? null : "seen")),
 			[null, null, "seen"],
 		);
-		const anonymous = await createView(graph.cold(), null).objects(boards);
+		const anonymous = await createView(graph.cold(), null).readObjects(boards);
 		assert.ok(anonymous.every((node) => node !== null));
 	});
 
 	it("show nobody while they cannot be read", async () => {
 		isDown = true;
 		try {
-			const [node] = await createView(graph.cold(), viewer).objects(strangers);
+			const [node] = await createView(graph.cold(), viewer).readObjects(
+				strangers,
+			);
 			assert.ok(node instanceof CorkboardError);
 			assert.equal(node.code, "UNAVAILABLE");
 		} finally {
@@ -125,7 +127,7 @@ describe("block lists longer than a head", () => {
 			[stranger, [null, 0]],
 			[null, [null, null]],
 		] as const) {
-			const pages = await createView(graph.cold(), who).pages(
+			const pages = await createView(graph.cold(), who).readPages(
 				graph.mapping("blockUser"),
 				[viewer, stranger],
 				{ first: 100, want },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createTally } from "../../../src/graph/read/costTally.ts";
+import { createReadCounter } from "../../../src/graph/read/costTally.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import { theModel } from "../../helpers/model.ts";
@@ -25,35 +25,39 @@ const keptOf = (id: Id) => kept.get(id);
 
 describe("a tally", () => {
 	it("counts each object once, with those that tell whether it may be seen", () => {
-		const tally = createTally(model);
-		tally.objects([pinId], [pin], keptOf);
-		assert.equal(tally.read, 3);
-		tally.objects([pinId, otherPinId, boardId], [pin, otherPin, board], keptOf);
-		assert.equal(tally.read, 4);
-		tally.edges(5);
-		assert.equal(tally.read, 9);
+		const tally = createReadCounter(model);
+		tally.addObjects([pinId], [pin], keptOf);
+		assert.equal(tally.total, 3);
+		tally.addObjects(
+			[pinId, otherPinId, boardId],
+			[pin, otherPin, board],
+			keptOf,
+		);
+		assert.equal(tally.total, 4);
+		tally.addEdges(5);
+		assert.equal(tally.total, 9);
 	});
 
 	it("counts what is hidden as what is not there, whatever else was read", () => {
 		for (const before of [[], [userId], [boardId, userId]]) {
 			const reads = [pinId, idOf(1, 999)].map((id) => {
-				const tally = createTally(model);
-				tally.objects(
+				const tally = createReadCounter(model);
+				tally.addObjects(
 					before,
 					before.map((one) => keptOf(one) ?? null),
 					keptOf,
 				);
-				const already = tally.read;
-				tally.objects([id], [null], keptOf);
-				return tally.read - already;
+				const already = tally.total;
+				tally.addObjects([id], [null], keptOf);
+				return tally.total - already;
 			});
 			assert.deepEqual(reads, [3, 3]);
 		}
 	});
 
 	it("counts what no type has as one", () => {
-		const tally = createTally(model);
-		tally.objects([idOf(77, 1)], [null], keptOf);
-		assert.equal(tally.read, 1);
+		const tally = createReadCounter(model);
+		tally.addObjects([idOf(77, 1)], [null], keptOf);
+		assert.equal(tally.total, 1);
 	});
 });

@@ -54,7 +54,7 @@ describe("pages", () => {
 	): Promise<Page> {
 		const [answer] = await graph
 			.view(viewer)
-			.pages(graph.mapping("followBoard"), [reader], { ...args, want });
+			.readPages(graph.mapping("followBoard"), [reader], { ...args, want });
 		assert.ok(answer && !(answer instanceof CorkboardError));
 		return answer;
 	}
@@ -218,7 +218,7 @@ describe("pages", () => {
 		const store = graph.cold();
 		const { createView } = await import("../../../src/graph/read/view.ts");
 		const calls = await callsOf(async () => {
-			const [answer] = await createView(store, reader).pages(
+			const [answer] = await createView(store, reader).readPages(
 				graph.mapping("followBoard"),
 				[reader],
 				{
@@ -240,11 +240,11 @@ describe("pages", () => {
 	it("refuse a cursor of another list, and garbage", async () => {
 		const [own] = await graph
 			.view(owner)
-			.pages(graph.mapping("ownBoard"), [owner], { first: 1, want: ALL });
+			.readPages(graph.mapping("ownBoard"), [owner], { first: 1, want: ALL });
 		for (const cursor of [(own as Page).endCursor as string, "garbage", ""]) {
 			const [answer] = await graph
 				.view(reader)
-				.pages(graph.mapping("followBoard"), [reader], {
+				.readPages(graph.mapping("followBoard"), [reader], {
 					first: 5,
 					after: cursor,
 					want: ALL,
@@ -283,7 +283,7 @@ describe("pages", () => {
 		const store = graph.cold();
 		const { createView } = await import("../../../src/graph/read/view.ts");
 		const calls = await callsOf(() =>
-			createView(store, owner).pages(
+			createView(store, owner).readPages(
 				graph.mapping("followBoard.inverse"),
 				boards.map(({ id }) => id),
 				{ first: 3, want: ALL },

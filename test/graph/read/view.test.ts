@@ -55,11 +55,11 @@ describe("one viewer's view", () => {
 	it("hides a secret board, the pins on it and their comments from all but the owner", async () => {
 		for (const viewer of [null, bo]) {
 			assert.deepEqual(
-				await graph.view(viewer).objects([secret, hidden, comment]),
+				await graph.view(viewer).readObjects([secret, hidden, comment]),
 				[null, null, null],
 			);
 		}
-		const seen = await graph.view(ada).objects([secret, hidden, comment]);
+		const seen = await graph.view(ada).readObjects([secret, hidden, comment]);
 		assert.deepEqual(
 			seen.map((node) => (node as { type: string }).type),
 			["Board", "Pin", "Comment"],
@@ -75,14 +75,14 @@ describe("one viewer's view", () => {
 			"0" as Id,
 		];
 		assert.deepEqual(
-			await graph.view().objects(ids),
+			await graph.view().readObjects(ids),
 			ids.map(() => null),
 		);
 	});
 
 	it("keeps the order asked and repeats what was asked twice", async () => {
 		const asked = [pins[2], ada, pins[2], pins[0]] as Id[];
-		const nodes = await graph.view().objects(asked);
+		const nodes = await graph.view().readObjects(asked);
 		assert.deepEqual(
 			nodes.map((node) => (node as { id: Id }).id),
 			asked,
@@ -91,20 +91,20 @@ describe("one viewer's view", () => {
 
 	it("reads a level once: pins, then their boards and owners", async () => {
 		const view = createView(graph.cold(), null);
-		assert.deepEqual(await callsOf(() => view.objects(pins)), [
+		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
 			"objects 5",
 			"objects 2",
 		]);
-		assert.deepEqual(await callsOf(() => view.objects(pins)), []);
+		assert.deepEqual(await callsOf(() => view.readObjects(pins)), []);
 	});
 
 	it("merges what sibling branches ask for in one tick", async () => {
 		const view = createView(graph.cold(), null);
 		const calls = await callsOf(() =>
 			Promise.all([
-				view.objects([ada, bo]),
-				view.objects([bo, open]),
-				view.objects([ada]),
+				view.readObjects([ada, bo]),
+				view.readObjects([bo, open]),
+				view.readObjects([ada]),
 			]),
 		);
 		assert.deepEqual(calls, ["objects 3"]);
@@ -112,9 +112,9 @@ describe("one viewer's view", () => {
 
 	it("asks nothing of storage for what the process has", async () => {
 		const store = graph.cold();
-		await createView(store, null).objects([...pins, ada]);
+		await createView(store, null).readObjects([...pins, ada]);
 		const calls = await callsOf(() =>
-			createView(store, null).objects([...pins, ada, open]),
+			createView(store, null).readObjects([...pins, ada, open]),
 		);
 		assert.deepEqual(calls, []);
 	});
@@ -122,14 +122,14 @@ describe("one viewer's view", () => {
 	it("reads the viewer's block lists once, beside the first objects, and then has them", async () => {
 		const store = graph.cold();
 		const view = createView(store, bo);
-		assert.deepEqual(await callsOf(() => view.objects(pins)), [
+		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
 			"scan 2",
 			"objects 5",
 			"objects 2",
 		]);
-		assert.deepEqual(await callsOf(() => view.objects([ada])), []);
+		assert.deepEqual(await callsOf(() => view.readObjects([ada])), []);
 		const next = createView(store, bo);
-		assert.deepEqual(await callsOf(() => next.objects(pins)), []);
+		assert.deepEqual(await callsOf(() => next.readObjects(pins)), []);
 	});
 
 	it("tells membership of many in one read, and from memory the second time", async () => {
@@ -139,7 +139,7 @@ describe("one viewer's view", () => {
 		await graph.writes.setEdge(likes, bo, pins[3] as Id, false);
 		const view = createView(graph.cold(), bo);
 		const first = await callsOf(async () => {
-			assert.deepEqual(await view.contains(likes, bo, pins), [
+			assert.deepEqual(await view.hasEdges(likes, bo, pins), [
 				false,
 				true,
 				false,
@@ -150,7 +150,7 @@ describe("one viewer's view", () => {
 		assert.deepEqual(first.toSorted(), ["edges 5", "scan 1"]);
 		const again = await callsOf(async () => {
 			assert.deepEqual(
-				await view.contains(likes, bo, [pins[1], pins[2]] as Id[]),
+				await view.hasEdges(likes, bo, [pins[1], pins[2]] as Id[]),
 				[true, false],
 			);
 		});
@@ -189,13 +189,17 @@ describe("one viewer's view", () => {
 		});
 		down.add(board);
 		const store = broken.cold();
-		const answers = await createView(store, null).objects([user, board, pin]);
+		const answers = await createView(store, null).readObjects([
+			user,
+			board,
+			pin,
+		]);
 		assert.equal((answers[0] as { id: Id }).id, user);
 		assert.equal(answers[1], dead);
 		// Whether it may be seen cannot be told while its board does not answer.
 		assert.equal(answers[2], dead);
 		down.clear();
-		const later = await createView(store, null).objects([board]);
+		const later = await createView(store, null).readObjects([board]);
 		assert.equal((later[0] as { id: Id }).id, board, "the error was kept");
 	});
 });

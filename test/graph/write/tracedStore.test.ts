@@ -5,7 +5,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { createWrites } from "../../../src/graph/write/writes.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
-import { heard } from "../../helpers/heard.ts";
+import { publishedDuring } from "../../helpers/heard.ts";
 import { keptWrites, type Told } from "../../helpers/writeTrace.ts";
 
 const summary = ({ begun, ended, paid }: Told) => ({
@@ -30,7 +30,7 @@ describe("writes that are watched", () => {
 		const [one, two] = await twoShards(graph);
 		const { told, reads, trace } = keptWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
-		const sent = await heard<Statement>(CHANNELS.statement, () =>
+		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			writes.setEdge(graph.mapping("followUser"), one, two, true),
 		);
 		const [here, there] = [unpackId(one).shard, unpackId(two).shard];

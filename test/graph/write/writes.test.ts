@@ -24,7 +24,7 @@ async function listOf(
 	from: Id,
 	viewer: Id | null = null,
 ): Promise<{ ids: Id[]; count: number | null }> {
-	const [page] = await createView(graph.cold(), viewer).pages(
+	const [page] = await createView(graph.cold(), viewer).readPages(
 		graph.mapping(mapping),
 		[from],
 		{ first: 100, want: WANT },
@@ -176,17 +176,17 @@ describe("writes", () => {
 			ids: [keep],
 			count: 1,
 		});
-		assert.deepEqual(await graph.view().objects([gone]), [null]);
+		assert.deepEqual(await graph.view().readObjects([gone]), [null]);
 	});
 
 	it("show a request its own writes, whatever it had read before", async () => {
 		const owner = await user();
 		const on = await board(owner, "before");
 		const view = createView(graph.store, owner);
-		const writes = createWrites(graph.store, view.forget);
-		await view.objects([on]);
+		const writes = createWrites(graph.store, view.discardReads);
+		await view.readObjects([on]);
 		await writes.modify(on, (data) => ({ ...data, name: "after" }));
-		const [node] = await view.objects([on]);
+		const [node] = await view.readObjects([on]);
 		assert.equal((node as Node).data.name, "after");
 	});
 
@@ -201,7 +201,7 @@ describe("writes", () => {
 				})),
 			),
 		);
-		const [node] = await graph.view(owner).objects([on]);
+		const [node] = await graph.view(owner).readObjects([on]);
 		assert.equal((node as Node).data.name, "20");
 	});
 
@@ -243,7 +243,7 @@ describe("writes", () => {
 			const cursorAt = async (size: number) => {
 				const [page] = await graph
 					.view()
-					.pages(graph.mapping("placePin"), [on], {
+					.readPages(graph.mapping("placePin"), [on], {
 						first: size,
 						want: { ...WANT, cursors: true },
 					});
@@ -256,11 +256,13 @@ describe("writes", () => {
 					after: top as Id,
 				});
 			}
-			const [rest] = await graph.view().pages(graph.mapping("placePin"), [on], {
-				first: 10,
-				after: afterThree,
-				want: WANT,
-			});
+			const [rest] = await graph
+				.view()
+				.readPages(graph.mapping("placePin"), [on], {
+					first: 10,
+					after: afterThree,
+					want: WANT,
+				});
 			assert.deepEqual(
 				await order(),
 				before.with(1, before[2] as number).with(2, before[1] as number),
@@ -281,7 +283,7 @@ describe("writes", () => {
 				// On some of these the pin is on another shard than its board.
 				const target = await board(await user());
 				const moved = await pin(other, await board(other));
-				const [home] = await graph.view(other).objects([moved]);
+				const [home] = await graph.view(other).readObjects([moved]);
 				await graph.writes.move({
 					mapping: graph.mapping("placePin"),
 					object: moved,
@@ -298,7 +300,7 @@ describe("writes", () => {
 						count: 0,
 					},
 				);
-				const [node] = await graph.view(other).objects([moved]);
+				const [node] = await graph.view(other).readObjects([moved]);
 				assert.equal((node as Node).data.board_id, target);
 				// It can be removed, and comes off the list it is on now.
 				await graph.writes.remove(moved);
@@ -415,7 +417,7 @@ describe("what a write owes", () => {
 			}),
 		});
 		const [one, two] = await twoShards(graph);
-		await graph.view().pages(graph.mapping("followUser"), [one], {
+		await graph.view().readPages(graph.mapping("followUser"), [one], {
 			first: 5,
 			want: WANT,
 		});
@@ -428,7 +430,7 @@ describe("what a write owes", () => {
 		// It did commit: the process that wrote must not go on showing the list as it was.
 		const [page] = await graph
 			.view()
-			.pages(graph.mapping("followUser"), [one], { first: 5, want: WANT });
+			.readPages(graph.mapping("followUser"), [one], { first: 5, want: WANT });
 		assert.equal((page as Page).totalCount, 1);
 		await deliverPending(graph.store, 0);
 		assert.deepEqual((await listOf(graph, "followUser.inverse", two)).ids, [
@@ -472,7 +474,7 @@ describe("names", () => {
 		const bo = await writes.create({ type: "User", data: { username: "bo" } });
 		const username = graph.store.model.lookups.get("username");
 		assert.ok(username);
-		assert.deepEqual(await graph.view().lookup(username, ["BO"]), [bo]);
+		assert.deepEqual(await graph.view().lookUp(username, ["BO"]), [bo]);
 	});
 
 	it("of a user whose maker died are settled by the sweeper, who is unseen till then", async () => {
@@ -487,10 +489,12 @@ describe("names", () => {
 		const [debt] = await graph.storage.owed(0, 10);
 		assert.ok(debt);
 		const [id] = debt.debt.pendingObjects as unknown as [Id];
-		assert.deepEqual(await createView(graph.cold(), id).objects([id]), [null]);
+		assert.deepEqual(await createView(graph.cold(), id).readObjects([id]), [
+			null,
+		]);
 		dead = false;
 		await deliverPending(graph.store, 0);
-		const [user] = await createView(graph.cold(), null).objects([id]);
+		const [user] = await createView(graph.cold(), null).readObjects([id]);
 		assert.equal((user as { id: Id }).id, id);
 	});
 
@@ -504,7 +508,7 @@ describe("names", () => {
 		await rename("a_a");
 		const username = graph.store.model.lookups.get("username");
 		assert.ok(username);
-		assert.deepEqual(await graph.view().lookup(username, ["a_a", "b_b"]), [
+		assert.deepEqual(await graph.view().lookUp(username, ["a_a", "b_b"]), [
 			id,
 			null,
 		]);
@@ -513,7 +517,7 @@ describe("names", () => {
 			data: { username: "b_b" },
 		});
 		await assert.rejects(rename("B_B"), isCode("CONFLICT"));
-		assert.deepEqual(await graph.view().lookup(username, ["a_a", "b_b"]), [
+		assert.deepEqual(await graph.view().lookUp(username, ["a_a", "b_b"]), [
 			id,
 			other,
 		]);
@@ -538,7 +542,7 @@ describe("names", () => {
 		renaming = true;
 		await writes.modify(id, (data) => ({ ...data, username: "new" }));
 		assert.equal(dead, true);
-		const [user] = await createView(graph.cold(), null).objects([id]);
+		const [user] = await createView(graph.cold(), null).readObjects([id]);
 		assert.equal((user as Node).data.username, "new");
 		dead = false;
 		renaming = false;
@@ -569,7 +573,7 @@ describe("names", () => {
 		});
 		const username = graph.store.model.lookups.get("username");
 		assert.ok(username);
-		assert.deepEqual(await graph.view().lookup(username, ["old", "new"]), [
+		assert.deepEqual(await graph.view().lookUp(username, ["old", "new"]), [
 			id,
 			other,
 		]);

@@ -204,7 +204,7 @@ describe("what a mutation takes and what an import takes", () => {
 		for (const [name, nonce] of Object.entries(nonces ?? {})) {
 			const key = String(content[name]).toLowerCase();
 			for (const spelled of [key, String(content[name])]) {
-				await corkboard.store.setLookups([
+				await corkboard.store.compareAndSetLookups([
 					{
 						name,
 						key: spelled,

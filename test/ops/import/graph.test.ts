@@ -54,7 +54,7 @@ async function readWhole(view: View, mapping: Mapping, from: Id) {
 	};
 	let after: string | null = null;
 	for (;;) {
-		const [page] = await view.pages(mapping, [from], {
+		const [page] = await view.readPages(mapping, [from], {
 			first: 100,
 			...(after !== null && { after }),
 			want,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { openTexts } from "../../../src/cache/texts.ts";
+import { openRedisTexts } from "../../../src/cache/texts.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
@@ -19,7 +19,7 @@ test("a document registered with one server runs on another, through Redis, and 
 	const [one, other, third] = await Promise.all(
 		[1, 2, 3].map(async () => {
 			const shared = opened.use(
-				openTexts({ url: redis.url, deadlineMs: 5_000 }),
+				openRedisTexts({ url: redis.url, deadlineMs: 5_000 }),
 			);
 			const log = { warn: () => {} };
 			return opened.use(

@@ -18,7 +18,7 @@ import { mappingStatements } from "../../../src/storage/sqlite/mappings.ts";
 import { scanStatements } from "../../../src/storage/sqlite/scan.ts";
 import { openSqliteStorage } from "../../../src/storage/sqlite/sqliteStorage.ts";
 import { REMOVED } from "../../../src/storage/storage.ts";
-import { heard } from "../../helpers/heard.ts";
+import { publishedDuring } from "../../helpers/heard.ts";
 import {
 	NOT_SQLITE,
 	openIn,
@@ -233,7 +233,7 @@ test("a page deep in a long list and an edge by its ends are found along a key, 
 test("a transaction tells its statements, BEGIN and COMMIT among them", async () => {
 	await using opened = await open();
 	const { storage } = opened;
-	const statements = await heard<Statement>(CHANNELS.statement, () =>
+	const statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
 		toggle(storage, MAPPINGS.likePin, user(1), pin(1), true),
 	);
 	assert.deepEqual(
