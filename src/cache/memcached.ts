@@ -185,7 +185,7 @@ export function openMemcachedCache(options: {
 			);
 		},
 
-		bury: (keys) =>
+		putTombstones: (keys) =>
 			tellAll(
 				"bury",
 				keys,
@@ -193,7 +193,7 @@ export function openMemcachedCache(options: {
 				(answer) => answer === undefined,
 			),
 
-		clear: (keys) =>
+		delete: (keys) =>
 			tellAll(
 				"clear",
 				keys,

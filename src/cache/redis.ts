@@ -144,7 +144,7 @@ export function openRedisCache(options: {
 			}
 		},
 
-		async bury(keys) {
+		async putTombstones(keys) {
 			if (keys.length === 0) return true;
 			const answers = await link.call(
 				"bury",
@@ -160,7 +160,7 @@ export function openRedisCache(options: {
 			return answers?.every((answer) => answer === "OK") ?? false;
 		},
 
-		async clear(keys) {
+		async delete(keys) {
 			if (keys.length === 0) return true;
 			const done = await link.call("clear", keys.length, async (connection) => {
 				const prefix = await prefixOf(connection);

@@ -20,9 +20,9 @@ export interface SharedCache extends AsyncDisposable {
 	/** Put values under leases. One that is no longer good is refused, in silence. */
 	fill(fills: readonly Fill[]): Promise<void>;
 	/** Before a commit: put tombstones, which cover for a writer that dies. Answers whether all were acknowledged. */
-	bury(keys: readonly string[]): Promise<boolean>;
+	putTombstones(keys: readonly string[]): Promise<boolean>;
 	/** After a commit: delete, so that a hot key refills at once. Answers whether all were acknowledged; it is owed until they are. */
-	clear(keys: readonly string[]): Promise<boolean>;
+	delete(keys: readonly string[]): Promise<boolean>;
 }
 
 /**

@@ -49,8 +49,8 @@ describe("the shared cache on memcached", () => {
 			await cache.getOrLease(bad),
 			bad.map(() => DOWN),
 		);
-		assert.equal(await cache.bury(bad), true);
-		assert.equal(await cache.clear(bad), true);
+		assert.equal(await cache.putTombstones(bad), true);
+		assert.equal(await cache.delete(bad), true);
 		const longest = "x".repeat(238);
 		const [looked, ...others] = await cache.getOrLease([longest, ...bad]);
 		assert.deepEqual(
@@ -134,10 +134,10 @@ describe("several memcached hosts", () => {
 			300 - down.length,
 		);
 		assert.ok(down.length > 70, `${down.length} of 300`);
-		assert.equal(await cache.bury(many), false);
-		assert.equal(await cache.clear(down.slice(0, 1)), false);
+		assert.equal(await cache.putTombstones(many), false);
+		assert.equal(await cache.delete(down.slice(0, 1)), false);
 		const alive = many.filter((key) => !down.includes(key));
-		assert.equal(await cache.clear(alive), true);
+		assert.equal(await cache.delete(alive), true);
 		await dead.restart();
 		await until(
 			"the host to be used again, empty",
@@ -203,8 +203,8 @@ describe("a memcached that fails", () => {
 				const next = await timed(() => cache.getOrLease(["a"]));
 				assert.deepEqual(next.answer, [DOWN]);
 				assert.ok(next.ms < 50, `took ${next.ms} ms`);
-				assert.equal(await cache.bury(["a"]), false);
-				assert.equal(await cache.clear(["a"]), false);
+				assert.equal(await cache.putTombstones(["a"]), false);
+				assert.equal(await cache.delete(["a"]), false);
 				server.resume();
 				await until(
 					"the value to be found again",

@@ -58,8 +58,8 @@ describe("a Redis that fails", () => {
 		const lease = await leaseOf(cache, "b");
 		const before = await names(server);
 		await command(server, "SAVE");
-		assert.equal(await cache.bury(["a"]), true);
-		assert.equal(await cache.clear(["a", "b"]), true);
+		assert.equal(await cache.putTombstones(["a"]), true);
+		assert.equal(await cache.delete(["a", "b"]), true);
 		await server.kill();
 		await server.restart();
 
@@ -108,7 +108,7 @@ describe("a Redis that fails", () => {
 		await using cache = openRedisCache({ url: server.url, deadlineMs: 1_000 });
 		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
 		await command(server, "REPLICAOF 127.0.0.1 1");
-		assert.equal(await cache.bury(["a"]), false);
+		assert.equal(await cache.putTombstones(["a"]), false);
 		await sleep(150);
 		assert.deepEqual(await cache.getOrLease(["a"]), [{ kind: "down" }]);
 	});
@@ -131,8 +131,8 @@ describe("a Redis that fails", () => {
 		const next = await timed(() => cache.getOrLease(["a"]));
 		assert.deepEqual(next.answer, [{ kind: "down" }]);
 		assert.ok(next.ms < 50, `took ${next.ms} ms`);
-		assert.equal(await cache.bury(["a"]), false);
-		assert.equal(await cache.clear(["a"]), false);
+		assert.equal(await cache.putTombstones(["a"]), false);
+		assert.equal(await cache.delete(["a"]), false);
 		server.resume();
 		await until(
 			"the value to be found again",
@@ -153,7 +153,7 @@ describe("a Redis that fails", () => {
 		const killed = await timed(() => cache.getOrLease(["a", "b"]));
 		assert.deepEqual(killed.answer, [{ kind: "down" }, { kind: "down" }]);
 		assert.ok(killed.ms < 1_000, `took ${killed.ms} ms`);
-		assert.equal(await cache.clear(["a"]), false);
+		assert.equal(await cache.delete(["a"]), false);
 		await server.restart();
 		await until(
 			"a lease",
@@ -191,8 +191,8 @@ describe("a Redis that fails", () => {
 			{ kind: "busy" },
 			{ kind: "down" },
 		]);
-		assert.equal(await cache.bury(["held"]), false);
-		assert.equal(await cache.clear(["held"]), true);
+		assert.equal(await cache.putTombstones(["held"]), false);
+		assert.equal(await cache.delete(["held"]), true);
 		await command(server, "CONFIG SET maxmemory 0");
 		assert.equal(kindOf((await cache.getOrLease(["held"]))[0]), "lease");
 	});

@@ -55,7 +55,10 @@ describe("a value that is filled after it was changed", () => {
 			await using process = await openProcess(fleet.addresses, {
 				meddle: {
 					// The burial is lost on its way.
-					layers: both((cache) => ({ ...cache, bury: async () => false })),
+					layers: both((cache) => ({
+						...cache,
+						putTombstones: async () => false,
+					})),
 				},
 			});
 			const id = await subject.make(process);

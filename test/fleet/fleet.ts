@@ -258,15 +258,15 @@ function cacheWithPauses(cache: SharedCache, pauses: Pauses): SharedCache {
 			await cache.fill(fills);
 			await pauses.at(`filled ${layer}`);
 		},
-		async bury(keys) {
+		async putTombstones(keys) {
 			await pauses.at(`burying ${layer}`);
-			const done = await cache.bury(keys);
+			const done = await cache.putTombstones(keys);
 			await pauses.at(`buried ${layer}`);
 			return done;
 		},
-		async clear(keys) {
+		async delete(keys) {
 			await pauses.at(`clearing ${layer}`);
-			return cache.clear(keys);
+			return cache.delete(keys);
 		},
 	};
 }

@@ -25,7 +25,7 @@ export const NAIVE = {
 	}),
 	deletesBeforeCommitOnly: (cache: SharedCache) => ({
 		...cache,
-		bury: cache.clear,
+		bury: cache.delete,
 		clear: async () => true,
 	}),
 	deletesAfterCommitOnly: (cache: SharedCache) => ({
@@ -36,7 +36,11 @@ export const NAIVE = {
 
 /** A cache that a writer cannot reach, while others can: nothing is buried, nothing cleared. */
 export function unreachable(cache: SharedCache): SharedCache {
-	return { ...cache, bury: async () => false, clear: async () => false };
+	return {
+		...cache,
+		putTombstones: async () => false,
+		delete: async () => false,
+	};
 }
 
 export function both(

@@ -211,8 +211,9 @@ describe("a shared cache that fails under reads and writes", () => {
 			const changed = async (answer: boolean) => {
 				const layers = both((cache) => ({
 					...cache,
-					bury: async (keys) => (isDown ? answer : cache.bury(keys)),
-					clear: async (keys) => (isDown ? answer : cache.clear(keys)),
+					putTombstones: async (keys) =>
+						isDown ? answer : cache.putTombstones(keys),
+					delete: async (keys) => (isDown ? answer : cache.delete(keys)),
 				}));
 				const writer = stack.use(
 					await openProcess(fleet.addresses, { meddle: { layers } }),

@@ -142,7 +142,7 @@ describe("a writer that does not get to the end of its write", () => {
 						// An error is taken to mean that nothing happened.
 						layers: (layers) => ({
 							...layers,
-							heads: { ...layers.heads, bury: async () => true },
+							heads: { ...layers.heads, putTombstones: async () => true },
 						}),
 					}
 				: {},
@@ -197,12 +197,12 @@ describe("a writer that does not get to the end of its write", () => {
 						layers: (layers) => {
 							let buried = false;
 							const { heads } = layers;
-							const bury: typeof heads.bury = (keys) => {
-								if (buried) return heads.clear(keys);
+							const bury: typeof heads.putTombstones = (keys) => {
+								if (buried) return heads.delete(keys);
 								buried = true;
-								return heads.bury(keys);
+								return heads.putTombstones(keys);
 							};
-							return { ...layers, heads: { ...heads, bury } };
+							return { ...layers, heads: { ...heads, putTombstones: bury } };
 						},
 					}
 				: {},

@@ -75,7 +75,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			string,
 		];
 		await cache.fill([{ lease: await leaseOf(cache, held), value: "held" }]);
-		await cache.bury([buried]);
+		await cache.putTombstones([buried]);
 		await leaseOf(cache, leased);
 		const looked = await cache.getOrLease([absent, leased, held, buried]);
 		assert.deepEqual(looked.map(kindOf), ["lease", "busy", "hit", "busy"]);
@@ -86,7 +86,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
-		assert.equal(await cache.clear([key]), true);
+		assert.equal(await cache.delete([key]), true);
 		await cache.fill([{ lease, value: "old" }]);
 		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
@@ -95,7 +95,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
-		assert.equal(await cache.bury([key]), true);
+		assert.equal(await cache.putTombstones([key]), true);
 		await cache.fill([{ lease, value: "old" }]);
 		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
 	});
@@ -104,7 +104,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using cache = open();
 		const key = newKey();
 		const first = await leaseOf(cache, key);
-		await cache.clear([key]);
+		await cache.delete([key]);
 		const second = await leaseOf(cache, key);
 		await cache.fill([{ lease: first, value: "old" }]);
 		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
@@ -128,7 +128,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			await using cache = open();
 			const key = newKey();
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
-			assert.equal(await cache.bury([key]), true);
+			assert.equal(await cache.putTombstones([key]), true);
 			assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
 			await sleep(LONGEST_TOMBSTONE_MS);
 			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
@@ -139,7 +139,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			const key = newKey();
 			for (let tries = 1; ; tries++) {
 				const begun = performance.now();
-				await cache.bury([key]);
+				await cache.putTombstones([key]);
 				await sleep(1_800);
 				const looked = await cache.getOrLease([key]);
 				const ms = performance.now() - begun;
@@ -153,11 +153,11 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		test("a clear also takes away a value that came in after the tombstone had run out", async () => {
 			await using cache = open({ tombstoneSeconds: 1 });
 			const key = newKey();
-			await cache.bury([key]);
+			await cache.putTombstones([key]);
 			await sleep(OVER_A_SECOND_MS);
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
 			assert.deepEqual(await cache.getOrLease([key]), [hit("old")]);
-			assert.equal(await cache.clear([key]), true);
+			assert.equal(await cache.delete([key]), true);
 			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
@@ -183,17 +183,17 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await using cache = open();
 		const key = newKey();
 		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
-		assert.equal(await cache.bury([key]), true);
-		assert.equal(await cache.clear([key]), true);
+		assert.equal(await cache.putTombstones([key]), true);
+		assert.equal(await cache.delete([key]), true);
 		await cache.fill([{ lease: await leaseOf(cache, key), value: "new" }]);
 		assert.deepEqual(await cache.getOrLease([key]), [hit("new")]);
 	});
 
 	test("a clear of what is not there is acknowledged, and so is one of nothing", async () => {
 		await using cache = open();
-		assert.equal(await cache.clear([newKey(), newKey()]), true);
-		assert.equal(await cache.clear([]), true);
-		assert.equal(await cache.bury([]), true);
+		assert.equal(await cache.delete([newKey(), newKey()]), true);
+		assert.equal(await cache.delete([]), true);
+		assert.equal(await cache.putTombstones([]), true);
 		assert.deepEqual(await cache.getOrLease([]), []);
 		await cache.fill([]);
 	});
@@ -208,8 +208,8 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			proxy.hold();
 			const filling = far.fill([{ lease, value: "old" }]);
 			await until("the fill to be held", () => proxy.held > 0);
-			assert.equal(await near.bury([key]), true);
-			assert.equal(await near.clear([key]), true);
+			assert.equal(await near.putTombstones([key]), true);
+			assert.equal(await near.delete([key]), true);
 			if (between === "lands on a new value") {
 				await near.fill([{ lease: await leaseOf(near, key), value: "new" }]);
 			}
@@ -230,7 +230,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		proxy.hold();
 		await far.fill([{ lease, value: "old" }]);
 		assert.ok(proxy.held > 0);
-		assert.equal(await near.clear([key]), true);
+		assert.equal(await near.delete([key]), true);
 		proxy.release();
 		for (let look = 0; look < 10; look++) {
 			const [looked] = await near.getOrLease([key]);
@@ -319,12 +319,12 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			leases.map((lease, at) => ({ lease, value: values[at] as string })),
 		);
 		assert.deepEqual(await cache.getOrLease(all), values.map(hit));
-		assert.equal(await cache.bury(all), true);
+		assert.equal(await cache.putTombstones(all), true);
 		assert.deepEqual(
 			new Set((await cache.getOrLease(all)).map(kindOf)),
 			new Set(["busy"]),
 		);
-		assert.equal(await cache.clear(all), true);
+		assert.equal(await cache.delete(all), true);
 		assert.deepEqual(
 			new Set((await cache.getOrLease(all)).map(kindOf)),
 			new Set(["lease"]),
@@ -365,8 +365,8 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await cache[Symbol.asyncDispose]();
 		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "down" }]);
 		await cache.fill([{ lease, value: "late" }]);
-		assert.equal(await cache.bury([key]), false);
-		assert.equal(await cache.clear([key]), false);
+		assert.equal(await cache.putTombstones([key]), false);
+		assert.equal(await cache.delete([key]), false);
 	});
 }
 

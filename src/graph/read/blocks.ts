@@ -9,9 +9,9 @@ import { BLOCKED_BY, BLOCKS } from "./visibility.ts";
 /** How the viewer and another user stand to each other. */
 export interface BlockStatus {
 	/** The viewer blocks them. */
-	readonly blocks: boolean;
+	readonly blockedByViewer: boolean;
 	/** They block the viewer. */
-	readonly blocked: boolean;
+	readonly blocksViewer: boolean;
 }
 
 export interface BlockReader {
@@ -24,7 +24,7 @@ export interface BlockReader {
 	): Promise<ReadonlyMap<Id, KeyResult<BlockStatus>>>;
 }
 
-const NEITHER: BlockStatus = { blocks: false, blocked: false };
+const NEITHER: BlockStatus = { blockedByViewer: false, blocksViewer: false };
 
 /** Nobody is blocked, and blocks, who is not known. */
 export const NO_BLOCKS: BlockReader = {
@@ -114,8 +114,8 @@ export function createBlockReader(store: Store, viewer: Id): BlockReader {
 				users.map((user) => [
 					user,
 					failed.get(user) ?? {
-						blocks: is(BLOCKS, user),
-						blocked: is(BLOCKED_BY, user),
+						blockedByViewer: is(BLOCKS, user),
+						blocksViewer: is(BLOCKED_BY, user),
 					},
 				]),
 			);

@@ -36,8 +36,8 @@ export interface ListReader {
 	readonly key: ListKey;
 	readonly backward: boolean;
 	/** The client's bounds, both exclusive: where the walk starts and where it ends. */
-	near: PageBound;
-	far: PageBound;
+	start: PageBound;
+	end: PageBound;
 	/** The last edge scanned; the next scan goes on behind it. */
 	lastScanned: Position | undefined;
 	/** What the viewer may see, in the order of the walk. */
@@ -70,8 +70,8 @@ export function createListReader(
 	return {
 		key,
 		backward,
-		near,
-		far,
+		start: near,
+		end: far,
 		lastScanned: near,
 		visible: [],
 		listRow: null,
@@ -143,12 +143,12 @@ async function relocateCursors(
 	scanned: readonly KeyResult<ScanResult>[],
 	call: CallOptions | undefined,
 ): Promise<boolean> {
-	const stale: { walk: ListReader; side: "near" | "far"; place: Position }[] =
+	const stale: { walk: ListReader; side: "start" | "end"; place: Position }[] =
 		[];
 	for (const [at, walk] of walks.entries()) {
 		const answer = scanned[at] as KeyResult<ScanResult>;
 		if (isError(answer)) continue;
-		for (const side of ["near", "far"] as const) {
+		for (const side of ["start", "end"] as const) {
 			const place = walk[side];
 			if (
 				place?.epoch !== undefined &&
@@ -166,7 +166,7 @@ async function relocateCursors(
 	for (const [at, { walk, side, place }] of stale.entries()) {
 		const anchor = anchors[at];
 		walk[side] = isEdge(anchor) ? anchor : place;
-		if (side === "near") walk.lastScanned = walk.near;
+		if (side === "start") walk.lastScanned = walk.start;
 	}
 	return true;
 }
@@ -240,8 +240,8 @@ function toScan(walk: ListReader, limit: number): Scan {
 		...walk.key,
 		backward: walk.backward,
 		...(walk.backward
-			? bounds(walk.far, walk.lastScanned)
-			: bounds(walk.lastScanned, walk.far)),
+			? bounds(walk.end, walk.lastScanned)
+			: bounds(walk.lastScanned, walk.end)),
 		limit,
 	};
 }

@@ -101,10 +101,10 @@ async function probeBeyond(
 	call: CallOptions | undefined,
 ): Promise<void> {
 	const open = walks.filter(
-		(walk) => walk.error === null && !walk.hasMore && walk.far !== undefined,
+		(walk) => walk.error === null && !walk.hasMore && walk.end !== undefined,
 	);
 	const probes = open.map((walk) =>
-		probeFrom(walk, walk.backward, walk.visible.at(-1)?.edge ?? walk.near),
+		probeFrom(walk, walk.backward, walk.visible.at(-1)?.edge ?? walk.start),
 	);
 	await readMore(sources, probes, 1, call);
 	for (const [at, walk] of open.entries())
@@ -118,13 +118,13 @@ async function probeBehind(
 	call: CallOptions | undefined,
 ): Promise<void> {
 	const open = walks.filter(
-		(walk) => walk.error === null && walk.near !== undefined,
+		(walk) => walk.error === null && walk.start !== undefined,
 	);
 	const probes = open.map((walk) =>
 		probeFrom(
 			walk,
 			!walk.backward,
-			walk.visible[0]?.edge ?? justPast(walk, walk.near as Position),
+			walk.visible[0]?.edge ?? justPast(walk, walk.start as Position),
 		),
 	);
 	await readMore(sources, probes, 1, call);

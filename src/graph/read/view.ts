@@ -123,8 +123,8 @@ export function createView(
 			const standing = user === null ? undefined : standings?.get(user);
 			if (standing instanceof CorkboardError) return standing;
 			// The account of whom the viewer blocks stays in sight, to unblock it.
-			if (standing?.blocked) return null;
-			if (standing?.blocks && one.node.type !== "User") return null;
+			if (standing?.blocksViewer) return null;
+			if (standing?.blockedByViewer && one.node.type !== "User") return null;
 			if (placed instanceof CorkboardError) return placed;
 			return owned instanceof CorkboardError ? owned : one.node;
 		});

@@ -156,7 +156,10 @@ export function createStore(options: {
 		if (shared === undefined) return true;
 		const told = async (cache: SharedCache | null, keys: readonly string[]) => {
 			if (cache === null || keys.length === 0) return true;
-			const ok = await cache[verb](keys);
+			const ok =
+				verb === "bury"
+					? await cache.putTombstones(keys)
+					: await cache.delete(keys);
 			trace?.cache(verb, cache.layer, keys.length, ok);
 			return ok;
 		};
