@@ -5,7 +5,10 @@ import {
 	gracePeriodOf,
 	OutboxWorker,
 } from "../graph/outbox/outboxWorker.ts";
-import { createReadCounter, NO_READ_COUNTER } from "../graph/read/costTally.ts";
+import {
+	createReadCounter,
+	NO_READ_COUNTER,
+} from "../graph/read/readCounter.ts";
 import { createView, type View } from "../graph/read/view.ts";
 import { isVisible, visibilityDependencies } from "../graph/read/visibility.ts";
 import type { Store } from "../graph/store/store.ts";

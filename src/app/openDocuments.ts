@@ -1,4 +1,4 @@
-import { openRedisTexts } from "../cache/texts.ts";
+import { openRedisTexts } from "../cache/redisTexts.ts";
 import type { Config } from "../config.ts";
 import { openDocumentFiles } from "../server/documents/documentFiles.ts";
 import {

@@ -1,6 +1,6 @@
-import { openInvalidationChannel } from "../cache/channel.ts";
-import { openMemcachedCache } from "../cache/memcached.ts";
-import { openRedisCache } from "../cache/redis.ts";
+import { openInvalidationChannel } from "../cache/invalidationChannel.ts";
+import { openMemcachedCache } from "../cache/memcachedCache.ts";
+import { openRedisCache } from "../cache/redisCache.ts";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { createStore } from "../graph/store/createStore.ts";

@@ -1,5 +1,5 @@
 import { type Response, Server, Utils } from "memjs";
-import type { ClientConnection } from "./link.ts";
+import type { ClientConnection } from "./cacheConnection.ts";
 
 /** A command of memcached's binary protocol. */
 export interface Command {

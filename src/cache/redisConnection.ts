@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { CorkboardError } from "../errors.ts";
-import type { ClientConnection } from "./link.ts";
+import type { ClientConnection } from "./cacheConnection.ts";
 
 /** Of ioredis, what is in use. */
 export interface RedisClient {

@@ -1,5 +1,5 @@
 import type { BucketLimit, TakeResult } from "../util/tokenBucket.ts";
-import { CacheConnection } from "./link.ts";
+import { CacheConnection } from "./cacheConnection.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
 /** Buckets that processes share. */

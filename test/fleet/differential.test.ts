@@ -13,7 +13,7 @@ import {
 import type { Execute } from "../differential/operation.ts";
 import { createOracle } from "../differential/oracle.ts";
 import { sideOf, World } from "../differential/world.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 

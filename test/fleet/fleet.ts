@@ -1,7 +1,7 @@
-import { openInvalidationChannel } from "../../src/cache/channel.ts";
-import { openMemcachedCache } from "../../src/cache/memcached.ts";
-import { openRedisCache } from "../../src/cache/redis.ts";
-import type { SharedCache } from "../../src/cache/shared.ts";
+import { openInvalidationChannel } from "../../src/cache/invalidationChannel.ts";
+import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
+import { openRedisCache } from "../../src/cache/redisCache.ts";
+import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";

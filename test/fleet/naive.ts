@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import type { Fill, SharedCache } from "../../src/cache/shared.ts";
+import type { Fill, SharedCache } from "../../src/cache/sharedCache.ts";
 import { ask } from "../services/ask.ts";
 import type { Layers } from "./fleet.ts";
 

@@ -7,7 +7,7 @@ import {
 	OutboxWorker,
 } from "../../src/graph/outbox/outboxWorker.ts";
 import { PRESENT, type Storage } from "../../src/storage/storage.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, startFleet } from "./fleet.ts";
 import { makePin } from "./subjects.ts";

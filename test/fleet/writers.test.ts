@@ -5,7 +5,7 @@ import { deliver } from "../../src/graph/outbox/delivery.ts";
 import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
-import { BrokenLink } from "../helpers/brokenLink.ts";
+import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import {
@@ -135,7 +135,7 @@ describe("a writer that does not get to the end of its write", () => {
 
 	/** What is seen right after a write whose COMMIT was done and not answered. */
 	async function unanswered(naive: boolean): Promise<Id> {
-		await using link = await BrokenLink.before(fleet.mysql[0]?.port ?? 0);
+		await using link = await BreakableProxy.before(fleet.mysql[0]?.port ?? 0);
 		await using writer = await openProcess(behind(link.port), {
 			meddle: naive
 				? {

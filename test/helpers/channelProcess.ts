@@ -1,8 +1,8 @@
 import {
 	type InvalidationChannel,
 	openInvalidationChannel,
-} from "../../src/cache/channel.ts";
-import { LocalCache } from "../../src/cache/local.ts";
+} from "../../src/cache/invalidationChannel.ts";
+import { LocalCache } from "../../src/cache/localCache.ts";
 import { until } from "./until.ts";
 
 /** A process with its channel, and what it was told. */

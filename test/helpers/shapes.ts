@@ -1,5 +1,5 @@
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { publishedDuring } from "./heard.ts";
+import { publishedDuring } from "./publishedDuring.ts";
 
 /** Each statement that ran, as `name: rows`. */
 export async function shapes(

@@ -11,7 +11,7 @@ it("a test needs servers if its imports lead to them, however far", () => {
 		true,
 	);
 	assert.equal(needsServers(ROOT, "test/services/redis.test.ts"), true);
-	assert.equal(needsServers(ROOT, "test/cache/memcached.test.ts"), true);
+	assert.equal(needsServers(ROOT, "test/cache/memcachedCache.test.ts"), true);
 	assert.equal(
 		needsServers(ROOT, "test/storage/sqlite/sqliteStorage.test.ts"),
 		false,

@@ -6,7 +6,7 @@ import { createConnection } from "mysql2/promise";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, type Storage } from "../../src/storage/storage.ts";
-import { BrokenLink } from "../helpers/brokenLink.ts";
+import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { ask, openMysql } from "../helpers/mysqlStorage.ts";
 import { shapes } from "../helpers/shapes.ts";
 import {
@@ -128,7 +128,7 @@ export function mysqlFaultsSuite(
 
 		test("an answer to COMMIT that does not come is UNAVAILABLE, and the transaction may have been done", async () => {
 			await using opened = await open();
-			await using proxy = await BrokenLink.before(server.port);
+			await using proxy = await BreakableProxy.before(server.port);
 			await using storage = await openMysql(through(server, proxy), {
 				limits: { writeMs: 600 },
 			});
@@ -146,7 +146,7 @@ export function mysqlFaultsSuite(
 
 		test("connections that died while idle are noticed by nobody", async () => {
 			await using opened = await open();
-			await using proxy = await BrokenLink.before(server.port);
+			await using proxy = await BreakableProxy.before(server.port);
 			await using storage = await openMysql(through(server, proxy));
 			await create(storage, 0, "Pin", {});
 			await storage.objects([pin(1)]);
@@ -419,7 +419,7 @@ function codesOf(
 	);
 }
 
-function through(server: Server, proxy: BrokenLink): string {
+function through(server: Server, proxy: BreakableProxy): string {
 	return server.url.replace(`:${server.port}`, `:${proxy.port}`);
 }
 

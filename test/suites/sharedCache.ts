@@ -5,9 +5,9 @@ import type {
 	FillLease,
 	GetOrLeaseResult,
 	SharedCache,
-} from "../../src/cache/shared.ts";
+} from "../../src/cache/sharedCache.ts";
 import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 

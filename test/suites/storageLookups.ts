@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { LookupChange } from "../../src/storage/storage.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { user } from "../helpers/storageModel.ts";
 import { codes } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { board, pin, user } from "../helpers/storageModel.ts";
 import { codes, create } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";

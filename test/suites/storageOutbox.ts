@@ -3,7 +3,7 @@ import { mock, test } from "node:test";
 import { CHANNELS } from "../../src/diagnostics.ts";
 import type { OutboxKey, Storage } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { pin } from "../helpers/storageModel.ts";
 import type { OpenStorage } from "./storage.ts";
 

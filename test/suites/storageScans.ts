@@ -11,7 +11,7 @@ import {
 	type Scan,
 	type Storage,
 } from "../../src/storage/storage.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import {
 	board,
 	comment,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good } from "../helpers/storing.ts";
 import { keptTrace } from "../helpers/writeTrace.ts";

@@ -7,7 +7,7 @@ import {
 	REMOVED,
 	type TransactionReads,
 } from "../../src/storage/storage.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, edge, listOf, setEdges, toggle } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";

@@ -12,7 +12,7 @@ import type {
 } from "../../storage/storage.ts";
 import type { Head, Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
-import { scanHead, startsAtHead } from "./heads.ts";
+import { scanHead, startsAtHead } from "./scanHead.ts";
 
 /**
  * Walking lists edge by edge until enough objects are met that the viewer may

@@ -7,9 +7,9 @@ import type { Lookup } from "../../model/types.ts";
 import { type KeyResult, PRESENT } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
-import { createBlockReader, NO_BLOCKS } from "./blocks.ts";
-import { NO_READ_COUNTER, type ReadCounter } from "./costTally.ts";
+import { createBlockReader, NO_BLOCKS } from "./blockReader.ts";
 import { readPages } from "./pages.ts";
+import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
 import { isVisible, mayReadList, visibilityKeysOf } from "./visibility.ts";
 
 /** A graph that can forget what it read, as it has to after a write of the same request. */

@@ -1,5 +1,5 @@
-import { LocalCache } from "../../cache/local.ts";
-import { readThrough, type SharedCache } from "../../cache/shared.ts";
+import { LocalCache } from "../../cache/localCache.ts";
+import { readThrough, type SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { CursorCodec } from "../../id/cursors.ts";

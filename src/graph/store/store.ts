@@ -1,4 +1,4 @@
-import type { SharedCache } from "../../cache/shared.ts";
+import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
 import type { CursorCodec } from "../../id/cursors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";

@@ -5,7 +5,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { createWrites } from "../../../src/graph/write/writes.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
-import { publishedDuring } from "../../helpers/heard.ts";
+import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { keptWrites, type Told } from "../../helpers/writeTrace.ts";
 
 const summary = ({ begun, ended, paid }: Told) => ({

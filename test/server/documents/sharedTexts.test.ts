@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { openRedisTexts } from "../../../src/cache/texts.ts";
+import { openRedisTexts } from "../../../src/cache/redisTexts.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";

@@ -18,7 +18,7 @@ import { mappingStatements } from "../../../src/storage/sqlite/mappings.ts";
 import { scanStatements } from "../../../src/storage/sqlite/scan.ts";
 import { openSqliteStorage } from "../../../src/storage/sqlite/sqliteStorage.ts";
 import { REMOVED } from "../../../src/storage/storage.ts";
-import { publishedDuring } from "../../helpers/heard.ts";
+import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import {
 	NOT_SQLITE,
 	openIn,

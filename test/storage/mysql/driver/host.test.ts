@@ -12,7 +12,7 @@ import {
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import { parseHostUrl } from "../../../../src/topology/hostUrl.ts";
-import { BrokenLink } from "../../../helpers/brokenLink.ts";
+import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { startMysql } from "../../../services/mysql.ts";
 
@@ -211,7 +211,7 @@ describe("the pool", () => {
 
 describe("a connection that died while it was idle", () => {
 	test("is not noticed by a read: it is done again on a new one, once", async () => {
-		await using proxy = await BrokenLink.before(server.port);
+		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		await host.rows(ONE, asked());
 		proxy.forget();
@@ -220,7 +220,7 @@ describe("a connection that died while it was idle", () => {
 	});
 
 	test("is not noticed by a transaction, which is done once", async () => {
-		await using proxy = await BrokenLink.before(server.port);
+		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		const add = () =>
 			host.transaction(asked(), async (statements) => {
@@ -236,7 +236,7 @@ describe("a connection that died while it was idle", () => {
 	});
 
 	test("and was seen to die is not used at all", async () => {
-		await using proxy = await BrokenLink.before(server.port);
+		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		await host.rows(ONE, asked());
 		const [row] = await ask(
@@ -252,7 +252,7 @@ describe("a connection that died while it was idle", () => {
 
 describe("transactions", () => {
 	test("an answer to COMMIT that does not come leaves the outcome unknown, and it is not done again", async () => {
-		await using proxy = await BrokenLink.before(server.port);
+		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		await ask(server, "UPDATE t.rows SET n = 0");
 		proxy.silentAfter = "COMMIT";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { MAX_AGE_MS } from "../../src/cache/local.ts";
+import { MAX_AGE_MS } from "../../src/cache/localCache.ts";
 import {
 	MAX_PENDING_KEYS,
 	type PendingBatch,
 	PendingInvalidations,
-} from "../../src/cache/unsent.ts";
+} from "../../src/cache/pendingInvalidations.ts";
 
 function open() {
 	let now = 1_000;

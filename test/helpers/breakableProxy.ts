@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
  * Between a client and a server on this machine, to break what is between them
  * at a chosen moment.
  */
-export class BrokenLink implements AsyncDisposable {
+export class BreakableProxy implements AsyncDisposable {
 	readonly #server;
 	readonly #links = new Set<Link>();
 	/** What the server says after a client's words ended so is kept from that client. */
@@ -50,8 +50,8 @@ export class BrokenLink implements AsyncDisposable {
 		});
 	}
 
-	static async before(port: number): Promise<BrokenLink> {
-		const proxy = new BrokenLink(port);
+	static async before(port: number): Promise<BreakableProxy> {
+		const proxy = new BreakableProxy(port);
 		proxy.#server.listen(0, "127.0.0.1");
 		await once(proxy.#server, "listening");
 		return proxy;

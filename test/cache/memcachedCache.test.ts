@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
-import { openMemcachedCache } from "../../src/cache/memcached.ts";
+import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
 import {
 	type CacheCall,
 	type CacheHost,
 	CHANNELS,
 } from "../../src/diagnostics.ts";
 import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
-import { publishedDuring } from "../helpers/heard.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
 import { startMemcached } from "../services/memcached.ts";
 import type { Server } from "../services/server.ts";

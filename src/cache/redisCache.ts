@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { CacheConnection } from "./link.ts";
+import { CacheConnection } from "./cacheConnection.ts";
 import {
 	type RedisClient,
 	RedisConnection,
 	redisHost,
 } from "./redisConnection.ts";
-import type { Fill, GetOrLeaseResult, SharedCache } from "./shared.ts";
+import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
  * Leases as tokens that nobody else has. The first letter of what is stored

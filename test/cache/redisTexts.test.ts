@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisTexts } from "../../src/cache/texts.ts";
+import { openRedisTexts } from "../../src/cache/redisTexts.ts";
 import { startRedis } from "../services/redis.ts";
 
 /** On a machine that runs much else. */

@@ -1,4 +1,4 @@
-import { MAX_AGE_MS } from "./local.ts";
+import { MAX_AGE_MS } from "./localCache.ts";
 
 /** Changes that others may not have heard of, each with when it was to be told (`performance.now`). */
 export type PendingBatch =

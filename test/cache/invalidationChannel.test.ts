@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HEARTBEAT_MS, SILENCE_MS } from "../../src/cache/channel.ts";
+import {
+	HEARTBEAT_MS,
+	SILENCE_MS,
+} from "../../src/cache/invalidationChannel.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
-import { openRedisCache } from "../../src/cache/redis.ts";
+import { openRedisCache } from "../../src/cache/redisCache.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { LocalCache, MAX_AGE_MS } from "../../src/cache/local.ts";
+import { LocalCache, MAX_AGE_MS } from "../../src/cache/localCache.ts";
 
 function open(maxWeight = 1_000_000) {
 	let now = 0;

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { CacheConnection } from "./cacheConnection.ts";
 import {
 	decodeMessage,
 	encodeHeartbeat,
 	encodeInvalidateAll,
 	encodeMessages,
 	MAX_KEYS_PER_MESSAGE,
-} from "./channelMessage.ts";
-import { CacheConnection } from "./link.ts";
+} from "./invalidationMessage.ts";
+import { PendingInvalidations } from "./pendingInvalidations.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
-import { PendingInvalidations } from "./unsent.ts";
 
 /**
  * Processes tell each other over Redis which of their entries to forget

@@ -1,4 +1,4 @@
-import { CacheConnection } from "./link.ts";
+import { CacheConnection } from "./cacheConnection.ts";
 import { RedisConnection, redisHost } from "./redisConnection.ts";
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createReadCounter } from "../../../src/graph/read/costTally.ts";
+import { createReadCounter } from "../../../src/graph/read/readCounter.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import { theModel } from "../../helpers/model.ts";

@@ -5,7 +5,7 @@ import {
 	encodeHeartbeat,
 	encodeInvalidateAll,
 	encodeMessages,
-} from "../../src/cache/channelMessage.ts";
+} from "../../src/cache/invalidationMessage.ts";
 
 describe("a message of the channel", () => {
 	test("is read as it was written, whatever letters its keys have", () => {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HEARTBEAT_MS, SILENCE_MS } from "../../src/cache/channel.ts";
-import { MAX_PENDING_KEYS } from "../../src/cache/unsent.ts";
+import {
+	HEARTBEAT_MS,
+	SILENCE_MS,
+} from "../../src/cache/invalidationChannel.ts";
+import { MAX_PENDING_KEYS } from "../../src/cache/pendingInvalidations.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { CorkboardError } from "../errors.ts";
-import { CacheConnection } from "./link.ts";
+import { CacheConnection } from "./cacheConnection.ts";
 import {
 	type Command,
 	MemcachedConnection,
@@ -8,7 +8,7 @@ import {
 	OPCODE,
 	STATUS,
 } from "./memcachedConnection.ts";
-import type { Fill, GetOrLeaseResult, SharedCache } from "./shared.ts";
+import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
  * Leases by memcached's own CAS numbers. What an item is, its flags say.
