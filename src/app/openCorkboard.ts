@@ -25,7 +25,7 @@ import {
 	createAccessTokens,
 	createJwksAccessTokens,
 } from "../server/auth/accessTokens.ts";
-import type { Execute } from "../server/graphql/apollo.ts";
+import type { Execute } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";

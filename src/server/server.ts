@@ -16,14 +16,13 @@ import {
 	registerGraphiql,
 } from "./graphiql/registerGraphiql.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
-import type { Execute } from "./graphql/apollo.ts";
-import { registerGraphql } from "./graphql/endpoint.ts";
-import type { DependsOnViewer } from "./graphql/outcome.ts";
+import type { DependsOnViewer, Execute } from "./graphql/operation.ts";
+import { registerGraphql } from "./graphql/registerGraphql.ts";
 import { registerHealth } from "./http/health.ts";
 import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Budget } from "./limits/budget.ts";
-import type { RateLimit } from "./limits/rateLimit.ts";
+import { type RateLimit, registerRateLimit } from "./limits/rateLimit.ts";
 
 export interface ServerOptions {
 	/** The public schema: validation and introspection. */
@@ -108,7 +107,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		cors: options.cors,
 		trustProxy: options.trustProxy,
 		compression: options.compression ?? true,
-		rateLimit: options.rateLimit ?? null,
 		requestIdHeader: options.requestIdHeader ?? null,
 		limits,
 		allowedMethods: new Map([
@@ -124,6 +122,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		]),
 	});
 	const { app } = http;
+	if (options.rateLimit) await registerRateLimit(app, options.rateLimit);
 	registerHealth(http, options.ready);
 	const page =
 		options.graphiql === "nobody"

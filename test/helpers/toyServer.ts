@@ -2,7 +2,7 @@ import { buildSchema, execute, GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { createAccessTokens } from "../../src/server/auth/accessTokens.ts";
-import type { Execute, Operation } from "../../src/server/graphql/apollo.ts";
+import type { Execute, Operation } from "../../src/server/graphql/operation.ts";
 import { createLog } from "../../src/server/log.ts";
 import {
 	type Server,

@@ -13,7 +13,7 @@ import {
 import { costLimitError } from "../../plan/cost.ts";
 import type { Planner } from "../../plan/planner.ts";
 import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
-import { MAX_TOKENS } from "../limits/maxTokens.ts";
+import { MAX_TOKENS } from "../limits/documentLimits.ts";
 import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
 /** A document that is good: it parses, is valid and never costs more than the limit. */

@@ -1,6 +1,7 @@
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Identity } from "../auth/identity.ts";
+import type { PageHandler } from "../graphql/registerGraphql.ts";
 import { sendError } from "../http/httpApp.ts";
 import { buildGraphiql, type GraphiqlAssets } from "./assets.ts";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
@@ -8,12 +9,6 @@ import { registerSignIn } from "./signIn.ts";
 
 /** Who gets the page: operators have to show a token first. */
 export type GraphiqlAccess = "everyone" | "operators" | "nobody";
-
-/** Answers a browser. */
-export type PageHandler = (
-	request: FastifyRequest,
-	reply: FastifyReply,
-) => Promise<FastifyReply>;
 
 export interface Demo {
 	readonly token: string;

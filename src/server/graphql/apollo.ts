@@ -1,7 +1,6 @@
 import {
 	ApolloServer,
 	type ApolloServerOptionsWithGateway,
-	type BaseContext,
 } from "@apollo/server";
 import {
 	ApolloServerPluginCacheControlDisabled,
@@ -12,50 +11,18 @@ import {
 } from "@apollo/server/plugin/disabled";
 import type { FastifyBaseLogger } from "fastify";
 import {
-	type DocumentNode,
 	type ExecutionResult,
 	GraphQLError,
 	type GraphQLSchema,
 	type OperationDefinitionNode,
 } from "graphql";
-import type { Id } from "../../id/ids.ts";
 import type { Documents } from "../documents/documents.ts";
 import { requestError, toClientError } from "../http/clientError.ts";
-import type { CostMeter, CostReport } from "../limits/costMeter.ts";
+import type { CostReport } from "../limits/costMeter.ts";
 import { withinDeadline } from "../limits/deadline.ts";
-import { documentLimits } from "../limits/documentLimits.ts";
-import { MAX_TOKENS } from "../limits/maxTokens.ts";
-import {
-	type DependsOnViewer,
-	type ResponseSummary,
-	responseSummaryPlugin,
-} from "./outcome.ts";
-
-/** One operation of a document that was parsed and is valid. */
-export interface Operation {
-	readonly document: DocumentNode;
-	readonly operationName: string | undefined;
-	readonly variables: Readonly<Record<string, unknown>>;
-	readonly viewer: Id | null;
-	/** Aborted at the request's deadline, and when the client goes away. */
-	readonly signal: AbortSignal;
-	/** The document's text. */
-	readonly source: string;
-	/** Whether the answer is to come with `extensions.explain`. */
-	readonly explain: boolean;
-	/** Asked before it runs, and told what it read. */
-	readonly costMeter: CostMeter;
-}
-
-export type Execute = (operation: Operation) => Promise<ExecutionResult>;
-
-export interface RequestContext extends BaseContext {
-	readonly summary: ResponseSummary;
-	readonly viewer: Id | null;
-	readonly signal: AbortSignal;
-	readonly explain: boolean;
-	readonly costMeter: CostMeter;
-}
+import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
+import type { DependsOnViewer, Execute, RequestContext } from "./operation.ts";
+import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
 
 /** How long an operation may take to answer in part once it was told to stop. */
 const GRACE_MS = 1_000;
@@ -69,7 +36,7 @@ export interface ApolloOptions {
 	readonly documents: Documents;
 	readonly dependsOnViewer: DependsOnViewer;
 	/** Whether who asks may learn of the schema: by introspection, and by suggestions in errors. */
-	readonly tellsSchema: boolean;
+	readonly exposesSchema: boolean;
 	readonly log: FastifyBaseLogger;
 }
 
@@ -82,11 +49,11 @@ export interface ApolloOptions {
 export function createApollo(
 	options: ApolloOptions,
 ): ApolloServer<RequestContext> {
-	const { schema, documents, tellsSchema, log } = options;
+	const { schema, documents, exposesSchema, log } = options;
 	return new ApolloServer<RequestContext>({
 		gateway: gatewayTo(schema, options.execute),
 		nodeEnv: "production",
-		introspection: tellsSchema,
+		introspection: exposesSchema,
 		includeStacktraceInErrorResponses: false,
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
@@ -103,7 +70,7 @@ export function createApollo(
 		formatError: (formatted, error) =>
 			// Apollo's own way to leave out suggestions takes time that grows with the
 			// square of a message; this does both.
-			toClientError(formatted, error, { log, hideSuggestions: !tellsSchema }),
+			toClientError(formatted, error, { log, hideSuggestions: !exposesSchema }),
 		plugins: [
 			responseSummaryPlugin(options),
 			ApolloServerPluginLandingPageDisabled(),

@@ -11,7 +11,6 @@ import Fastify, {
 	type FastifyRequest,
 	LogController,
 } from "fastify";
-import { type RateLimit, registerRateLimit } from "../limits/rateLimit.ts";
 import { internalError } from "./clientError.ts";
 import { HttpError } from "./httpError.ts";
 import { encodingError, registerJsonParser } from "./jsonBody.ts";
@@ -51,8 +50,6 @@ export async function createHttpApp(options: {
 	readonly trustProxy: boolean | string;
 	/** Whether answers are compressed for clients that take it. */
 	readonly compression: boolean;
-	/** Null for none. */
-	readonly rateLimit: RateLimit | null;
 	/** The header in which a proxy says what it calls the request; null if its word is not taken. */
 	readonly requestIdHeader: string | null;
 	readonly limits: HttpLimits;
@@ -134,8 +131,6 @@ export async function createHttpApp(options: {
 		const fault = encodingError(request, reply);
 		if (fault !== null) return sendError(reply, 415, fault);
 	});
-	if (options.rateLimit !== null)
-		await registerRateLimit(app, options.rateLimit);
 	if (options.compression) {
 		await app.register(compress, {
 			threshold: COMPRESSED_BYTES,

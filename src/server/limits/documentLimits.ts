@@ -10,15 +10,17 @@ import {
 	type ValidationContext,
 } from "graphql";
 
+/** Tokens of a document, enforced by the parser. */
+export const MAX_TOKENS = 2_000;
+
 /**
- * What a document may hold, beside its tokens (maxTokens.ts) and characters
- * (requestLimits.ts). Relay and Apollo
- * documents of real clients stay far below each; hostile ones are told by
- * these before validation, whose rules compare fields pair by pair and tell
- * every fault they find.
+ * Limits on a parsed document (`REQUEST_LIMITS` holds those before parsing).
+ * Documents that Relay and Apollo clients send stay far below each. They are
+ * checked before validation, whose rules compare fields pair by pair and
+ * report every error they find.
  */
 export const DOCUMENT_LIMITS = {
-	/** Telling where an error is takes a walk over them, for every error anew. */
+	/** Every error's location is computed by a scan over the lines. */
 	lines: 3_000,
 	/** Of one operation. */
 	variables: 100,

@@ -8,7 +8,7 @@ import { GraphQLError } from "graphql";
 export const REQUEST_LIMITS = {
 	/**
 	 * Of a document. What Relay and Apollo print takes 6 to 12 a token, indentation
-	 * included, so that one of as many tokens as are taken (maxTokens.ts) fits.
+	 * included, so that a document of MAX_TOKENS tokens fits.
 	 */
 	characters: 32_768,
 	/** In all variables, at every depth, whether the document has a use for them or not. */

@@ -22,19 +22,19 @@ describe("a file of documents", () => {
 				{ id: "a", text: "{ x }" },
 				{ id: "b", text: "{ y }" },
 			],
-			faults: [],
+			problems: [],
 		});
 	});
 
 	test("is empty before Relay's compiler has run", () => {
-		assert.deepEqual(parsed({}), { documents: [], faults: [] });
+		assert.deepEqual(parsed({}), { documents: [], problems: [] });
 	});
 
 	test("is Apollo's manifest", () => {
 		const operation = { id: "a", body: "{ x }", name: "X", type: "query" };
 		assert.deepEqual(parsed(manifest([operation])), {
 			documents: [{ id: "a", text: "{ x }" }],
-			faults: [],
+			problems: [],
 		});
 	});
 
@@ -77,9 +77,9 @@ describe("a file of documents", () => {
 			],
 		],
 	};
-	for (const [which, [json, faults]] of Object.entries(refused)) {
+	for (const [which, [json, problems]] of Object.entries(refused)) {
 		test(`is refused with ${which}`, () => {
-			assert.deepEqual(parsed(json).problems, faults);
+			assert.deepEqual(parsed(json).problems, problems);
 		});
 	}
 

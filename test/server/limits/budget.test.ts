@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { Id } from "../../../src/id/ids.ts";
-import type { Execute } from "../../../src/server/graphql/apollo.ts";
+import type { Execute } from "../../../src/server/graphql/operation.ts";
 import {
 	budgetKeyOf,
 	createBudget,

@@ -3,8 +3,10 @@ import { describe, it } from "node:test";
 import { parse, print } from "graphql";
 import { sha256Of } from "../../../src/server/documents/checkDocumentFile.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
-import { documentLimitError } from "../../../src/server/limits/documentLimits.ts";
-import { MAX_TOKENS } from "../../../src/server/limits/maxTokens.ts";
+import {
+	documentLimitError,
+	MAX_TOKENS,
+} from "../../../src/server/limits/documentLimits.ts";
 import {
 	REQUEST_LIMITS,
 	requestLimitError,

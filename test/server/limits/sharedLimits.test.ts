@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { openRedisTokenBuckets } from "../../../src/cache/redisTokenBuckets.ts";
-import type { Execute } from "../../../src/server/graphql/apollo.ts";
+import type { Execute } from "../../../src/server/graphql/operation.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
 import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
 import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";

@@ -8,75 +8,80 @@ import type {
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { resolveDocument } from "../documents/resolveDocument.ts";
-import type { PageHandler } from "../graphiql/registerGraphiql.ts";
 import { requestError } from "../http/clientError.ts";
 import { sendError } from "../http/httpApp.ts";
 import { applyHttpCaching } from "../http/httpCache.ts";
+import {
+	newResponseSummary,
+	type ResponseSummary,
+} from "../http/responseSummary.ts";
 import { applyStatus, type HttpStatus } from "../http/status.ts";
 import { type Budget, budgetKeyOf } from "../limits/budget.ts";
 import { createCostMeter, requestsCost } from "../limits/costMeter.ts";
 import { requestDeadline, withinDeadline } from "../limits/deadline.ts";
 import { requestLimitError } from "../limits/requestLimits.ts";
-import {
-	type ApolloOptions,
-	createApollo,
-	type RequestContext,
-} from "./apollo.ts";
+import { type ApolloOptions, createApollo } from "./apollo.ts";
 import { mayExplain, requestsExplain } from "./explainAccess.ts";
-import { newResponseSummary, type ResponseSummary } from "./outcome.ts";
+import type { RequestContext } from "./operation.ts";
 
-export interface EndpointOptions
-	extends Omit<ApolloOptions, "tellsSchema" | "documents"> {
+/** Responds to a browser that opens `/graphql`. */
+export type PageHandler = (
+	request: FastifyRequest,
+	reply: FastifyReply,
+) => Promise<FastifyReply>;
+
+export interface GraphqlOptions
+	extends Omit<ApolloOptions, "exposesSchema" | "documents"> {
 	readonly mode: "development" | "production";
 	readonly identify: (authorization: string | undefined) => Promise<Identity>;
-	/** What a browser gets; null for what programs get. */
+	/** Null where browsers get what programs get. */
 	readonly page: PageHandler | null;
 	readonly documents: Documents;
 	/** Null where there are no operators. */
 	readonly operatorDocuments: Documents | null;
 	readonly httpStatus: HttpStatus;
-	/** How long (s) others may keep an answer that holds nothing of a viewer's. */
+	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge: number;
 	readonly budget: Budget | null;
 	readonly executionMs: number;
 }
 
-/** What is known of a request before Apollo sees it. */
-interface Visit {
-	/** Or why it cannot be told, which refuses the request. */
-	readonly identity: Identity | { readonly unknown: unknown };
+/** What is known of a request before Apollo handles it. */
+interface RequestState {
+	/** Or the error that rejects the request. */
+	readonly identity: Identity | { readonly error: unknown };
 	readonly signal: AbortSignal;
-	readonly outcome: ResponseSummary;
+	readonly summary: ResponseSummary;
 }
 
-/** Apollo, and which documents it runs. */
+/** An Apollo Server, and the documents that it runs. */
 interface Handler {
 	readonly documents: Documents;
 	readonly handle: RouteHandlerMethod;
 }
 
-/** Put `/graphql` on `app`: GraphQL over HTTP, by Apollo's rules and then ours. */
+/** Register `/graphql` on `app`: Apollo's GraphQL over HTTP, then our status and caching headers. */
 export async function registerGraphql(
 	app: FastifyInstance,
-	options: EndpointOptions,
+	options: GraphqlOptions,
 ): Promise<void> {
 	const { mode, page, operatorDocuments } = options;
-	const visits = new WeakMap<FastifyRequest, Visit>();
+	const states = new WeakMap<FastifyRequest, RequestState>();
 
 	async function contextOf(request: FastifyRequest): Promise<RequestContext> {
-		const { identity, signal, outcome } = visits.get(request) as Visit;
-		outcome.passedCsrfCheck = true;
-		const fault = requestLimitError(request.body);
-		if (fault !== null) {
-			outcome.code = String(fault.extensions.code);
-			throw requestError(fault);
+		const { identity, signal, summary } = states.get(request) as RequestState;
+		summary.passedCsrfCheck = true;
+		const limitError = requestLimitError(request.body);
+		if (limitError !== null) {
+			summary.code = String(limitError.extensions.code);
+			throw requestError(limitError);
 		}
-		if ("unknown" in identity) throw requestError(identity.unknown);
+		if ("error" in identity) throw requestError(identity.error);
 		const { viewer } = identity;
 		return {
 			viewer,
 			signal,
-			summary: outcome,
+			summary,
 			explain: mayExplain(mode, identity) && requestsExplain(request),
 			costMeter: createCostMeter({
 				isReported: requestsCost(request),
@@ -86,13 +91,13 @@ export async function registerGraphql(
 		};
 	}
 
-	async function openHandler(
+	async function startHandler(
 		documents: Documents,
-		tellsSchema: boolean,
+		exposesSchema: boolean,
 	): Promise<Handler> {
-		const apollo = createApollo({ ...options, documents, tellsSchema });
+		const apollo = createApollo({ ...options, documents, exposesSchema });
 		await apollo.start();
-		// Also where the app is closed because it could not listen.
+		// The app is also closed where the server fails to start.
 		app.addHook("onClose", () => apollo.stop());
 		return {
 			documents,
@@ -102,25 +107,26 @@ export async function registerGraphql(
 		};
 	}
 
-	const forEveryone = await openHandler(
+	const forEveryone = await startHandler(
 		options.documents,
 		mode === "development",
 	);
-	// Apart, as what was found valid for an operator is not for everybody.
+	// A server of their own: a document that is valid for an operator may use
+	// introspection, and Apollo caches valid documents.
 	const forOperators =
-		operatorDocuments && (await openHandler(operatorDocuments, true));
+		operatorDocuments && (await startHandler(operatorDocuments, true));
 
-	async function visit(
+	async function stateOf(
 		request: FastifyRequest,
 		reply: FastifyReply,
-	): Promise<Visit> {
+	): Promise<RequestState> {
 		const signal = requestDeadline(reply.raw, options.executionMs);
 		const identity = await withinDeadline(
 			options.identify(request.headers.authorization),
 			signal,
 			0,
-		).catch((unknown: unknown) => ({ unknown }));
-		return { identity, signal, outcome: newResponseSummary() };
+		).catch((error: unknown) => ({ error }));
+		return { identity, signal, summary: newResponseSummary() };
 	}
 
 	app.route({
@@ -128,27 +134,27 @@ export async function registerGraphql(
 		url: "/graphql",
 		async handler(request, reply) {
 			if (page !== null && isBrowser(request)) return page(request, reply);
-			const visiting = await visit(request, reply);
-			visits.set(request, visiting);
-			const { identity, outcome } = visiting;
+			const state = await stateOf(request, reply);
+			states.set(request, state);
+			const { identity, summary } = state;
 			const { documents, handle } =
 				"isOperator" in identity && identity.isOperator
 					? (forOperators ?? forEveryone)
 					: forEveryone;
-			const fault = await resolveDocument(request, documents);
-			if (fault !== null) {
-				return sendError(reply, 400, fault.message, fault.code);
+			const documentError = await resolveDocument(request, documents);
+			if (documentError !== null) {
+				return sendError(reply, 400, documentError.message, documentError.code);
 			}
 			const body = String(await handle.call(app, request, reply));
-			applyStatus(reply, outcome, options.httpStatus);
+			applyStatus(reply, summary, options.httpStatus);
 			return reply.send(
-				applyHttpCaching(request, reply, outcome, body, options.httpMaxAge),
+				applyHttpCaching(request, reply, summary, body, options.httpMaxAge),
 			);
 		},
 	});
 }
 
-/** A person who opened the address, rather than a program that takes anything. */
+/** Whether a person opened the address. Programs accept JSON or any type. */
 function isBrowser(request: FastifyRequest): boolean {
 	const accept = request.headers.accept ?? "";
 	return (

@@ -1,0 +1,36 @@
+import type { BaseContext } from "@apollo/server";
+import type { DocumentNode, ExecutionResult } from "graphql";
+import type { Id } from "../../id/ids.ts";
+import type { ResponseSummary } from "../http/responseSummary.ts";
+import type { CostMeter } from "../limits/costMeter.ts";
+
+/** One operation of a parsed and valid document. */
+export interface Operation {
+	readonly document: DocumentNode;
+	readonly operationName: string | undefined;
+	readonly variables: Readonly<Record<string, unknown>>;
+	readonly viewer: Id | null;
+	/** Aborted at the request's deadline, and when the client disconnects. */
+	readonly signal: AbortSignal;
+	/** The document's text. */
+	readonly source: string;
+	/** Whether the response carries `extensions.explain`. */
+	readonly explain: boolean;
+	/** Admits the operation by its cost before it runs, and records what it read. */
+	readonly costMeter: CostMeter;
+}
+
+export type Execute = (operation: Operation) => Promise<ExecutionResult>;
+
+/** Whether the response to this operation differs between viewers. */
+export type DependsOnViewer = (
+	operation: Pick<Operation, "document" | "operationName" | "variables">,
+) => boolean;
+
+export interface RequestContext extends BaseContext {
+	readonly summary: ResponseSummary;
+	readonly viewer: Id | null;
+	readonly signal: AbortSignal;
+	readonly explain: boolean;
+	readonly costMeter: CostMeter;
+}
