@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { readDatabaseLease } from "../../src/graph/outbox/lease.ts";
+import { readDatabaseLease } from "../../src/graph/outbox/databaseLease.ts";
 import {
 	deliverPending,
 	OutboxWorker,

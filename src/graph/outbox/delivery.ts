@@ -18,14 +18,14 @@ import type { JsonObject } from "../../util/json.ts";
 import { distinctLists, lastSequencesOf } from "../store/lastSequences.ts";
 import { type ChangedKeys, listKey, type Store } from "../store/store.ts";
 import { valuesOrThrow } from "../store/unwrap.ts";
-import { activateObjects } from "../write/activation.ts";
-import type { Reservation } from "../write/naturalKeys.ts";
-import { resolveReservations } from "../write/reservations.ts";
+import { activateObjects } from "./activateObjects.ts";
+import type { Reservation } from "./naturalKeys.ts";
+import { resolveReservations } from "./reservations.ts";
 import {
 	type NewSequence,
 	nextSequence,
 	sequenceBetween,
-} from "../write/sequences.ts";
+} from "./sequences.ts";
 
 /** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
 const PAY_DEADLINE_MS = 2_000;

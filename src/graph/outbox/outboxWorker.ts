@@ -1,8 +1,8 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
+import { type DatabaseLease, tryDatabaseLease } from "./databaseLease.ts";
 import { deliverTogether } from "./delivery.ts";
-import { type DatabaseLease, tryDatabaseLease } from "./lease.ts";
 
 /** How many outbox rows of a shard are paid together. */
 const BATCH = 200;

@@ -5,7 +5,7 @@ import {
 	LEASE_MS,
 	readDatabaseLease,
 	takeOverDatabaseLease,
-} from "../../graph/outbox/lease.ts";
+} from "../../graph/outbox/databaseLease.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 

@@ -1,16 +1,16 @@
+import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import {
 	type EdgeUpdate,
 	encodeEntry,
 	invalidationsOf,
 } from "../../graph/outbox/delivery.ts";
+import { withTokens } from "../../graph/outbox/naturalKeys.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
-import { activateObjects } from "../../graph/write/activation.ts";
-import { withTokens } from "../../graph/write/naturalKeys.ts";
-import { shardFor } from "../../graph/write/writes.ts";
+import { shardFor } from "../../graph/write/createWrites.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
 import { globalListId } from "../../model/rootOf.ts";

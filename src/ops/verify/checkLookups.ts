@@ -1,8 +1,8 @@
-import type { Store } from "../../graph/store/store.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	reservationsOf,
-} from "../../graph/write/naturalKeys.ts";
+} from "../../graph/outbox/naturalKeys.ts";
+import type { Store } from "../../graph/store/store.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Damage, DamageKind } from "./damage.ts";

@@ -1,7 +1,7 @@
+import { activateObjects } from "../../graph/outbox/activateObjects.ts";
+import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
-import { activateObjects } from "../../graph/write/activation.ts";
-import { reservationsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";

@@ -1,7 +1,7 @@
 import { applyEdges, type EdgeUpdate } from "../../graph/outbox/delivery.ts";
+import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
-import { newToken, reservationsOf } from "../../graph/write/naturalKeys.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import {

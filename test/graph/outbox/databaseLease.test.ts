@@ -4,7 +4,7 @@ import {
 	LEASE_MS,
 	readDatabaseLease,
 	tryDatabaseLease,
-} from "../../../src/graph/outbox/lease.ts";
+} from "../../../src/graph/outbox/databaseLease.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import { until } from "../../helpers/until.ts";

@@ -11,26 +11,26 @@ import {
 	type Storage,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { activateObjects } from "../outbox/activateObjects.ts";
 import {
 	decideEdges,
 	edgesToRead,
 	encodeEntry,
 	mappingOf,
 } from "../outbox/delivery.ts";
-import { colocationReference } from "../read/visibility.ts";
-import type { Store } from "../store/store.ts";
-import type { Writes } from "../types.ts";
-import { activateObjects } from "./activation.ts";
-import { changeObject, notFound } from "./changes.ts";
-import { byShard, commit, decided, followEdges } from "./commit.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	idempotencyLookupKey,
 	requestToken,
 	withTokens,
-} from "./naturalKeys.ts";
-import { changeWithKeys, keyTaken } from "./renames.ts";
-import { nextSequence } from "./sequences.ts";
+} from "../outbox/naturalKeys.ts";
+import { nextSequence } from "../outbox/sequences.ts";
+import { colocationReference } from "../read/visibility.ts";
+import type { Store } from "../store/store.ts";
+import type { Writes } from "../types.ts";
+import { changeObject, notFound } from "./changeObject.ts";
+import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
+import { byShard, commit, decided, followEdges } from "./commit.ts";
 import { tracedStore } from "./tracedStore.ts";
 
 /**

@@ -3,11 +3,15 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { deliverNow, encodeEntry } from "../outbox/delivery.ts";
+import {
+	newToken,
+	type Reservation,
+	reservationsOf,
+} from "../outbox/naturalKeys.ts";
+import { reserveKeys } from "../outbox/reservations.ts";
 import { readUncachedObjects } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
-import { changeObject, notFound, typeNamed } from "./changes.ts";
-import { newToken, type Reservation, reservationsOf } from "./naturalKeys.ts";
-import { reserveKeys } from "./reservations.ts";
+import { changeObject, notFound, typeNamed } from "./changeObject.ts";
 
 /**
  * Changing an object whose natural keys may change with it: claim the new ones

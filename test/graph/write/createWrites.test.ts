@@ -4,7 +4,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node, Page } from "../../../src/graph/types.ts";
-import { createWrites } from "../../../src/graph/write/writes.ts";
+import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import type { Storage, Transaction } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
