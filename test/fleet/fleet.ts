@@ -219,14 +219,14 @@ export async function openProcess(
 }
 
 function withPauses(storage: Storage, pauses: Pauses): Storage {
-	const stops: Pick<Storage, "objects" | "scan" | "transact"> = {
-		async objects(ids, call) {
-			const answers = await storage.objects(ids, call);
+	const stops: Pick<Storage, "readObjects" | "scanLists" | "transact"> = {
+		async readObjects(ids, call) {
+			const answers = await storage.readObjects(ids, call);
 			await pauses.at("objects read");
 			return answers;
 		},
-		async scan(scans, call) {
-			const answers = await storage.scan(scans, call);
+		async scanLists(scans, call) {
+			const answers = await storage.scanLists(scans, call);
 			await pauses.at("heads read");
 			return answers;
 		},

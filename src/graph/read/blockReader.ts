@@ -91,7 +91,7 @@ export function createBlockReader(store: Store, viewer: Id): BlockReader {
 			const edges =
 				unknown.length === 0
 					? []
-					: await store.storage.edges(
+					: await store.storage.readEdges(
 							unknown.map(({ list, user }) => ({
 								mapping: list.mapping,
 								from: viewer,

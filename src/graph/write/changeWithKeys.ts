@@ -16,7 +16,7 @@ import { changeObject, notFound, typeNamed } from "./changeObject.ts";
 /**
  * Changing an object whose natural keys may change with it: claim the new ones
  * with fresh nonces, switch the object under its lock, release the old ones by
- * nonce, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
+ * token, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
  * owed from before it is made: whoever finds it unfinished releases it.
  */
 export async function changeWithKeys(
@@ -64,7 +64,7 @@ async function switchObject(
 			if (changed === null) return null;
 			const nonces = {
 				...(data.nonces as JsonObject | undefined),
-				...Object.fromEntries(claims.map(({ name, nonce }) => [name, nonce])),
+				...Object.fromEntries(claims.map(({ name, token }) => [name, token])),
 			};
 			const next =
 				Object.keys(nonces).length > 0 ? { ...changed, nonces } : changed;
@@ -82,7 +82,7 @@ async function switchObject(
 				const kept = reservationsOf(store, id, next);
 				return {
 					reservations: reservationsOf(store, id, data).filter(
-						(claim) => !kept.some(({ nonce }) => nonce === claim.nonce),
+						(claim) => !kept.some(({ token }) => token === claim.token),
 					),
 				};
 			},
@@ -120,10 +120,10 @@ async function owe(
 	claims: readonly Reservation[],
 ): Promise<OutboxRow> {
 	const debt = encodeEntry({ reservations: claims }) as JsonObject;
-	const { debt: key } = await store.storage.transact({
+	const { outboxKey: key } = await store.storage.transact({
 		shard: unpackId(id).shard,
-		decide: () => ({ result: null, debt }),
+		decide: () => ({ result: null, outboxEntry: debt }),
 	});
 	if (key === null) throw new TypeError("expected a debt that was written");
-	return { ...key, debt };
+	return { ...key, entry: debt };
 }

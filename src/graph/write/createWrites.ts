@@ -76,7 +76,7 @@ async function create(
 	}
 	const once = idempotency && {
 		key: idempotencyLookupKey(idempotency.scope, idempotency.key),
-		nonce: requestToken(idempotency.request),
+		token: requestToken(idempotency.request),
 	};
 	const named = withTokens(store, name, data);
 	const waits = named.nonces !== undefined || once !== undefined;
@@ -125,17 +125,17 @@ async function create(
 async function settled(
 	store: Store,
 	id: Id,
-	once: { readonly key: string; readonly nonce: string } | undefined,
+	once: { readonly key: string; readonly token: string } | undefined,
 ): Promise<Id> {
 	if (await isLiving(store, id)) return id;
 	if (once === undefined) throw keyTaken();
-	const [first] = await store.storage.lookups([
+	const [first] = await store.storage.readLookups([
 		{ name: IDEMPOTENCY_LOOKUP, key: once.key },
 	]);
 	if (first instanceof CorkboardError) throw first;
 	if (first === null || first === undefined || first.id === id)
 		throw keyTaken();
-	if (first.nonce !== once.nonce) {
+	if (first.token !== once.token) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
 			"This idempotencyKey came with another request before; a new request needs a new key.",
@@ -201,7 +201,7 @@ async function place(
 	const neighbour = before ?? after;
 	if (neighbour === object) return;
 	if (neighbour !== undefined) {
-		const [edge] = await store.storage.edges([
+		const [edge] = await store.storage.readEdges([
 			{ mapping, from, to: neighbour },
 		]);
 		if (edge instanceof CorkboardError) throw edge;

@@ -136,7 +136,7 @@ async function createOnShard(
 	);
 	const {
 		result,
-		debt,
+		outboxKey: debt,
 		invalidated: cleared,
 	} = await store.transact({
 		shard,
@@ -171,7 +171,7 @@ async function createOnShard(
 			return {
 				result: { created: seen.created, owed },
 				edges,
-				...(debt !== undefined && { debt }),
+				...(debt !== undefined && { outboxEntry: debt }),
 			};
 		},
 	});
