@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "graphql";
+import { createDomain } from "../src/domain/domain.ts";
 import { resolvers } from "../src/domain/resolvers/all.ts";
 import { edgeMutation } from "../src/domain/resolvers/edgeMutations.ts";
 import { createView } from "../src/graph/read/view.ts";
-import { visibilityDependencies } from "../src/graph/read/visibility.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
-import { createWrites } from "../src/graph/write/createWrites.ts";
+import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursorCodec } from "../src/id/cursors.ts";
@@ -74,10 +74,12 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			resolverFields: new Set(all.keys()),
 		});
 		applyScalars(schema);
+		const domain = createDomain(model);
 		await using storage = await openSqliteStorage({ model, topology });
 		await storage.createTables();
 		const store = createStore({
 			model,
+			domain,
 			storage,
 			cursors: createCursorCodec(Buffer.alloc(32)),
 			cacheBytes: 1_000_000,
@@ -88,7 +90,7 @@ it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async
 			resolvers: all,
 			maxCost: 50_000,
 			maxPlans: 10,
-			visibilityDependencies: (type) => visibilityDependencies(model, type),
+			visibility: domain.visibility,
 		});
 		const writes = createWrites(store);
 		const user = await writes.create({

@@ -6,7 +6,6 @@ import { parse } from "graphql";
 import { readConfig } from "../src/config.ts";
 import { resolvers } from "../src/domain/resolvers/all.ts";
 import { CorkboardError } from "../src/errors.ts";
-import { visibilityDependencies } from "../src/graph/read/visibility.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { checkTopology } from "../src/topology/check.ts";
@@ -20,14 +19,14 @@ const names = (text: string) =>
 
 describe("README", () => {
 	it("prices its picture's query as it says", () => {
-		const { model, schema } = theModel();
+		const { model, schema, domain } = theModel();
 		const planner = createPlanner({
 			schema: applyScalars(schema),
 			model,
 			resolvers,
 			maxCost: 50_000,
 			maxPlans: 1,
-			visibilityDependencies: (type) => visibilityDependencies(model, type),
+			visibility: domain.visibility,
 		});
 		const query = /^\{ user.*$/m.exec(readme)?.[0];
 		const said = /before anything is read: (\d+) of 50,000/.exec(readme)?.[1];

@@ -15,11 +15,17 @@ import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "graphql";
+import { createDomain } from "../src/domain/domain.ts";
 import { resolvers } from "../src/domain/resolvers/all.ts";
+import { visibilityPolicy } from "../src/domain/visibility.ts";
 import { createView } from "../src/graph/read/view.ts";
-import { visibilityDependencies } from "../src/graph/read/visibility.ts";
+import { createVisibility } from "../src/graph/read/visibility.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
-import { createWrites } from "../src/graph/write/createWrites.ts";
+import {
+	createPlacement,
+	type PlacementPolicy,
+} from "../src/graph/write/placement.ts";
+import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursorCodec } from "../src/id/cursors.ts";
@@ -133,16 +139,25 @@ describe("docs/schema.md", () => {
 		}
 	});
 
-	it("has the rule it shows in the form that rules have", () => {
-		const rules = readFileSync(
-			join(ROOT, "src/graph/read/visibility.ts"),
-			"utf8",
+	it("shows entries that the visibility and placement policies take", () => {
+		const { model } = read();
+		const entries = [...page.matchAll(/`Sticker: \{ (\w+): "(\w+)" \}`/g)];
+		const [visibility, placement] = entries.map(([, key, field]) => ({
+			Sticker: { [String(key)]: field },
+		}));
+		assert.deepEqual(
+			createVisibility(model, {
+				types: { ...visibilityPolicy.types, ...visibility },
+				privateLists: [],
+			}).dependenciesOf("Sticker"),
+			[{ field: "board", objects: 2 }],
 		);
-		const [, rule] = /`Sticker: \{ ([^}]*) \}`/.exec(page) ?? [];
-		assert.ok(rule);
-		for (const [, key] of rule.matchAll(/(\w+):/g)) {
-			assert.match(rules, new RegExp(`readonly ${key}\\?: string`));
-		}
+		assert.equal(
+			createPlacement(model, {
+				...placement,
+			} as unknown as PlacementPolicy).colocateWith("Sticker")?.field,
+			"board",
+		);
 	});
 
 	it("says what npm run update says of it, and of a number that is changed later", () => {
@@ -175,10 +190,12 @@ describe("docs/schema.md", () => {
 			});
 			await storage.createTables();
 		}
+		const domain = createDomain(model);
 		await using storage = await openSqliteStorage({ model, topology });
 		await storage.createTables();
 		const store = createStore({
 			model,
+			domain,
 			storage,
 			cursors: createCursorCodec(Buffer.alloc(32)),
 			cacheBytes: 1_000_000,
@@ -189,7 +206,7 @@ describe("docs/schema.md", () => {
 			resolvers: all,
 			maxCost: 50_000,
 			maxPlans: 10,
-			visibilityDependencies: (type) => visibilityDependencies(model, type),
+			visibility: domain.visibility,
 		});
 		const writes = createWrites(store);
 		const user = await writes.create({

@@ -1,5 +1,4 @@
 import { resolvers } from "../domain/resolvers/all.ts";
-import { visibilityDependencies } from "../graph/read/visibility.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createPlanner } from "../plan/planner.ts";
 import type { DocumentRules } from "../server/documents/checkDocumentFile.ts";
@@ -7,7 +6,7 @@ import { loadOwnModel } from "./model.ts";
 
 /** What a server holds documents against, where no store is open. */
 export function documentRules(maxPrice: number): DocumentRules {
-	const { model, schema } = loadOwnModel();
+	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
 	const planner = createPlanner({
 		schema,
@@ -15,7 +14,7 @@ export function documentRules(maxPrice: number): DocumentRules {
 		resolvers,
 		maxCost: maxPrice,
 		maxPlans: 1,
-		visibilityDependencies: (type) => visibilityDependencies(model, type),
+		visibility: domain.visibility,
 	});
 	return { schema, planner, maxCost: maxPrice };
 }

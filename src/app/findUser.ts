@@ -1,3 +1,4 @@
+import { IDENTITY } from "../domain/identity.ts";
 import { CorkboardError } from "../errors.ts";
 import { type Id, parseId } from "../id/ids.ts";
 import type { Corkboard } from "./openCorkboard.ts";
@@ -22,8 +23,9 @@ export async function findUserByUsername(
 	{ model, createContext: request, isUser }: Corkboard,
 	username: string,
 ): Promise<Id | null> {
-	const lookup = model.lookups.get("username");
-	if (!lookup) throw new TypeError("the schema has no lookup username");
+	const lookup = model.lookups.get(IDENTITY.nameLookup);
+	if (!lookup)
+		throw new TypeError(`The schema has no lookup ${IDENTITY.nameLookup}.`);
 	const [id = null] = await request(null).graph.lookUp(lookup, [username]);
 	if (id instanceof Error) throw id;
 	return id !== null && (await isUser(id)) ? id : null;

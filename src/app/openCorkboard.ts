@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { IDENTITY } from "../domain/identity.ts";
 import { resolvers } from "../domain/resolvers/all.ts";
 import {
 	deliverPending,
@@ -10,9 +11,8 @@ import {
 	NO_READ_COUNTER,
 } from "../graph/read/readCounter.ts";
 import { createView, type View } from "../graph/read/view.ts";
-import { isVisible, visibilityDependencies } from "../graph/read/visibility.ts";
 import type { Store } from "../graph/store/store.ts";
-import { createWrites } from "../graph/write/createWrites.ts";
+import { createWrites } from "../graph/write/writes.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursorCodec } from "../id/cursors.ts";
@@ -62,7 +62,7 @@ export async function openCorkboard(
 	access: AccessMode,
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
-	const { model, schema } = loadOwnModel();
+	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
 	const topology = topologyOf(config);
 	lockDataFolders(topology, access, opened);
@@ -75,7 +75,7 @@ export async function openCorkboard(
 	const store = await openStore(
 		config,
 		access,
-		{ model, topology, cursors: createCursorCodec(secret) },
+		{ model, domain, topology, cursors: createCursorCodec(secret) },
 		opened,
 	);
 	if (access === "own") {
@@ -88,7 +88,7 @@ export async function openCorkboard(
 		resolvers,
 		maxCost: config.maxCost,
 		maxPlans: MAX_PLANS,
-		visibilityDependencies: (type) => visibilityDependencies(model, type),
+		visibility: domain.visibility,
 	});
 
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
@@ -116,7 +116,7 @@ export async function openCorkboard(
 		createContext: request,
 		async execute({ viewer, explain, costMeter: meter, ...operation }) {
 			const tally = meter.isMetering
-				? createReadCounter(model)
+				? createReadCounter(model, domain.visibility)
 				: NO_READ_COUNTER;
 			const graph = createView(store, viewer, tally);
 			const executed = await planner.execute({
@@ -131,11 +131,13 @@ export async function openCorkboard(
 		async isUser(id) {
 			const [user] = await store.readObjects([id]);
 			if (user instanceof Error) throw user;
-			return user?.type === "User" && isVisible(user, id);
+			return (
+				user?.type === IDENTITY.type && domain.visibility.isVisible(user, id)
+			);
 		},
 		async userOfAccount(account) {
 			const [row] = await store.readLookups([
-				{ name: "account", key: account },
+				{ name: IDENTITY.accountLookup, key: account },
 			]);
 			if (row instanceof Error) throw row;
 			return row?.id ?? null;

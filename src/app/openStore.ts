@@ -3,6 +3,7 @@ import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
+import type { Domain } from "../graph/domain.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursors.ts";
@@ -40,6 +41,7 @@ export async function openStore(
 	access: AccessMode,
 	given: {
 		readonly model: Model;
+		readonly domain: Domain;
 		readonly topology: Topology;
 		readonly cursors: CursorCodec;
 	},
@@ -56,6 +58,7 @@ export async function openStore(
 	const isTold = storage.hasSingleWriter || config.redis !== null;
 	const store = createStore({
 		model: given.model,
+		domain: given.domain,
 		storage,
 		cursors: given.cursors,
 		cacheBytes: access === "own" && isTold ? CACHE_BYTES : 0,

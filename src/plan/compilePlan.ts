@@ -14,7 +14,7 @@ import {
 	OperationTypeNode,
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import { isPrivateList } from "../graph/read/visibility.ts";
+import type { Visibility } from "../graph/domain.ts";
 import { globalListId } from "../model/rootOf.ts";
 import type { FieldSource, Mapping, Model } from "../model/types.ts";
 import type { BatchResolver, Resolvers } from "./batchResolver.ts";
@@ -44,6 +44,7 @@ export interface CompileContext {
 	readonly schema: GraphQLSchema;
 	readonly model: Model;
 	readonly resolvers: Resolvers<never>;
+	readonly visibility: Pick<Visibility, "isPrivateList">;
 }
 
 /** Where in the operation a selection stands. */
@@ -59,7 +60,7 @@ interface Above {
  * Throws TOO_EXPENSIVE for one that unfolds without end.
  */
 export function compilePlan(
-	{ schema, model, resolvers }: CompileContext,
+	{ schema, model, resolvers, visibility }: CompileContext,
 	document: DocumentNode,
 	operation: OperationDefinitionNode,
 	fragments: Fragments,
@@ -271,7 +272,7 @@ export function compilePlan(
 	): Access {
 		if (source.kind === "mapping") {
 			const mapping = mappingOf(source);
-			dependsOnViewer ||= isPrivateList(mapping);
+			dependsOnViewer ||= visibility.isPrivateList(mapping);
 			const page = namedShape(shape);
 			const want = pageParts(page.kind === "object" ? page.only : null);
 			if (nodes !== null && !needsEdges(want)) unused.add(nodes);

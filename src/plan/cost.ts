@@ -1,6 +1,6 @@
 import { GraphQLError } from "graphql";
 import { CorkboardError } from "../errors.ts";
-import type { VisibilityDependency } from "../graph/read/visibility.ts";
+import type { VisibilityDependency } from "../graph/domain.ts";
 import type { Mapping } from "../model/types.ts";
 import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import { requestError } from "./errors.ts";

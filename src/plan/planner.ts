@@ -1,15 +1,11 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
+import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
 import type { Resolvers } from "./batchResolver.ts";
 import type { BoundPlan } from "./boundPlan.ts";
-import {
-	type Cost,
-	costLimitError,
-	costOf,
-	type VisibilityDependencies,
-} from "./cost.ts";
+import { type Cost, costLimitError, costOf } from "./cost.ts";
 import { requestError } from "./errors.ts";
 import {
 	type ExecutionResult,
@@ -35,8 +31,8 @@ export interface PlannerOptions<Context> {
 	readonly maxCost: number;
 	/** Compiled plans that are kept. */
 	readonly maxPlans: number;
-	/** What has to be read besides an object to tell whether it may be seen: `guardsOf` of the graph's rules. */
-	readonly visibilityDependencies: VisibilityDependencies;
+	/** Which objects are read to decide whether another is visible, and which lists depend on the viewer. */
+	readonly visibility: Pick<Visibility, "dependenciesOf" | "isPrivateList">;
 }
 
 /** A validated operation of a client's. The context is made anew for each request and holds its view of the graph. */
@@ -75,7 +71,8 @@ export interface Planner<Context> {
 export function createPlanner<Context extends object>(
 	options: PlannerOptions<Context>,
 ): Planner<Context> {
-	const { schema, maxCost: maxPrice, visibilityDependencies: guards } = options;
+	const { schema, maxCost: maxPrice, visibility } = options;
+	const guards = visibility.dependenciesOf;
 	checkResolvers(options);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 

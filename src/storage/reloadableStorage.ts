@@ -114,32 +114,32 @@ class TopologySwitcher implements ReloadableStorage {
 		return adopted;
 	}
 
-	readObjects(
+	objects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]> {
-		return this.#current.use((storage) => storage.readObjects(ids, call));
+		return this.#current.use((storage) => storage.objects(ids, call));
 	}
 
-	scanLists(
+	scan(
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
-		return this.#current.use((storage) => storage.scanLists(scans, call));
+		return this.#current.use((storage) => storage.scan(scans, call));
 	}
 
-	readEdges(
+	edges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
-		return this.#current.use((storage) => storage.readEdges(keys, call));
+		return this.#current.use((storage) => storage.edges(keys, call));
 	}
 
-	readLookups(
+	lookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		return this.#current.use((storage) => storage.readLookups(keys, call));
+		return this.#current.use((storage) => storage.lookups(keys, call));
 	}
 
 	transact<T>(
@@ -153,7 +153,7 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 
 	/** Keys of a host that is read-only wait alone; all changes of such a key, so that they stay in order. */
-	async compareAndSetLookups(
+	async setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
@@ -164,7 +164,7 @@ class TopologySwitcher implements ReloadableStorage {
 			const version = this.#current;
 			const some = indexes.map((index) => changes[index] as LookupChange);
 			const given = await version.use((storage) =>
-				storage.compareAndSetLookups(some, trace),
+				storage.setLookups(some, trace),
 			);
 			indexes.forEach((index, at) => {
 				answers[index] = given[at] as KeyResult<LookupRow | null>;
@@ -182,23 +182,12 @@ class TopologySwitcher implements ReloadableStorage {
 		}
 	}
 
-	pendingEntries(
-		olderThanMs: number,
-		limit: number,
-	): Promise<readonly OutboxRow[]> {
-		return this.#current.use((storage) =>
-			storage.pendingEntries(olderThanMs, limit),
-		);
+	owed(olderThanMs: number, limit: number): Promise<readonly OutboxRow[]> {
+		return this.#current.use((storage) => storage.owed(olderThanMs, limit));
 	}
 
-	deleteOutboxEntries(
-		debts: readonly OutboxKey[],
-		trace?: WriteTrace,
-	): Promise<void> {
-		return this.#write(
-			(storage) => storage.deleteOutboxEntries(debts, trace),
-			trace,
-		);
+	settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
+		return this.#write((storage) => storage.settle(debts, trace), trace);
 	}
 
 	missingTables(): Promise<readonly string[]> {

@@ -14,24 +14,24 @@ import type { JsonObject } from "../util/json.ts";
  */
 export interface Storage extends AsyncDisposable {
 	/** The stored JSON text of each object, whatever its state; null where there is no row or no such type or shard. */
-	readObjects(
+	objects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]>;
 
 	/** A run of present edges of each list, in the order asked, with the list's own row. */
-	scanLists(
+	scan(
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]>;
 
 	/** Single edges, present or removed. */
-	readEdges(
+	edges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]>;
 
-	readLookups(
+	lookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
@@ -51,22 +51,16 @@ export interface Storage extends AsyncDisposable {
 	 * inserts; `next: null` deletes. Answers the row that stands there
 	 * afterwards, so that the caller sees whether it is its own. PROTOCOLS §4.
 	 */
-	compareAndSetLookups(
+	setLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/** What is owed on all shards: oldest first, at most `limit` rows a shard, written at least `olderThanMs` ago. */
-	pendingEntries(
-		olderThanMs: number,
-		limit: number,
-	): Promise<readonly OutboxRow[]>;
+	owed(olderThanMs: number, limit: number): Promise<readonly OutboxRow[]>;
 
 	/** Forget debts that were paid. */
-	deleteOutboxEntries(
-		debts: readonly OutboxKey[],
-		trace?: WriteTrace,
-	): Promise<void>;
+	settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void>;
 
 	/** Shards with objects and mappings, shards open for new users, and the number of mod shards. */
 	readonly shards: readonly number[];
@@ -166,12 +160,12 @@ export interface LookupKey {
 export interface LookupRow extends LookupKey {
 	readonly id: Id;
 	/** Tells one claim of a key from the next by the same object. */
-	readonly token: string;
+	readonly nonce: string;
 }
 
 export interface LookupChange extends LookupKey {
-	readonly expect: { readonly id: Id; readonly token: string } | null;
-	readonly next: { readonly id: Id; readonly token: string } | null;
+	readonly expect: { readonly id: Id; readonly nonce: string } | null;
+	readonly next: { readonly id: Id; readonly nonce: string } | null;
 }
 
 export interface Transaction<T> {
@@ -183,7 +177,7 @@ export interface Transaction<T> {
 	/** Edges to read; their lists must be among `lists`. */
 	readonly edges?: readonly EdgeKey[];
 	/** Edges whose present neighbours in the mapping's order are wanted too; their lists must be among `lists`. */
-	readonly neighbors?: readonly EdgeKey[];
+	readonly around?: readonly EdgeKey[];
 	/** Objects to insert on this shard, before `decide` is asked. */
 	readonly creates?: readonly NewObject[];
 	readonly decide: (seen: TransactionReads) => TransactionWrites<T>;
@@ -207,7 +201,7 @@ export interface TransactionReads {
 	readonly lists: readonly ListRow[];
 	readonly objects: readonly (JsonObject | null)[];
 	readonly edges: readonly (Edge | null)[];
-	readonly neighbors: readonly Neighbors[];
+	readonly around: readonly Neighbors[];
 	readonly created: readonly Id[];
 	/** The clock of this transaction, in microseconds since 1970. */
 	readonly now: number;
@@ -236,12 +230,12 @@ export interface TransactionWrites<T> {
 	/** Lists, of those locked, whose rows are to be brought in line with their edges by counting them: for repairs, it reads the whole list. */
 	readonly recount?: readonly ListKey[];
 	/** What this transaction owes elsewhere: one outbox row, committed with it. */
-	readonly outboxEntry?: JsonObject;
+	readonly debt?: JsonObject;
 }
 
 export interface TransactionResult<T> {
 	readonly result: T;
-	readonly outboxKey: OutboxKey | null;
+	readonly debt: OutboxKey | null;
 }
 
 export interface OutboxKey {
@@ -250,5 +244,5 @@ export interface OutboxKey {
 }
 
 export interface OutboxRow extends OutboxKey {
-	readonly entry: JsonObject;
+	readonly debt: JsonObject;
 }

@@ -8,7 +8,6 @@ import type { Corkboard } from "../../src/app/openCorkboard.ts";
 import { openDocuments } from "../../src/app/openDocuments.ts";
 import { readConfig } from "../../src/config.ts";
 import { resolvers } from "../../src/domain/resolvers/all.ts";
-import { visibilityDependencies } from "../../src/graph/read/visibility.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -26,7 +25,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		CORKBOARD_DOCUMENTS: "strict",
 		CORKBOARD_DOCUMENT_FILES: file,
 	});
-	const { model, schema } = loadOwnModel();
+	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
 	const planner: Corkboard["planner"] = createPlanner({
 		schema,
@@ -34,7 +33,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 		resolvers,
 		maxCost: config.maxCost,
 		maxPlans: 1,
-		visibilityDependencies: (type) => visibilityDependencies(model, type),
+		visibility: domain.visibility,
 	});
 	const planned: DocumentNode[] = [];
 	const prepare = (document: DocumentNode) => {

@@ -6,10 +6,9 @@ import { seededRandom } from "../../src/demo/random.ts";
 import { resolvers } from "../../src/domain/resolvers/all.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
-import { visibilityDependencies } from "../../src/graph/read/visibility.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { createWrites } from "../../src/graph/write/createWrites.ts";
+import { createWrites } from "../../src/graph/write/writes.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
@@ -32,7 +31,7 @@ import { createReference } from "./reference.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const SHARDS = 16;
-const { model, schema: publicSchema } = theModel();
+const { model, schema: publicSchema, domain } = theModel();
 const schema = applyScalars(publicSchema);
 
 /** A graph that operations run on, and what runs them. */
@@ -175,7 +174,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	});
 	assert.equal(bad, 0, "every line is good");
 	const keys = lines.flatMap((line) => ("key" in line ? [line.key] : []));
-	const rows = await storage.readLookups(
+	const rows = await storage.lookups(
 		keys.map((key) => ({ name: "import", key })),
 	);
 	const ids = new Map<string, Id>();
@@ -228,7 +227,7 @@ async function open(folder: string): Promise<Storage> {
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
 	const cursors = createCursorCodec(Buffer.alloc(32, 1));
-	return createStore({ model, storage, cursors, cacheBytes });
+	return createStore({ model, domain, storage, cursors, cacheBytes });
 }
 
 /** The plan over the cache, the reference over none. */
@@ -251,7 +250,7 @@ export function sideOf(
 		resolvers,
 		maxCost: 1_000_000,
 		maxPlans: 200,
-		visibilityDependencies: (type) => visibilityDependencies(model, type),
+		visibility: domain.visibility,
 	});
 	return {
 		store,
@@ -292,24 +291,21 @@ function withDown(storage: Storage, shards: ReadonlySet<number>): Storage {
 			);
 		};
 	};
-	const reads: Pick<
-		Storage,
-		"readObjects" | "scanLists" | "readEdges" | "readLookups"
-	> = {
-		readObjects: orDown(
-			(ids) => storage.readObjects(ids),
+	const reads: Pick<Storage, "objects" | "scan" | "edges" | "lookups"> = {
+		objects: orDown(
+			(ids) => storage.objects(ids),
 			(id) => unpackId(id).shard,
 		),
-		scanLists: orDown(
-			(scans) => storage.scanLists(scans),
+		scan: orDown(
+			(scans) => storage.scan(scans),
 			({ from }) => unpackId(from).shard,
 		),
-		readEdges: orDown(
-			(keys) => storage.readEdges(keys),
+		edges: orDown(
+			(keys) => storage.edges(keys),
 			({ from }) => unpackId(from).shard,
 		),
-		readLookups: orDown(
-			(keys) => storage.readLookups(keys),
+		lookups: orDown(
+			(keys) => storage.lookups(keys),
 			({ key }) => modShard(key, storage.modShards),
 		),
 	};

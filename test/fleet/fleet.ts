@@ -6,7 +6,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Head, Store } from "../../src/graph/store/store.ts";
-import { createWrites } from "../../src/graph/write/createWrites.ts";
+import { createWrites } from "../../src/graph/write/writes.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
@@ -130,7 +130,7 @@ export async function openProcess(
 	options: ProcessOptions = {},
 ): Promise<Process> {
 	const { meddle = {}, cacheDeadlineMs = PATIENT_MS } = options;
-	const { model } = theModel();
+	const { model, domain } = theModel();
 	const pauses = new Pauses();
 	await using stack = new AsyncDisposableStack();
 	const mysql = stack.use(
@@ -172,6 +172,7 @@ export async function openProcess(
 		: null;
 	const made = createStore({
 		model,
+		domain,
 		storage: meddle.storage?.(storage) ?? storage,
 		cursors: createCursorCodec(Buffer.alloc(32, 1)),
 		cacheBytes: options.cacheBytes ?? 10_000_000,
@@ -219,14 +220,14 @@ export async function openProcess(
 }
 
 function withPauses(storage: Storage, pauses: Pauses): Storage {
-	const stops: Pick<Storage, "readObjects" | "scanLists" | "transact"> = {
-		async readObjects(ids, call) {
-			const answers = await storage.readObjects(ids, call);
+	const stops: Pick<Storage, "objects" | "scan" | "transact"> = {
+		async objects(ids, call) {
+			const answers = await storage.objects(ids, call);
 			await pauses.at("objects read");
 			return answers;
 		},
-		async scanLists(scans, call) {
-			const answers = await storage.scanLists(scans, call);
+		async scan(scans, call) {
+			const answers = await storage.scan(scans, call);
 			await pauses.at("heads read");
 			return answers;
 		},

@@ -2,19 +2,18 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
 import { resolvers } from "../../src/domain/resolvers/all.ts";
-import { visibilityDependencies } from "../../src/graph/read/visibility.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import { theModel } from "../helpers/model.ts";
 
-const { model, schema } = theModel();
+const { model, schema, domain } = theModel();
 const planner = createPlanner({
 	schema: applyScalars(schema),
 	model,
 	resolvers,
 	maxCost: 50_000,
 	maxPlans: 10,
-	visibilityDependencies: (type) => visibilityDependencies(model, type),
+	visibility: domain.visibility,
 });
 
 function priceOf(query: string): number {

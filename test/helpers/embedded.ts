@@ -5,7 +5,7 @@ import { CHANNELS, type StorageCall } from "../../src/diagnostics.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { createWrites } from "../../src/graph/write/createWrites.ts";
+import { createWrites } from "../../src/graph/write/writes.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
@@ -37,7 +37,7 @@ export async function openEmbedded(
 ): Promise<Embedded> {
 	const folder =
 		options.folder ?? mkdtempSync(join(tmpdir(), "corkboard-graph-"));
-	const { model } = theModel();
+	const { model, domain } = theModel();
 	const storage = await openSqliteStorage({
 		model,
 		topology: embeddedTopology(folder, options.shards ?? 4),
@@ -47,6 +47,7 @@ export async function openEmbedded(
 	const cold = () =>
 		createStore({
 			model,
+			domain,
 			storage: wrapped,
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			cacheBytes: options.cacheBytes ?? 10_000_000,

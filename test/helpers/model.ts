@@ -1,12 +1,9 @@
-import { resolvers } from "../../src/domain/resolvers/all.ts";
-import { loadModel, type ModelAndSchema } from "../../src/model/read.ts";
+import { loadOwnModel, type OwnModel } from "../../src/app/model.ts";
 
-let read: ModelAndSchema | undefined;
+let read: OwnModel | undefined;
 
-/** The model of `schema/`, as the program itself reads it. */
-export function theModel(): ModelAndSchema {
-	read ??= loadModel(new URL("../../schema", import.meta.url).pathname, {
-		resolverFields: new Set(resolvers.keys()),
-	});
+/** The model of `schema/` and its domain, as the program itself reads them. */
+export function theModel(): OwnModel {
+	read ??= loadOwnModel();
 	return read;
 }

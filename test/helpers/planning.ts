@@ -1,6 +1,6 @@
 import { buildSchema, type DocumentNode, parse, validate } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import type { VisibilityDependency } from "../../src/graph/read/visibility.ts";
+import type { VisibilityDependency } from "../../src/graph/domain.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type {
@@ -267,6 +267,11 @@ export const resolvers: Resolvers<World> = new Map(
 	]),
 );
 
+export const visibility = {
+	dependenciesOf: guards,
+	isPrivateList: () => false,
+};
+
 export const MAX_PRICE = 50_000;
 
 /** A graph, a world and a planner of its own for each test. */
@@ -285,7 +290,7 @@ export function planning(options: { readonly maxPlans?: number } = {}) {
 		schema,
 		model,
 		resolvers,
-		visibilityDependencies: guards,
+		visibility,
 		maxCost: MAX_PRICE,
 		maxPlans: options.maxPlans ?? 100,
 	});

@@ -8,15 +8,15 @@ import { createPlanCache } from "../../src/plan/planCache.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
 import {
 	errorsOf,
-	guards,
 	model,
 	planning,
 	resolvers,
 	schema,
 	valid,
+	visibility,
 } from "../helpers/planning.ts";
 
-const compiling = { schema, model, resolvers };
+const compiling = { schema, model, resolvers, visibility };
 
 function plans(maxPlans: number) {
 	const { bind } = createPlanCache(compiling, { maxPlans });
@@ -205,7 +205,7 @@ describe("the planner", () => {
 					schema,
 					model,
 					resolvers: some,
-					visibilityDependencies: guards,
+					visibility,
 					maxCost: 1,
 					maxPlans: 1,
 				}),

@@ -8,6 +8,7 @@ import {
 	resolvers,
 	schema,
 	valid,
+	visibility,
 } from "../helpers/planning.ts";
 
 function survey(query: string) {
@@ -118,7 +119,7 @@ describe("a document that was prepared", () => {
 
 	test("keeps its plans, of every condition, where others push each other out", () => {
 		const plans = createPlanCache(
-			{ schema, model, resolvers },
+			{ schema, model, resolvers, visibility },
 			{ maxPlans: 1 },
 		);
 		const planOf = (document: DocumentNode, yes: boolean) => {

@@ -103,10 +103,10 @@ async function open(
 
 function standingBefore(storage: Storage, between: Between): Storage {
 	const own: Partial<Storage> = {
-		async readObjects(ids) {
+		async objects(ids) {
 			await between.hold;
 			assert.equal(between.isClosed, false, "closed under a call");
-			return storage.readObjects(ids);
+			return storage.objects(ids);
 		},
 		async transact(transaction) {
 			between.writes += 1;
@@ -114,19 +114,17 @@ function standingBefore(storage: Storage, between: Between): Storage {
 			if (between.fault) throw between.fault;
 			return storage.transact(transaction);
 		},
-		async deleteOutboxEntries(debts) {
+		async settle(debts) {
 			between.writes += 1;
 			if (between.fault) throw between.fault;
-			return storage.deleteOutboxEntries(debts);
+			return storage.settle(debts);
 		},
-		async compareAndSetLookups(changes) {
+		async setLookups(changes) {
 			between.writes += 1;
 			const { fault } = between;
 			const taken = (change: LookupChange) =>
 				fault === null || change.key !== "refused";
-			const rows = [
-				...(await storage.compareAndSetLookups(changes.filter(taken))),
-			];
+			const rows = [...(await storage.setLookups(changes.filter(taken)))];
 			return changes.map((change) =>
 				taken(change)
 					? (rows.shift() ?? null)
@@ -162,7 +160,7 @@ describe("going over to a newer topology", () => {
 			while (!isOver) {
 				written.push(await write(storage, written.length));
 				const ids = written.slice(-20);
-				const answers = await storage.readObjects(ids);
+				const answers = await storage.objects(ids);
 				assert.equal(
 					answers.filter((answer) => good(answer)).length,
 					ids.length,
@@ -206,9 +204,9 @@ describe("going over to a newer topology", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.hold = promise;
-		const reading = storage.readObjects([id]);
+		const reading = storage.objects([id]);
 		await storage.switchTopology(topology(2));
-		assert.deepEqual(await storage.readObjects([id]), ['{"n":7}']);
+		assert.deepEqual(await storage.objects([id]), ['{"n":7}']);
 		assert.equal(first.isClosed, false);
 		resolve();
 		assert.deepEqual(await reading, ['{"n":7}']);
@@ -222,7 +220,7 @@ describe("going over to a newer topology", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.hold = promise;
-		const reading = storage.readObjects([pin(1)]);
+		const reading = storage.objects([pin(1)]);
 		await storage.switchTopology(topology(2));
 		assert.equal(first.isClosed, false);
 		await until("the first version closed", () => first.isClosed);
@@ -333,7 +331,7 @@ describe("a write that a host refuses as read-only", () => {
 		await until("the write refused", () => first.writes === 1);
 		await storage.switchTopology(topology(2));
 		const { result } = await writing;
-		assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);
+		assert.deepEqual(await storage.objects(result), ['{"n":1}']);
 		assert.deepEqual(trace.kept, ["readOnly"]);
 		assert.deepEqual(
 			versions.map(({ writes }) => writes),
@@ -355,7 +353,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(second);
 		await until("two refusals", () => second.writes >= 2);
 		second.fault = null;
-		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
+		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
 	});
 
 	test("is tried again on the same version, whose host may take writes again", async () => {
@@ -367,7 +365,7 @@ describe("a write that a host refuses as read-only", () => {
 		const writing = write(storage);
 		await until("two refusals", () => first.writes >= 2);
 		first.fault = null;
-		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
+		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
 	});
 
 	test("fails as it was refused when it has waited long enough", async () => {
@@ -403,7 +401,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const writing = write(storage);
-		assert.deepEqual(await storage.readObjects([id]), ['{"n":1}']);
+		assert.deepEqual(await storage.objects([id]), ['{"n":1}']);
 		await storage.switchTopology(topology(2));
 		await writing;
 	});
@@ -437,18 +435,18 @@ describe("a write that a host refuses as read-only", () => {
 	test("may be what was paid: it is settled on the newer version", async () => {
 		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
-		const { outboxKey: debt } = await storage.transact({
+		const { debt } = await storage.transact({
 			shard: 0,
-			decide: () => ({ result: null, outboxEntry: { owes: 1 } }),
+			decide: () => ({ result: null, debt: { owes: 1 } }),
 		});
 		assert.ok(debt);
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
-		const settling = storage.deleteOutboxEntries([debt]);
+		const settling = storage.settle([debt]);
 		await storage.switchTopology(topology(2));
 		await settling;
-		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		assert.deepEqual(await storage.owed(0, 10), []);
 	});
 
 	test("may be some changes of lookups, which wait without the others", async () => {
@@ -458,30 +456,30 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const name = "username";
-		const claim = (key: string, token: string) => ({ id: user(1), token, key });
+		const claim = (key: string, nonce: string) => ({ id: user(1), nonce, key });
 		const change = (key: string, expect: string | null, next: string) => ({
 			name,
 			key,
 			expect: expect === null ? null : claim(key, expect),
 			next: claim(key, next),
 		});
-		const changing = storage.compareAndSetLookups([
+		const changing = storage.setLookups([
 			change("refused", null, "a"),
 			change("taken", null, "b"),
 			change("refused", "a", "c"),
 		]);
 		const read = async () =>
 			(
-				await storage.readLookups([
+				await storage.lookups([
 					{ name, key: "refused" },
 					{ name, key: "taken" },
 				])
-			).map((row) => good(row)?.token);
+			).map((row) => good(row)?.nonce);
 		await until("the other changed", async () => (await read())[1] === "b");
 		assert.deepEqual(await read(), [undefined, "b"]);
 		await storage.switchTopology(topology(2));
 		assert.deepEqual(
-			(await changing).map((row) => good(row)?.token),
+			(await changing).map((row) => good(row)?.nonce),
 			["a", "b", "c"],
 		);
 		assert.deepEqual(await read(), ["c", "b"]);

@@ -14,24 +14,24 @@ export function outboxTests(open: OpenStorage): void {
 		const one = await owe(storage, 3, { what: "one", id: pin(1) });
 		const two = await owe(storage, 0, { what: "two" });
 		assert.deepEqual(
-			new Set(await storage.pendingEntries(0, 10)),
+			new Set(await storage.owed(0, 10)),
 			new Set([
 				{ ...one, debt: { what: "one", id: pin(1) } },
 				{ ...two, debt: { what: "two" } },
 			]),
 		);
-		await storage.deleteOutboxEntries([one]);
-		assert.deepEqual(await storage.pendingEntries(0, 10), [
+		await storage.settle([one]);
+		assert.deepEqual(await storage.owed(0, 10), [
 			{ ...two, debt: { what: "two" } },
 		]);
 		// Settling twice is no error.
-		await storage.deleteOutboxEntries([one, two]);
-		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		await storage.settle([one, two]);
+		assert.deepEqual(await storage.owed(0, 10), []);
 	});
 
 	test("a transaction that owes nothing answers no debt", async () => {
 		await using opened = await open();
-		const { outboxKey: debt } = await opened.storage.transact({
+		const { debt } = await opened.storage.transact({
 			shard: 0,
 			decide: () => ({ result: null }),
 		});
@@ -42,7 +42,7 @@ export function outboxTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const one = await owe(storage, 0, {});
-		await storage.deleteOutboxEntries([one]);
+		await storage.settle([one]);
 		assert.deepEqual(await owe(storage, 0, {}), {
 			shard: 0,
 			local: one.local + 1,
@@ -60,9 +60,7 @@ export function outboxTests(open: OpenStorage): void {
 			mock.timers.tick(1_000);
 			await owe(storage, 2, { at: 2 });
 			const at = async (olderThanMs: number) =>
-				(await storage.pendingEntries(olderThanMs, 10)).map(
-					({ entry: debt }) => debt.at,
-				);
+				(await storage.owed(olderThanMs, 10)).map(({ debt }) => debt.at);
 			assert.deepEqual(await at(0), [0, 1, 2]);
 			assert.deepEqual(await at(1), [0, 1]);
 			assert.deepEqual(await at(1_000), [0, 1]);
@@ -81,8 +79,8 @@ export function outboxTests(open: OpenStorage): void {
 			await owe(storage, 1, { n });
 		}
 		assert.deepEqual(
-			(await storage.pendingEntries(0, 2))
-				.map(({ shard, entry: debt }) => [shard, debt.n])
+			(await storage.owed(0, 2))
+				.map(({ shard, debt }) => [shard, debt.n])
 				.sort(),
 			[
 				[0, 1],
@@ -98,18 +96,11 @@ export function outboxTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const one = await owe(storage, 1, { n: 1 });
 		const two = await owe(storage, 1, { n: 2 });
-		assert.deepEqual(await storage.pendingEntries(0, 1), [
-			{ ...one, debt: { n: 1 } },
-		]);
-		await assert.rejects(
-			storage.deleteOutboxEntries([{ shard: 0, local: 1 }, one]),
-			{
-				code: "UNAVAILABLE",
-			},
-		);
-		assert.deepEqual(await storage.pendingEntries(0, 9), [
-			{ ...two, debt: { n: 2 } },
-		]);
+		assert.deepEqual(await storage.owed(0, 1), [{ ...one, debt: { n: 1 } }]);
+		await assert.rejects(storage.settle([{ shard: 0, local: 1 }, one]), {
+			code: "UNAVAILABLE",
+		});
+		assert.deepEqual(await storage.owed(0, 9), [{ ...two, debt: { n: 2 } }]);
 	});
 
 	test("settling many debts is one call and one statement a shard", async () => {
@@ -120,7 +111,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.deepEqual(
 			await publishedDuring(CHANNELS.storage, async () => {
 				const statements = await publishedDuring(CHANNELS.statement, () =>
-					storage.deleteOutboxEntries(debts),
+					storage.settle(debts),
 				);
 				assert.equal(statements.length, 1);
 			}),
@@ -134,9 +125,9 @@ async function owe(
 	shard: number,
 	debt: JsonObject,
 ): Promise<OutboxKey> {
-	const { outboxKey: key } = await storage.transact({
+	const { debt: key } = await storage.transact({
 		shard,
-		decide: () => ({ result: null, outboxEntry: debt }),
+		decide: () => ({ result: null, debt }),
 	});
 	assert.ok(key !== null);
 	return key;

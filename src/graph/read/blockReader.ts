@@ -3,8 +3,8 @@ import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type KeyResult, PRESENT } from "../../storage/storage.ts";
+import type { BlockMappings } from "../domain.ts";
 import type { Head, Store } from "../store/store.ts";
-import { BLOCKED_BY, BLOCKS } from "./visibility.ts";
 
 /** How the viewer and another user stand to each other. */
 export interface BlockStatus {
@@ -39,11 +39,15 @@ export const NO_BLOCKS: BlockReader = {
  * other, so in the process mostly. What a head too short for its list does not
  * say is asked by edge, once a level.
  */
-export function createBlockReader(store: Store, viewer: Id): BlockReader {
-	const lists = [BLOCKS, BLOCKED_BY].flatMap((name) => {
-		const mapping = store.model.mappings.get(name);
-		return mapping === undefined ? [] : [{ mapping, from: viewer }];
-	});
+export function createBlockReader(
+	store: Store,
+	{ blocks, blockedBy }: BlockMappings,
+	viewer: Id,
+): BlockReader {
+	const lists = [blocks, blockedBy].map((mapping) => ({
+		mapping,
+		from: viewer,
+	}));
 	let heads: readonly KeyResult<List>[] | undefined;
 	let reading: Promise<readonly KeyResult<List>[]> | undefined;
 
@@ -91,7 +95,7 @@ export function createBlockReader(store: Store, viewer: Id): BlockReader {
 			const edges =
 				unknown.length === 0
 					? []
-					: await store.storage.readEdges(
+					: await store.storage.edges(
 							unknown.map(({ list, user }) => ({
 								mapping: list.mapping,
 								from: viewer,
@@ -105,7 +109,7 @@ export function createBlockReader(store: Store, viewer: Id): BlockReader {
 				if (edge instanceof CorkboardError) failed.set(user, edge);
 				else list.told.set(user, edge?.state === PRESENT);
 			}
-			const is = (name: string, user: Id) =>
+			const is = ({ name }: Mapping, user: Id) =>
 				whole.some(
 					({ mapping, told }) =>
 						mapping.name === name && told.get(user) === true,
@@ -114,8 +118,8 @@ export function createBlockReader(store: Store, viewer: Id): BlockReader {
 				users.map((user) => [
 					user,
 					failed.get(user) ?? {
-						blockedByViewer: is(BLOCKS, user),
-						blocksViewer: is(BLOCKED_BY, user),
+						blockedByViewer: is(blocks, user),
+						blocksViewer: is(blockedBy, user),
 					},
 				]),
 			);

@@ -1,9 +1,9 @@
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
+import type { Visibility } from "../domain.ts";
 import { typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
-import { visibilityDependencies, visibilityKeysOf } from "./visibility.ts";
 
 /** Edges and objects that a request read, of which its price is the most. */
 export interface ReadCounter {
@@ -24,8 +24,10 @@ export interface ReadCounter {
  * which viewers are told and pay, would tell what is hidden from them, and whose
  * it is.
  */
-export function createReadCounter(model: Model): ReadCounter {
-	const around = visibilityKeysOf(model);
+export function createReadCounter(
+	model: Model,
+	visibility: Visibility,
+): ReadCounter {
 	const visible = new Set<Id>();
 	let others = 0;
 
@@ -33,10 +35,9 @@ export function createReadCounter(model: Model): ReadCounter {
 		const type = typeNameOf(model, id);
 		return type === null
 			? 1
-			: visibilityDependencies(model, type).reduce(
-					(sum, { objects }) => sum + objects,
-					1,
-				);
+			: visibility
+					.dependenciesOf(type)
+					.reduce((sum, { objects }) => sum + objects, 1);
 	}
 
 	return {
@@ -48,8 +49,8 @@ export function createReadCounter(model: Model): ReadCounter {
 			const see = (node: Node): void => {
 				if (visible.has(node.id)) return;
 				visible.add(node.id);
-				const { within, belongs } = around(node.type);
-				for (const key of [within, belongs]) {
+				const { parent, owner } = visibility.keysOf(node.type);
+				for (const key of [parent, owner]) {
 					const place = key === null ? null : node.data[key];
 					const kept = keptOf(place as Id);
 					if (kept && "data" in kept) see(kept);

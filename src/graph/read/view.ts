@@ -10,7 +10,6 @@ import type { Graph, Node } from "../types.ts";
 import { createBlockReader, NO_BLOCKS } from "./blockReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
-import { isVisible, mayReadList, visibilityKeysOf } from "./visibility.ts";
 
 /** A graph that can forget what it read, as it has to after a write of the same request. */
 export interface View extends Graph {
@@ -28,12 +27,15 @@ export function createView(
 	viewer: Id | null,
 	tally: ReadCounter = NO_READ_COUNTER,
 ): View {
-	const { model } = store;
+	const { model, domain } = store;
+	const { visibility } = domain;
 	let kept = new Map<Id, KeyResult<Node | null>>();
-	const around = visibilityKeysOf(model);
 	const newBlocks = () =>
-		viewer === null ? NO_BLOCKS : createBlockReader(store, viewer);
+		viewer === null || visibility.blocks === null
+			? NO_BLOCKS
+			: createBlockReader(store, visibility.blocks, viewer);
 	let blocks = newBlocks();
+	const userType = visibility.blocks?.userType;
 
 	const loader = new DataLoader<ObjectsLoad, readonly KeyResult<Node | null>[]>(
 		async (loads) => {
@@ -92,16 +94,16 @@ export function createView(
 		/** Whose standing decides: objects' owners, and users themselves. */
 		const users = new Set<Id>();
 		const shown = nodes.map((node): Shown | null => {
-			if (!isNode(node) || !isVisible(node, viewer)) return null;
-			const { within, belongs } = around(node.type);
-			const place = idIn(node, within);
+			if (!isNode(node) || !visibility.isVisible(node, viewer)) return null;
+			const keys = visibility.keysOf(node.type);
+			const place = idIn(node, keys.parent);
 			// A part of nothing is not seen.
-			if (within !== null && place === null) return null;
+			if (keys.parent !== null && place === null) return null;
 			// What belongs to nobody has nobody to hide it.
-			const owner = idIn(node, belongs);
+			const owner = idIn(node, keys.owner);
 			if (place !== null) surrounding.add(place);
 			if (owner !== null) surrounding.add(owner);
-			const user = node.type === "User" ? node.id : owner;
+			const user = node.type === userType ? node.id : owner;
 			if (user !== null && user !== viewer) users.add(user);
 			return { node, place, owner, user };
 		});
@@ -124,7 +126,7 @@ export function createView(
 			if (standing instanceof CorkboardError) return standing;
 			// The account of whom the viewer blocks stays in sight, to unblock it.
 			if (standing?.blocksViewer) return null;
-			if (standing?.blockedByViewer && one.node.type !== "User") return null;
+			if (standing?.blockedByViewer && one.node.type !== userType) return null;
 			if (placed instanceof CorkboardError) return placed;
 			return owned instanceof CorkboardError ? owned : one.node;
 		});
@@ -144,7 +146,9 @@ export function createView(
 		viewer,
 		readObjects: objects,
 		async readPages(mapping, froms, page, call) {
-			const may = froms.filter((from) => mayReadList(mapping, from, viewer));
+			const may = froms.filter(
+				(from) => from === viewer || !visibility.isPrivateList(mapping),
+			);
 			const pages = await readPages(
 				{ store, readVisible: objects, onEdgesRead: tally.addEdges },
 				mapping,
@@ -172,7 +176,7 @@ export function createView(
 			// The head is read along, at the same level, so that next time a short
 			// list answers from memory.
 			const [edges] = await Promise.all([
-				store.storage.readEdges(
+				store.storage.edges(
 					unknown.map((to) => ({ mapping, from, to })),
 					call,
 				),

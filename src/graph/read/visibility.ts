@@ -1,160 +1,140 @@
+import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, Reference } from "../../model/types.ts";
+import type {
+	BlockMappings,
+	Visibility,
+	VisibilityDependency,
+	VisibilityKeys,
+} from "../domain.ts";
 import type { Node } from "../types.ts";
 
-/**
- * What the graph knows of its types beyond where they are stored: whom an
- * object belongs to, near what it is made, and who may see it. Every path to
- * an object leads through here (DESIGN "What must stay true", 2 and 8).
- */
-interface Rule {
-	/** The reference next to whose object a new one is made. */
-	readonly near?: string;
-	/** The reference whose object this one is a part of: it has to be there, and seen, for this one to be seen. */
-	readonly within?: string;
-	/** The reference to whose user it belongs: seen only by who may see what is that user's. */
-	readonly belongs?: string;
-	/** Whether that user is the one of the object it is `within`, unless an import says otherwise: then it is read once for both. */
-	readonly inherits?: boolean;
-	/** Whether the viewer may see a living object whose surroundings it may see. */
-	readonly visible?: (node: Node, viewer: Id | null) => boolean;
+/** Who may see what, by the names of the SDL. A type without an entry is visible to everyone. */
+export interface VisibilityPolicy {
+	readonly types: Readonly<Record<string, TypeVisibility>>;
+	/** Mappings whose lists only the user who owns them may read. */
+	readonly privateLists: readonly string[];
+	readonly blocks?: {
+		readonly userType: string;
+		/** The mapping from a user to those it blocks; its inverse is read too. */
+		readonly mapping: string;
+	};
 }
 
-const RULES: Readonly<Record<string, Rule>> = {
-	User: { visible: ({ data }) => typeof data.deactivated_at !== "string" },
-	Board: {
-		near: "owner",
-		belongs: "owner",
-		visible: ({ data }, viewer) =>
-			data.secret !== true || (viewer !== null && data.user_id === viewer),
-	},
-	Pin: { near: "board", within: "board", belongs: "owner", inherits: true },
-	Comment: { near: "pin", within: "pin", belongs: "author" },
-};
-
-/** Lists that only the user whose they are may look at: null for everyone else. */
-const PRIVATE_LISTS: ReadonlySet<string> = new Set([
-	"blockUser",
-	"blockUser.inverse",
-]);
-
-/** Who blocks whom, from either side. */
-export const BLOCKS = "blockUser";
-export const BLOCKED_BY = "blockUser.inverse";
-
-/** Whether it depends on the viewer what such a list holds, beyond what of it may be seen. */
-export function isPrivateList({ name }: Mapping): boolean {
-	return PRIVATE_LISTS.has(name);
-}
-
-export function mayReadList(
-	mapping: Mapping,
-	from: Id,
-	viewer: Id | null,
-): boolean {
-	return from === viewer || !isPrivateList(mapping);
-}
-
-/** The reference next to whose object one of this type is made; null for one that may be made anywhere. */
-export function colocationReference(
-	model: Model,
-	type: string,
-): Reference | null {
-	return referenceOf(model, type, RULES[type]?.near);
-}
-
-export function parentReference(model: Model, type: string): Reference | null {
-	return referenceOf(model, type, RULES[type]?.within);
-}
-
-function belongsOf(model: Model, type: string): Reference | null {
-	return referenceOf(model, type, RULES[type]?.belongs);
-}
-
-/** Where an object's own content names what has to be seen for it to be seen: keys of its JSON. */
-export interface VisibilityKeys {
-	readonly within: string | null;
-	readonly belongs: string | null;
-}
-
-const NOTHING_AROUND: VisibilityKeys = { within: null, belongs: null };
-
-/** By type, looked up once: it is asked for every object of every page. */
-export function visibilityKeysOf(
-	model: Model,
-): (type: string) => VisibilityKeys {
-	let byType = surroundings.get(model);
-	if (byType === undefined) {
-		byType = new Map(
-			[...model.objects.keys()].map((type) => [
-				type,
-				{
-					within: parentReference(model, type)?.key ?? null,
-					belongs: belongsOf(model, type)?.key ?? null,
-				},
-			]),
-		);
-		surroundings.set(model, byType);
-	}
-	const found = byType;
-	return (type) => found.get(type) ?? NOTHING_AROUND;
-}
-
-const surroundings = new WeakMap<Model, ReadonlyMap<string, VisibilityKeys>>();
-
-/** The reference that is taken from the object it is `within`, where none is given: a pin's owner is its board's. */
-export function inheritedOwnerReference(
-	model: Model,
-	type: string,
-): Reference | null {
-	return RULES[type]?.inherits ? belongsOf(model, type) : null;
-}
-
-/** What has to be read to tell whether an object may be seen, by the reference that leads there from it. */
-export interface VisibilityDependency {
-	readonly field: string;
-	/** How many objects: the one it leads to and that one's own guards. */
-	readonly objects: number;
-	/** The guard that this one comes along with: who has read a pin's board has read its owner. */
-	readonly coveredBy?: string;
+export interface TypeVisibility {
+	/** The reference to the object that this one is a part of: without it, or without seeing it, this one is not visible. */
+	readonly parent?: string;
+	/** The reference to the user who owns this object: visible only to those who may see that user. */
+	readonly owner?: string;
+	/** Whether an object has its parent's owner unless an import gives another: the owner is then read once for both. */
+	readonly inheritsOwner?: boolean;
+	/** Whether the viewer may see an active object whose parent and owner it may see. */
+	readonly isVisible?: (node: Node, viewer: Id | null) => boolean;
 }
 
 /**
- * A pin's board and owner; a comment's author, pin, and that pin's board and
- * owner. What one object shares with the next is counted once: the board's
- * owner is the pin's.
+ * Binds a policy to a model. Every path to an object goes through the result
+ * (view.ts). Throws BAD_MODEL for names that the model does not have.
  */
-export function visibilityDependencies(
+export function createVisibility(
 	model: Model,
-	type: string,
-): readonly VisibilityDependency[] {
-	const within = parentReference(model, type);
-	const belongs = belongsOf(model, type);
-	const inherits = inheritedOwnerReference(model, type) !== null;
-	const guards: VisibilityDependency[] = [];
-	if (within !== null) {
-		const around = visibilityDependencies(model, within.target);
-		const shared = inherits ? 1 : 0;
-		const objects = around.reduce((sum, guard) => sum + guard.objects, 1);
-		guards.push({ field: within.field, objects: objects - shared });
+	policy: VisibilityPolicy,
+): Visibility {
+	const types = new Map<string, BoundType>();
+	for (const [name, rule] of Object.entries(policy.types)) {
+		const parent = referenceOf(model, name, rule.parent);
+		const owner = referenceOf(model, name, rule.owner);
+		types.set(name, { rule, parent, owner, keys: keysOf(parent, owner) });
 	}
-	if (belongs !== null) {
-		guards.push({
-			field: belongs.field,
-			objects: 1,
-			...(inherits && within !== null && { coveredBy: within.field }),
-		});
+	const privateLists = new Set(policy.privateLists);
+	for (const name of privateLists) mappingOf(model, name);
+
+	function dependenciesOf(type: string): readonly VisibilityDependency[] {
+		const bound = types.get(type);
+		if (bound === undefined) return [];
+		const { parent, owner } = bound;
+		const inherits = bound.rule.inheritsOwner === true;
+		const dependencies: VisibilityDependency[] = [];
+		if (parent !== null) {
+			const objects = dependenciesOf(parent.target).reduce(
+				(sum, dependency) => sum + dependency.objects,
+				1,
+			);
+			// The parent's owner is counted once, as this object's own.
+			const shared = inherits ? 1 : 0;
+			dependencies.push({ field: parent.field, objects: objects - shared });
+		}
+		if (owner !== null) {
+			dependencies.push({
+				field: owner.field,
+				objects: 1,
+				...(inherits && parent !== null && { coveredBy: parent.field }),
+			});
+		}
+		return dependencies;
 	}
-	return guards;
+
+	const dependencies = new Map(
+		[...types.keys()].map((type) => [type, dependenciesOf(type)]),
+	);
+	return {
+		isVisible: (node, viewer) =>
+			isActive(node) &&
+			(types.get(node.type)?.rule.isVisible?.(node, viewer) ?? true),
+		isPrivateList: ({ name }) => privateLists.has(name),
+		keysOf: (type) => types.get(type)?.keys ?? NO_KEYS,
+		parentOf: (type) => types.get(type)?.parent ?? null,
+		inheritedOwnerOf(type) {
+			const bound = types.get(type);
+			return bound?.rule.inheritsOwner ? bound.owner : null;
+		},
+		dependenciesOf: (type) => dependencies.get(type) ?? [],
+		blocks: policy.blocks ? blockMappings(model, policy.blocks) : null,
+	};
 }
 
-/** Whether the object is there for anyone: not deleted, not waiting for its name, not the loser of one. */
+/** Whether the object exists for anyone: not deleted, not waiting for its natural keys, not rejected for want of them. */
 export function isActive({ data }: Node): boolean {
 	return data.active !== false && data.state === undefined;
 }
 
-export function isVisible(node: Node, viewer: Id | null): boolean {
-	return isActive(node) && (RULES[node.type]?.visible?.(node, viewer) ?? true);
+interface BoundType {
+	readonly rule: TypeVisibility;
+	readonly parent: Reference | null;
+	readonly owner: Reference | null;
+	readonly keys: VisibilityKeys;
+}
+
+const NO_KEYS: VisibilityKeys = { parent: null, owner: null };
+
+function keysOf(
+	parent: Reference | null,
+	owner: Reference | null,
+): VisibilityKeys {
+	return { parent: parent?.key ?? null, owner: owner?.key ?? null };
+}
+
+function blockMappings(
+	model: Model,
+	{ userType, mapping }: NonNullable<VisibilityPolicy["blocks"]>,
+): BlockMappings {
+	const blocks = mappingOf(model, mapping);
+	if (blocks.inverse?.kind !== "target") {
+		throw badPolicy(`the mapping ${mapping}, which has no inverse mapping`);
+	}
+	return {
+		userType,
+		blocks,
+		blockedBy: mappingOf(model, blocks.inverse.mapping),
+	};
+}
+
+function mappingOf(model: Model, name: string): Mapping {
+	const mapping = model.mappings.get(name);
+	if (mapping === undefined) {
+		throw badPolicy(`the mapping ${name}, which the schema does not have`);
+	}
+	return mapping;
 }
 
 function referenceOf(
@@ -162,12 +142,21 @@ function referenceOf(
 	type: string,
 	field: string | undefined,
 ): Reference | null {
-	if (field === undefined) return null;
-	const found = model.objects
-		.get(type)
-		?.references.find((reference) => reference.field === field);
-	if (found === undefined) {
-		throw new TypeError(`expected ${type}.${field} to be a @reference`);
+	const object = model.objects.get(type);
+	if (object === undefined) {
+		throw badPolicy(`the type ${type}, which the schema does not have`);
 	}
-	return found;
+	if (field === undefined) return null;
+	const reference = object.references.find((each) => each.field === field);
+	if (reference === undefined) {
+		throw badPolicy(`${type}.${field}, which is not a @reference`);
+	}
+	return reference;
+}
+
+function badPolicy(what: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_MODEL",
+		`The visibility policy names ${what}.`,
+	);
 }

@@ -14,6 +14,7 @@ import type {
 	TransactionResult,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
+import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 import {
@@ -33,6 +34,7 @@ export const HEAD_EDGES = 32;
 
 export function createStore(options: {
 	readonly model: Model;
+	readonly domain: Domain;
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;
 	/** For the objects kept in the process; heads and lookups get half of it each. 0 keeps nothing. */
@@ -41,7 +43,7 @@ export function createStore(options: {
 	/** By which what is kept in the process ages. Milliseconds. */
 	readonly now?: () => number;
 }): Store {
-	const { model, storage, cursors, cacheBytes, shared } = options;
+	const { model, domain, storage, cursors, cacheBytes, shared } = options;
 	const clock = options.now === undefined ? {} : { now: options.now };
 	const objects = new LocalCache<CachedObject>({
 		weigh: ({ weight }) => weight,
@@ -65,7 +67,7 @@ export function createStore(options: {
 	): Promise<readonly KeyResult<CachedObject>[]> {
 		const load = async (missing: readonly number[]) => {
 			const some = missing.map((index) => ids[index] as Id);
-			const texts = await storage.readObjects(some, call);
+			const texts = await storage.objects(some, call);
 			return texts.map((text, at) =>
 				text instanceof CorkboardError
 					? text
@@ -98,7 +100,7 @@ export function createStore(options: {
 		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
 		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
 		const load = async (missing: readonly number[]) => {
-			const scanned = await storage.scanLists(
+			const scanned = await storage.scan(
 				missing.map((index) => ({
 					...(lists[index] as ListKey),
 					backward: false,
@@ -176,6 +178,7 @@ export function createStore(options: {
 
 	const store: Store = {
 		model,
+		domain,
 		storage,
 		cursors,
 		sharesCaches: shared !== undefined,
@@ -220,7 +223,7 @@ export function createStore(options: {
 			const answers = await lookups.read<CorkboardError>(
 				keys.map(lookupKey),
 				async (missing) => {
-					const rows = await storage.readLookups(
+					const rows = await storage.lookups(
 						missing.map((index) => keys[index] as LookupKey),
 						call,
 					);
@@ -289,7 +292,7 @@ export function createStore(options: {
 
 		async compareAndSetLookups(changes, trace) {
 			try {
-				return await storage.compareAndSetLookups(changes, trace);
+				return await storage.setLookups(changes, trace);
 			} finally {
 				for (const change of changes) lookups.invalidate(lookupKey(change));
 				shared?.publish(changes.map((change) => `l ${lookupKey(change)}`));

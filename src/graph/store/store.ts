@@ -15,6 +15,7 @@ import type {
 	Transaction,
 	TransactionResult,
 } from "../../storage/storage.ts";
+import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
 
 /**
@@ -24,6 +25,7 @@ import type { Node } from "../types.ts";
  */
 export interface Store {
 	readonly model: Model;
+	readonly domain: Domain;
 	/** For what has to be read past all caches. Writes go through `transact` and `setLookups` below. */
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;

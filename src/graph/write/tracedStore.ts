@@ -26,10 +26,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 	const call = { trace };
 	const owing = new Map<string, WriteTrace>();
 
-	async function transact<
-		T,
-		Done extends { readonly outboxKey: OutboxKey | null },
-	>(
+	async function transact<T, Done extends { readonly debt: OutboxKey | null }>(
 		transaction: Transaction<T>,
 		run: (transaction: Transaction<T>, trace: WriteTrace) => Promise<Done>,
 	): Promise<Done> {
@@ -49,14 +46,14 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 							const effects = transaction.decide(seen);
 							decided = {
 								rowsWritten: rowsOf(seen.created, effects),
-								outbox: owedBy(effects.outboxEntry),
+								outbox: owedBy(effects.debt),
 							};
 							return effects;
 						},
 					},
 					telling,
 				);
-				if (done.outboxKey !== null) owing.set(keyOf(done.outboxKey), telling);
+				if (done.debt !== null) owing.set(keyOf(done.debt), telling);
 				return done;
 			},
 			() => decided,
@@ -79,7 +76,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 					rowsWritten: rows.filter(
 						(row, at) =>
 							!(row instanceof CorkboardError) &&
-							row?.token === changes[at]?.next?.token,
+							row?.nonce === changes[at]?.next?.nonce,
 					).length,
 					outbox: {},
 				}),
@@ -92,12 +89,12 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 				() => NOTHING,
 			),
 		storage: over(storage, {
-			readObjects: (ids) => storage.readObjects(ids, call),
-			readEdges: (keys) => storage.readEdges(keys, call),
-			readLookups: (keys) => storage.readLookups(keys, call),
+			objects: (ids) => storage.objects(ids, call),
+			edges: (keys) => storage.edges(keys, call),
+			lookups: (keys) => storage.lookups(keys, call),
 			transact: (transaction) =>
 				transact(transaction, (one, telling) => storage.transact(one, telling)),
-			async deleteOutboxEntries(debts) {
+			async settle(debts) {
 				await told(
 					trace,
 					{
@@ -105,7 +102,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 						changes: ["outbox"],
 						shards: [...new Set(debts.map(({ shard }) => shard))],
 					},
-					(telling) => storage.deleteOutboxEntries(debts, telling),
+					(telling) => storage.settle(debts, telling),
 					() => NOTHING,
 				);
 				for (const debt of debts) owing.get(keyOf(debt))?.delivered();

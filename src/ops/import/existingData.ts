@@ -46,9 +46,7 @@ export async function readExistingData(
 		...natural.values(),
 	];
 	const rows =
-		wanted.length > 0
-			? valuesOrThrow(await store.storage.readLookups(wanted))
-			: [];
+		wanted.length > 0 ? valuesOrThrow(await store.storage.lookups(wanted)) : [];
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {
 		const id = rows[at]?.id;

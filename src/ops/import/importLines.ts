@@ -74,7 +74,7 @@ export async function importLines(
 	await payAll(store);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, numbering, strict };
-	const reader = createLineReader(store.model, options.fields);
+	const reader = createLineReader(store, options.fields);
 	const progress = createProgressReporter(
 		options.onProgress,
 		options.totalBytes,
@@ -118,7 +118,7 @@ async function payAll(store: Store): Promise<void> {
 	const swept = await deliverPending(
 		store,
 		0,
-		({ entry: debt }) =>
+		({ debt }) =>
 			store.storage.hasSingleWriter || debt.reservations === undefined,
 	);
 	if (swept.undelivered === 0) return;

@@ -1,14 +1,7 @@
-import {
-	colocationReference,
-	parentReference,
-} from "../../graph/read/visibility.ts";
+import type { Domain } from "../../graph/domain.ts";
+import type { Store } from "../../graph/store/store.ts";
 import type { FieldReader, FieldReaders } from "../../model/storedFields.ts";
-import type {
-	Mapping,
-	Model,
-	ObjectType,
-	Reference,
-} from "../../model/types.ts";
+import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
 import { defaultFields } from "../../model/validators.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
@@ -82,13 +75,13 @@ export interface LineReader {
 }
 
 export function createLineReader(
-	model: Model,
+	{ model, domain }: Pick<Store, "model" | "domain">,
 	readers: FieldReaders,
 ): LineReader {
 	const types = new Map(
 		[...model.objects.values()].map((type) => [
 			type.name,
-			fieldsOf(model, readers, type),
+			fieldsOf(domain, readers, type),
 		]),
 	);
 	const edges = [...model.mappings.values()]
@@ -211,12 +204,12 @@ function mappingProblem({ name, from, to, inverse }: Mapping): string | null {
 }
 
 function fieldsOf(
-	model: Model,
+	domain: Domain,
 	readers: FieldReaders,
 	type: ObjectType,
 ): TypeFields {
-	const near = colocationReference(model, type.name);
-	const within = parentReference(model, type.name);
+	const near = domain.placement.colocateWith(type.name);
+	const within = domain.visibility.parentOf(type.name);
 	const keys = new Map(
 		[...type.lookups, ...type.stored].map(({ field, key }) => [field, key]),
 	);

@@ -1,10 +1,7 @@
-import {
-	inheritedOwnerReference,
-	parentReference,
-} from "../../graph/read/visibility.ts";
-import { typeNameOf } from "../../graph/store/store.ts";
+import type { Visibility } from "../../graph/domain.ts";
+import { type Store, typeNameOf } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Mapping, Model, Reference } from "../../model/types.ts";
+import type { Mapping, Reference } from "../../model/types.ts";
 import {
 	type ExistingData,
 	naturalKeys,
@@ -56,9 +53,12 @@ export function idOf(target: Target): Id | null {
 }
 
 /** The import key of the object that a line's object inherits a reference from; null if it gives its own. */
-export function inheritedFrom(model: Model, line: ObjectLine): string | null {
-	const inherits = inheritedOwnerReference(model, line.type.name);
-	const within = parentReference(model, line.type.name);
+export function inheritedFrom(
+	visibility: Visibility,
+	line: ObjectLine,
+): string | null {
+	const inherits = visibility.inheritedOwnerOf(line.type.name);
+	const within = visibility.parentOf(line.type.name);
 	if (inherits === null || within === null) return null;
 	const named = (field: string) =>
 		line.references.find(({ reference }) => reference.field === field);
@@ -73,7 +73,7 @@ export function inheritedFrom(model: Model, line: ObjectLine): string | null {
  * With `strict`, nothing is left of what comes after the first bad line.
  */
 export function planBatch(
-	model: Model,
+	{ model, domain: { visibility } }: Pick<Store, "model" | "domain">,
 	lines: readonly Line[],
 	known: ExistingData,
 	strict: boolean,
@@ -139,8 +139,8 @@ export function planBatch(
 
 	/** A pin without an owner has its board's. */
 	function inherit(line: ObjectLine, references: ResolvedReference[]): void {
-		const from = inheritedFrom(model, line);
-		const inherits = inheritedOwnerReference(model, line.type.name);
+		const from = inheritedFrom(visibility, line);
+		const inherits = visibility.inheritedOwnerOf(line.type.name);
 		if (from === null || inherits === null) return;
 		const id = known.ids.get(from);
 		const owner =

@@ -33,11 +33,10 @@ export async function writeBatch(
 	lines: readonly Line[],
 ): Promise<BatchReport> {
 	const { store } = run;
-	const { model } = store;
 	const known = await readExistingData(store, lines, (line) =>
-		inheritedFrom(model, line),
+		inheritedFrom(store.domain.visibility, line),
 	);
-	const plan = planBatch(model, lines, known, run.strict);
+	const plan = planBatch(store, lines, known, run.strict);
 	const bad = [...plan.bad];
 	const debts: BatchOutbox = { entries: [], edges: [] };
 	const waves = Map.groupBy(plan.objects, ({ level: wave }) => wave);
@@ -59,8 +58,7 @@ export async function writeBatch(
 	const [elsewhere] = await insertLookups(store, keys);
 	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
 	await applyEdges(store, debts.edges);
-	if (debts.entries.length > 0)
-		await store.storage.deleteOutboxEntries(debts.entries);
+	if (debts.entries.length > 0) await store.storage.settle(debts.entries);
 	return {
 		objects,
 		edges: written.edges,

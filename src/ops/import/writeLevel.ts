@@ -1,16 +1,15 @@
-import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import {
 	type EdgeUpdate,
 	encodeEntry,
 	invalidationsOf,
 } from "../../graph/outbox/delivery.ts";
-import { withTokens } from "../../graph/outbox/naturalKeys.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
-import { shardFor } from "../../graph/write/createWrites.ts";
+import { activateObjects } from "../../graph/write/activation.ts";
+import { withTokens } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
 import { globalListId } from "../../model/rootOf.ts";
@@ -28,9 +27,6 @@ import type { BatchOutbox, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import type { Numbering } from "./numbering.ts";
 import { idOf, type NewObject, nameTakenReason } from "./planBatch.ts";
-
-/** The field that says when an object was made: the import's start where a line does not say. */
-const CREATED_AT = "createdAt";
 
 /** An object with its content, on the way to its shard. */
 interface PreparedObject {
@@ -55,7 +51,11 @@ export async function writeLevel(
 			continue;
 		}
 		const type = object.line.type.name;
-		const shard = shardFor(store.storage, store.model, type, placed.content);
+		const shard = store.domain.placement.shardFor(
+			type,
+			placed.content,
+			store.storage,
+		);
 		const some = byShard.get(shard);
 		if (some === undefined) byShard.set(shard, [placed]);
 		else some.push(placed);
@@ -105,7 +105,9 @@ function prepareObject(
 		if (id === null) return null;
 		content[reference.key] = id;
 	}
-	const createdAt = type.stored.find(({ field }) => field === CREATED_AT);
+	const createdAt = type.stored.find(
+		({ field }) => field === store.domain.createdAtField,
+	);
 	if (createdAt !== undefined) {
 		content[createdAt.key] ??= new Date(numbering.start).toISOString();
 	}
@@ -136,7 +138,7 @@ async function createOnShard(
 	);
 	const {
 		result,
-		outboxKey: debt,
+		debt,
 		invalidated: cleared,
 	} = await store.transact({
 		shard,
@@ -171,7 +173,7 @@ async function createOnShard(
 			return {
 				result: { created: seen.created, owed },
 				edges,
-				...(debt !== undefined && { outboxEntry: debt }),
+				...(debt !== undefined && { debt }),
 			};
 		},
 	});

@@ -1,7 +1,7 @@
-import { activateObjects } from "../../graph/outbox/activateObjects.ts";
-import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import { activateObjects } from "../../graph/write/activation.ts";
+import { reservationsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/fold.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
@@ -95,7 +95,7 @@ async function checkLists(
 		}),
 	);
 	if (keys.length === 0) return [];
-	const edges = valuesOrThrow(await store.storage.readEdges(keys));
+	const edges = valuesOrThrow(await store.storage.edges(keys));
 	return keys
 		.filter((_, at) => edges[at]?.state !== PRESENT)
 		.map(({ mapping, from, to }) => ({
@@ -129,16 +129,16 @@ async function checkNames(
 				name: lookup.name,
 				key: normalizeKey(lookup, data[lookup.key] as string),
 				id,
-				token: null,
+				nonce: null,
 			}));
 		return [...claims, ...bare];
 	});
 	if (wanted.length === 0) return [];
-	const rows = valuesOrThrow(await store.storage.readLookups(wanted));
+	const rows = valuesOrThrow(await store.storage.lookups(wanted));
 	return wanted
-		.filter(({ id, token }, at) => {
+		.filter(({ id, nonce }, at) => {
 			const row = rows[at] as LookupRow | null;
-			return row?.id !== id || row.token !== token;
+			return row?.id !== id || row.nonce !== nonce;
 		})
 		.map(({ name, key, id }) => ({
 			kind: "name not held",

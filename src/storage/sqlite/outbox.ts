@@ -49,7 +49,7 @@ export function oldestDebts(
 		.map(({ local, debt, ts }) => ({
 			shard,
 			local,
-			entry: JSON.parse(debt),
+			debt: JSON.parse(debt),
 			ts,
 		}));
 }

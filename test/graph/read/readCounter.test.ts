@@ -5,7 +5,7 @@ import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import { theModel } from "../../helpers/model.ts";
 
-const { model } = theModel();
+const { model, domain } = theModel();
 const idOf = (type: number, local: number): Id =>
 	packId({ shard: 0, type, local });
 const [pinId, otherPinId, boardId, userId] = [
@@ -25,7 +25,7 @@ const keptOf = (id: Id) => kept.get(id);
 
 describe("a tally", () => {
 	it("counts each object once, with those that tell whether it may be seen", () => {
-		const tally = createReadCounter(model);
+		const tally = createReadCounter(model, domain.visibility);
 		tally.addObjects([pinId], [pin], keptOf);
 		assert.equal(tally.total, 3);
 		tally.addObjects(
@@ -41,7 +41,7 @@ describe("a tally", () => {
 	it("counts what is hidden as what is not there, whatever else was read", () => {
 		for (const before of [[], [userId], [boardId, userId]]) {
 			const reads = [pinId, idOf(1, 999)].map((id) => {
-				const tally = createReadCounter(model);
+				const tally = createReadCounter(model, domain.visibility);
 				tally.addObjects(
 					before,
 					before.map((one) => keptOf(one) ?? null),
@@ -56,7 +56,7 @@ describe("a tally", () => {
 	});
 
 	it("counts what no type has as one", () => {
-		const tally = createReadCounter(model);
+		const tally = createReadCounter(model, domain.visibility);
 		tally.addObjects([idOf(77, 1)], [null], keptOf);
 		assert.equal(tally.total, 1);
 	});

@@ -164,9 +164,9 @@ describe("one viewer's view", () => {
 				new Proxy(storage, {
 					get(target, name) {
 						const value = Reflect.get(target, name, target);
-						if (name === "readObjects") {
+						if (name === "objects") {
 							return async (ids: readonly Id[]) => {
-								const answers = await target.readObjects(ids);
+								const answers = await target.objects(ids);
 								return ids.map((id, at) => (down.has(id) ? dead : answers[at]));
 							};
 						}

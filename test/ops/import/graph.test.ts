@@ -82,7 +82,7 @@ describe("an imported graph", () => {
 			return type !== "Comment" || isVisible(String(fields.pin));
 		};
 		const ids = new Map<string, Id>();
-		const rows = await graph.storage.readLookups(
+		const rows = await graph.storage.lookups(
 			[...objects.keys()].map((key) => ({ name: "import", key })),
 		);
 		for (const row of rows) {

@@ -60,7 +60,7 @@ export async function changeObject(
 			shard,
 			lists: expected.lists,
 			edges: expected.keys,
-			neighbors: expected.around,
+			around: expected.around,
 			objects: [id],
 			decide(seen) {
 				const data = seen.objects[0] ?? null;

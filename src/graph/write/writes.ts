@@ -1,36 +1,27 @@
-import { randomInt } from "node:crypto";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { Model } from "../../model/types.ts";
-import { modShard } from "../../storage/modShard.ts";
-import {
-	type EdgeState,
-	PRESENT,
-	REMOVED,
-	type Storage,
-} from "../../storage/storage.ts";
+import { type EdgeState, PRESENT, REMOVED } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { activateObjects } from "../outbox/activateObjects.ts";
 import {
 	decideEdges,
 	edgesToRead,
 	encodeEntry,
 	mappingOf,
 } from "../outbox/delivery.ts";
+import type { Store } from "../store/store.ts";
+import type { Writes } from "../types.ts";
+import { activateObjects } from "./activation.ts";
+import { changeObject, notFound } from "./changes.ts";
+import { byShard, commit, decided, followEdges } from "./commit.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	idempotencyLookupKey,
 	requestToken,
 	withTokens,
-} from "../outbox/naturalKeys.ts";
-import { nextSequence } from "../outbox/sequences.ts";
-import { colocationReference } from "../read/visibility.ts";
-import type { Store } from "../store/store.ts";
-import type { Writes } from "../types.ts";
-import { changeObject, notFound } from "./changeObject.ts";
-import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
-import { byShard, commit, decided, followEdges } from "./commit.ts";
+} from "./naturalKeys.ts";
+import { changeWithKeys, keyTaken } from "./renames.ts";
+import { nextSequence } from "./sequences.ts";
 import { tracedStore } from "./tracedStore.ts";
 
 /**
@@ -76,7 +67,7 @@ async function create(
 	}
 	const once = idempotency && {
 		key: idempotencyLookupKey(idempotency.scope, idempotency.key),
-		token: requestToken(idempotency.request),
+		nonce: requestToken(idempotency.request),
 	};
 	const named = withTokens(store, name, data);
 	const waits = named.nonces !== undefined || once !== undefined;
@@ -86,7 +77,7 @@ async function create(
 		...(waits && { state: "pending" }),
 		version: 1,
 	};
-	const shard = shardFor(store.storage, store.model, name, data);
+	const shard = store.domain.placement.shardFor(name, data, store.storage);
 	// The new id is not known before the insert; which lists follow it is.
 	const followed = edgesToRead(
 		store,
@@ -125,17 +116,17 @@ async function create(
 async function settled(
 	store: Store,
 	id: Id,
-	once: { readonly key: string; readonly token: string } | undefined,
+	once: { readonly key: string; readonly nonce: string } | undefined,
 ): Promise<Id> {
 	if (await isLiving(store, id)) return id;
 	if (once === undefined) throw keyTaken();
-	const [first] = await store.storage.readLookups([
+	const [first] = await store.storage.lookups([
 		{ name: IDEMPOTENCY_LOOKUP, key: once.key },
 	]);
 	if (first instanceof CorkboardError) throw first;
 	if (first === null || first === undefined || first.id === id)
 		throw keyTaken();
-	if (first.token !== once.token) {
+	if (first.nonce !== once.nonce) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
 			"This idempotencyKey came with another request before; a new request needs a new key.",
@@ -201,7 +192,7 @@ async function place(
 	const neighbour = before ?? after;
 	if (neighbour === object) return;
 	if (neighbour !== undefined) {
-		const [edge] = await store.storage.readEdges([
+		const [edge] = await store.storage.edges([
 			{ mapping, from, to: neighbour },
 		]);
 		if (edge instanceof CorkboardError) throw edge;
@@ -223,20 +214,4 @@ async function place(
 			},
 		},
 	);
-}
-
-/** Where a new object goes: near its owner; an interest where its name says; a user anywhere that is open. */
-export function shardFor(
-	storage: Storage,
-	model: Model,
-	type: string,
-	data: JsonObject,
-): number {
-	const near = colocationReference(model, type);
-	const neighbour = near === null ? undefined : data[near.key];
-	if (typeof neighbour === "string") return unpackId(neighbour as Id).shard;
-	if (type === "Interest") {
-		return modShard(String(data.slug), storage.modShards);
-	}
-	return storage.openShards[randomInt(storage.openShards.length)] as number;
 }

@@ -1,0 +1,27 @@
+import type { VisibilityPolicy } from "../graph/read/visibility.ts";
+
+/**
+ * Who may see what:
+ *
+ * - A closed account is invisible, with everything that belongs to it.
+ * - A secret board, and everything on it, is visible to its owner alone.
+ * - A pin is visible with its board and its owner; a comment with its pin and
+ *   its author.
+ * - A user who blocks the viewer is invisible to the viewer; what belongs to a
+ *   user whom the viewer blocks is hidden, but not the user, so that the viewer
+ *   can unblock them.
+ */
+export const visibilityPolicy: VisibilityPolicy = {
+	types: {
+		User: { isVisible: ({ data }) => typeof data.deactivated_at !== "string" },
+		Board: {
+			owner: "owner",
+			isVisible: ({ data }, viewer) =>
+				data.secret !== true || (viewer !== null && data.user_id === viewer),
+		},
+		Pin: { parent: "board", owner: "owner", inheritsOwner: true },
+		Comment: { parent: "pin", owner: "author" },
+	},
+	privateLists: ["blockUser", "blockUser.inverse"],
+	blocks: { userType: "User", mapping: "blockUser" },
+};

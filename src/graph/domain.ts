@@ -1,0 +1,73 @@
+import type { Id } from "../id/ids.ts";
+import type { Mapping, Reference } from "../model/types.ts";
+import type { JsonObject } from "../util/json.ts";
+import type { Node } from "./types.ts";
+
+/**
+ * What the engine cannot read from the SDL: who may see an object and where a
+ * new one is stored. `src/domain/` holds the values for the SDL in `schema/`;
+ * another SDL brings its own. Bound to one model.
+ */
+export interface Domain {
+	readonly visibility: Visibility;
+	readonly placement: Placement;
+	/** The stored field that holds when an object was created. An import sets it to its own start where a line does not give it. Null for a domain without one. */
+	readonly createdAtField: string | null;
+}
+
+/** Made from a policy by `createVisibility` (read/visibility.ts). */
+export interface Visibility {
+	/** Whether the viewer may see the object, provided that it may see the object's parent and owner. */
+	isVisible(node: Node, viewer: Id | null): boolean;
+	/** Whether only the user who owns the list may read it. */
+	isPrivateList(mapping: Mapping): boolean;
+	/** The keys of the stored JSON that name the object's parent and owner. */
+	keysOf(type: string): VisibilityKeys;
+	/** The reference to the object that objects of this type are a part of. */
+	parentOf(type: string): Reference | null;
+	/** The owner reference, if an object that is given none takes its parent's. */
+	inheritedOwnerOf(type: string): Reference | null;
+	/** What has to be read to decide whether an object of this type is visible. */
+	dependenciesOf(type: string): readonly VisibilityDependency[];
+	/** Null where users cannot block each other. */
+	readonly blocks: BlockMappings | null;
+}
+
+export interface VisibilityKeys {
+	readonly parent: string | null;
+	readonly owner: string | null;
+}
+
+/** Objects that are read to decide whether another one is visible. */
+export interface VisibilityDependency {
+	/** The reference that leads to them. */
+	readonly field: string;
+	/** How many: the object referred to and its own dependencies. */
+	readonly objects: number;
+	/** The field of the dependency whose reading covers this one: a pin's owner is its board's. */
+	readonly coveredBy?: string;
+}
+
+export interface BlockMappings {
+	/** The type of those who block and are blocked. */
+	readonly userType: string;
+	/** Edges from a user to those it blocks. */
+	readonly blocks: Mapping;
+	/** Edges from a user to those who block it. */
+	readonly blockedBy: Mapping;
+}
+
+/** Made from a policy by `createPlacement` (write/placement.ts). */
+export interface Placement {
+	/** The reference next to whose object an object of this type is created. */
+	colocateWith(type: string): Reference | null;
+	/** The shard for a new object. */
+	shardFor(type: string, data: JsonObject, shards: Shards): number;
+}
+
+export interface Shards {
+	/** Shards that take new objects. */
+	readonly openShards: readonly number[];
+	/** How many mod shards there are. */
+	readonly modShards: number;
+}

@@ -1,0 +1,72 @@
+import { randomInt } from "node:crypto";
+import { CorkboardError } from "../../errors.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
+import { normalizeKey } from "../../model/fold.ts";
+import type { Lookup, Model, Reference } from "../../model/types.ts";
+import { modShard } from "../../storage/modShard.ts";
+import type { Placement } from "../domain.ts";
+
+/**
+ * Where new objects are stored, by type. Without an entry, on any open shard.
+ * Only creation depends on it: an object that is found elsewhere is as good.
+ */
+export type PlacementPolicy = Readonly<
+	Record<
+		string,
+		/** Next to the object that a reference leads to. */
+		| { readonly colocateWith: string }
+		/** On the mod shard of a natural key: the lookup row and the object are then one host's. */
+		| { readonly modShardOf: string }
+	>
+>;
+
+/** Binds a policy to a model. Throws BAD_MODEL for names that the model does not have. */
+export function createPlacement(
+	model: Model,
+	policy: PlacementPolicy,
+): Placement {
+	const references = new Map<string, Reference>();
+	const lookups = new Map<string, Lookup>();
+	for (const [type, rule] of Object.entries(policy)) {
+		const object = model.objects.get(type);
+		if ("colocateWith" in rule) {
+			const found = object?.references.find(
+				({ field }) => field === rule.colocateWith,
+			);
+			if (found === undefined) {
+				throw badPolicy(`${type}.${rule.colocateWith}`, "@reference");
+			}
+			references.set(type, found);
+		} else {
+			const found = object?.lookups.find(
+				({ field }) => field === rule.modShardOf,
+			);
+			if (found === undefined) {
+				throw badPolicy(`${type}.${rule.modShardOf}`, "@lookup");
+			}
+			lookups.set(type, found);
+		}
+	}
+	return {
+		colocateWith: (type) => references.get(type) ?? null,
+
+		shardFor(type, data, { openShards, modShards }) {
+			const reference = references.get(type);
+			const neighbor = reference && data[reference.key];
+			if (typeof neighbor === "string") return unpackId(neighbor as Id).shard;
+			const lookup = lookups.get(type);
+			if (lookup !== undefined) {
+				const key = normalizeKey(lookup, String(data[lookup.key]));
+				return modShard(key, modShards);
+			}
+			return openShards[randomInt(openShards.length)] as number;
+		},
+	};
+}
+
+function badPolicy(field: string, directive: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_MODEL",
+		`The placement policy names ${field}, which is not a field with ${directive}.`,
+	);
+}
