@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
 import { readConfig } from "../src/config.ts";
-import { resolvers } from "../src/domain/resolvers/all.ts";
+import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../src/errors.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";

@@ -16,7 +16,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "graphql";
 import { createDomain } from "../src/domain/domain.ts";
-import { resolvers } from "../src/domain/resolvers/all.ts";
+import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { visibilityPolicy } from "../src/domain/visibility.ts";
 import { createView } from "../src/graph/read/view.ts";
 import { createVisibility } from "../src/graph/read/visibility.ts";

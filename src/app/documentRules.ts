@@ -1,4 +1,4 @@
-import { resolvers } from "../domain/resolvers/all.ts";
+import { resolvers } from "../domain/resolvers/resolvers.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createPlanner } from "../plan/planner.ts";
 import type { DocumentRules } from "../server/documents/checkDocumentFile.ts";

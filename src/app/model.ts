@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createDomain } from "../domain/domain.ts";
-import { resolvers } from "../domain/resolvers/all.ts";
+import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { Domain } from "../graph/domain.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 

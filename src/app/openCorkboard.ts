@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { IDENTITY } from "../domain/identity.ts";
-import { resolvers } from "../domain/resolvers/all.ts";
+import { resolvers } from "../domain/resolvers/resolvers.ts";
 import {
 	deliverPending,
 	gracePeriodOf,

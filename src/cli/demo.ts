@@ -7,7 +7,7 @@ import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
 import { readQuery } from "../graphql/document.ts";
 import type { Id } from "../id/ids.ts";
-import { createFieldReaders } from "../model/storedFields.ts";
+import { createFieldReaders } from "../model/fieldReaders.ts";
 import { importLines } from "../ops/import/importLines.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 import type { CommandContext } from "./commandContext.ts";

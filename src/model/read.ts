@@ -8,7 +8,6 @@ import {
 	type DeclaredType,
 	readDirectives,
 } from "./directives.ts";
-import { deepFreeze } from "./freeze.ts";
 import { type MappingDraft, readInverse } from "./inverses.ts";
 import { Names } from "./names.ts";
 import { readObject, storedKey } from "./objects.ts";
@@ -202,4 +201,31 @@ function sourceOf(
 		return { kind: "mapping", mapping: field.mapping.values?.name ?? "" };
 	}
 	return { kind: "resolver" };
+}
+
+/** Freeze all that is reachable, maps too: writing to one throws. */
+function deepFreeze<T>(value: T): T {
+	if (typeof value !== "object" || value === null || Object.isFrozen(value)) {
+		return value;
+	}
+	if (value instanceof Map) {
+		for (const [key, item] of value) {
+			deepFreeze(key);
+			deepFreeze(item);
+		}
+		// Object.freeze does not reach what a map holds.
+		const refuse = { value: refuseChange };
+		Object.defineProperties(value, {
+			set: refuse,
+			delete: refuse,
+			clear: refuse,
+		});
+	}
+	Object.freeze(value);
+	for (const item of Object.values(value)) deepFreeze(item);
+	return value;
+}
+
+function refuseChange(): never {
+	throw new TypeError("expected no change to frozen data but got: one");
 }

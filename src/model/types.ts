@@ -1,3 +1,4 @@
+import { type Id, packId } from "../id/ids.ts";
 import type { JsonValue } from "../util/json.ts";
 
 /**
@@ -117,3 +118,20 @@ export type FieldSource =
 	  }
 	/** A part of an edge. */
 	| { readonly kind: "edge"; readonly part: "node" | "cursor" | "at" };
+
+/** A natural key as lookup rows hold it: "Ada" and "ada" are one username. */
+export function normalizeKey(lookup: Lookup, value: string): string {
+	return lookup.fold === "CASE" ? value.toLowerCase() : value;
+}
+
+/**
+ * The id that owns the list of a mapping of the whole graph. No object has it:
+ * local ids of rows start at 1. It is on shard 0, with all edges of the list.
+ */
+export function globalListId(model: Model, mapping: Mapping): Id {
+	const target = model.objects.get(mapping.to);
+	if (mapping.from !== null || target === undefined) {
+		throw new TypeError(`${mapping.name} is not a list of the whole graph.`);
+	}
+	return packId({ shard: 0, type: target.number, local: 0 });
+}

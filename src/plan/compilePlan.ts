@@ -15,8 +15,12 @@ import {
 } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
-import { globalListId } from "../model/rootOf.ts";
-import type { FieldSource, Mapping, Model } from "../model/types.ts";
+import {
+	type FieldSource,
+	globalListId,
+	type Mapping,
+	type Model,
+} from "../model/types.ts";
 import type { BatchResolver, Resolvers } from "./batchResolver.ts";
 import { coerceConstantArguments } from "./boundPlan.ts";
 import { collectFields, type Fragments } from "./collectFields.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config.ts";
-import { createFieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import { importLines } from "../../src/ops/import/importLines.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type Expectation, readFile } from "./expected.ts";

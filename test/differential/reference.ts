@@ -24,8 +24,11 @@ import type {
 } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { globalListId } from "../../src/model/rootOf.ts";
-import type { FieldSource, Model } from "../../src/model/types.ts";
+import {
+	type FieldSource,
+	globalListId,
+	type Model,
+} from "../../src/model/types.ts";
 import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import type { Execute, Operation } from "./operation.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { globalListId } from "../../src/model/rootOf.ts";
-import type { Mapping } from "../../src/model/types.ts";
+import { globalListId, type Mapping } from "../../src/model/types.ts";
 import { model, NOW, Resolving } from "../helpers/resolving.ts";
 
 const IMAGE = { url: "https://example.com/loaf.jpg", width: 640 };

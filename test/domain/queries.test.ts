@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../src/domain/resolvers/all.ts";
+import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
 import { Resolving } from "../helpers/resolving.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolvers } from "../../src/domain/resolvers/all.ts";
+import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createWrites } from "../../src/graph/write/writes.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { globalListId } from "../../src/model/rootOf.ts";
+import { globalListId } from "../../src/model/types.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 
 /** What a mutation of this viewer's answers, in a request of its own: its payload, or the code of its error. */

@@ -13,7 +13,7 @@ import {
 import { CorkboardError } from "../../src/errors.ts";
 import type { Node, Page, PageEdge } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { globalListId } from "../../src/model/rootOf.ts";
+import { globalListId } from "../../src/model/types.ts";
 import { coercePageArguments } from "../../src/plan/pageArguments.ts";
 import type { ListGraph } from "./listGraph.ts";
 import {

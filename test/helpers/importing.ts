@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createFieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import {
 	type ImportOptions,
 	type ImportReport,

@@ -1,8 +1,12 @@
 import { CorkboardError } from "../../src/errors.ts";
 import type { Graph, Node, Writes } from "../../src/graph/types.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
-import { normalizeKey } from "../../src/model/fold.ts";
-import type { Lookup, Mapping, Model } from "../../src/model/types.ts";
+import {
+	type Lookup,
+	type Mapping,
+	type Model,
+	normalizeKey,
+} from "../../src/model/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
 /**

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { resolvers } from "../../src/domain/resolvers/all.ts";
+import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError, type ErrorCode } from "../../src/errors.ts";
 import type { Node } from "../../src/graph/types.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";

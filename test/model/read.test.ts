@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { loadOwnModel } from "../../src/app/model.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
-import { normalizeKey } from "../../src/model/fold.ts";
-import { globalListId } from "../../src/model/rootOf.ts";
+import { globalListId, normalizeKey } from "../../src/model/types.ts";
 import { readSmall } from "./smallModel.ts";
 
 suite("the model", () => {

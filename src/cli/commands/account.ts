@@ -3,11 +3,11 @@ import { readConfig } from "../../config.ts";
 import {
 	type Fields,
 	updatedStoredJson,
-} from "../../domain/resolvers/stored.ts";
+} from "../../domain/resolvers/storedJson.ts";
 import { CorkboardError } from "../../errors.ts";
 import { isActive } from "../../graph/read/visibility.ts";
 import { type Id, parseId } from "../../id/ids.ts";
-import { MAX_ACCOUNT } from "../../model/validators.ts";
+import { MAX_ACCOUNT } from "../../model/validation.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { type Config, readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
-import { createFieldReaders } from "../../model/storedFields.ts";
+import { createFieldReaders } from "../../model/fieldReaders.ts";
 import {
 	type ImportReport,
 	importLines,

@@ -3,15 +3,15 @@ import {
 	optional,
 	optionalNonNull,
 	required,
-} from "../../graphql/input/read.ts";
-import { boolean, id, idempotencyKey } from "../../graphql/input/rules.ts";
-import { validators } from "../../model/validators.ts";
+} from "../../graphql/input/readInput.ts";
+import { boolean, id, idempotencyKey } from "../../graphql/input/validators.ts";
+import { validators } from "../../model/validation.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./edgeMutations.ts";
-import { viewerMembership } from "./membership.ts";
+import { edgeMutation } from "./edgeMutation.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { newStoredJson, updatedStoredJson } from "./stored.ts";
-import { requireOwned } from "./visible.ts";
+import { requireOwned } from "./requireVisible.ts";
+import { newStoredJson, updatedStoredJson } from "./storedJson.ts";
+import { viewerMembership } from "./viewerMembership.ts";
 
 const createBoard = mutation(
 	{

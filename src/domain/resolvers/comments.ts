@@ -1,11 +1,11 @@
 import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/read.ts";
-import { id, idempotencyKey } from "../../graphql/input/rules.ts";
-import { validators } from "../../model/validators.ts";
+import { optional, required } from "../../graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../graphql/input/validators.ts";
+import { validators } from "../../model/validation.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { newStoredJson } from "./stored.ts";
-import { requireOwned, requireVisible } from "./visible.ts";
+import { requireOwned, requireVisible } from "./requireVisible.ts";
+import { newStoredJson } from "./storedJson.ts";
 
 const addComment = mutation(
 	{

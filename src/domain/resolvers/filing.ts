@@ -1,8 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import { globalListId } from "../../model/rootOf.ts";
+import { globalListId } from "../../model/types.ts";
 import type { MutationContext } from "./mutation.ts";
-import { lookupOf, mappingOf, newStoredJson } from "./stored.ts";
+import { lookupOf, mappingOf, newStoredJson } from "./storedJson.ts";
 
 /**
  * The interests with these slugs, made where they are new. An interest whose

@@ -1,7 +1,7 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./edgeMutations.ts";
-import { viewerMembership } from "./membership.ts";
+import { edgeMutation } from "./edgeMutation.ts";
+import { viewerMembership } from "./viewerMembership.ts";
 
 export const interestResolvers: Resolvers<RequestContext> = new Map([
 	[

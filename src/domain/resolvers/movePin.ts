@@ -1,12 +1,16 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Node } from "../../graph/types.ts";
-import { optional, required } from "../../graphql/input/read.ts";
-import { id } from "../../graphql/input/rules.ts";
+import { optional, required } from "../../graphql/input/readInput.ts";
+import { id } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
 import { parseStoredId } from "../../id/ids.ts";
 import { type MutationContext, mutation } from "./mutation.ts";
-import { mappingOf, storedValue } from "./stored.ts";
-import { bothOrFirstError, requireOwned, requireVisible } from "./visible.ts";
+import {
+	bothOrFirstError,
+	requireOwned,
+	requireVisible,
+} from "./requireVisible.ts";
+import { mappingOf, storedValue } from "./storedJson.ts";
 
 /** A moved pin keeps its id, and its shard with it; only its place and its board change. */
 export const movePin = mutation(

@@ -7,9 +7,9 @@ import {
 	type InputShape,
 	readInput,
 	requestContent,
-} from "../../graphql/input/read.ts";
+} from "../../graphql/input/readInput.ts";
 import type { Id } from "../../id/ids.ts";
-import type { ValidationProblem } from "../../model/validators.ts";
+import type { ValidationProblem } from "../../model/validation.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { type Arguments, rootField } from "./rootField.ts";

@@ -1,15 +1,19 @@
 import type { RequestContext } from "../../graphql/context.ts";
-import { optional, required } from "../../graphql/input/read.ts";
-import { id, idempotencyKey, slugs } from "../../graphql/input/rules.ts";
-import { validators } from "../../model/validators.ts";
+import { optional, required } from "../../graphql/input/readInput.ts";
+import { id, idempotencyKey, slugs } from "../../graphql/input/validators.ts";
+import { validators } from "../../model/validation.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./edgeMutations.ts";
+import { edgeMutation } from "./edgeMutation.ts";
 import { addToInterests, findOrCreateInterests } from "./filing.ts";
-import { viewerMembership } from "./membership.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { newStoredJson, storedValue, updatedStoredJson } from "./stored.ts";
-import { bothOrFirstError, requireOwned, requireVisible } from "./visible.ts";
+import {
+	bothOrFirstError,
+	requireOwned,
+	requireVisible,
+} from "./requireVisible.ts";
+import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
+import { viewerMembership } from "./viewerMembership.ts";
 
 const createPin = mutation(
 	{

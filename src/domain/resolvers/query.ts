@@ -1,12 +1,12 @@
 import { CorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
-import { id } from "../../graphql/input/rules.ts";
+import { id } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
-import { isSlug, isUsername } from "../../model/validators.ts";
+import { isSlug, isUsername } from "../../model/validation.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { quoted } from "../../util/quoted.ts";
 import { rootField } from "./rootField.ts";
-import { lookupOf } from "./stored.ts";
+import { lookupOf } from "./storedJson.ts";
 
 /** CONTRACT, "Types". */
 const MAX_NODES = 100;

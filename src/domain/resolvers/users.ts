@@ -4,15 +4,15 @@ import {
 	optional,
 	optionalNonNull,
 	required,
-} from "../../graphql/input/read.ts";
-import { id, idempotencyKey } from "../../graphql/input/rules.ts";
-import { validators } from "../../model/validators.ts";
+} from "../../graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../graphql/input/validators.ts";
+import { validators } from "../../model/validation.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { edgeMutation } from "./edgeMutations.ts";
-import { viewerMembership } from "./membership.ts";
+import { edgeMutation } from "./edgeMutation.ts";
 import { anonymousMutation, idempotency, mutation } from "./mutation.ts";
-import { newStoredJson, storedValue, updatedStoredJson } from "./stored.ts";
-import { requireVisible } from "./visible.ts";
+import { requireVisible } from "./requireVisible.ts";
+import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
+import { viewerMembership } from "./viewerMembership.ts";
 
 /**
  * How long a repeat of createUser is answered with a token again. Its

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Id } from "../../id/ids.ts";
-import { normalizeKey } from "../../model/fold.ts";
+import { normalizeKey } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
 

@@ -1,8 +1,12 @@
 import { randomInt } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import { normalizeKey } from "../../model/fold.ts";
-import type { Lookup, Model, Reference } from "../../model/types.ts";
+import {
+	type Lookup,
+	type Model,
+	normalizeKey,
+	type Reference,
+} from "../../model/types.ts";
 import { modShard } from "../../storage/modShard.ts";
 import type { Placement } from "../domain.ts";
 

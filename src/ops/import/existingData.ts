@@ -2,7 +2,7 @@ import { readUncachedObjects } from "../../graph/store/readStored.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
-import { normalizeKey } from "../../model/fold.ts";
+import { normalizeKey } from "../../model/types.ts";
 import type { LookupKey } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { deliverPending } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
-import type { FieldReaders } from "../../model/storedFields.ts";
+import type { FieldReaders } from "../../model/fieldReaders.ts";
 import { acquireImportLease } from "./importLease.ts";
 import type { ImportRun } from "./importRun.ts";
 import { createLineReader, type Line } from "./lineReader.ts";

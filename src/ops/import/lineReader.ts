@@ -1,8 +1,8 @@
 import type { Domain } from "../../graph/domain.ts";
 import type { Store } from "../../graph/store/store.ts";
-import type { FieldReader, FieldReaders } from "../../model/storedFields.ts";
+import type { FieldReader, FieldReaders } from "../../model/fieldReaders.ts";
 import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
-import { defaultFields } from "../../model/validators.ts";
+import { defaultFields } from "../../model/validation.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { MAX_LINE, type RawLine } from "./readBatches.ts";

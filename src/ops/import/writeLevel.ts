@@ -12,8 +12,11 @@ import { activateObjects } from "../../graph/write/activation.ts";
 import { withTokens } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
-import { globalListId } from "../../model/rootOf.ts";
-import type { Mapping, ObjectType } from "../../model/types.ts";
+import {
+	globalListId,
+	type Mapping,
+	type ObjectType,
+} from "../../model/types.ts";
 import {
 	type Edge,
 	type EdgeKey,

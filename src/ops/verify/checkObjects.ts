@@ -3,8 +3,11 @@ import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { activateObjects } from "../../graph/write/activation.ts";
 import { reservationsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
-import { normalizeKey } from "../../model/fold.ts";
-import type { Mapping, ObjectType } from "../../model/types.ts";
+import {
+	type Mapping,
+	normalizeKey,
+	type ObjectType,
+} from "../../model/types.ts";
 import { type LookupRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage } from "./damage.ts";

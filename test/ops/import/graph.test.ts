@@ -4,8 +4,11 @@ import { type DemoLine, demoGraph } from "../../../src/demo/graph.ts";
 import type { View } from "../../../src/graph/read/view.ts";
 import type { PageEdge } from "../../../src/graph/types.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import { globalListId } from "../../../src/model/rootOf.ts";
-import type { Mapping, Model } from "../../../src/model/types.ts";
+import {
+	globalListId,
+	type Mapping,
+	type Model,
+} from "../../../src/model/types.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import { importAll } from "../../helpers/importing.ts";

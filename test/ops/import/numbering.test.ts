@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../../src/id/ids.ts";
-import { globalListId } from "../../../src/model/rootOf.ts";
+import { globalListId } from "../../../src/model/types.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {
 	ada,

@@ -9,7 +9,7 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../../src/demo/graph.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import { createFieldReaders } from "../../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../../src/model/fieldReaders.ts";
 import { acquireImportLease } from "../../../src/ops/import/importLease.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import type { ImportProgress } from "../../../src/ops/import/progress.ts";

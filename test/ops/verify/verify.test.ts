@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Id } from "../../../src/id/ids.ts";
-import { globalListId } from "../../../src/model/rootOf.ts";
+import { globalListId } from "../../../src/model/types.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { idOf, pin } from "../../helpers/importedGraph.ts";
 import { importAll, sqlOn } from "../../helpers/importing.ts";

@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import type { ValidationProblem, Validator } from "../../model/validators.ts";
+import type { ValidationProblem, Validator } from "../../model/validation.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
 /** A field of an input: its rule, and what its absence and `null` mean. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createFieldReaders } from "../../src/model/storedFields.ts";
+import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import type { JsonValue } from "../../src/util/json.ts";
 import { theModel } from "../helpers/model.ts";
 

@@ -2,7 +2,7 @@ import type { Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import type { Id } from "../../id/ids.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
-import { mappingOf } from "./stored.ts";
+import { mappingOf } from "./storedJson.ts";
 
 /**
  * Whether each object is on the viewer's list of this mapping; null for an

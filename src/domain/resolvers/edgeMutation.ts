@@ -1,11 +1,11 @@
 import { CorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
-import { required } from "../../graphql/input/read.ts";
-import { id } from "../../graphql/input/rules.ts";
+import { required } from "../../graphql/input/readInput.ts";
+import { id } from "../../graphql/input/validators.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import { mutation } from "./mutation.ts";
-import { mappingOf } from "./stored.ts";
-import { requireVisible } from "./visible.ts";
+import { requireVisible } from "./requireVisible.ts";
+import { mappingOf } from "./storedJson.ts";
 
 /** A mutation that makes an edge from the viewer to an object present, or removes it: `likePin`, `unfollowUser`. */
 export function edgeMutation(edge: {

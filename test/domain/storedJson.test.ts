@@ -4,8 +4,8 @@ import {
 	mappingOf,
 	newStoredJson,
 	updatedStoredJson,
-} from "../../src/domain/resolvers/stored.ts";
-import { requestContent } from "../../src/graphql/input/read.ts";
+} from "../../src/domain/resolvers/storedJson.ts";
+import { requestContent } from "../../src/graphql/input/readInput.ts";
 import { model } from "../helpers/resolving.ts";
 
 describe("what is stored of an object", () => {

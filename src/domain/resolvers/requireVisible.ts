@@ -1,8 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Node } from "../../graph/types.ts";
-import type { InputId } from "../../graphql/input/rules.ts";
+import type { InputId } from "../../graphql/input/validators.ts";
 import type { MutationContext } from "./mutation.ts";
-import { storedValue } from "./stored.ts";
+import { storedValue } from "./storedJson.ts";
 
 /** An object that a mutation names: NOT_FOUND unless the viewer may see it and it is of that type. */
 export async function requireVisible(

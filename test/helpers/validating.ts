@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Validator } from "../../src/model/validators.ts";
+import type { Validator } from "../../src/model/validation.ts";
 import { quoted } from "../../src/util/quoted.ts";
 
 /** A value as it is stored. */

@@ -5,9 +5,9 @@ import {
 	id,
 	idempotencyKey,
 	slugs,
-} from "../../src/graphql/input/rules.ts";
+} from "../../src/graphql/input/validators.ts";
 import { quoted } from "../../src/util/quoted.ts";
-import { faults, passes } from "../helpers/ruling.ts";
+import { faults, passes } from "../helpers/validating.ts";
 
 describe("an id", () => {
 	it("is a canonical decimal of at most 64 bits", () => {

@@ -6,7 +6,7 @@ import {
 import type { JsonValue } from "../util/json.ts";
 import { fullSchema } from "./publicSchema.ts";
 import { typeProblem } from "./typeChecks.ts";
-import { type Validator, validators } from "./validators.ts";
+import { type Validator, validators } from "./validation.ts";
 
 /** A value as it is stored, null where nothing is; or what is wrong with it, as `must be String! but got: 7`. */
 export type FieldReader = (

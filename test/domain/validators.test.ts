@@ -6,9 +6,9 @@ import {
 	text,
 	username,
 	webAddress,
-} from "../../src/model/validators.ts";
+} from "../../src/model/validation.ts";
 import { quoted } from "../../src/util/quoted.ts";
-import { faults, passes } from "../helpers/ruling.ts";
+import { faults, passes } from "../helpers/validating.ts";
 
 describe("text", () => {
 	it("is trimmed", () => {

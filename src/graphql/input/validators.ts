@@ -4,7 +4,7 @@ import {
 	mustBe,
 	slug,
 	type Validator,
-} from "../../model/validators.ts";
+} from "../../model/validation.ts";
 
 /** Rules of what inputs hold besides the fields of objects, which are in model/fieldRules.ts. */
 
