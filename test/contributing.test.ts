@@ -9,7 +9,7 @@ import { edgeMutation } from "../src/domain/resolvers/edgeMutation.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { createView } from "../src/graph/read/view.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
-import { createWrites } from "../src/graph/write/writes.ts";
+import { createWrites } from "../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursorCodec } from "../src/id/cursors.ts";

@@ -21,11 +21,11 @@ import { visibilityPolicy } from "../src/domain/visibility.ts";
 import { createView } from "../src/graph/read/view.ts";
 import { createVisibility } from "../src/graph/read/visibility.ts";
 import { createStore } from "../src/graph/store/createStore.ts";
+import { createWrites } from "../src/graph/write/createWrites.ts";
 import {
 	createPlacement,
 	type PlacementPolicy,
 } from "../src/graph/write/placement.ts";
-import { createWrites } from "../src/graph/write/writes.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursorCodec } from "../src/id/cursors.ts";

@@ -12,7 +12,7 @@ import {
 } from "../graph/read/readCounter.ts";
 import { createView, type View } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
-import { createWrites } from "../graph/write/writes.ts";
+import { createWrites } from "../graph/write/createWrites.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursorCodec } from "../id/cursors.ts";

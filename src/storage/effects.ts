@@ -18,7 +18,7 @@ import {
  */
 export function checkTransaction(transaction: Transaction<unknown>): void {
 	const { shard, lists = [], objects = [], edges = [] } = transaction;
-	const around = transaction.around ?? [];
+	const around = transaction.neighbors ?? [];
 	for (const id of [...lists.map(({ from }) => from), ...objects]) {
 		const got = unpackId(id).shard;
 		if (got !== shard) {

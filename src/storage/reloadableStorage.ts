@@ -114,32 +114,32 @@ class TopologySwitcher implements ReloadableStorage {
 		return adopted;
 	}
 
-	objects(
+	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]> {
-		return this.#current.use((storage) => storage.objects(ids, call));
+		return this.#current.use((storage) => storage.readObjects(ids, call));
 	}
 
-	scan(
+	scanLists(
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
-		return this.#current.use((storage) => storage.scan(scans, call));
+		return this.#current.use((storage) => storage.scanLists(scans, call));
 	}
 
-	edges(
+	readEdges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
-		return this.#current.use((storage) => storage.edges(keys, call));
+		return this.#current.use((storage) => storage.readEdges(keys, call));
 	}
 
-	lookups(
+	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		return this.#current.use((storage) => storage.lookups(keys, call));
+		return this.#current.use((storage) => storage.readLookups(keys, call));
 	}
 
 	transact<T>(
@@ -153,7 +153,7 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 
 	/** Keys of a host that is read-only wait alone; all changes of such a key, so that they stay in order. */
-	async setLookups(
+	async compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
@@ -164,7 +164,7 @@ class TopologySwitcher implements ReloadableStorage {
 			const version = this.#current;
 			const some = indexes.map((index) => changes[index] as LookupChange);
 			const given = await version.use((storage) =>
-				storage.setLookups(some, trace),
+				storage.compareAndSetLookups(some, trace),
 			);
 			indexes.forEach((index, at) => {
 				answers[index] = given[at] as KeyResult<LookupRow | null>;
@@ -182,12 +182,23 @@ class TopologySwitcher implements ReloadableStorage {
 		}
 	}
 
-	owed(olderThanMs: number, limit: number): Promise<readonly OutboxRow[]> {
-		return this.#current.use((storage) => storage.owed(olderThanMs, limit));
+	pendingEntries(
+		olderThanMs: number,
+		limit: number,
+	): Promise<readonly OutboxRow[]> {
+		return this.#current.use((storage) =>
+			storage.pendingEntries(olderThanMs, limit),
+		);
 	}
 
-	settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
-		return this.#write((storage) => storage.settle(debts, trace), trace);
+	deleteOutboxEntries(
+		debts: readonly OutboxKey[],
+		trace?: WriteTrace,
+	): Promise<void> {
+		return this.#write(
+			(storage) => storage.deleteOutboxEntries(debts, trace),
+			trace,
+		);
 	}
 
 	missingTables(): Promise<readonly string[]> {

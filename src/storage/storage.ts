@@ -14,24 +14,24 @@ import type { JsonObject } from "../util/json.ts";
  */
 export interface Storage extends AsyncDisposable {
 	/** The stored JSON text of each object, whatever its state; null where there is no row or no such type or shard. */
-	objects(
+	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]>;
 
 	/** A run of present edges of each list, in the order asked, with the list's own row. */
-	scan(
+	scanLists(
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]>;
 
 	/** Single edges, present or removed. */
-	edges(
+	readEdges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]>;
 
-	lookups(
+	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
@@ -51,16 +51,22 @@ export interface Storage extends AsyncDisposable {
 	 * inserts; `next: null` deletes. Answers the row that stands there
 	 * afterwards, so that the caller sees whether it is its own. PROTOCOLS §4.
 	 */
-	setLookups(
+	compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/** What is owed on all shards: oldest first, at most `limit` rows a shard, written at least `olderThanMs` ago. */
-	owed(olderThanMs: number, limit: number): Promise<readonly OutboxRow[]>;
+	pendingEntries(
+		olderThanMs: number,
+		limit: number,
+	): Promise<readonly OutboxRow[]>;
 
 	/** Forget debts that were paid. */
-	settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void>;
+	deleteOutboxEntries(
+		debts: readonly OutboxKey[],
+		trace?: WriteTrace,
+	): Promise<void>;
 
 	/** Shards with objects and mappings, shards open for new users, and the number of mod shards. */
 	readonly shards: readonly number[];
@@ -160,12 +166,12 @@ export interface LookupKey {
 export interface LookupRow extends LookupKey {
 	readonly id: Id;
 	/** Tells one claim of a key from the next by the same object. */
-	readonly nonce: string;
+	readonly token: string;
 }
 
 export interface LookupChange extends LookupKey {
-	readonly expect: { readonly id: Id; readonly nonce: string } | null;
-	readonly next: { readonly id: Id; readonly nonce: string } | null;
+	readonly expect: { readonly id: Id; readonly token: string } | null;
+	readonly next: { readonly id: Id; readonly token: string } | null;
 }
 
 export interface Transaction<T> {
@@ -177,7 +183,7 @@ export interface Transaction<T> {
 	/** Edges to read; their lists must be among `lists`. */
 	readonly edges?: readonly EdgeKey[];
 	/** Edges whose present neighbours in the mapping's order are wanted too; their lists must be among `lists`. */
-	readonly around?: readonly EdgeKey[];
+	readonly neighbors?: readonly EdgeKey[];
 	/** Objects to insert on this shard, before `decide` is asked. */
 	readonly creates?: readonly NewObject[];
 	readonly decide: (seen: TransactionReads) => TransactionWrites<T>;
@@ -201,7 +207,7 @@ export interface TransactionReads {
 	readonly lists: readonly ListRow[];
 	readonly objects: readonly (JsonObject | null)[];
 	readonly edges: readonly (Edge | null)[];
-	readonly around: readonly Neighbors[];
+	readonly neighbors: readonly Neighbors[];
 	readonly created: readonly Id[];
 	/** The clock of this transaction, in microseconds since 1970. */
 	readonly now: number;
@@ -230,12 +236,12 @@ export interface TransactionWrites<T> {
 	/** Lists, of those locked, whose rows are to be brought in line with their edges by counting them: for repairs, it reads the whole list. */
 	readonly recount?: readonly ListKey[];
 	/** What this transaction owes elsewhere: one outbox row, committed with it. */
-	readonly debt?: JsonObject;
+	readonly outboxEntry?: JsonObject;
 }
 
 export interface TransactionResult<T> {
 	readonly result: T;
-	readonly debt: OutboxKey | null;
+	readonly outboxKey: OutboxKey | null;
 }
 
 export interface OutboxKey {
@@ -244,5 +250,5 @@ export interface OutboxKey {
 }
 
 export interface OutboxRow extends OutboxKey {
-	readonly debt: JsonObject;
+	readonly entry: JsonObject;
 }

@@ -8,7 +8,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { createWrites } from "../../src/graph/write/writes.ts";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
@@ -174,7 +174,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	});
 	assert.equal(bad, 0, "every line is good");
 	const keys = lines.flatMap((line) => ("key" in line ? [line.key] : []));
-	const rows = await storage.lookups(
+	const rows = await storage.readLookups(
 		keys.map((key) => ({ name: "import", key })),
 	);
 	const ids = new Map<string, Id>();
@@ -291,21 +291,24 @@ function withDown(storage: Storage, shards: ReadonlySet<number>): Storage {
 			);
 		};
 	};
-	const reads: Pick<Storage, "objects" | "scan" | "edges" | "lookups"> = {
-		objects: orDown(
-			(ids) => storage.objects(ids),
+	const reads: Pick<
+		Storage,
+		"readObjects" | "scanLists" | "readEdges" | "readLookups"
+	> = {
+		readObjects: orDown(
+			(ids) => storage.readObjects(ids),
 			(id) => unpackId(id).shard,
 		),
-		scan: orDown(
-			(scans) => storage.scan(scans),
+		scanLists: orDown(
+			(scans) => storage.scanLists(scans),
 			({ from }) => unpackId(from).shard,
 		),
-		edges: orDown(
-			(keys) => storage.edges(keys),
+		readEdges: orDown(
+			(keys) => storage.readEdges(keys),
 			({ from }) => unpackId(from).shard,
 		),
-		lookups: orDown(
-			(keys) => storage.lookups(keys),
+		readLookups: orDown(
+			(keys) => storage.readLookups(keys),
 			({ key }) => modShard(key, storage.modShards),
 		),
 	};

@@ -15,7 +15,7 @@ interface Told {
 }
 
 /** Verbs of the port that are broken, by a mistake nobody foresaw. */
-type Broken = Partial<Pick<Storage, "objects" | "scan" | "transact">>;
+type Broken = Partial<Pick<Storage, "readObjects" | "scanLists" | "transact">>;
 
 const rejects = async (): Promise<never> => {
 	throw new TypeError(WORDS);
@@ -60,13 +60,13 @@ describe("a mistake below the resolvers", () => {
 	const cases: readonly (readonly [string, Broken, string, string])[] = [
 		[
 			"a read that rejects",
-			{ objects: rejects },
+			{ readObjects: rejects },
 			"node",
 			'{ node(id: "ID") { id } viewer { username } }',
 		],
 		[
 			"a scan that throws before it answers",
-			{ scan: throws },
+			{ scanLists: throws },
 			"interests",
 			"{ interests { totalCount } viewer { username } }",
 		],

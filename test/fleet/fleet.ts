@@ -6,7 +6,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Head, Store } from "../../src/graph/store/store.ts";
-import { createWrites } from "../../src/graph/write/writes.ts";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
@@ -220,14 +220,14 @@ export async function openProcess(
 }
 
 function withPauses(storage: Storage, pauses: Pauses): Storage {
-	const stops: Pick<Storage, "objects" | "scan" | "transact"> = {
-		async objects(ids, call) {
-			const answers = await storage.objects(ids, call);
+	const stops: Pick<Storage, "readObjects" | "scanLists" | "transact"> = {
+		async readObjects(ids, call) {
+			const answers = await storage.readObjects(ids, call);
 			await pauses.at("objects read");
 			return answers;
 		},
-		async scan(scans, call) {
-			const answers = await storage.scan(scans, call);
+		async scanLists(scans, call) {
+			const answers = await storage.scanLists(scans, call);
 			await pauses.at("heads read");
 			return answers;
 		},

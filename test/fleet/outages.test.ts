@@ -100,7 +100,7 @@ describe("a shared cache that fails under reads and writes", () => {
 
 		await until(
 			"all to be paid",
-			async () => (await a.storage.owed(0, 1)).length === 0,
+			async () => (await a.storage.pendingEntries(0, 1)).length === 0,
 			20_000,
 		);
 		await using fresh = await open({ channel: false, cacheBytes: 0 });
@@ -121,8 +121,8 @@ describe("a shared cache that fails under reads and writes", () => {
 	async function agrees(process: Process, pin: Id, user: Id): Promise<boolean> {
 		const { storage } = process;
 		const mapping = process.mapping("likePin");
-		const [text] = await storage.objects([pin]);
-		const [edge] = await storage.edges([{ mapping, from: user, to: pin }]);
+		const [text] = await storage.readObjects([pin]);
+		const [edge] = await storage.readEdges([{ mapping, from: user, to: pin }]);
 		assert.ok(typeof text === "string" && !(edge instanceof CorkboardError));
 		const isLiked = edge?.state === PRESENT;
 		const [mine, theirs] = [
@@ -302,7 +302,10 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 		}
 		await Promise.all(writing);
 		// Likes are of the first host alone, and went on.
-		assert.ok((await process.storage.owed(0, 1_000)).length > 0, "owed");
+		assert.ok(
+			(await process.storage.pendingEntries(0, 1_000)).length > 0,
+			"owed",
+		);
 		await fleet.mysql[1]?.restart();
 
 		const half = await verify(store);
@@ -319,7 +322,7 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 			const [user, pin] = key.split(" ") as [Id, Id];
 			const there = async (name: string, from: Id, to: Id) => {
 				const keys = [{ mapping: mapping(name), from, to }];
-				const [edge] = await reader.storage.edges(keys);
+				const [edge] = await reader.storage.readEdges(keys);
 				assert.ok(!(edge instanceof CorkboardError));
 				return edge?.state === PRESENT;
 			};

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
-import { readDatabaseLease } from "../../src/graph/outbox/lease.ts";
+import { readDatabaseLease } from "../../src/graph/outbox/databaseLease.ts";
 import {
 	deliverPending,
 	OutboxWorker,
@@ -31,7 +31,7 @@ describe("the sweepers of a fleet", () => {
 			shard: 0,
 			decide: () => ({
 				result: null,
-				debt: {
+				outboxEntry: {
 					edges: [
 						{
 							mapping: mapping.name,
@@ -45,7 +45,7 @@ describe("the sweepers of a fleet", () => {
 				},
 			}),
 		});
-		return async () => (await storage.edges([edge]))[0] !== null;
+		return async () => (await storage.readEdges([edge]))[0] !== null;
 	}
 
 	/** A process that counts how often it looks for what is owed. */
@@ -55,9 +55,9 @@ describe("the sweepers of a fleet", () => {
 			meddle: {
 				storage: (storage) =>
 					Object.assign(Object.create(storage), {
-						owed: (...asked: Parameters<Storage["owed"]>) => {
+						owed: (...asked: Parameters<Storage["pendingEntries"]>) => {
 							looks++;
-							return storage.owed(...asked);
+							return storage.pendingEntries(...asked);
 						},
 					}),
 			},
@@ -99,7 +99,7 @@ describe("the sweepers of a fleet", () => {
 					creates: [{ type: "User", data }],
 					decide: ({ created }) => ({
 						result: null,
-						debt: { pendingObjects: created },
+						outboxEntry: { pendingObjects: created },
 					}),
 				});
 			}
@@ -122,8 +122,8 @@ describe("the sweepers of a fleet", () => {
 	it("sweep also where the lease's own shard does not answer", async () => {
 		await using process = await openProcess(fleet.addresses);
 		const isPaid = await owe(process.storage);
-		const down: Pick<Storage, "lookups"> = {
-			lookups: async () => {
+		const down: Pick<Storage, "readLookups"> = {
+			readLookups: async () => {
 				throw new Error("the mod shard does not answer");
 			},
 		};

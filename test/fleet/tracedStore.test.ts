@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createWrites } from "../../src/graph/write/writes.ts";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { keptWrites } from "../helpers/writeTrace.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";

@@ -37,7 +37,7 @@ describe("a writer that does not get to the end of its write", () => {
 	});
 
 	const newPin = () => makePin(reader, {}, 1);
-	const owed = () => reader.storage.owed(0, 100);
+	const owed = () => reader.storage.pendingEntries(0, 100);
 
 	/** How many like the pin, and whether the user's own list has it, each as read through the shared layers. */
 	async function seen(pin: Id): Promise<{ mine: boolean; counted: number }> {
@@ -219,7 +219,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
 		link.release();
 		await until("COMMIT to arrive", async () => {
-			const [edge] = await reader.storage.edges([
+			const [edge] = await reader.storage.readEdges([
 				{ mapping, from: user, to: pin },
 			]);
 			return edge !== null;
@@ -288,7 +288,7 @@ describe("a writer that does not get to the end of its write", () => {
 		await deliver(reader.store, ours.debts);
 		await deliver(reader.store, ours.debts);
 		assert.deepEqual(await seen(ours.pin), { mine: false, counted: 0 });
-		const [edge] = await reader.storage.edges([
+		const [edge] = await reader.storage.readEdges([
 			{ mapping: inverse, from: ours.pin, to: user },
 		]);
 		assert.equal((edge as { version: number }).version, 2);

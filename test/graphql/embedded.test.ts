@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
-import { createWrites } from "../../src/graph/write/writes.ts";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";

@@ -5,7 +5,7 @@ import { CHANNELS, type StorageCall } from "../../src/diagnostics.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { createWrites } from "../../src/graph/write/writes.ts";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";

@@ -119,7 +119,7 @@ export function graphInKeys(folder: string): readonly string[] {
 				]);
 				facts.push(`${table} ${named(id)} ${JSON.stringify(told)}`);
 			} else {
-				const { nonce: __, ...columns } = rest;
+				const { token: __, ...columns } = rest;
 				const told = Object.entries(columns).map(([column, value]) =>
 					column.endsWith("id") ? named(value) : String(value),
 				);

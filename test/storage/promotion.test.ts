@@ -82,24 +82,24 @@ function loadOn(storage: ReloadableStorage): Load {
 			if (liked) likes.push(to);
 			const key = `name_${number}_${n}`;
 			await timed("write", async () => {
-				const [row] = await storage.setLookups([
+				const [row] = await storage.compareAndSetLookups([
 					{
 						name: "username",
 						key,
 						expect: null,
-						next: { id: user(n), nonce: `${n}` },
+						next: { id: user(n), token: `${n}` },
 					},
 				]);
-				assert.equal(good(row)?.nonce, `${n}`);
+				assert.equal(good(row)?.token, `${n}`);
 				names.push(key);
 			});
 			await timed("read", async () => {
 				const ids = pins.slice(-10);
-				for (const answer of await storage.objects(ids)) {
+				for (const answer of await storage.readObjects(ids)) {
 					assert.ok(good(answer));
 				}
 				const scan = { mapping: likePin, from: user(1), backward: false };
-				const [head] = await storage.scan([{ ...scan, limit: 10 }]);
+				const [head] = await storage.scanLists([{ ...scan, limit: 10 }]);
 				good(head);
 			});
 			await sleep(2);
@@ -178,7 +178,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	);
 
 	// Whatever was acknowledged, before and after, is on the promoted host.
-	const objects = await storage.objects(load.pins);
+	const objects = await storage.readObjects(load.pins);
 	assert.equal(
 		objects.filter((text) => good(text) !== null).length,
 		load.pins.length,
@@ -187,7 +187,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	const list = await listOf(storage, likePin, user(1));
 	assert.equal(list.count, load.likes.length);
 	assert.deepEqual(list.tos.toSorted(), load.likes.toSorted());
-	const names = await storage.lookups(
+	const names = await storage.readLookups(
 		load.names.map((key) => ({ name: "username", key })),
 	);
 	assert.equal(
@@ -233,7 +233,7 @@ test("a COMMIT that is refused as read-only did nothing, and is done once when i
 	assert.equal(tries, 2);
 	const [row] = await ask(server, "SELECT COUNT(*) AS pins FROM db00000.pins");
 	assert.equal(row?.pins, 1);
-	assert.deepEqual(await storage.objects(result), ['{"n":1}']);
+	assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);
 });
 
 test("a write to a host that stays read-only fails as UNAVAILABLE, after its bounded wait", async () => {
@@ -256,15 +256,15 @@ test("a write to a host that stays read-only fails as UNAVAILABLE, after its bou
 	});
 	const ms = performance.now() - began;
 	assert.ok(ms >= 590 && ms < 5_000, `after ${ms} ms`);
-	const [row] = await storage.setLookups([
+	const [row] = await storage.compareAndSetLookups([
 		{
 			name: "username",
 			key: "a",
 			expect: null,
-			next: { id: user(1), nonce: "1" },
+			next: { id: user(1), token: "1" },
 		},
 	]);
 	assert.ok(row instanceof CorkboardError);
 	assert.equal(row.code, "UNAVAILABLE");
-	assert.deepEqual(await storage.objects([pin(1)]), [null]);
+	assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
 });

@@ -103,10 +103,10 @@ async function open(
 
 function standingBefore(storage: Storage, between: Between): Storage {
 	const own: Partial<Storage> = {
-		async objects(ids) {
+		async readObjects(ids) {
 			await between.hold;
 			assert.equal(between.isClosed, false, "closed under a call");
-			return storage.objects(ids);
+			return storage.readObjects(ids);
 		},
 		async transact(transaction) {
 			between.writes += 1;
@@ -114,17 +114,19 @@ function standingBefore(storage: Storage, between: Between): Storage {
 			if (between.fault) throw between.fault;
 			return storage.transact(transaction);
 		},
-		async settle(debts) {
+		async deleteOutboxEntries(debts) {
 			between.writes += 1;
 			if (between.fault) throw between.fault;
-			return storage.settle(debts);
+			return storage.deleteOutboxEntries(debts);
 		},
-		async setLookups(changes) {
+		async compareAndSetLookups(changes) {
 			between.writes += 1;
 			const { fault } = between;
 			const taken = (change: LookupChange) =>
 				fault === null || change.key !== "refused";
-			const rows = [...(await storage.setLookups(changes.filter(taken)))];
+			const rows = [
+				...(await storage.compareAndSetLookups(changes.filter(taken))),
+			];
 			return changes.map((change) =>
 				taken(change)
 					? (rows.shift() ?? null)
@@ -160,7 +162,7 @@ describe("going over to a newer topology", () => {
 			while (!isOver) {
 				written.push(await write(storage, written.length));
 				const ids = written.slice(-20);
-				const answers = await storage.objects(ids);
+				const answers = await storage.readObjects(ids);
 				assert.equal(
 					answers.filter((answer) => good(answer)).length,
 					ids.length,
@@ -204,9 +206,9 @@ describe("going over to a newer topology", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.hold = promise;
-		const reading = storage.objects([id]);
+		const reading = storage.readObjects([id]);
 		await storage.switchTopology(topology(2));
-		assert.deepEqual(await storage.objects([id]), ['{"n":7}']);
+		assert.deepEqual(await storage.readObjects([id]), ['{"n":7}']);
 		assert.equal(first.isClosed, false);
 		resolve();
 		assert.deepEqual(await reading, ['{"n":7}']);
@@ -220,7 +222,7 @@ describe("going over to a newer topology", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.hold = promise;
-		const reading = storage.objects([pin(1)]);
+		const reading = storage.readObjects([pin(1)]);
 		await storage.switchTopology(topology(2));
 		assert.equal(first.isClosed, false);
 		await until("the first version closed", () => first.isClosed);
@@ -331,7 +333,7 @@ describe("a write that a host refuses as read-only", () => {
 		await until("the write refused", () => first.writes === 1);
 		await storage.switchTopology(topology(2));
 		const { result } = await writing;
-		assert.deepEqual(await storage.objects(result), ['{"n":1}']);
+		assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);
 		assert.deepEqual(trace.kept, ["readOnly"]);
 		assert.deepEqual(
 			versions.map(({ writes }) => writes),
@@ -353,7 +355,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(second);
 		await until("two refusals", () => second.writes >= 2);
 		second.fault = null;
-		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
+		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
 	});
 
 	test("is tried again on the same version, whose host may take writes again", async () => {
@@ -365,7 +367,7 @@ describe("a write that a host refuses as read-only", () => {
 		const writing = write(storage);
 		await until("two refusals", () => first.writes >= 2);
 		first.fault = null;
-		assert.deepEqual(await storage.objects([await writing]), ['{"n":1}']);
+		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
 	});
 
 	test("fails as it was refused when it has waited long enough", async () => {
@@ -401,7 +403,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const writing = write(storage);
-		assert.deepEqual(await storage.objects([id]), ['{"n":1}']);
+		assert.deepEqual(await storage.readObjects([id]), ['{"n":1}']);
 		await storage.switchTopology(topology(2));
 		await writing;
 	});
@@ -435,18 +437,18 @@ describe("a write that a host refuses as read-only", () => {
 	test("may be what was paid: it is settled on the newer version", async () => {
 		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
-		const { debt } = await storage.transact({
+		const { outboxKey: debt } = await storage.transact({
 			shard: 0,
-			decide: () => ({ result: null, debt: { owes: 1 } }),
+			decide: () => ({ result: null, outboxEntry: { owes: 1 } }),
 		});
 		assert.ok(debt);
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
-		const settling = storage.settle([debt]);
+		const settling = storage.deleteOutboxEntries([debt]);
 		await storage.switchTopology(topology(2));
 		await settling;
-		assert.deepEqual(await storage.owed(0, 10), []);
+		assert.deepEqual(await storage.pendingEntries(0, 10), []);
 	});
 
 	test("may be some changes of lookups, which wait without the others", async () => {
@@ -456,30 +458,30 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(first);
 		first.fault = READ_ONLY;
 		const name = "username";
-		const claim = (key: string, nonce: string) => ({ id: user(1), nonce, key });
+		const claim = (key: string, token: string) => ({ id: user(1), token, key });
 		const change = (key: string, expect: string | null, next: string) => ({
 			name,
 			key,
 			expect: expect === null ? null : claim(key, expect),
 			next: claim(key, next),
 		});
-		const changing = storage.setLookups([
+		const changing = storage.compareAndSetLookups([
 			change("refused", null, "a"),
 			change("taken", null, "b"),
 			change("refused", "a", "c"),
 		]);
 		const read = async () =>
 			(
-				await storage.lookups([
+				await storage.readLookups([
 					{ name, key: "refused" },
 					{ name, key: "taken" },
 				])
-			).map((row) => good(row)?.nonce);
+			).map((row) => good(row)?.token);
 		await until("the other changed", async () => (await read())[1] === "b");
 		assert.deepEqual(await read(), [undefined, "b"]);
 		await storage.switchTopology(topology(2));
 		assert.deepEqual(
-			(await changing).map((row) => good(row)?.nonce),
+			(await changing).map((row) => good(row)?.token),
 			["a", "b", "c"],
 		);
 		assert.deepEqual(await read(), ["c", "b"]);

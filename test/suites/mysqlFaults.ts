@@ -37,12 +37,12 @@ export function mysqlFaultsSuite(
 			await using storage = await openMysql(server.url, {
 				limits: { readMs: 300, writeMs: 400 },
 			});
-			await storage.objects([pin(1)]);
+			await storage.readObjects([pin(1)]);
 			server.pause();
 			const began = performance.now();
 			try {
 				const [reads, write] = await Promise.all([
-					storage.objects([pin(1), pin(1, 3)]),
+					storage.readObjects([pin(1), pin(1, 3)]),
 					Promise.allSettled([toggle(storage, likePin, user(1), pin(1), true)]),
 				]);
 				assert.deepEqual(codes(reads), ["UNAVAILABLE", "UNAVAILABLE"]);
@@ -53,8 +53,8 @@ export function mysqlFaultsSuite(
 				server.resume();
 			}
 			await using later = await openMysql(server.url);
-			assert.deepEqual(await later.objects([pin(1)]), ["{}"]);
-			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+			assert.deepEqual(await later.readObjects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 		});
 
 		test("those who wait for a list in vain are told so in time, and hold no connection meanwhile", async () => {
@@ -101,14 +101,14 @@ export function mysqlFaultsSuite(
 				},
 				beforeCommit: async (created) => {
 					order.push(`bury ${created.join()}`);
-					assert.deepEqual(await storage.objects(created), [null]);
+					assert.deepEqual(await storage.readObjects(created), [null]);
 					await sleep(20);
 					order.push("buried");
 				},
 			});
 			assert.equal(result, "done");
 			assert.deepEqual(order, ["decide", `bury ${pin(1)}`, "buried"]);
-			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 		});
 
 		test("a transaction whose beforeCommit takes longer than a tombstone lives is not committed", async () => {
@@ -123,7 +123,7 @@ export function mysqlFaultsSuite(
 				}),
 				{ code: "UNAVAILABLE" },
 			);
-			assert.deepEqual(await storage.objects([pin(1)]), [null]);
+			assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
 		});
 
 		test("an answer to COMMIT that does not come is UNAVAILABLE, and the transaction may have been done", async () => {
@@ -132,13 +132,13 @@ export function mysqlFaultsSuite(
 			await using storage = await openMysql(through(server, proxy), {
 				limits: { writeMs: 600 },
 			});
-			await storage.objects([pin(1)]);
+			await storage.readObjects([pin(1)]);
 			proxy.silentAfter = "COMMIT";
 			await assert.rejects(create(storage, 0, "Pin", { n: 1 }), {
 				code: "UNAVAILABLE",
 				message: "Shard 0 does not answer at the moment.",
 			});
-			assert.deepEqual(await opened.storage.objects([pin(1), pin(2)]), [
+			assert.deepEqual(await opened.storage.readObjects([pin(1), pin(2)]), [
 				'{"n":1}',
 				null,
 			]);
@@ -149,9 +149,9 @@ export function mysqlFaultsSuite(
 			await using proxy = await BreakableProxy.before(server.port);
 			await using storage = await openMysql(through(server, proxy));
 			await create(storage, 0, "Pin", {});
-			await storage.objects([pin(1)]);
+			await storage.readObjects([pin(1)]);
 			proxy.forget();
-			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 			const trace = keptTrace();
 			const { result } = await storage.transact(
 				{
@@ -162,7 +162,7 @@ export function mysqlFaultsSuite(
 				trace,
 			);
 			assert.deepEqual([result, trace.kept], [[pin(2)], ["lost"]]);
-			assert.deepEqual(await opened.storage.objects([pin(3)]), [null]);
+			assert.deepEqual(await opened.storage.readObjects([pin(3)]), [null]);
 		});
 
 		test("locks taken crosswise by other processes are waited for or tried again", async () => {
@@ -177,10 +177,10 @@ export function mysqlFaultsSuite(
 						raise(others[n % 4] ?? opened.storage, [board(1), board(2)]),
 					),
 				);
-				assert.deepEqual(await opened.storage.objects([board(1), board(2)]), [
-					'{"n":80}',
-					'{"n":80}',
-				]);
+				assert.deepEqual(
+					await opened.storage.readObjects([board(1), board(2)]),
+					['{"n":80}', '{"n":80}'],
+				);
 			} finally {
 				for (const other of others) await other[Symbol.asyncDispose]();
 			}
@@ -232,7 +232,7 @@ export function mysqlFaultsSuite(
 				names.indexOf("rollback") < names.indexOf("commit"),
 				`${names}`,
 			);
-			assert.deepEqual(await storage.objects([board(1)]), ['{"n":1}']);
+			assert.deepEqual(await storage.readObjects([board(1)]), ['{"n":1}']);
 		});
 
 		test("several processes that write to one list make no deadlock and no count that is wrong", async () => {
@@ -269,18 +269,18 @@ export function mysqlFaultsSuite(
 			await using opened = await open();
 			await ask(server, "RENAME TABLE db00002.pins TO db00002.gone");
 			try {
-				const [answer] = await opened.storage.objects([pin(1, 2)]);
+				const [answer] = await opened.storage.readObjects([pin(1, 2)]);
 				assert.ok(answer instanceof CorkboardError);
 				assert.equal(answer.message, "Shard 2 does not answer at the moment.");
 				assert.equal(answer.details.host, server.address);
 				assert.equal(answer.details.statement, "objects pins");
 				assert.match(String(answer.details.reason), /db00002\.pins/);
-				const [lookup] = await opened.storage.setLookups([
+				const [lookup] = await opened.storage.compareAndSetLookups([
 					{
 						name: "email",
 						key: "private@example.com".repeat(200),
 						expect: null,
-						next: { id: user(1), nonce: "n" },
+						next: { id: user(1), token: "n" },
 					},
 				]);
 				assert.ok(lookup instanceof CorkboardError);
@@ -305,7 +305,9 @@ export function mysqlFaultsSuite(
 			assert.deepEqual(await create(storage, 1, "Comment", {}), [
 				comment(1, 1),
 			]);
-			assert.deepEqual(await storage.objects([pin(1, 1)]), ['{"kept":true}']);
+			assert.deepEqual(await storage.readObjects([pin(1, 1)]), [
+				'{"kept":true}',
+			]);
 			assert.deepEqual(
 				(await shapes(() => storage.createTables())).map(
 					(shape) => shape.split(":")[0],
@@ -319,15 +321,18 @@ export function mysqlFaultsSuite(
 			await using opened = await open();
 			await create(opened.storage, 0, "Pin", {});
 			await using storage = await openMysql(server.url, { readOnly: true });
-			assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 			const refused = {
 				name: "TypeError",
 				message: `expected only reads of ${server.address}, which was opened read-only, but got: a write`,
 			};
 			await assert.rejects(create(storage, 0, "Pin", {}), refused);
 			await assert.rejects(storage.createTables(), refused);
-			await assert.rejects(storage.setLookups([]), refused);
-			await assert.rejects(storage.settle([{ shard: 0, local: 1 }]), refused);
+			await assert.rejects(storage.compareAndSetLookups([]), refused);
+			await assert.rejects(
+				storage.deleteOutboxEntries([{ shard: 0, local: 1 }]),
+				refused,
+			);
 		});
 
 		test("nothing acknowledged is lost when the server is killed in the middle of writes", {
@@ -357,7 +362,7 @@ export function mysqlFaultsSuite(
 										version: 1,
 									},
 								],
-								debt: { to },
+								outboxEntry: { to },
 							}),
 						});
 						acknowledged.push(result);
@@ -380,13 +385,14 @@ export function mysqlFaultsSuite(
 			stop = true;
 			await Promise.all(writing);
 			assert.equal(
-				(await storage.objects(acknowledged)).filter((text) => text === null)
-					.length,
+				(await storage.readObjects(acknowledged)).filter(
+					(text) => text === null,
+				).length,
 				0,
 			);
 			// Object, edge, count and outbox row are one transaction.
-			const owed = (await storage.owed(0, 1_000_000)).map(
-				({ debt }) => debt.to,
+			const owed = (await storage.pendingEntries(0, 1_000_000)).map(
+				({ entry: debt }) => debt.to,
 			);
 			assert.equal(new Set(owed).size, owed.length);
 			const all = new Set(owed);

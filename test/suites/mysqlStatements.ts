@@ -35,7 +35,7 @@ export function mysqlStatementsSuite(
 			let answers: readonly unknown[] = [];
 			assert.deepEqual(
 				await shapes(async () => {
-					answers = await storage.objects(ids);
+					answers = await storage.readObjects(ids);
 				}),
 				["objects pins, users, boards: 12"],
 			);
@@ -64,7 +64,7 @@ export function mysqlStatementsSuite(
 			let counts: readonly number[] = [];
 			assert.deepEqual(
 				await shapes(async () => {
-					const answers = await storage.scan([
+					const answers = await storage.scanLists([
 						{ ...scan, mapping: placePin, from: board(1, 1) },
 						{ ...scan, mapping: likePin, from: user(1, 2) },
 						{ ...scan, mapping: likedBy, from: pin(1) },
@@ -79,7 +79,7 @@ export function mysqlStatementsSuite(
 		test("more keys than one statement takes are a few side by side", async () => {
 			await using opened = await open();
 			const ids = Array.from({ length: 1_100 }, (_, n) => pin(n + 1, n % 4));
-			assert.deepEqual(await shapes(() => opened.storage.objects(ids)), [
+			assert.deepEqual(await shapes(() => opened.storage.readObjects(ids)), [
 				"objects pins: 0",
 				"objects pins: 0",
 				"objects pins: 0",
@@ -168,21 +168,21 @@ export function mysqlStatementsSuite(
 			const { storage } = opened;
 			const debts = await Promise.all(
 				Array.from({ length: 8 }, async (_, n) => {
-					const { debt } = await storage.transact({
+					const { outboxKey: debt } = await storage.transact({
 						shard: 0,
 						lists: [{ mapping: likedBy, from: pin(1) }],
 						decide: () =>
-							n % 2 === 0 ? { result: n, debt: { n } } : { result: n },
+							n % 2 === 0 ? { result: n, outboxEntry: { n } } : { result: n },
 					});
 					return debt?.local ?? null;
 				}),
 			);
-			const owed = await storage.owed(0, 99);
+			const owed = await storage.pendingEntries(0, 99);
 			assert.deepEqual(
 				debts,
 				Array.from({ length: 8 }, (_, n) =>
 					n % 2 === 0
-						? (owed.find(({ debt }) => debt.n === n)?.local ?? "none")
+						? (owed.find(({ entry: debt }) => debt.n === n)?.local ?? "none")
 						: null,
 				),
 			);
@@ -262,10 +262,12 @@ export function mysqlStatementsSuite(
 			const scan = { mapping: likePin, from: user(2), limit: 10 };
 			const at = { sequence: 1_000_000, to: pin(1_001) };
 			const reads: Readonly<Record<string, () => Promise<unknown>>> = {
-				scan: () => storage.scan([{ ...scan, backward: false, after: at }]),
-				backward: () => storage.scan([{ ...scan, backward: true, before: at }]),
+				scan: () =>
+					storage.scanLists([{ ...scan, backward: false, after: at }]),
+				backward: () =>
+					storage.scanLists([{ ...scan, backward: true, before: at }]),
 				edges: () =>
-					storage.edges(
+					storage.readEdges(
 						[5, 1_500, 3_000].map((n) => ({
 							mapping: likePin,
 							from: user(2),
@@ -293,32 +295,40 @@ export function mysqlStatementsSuite(
 				"𝕏'\\",
 			];
 			const [id = pin(0)] = await create(storage, 0, "Pin", { evil });
-			assert.deepEqual(await storage.objects([id]), [JSON.stringify({ evil })]);
-			await storage.setLookups(
+			assert.deepEqual(await storage.readObjects([id]), [
+				JSON.stringify({ evil }),
+			]);
+			await storage.compareAndSetLookups(
 				evil.map((key) => ({
 					name: "username",
 					key,
 					expect: null,
-					next: { id: user(1), nonce: key.slice(0, 9) },
+					next: { id: user(1), token: key.slice(0, 9) },
 				})),
 			);
 			assert.deepEqual(
 				(
-					await storage.lookups(evil.map((key) => ({ name: "username", key })))
+					await storage.readLookups(
+						evil.map((key) => ({ name: "username", key })),
+					)
 				).map((row) => good(row)?.key),
 				evil,
 			);
 			assert.deepEqual(
-				await storage.lookups([{ name: "x' OR '1'='1", key: "ann" }]),
+				await storage.readLookups([{ name: "x' OR '1'='1", key: "ann" }]),
 				[null],
 			);
 			for (const text of ["1 OR 1=1", "1)", "1; DROP TABLE pins", "1e3"]) {
-				await assert.rejects(storage.objects([text as Id]));
+				await assert.rejects(storage.readObjects([text as Id]));
 				await assert.rejects(
-					storage.edges([{ mapping: likePin, from: user(1), to: text as Id }]),
+					storage.readEdges([
+						{ mapping: likePin, from: user(1), to: text as Id },
+					]),
 				);
 			}
-			assert.deepEqual(await storage.objects([id]), [JSON.stringify({ evil })]);
+			assert.deepEqual(await storage.readObjects([id]), [
+				JSON.stringify({ evil }),
+			]);
 		});
 	});
 }

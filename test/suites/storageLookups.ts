@@ -10,19 +10,22 @@ import type { OpenStorage } from "./storage.ts";
 /** Of these keys each is on the mod shard of its number: md5 modulo 4. */
 const ON_SHARD = ["max", "tom", "ann", "amy"] as const;
 
-const ANN = { id: user(1), nonce: "n1" };
-const BEA = { id: user(2, 3), nonce: "n2" };
+const ANN = { id: user(1), token: "n1" };
+const BEA = { id: user(2, 3), token: "n2" };
 
 export function lookupTests(open: OpenStorage): void {
 	test("a free key is null; a claimed one answers its row, in the order asked", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		assert.deepEqual(
-			await storage.setLookups([claim("ann", ANN), claim("bea", BEA)]),
+			await storage.compareAndSetLookups([
+				claim("ann", ANN),
+				claim("bea", BEA),
+			]),
 			[row("ann", ANN), row("bea", BEA)],
 		);
 		assert.deepEqual(
-			await storage.lookups([
+			await storage.readLookups([
 				{ name: "username", key: "bea" },
 				{ name: "email", key: "bea" },
 				{ name: "username", key: "nobody" },
@@ -39,13 +42,13 @@ export function lookupTests(open: OpenStorage): void {
 		const keys = ["ann", "Ann", "änn", "ann ", "a'nn", "🌍", "ann\u0000", ""];
 		const rows = keys.map((key, index) => ({
 			id: user(index + 1),
-			nonce: key,
+			token: key,
 		}));
-		await storage.setLookups(
+		await storage.compareAndSetLookups(
 			keys.map((key, index) => claim(key, rows[index] ?? ANN)),
 		);
 		assert.deepEqual(
-			await storage.lookups(keys.map((key) => ({ name: "username", key }))),
+			await storage.readLookups(keys.map((key) => ({ name: "username", key }))),
 			keys.map((key, index) => row(key, rows[index] ?? ANN)),
 		);
 	});
@@ -53,12 +56,12 @@ export function lookupTests(open: OpenStorage): void {
 	test("a key that is taken stays whose it is, and the loser sees whose", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		await storage.setLookups([claim("ann", ANN)]);
-		assert.deepEqual(await storage.setLookups([claim("ann", BEA)]), [
+		await storage.compareAndSetLookups([claim("ann", ANN)]);
+		assert.deepEqual(await storage.compareAndSetLookups([claim("ann", BEA)]), [
 			row("ann", ANN),
 		]);
 		// A claim repeated sees its own.
-		assert.deepEqual(await storage.setLookups([claim("ann", ANN)]), [
+		assert.deepEqual(await storage.compareAndSetLookups([claim("ann", ANN)]), [
 			row("ann", ANN),
 		]);
 	});
@@ -66,37 +69,40 @@ export function lookupTests(open: OpenStorage): void {
 	test("of two claims of one key in one call the first wins", async () => {
 		await using opened = await open();
 		assert.deepEqual(
-			await opened.storage.setLookups([claim("ann", ANN), claim("ann", BEA)]),
+			await opened.storage.compareAndSetLookups([
+				claim("ann", ANN),
+				claim("ann", BEA),
+			]),
 			[row("ann", ANN), row("ann", ANN)],
 		);
 	});
 
-	test("a row is taken over only from the id and nonce expected", async () => {
+	test("a row is taken over only from the id and token expected", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		await storage.setLookups([claim("ann", ANN)]);
+		await storage.compareAndSetLookups([claim("ann", ANN)]);
 		const change = (expect: typeof ANN) =>
-			storage.setLookups([{ ...claim("ann", BEA), expect }]);
-		assert.deepEqual(await change({ ...ANN, nonce: "other" }), [
+			storage.compareAndSetLookups([{ ...claim("ann", BEA), expect }]);
+		assert.deepEqual(await change({ ...ANN, token: "other" }), [
 			row("ann", ANN),
 		]);
 		assert.deepEqual(await change({ ...ANN, id: user(9) }), [row("ann", ANN)]);
 		assert.deepEqual(await change(ANN), [row("ann", BEA)]);
 	});
 
-	test("a row is released only by its own id and nonce: a second claim by the same object survives", async () => {
+	test("a row is released only by its own id and token: a second claim by the same object survives", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		const again = { id: ANN.id, nonce: "n1 again" };
-		await storage.setLookups([claim("ann", again)]);
+		const again = { id: ANN.id, token: "n1 again" };
+		await storage.compareAndSetLookups([claim("ann", again)]);
 		const release = (expect: typeof ANN) =>
-			storage.setLookups([
+			storage.compareAndSetLookups([
 				{ name: "username", key: "ann", expect, next: null },
 			]);
 		assert.deepEqual(await release(ANN), [row("ann", again)]);
 		assert.deepEqual(await release(again), [null]);
 		assert.deepEqual(await release(again), [null]);
-		assert.deepEqual(await storage.setLookups([claim("ann", BEA)]), [
+		assert.deepEqual(await storage.compareAndSetLookups([claim("ann", BEA)]), [
 			row("ann", BEA),
 		]);
 	});
@@ -111,8 +117,11 @@ export function lookupTests(open: OpenStorage): void {
 			"UNAVAILABLE",
 			row("amy", ANN),
 		];
-		assert.deepEqual(codes(await storage.setLookups(changes)), expected);
-		assert.deepEqual(codes(await storage.lookups(changes)), expected);
+		assert.deepEqual(
+			codes(await storage.compareAndSetLookups(changes)),
+			expected,
+		);
+		assert.deepEqual(codes(await storage.readLookups(changes)), expected);
 	});
 
 	test("many keys are one call", async () => {
@@ -123,13 +132,13 @@ export function lookupTests(open: OpenStorage): void {
 		}));
 		assert.deepEqual(
 			await publishedDuring(CHANNELS.storage, () =>
-				opened.storage.lookups(keys),
+				opened.storage.readLookups(keys),
 			),
 			[{ verb: "lookups", keys: 60 }],
 		);
 		const statements = await publishedDuring<Statement>(
 			CHANNELS.statement,
-			() => opened.storage.lookups(keys),
+			() => opened.storage.readLookups(keys),
 		);
 		// Of SQLite each mod shard is a host; of the others here all are on one.
 		const hosts = new Set(statements.map(({ host }) => host));
@@ -142,6 +151,6 @@ function claim(key: string, next: typeof ANN): LookupChange {
 	return { name: "username", key, expect: null, next };
 }
 
-function row(key: string, { id, nonce }: typeof ANN) {
-	return { name: "username", key, id, nonce };
+function row(key: string, { id, token }: typeof ANN) {
+	return { name: "username", key, id, token };
 }

@@ -14,7 +14,7 @@ export function objectTests(open: OpenStorage): void {
 		const [one, two] = await create(storage, 0, "Pin", { n: 1 }, { n: 2 });
 		const [far] = await create(storage, 3, "User", { name: "Ada" });
 		assert.deepEqual(
-			await storage.objects([far, two, one, two].map((id) => id ?? pin(0))),
+			await storage.readObjects([far, two, one, two].map((id) => id ?? pin(0))),
 			['{"name":"Ada"}', '{"n":2}', '{"n":1}', '{"n":2}'],
 		);
 	});
@@ -42,7 +42,7 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		await create(storage, 0, "Pin", {});
 		assert.deepEqual(
-			await storage.objects([
+			await storage.readObjects([
 				pin(2),
 				board(1),
 				packId({ shard: 0, type: 777, local: 1 }),
@@ -61,11 +61,11 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		assert.deepEqual(
 			[
-				await storage.objects([]),
-				await storage.scan([]),
-				await storage.edges([]),
-				await storage.lookups([]),
-				await storage.setLookups([]),
+				await storage.readObjects([]),
+				await storage.scanLists([]),
+				await storage.readEdges([]),
+				await storage.readLookups([]),
+				await storage.compareAndSetLookups([]),
 			],
 			[[], [], [], [], []],
 		);
@@ -80,7 +80,7 @@ export function objectTests(open: OpenStorage): void {
 			deep: [{ a: null, b: [true, 1.5, -0.25] }],
 		};
 		const [id = pin(0)] = await create(storage, 0, "Pin", data);
-		const [text] = await storage.objects([id]);
+		const [text] = await storage.readObjects([id]);
 		assert.equal(text, JSON.stringify(data));
 		const { result } = await storage.transact({
 			shard: 0,
@@ -96,14 +96,16 @@ export function objectTests(open: OpenStorage): void {
 		await create(storage, 0, "Pin", { n: 0 });
 		await create(storage, 2, "Pin", { n: 2 });
 		assert.deepEqual(
-			codes(await storage.objects([pin(1, 1), pin(1), user(1, 1), pin(1, 2)])),
+			codes(
+				await storage.readObjects([pin(1, 1), pin(1), user(1, 1), pin(1, 2)]),
+			),
 			["UNAVAILABLE", '{"n":0}', "UNAVAILABLE", '{"n":2}'],
 		);
 	});
 
 	test("what an error says to a client is the shard and no more", async () => {
 		await using opened = await open({ dead: [1] });
-		const [answer] = await opened.storage.objects([pin(1, 1)]);
+		const [answer] = await opened.storage.readObjects([pin(1, 1)]);
 		assert.ok(answer instanceof Error);
 		assert.equal(answer.message, "Shard 1 does not answer at the moment.");
 	});
@@ -126,7 +128,7 @@ export function objectTests(open: OpenStorage): void {
 		let statements: readonly Statement[] = [];
 		const calls = await publishedDuring(CHANNELS.storage, async () => {
 			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				storage.objects(ids, {
+				storage.readObjects(ids, {
 					trace: {
 						statement: (statement) => traced.push(statement),
 						cache: () => assert.fail("storage has no cache"),
@@ -160,10 +162,13 @@ export function objectTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const call = { signal: AbortSignal.abort(new Error("gone")) };
 		const calls = await publishedDuring(CHANNELS.storage, async () => {
-			await assert.rejects(storage.objects([pin(1)], call), /^Error: gone$/);
-			await assert.rejects(storage.scan([], call), /^Error: gone$/);
-			await assert.rejects(storage.edges([], call), /^Error: gone$/);
-			await assert.rejects(storage.lookups([], call), /^Error: gone$/);
+			await assert.rejects(
+				storage.readObjects([pin(1)], call),
+				/^Error: gone$/,
+			);
+			await assert.rejects(storage.scanLists([], call), /^Error: gone$/);
+			await assert.rejects(storage.readEdges([], call), /^Error: gone$/);
+			await assert.rejects(storage.readLookups([], call), /^Error: gone$/);
 		});
 		assert.deepEqual(calls, []);
 	});
@@ -196,7 +201,7 @@ export function objectTests(open: OpenStorage): void {
 			"7/8",
 			"8/8",
 		]);
-		assert.deepEqual(await storage.objects([pin(1)]), ['{"kept":true}']);
+		assert.deepEqual(await storage.readObjects([pin(1)]), ['{"kept":true}']);
 		assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 	});
 
@@ -211,7 +216,7 @@ export function objectTests(open: OpenStorage): void {
 			message:
 				"Shard 2 is full: expected a local id of at most 68719476735 in pins but got: 68719476736.",
 		});
-		assert.deepEqual(await storage.objects([pin(2 ** 36 - 1, 2)]), [
+		assert.deepEqual(await storage.readObjects([pin(2 ** 36 - 1, 2)]), [
 			'{"last":true}',
 		]);
 	});

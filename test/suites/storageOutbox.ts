@@ -14,24 +14,24 @@ export function outboxTests(open: OpenStorage): void {
 		const one = await owe(storage, 3, { what: "one", id: pin(1) });
 		const two = await owe(storage, 0, { what: "two" });
 		assert.deepEqual(
-			new Set(await storage.owed(0, 10)),
+			new Set(await storage.pendingEntries(0, 10)),
 			new Set([
 				{ ...one, debt: { what: "one", id: pin(1) } },
 				{ ...two, debt: { what: "two" } },
 			]),
 		);
-		await storage.settle([one]);
-		assert.deepEqual(await storage.owed(0, 10), [
+		await storage.deleteOutboxEntries([one]);
+		assert.deepEqual(await storage.pendingEntries(0, 10), [
 			{ ...two, debt: { what: "two" } },
 		]);
 		// Settling twice is no error.
-		await storage.settle([one, two]);
-		assert.deepEqual(await storage.owed(0, 10), []);
+		await storage.deleteOutboxEntries([one, two]);
+		assert.deepEqual(await storage.pendingEntries(0, 10), []);
 	});
 
 	test("a transaction that owes nothing answers no debt", async () => {
 		await using opened = await open();
-		const { debt } = await opened.storage.transact({
+		const { outboxKey: debt } = await opened.storage.transact({
 			shard: 0,
 			decide: () => ({ result: null }),
 		});
@@ -42,7 +42,7 @@ export function outboxTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const one = await owe(storage, 0, {});
-		await storage.settle([one]);
+		await storage.deleteOutboxEntries([one]);
 		assert.deepEqual(await owe(storage, 0, {}), {
 			shard: 0,
 			local: one.local + 1,
@@ -60,7 +60,9 @@ export function outboxTests(open: OpenStorage): void {
 			mock.timers.tick(1_000);
 			await owe(storage, 2, { at: 2 });
 			const at = async (olderThanMs: number) =>
-				(await storage.owed(olderThanMs, 10)).map(({ debt }) => debt.at);
+				(await storage.pendingEntries(olderThanMs, 10)).map(
+					({ entry: debt }) => debt.at,
+				);
 			assert.deepEqual(await at(0), [0, 1, 2]);
 			assert.deepEqual(await at(1), [0, 1]);
 			assert.deepEqual(await at(1_000), [0, 1]);
@@ -79,8 +81,8 @@ export function outboxTests(open: OpenStorage): void {
 			await owe(storage, 1, { n });
 		}
 		assert.deepEqual(
-			(await storage.owed(0, 2))
-				.map(({ shard, debt }) => [shard, debt.n])
+			(await storage.pendingEntries(0, 2))
+				.map(({ shard, entry: debt }) => [shard, debt.n])
 				.sort(),
 			[
 				[0, 1],
@@ -96,11 +98,18 @@ export function outboxTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const one = await owe(storage, 1, { n: 1 });
 		const two = await owe(storage, 1, { n: 2 });
-		assert.deepEqual(await storage.owed(0, 1), [{ ...one, debt: { n: 1 } }]);
-		await assert.rejects(storage.settle([{ shard: 0, local: 1 }, one]), {
-			code: "UNAVAILABLE",
-		});
-		assert.deepEqual(await storage.owed(0, 9), [{ ...two, debt: { n: 2 } }]);
+		assert.deepEqual(await storage.pendingEntries(0, 1), [
+			{ ...one, debt: { n: 1 } },
+		]);
+		await assert.rejects(
+			storage.deleteOutboxEntries([{ shard: 0, local: 1 }, one]),
+			{
+				code: "UNAVAILABLE",
+			},
+		);
+		assert.deepEqual(await storage.pendingEntries(0, 9), [
+			{ ...two, debt: { n: 2 } },
+		]);
 	});
 
 	test("settling many debts is one call and one statement a shard", async () => {
@@ -111,7 +120,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.deepEqual(
 			await publishedDuring(CHANNELS.storage, async () => {
 				const statements = await publishedDuring(CHANNELS.statement, () =>
-					storage.settle(debts),
+					storage.deleteOutboxEntries(debts),
 				);
 				assert.equal(statements.length, 1);
 			}),
@@ -125,9 +134,9 @@ async function owe(
 	shard: number,
 	debt: JsonObject,
 ): Promise<OutboxKey> {
-	const { debt: key } = await storage.transact({
+	const { outboxKey: key } = await storage.transact({
 		shard,
-		decide: () => ({ result: null, debt }),
+		decide: () => ({ result: null, outboxEntry: debt }),
 	});
 	assert.ok(key !== null);
 	return key;

@@ -27,12 +27,12 @@ export function positionTests(open: OpenStorage): void {
 			const { result } = await storage.transact({
 				shard: 0,
 				lists: [{ mapping, from }],
-				around: [1, 3, 4, 5, 6].map((local) => ({
+				neighbors: [1, 3, 4, 5, 6].map((local) => ({
 					mapping,
 					from,
 					to: pin(local),
 				})),
-				decide: ({ around }) => ({ result: around }),
+				decide: ({ neighbors: around }) => ({ result: around }),
 			});
 			return result.map(({ edge, previous, next }) =>
 				[previous, edge, next].map((one) => one?.to ?? null),
@@ -77,7 +77,7 @@ export function positionTests(open: OpenStorage): void {
 					? {
 							result: "dropped",
 							renumber: { mapping: placePin, from: board(1) },
-							debt: { dropped: true },
+							outboxEntry: { dropped: true },
 						}
 					: { result: { list, at, created } };
 			},
@@ -94,8 +94,8 @@ export function positionTests(open: OpenStorage): void {
 			after.positions.map(({ sequence }) => sequence),
 			[90_000, 7_000, 6_000, 5_000],
 		);
-		assert.deepEqual(await storage.owed(0, 10), []);
-		assert.deepEqual(await storage.objects([pin(1), pin(2)]), ["{}", null]);
+		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), ["{}", null]);
 	});
 
 	test("renumbering leaves room before the first edge, and raises the last sequence with the last edge", async () => {

@@ -36,7 +36,7 @@ export function refusalTests(open: OpenStorage): void {
 						version: 1,
 					},
 				],
-				debt: { owed: true },
+				outboxEntry: { owed: true },
 			}),
 		};
 		await assert.rejects(
@@ -63,17 +63,19 @@ export function refusalTests(open: OpenStorage): void {
 			}),
 			/expected a sequence from 0 to 2\^53 - 1 for placePin .* but got: 0.5/,
 		);
-		assert.deepEqual(await storage.objects([board(1), pin(1)]), [
+		assert.deepEqual(await storage.readObjects([board(1), pin(1)]), [
 			'{"name":"before"}',
 			null,
 		]);
 		assert.equal((await listOf(storage, placePin, board(1))).count, 0);
-		assert.deepEqual(await storage.owed(0, 10), []);
+		assert.deepEqual(await storage.pendingEntries(0, 10), []);
 
 		await storage.transact(write);
-		assert.deepEqual(await storage.objects([board(1)]), ['{"name":"after"}']);
+		assert.deepEqual(await storage.readObjects([board(1)]), [
+			'{"name":"after"}',
+		]);
 		assert.equal((await listOf(storage, placePin, board(1))).count, 1);
-		assert.equal((await storage.owed(0, 10)).length, 1);
+		assert.equal((await storage.pendingEntries(0, 10)).length, 1);
 	});
 
 	test("a transaction on a shard that does not answer, or is not there, says which", async () => {
@@ -112,7 +114,7 @@ export function refusalTests(open: OpenStorage): void {
 				/expected only edges of the lists that are locked but got: one of likePin \d+$/,
 			],
 			[
-				{ shard: 0, around: [like], decide: nothing },
+				{ shard: 0, neighbors: [like], decide: nothing },
 				/expected only edges of the lists that are locked but got: one of likePin \d+$/,
 			],
 			[

@@ -70,7 +70,7 @@ export function scanTests(open: OpenStorage): void {
 			{ to, sequence, version: 12 },
 		]);
 		assert.deepEqual(
-			await storage.scan([
+			await storage.scanLists([
 				{ mapping: likePin, from: user(7, 3), backward: false, limit: 1 },
 			]),
 			[
@@ -132,7 +132,7 @@ export function scanTests(open: OpenStorage): void {
 			{ to: pin(2), sequence: 2, state: REMOVED },
 		]);
 		const base = { mapping: likePin, from: user(1), backward: false };
-		const answers = await storage.scan([
+		const answers = await storage.scanLists([
 			{ ...base, limit: 9 },
 			{ ...base, limit: 0 },
 		]);
@@ -156,7 +156,7 @@ export function scanTests(open: OpenStorage): void {
 			limit: 5,
 		}));
 		assert.deepEqual(
-			await storage.scan(scans),
+			await storage.scanLists(scans),
 			[user(9), user(9, 77)].map((from) => ({
 				edges: [],
 				list: { from, count: 0, lastSequence: 0, epoch: 0 },
@@ -175,7 +175,7 @@ export function scanTests(open: OpenStorage): void {
 			{ to: pin(1), sequence: 6 },
 		]);
 		assert.deepEqual(
-			await storage.edges([
+			await storage.readEdges([
 				{ mapping: placePin, from: board(1, 2), to: pin(1) },
 				{ mapping: likePin, from: user(1), to: pin(3) },
 				{ mapping: likePin, from: user(1), to: pin(2) },
@@ -197,7 +197,7 @@ export function scanTests(open: OpenStorage): void {
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(1), [{ to: pin(1), sequence: 3 }]);
 		const base = { mapping: likePin, backward: false, limit: 5 };
-		const [bad, fine] = await storage.scan([
+		const [bad, fine] = await storage.scanLists([
 			{ ...base, from: user(1, 2) },
 			{ ...base, from: user(1) },
 		]);
@@ -205,7 +205,7 @@ export function scanTests(open: OpenStorage): void {
 		assert.deepEqual(good(fine).edges, [edge(user(1), pin(1), 3)]);
 		assert.deepEqual(
 			codes(
-				await storage.edges([
+				await storage.readEdges([
 					{ mapping: likePin, from: user(1, 2), to: pin(1) },
 					{ mapping: likePin, from: user(1), to: pin(1) },
 				]),
@@ -226,7 +226,7 @@ export function scanTests(open: OpenStorage): void {
 		let statements: readonly Statement[] = [];
 		const calls = await publishedDuring(CHANNELS.storage, async () => {
 			statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
-				storage.scan(
+				storage.scanLists(
 					froms.map((from) => ({
 						mapping: likePin,
 						from,
@@ -252,19 +252,19 @@ export function scanTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const scan = { mapping: likePin, from: user(1), backward: false };
-		await assert.rejects(storage.scan([{ ...scan, limit: -1 }]), {
+		await assert.rejects(storage.scanLists([{ ...scan, limit: -1 }]), {
 			name: "TypeError",
 			message:
 				"expected the limit of a scan to be an integer from 0 but got: -1",
 		});
 		const after = { sequence: Number.NaN, to: pin(1) };
-		await assert.rejects(storage.scan([{ ...scan, limit: 1, after }]), {
+		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, after }]), {
 			name: "TypeError",
 			message:
 				"expected the sequence of a position to be an integer but got: NaN",
 		});
 		const mapping = { ...likePin, name: "no such" };
-		await assert.rejects(storage.scan([{ ...scan, limit: 1, mapping }]), {
+		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, mapping }]), {
 			name: "TypeError",
 			message: "expected a mapping of the model but got: no such",
 		});
@@ -338,6 +338,6 @@ async function tosOf(
 	storage: Storage,
 	scans: readonly Scan[],
 ): Promise<readonly (readonly Id[])[]> {
-	const answers = await storage.scan(scans);
+	const answers = await storage.scanLists(scans);
 	return answers.map((answer) => good(answer).edges.map(({ to }) => to));
 }

@@ -32,7 +32,7 @@ export function traceTests(open: OpenStorage): void {
 								version: 1,
 							},
 						],
-						debt: { n: 1 },
+						outboxEntry: { n: 1 },
 					}),
 				},
 				trace,
@@ -79,31 +79,31 @@ export function traceTests(open: OpenStorage): void {
 		const changed = await publishedDuring<Statement>(
 			CHANNELS.statement,
 			async () => {
-				const [row] = await storage.setLookups(
+				const [row] = await storage.compareAndSetLookups(
 					[
 						{
 							name: "username",
 							key: "ada",
 							expect: null,
-							next: { id: user(1), nonce: "n" },
+							next: { id: user(1), token: "n" },
 						},
 					],
 					names,
 				);
-				assert.equal(good(row)?.nonce, "n");
+				assert.equal(good(row)?.token, "n");
 			},
 		);
 		assert.deepEqual(names.statements, changed);
 		assert.ok(changed.some(({ name }) => name === "insert lookup"));
 
-		const { debt } = await storage.transact({
+		const { outboxKey: debt } = await storage.transact({
 			shard: 1,
-			decide: () => ({ result: null, debt: { n: 1 } }),
+			decide: () => ({ result: null, outboxEntry: { n: 1 } }),
 		});
 		assert.ok(debt);
 		const settled = keptTrace();
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-			storage.settle([debt], settled),
+			storage.deleteOutboxEntries([debt], settled),
 		);
 		assert.deepEqual(settled.statements, sent);
 		assert.deepEqual(

@@ -74,7 +74,7 @@ export function transactionTests(open: OpenStorage): void {
 				],
 			}),
 		});
-		assert.deepEqual(await storage.objects([board(1), pin(1)]), [
+		assert.deepEqual(await storage.readObjects([board(1), pin(1)]), [
 			'{"pins":1,"more":true}',
 			`{"self":"${pin(1)}"}`,
 		]);
@@ -177,7 +177,7 @@ export function transactionTests(open: OpenStorage): void {
 					);
 					await scheduler.waitFor(all);
 					for (const from of owners) {
-						const edges = await storage.edges(
+						const edges = await storage.readEdges(
 							[1, 2, 3, 4].map((to) => ({
 								mapping: likePin,
 								from,

@@ -72,12 +72,12 @@ export function walkTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const keys = Array.from({ length: MANY }, (_, n) => `user${n}`);
-		await storage.setLookups(
+		await storage.compareAndSetLookups(
 			keys.map((key, n) => ({
 				name: "username",
 				key,
 				expect: null,
-				next: { id: user(n + 1), nonce: "n" },
+				next: { id: user(n + 1), token: "n" },
 			})),
 		);
 		const rows = [];

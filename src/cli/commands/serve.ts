@@ -112,7 +112,7 @@ function sharedBuckets(
 
 /** Asked for a name that nobody can have. */
 async function canRead({ storage }: Corkboard): Promise<boolean> {
-	const [answer] = await storage.lookups([{ name: "username", key: "" }]);
+	const [answer] = await storage.readLookups([{ name: "username", key: "" }]);
 	return !(answer instanceof Error);
 }
 

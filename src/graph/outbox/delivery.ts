@@ -18,14 +18,14 @@ import type { JsonObject } from "../../util/json.ts";
 import { distinctLists, lastSequencesOf } from "../store/lastSequences.ts";
 import { type ChangedKeys, listKey, type Store } from "../store/store.ts";
 import { valuesOrThrow } from "../store/unwrap.ts";
-import { activateObjects } from "../write/activation.ts";
-import type { Reservation } from "../write/naturalKeys.ts";
-import { resolveReservations } from "../write/reservations.ts";
+import { activateObjects } from "./activateObjects.ts";
+import type { Reservation } from "./naturalKeys.ts";
+import { resolveReservations } from "./reservations.ts";
 import {
 	type NewSequence,
 	nextSequence,
 	sequenceBetween,
-} from "../write/sequences.ts";
+} from "./sequences.ts";
 
 /** How long an answer waits for what is owed elsewhere; the sweeper pays what takes longer. Milliseconds. */
 const PAY_DEADLINE_MS = 2_000;
@@ -67,7 +67,7 @@ export interface EdgeUpdate {
 	readonly after?: Id;
 }
 
-export type NaturalKey = Omit<Reservation, "nonce">;
+export type NaturalKey = Omit<Reservation, "token">;
 
 /** Owed edges go in transactions of at most this many. */
 const EDGES_PER_TRANSACTION = 500;
@@ -110,7 +110,7 @@ export async function deliverTogether(
 ): Promise<ReadonlyMap<OutboxRow, unknown>> {
 	const unpaid = new Map<OutboxRow, unknown>();
 	const isPaid = (row: OutboxRow) => !unpaid.has(row);
-	const debts = rows.map((row) => row.debt as unknown as OutboxEntry);
+	const debts = rows.map((row) => row.entry as unknown as OutboxEntry);
 	try {
 		const fates = await activateObjects(
 			store,
@@ -142,7 +142,7 @@ export async function deliverTogether(
 			for (const edge of edges) unpaid.set(owers.get(edge) as OutboxRow, error);
 		});
 		const paid: readonly OutboxKey[] = rows.filter(isPaid);
-		if (paid.length > 0) await store.storage.settle(paid);
+		if (paid.length > 0) await store.storage.deleteOutboxEntries(paid);
 	} catch (error) {
 		for (const row of rows.filter(isPaid)) unpaid.set(row, error);
 	}
@@ -196,7 +196,7 @@ export async function insertLookups(
 				name,
 				key,
 				expect: null,
-				next: { id, nonce: "" },
+				next: { id, token: "" },
 			})),
 		),
 	);
@@ -242,7 +242,7 @@ async function applyOnShard(
 		shard,
 		lists: edges.lists,
 		edges: edges.keys,
-		around: edges.around,
+		neighbors: edges.around,
 		decide: (seen) => decideEdges(edges, seen),
 	});
 	if (!cleared) throw invalidationFailed();
@@ -290,7 +290,7 @@ export function edgesToRead(
  */
 export function decideEdges(
 	toRead: EdgesToRead,
-	seen: Pick<TransactionReads, "lists" | "edges" | "around" | "now">,
+	seen: Pick<TransactionReads, "lists" | "edges" | "neighbors" | "now">,
 ): TransactionWrites<undefined> {
 	const tops = lastSequencesOf(toRead.lists, seen);
 	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
@@ -299,7 +299,7 @@ export function decideEdges(
 		const key = toRead.keys[at] as EdgeKey;
 		const old = seen.edges[at] ?? null;
 		const isPlaced = edge.before !== undefined || edge.after !== undefined;
-		const around = isPlaced ? seen.around[nextAround++] : undefined;
+		const around = isPlaced ? seen.neighbors[nextAround++] : undefined;
 		if (old !== null && old.version >= edge.version) continue;
 		const list = listKey(key);
 		const top = tops.get(list) as number;

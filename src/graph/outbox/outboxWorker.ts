@@ -1,8 +1,8 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
+import { type DatabaseLease, tryDatabaseLease } from "./databaseLease.ts";
 import { deliverTogether } from "./delivery.ts";
-import { type DatabaseLease, tryDatabaseLease } from "./lease.ts";
 
 /** How many outbox rows of a shard are paid together. */
 const BATCH = 200;
@@ -38,7 +38,9 @@ export async function deliverPending(
 	let left = 0;
 	let error: unknown;
 	for (;;) {
-		const debts = (await store.storage.owed(graceMs, BATCH)).filter(wanted);
+		const debts = (await store.storage.pendingEntries(graceMs, BATCH)).filter(
+			wanted,
+		);
 		left = 0;
 		for (const debt of (await deliverTogether(store, debts)).keys()) {
 			// By itself, so that what can be paid is.
@@ -84,7 +86,7 @@ export class OutboxWorker implements AsyncDisposable {
 				swept = await deliverPending(
 					this.#store,
 					graceMs,
-					({ debt }) => (debt.reservations !== undefined) === ofRenames,
+					({ entry: debt }) => (debt.reservations !== undefined) === ofRenames,
 				);
 			} catch (error) {
 				swept = { delivered: 0, undelivered: 0, error };

@@ -95,7 +95,7 @@ export function createBlockReader(
 			const edges =
 				unknown.length === 0
 					? []
-					: await store.storage.edges(
+					: await store.storage.readEdges(
 							unknown.map(({ list, user }) => ({
 								mapping: list.mapping,
 								from: viewer,

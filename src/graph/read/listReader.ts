@@ -159,7 +159,7 @@ async function relocateCursors(
 		}
 	}
 	if (stale.length === 0) return false;
-	const anchors = await store.storage.edges(
+	const anchors = await store.storage.readEdges(
 		stale.map(({ walk, place }) => ({ ...walk.key, to: place.to })),
 		call,
 	);
@@ -218,7 +218,7 @@ async function scanAll(
 				),
 		scans.length === 0
 			? []
-			: store.storage.scan(
+			: store.storage.scanLists(
 					scans.map(({ scan }) => scan),
 					call,
 				),

@@ -175,7 +175,7 @@ export function createView(
 			// The head is read along, at the same level, so that next time a short
 			// list answers from memory.
 			const [edges] = await Promise.all([
-				store.storage.edges(
+				store.storage.readEdges(
 					unknown.map((to) => ({ mapping, from, to })),
 					call,
 				),

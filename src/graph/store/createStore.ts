@@ -67,7 +67,7 @@ export function createStore(options: {
 	): Promise<readonly KeyResult<CachedObject>[]> {
 		const load = async (missing: readonly number[]) => {
 			const some = missing.map((index) => ids[index] as Id);
-			const texts = await storage.objects(some, call);
+			const texts = await storage.readObjects(some, call);
 			return texts.map((text, at) =>
 				text instanceof CorkboardError
 					? text
@@ -100,7 +100,7 @@ export function createStore(options: {
 		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
 		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
 		const load = async (missing: readonly number[]) => {
-			const scanned = await storage.scan(
+			const scanned = await storage.scanLists(
 				missing.map((index) => ({
 					...(lists[index] as ListKey),
 					backward: false,
@@ -223,7 +223,7 @@ export function createStore(options: {
 			const answers = await lookups.read<CorkboardError>(
 				keys.map(lookupKey),
 				async (missing) => {
-					const rows = await storage.lookups(
+					const rows = await storage.readLookups(
 						missing.map((index) => keys[index] as LookupKey),
 						call,
 					);
@@ -292,7 +292,7 @@ export function createStore(options: {
 
 		async compareAndSetLookups(changes, trace) {
 			try {
-				return await storage.setLookups(changes, trace);
+				return await storage.compareAndSetLookups(changes, trace);
 			} finally {
 				for (const change of changes) lookups.invalidate(lookupKey(change));
 				shared?.publish(changes.map((change) => `l ${lookupKey(change)}`));

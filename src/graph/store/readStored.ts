@@ -10,7 +10,7 @@ export async function readUncachedObjects(
 ): Promise<ReadonlyMap<Id, JsonObject | null>> {
 	const unique = [...new Set(ids)];
 	const texts =
-		unique.length > 0 ? valuesOrThrow(await storage.objects(unique)) : [];
+		unique.length > 0 ? valuesOrThrow(await storage.readObjects(unique)) : [];
 	return new Map(
 		unique.map((id, at) => {
 			const text = texts[at] ?? null;

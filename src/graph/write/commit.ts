@@ -31,7 +31,7 @@ export async function commit<T>(
 	let created: readonly Id[] = [];
 	const {
 		result,
-		debt,
+		outboxKey: debt,
 		invalidated: cleared,
 	} = await store.transact<DecideResult<T>>({
 		...transaction,
@@ -45,7 +45,7 @@ export async function commit<T>(
 	});
 	if (debt !== null && result.debt !== undefined) {
 		const { invalidations: _, ...others } = result.debt;
-		const unpaid = { ...debt, debt: cleared ? others : result.debt };
+		const unpaid = { ...debt, entry: cleared ? others : result.debt };
 		await deliverNow(store, unpaid);
 	}
 	return { value: result.value, created };
@@ -63,18 +63,21 @@ function owingCaches<T>(
 		objects: [...(transaction.objects ?? []), ...created],
 		lists: transaction.lists ?? [],
 	});
-	const debt = { ...effects.debt, invalidations } as unknown as JsonObject;
-	return { ...effects, debt, result: { ...result, debt } };
+	const debt = {
+		...effects.outboxEntry,
+		invalidations,
+	} as unknown as JsonObject;
+	return { ...effects, outboxEntry: debt, result: { ...result, debt } };
 }
 
 /** Effects that carry a debt both to the outbox and to `commit`. */
 export function decided<T>(
 	value: T,
 	debt?: JsonObject,
-): Pick<TransactionWrites<DecideResult<T>>, "result" | "debt"> {
+): Pick<TransactionWrites<DecideResult<T>>, "result" | "outboxEntry"> {
 	return debt === undefined
 		? { result: { value } }
-		: { result: { value, debt }, debt };
+		: { result: { value, debt }, outboxEntry: debt };
 }
 
 /**

@@ -26,7 +26,10 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 	const call = { trace };
 	const owing = new Map<string, WriteTrace>();
 
-	async function transact<T, Done extends { readonly debt: OutboxKey | null }>(
+	async function transact<
+		T,
+		Done extends { readonly outboxKey: OutboxKey | null },
+	>(
 		transaction: Transaction<T>,
 		run: (transaction: Transaction<T>, trace: WriteTrace) => Promise<Done>,
 	): Promise<Done> {
@@ -46,14 +49,14 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 							const effects = transaction.decide(seen);
 							decided = {
 								rowsWritten: rowsOf(seen.created, effects),
-								outbox: owedBy(effects.debt),
+								outbox: owedBy(effects.outboxEntry),
 							};
 							return effects;
 						},
 					},
 					telling,
 				);
-				if (done.debt !== null) owing.set(keyOf(done.debt), telling);
+				if (done.outboxKey !== null) owing.set(keyOf(done.outboxKey), telling);
 				return done;
 			},
 			() => decided,
@@ -76,7 +79,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 					rowsWritten: rows.filter(
 						(row, at) =>
 							!(row instanceof CorkboardError) &&
-							row?.nonce === changes[at]?.next?.nonce,
+							row?.token === changes[at]?.next?.token,
 					).length,
 					outbox: {},
 				}),
@@ -89,12 +92,12 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 				() => NOTHING,
 			),
 		storage: over(storage, {
-			objects: (ids) => storage.objects(ids, call),
-			edges: (keys) => storage.edges(keys, call),
-			lookups: (keys) => storage.lookups(keys, call),
+			readObjects: (ids) => storage.readObjects(ids, call),
+			readEdges: (keys) => storage.readEdges(keys, call),
+			readLookups: (keys) => storage.readLookups(keys, call),
 			transact: (transaction) =>
 				transact(transaction, (one, telling) => storage.transact(one, telling)),
-			async settle(debts) {
+			async deleteOutboxEntries(debts) {
 				await told(
 					trace,
 					{
@@ -102,7 +105,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 						changes: ["outbox"],
 						shards: [...new Set(debts.map(({ shard }) => shard))],
 					},
-					(telling) => storage.settle(debts, telling),
+					(telling) => storage.deleteOutboxEntries(debts, telling),
 					() => NOTHING,
 				);
 				for (const debt of debts) owing.get(keyOf(debt))?.delivered();

@@ -46,7 +46,9 @@ export async function readExistingData(
 		...natural.values(),
 	];
 	const rows =
-		wanted.length > 0 ? valuesOrThrow(await store.storage.lookups(wanted)) : [];
+		wanted.length > 0
+			? valuesOrThrow(await store.storage.readLookups(wanted))
+			: [];
 	const ids = new Map<string, Id>();
 	for (const [at, key] of keys.entries()) {
 		const id = rows[at]?.id;

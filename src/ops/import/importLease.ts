@@ -5,7 +5,7 @@ import {
 	LEASE_MS,
 	readDatabaseLease,
 	takeOverDatabaseLease,
-} from "../../graph/outbox/lease.ts";
+} from "../../graph/outbox/databaseLease.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 
@@ -32,7 +32,7 @@ export async function acquireImportLease(
 	let isTold = false;
 	while (row !== null && expiryOf(row) > Date.now()) {
 		// Renewed by its holder; or by a clock so far ahead of ours that nothing can be told.
-		if (row.nonce !== first?.nonce || Date.now() > until) throw inUse();
+		if (row.token !== first?.token || Date.now() > until) throw inUse();
 		if (!isTold && performance.now() - began >= SILENT_MS) {
 			isTold = true;
 			onWaiting(

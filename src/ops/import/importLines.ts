@@ -118,7 +118,7 @@ async function payAll(store: Store): Promise<void> {
 	const swept = await deliverPending(
 		store,
 		0,
-		({ debt }) =>
+		({ entry: debt }) =>
 			store.storage.hasSingleWriter || debt.reservations === undefined,
 	);
 	if (swept.undelivered === 0) return;

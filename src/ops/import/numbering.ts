@@ -47,7 +47,7 @@ export async function readNumbering(
 	now: number,
 ): Promise<Numbering> {
 	let row = await readRow(storage);
-	const [state, first, second] = row?.nonce.split(" ") ?? [];
+	const [state, first, second] = row?.token.split(" ") ?? [];
 	const began = state === "open" ? Number(second) : now;
 	const base =
 		state === "open"
@@ -59,18 +59,18 @@ export async function readNumbering(
 	const opened = `open ${base} ${began}`;
 	let isOpen = state === "open";
 
-	async function change(nonce: string): Promise<void> {
+	async function change(token: string): Promise<void> {
 		const [answer] = valuesOrThrow(
-			await storage.setLookups([
+			await storage.compareAndSetLookups([
 				{
 					name: IMPORT_STATE_LOOKUP,
 					key: KEY,
-					expect: row === null ? null : { id: row.id, nonce: row.nonce },
-					next: { id: NOBODY, nonce },
+					expect: row === null ? null : { id: row.id, token: row.token },
+					next: { id: NOBODY, token: token },
 				},
 			]),
 		);
-		if (answer?.nonce !== nonce) {
+		if (answer?.token !== token) {
 			throw new CorkboardError(
 				"IN_USE",
 				"Another import changed the numbering of this one meanwhile.",
@@ -106,6 +106,6 @@ const NOBODY = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
 	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];
-	const [row = null] = valuesOrThrow(await storage.lookups(keys));
+	const [row = null] = valuesOrThrow(await storage.readLookups(keys));
 	return row;
 }

@@ -58,7 +58,8 @@ export async function writeBatch(
 	const [elsewhere] = await insertLookups(store, keys);
 	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
 	await applyEdges(store, debts.edges);
-	if (debts.entries.length > 0) await store.storage.settle(debts.entries);
+	if (debts.entries.length > 0)
+		await store.storage.deleteOutboxEntries(debts.entries);
 	return {
 		objects,
 		edges: written.edges,

@@ -75,7 +75,7 @@ async function missing(
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
 	if (edges.length === 0) return [];
-	const found = valuesOrThrow(await store.storage.edges(edges));
+	const found = valuesOrThrow(await store.storage.readEdges(edges));
 	return edges.filter((_, at) => found[at] === null);
 }
 
@@ -98,7 +98,7 @@ async function writeShard(
 	);
 	const {
 		result,
-		debt,
+		outboxKey: debt,
 		invalidated: cleared,
 	} = await store.transact({
 		shard,
@@ -136,7 +136,7 @@ async function writeShard(
 			return {
 				result: { made, owed },
 				edges,
-				...(debt !== undefined && { debt }),
+				...(debt !== undefined && { outboxEntry: debt }),
 			};
 		},
 	});

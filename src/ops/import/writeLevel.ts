@@ -1,15 +1,15 @@
+import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import {
 	type EdgeUpdate,
 	encodeEntry,
 	invalidationsOf,
 } from "../../graph/outbox/delivery.ts";
+import { withTokens } from "../../graph/outbox/naturalKeys.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
-import { activateObjects } from "../../graph/write/activation.ts";
-import { withTokens } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
 import {
@@ -141,7 +141,7 @@ async function createOnShard(
 	);
 	const {
 		result,
-		debt,
+		outboxKey: debt,
 		invalidated: cleared,
 	} = await store.transact({
 		shard,
@@ -176,7 +176,7 @@ async function createOnShard(
 			return {
 				result: { created: seen.created, owed },
 				edges,
-				...(debt !== undefined && { debt }),
+				...(debt !== undefined && { outboxEntry: debt }),
 			};
 		},
 	});

@@ -95,7 +95,7 @@ export async function recountLists(
 		let after: Position | undefined;
 		for (;;) {
 			const [page] = valuesOrThrow(
-				await storage.scan([
+				await storage.scanLists([
 					{
 						mapping,
 						from,

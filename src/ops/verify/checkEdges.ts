@@ -56,7 +56,7 @@ async function checkSources(
 		inverse === null
 			? []
 			: valuesOrThrow(
-					await store.storage.edges(
+					await store.storage.readEdges(
 						edges.map(({ from, to }) => ({
 							mapping: inverse,
 							from: to,
@@ -107,7 +107,7 @@ async function checkInverses(
 		from: to,
 		to: from,
 	}));
-	const sources = valuesOrThrow(await store.storage.edges(keys));
+	const sources = valuesOrThrow(await store.storage.readEdges(keys));
 	return edges
 		.filter((_, at) => sources[at] === null)
 		.map((edge) => ({

@@ -1,8 +1,8 @@
-import type { Store } from "../../graph/store/store.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	reservationsOf,
-} from "../../graph/write/naturalKeys.ts";
+} from "../../graph/outbox/naturalKeys.ts";
+import type { Store } from "../../graph/store/store.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Damage, DamageKind } from "./damage.ts";
@@ -44,7 +44,7 @@ export async function checkLookups(
 
 function damageOf(
 	store: Store,
-	{ name, key, id, nonce }: LookupRow,
+	{ name, key, id, token }: LookupRow,
 	data: StoredContent,
 ): DamageKind | null {
 	if (data === "absent") return "lookup to nothing";
@@ -53,7 +53,7 @@ function damageOf(
 	if (name === IMPORT_LOOKUP) return null;
 	const isHeld = reservationsOf(store, id, data).some(
 		(claim) =>
-			claim.name === name && claim.key === key && claim.nonce === nonce,
+			claim.name === name && claim.key === key && claim.token === token,
 	);
 	return isHeld ? null : "lookup not held";
 }

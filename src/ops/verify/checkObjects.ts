@@ -1,7 +1,7 @@
+import { activateObjects } from "../../graph/outbox/activateObjects.ts";
+import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
-import { activateObjects } from "../../graph/write/activation.ts";
-import { reservationsOf } from "../../graph/write/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import {
 	type Mapping,
@@ -98,7 +98,7 @@ async function checkLists(
 		}),
 	);
 	if (keys.length === 0) return [];
-	const edges = valuesOrThrow(await store.storage.edges(keys));
+	const edges = valuesOrThrow(await store.storage.readEdges(keys));
 	return keys
 		.filter((_, at) => edges[at]?.state !== PRESENT)
 		.map(({ mapping, from, to }) => ({
@@ -132,16 +132,16 @@ async function checkNames(
 				name: lookup.name,
 				key: normalizeKey(lookup, data[lookup.key] as string),
 				id,
-				nonce: null,
+				token: null,
 			}));
 		return [...claims, ...bare];
 	});
 	if (wanted.length === 0) return [];
-	const rows = valuesOrThrow(await store.storage.lookups(wanted));
+	const rows = valuesOrThrow(await store.storage.readLookups(wanted));
 	return wanted
-		.filter(({ id, nonce }, at) => {
+		.filter(({ id, token }, at) => {
 			const row = rows[at] as LookupRow | null;
-			return row?.id !== id || row.nonce !== nonce;
+			return row?.id !== id || row.token !== token;
 		})
 		.map(({ name, key, id }) => ({
 			kind: "name not held",

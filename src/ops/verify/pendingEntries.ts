@@ -15,9 +15,9 @@ export async function readPendingEntries(
 	storage: Storage,
 ): Promise<PendingEntries> {
 	const about = new Set<string>();
-	const rows = await storage.owed(0, MOST);
+	const rows = await storage.pendingEntries(0, MOST);
 	for (const row of rows) {
-		const debt = row.debt as unknown as OutboxEntry;
+		const debt = row.entry as unknown as OutboxEntry;
 		for (const id of debt.pendingObjects ?? []) about.add(id);
 		for (const { name, key } of [
 			...(debt.reservations ?? []),

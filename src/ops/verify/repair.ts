@@ -1,7 +1,7 @@
 import { applyEdges, type EdgeUpdate } from "../../graph/outbox/delivery.ts";
+import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
-import { newToken, reservationsOf } from "../../graph/write/naturalKeys.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import {
@@ -31,7 +31,7 @@ export async function repairEdgePair(
 	const keys = [{ mapping: source, from, to }];
 	if (inverse !== null) keys.push({ mapping: inverse, from: to, to: from });
 	const [told = null, back = null] = valuesOrThrow(
-		await store.storage.edges(keys),
+		await store.storage.readEdges(keys),
 	);
 	const contents = await readContents(store.storage, [from, to]);
 	const isWhole = [from, to].every(
@@ -71,7 +71,7 @@ export async function repairListEdge(
 ): Promise<void> {
 	if (mapping.inverse?.kind !== "reference") return;
 	const [edge = null] = valuesOrThrow(
-		await store.storage.edges([{ mapping, from, to: id }]),
+		await store.storage.readEdges([{ mapping, from, to: id }]),
 	);
 	const data = (await readContents(store.storage, [id])).get(id) ?? "absent";
 	if (data === "not JSON") throw unreadable(id);
@@ -117,10 +117,10 @@ export async function deleteLookup(
 	store: Store,
 	row: LookupRow,
 ): Promise<void> {
-	const { name, key, id, nonce } = row;
+	const { name, key, id, token } = row;
 	valuesOrThrow(
 		await store.compareAndSetLookups([
-			{ name, key, expect: { id, nonce }, next: null },
+			{ name, key, expect: { id, token: token }, next: null },
 		]),
 	);
 }
@@ -152,7 +152,9 @@ export async function repairNaturalKey(
 			);
 	for (const claim of reservationsOf(store, id, named)) {
 		if (claim.name !== name) continue;
-		const [row = null] = valuesOrThrow(await store.storage.lookups([claim]));
+		const [row = null] = valuesOrThrow(
+			await store.storage.readLookups([claim]),
+		);
 		if (row !== null && (await holds(store, row))) {
 			if (row.id === id) return;
 			throw new Error(`${row.id} holds it too`);
@@ -162,23 +164,23 @@ export async function repairNaturalKey(
 				{
 					name,
 					key: claim.key,
-					expect: row === null ? null : { id: row.id, nonce: row.nonce },
-					next: { id, nonce: claim.nonce },
+					expect: row === null ? null : { id: row.id, token: row.token },
+					next: { id, token: claim.token },
 				},
 			]),
 		);
 	}
 }
 
-/** Whether the object a row leads to claims that key with that nonce. */
+/** Whether the object a row leads to claims that key with that token. */
 async function holds(store: Store, row: LookupRow): Promise<boolean> {
 	const data = (await readContents(store.storage, [row.id])).get(row.id);
 	return (
 		typeof data === "object" &&
 		data.state !== "dead" &&
 		reservationsOf(store, row.id, data).some(
-			({ name, key, nonce }) =>
-				name === row.name && key === row.key && nonce === row.nonce,
+			({ name, key, token }) =>
+				name === row.name && key === row.key && token === row.token,
 		)
 	);
 }

@@ -12,7 +12,7 @@ export async function readContents(
 ): Promise<ReadonlyMap<Id, StoredContent>> {
 	const unique = [...new Set(ids)];
 	const texts =
-		unique.length > 0 ? valuesOrThrow(await storage.objects(unique)) : [];
+		unique.length > 0 ? valuesOrThrow(await storage.readObjects(unique)) : [];
 	return new Map(unique.map((id, at) => [id, parseContent(texts[at] ?? null)]));
 }
 

@@ -172,7 +172,7 @@ async function walkAll(
 	async function again(
 		rows: readonly LookupRow[],
 	): Promise<readonly LookupRow[]> {
-		return valuesOrThrow(await storage.lookups(rows)).filter(
+		return valuesOrThrow(await storage.readLookups(rows)).filter(
 			(row) => row !== null,
 		);
 	}
@@ -204,7 +204,7 @@ async function walkAll(
 				for await (const rows of storage.walkEdges(shard, mapping)) {
 					const keys = rows.map(({ from, to }) => ({ mapping, from, to }));
 					const reread = async (): Promise<readonly Edge[]> =>
-						valuesOrThrow(await storage.edges(keys)).filter(
+						valuesOrThrow(await storage.readEdges(keys)).filter(
 							(edge) => edge !== null,
 						);
 					await report(async (time) =>

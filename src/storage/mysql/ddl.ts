@@ -58,7 +58,7 @@ export function modShardTables(): readonly Table[] {
 			columns: `name VARBINARY(100) NOT NULL,
 	\`key\` VARBINARY(${MAX_LOOKUP_KEY}) NOT NULL,
 	id BIGINT UNSIGNED NOT NULL,
-	nonce VARBINARY(255) NOT NULL,
+	token VARBINARY(255) NOT NULL,
 	PRIMARY KEY (name, \`key\`)`,
 		},
 	];

@@ -149,7 +149,7 @@ async function initShard(
 }
 
 function askedOf(wanted: Wanted | undefined): QueryOptions {
-	return { shard: wanted?.shard.number ?? 0, limit: deadlineIn(STEP_MS) };
+	return { shard: wanted?.shard.number ?? 0, deadline: deadlineIn(STEP_MS) };
 }
 
 /** Whoever makes tables is no client: they are told what is wrong with which host. */

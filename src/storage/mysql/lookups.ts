@@ -23,7 +23,7 @@ import { anyOf, unionAll, valuesOf } from "./union.ts";
 /** Rows of one statement. */
 const ROWS = 500;
 
-const COLUMNS = "name, `key`, id, nonce";
+const COLUMNS = "name, `key`, id, token";
 
 /** Keys of a call, each on its mod shard. */
 export interface LookupCall {
@@ -148,12 +148,12 @@ async function selectLookups(
 }
 
 /** Columns of bytes come as such. */
-function rowOf([name, key, id, nonce]: Row): LookupRow {
+function rowOf([name, key, id, token]: Row): LookupRow {
 	return {
 		name: String(name),
 		key: String(key),
 		id: id as Id,
-		nonce: String(nonce),
+		token: String(token),
 	};
 }
 
@@ -164,7 +164,7 @@ function nameOf({ name, key }: LookupKey): string {
 /**
  * Changes of one mod shard, each by compare-and-set on its own row: one whose
  * expectation does not hold changes nothing. No two are of the same key. Each
- * may be repeated without harm, because a claim's nonce is its own. Claims and
+ * may be repeated without harm, because a claim's token is its own. Claims and
  * releases are a statement for many, in the order of the keys, so that two
  * processes do not wait for each other's. Answers how many took effect.
  */
@@ -180,21 +180,21 @@ async function changeLookups(
 	const ordered = changes.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 	for (const { name, key, expect, next } of ordered) {
 		if (expect === null) {
-			if (next !== null) claims.push([name, key, BigInt(next.id), next.nonce]);
+			if (next !== null) claims.push([name, key, BigInt(next.id), next.token]);
 		} else if (next === null) {
-			releases.push([name, key, BigInt(expect.id), expect.nonce]);
+			releases.push([name, key, BigInt(expect.id), expect.token]);
 		} else {
 			statements.push({
 				name: "replace lookup",
-				text: `UPDATE ${table} SET id = ?, nonce = ?
-					WHERE name = ? AND \`key\` = ? AND id = ? AND nonce = ?`,
+				text: `UPDATE ${table} SET id = ?, token = ?
+					WHERE name = ? AND \`key\` = ? AND id = ? AND token = ?`,
 				values: [
 					BigInt(next.id),
-					next.nonce,
+					next.token,
 					name,
 					key,
 					BigInt(expect.id),
-					expect.nonce,
+					expect.token,
 				],
 			});
 		}
@@ -211,7 +211,7 @@ async function changeLookups(
 	for (const some of chunks(releases, ROWS)) {
 		const condition = anyOf(
 			some.map((values) => ({
-				text: "name = ? AND `key` = ? AND id = ? AND nonce = ?",
+				text: "name = ? AND `key` = ? AND id = ? AND token = ?",
 				values,
 			})),
 		);

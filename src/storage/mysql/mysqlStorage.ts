@@ -119,7 +119,7 @@ class MysqlStorage implements Storage {
 		return this.#map.shards.get(shard)?.host.name ?? null;
 	}
 
-	async objects(
+	async readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]> {
@@ -133,7 +133,7 @@ class MysqlStorage implements Storage {
 		});
 	}
 
-	async scan(
+	async scanLists(
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
@@ -154,7 +154,7 @@ class MysqlStorage implements Storage {
 		});
 	}
 
-	async edges(
+	async readEdges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
@@ -169,7 +169,7 @@ class MysqlStorage implements Storage {
 		});
 	}
 
-	async lookups(
+	async readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
@@ -181,7 +181,7 @@ class MysqlStorage implements Storage {
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
-		const { lists, objects, edges, around, creates } = transaction;
+		const { lists, objects, edges, neighbors: around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
 		startCall(
 			"transact",
@@ -192,7 +192,7 @@ class MysqlStorage implements Storage {
 		return this.#transactions.run(shard, transaction, trace);
 	}
 
-	async setLookups(
+	async compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
@@ -204,7 +204,7 @@ class MysqlStorage implements Storage {
 	}
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
-	async owed(
+	async pendingEntries(
 		olderThanMs: number,
 		limit: number,
 	): Promise<readonly OutboxRow[]> {
@@ -226,10 +226,13 @@ class MysqlStorage implements Storage {
 		});
 		return debts
 			.sort((a, b) => a.ts - b.ts || a.shard - b.shard || a.local - b.local)
-			.map(({ shard, local, debt }) => ({ shard, local, debt }));
+			.map(({ shard, local, entry }) => ({ shard, local, entry }));
 	}
 
-	async settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
+	async deleteOutboxEntries(
+		debts: readonly OutboxKey[],
+		trace?: WriteTrace,
+	): Promise<void> {
 		startCall("settle", debts.length);
 		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
 		for (const shard of shards.keys()) this.#checkWritable(shard);
@@ -324,7 +327,7 @@ class MysqlStorage implements Storage {
 	): QueryOptions {
 		return {
 			shard: shard?.number ?? 0,
-			limit: deadlineIn(this.#limits.readMs, call.signal),
+			deadline: deadlineIn(this.#limits.readMs, call.signal),
 			trace,
 		};
 	}

@@ -54,7 +54,7 @@ export async function oldestDebts(
 	return rows.map(([shard, local, debt, ts]) => ({
 		shard: Number(shard),
 		local: Number(local),
-		debt: JSON.parse(debt as string) as JsonObject,
+		entry: JSON.parse(debt as string) as JsonObject,
 		ts: Number(ts),
 	}));
 }

@@ -33,7 +33,7 @@ import type { Shard } from "./shards.ts";
 
 /** What became of one of the transactions that ran as one. */
 export type SettledTransaction =
-	| { readonly result: unknown; readonly debt: OutboxKey | null }
+	| { readonly result: unknown; readonly outboxKey: OutboxKey | null }
 	| { readonly thrown: unknown };
 
 /** How long a burial and COMMIT may take together: less than a tombstone lives (PROTOCOLS §2, §3). Milliseconds. */
@@ -46,7 +46,7 @@ const COMMIT_MS = 1_000;
  */
 export function isGroupable({
 	creates = [],
-	around = [],
+	neighbors: around = [],
 }: Transaction<unknown>): boolean {
 	return creates.length === 0 && around.length === 0;
 }
@@ -204,11 +204,13 @@ class Work {
 				await recountList(this.#statements, this.#shard, list, row as ListRow);
 			}
 		}
-		const owing = decided.filter(({ effects }) => effects.debt !== undefined);
+		const owing = decided.filter(
+			({ effects }) => effects.outboxEntry !== undefined,
+		);
 		const locals = await insertDebts(
 			this.#statements,
 			this.#shard,
-			owing.map(({ effects }) => effects.debt as JsonObject),
+			owing.map(({ effects }) => effects.outboxEntry as JsonObject),
 			this.#now,
 		);
 		const debts = new Map(owing.map((one, index) => [one, locals[index]]));
@@ -217,7 +219,7 @@ class Work {
 			const local = debts.get(outcome);
 			const debt =
 				local === undefined ? null : { shard: this.#shard.number, local };
-			return { result: outcome.effects.result, debt };
+			return { result: outcome.effects.result, outboxKey: debt };
 		});
 		const burials = decided.flatMap(
 			({ transaction: { beforeCommit } }) => beforeCommit ?? [],
@@ -229,7 +231,9 @@ class Work {
 	}
 
 	async #seeEdges(): Promise<void> {
-		const around = this.#transactions.flatMap(({ around = [] }) => around);
+		const around = this.#transactions.flatMap(
+			({ neighbors: around = [] }) => around,
+		);
 		const keys = new Map(
 			[...this.#transactions.flatMap(({ edges = [] }) => edges), ...around].map(
 				(key) => [edgeName(key.mapping, key), key],
@@ -263,7 +267,7 @@ class Work {
 				(key) => this.#edges.get(edgeName(key.mapping, key)) ?? null,
 			),
 			// Who creates or looks around goes alone: these are its own.
-			around: this.#around,
+			neighbors: this.#around,
 			created: this.#created,
 			now: this.#now,
 		};

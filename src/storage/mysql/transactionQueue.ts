@@ -95,7 +95,7 @@ export class TransactionQueue {
 			outcomes = await first.shard.host.transaction(
 				{
 					shard: first.shard.number,
-					limit: latest(live),
+					deadline: latest(live),
 					trace: traceOf(live),
 				},
 				(statements) =>

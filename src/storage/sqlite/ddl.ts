@@ -46,7 +46,7 @@ export function modShardTables(): readonly Sql[] {
 			`name TEXT NOT NULL,
 	key TEXT NOT NULL,
 	id INTEGER NOT NULL,
-	nonce TEXT NOT NULL,
+	token TEXT NOT NULL,
 	PRIMARY KEY (name, key)`,
 			"STRICT, WITHOUT ROWID",
 		),

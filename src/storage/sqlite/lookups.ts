@@ -3,7 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { LookupChange, LookupKey, LookupRow } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/connection.ts";
 
-const COLUMNS = "name, key, CAST(id AS TEXT) AS id, nonce";
+const COLUMNS = "name, key, CAST(id AS TEXT) AS id, token";
 
 const READ: Sql = {
 	name: "lookups",
@@ -13,19 +13,19 @@ const READ: Sql = {
 
 const INSERT: Sql = {
 	name: "insert lookup",
-	text: `INSERT INTO lookups (name, key, id, nonce) VALUES (?, ?, ?, ?)
+	text: `INSERT INTO lookups (name, key, id, token) VALUES (?, ?, ?, ?)
 		ON CONFLICT (name, key) DO NOTHING`,
 };
 
 const REPLACE: Sql = {
 	name: "replace lookup",
-	text: `UPDATE lookups SET id = ?, nonce = ?
-		WHERE name = ? AND key = ? AND id = ? AND nonce = ?`,
+	text: `UPDATE lookups SET id = ?, token = ?
+		WHERE name = ? AND key = ? AND id = ? AND token = ?`,
 };
 
 const DELETE: Sql = {
 	name: "delete lookup",
-	text: "DELETE FROM lookups WHERE name = ? AND key = ? AND id = ? AND nonce = ?",
+	text: "DELETE FROM lookups WHERE name = ? AND key = ? AND id = ? AND token = ?",
 };
 
 const WALK: Sql = {
@@ -38,11 +38,11 @@ interface StoredLookup {
 	readonly name: string;
 	readonly key: string;
 	readonly id: string;
-	readonly nonce: string;
+	readonly token: string;
 }
 
-function rowOf({ name, key, id, nonce }: StoredLookup): LookupRow {
-	return { name, key, id: id as Id, nonce };
+function rowOf({ name, key, id, token }: StoredLookup): LookupRow {
+	return { name, key, id: id as Id, token: token };
 }
 
 /** Keys of one mod shard. */
@@ -90,17 +90,17 @@ function changeLookup(
 ): void {
 	if (expect === null) {
 		if (next === null) return;
-		connection.run(INSERT, [name, key, BigInt(next.id), next.nonce]);
+		connection.run(INSERT, [name, key, BigInt(next.id), next.token]);
 	} else if (next === null) {
-		connection.run(DELETE, [name, key, BigInt(expect.id), expect.nonce]);
+		connection.run(DELETE, [name, key, BigInt(expect.id), expect.token]);
 	} else {
 		connection.run(REPLACE, [
 			BigInt(next.id),
-			next.nonce,
+			next.token,
 			name,
 			key,
 			BigInt(expect.id),
-			expect.nonce,
+			expect.token,
 		]);
 	}
 }

@@ -49,7 +49,7 @@ export function oldestDebts(
 		.map(({ local, debt, ts }) => ({
 			shard,
 			local,
-			debt: JSON.parse(debt),
+			entry: JSON.parse(debt),
 			ts,
 		}));
 }

@@ -95,7 +95,7 @@ class SqliteStorage implements Storage {
 		return this.#files.get(shard)?.location.host ?? null;
 	}
 
-	async objects(
+	async readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]> {
@@ -109,7 +109,7 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	async scan(
+	async scanLists(
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
@@ -132,7 +132,7 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	async edges(
+	async readEdges(
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
@@ -146,7 +146,7 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	async lookups(
+	async readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
@@ -163,7 +163,7 @@ class SqliteStorage implements Storage {
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
-		const { lists, objects, edges, around, creates } = transaction;
+		const { lists, objects, edges, neighbors: around, creates } = transaction;
 		const keys = [lists, objects, edges, around, creates];
 		startCall(
 			"transact",
@@ -173,7 +173,7 @@ class SqliteStorage implements Storage {
 		return transact(file.writer, this.#statements, transaction, trace);
 	}
 
-	async setLookups(
+	async compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
@@ -187,7 +187,7 @@ class SqliteStorage implements Storage {
 	}
 
 	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
-	async owed(
+	async pendingEntries(
 		olderThanMs: number,
 		limit: number,
 	): Promise<readonly OutboxRow[]> {
@@ -204,10 +204,13 @@ class SqliteStorage implements Storage {
 		return answers
 			.flatMap((answer) => (answer instanceof CorkboardError ? [] : answer))
 			.sort((a, b) => a.ts - b.ts)
-			.map(({ shard, local, debt }) => ({ shard, local, debt }));
+			.map(({ shard, local, entry }) => ({ shard, local, entry }));
 	}
 
-	async settle(debts: readonly OutboxKey[], trace?: WriteTrace): Promise<void> {
+	async deleteOutboxEntries(
+		debts: readonly OutboxKey[],
+		trace?: WriteTrace,
+	): Promise<void> {
 		startCall("settle", debts.length);
 		const answers = readByFile(
 			debts,

@@ -60,7 +60,7 @@ export function transact<T>(
 			const effects = transaction.decide(seen);
 			if (effects.renumber === undefined) {
 				const debt = apply(connection, statements, transaction, seen, effects);
-				return { result: effects.result, debt };
+				return { result: effects.result, outboxKey: debt };
 			}
 			checkRenumberCount(renumberings, effects.renumber);
 			checkListIsLocked(transaction, effects.renumber);
@@ -92,7 +92,7 @@ function see(
 	now: number,
 ): TransactionReads {
 	const ids = transaction.objects ?? [];
-	const around = transaction.around ?? [];
+	const around = transaction.neighbors ?? [];
 	const centres = readEdges(connection, mappings, around);
 	return {
 		lists: readLists(connection, transaction.lists ?? []),
@@ -100,7 +100,7 @@ function see(
 			text === null ? null : parseStored(ids[index] as Id, text),
 		),
 		edges: readEdges(connection, mappings, transaction.edges ?? []),
-		around: around.map(({ mapping }, index) =>
+		neighbors: around.map(({ mapping }, index) =>
 			readNeighbors(connection, mappings, mapping, centres[index] ?? null),
 		),
 		created,
@@ -115,7 +115,7 @@ function apply(
 	transaction: Transaction<unknown>,
 	seen: TransactionReads,
 	effects: TransactionWrites<unknown>,
-): TransactionResult<unknown>["debt"] {
+): TransactionResult<unknown>["outboxKey"] {
 	checkObjectWrites(transaction, seen, effects);
 	for (const list of effects.recount ?? [])
 		checkListIsLocked(transaction, list);
@@ -130,9 +130,9 @@ function apply(
 	for (const list of effects.recount ?? []) {
 		recountList(connection, mappings, list);
 	}
-	if (effects.debt === undefined) return null;
+	if (effects.outboxEntry === undefined) return null;
 	return {
 		shard: transaction.shard,
-		local: insertDebt(connection, effects.debt, seen.now),
+		local: insertDebt(connection, effects.outboxEntry, seen.now),
 	};
 }

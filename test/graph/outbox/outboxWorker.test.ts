@@ -20,7 +20,7 @@ async function owe(
 		creates: [{ type: "User", data: { ...data, version: 1 } }],
 		decide({ created }) {
 			const id = created[0] as Id;
-			return { result: id, debt: debt(id) };
+			return { result: id, outboxEntry: debt(id) };
 		},
 	});
 	return result;
@@ -35,7 +35,7 @@ function pending(graph: Embedded, username: string): Promise<Id> {
 }
 
 async function statesOf({ storage }: Embedded, ids: readonly Id[]) {
-	const texts = await storage.objects(ids);
+	const texts = await storage.readObjects(ids);
 	return texts.map((text) => JSON.parse(String(text)).state ?? "living");
 }
 
@@ -47,10 +47,10 @@ describe("a sweep", () => {
 			async (graph: Embedded, username: string) => {
 				const key = `not ${username}`;
 				const id = await owe(graph, { username }, (id) => ({
-					reservations: [{ name: "username", key, id, nonce: "n" }],
+					reservations: [{ name: "username", key, id, token: "n" }],
 				}));
-				await graph.storage.setLookups([
-					{ name: "username", key, expect: null, next: { id, nonce: "n" } },
+				await graph.storage.compareAndSetLookups([
+					{ name: "username", key, expect: null, next: { id, token: "n" } },
 				]);
 			},
 		],
@@ -85,7 +85,7 @@ describe("a sweep", () => {
 			undelivered: 0,
 		});
 		assert.deepEqual(await statesOf(graph, ids), ["living", "dead"]);
-		const [row] = await graph.storage.lookups([
+		const [row] = await graph.storage.readLookups([
 			{ name: "username", key: "ada" },
 		]);
 		assert.equal((row as { id: Id }).id, ids[0]);
@@ -103,7 +103,9 @@ describe("a sweep", () => {
 			delivered: 1,
 			undelivered: 0,
 		});
-		const [row] = await graph.storage.lookups([{ name: "import", key: "u:1" }]);
+		const [row] = await graph.storage.readLookups([
+			{ name: "import", key: "u:1" },
+		]);
 		assert.equal((row as { id: Id }).id, first);
 	});
 
@@ -135,6 +137,6 @@ describe("a sweep", () => {
 			"living",
 			"living",
 		]);
-		assert.equal((await graph.storage.owed(0, 10)).length, 1);
+		assert.equal((await graph.storage.pendingEntries(0, 10)).length, 1);
 	});
 });

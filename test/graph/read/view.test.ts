@@ -164,9 +164,9 @@ describe("one viewer's view", () => {
 				new Proxy(storage, {
 					get(target, name) {
 						const value = Reflect.get(target, name, target);
-						if (name === "objects") {
+						if (name === "readObjects") {
 							return async (ids: readonly Id[]) => {
-								const answers = await target.objects(ids);
+								const answers = await target.readObjects(ids);
 								return ids.map((id, at) => (down.has(id) ? dead : answers[at]));
 							};
 						}

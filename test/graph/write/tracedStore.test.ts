@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CHANNELS, type Statement } from "../../../src/diagnostics.ts";
 import { CorkboardError } from "../../../src/errors.ts";
-import { createWrites } from "../../../src/graph/write/writes.ts";
+import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";

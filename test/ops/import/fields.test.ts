@@ -192,23 +192,23 @@ describe("what a mutation takes and what an import takes", () => {
 	});
 
 	async function holderOf(name: string, key: string): Promise<Id | null> {
-		const [row] = await corkboard.storage.lookups([{ name, key }]);
+		const [row] = await corkboard.storage.readLookups([{ name, key }]);
 		assert.ok(!(row instanceof Error));
 		return row?.id ?? null;
 	}
 
 	/** What is stored of it and what stands for what is not, less what is each one's own. Its natural keys are given up, for the next to have. */
 	async function taken(type: string, id: Id): Promise<JsonObject> {
-		const [text] = await corkboard.storage.objects([id]);
+		const [text] = await corkboard.storage.readObjects([id]);
 		const { nonces, created_at, ...content } = JSON.parse(String(text));
-		for (const [name, nonce] of Object.entries(nonces ?? {})) {
+		for (const [name, token] of Object.entries(nonces ?? {})) {
 			const key = String(content[name]).toLowerCase();
 			for (const spelled of [key, String(content[name])]) {
 				await corkboard.store.compareAndSetLookups([
 					{
 						name,
 						key: spelled,
-						expect: { id, nonce: String(nonce) },
+						expect: { id, token: String(token) },
 						next: null,
 					},
 				]);

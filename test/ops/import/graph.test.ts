@@ -85,7 +85,7 @@ describe("an imported graph", () => {
 			return type !== "Comment" || isVisible(String(fields.pin));
 		};
 		const ids = new Map<string, Id>();
-		const rows = await graph.storage.lookups(
+		const rows = await graph.storage.readLookups(
 			[...objects.keys()].map((key) => ({ name: "import", key })),
 		);
 		for (const row of rows) {

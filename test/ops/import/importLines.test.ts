@@ -238,13 +238,13 @@ describe("an import", () => {
 					return done;
 				};
 				for (const verb of [
-					"objects",
-					"scan",
-					"edges",
-					"lookups",
-					"setLookups",
-					"owed",
-					"settle",
+					"readObjects",
+					"scanLists",
+					"readEdges",
+					"readLookups",
+					"compareAndSetLookups",
+					"pendingEntries",
+					"deleteOutboxEntries",
 				] as const) {
 					racing[verb] = (storage[verb] as () => never).bind(storage);
 				}

@@ -103,7 +103,7 @@ describe("the order of an import", () => {
 			{ type: "Interest", key: "i:2", fields: { slug: "bees", name: "Bees" } },
 		]);
 		const mapping = graph.mapping("listInterest");
-		const [scanned] = await graph.storage.scan([
+		const [scanned] = await graph.storage.scanLists([
 			{
 				mapping,
 				from: globalListId(graph.store.model, mapping),

@@ -69,7 +69,7 @@ describe("an import that is run again", () => {
 		await graph.writes.setEdge(mapping, user, liked, false);
 		const { report } = await importAll(graph, lines);
 		assert.equal(report.existing, 4);
-		const [edge] = await graph.storage.edges([
+		const [edge] = await graph.storage.readEdges([
 			{ mapping, from: user, to: liked },
 		]);
 		assert.ok(edge && !(edge instanceof Error));
@@ -235,15 +235,15 @@ describe("an import that is run again", () => {
 					get(target, name) {
 						const value: unknown = Reflect.get(target, name, target);
 						if (typeof value !== "function") return value;
-						if (name !== "setLookups") return value.bind(target);
+						if (name !== "compareAndSetLookups") return value.bind(target);
 						return async (changes: readonly LookupChange[]) => {
 							const own = changes.find((change) => change.name === "import");
 							if (own !== undefined && isRacing) {
 								isRacing = false;
-								const next = { id: "1" as Id, nonce: "" };
-								await target.setLookups([{ ...own, next }]);
+								const next = { id: "1" as Id, token: "" };
+								await target.compareAndSetLookups([{ ...own, next }]);
 							}
-							return target.setLookups(changes);
+							return target.compareAndSetLookups(changes);
 						};
 					},
 				}),
@@ -261,7 +261,7 @@ describe("an import that is run again", () => {
 		sqlOn(
 			graph.folder,
 			/^mod/,
-			"UPDATE lookups SET nonce = '9999999999999 other' WHERE name = 'import state'",
+			"UPDATE lookups SET token = '9999999999999 other' WHERE name = 'import state'",
 		);
 		// Until it would have been renewed.
 		await sleep(1_200);
@@ -292,9 +292,9 @@ describe("an import that is run again", () => {
 
 /** The lease of an import that was killed, good for so many milliseconds more. */
 async function leave(storage: Storage, ms: number): Promise<void> {
-	const next = { id: "0" as Id, nonce: `${Date.now() + ms} gone` };
+	const next = { id: "0" as Id, token: `${Date.now() + ms} gone` };
 	const row = { name: "import state", key: "lease", expect: null, next };
-	await storage.setLookups([row]);
+	await storage.compareAndSetLookups([row]);
 }
 
 /** Import in a process of its own, killed so many milliseconds after it began to write. Answers whether it died of that. */
@@ -346,9 +346,11 @@ class Death {
 				if (!this.isNear) return value.bind(target);
 				return async (...given: unknown[]) => {
 					if (this.hasCome) throw new Error("died here");
-					const isWrite = ["transact", "setLookups", "settle"].includes(
-						String(name),
-					);
+					const isWrite = [
+						"transact",
+						"compareAndSetLookups",
+						"deleteOutboxEntries",
+					].includes(String(name));
 					if (isWrite) this.#writes++;
 					const isLast = isWrite && this.#writes === Math.ceil(this.#nth / 2);
 					if (isLast && this.#nth % 2 === 1) this.#come();

@@ -22,8 +22,10 @@ interface Case {
 
 /** A username's row, on the mod shard where it belongs. */
 const claim = async ({ storage }: Embedded, key: string, id: bigint) => {
-	const next = { id: String(id) as Id, nonce: "x" };
-	await storage.setLookups([{ name: "username", key, expect: null, next }]);
+	const next = { id: String(id) as Id, token: "x" };
+	await storage.compareAndSetLookups([
+		{ name: "username", key, expect: null, next },
+	]);
 	return 1;
 };
 const local = (id: bigint) => id & 0xf_ffff_ffffn;

@@ -37,14 +37,14 @@ describe("verify", { concurrency: 8 }, () => {
 		);
 		await verify(graph.store, { repair: true });
 		const key = { mapping, from: from as Id, to: to as Id };
-		const [source] = await graph.storage.edges([key]);
+		const [source] = await graph.storage.readEdges([key]);
 		assert.ok(source && !(source instanceof Error));
 		assert.deepEqual([source.state, source.version], [1, 4]);
 
 		sqlOn(graph.folder, DB, "UPDATE user_followed_by_users SET state = 0");
 		await verify(graph.store, { repair: true });
 		const inverse = graph.mapping("followUser.inverse");
-		const [back] = await graph.storage.edges([
+		const [back] = await graph.storage.readEdges([
 			{ mapping: inverse, from: to as Id, to: from as Id },
 		]);
 		assert.ok(back && !(back instanceof Error));
@@ -61,7 +61,7 @@ describe("verify", { concurrency: 8 }, () => {
 			DB,
 			"DELETE FROM lists WHERE mapping = 'followUser.inverse'",
 		);
-		const [edge] = await graph.storage.edges([
+		const [edge] = await graph.storage.readEdges([
 			{ mapping, from: String(from) as Id, to: String(to) as Id },
 		]);
 		assert.ok(edge && !(edge instanceof Error));
@@ -69,7 +69,7 @@ describe("verify", { concurrency: 8 }, () => {
 			shard: Number(from >> 46n),
 			decide: () => ({
 				result: null,
-				debt: {
+				outboxEntry: {
 					edges: [
 						{
 							mapping: "followUser.inverse",
@@ -142,7 +142,7 @@ describe("verify", { concurrency: 8 }, () => {
 		await using graph = await smallGraph();
 		const mapping = graph.mapping("listInterest");
 		const root = globalListId(graph.store.model, mapping);
-		const [scanned] = await graph.storage.scan([
+		const [scanned] = await graph.storage.scanLists([
 			{ mapping, from: root, backward: false, limit: 10 },
 		]);
 		assert.ok(scanned && !(scanned instanceof Error));

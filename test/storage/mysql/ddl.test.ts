@@ -73,7 +73,7 @@ test("the tables on MySQL are as spelled out here", () => {
 		text("lookups"),
 		spelled(
 			"lookups",
-			"name VARBINARY(100) NOT NULL, `key` VARBINARY(2900) NOT NULL, id BIGINT UNSIGNED NOT NULL, nonce VARBINARY(255) NOT NULL, PRIMARY KEY (name, `key`)",
+			"name VARBINARY(100) NOT NULL, `key` VARBINARY(2900) NOT NULL, id BIGINT UNSIGNED NOT NULL, token VARBINARY(255) NOT NULL, PRIMARY KEY (name, `key`)",
 		),
 	);
 });

@@ -28,10 +28,10 @@ test("a server that was made read-only refuses writes as UNAVAILABLE and still r
 			message: "Shard 0 does not answer at the moment.",
 		});
 		await assert.rejects(
-			storage.settle([{ shard: 1, local: 1 }]),
+			storage.deleteOutboxEntries([{ shard: 1, local: 1 }]),
 			({ details }: CorkboardError) => details.kind === "readOnly",
 		);
-		assert.deepEqual(await storage.objects([pin(1)]), ["{}"]);
+		assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 	} finally {
 		await ask(
 			server,

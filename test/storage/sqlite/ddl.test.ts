@@ -47,6 +47,6 @@ test("the tables are as spelled out here", () => {
 	);
 	assert.equal(
 		text("create lookups"),
-		'CREATE TABLE IF NOT EXISTS "lookups" ( name TEXT NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL, nonce TEXT NOT NULL, PRIMARY KEY (name, key) ) STRICT, WITHOUT ROWID',
+		'CREATE TABLE IF NOT EXISTS "lookups" ( name TEXT NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL, token TEXT NOT NULL, PRIMARY KEY (name, key) ) STRICT, WITHOUT ROWID',
 	);
 });

@@ -50,7 +50,7 @@ test("a shard is a file, and so is a mod shard; nothing is made before init", as
 	using folder = temporaryFolder();
 	const data = join(folder.path, "deep", "data");
 	await using storage = await openIn(data);
-	assert.deepEqual(codes(await storage.objects([pin(1)])), ["UNAVAILABLE"]);
+	assert.deepEqual(codes(await storage.readObjects([pin(1)])), ["UNAVAILABLE"]);
 	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
 	assert.equal(existsSync(data), false);
 	await storage.createTables();
@@ -62,7 +62,7 @@ test("a shard is a file, and so is a mod shard; nothing is made before init", as
 	);
 	assert.equal(storage.hostOf(2), "db00002.sqlite");
 	// What failed before it was made is used as soon as it is.
-	assert.deepEqual(await storage.objects([pin(1)]), [null]);
+	assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
 });
 
 test("a shard that was lost and put back is used again without a restart", async () => {
@@ -76,7 +76,7 @@ test("a shard that was lost and put back is used again without a restart", async
 	copyFileSync(file, join(folder.path, "backup"));
 	rmSync(file);
 	await using storage = await openIn(folder.path);
-	assert.deepEqual(codes(await storage.objects([pin(1), pin(1, 1)])), [
+	assert.deepEqual(codes(await storage.readObjects([pin(1), pin(1, 1)])), [
 		"UNAVAILABLE",
 		null,
 	]);
@@ -86,18 +86,18 @@ test("a shard that was lost and put back is used again without a restart", async
 		"a missing shard must not be made anew",
 	);
 	writeFileSync(file, NOT_SQLITE);
-	assert.deepEqual(codes(await storage.objects([pin(1)])), ["UNAVAILABLE"]);
+	assert.deepEqual(codes(await storage.readObjects([pin(1)])), ["UNAVAILABLE"]);
 	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
 	// A file put back is another file, not the same one with other bytes.
 	rmSync(file);
 	copyFileSync(join(folder.path, "backup"), file);
-	assert.deepEqual(await storage.objects([pin(1)]), ['{"kept":true}']);
+	assert.deepEqual(await storage.readObjects([pin(1)]), ['{"kept":true}']);
 	assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 });
 
 test("the log gets the file and SQLite's own words; the message has neither", async () => {
 	await using opened = await open({ dead: [1] });
-	const [answer] = await opened.storage.objects([pin(1, 1)]);
+	const [answer] = await opened.storage.readObjects([pin(1, 1)]);
 	assert.ok(answer instanceof CorkboardError);
 	assert.equal(answer.details.host, "db00001.sqlite");
 	assert.match(String(answer.cause), /file is not a database/);
@@ -110,9 +110,9 @@ test("read-only storage reads beside the one that writes, and writes nothing", a
 	await writing.createTables();
 	await using reading = await openIn(folder.path, true);
 	await create(writing, 0, "Pin", { n: 1 });
-	assert.deepEqual(await reading.objects([pin(1)]), ['{"n":1}']);
+	assert.deepEqual(await reading.readObjects([pin(1)]), ['{"n":1}']);
 	await create(writing, 0, "Pin", { n: 2 });
-	assert.deepEqual(await reading.objects([pin(2)]), ['{"n":2}']);
+	assert.deepEqual(await reading.readObjects([pin(2)]), ['{"n":2}']);
 	const refused = {
 		name: "TypeError",
 		message:
@@ -130,13 +130,13 @@ test("read-only storage reads a folder nobody has open", async () => {
 		await create(writing, 0, "Pin", { n: 1 });
 	}
 	await using reading = await openIn(folder.path, true);
-	assert.deepEqual(await reading.objects([pin(1)]), ['{"n":1}']);
+	assert.deepEqual(await reading.readObjects([pin(1)]), ['{"n":1}']);
 });
 
 test("storage that was closed says so", async () => {
 	const opened = await open();
 	await opened[Symbol.asyncDispose]();
-	await assert.rejects(opened.storage.objects([pin(1)]), {
+	await assert.rejects(opened.storage.readObjects([pin(1)]), {
 		name: "TypeError",
 		message:
 			"expected db00000.sqlite to be in use but got: a call after it was closed",
@@ -174,7 +174,7 @@ test("a transaction inside another's decide is refused, and the outer one stands
 			"expected no transaction under way on db00000.sqlite but got: one inside another",
 	});
 	assert.equal(result, pin(1));
-	assert.deepEqual(await storage.objects([pin(1), pin(2)]), [
+	assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), [
 		'{"outer":true}',
 		null,
 	]);
@@ -190,7 +190,7 @@ test("reads during a transaction see what was committed before it", async () => 
 		objects: [pin(1)],
 		creates: [{ type: "Pin", data: { n: "new" } }],
 		decide: () => {
-			during = storage.objects([pin(1), pin(2)]);
+			during = storage.readObjects([pin(1), pin(2)]);
 			return { result: null };
 		},
 	});
@@ -313,14 +313,14 @@ test("nothing acknowledged is lost when the process is killed", {
 	const ids = acknowledged.map((_, index) => pin(index + 1));
 	assert.deepEqual(acknowledged, ids);
 	assert.deepEqual(
-		(await storage.objects(ids)).map(good),
+		(await storage.readObjects(ids)).map(good),
 		ids.map(() => "{}"),
 	);
-	const owed = await storage.owed(0, 1_000_000);
+	const owed = await storage.pendingEntries(0, 1_000_000);
 	assert.ok(owed.length >= ids.length);
 	// Object and outbox row are one transaction: as many of one as of the other.
 	assert.deepEqual(
-		await storage.objects(owed.map((_, index) => pin(index + 1))),
+		await storage.readObjects(owed.map((_, index) => pin(index + 1))),
 		owed.map(() => "{}"),
 	);
 });

@@ -19,7 +19,7 @@ export interface HostLimits {
 /** What one statement is for, besides its text. */
 export interface QueryOptions {
 	readonly shard: number;
-	readonly limit: Deadline;
+	readonly deadline: Deadline;
 	readonly trace?: StatementTrace | undefined;
 	/** What rows count as, where not each as one. */
 	readonly countRows?: (rows: readonly Row[]) => number;
@@ -119,7 +119,7 @@ export class Host implements AsyncDisposable {
 	 */
 	async #lent<T>(
 		pool: Pool,
-		{ limit, trace }: QueryOptions,
+		{ deadline: limit, trace }: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
 		const lease = await pool.acquire(limit);
@@ -164,7 +164,7 @@ export class Host implements AsyncDisposable {
 			await this.#rollBack(connection, asked);
 			return value;
 		}
-		const limit = { until: Math.min(asked.limit.until, commitBy) };
+		const limit = { until: Math.min(asked.deadline.until, commitBy) };
 		if (performance.now() >= limit.until) {
 			// COMMIT was not sent: it is certain that nothing was done.
 			await this.#rollBack(connection, asked);
@@ -178,7 +178,7 @@ export class Host implements AsyncDisposable {
 			);
 		}
 		try {
-			await this.#run(connection, COMMIT, { ...asked, limit });
+			await this.#run(connection, COMMIT, { ...asked, deadline: limit });
 		} catch (thrown) {
 			connection.destroy();
 			throw new UnknownOutcome(thrown);
@@ -194,7 +194,7 @@ export class Host implements AsyncDisposable {
 		if (connection.isLost) return;
 		const limit = deadlineIn(ROLLBACK_MS);
 		try {
-			await this.#run(connection, ROLLBACK, { ...asked, limit });
+			await this.#run(connection, ROLLBACK, { ...asked, deadline: limit });
 		} catch {
 			connection.destroy();
 		}
@@ -206,7 +206,7 @@ export class Host implements AsyncDisposable {
 		asked: QueryOptions,
 	): Promise<readonly Row[]> {
 		const began = performance.now();
-		const rows = await connection.rows(sql, asked.limit);
+		const rows = await connection.rows(sql, asked.deadline);
 		this.#report(
 			sql,
 			asked,
@@ -222,7 +222,7 @@ export class Host implements AsyncDisposable {
 		asked: QueryOptions,
 	): Promise<WriteResult> {
 		const began = performance.now();
-		const done = await connection.run(sql, asked.limit);
+		const done = await connection.run(sql, asked.deadline);
 		this.#report(sql, asked, began, () => done.affectedRows);
 		return done;
 	}
@@ -244,7 +244,7 @@ export class Host implements AsyncDisposable {
 
 /** After a deadlock, or a lock waited for in vain, again and again after a while that differs for all who met. */
 async function retried<T>(
-	{ limit, trace }: QueryOptions,
+	{ deadline: limit, trace }: QueryOptions,
 	attempt: () => Promise<T>,
 ): Promise<T> {
 	for (let tries = 1; ; tries += 1) {

@@ -56,7 +56,7 @@ function sql(name: string, text: string): Sql {
 }
 
 function asked(ms = 5_000, signal?: AbortSignal) {
-	return { shard: 0, limit: deadlineIn(ms, signal) };
+	return { shard: 0, deadline: deadlineIn(ms, signal) };
 }
 
 /** What the server is at work on, but for the question itself. */

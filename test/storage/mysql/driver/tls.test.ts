@@ -32,7 +32,7 @@ async function cipherBy(options: string): Promise<string> {
 	await using _host = host;
 	const rows = await host.rows(
 		{ name: "cipher", text: "SHOW STATUS LIKE 'Ssl_cipher'", values: [] },
-		{ shard: 0, limit: deadlineIn(10_000) },
+		{ shard: 0, deadline: deadlineIn(10_000) },
 	);
 	return String(rows[0]?.[1]);
 }

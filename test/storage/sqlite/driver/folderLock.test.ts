@@ -22,8 +22,8 @@ async function ownElsewhere(folder: string): Promise<ChildProcess> {
 		[
 			"--input-type=module",
 			"--eval",
-			`import { ownFolder } from ${JSON.stringify(MODULE)};
-			const owned = ownFolder(process.argv[1]);
+			`import { lockFolder } from ${JSON.stringify(MODULE)};
+			const owned = lockFolder(process.argv[1]);
 			process.stdin.resume().on("end", () => owned[Symbol.dispose]());
 			process.stdout.write("owned");`,
 			folder,

@@ -63,10 +63,10 @@ export class DatabaseLease implements AsyncDisposable {
 	async [Symbol.asyncDispose](): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#renewing;
-		const { name, key, id, nonce } = this.#row;
+		const { name, key, id, token } = this.#row;
 		try {
-			await this.#storage.setLookups([
-				{ name, key, expect: { id, nonce }, next: null },
+			await this.#storage.compareAndSetLookups([
+				{ name, key, expect: { id, token: token }, next: null },
 			]);
 		} catch {
 			// It expires by itself; an error of the holder's own must not be hidden by this one.
@@ -100,13 +100,15 @@ export async function readDatabaseLease(
 	storage: Storage,
 	{ name, key }: LookupKey,
 ): Promise<LookupRow | null> {
-	const [row = null] = valuesOrThrow(await storage.lookups([{ name, key }]));
+	const [row = null] = valuesOrThrow(
+		await storage.readLookups([{ name, key }]),
+	);
 	return row;
 }
 
 /** Until when it holds, in milliseconds since 1970. */
 export function expiryOf(row: LookupRow): number {
-	return Number(row.nonce.split(" ")[0]);
+	return Number(row.token.split(" ")[0]);
 }
 
 /** The row as it is now, if it is the owner's. */
@@ -116,17 +118,17 @@ async function change(
 	row: LookupRow | null,
 	owner: string,
 ): Promise<LookupRow | null> {
-	const nonce = `${Date.now() + LEASE_MS} ${owner}`;
+	const token = `${Date.now() + LEASE_MS} ${owner}`;
 	const [answer] = valuesOrThrow(
-		await storage.setLookups([
+		await storage.compareAndSetLookups([
 			{
 				name,
 				key,
-				expect: row === null ? null : { id: row.id, nonce: row.nonce },
+				expect: row === null ? null : { id: row.id, token: row.token },
 				// It leads to no object.
-				next: { id: "0" as Id, nonce },
+				next: { id: "0" as Id, token: token },
 			},
 		]),
 	);
-	return answer?.nonce === nonce ? answer : null;
+	return answer?.token === token ? answer : null;
 }

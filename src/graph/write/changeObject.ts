@@ -60,7 +60,7 @@ export async function changeObject(
 			shard,
 			lists: expected.lists,
 			edges: expected.keys,
-			around: expected.around,
+			neighbors: expected.around,
 			objects: [id],
 			decide(seen) {
 				const data = seen.objects[0] ?? null;

@@ -16,15 +16,15 @@ export async function reserveKeys(
 ): Promise<readonly boolean[]> {
 	const mine = (
 		row: LookupRow | null | undefined,
-		{ id, nonce }: Reservation,
-	) => row?.id === id && row.nonce === nonce;
+		{ id, token }: Reservation,
+	) => row?.id === id && row.token === token;
 	const rows = await setLookups(
 		store,
-		claims.map(({ name, key, id, nonce }) => ({
+		claims.map(({ name, key, id, token }) => ({
 			name,
 			key,
 			expect: null,
-			next: { id, nonce },
+			next: { id, token },
 		})),
 	);
 	const won = claims.map((claim, at) => mine(rows[at], claim));
@@ -45,11 +45,11 @@ export async function reserveKeys(
 	});
 	const taken = await setLookups(
 		store,
-		free.map(({ claim: { name, key, id, nonce }, row }) => ({
+		free.map(({ claim: { name, key, id, token }, row }) => ({
 			name,
 			key,
-			expect: { id: row.id, nonce: row.nonce },
-			next: { id, nonce },
+			expect: { id: row.id, token: row.token },
+			next: { id, token },
 		})),
 	);
 	for (const [at, { at: claimAt, claim }] of free.entries()) {
@@ -65,10 +65,10 @@ export async function releaseKeys(
 ): Promise<void> {
 	await setLookups(
 		store,
-		claims.map(({ name, key, id, nonce }) => ({
+		claims.map(({ name, key, id, token }) => ({
 			name,
 			key,
-			expect: { id, nonce },
+			expect: { id, token },
 			next: null,
 		})),
 	);
@@ -91,8 +91,8 @@ export async function resolveReservations(
 				data === null ||
 				data.state === "dead" ||
 				!reservationsOf(store, claim.id, data).some(
-					({ name, key, nonce }) =>
-						name === claim.name && key === claim.key && nonce === claim.nonce,
+					({ name, key, token }) =>
+						name === claim.name && key === claim.key && token === claim.token,
 				)
 			);
 		}),

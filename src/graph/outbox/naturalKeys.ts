@@ -14,7 +14,7 @@ export interface Reservation {
 	readonly key: string;
 	readonly id: Id;
 	/** Tells one claim of a key from the next by the same object. */
-	readonly nonce: string;
+	readonly token: string;
 }
 
 /** The lookup that holds idempotency keys. */
@@ -24,7 +24,7 @@ export function newToken(): string {
 	return randomBytes(9).toString("base64url");
 }
 
-/** The nonce of an idempotency key: what the request was, so that another one with the same key is told from a repeat. */
+/** The token of an idempotency key: what the request was, so that another one with the same key is told from a repeat. */
 export function requestToken(request: JsonObject): string {
 	return createHash("sha256")
 		.update(JSON.stringify(request))
@@ -37,7 +37,7 @@ export function idempotencyLookupKey(scope: string, key: string): string {
 	return createHash("sha256").update(`${scope}\0${key}`).digest("base64url");
 }
 
-/** The natural keys an object's content claims, with a nonce for each. */
+/** The natural keys an object's content claims, with a token for each. */
 export function withTokens(
 	store: Store,
 	type: string,
@@ -61,18 +61,18 @@ export function reservationsOf(
 	const nonces = (data.nonces ?? {}) as Readonly<Record<string, string>>;
 	const claims: Reservation[] = (type?.lookups ?? []).flatMap((lookup) => {
 		const value = data[lookup.key];
-		const nonce = nonces[lookup.name];
-		return typeof value === "string" && nonce !== undefined
-			? [{ name: lookup.name, key: normalizeKey(lookup, value), id, nonce }]
+		const token = nonces[lookup.name];
+		return typeof value === "string" && token !== undefined
+			? [{ name: lookup.name, key: normalizeKey(lookup, value), id, token }]
 			: [];
 	});
-	const once = data.once as { key: string; nonce: string } | null | undefined;
+	const once = data.once as { key: string; token: string } | null | undefined;
 	// The idempotency key goes first: a repeated request has to learn that it is
 	// one before it is told that its name is taken, by itself.
 	return once === undefined || once === null
 		? claims
 		: [
-				{ name: IDEMPOTENCY_LOOKUP, key: once.key, id, nonce: once.nonce },
+				{ name: IDEMPOTENCY_LOOKUP, key: once.key, id, token: once.token },
 				...claims,
 			];
 }

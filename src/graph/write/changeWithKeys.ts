@@ -3,16 +3,20 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { deliverNow, encodeEntry } from "../outbox/delivery.ts";
+import {
+	newToken,
+	type Reservation,
+	reservationsOf,
+} from "../outbox/naturalKeys.ts";
+import { reserveKeys } from "../outbox/reservations.ts";
 import { readUncachedObjects } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
-import { changeObject, notFound, typeNamed } from "./changes.ts";
-import { newToken, type Reservation, reservationsOf } from "./naturalKeys.ts";
-import { reserveKeys } from "./reservations.ts";
+import { changeObject, notFound, typeNamed } from "./changeObject.ts";
 
 /**
  * Changing an object whose natural keys may change with it: claim the new ones
  * with fresh nonces, switch the object under its lock, release the old ones by
- * nonce, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
+ * token, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
  * owed from before it is made: whoever finds it unfinished releases it.
  */
 export async function changeWithKeys(
@@ -60,7 +64,7 @@ async function switchObject(
 			if (changed === null) return null;
 			const nonces = {
 				...(data.nonces as JsonObject | undefined),
-				...Object.fromEntries(claims.map(({ name, nonce }) => [name, nonce])),
+				...Object.fromEntries(claims.map(({ name, token }) => [name, token])),
 			};
 			const next =
 				Object.keys(nonces).length > 0 ? { ...changed, nonces } : changed;
@@ -78,7 +82,7 @@ async function switchObject(
 				const kept = reservationsOf(store, id, next);
 				return {
 					reservations: reservationsOf(store, id, data).filter(
-						(claim) => !kept.some(({ nonce }) => nonce === claim.nonce),
+						(claim) => !kept.some(({ token }) => token === claim.token),
 					),
 				};
 			},
@@ -116,10 +120,10 @@ async function owe(
 	claims: readonly Reservation[],
 ): Promise<OutboxRow> {
 	const debt = encodeEntry({ reservations: claims }) as JsonObject;
-	const { debt: key } = await store.storage.transact({
+	const { outboxKey: key } = await store.storage.transact({
 		shard: unpackId(id).shard,
-		decide: () => ({ result: null, debt }),
+		decide: () => ({ result: null, outboxEntry: debt }),
 	});
 	if (key === null) throw new TypeError("expected a debt that was written");
-	return { ...key, debt };
+	return { ...key, entry: debt };
 }

@@ -4,7 +4,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node, Page } from "../../../src/graph/types.ts";
-import { createWrites } from "../../../src/graph/write/writes.ts";
+import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import type { Storage, Transaction } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
@@ -60,13 +60,15 @@ function failing(fails: {
 						return done;
 					};
 				}
-				if (name === "setLookups") {
-					return async (...changes: Parameters<Storage["setLookups"]>) =>
+				if (name === "compareAndSetLookups") {
+					return async (
+						...changes: Parameters<Storage["compareAndSetLookups"]>
+					) =>
 						fails.setLookups?.()
 							? changes[0].map(down)
-							: target.setLookups(...changes);
+							: target.compareAndSetLookups(...changes);
 				}
-				if (name === "settle" && fails.settle?.()) {
+				if (name === "deleteOutboxEntries" && fails.settle?.()) {
 					return async () => {
 						throw down();
 					};
@@ -378,7 +380,7 @@ describe("what a write owes", () => {
 			ids: [one],
 			count: 1,
 		});
-		assert.deepEqual(await graph.storage.owed(0, 10), []);
+		assert.deepEqual(await graph.storage.pendingEntries(0, 10), []);
 	});
 
 	it("ends in the last word when an old debt is paid after a newer one", async () => {
@@ -393,7 +395,7 @@ describe("what a write owes", () => {
 		const [one, two] = await twoShards(graph);
 		down = unpackId(two).shard;
 		await writes.setEdge(follow, one, two, true);
-		const [early] = await graph.storage.owed(0, 10);
+		const [early] = await graph.storage.pendingEntries(0, 10);
 		down = -1;
 		await writes.setEdge(follow, one, two, false);
 		await deliverPending(graph.store, 0);
@@ -486,9 +488,9 @@ describe("names", () => {
 		await assert.rejects(
 			graph.writes.create({ type: "User", data: { username: "ada" } }),
 		);
-		const [debt] = await graph.storage.owed(0, 10);
+		const [debt] = await graph.storage.pendingEntries(0, 10);
 		assert.ok(debt);
-		const [id] = debt.debt.pendingObjects as unknown as [Id];
+		const [id] = debt.entry.pendingObjects as unknown as [Id];
 		assert.deepEqual(await createView(graph.cold(), id).readObjects([id]), [
 			null,
 		]);
@@ -498,7 +500,7 @@ describe("names", () => {
 		assert.equal((user as { id: Id }).id, id);
 	});
 
-	it("are released by their nonce alone: from a to b and back keeps a", async () => {
+	it("are released by their token alone: from a to b and back keeps a", async () => {
 		await using graph = await openEmbedded();
 		const { writes } = graph;
 		const id = await writes.create({ type: "User", data: { username: "a_a" } });
@@ -521,7 +523,7 @@ describe("names", () => {
 			id,
 			other,
 		]);
-		assert.deepEqual(await graph.storage.owed(0, 10), []);
+		assert.deepEqual(await graph.storage.pendingEntries(0, 10), []);
 	});
 
 	it("of a rename that happened are no failure of it where what it owed cannot be settled yet", async () => {

@@ -4,7 +4,7 @@ import {
 	LEASE_MS,
 	readDatabaseLease,
 	tryDatabaseLease,
-} from "../../../src/graph/outbox/lease.ts";
+} from "../../../src/graph/outbox/databaseLease.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import { until } from "../../helpers/until.ts";
@@ -43,7 +43,7 @@ describe("a lease", () => {
 		await until(
 			"it to be renewed",
 			async () =>
-				(await readDatabaseLease(graph.storage, KEY))?.nonce !== first?.nonce,
+				(await readDatabaseLease(graph.storage, KEY))?.token !== first?.token,
 		);
 		assert.equal(await lease.isHeld(), true);
 	});
@@ -65,13 +65,15 @@ describe("a lease", () => {
 
 	it("leaves other rows alone", async () => {
 		await using graph = await openEmbedded();
-		const row = { id: "0" as Id, nonce: "another's" };
-		await graph.storage.setLookups([
+		const row = { id: "0" as Id, token: "another's" };
+		await graph.storage.compareAndSetLookups([
 			{ ...KEY, key: "another", expect: null, next: row },
 		]);
 		await using lease = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lease);
-		const [other] = await graph.storage.lookups([{ ...KEY, key: "another" }]);
+		const [other] = await graph.storage.readLookups([
+			{ ...KEY, key: "another" },
+		]);
 		assert.deepEqual({ ...other }, { ...KEY, key: "another", ...row });
 	});
 });

@@ -3,25 +3,25 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { type EdgeState, PRESENT, REMOVED } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { activateObjects } from "../outbox/activateObjects.ts";
 import {
 	decideEdges,
 	edgesToRead,
 	encodeEntry,
 	mappingOf,
 } from "../outbox/delivery.ts";
-import type { Store } from "../store/store.ts";
-import type { Writes } from "../types.ts";
-import { activateObjects } from "./activation.ts";
-import { changeObject, notFound } from "./changes.ts";
-import { byShard, commit, decided, followEdges } from "./commit.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	idempotencyLookupKey,
 	requestToken,
 	withTokens,
-} from "./naturalKeys.ts";
-import { changeWithKeys, keyTaken } from "./renames.ts";
-import { nextSequence } from "./sequences.ts";
+} from "../outbox/naturalKeys.ts";
+import { nextSequence } from "../outbox/sequences.ts";
+import type { Store } from "../store/store.ts";
+import type { Writes } from "../types.ts";
+import { changeObject, notFound } from "./changeObject.ts";
+import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
+import { byShard, commit, decided, followEdges } from "./commit.ts";
 import { tracedStore } from "./tracedStore.ts";
 
 /**
@@ -67,7 +67,7 @@ async function create(
 	}
 	const once = idempotency && {
 		key: idempotencyLookupKey(idempotency.scope, idempotency.key),
-		nonce: requestToken(idempotency.request),
+		token: requestToken(idempotency.request),
 	};
 	const named = withTokens(store, name, data);
 	const waits = named.nonces !== undefined || once !== undefined;
@@ -116,17 +116,17 @@ async function create(
 async function settled(
 	store: Store,
 	id: Id,
-	once: { readonly key: string; readonly nonce: string } | undefined,
+	once: { readonly key: string; readonly token: string } | undefined,
 ): Promise<Id> {
 	if (await isLiving(store, id)) return id;
 	if (once === undefined) throw keyTaken();
-	const [first] = await store.storage.lookups([
+	const [first] = await store.storage.readLookups([
 		{ name: IDEMPOTENCY_LOOKUP, key: once.key },
 	]);
 	if (first instanceof CorkboardError) throw first;
 	if (first === null || first === undefined || first.id === id)
 		throw keyTaken();
-	if (first.nonce !== once.nonce) {
+	if (first.token !== once.token) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
 			"This idempotencyKey came with another request before; a new request needs a new key.",
@@ -192,7 +192,7 @@ async function place(
 	const neighbour = before ?? after;
 	if (neighbour === object) return;
 	if (neighbour !== undefined) {
-		const [edge] = await store.storage.edges([
+		const [edge] = await store.storage.readEdges([
 			{ mapping, from, to: neighbour },
 		]);
 		if (edge instanceof CorkboardError) throw edge;

@@ -1,8 +1,8 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { invalidationFailed } from "../outbox/delivery.ts";
 import { readUncachedObjects } from "../store/readStored.ts";
 import type { Store } from "../store/store.ts";
+import { invalidationFailed } from "./delivery.ts";
 import { type Reservation, reservationsOf } from "./naturalKeys.ts";
 import { releaseKeys, reserveKeys } from "./reservations.ts";
 
