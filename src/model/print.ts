@@ -104,7 +104,7 @@ function following(
 	object: ObjectType | null,
 	field: string,
 ): readonly string[] {
-	return (object?.followers ?? [])
+	return (object?.derivedMappings ?? [])
 		.filter(
 			({ inverse }) => inverse?.kind === "reference" && inverse.field === field,
 		)

@@ -126,7 +126,7 @@ function buildModel(reading: Reading): Model {
 		objects.push({
 			...object,
 			mappings: mappings.filter(({ from }) => from === declared.name),
-			followers: mappings.filter(
+			derivedMappings: mappings.filter(
 				({ to, inverse }) =>
 					to === declared.name && inverse?.kind === "reference",
 			),

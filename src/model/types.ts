@@ -29,7 +29,7 @@ export interface ObjectType {
 	/** Mappings whose lists belong to objects of this type. */
 	readonly mappings: readonly Mapping[];
 	/** Mappings of other objects that follow a reference of this type. */
-	readonly followers: readonly Mapping[];
+	readonly derivedMappings: readonly Mapping[];
 }
 
 export interface StoredField {

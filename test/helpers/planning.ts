@@ -130,7 +130,7 @@ const objects = Object.entries({ Pin: 1, Board: 2, User: 3, Comment: 4 }).map(
 		references: references[name] ?? [],
 		lookups: [],
 		mappings: [],
-		followers: [],
+		derivedMappings: [],
 	}),
 );
 

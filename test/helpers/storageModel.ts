@@ -98,7 +98,7 @@ function object(name: string, number: number, table: string): ObjectType {
 		references: [],
 		lookups: [],
 		mappings: Object.values(MAPPINGS).filter(({ from }) => from === name),
-		followers: [],
+		derivedMappings: [],
 	};
 }
 

@@ -18,31 +18,31 @@ suite("the model", () => {
 					field: "details",
 					key: "details",
 					default: null,
-					holds: new Map([["details", "String"]]),
+					typesByPath: new Map([["details", "String"]]),
 				},
 				{
 					field: "width",
 					key: "width",
 					default: 1,
-					holds: new Map([["width", "Int"]]),
+					typesByPath: new Map([["width", "Int"]]),
 				},
 				{
 					field: "createdAt",
 					key: "created_at",
 					default: "1970-01-01T00:00:00.000Z",
-					holds: new Map([["created_at", "DateTime"]]),
+					typesByPath: new Map([["created_at", "DateTime"]]),
 				},
 				{
 					field: "mood",
 					key: "mood",
 					default: null,
-					holds: new Map([["mood", "Mood"]]),
+					typesByPath: new Map([["mood", "Mood"]]),
 				},
 				{
 					field: "image",
 					key: "image",
 					default: null,
-					holds: new Map([
+					typesByPath: new Map([
 						["image", "Image"],
 						["image.url", "String"],
 						["image.alt", "String"],
@@ -52,7 +52,7 @@ suite("the model", () => {
 			references: [{ field: "owner", key: "user_id", target: "User" }],
 			lookups: [],
 			mappings: [model.mappings.get("likePin.inverse")],
-			followers: [model.mappings.get("ownPin")],
+			derivedMappings: [model.mappings.get("ownPin")],
 		});
 		assert.equal(model.objectsByNumber.get(1), model.objects.get("Pin"));
 		assert.deepEqual([...model.objectsByNumber.keys()].toSorted(), [1, 3]);
@@ -249,7 +249,7 @@ suite("the root of a list of the whole graph", () => {
 		assert.ok(mapping);
 		assert.throws(
 			() => globalListId(model, mapping),
-			new TypeError("expected a list of the whole graph but got: likePin"),
+			new TypeError("likePin is not a list of the whole graph."),
 		);
 	});
 });

@@ -92,7 +92,7 @@ export function followEdges(
 	next: JsonObject,
 ): readonly EdgeUpdate[] {
 	const edges: EdgeUpdate[] = [];
-	for (const mapping of type.followers) {
+	for (const mapping of type.derivedMappings) {
 		if (mapping.inverse?.kind !== "reference") continue;
 		const { key } = mapping.inverse;
 		const old = data?.active === false ? undefined : data?.[key];

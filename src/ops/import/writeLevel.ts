@@ -195,7 +195,7 @@ function listsOf(
 ): readonly ListKey[] {
 	const { type } = object.line;
 	const lists: ListKey[] = [];
-	for (const mapping of type.followers) {
+	for (const mapping of type.derivedMappings) {
 		if (mapping.inverse?.kind !== "reference") continue;
 		const from = content[mapping.inverse.key];
 		if (typeof from === "string") lists.push({ mapping, from: from as Id });

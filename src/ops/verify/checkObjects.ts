@@ -92,7 +92,7 @@ async function checkLists(
 	living: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
 	const keys = living.flatMap(({ id, data }) =>
-		type.followers.flatMap((mapping) => {
+		type.derivedMappings.flatMap((mapping) => {
 			const from = referred(mapping, data);
 			return from === null ? [] : [{ mapping, from, to: id }];
 		}),

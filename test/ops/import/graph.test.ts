@@ -36,7 +36,7 @@ function readLists(model: Model, lines: readonly DemoLine[]) {
 		const fields = type === "Pin" ? { owner, ...line.fields } : line.fields;
 		objects.set(key, { type, fields });
 		if (type === "Interest") add("listInterest", "root", key);
-		for (const mapping of model.objects.get(type)?.followers ?? []) {
+		for (const mapping of model.objects.get(type)?.derivedMappings ?? []) {
 			if (mapping.inverse?.kind !== "reference") continue;
 			const from = (fields as Fields)[mapping.inverse.field];
 			if (typeof from === "string") add(mapping.name, from, key);
