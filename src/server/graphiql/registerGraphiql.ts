@@ -1,23 +1,25 @@
-import fastifyStatic from "@fastify/static";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Identity } from "../auth/identity.ts";
 import type { PageHandler } from "../graphql/registerGraphql.ts";
 import { sendError } from "../http/httpApp.ts";
-import { buildGraphiql, type GraphiqlAssets } from "./assets.ts";
+import type { GraphiqlAssets } from "./assetFolder.ts";
+import { openGraphiqlAssets } from "./openGraphiqlAssets.ts";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
 import { registerSignIn } from "./signIn.ts";
 
-/** Who gets the page: operators have to show a token first. */
+/** Who gets the page. Operators sign in with a token. */
 export type GraphiqlAccess = "everyone" | "operators" | "nobody";
 
 export interface Demo {
 	readonly token: string;
 	readonly username: string;
-	/** What there is to try, the first of them what the graph is like. */
+	/** The tabs of a first visit; the first describes the graph. */
 	readonly examples: readonly PageExample[];
 }
 
-/** Nothing but our own files; styles and fonts also where GraphiQL and Monaco put them, inline. */
+/** Only our own files; GraphiQL and Monaco also set inline styles and fonts. */
 function contentSecurityPolicy(formAction: "'none'" | "'self'"): string {
 	return [
 		"default-src 'none'",
@@ -33,67 +35,86 @@ function contentSecurityPolicy(formAction: "'none'" | "'self'"): string {
 	].join("; ");
 }
 
-/** As the bundler names them: no way out of their folder. */
-const FILE = /^[\w-]+(?:\.\w+)+$/;
+/** A file name as the bundler gives them: no path out of the folder. */
+const FILE_NAME = /^[\w-]+(?:\.\w+)+$/;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+	".js": "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+};
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="3" y="5" width="26" height="24" rx="4" fill="#c08a52"/><path d="M9 13h14v11H9z" fill="#fff"/><circle cx="16" cy="12" r="4" fill="#d6293e"/></svg>`;
 
 /**
- * Serve GraphiQL's files, and give what answers a browser with its page. The
- * files are made in the background, beginning now; if that fails, only the
- * page does, and its next visitor has it tried again.
+ * Register the routes of GraphiQL's assets, and return what sends its page.
+ * The assets are opened (on a clone: built) in the background, beginning now.
+ * A build that fails makes only the page unavailable, and the next request
+ * for it tries again.
  */
 export async function registerGraphiql(
 	app: FastifyInstance,
 	options: {
-		readonly to: Exclude<GraphiqlAccess, "nobody">;
+		readonly access: Exclude<GraphiqlAccess, "nobody">;
 		readonly demo?: Demo;
 		readonly explain: boolean;
 		readonly identify: (authorization: string) => Promise<Identity>;
 	},
-	make: () => Promise<GraphiqlAssets> = buildGraphiql,
+	openAssets: () => Promise<GraphiqlAssets | null> = openGraphiqlAssets,
 ): Promise<PageHandler> {
 	const { demo = null, explain } = options;
-	let pending: Promise<GraphiqlAssets> | undefined;
-	const bundle = () => {
-		pending ??= make().catch((error: unknown) => {
-			pending = undefined;
-			app.log.error({ err: error }, "GraphiQL could not be bundled");
-			throw error;
-		});
-		return pending;
+	let opening: Promise<GraphiqlAssets | null> | undefined;
+	const assetsInUse = () => {
+		opening ??= openAssets().then(
+			(assets) => {
+				if (assets === null) {
+					app.log.warn(
+						"GraphiQL assets missing: run npm run build:graphiql where the development packages are installed",
+					);
+				}
+				return assets;
+			},
+			(error: unknown) => {
+				opening = undefined;
+				app.log.error({ err: error }, "GraphiQL build failed");
+				throw error;
+			},
+		);
+		return opening;
 	};
-	bundle().catch(() => {});
+	assetsInUse().catch(() => {});
 
-	await app.register(fastifyStatic, {
-		root: import.meta.dirname,
-		serve: false,
-	});
 	app.get<{ Params: { hash: string; file: string } }>(
 		"/graphiql/:hash/:file",
 		async (request, reply) => {
-			const { hash, folder } = await bundle();
-			const { file } = request.params;
-			if (request.params.hash !== hash || !FILE.test(file)) {
+			const assets = await assetsInUse();
+			const { hash, file } = request.params;
+			const type = MEDIA_TYPES[extname(file)];
+			if (hash !== assets?.hash || !FILE_NAME.test(file) || !type) {
 				return reply.callNotFound();
 			}
-			// Workers obey the policy that comes with their own file.
-			reply.header("content-security-policy", contentSecurityPolicy("'none'"));
-			reply.removeHeader("cache-control");
-			return reply.sendFile(file, folder, {
-				maxAge: "365d",
-				immutable: true,
-			});
+			const content = await readFile(join(assets.folder, file)).catch(
+				() => null,
+			);
+			if (content === null) return reply.callNotFound();
+			return (
+				reply
+					// A worker obeys the policy of its own file.
+					.header("content-security-policy", contentSecurityPolicy("'none'"))
+					// The hash in the URL changes with the content.
+					.header("cache-control", "public, max-age=31536000, immutable")
+					.type(type)
+					.send(content)
+			);
 		},
 	);
 
-	async function send(
+	async function sendPage(
 		reply: FastifyReply,
 		config: PageConfig,
 	): Promise<FastifyReply> {
-		let made: GraphiqlAssets;
+		let assets: GraphiqlAssets | null;
 		try {
-			made = await bundle();
+			assets = await assetsInUse();
 		} catch {
 			return sendError(reply, 503, "GraphiQL is not available at the moment.");
 		}
@@ -103,20 +124,40 @@ export async function registerGraphiql(
 			.header("content-security-policy", policy)
 			.header("referrer-policy", "no-referrer")
 			.type("text/html; charset=utf-8")
-			.send(html(made, config));
+			.send(assets === null ? plainPage() : page(assets, config));
 	}
 
-	if (options.to === "everyone") {
-		return (_request, reply) => send(reply, { demo, operator: null, explain });
+	if (options.access === "everyone") {
+		return (_request, reply) =>
+			sendPage(reply, { demo, operator: null, explain });
 	}
 	return registerSignIn(app, options.identify, (reply, token) =>
-		send(reply, { demo: null, operator: { token }, explain }),
+		sendPage(reply, { demo: null, operator: { token }, explain }),
 	);
 }
 
-function html({ hash }: GraphiqlAssets, config: PageConfig): string {
-	// A JSON text in a script element ends at the first `<` that closes it.
+function page({ hash }: GraphiqlAssets, config: PageConfig): string {
+	// A `<` could close the script element that holds this JSON.
 	const json = JSON.stringify(config).replaceAll("<", "\\u003c");
+	return html(
+		`<link rel="stylesheet" href="/graphiql/${hash}/style.css">
+<script type="application/json" id="config">${json}</script>
+<script type="module" src="/graphiql/${hash}/page.js"></script>`,
+		`<div id="root"><p class="waiting">Loading GraphiQL…</p></div>
+<noscript>GraphiQL needs JavaScript. The API has this same address: send it queries by POST.</noscript>`,
+	);
+}
+
+/** Where an installation has no assets. */
+function plainPage(): string {
+	return html(
+		"",
+		`<p>This server runs, but its installation does not include GraphiQL. To add it, run <code>npm run build:graphiql</code> where the development packages are installed.</p>
+<p>The API has this same address: send it queries by POST.</p>`,
+	);
+}
+
+function html(head: string, body: string): string {
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -124,13 +165,10 @@ function html({ hash }: GraphiqlAssets, config: PageConfig): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Corkboard: GraphiQL</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
-<link rel="stylesheet" href="/graphiql/${hash}/style.css">
-<script type="application/json" id="config">${json}</script>
-<script type="module" src="/graphiql/${hash}/page.js"></script>
+${head}
 </head>
 <body>
-<div id="root"><p class="waiting">Loading GraphiQL…</p></div>
-<noscript>GraphiQL needs JavaScript. The API itself is at this address: POST a query.</noscript>
+${body}
 </body>
 </html>
 `;

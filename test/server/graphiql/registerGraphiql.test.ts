@@ -1,44 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { suite, test } from "node:test";
 import Fastify from "fastify";
-import {
-	buildGraphiql,
-	type GraphiqlAssets,
-} from "../../src/server/graphiql/assets.ts";
-import { registerGraphiql } from "../../src/server/graphiql/registerGraphiql.ts";
-import { ADA, startToy, tokens } from "../helpers/toyServer.ts";
-
-suite("GraphiQL's files", () => {
-	test("are made once, whole, by two processes at the same time", async () => {
-		const cache = await mkdtemp(join(tmpdir(), "corkboard-graphiql-"));
-		try {
-			const [one, two] = await Promise.all([
-				buildGraphiql(cache),
-				buildGraphiql(cache),
-			]);
-			assert.deepEqual(one, two);
-			assert.deepEqual(await readdir(cache), [`graphiql-${one.hash}`]);
-			const files = await readdir(one.folder);
-			for (const file of [
-				"page.js",
-				"style.css",
-				"editor.worker.js",
-				"json.worker.js",
-				"graphql.worker.js",
-			]) {
-				assert.ok(files.includes(file), file);
-			}
-		} finally {
-			await rm(cache, { recursive: true });
-		}
-	});
-});
+import type { GraphiqlAssets } from "../../../src/server/graphiql/assetFolder.ts";
+import { registerGraphiql } from "../../../src/server/graphiql/registerGraphiql.ts";
+import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
 
 suite("the page at /graphql", () => {
-	test("is for browsers only, and loads nothing but our own files", async () => {
+	test("goes to browsers only, and loads only our own files", async () => {
 		await using toy = await startToy({ graphiql: "everyone" });
 		const response = await fetch(`${toy.server.url}/graphql`, {
 			headers: {
@@ -78,7 +47,7 @@ suite("the page at /graphql", () => {
 		}
 	});
 
-	test("has files that may be kept for ever, and no others", async () => {
+	test("has assets that browsers cache forever, and serves no other files", async () => {
 		await using toy = await startToy({ graphiql: "everyone" });
 		const page = await fetch(`${toy.server.url}/graphql`, {
 			headers: { accept: "text/html" },
@@ -99,6 +68,7 @@ suite("the page at /graphql", () => {
 		const folder = script.slice(0, script.lastIndexOf("/"));
 		for (const path of [
 			`${folder}/nothing.js`,
+			`${folder}/inputs.json`,
 			`${folder}/..%2f..%2fpackage.json`,
 			"/graphiql/0000000000000000/page.js",
 		]) {
@@ -115,7 +85,7 @@ suite("the page at /graphql", () => {
 		}
 	});
 
-	test("cannot be broken out of by what it shows", async () => {
+	test("escapes the queries it contains", async () => {
 		await using toy = await startToy({
 			graphiql: "everyone",
 			demo: {
@@ -132,16 +102,16 @@ suite("the page at /graphql", () => {
 		assert.match(html, /\\u003cscript>alert/);
 	});
 
-	test("is missing for now when its files cannot be made, and tried again", async () => {
+	test("is unavailable after a failed build, and the next request builds again", async () => {
 		await using app = Fastify();
 		let fails = true;
 		const made: GraphiqlAssets = { hash: "0123456789abcdef", folder: tmpdir() };
 		const page = await registerGraphiql(
 			app,
 			{
-				to: "everyone",
+				access: "everyone",
 				explain: true,
-				identify: async () => assert.fail("nobody was named"),
+				identify: async () => assert.fail("nobody signs in"),
 			},
 			async () => {
 				if (fails) throw new Error("no space left");
@@ -163,5 +133,25 @@ suite("the page at /graphql", () => {
 		const later = await app.inject("/graphql");
 		assert.equal(later.statusCode, 200);
 		assert.match(later.body, /\/graphiql\/0123456789abcdef\/page\.js/);
+	});
+
+	test("is a plain page without scripts where the installation has no assets", async () => {
+		await using app = Fastify();
+		const page = await registerGraphiql(
+			app,
+			{
+				access: "everyone",
+				explain: true,
+				identify: async () => assert.fail("nobody signs in"),
+			},
+			async () => null,
+		);
+		app.get("/graphql", page);
+		const response = await app.inject("/graphql");
+		assert.equal(response.statusCode, 200);
+		assert.match(response.body, /npm run build:graphiql/);
+		assert.doesNotMatch(response.body, /<script/);
+		const file = await app.inject("/graphiql/0123456789abcdef/page.js");
+		assert.equal(file.statusCode, 404);
 	});
 });
