@@ -118,7 +118,7 @@ const SETTINGS = [
 	"CORKBOARD_SUBJECT_CLAIM",
 	"CORKBOARD_OPERATORS",
 	"CORKBOARD_GRAPHIQL",
-	"CORKBOARD_MAX_PRICE",
+	"CORKBOARD_MAX_COST",
 	"CORKBOARD_BUDGET",
 	"CORKBOARD_CORS",
 	"CORKBOARD_LOG",
@@ -161,8 +161,8 @@ export function readConfig(
 		parseProxies,
 		false,
 	);
-	const maxPrice = setting(
-		"CORKBOARD_MAX_PRICE",
+	const maxCost = setting(
+		"CORKBOARD_MAX_COST",
 		"an integer from 1 to 1000000000",
 		(text) => parseInteger(text, 1, 1_000_000_000),
 		50_000,
@@ -204,8 +204,8 @@ export function readConfig(
 					? "operators"
 					: "nobody",
 		),
-		maxCost: maxPrice,
-		budgetLimit: budgetLimitOf(settings, maxPrice),
+		maxCost,
+		budgetLimit: budgetLimitOf(settings, maxCost),
 		cors: setting(
 			"CORKBOARD_CORS",
 			"origins with commas between them, like https://example.com, or off",
@@ -353,7 +353,7 @@ function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
 
 function budgetLimitOf(
 	{ setting, problems: faults }: Settings,
-	maxPrice: number,
+	maxCost: number,
 ): Config["budgetLimit"] {
 	const budget = setting(
 		"CORKBOARD_BUDGET",
@@ -363,9 +363,9 @@ function budgetLimitOf(
 	);
 	if (budget === null) return null;
 	const { requests: points, perMs } = budget;
-	if (points < maxPrice) {
+	if (points < maxCost) {
 		faults.push(
-			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_PRICE, or some operations could never run, but got: ${points} and ${maxPrice}`,
+			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, or some operations could never run, but got: ${points} and ${maxCost}`,
 		);
 	}
 	return { points, perMs };

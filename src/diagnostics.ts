@@ -103,11 +103,11 @@ export interface Trace {
 export interface WriteDescription {
 	/**
 	 * - `transaction`: on one shard.
-	 * - `names`: natural keys claimed or given up.
-	 * - `settle`: debts that were paid are forgotten.
-	 * - `clear`: shared caches are told once more to forget.
+	 * - `reservation`: reserves or releases natural keys.
+	 * - `outbox`: deletes delivered outbox entries.
+	 * - `invalidation`: retries to delete keys from shared caches.
 	 */
-	readonly verb: "transaction" | "names" | "settle" | "clear";
+	readonly verb: "transaction" | "reservation" | "outbox" | "invalidation";
 	/** Names of mappings, types and lookups that it may change; never a value. */
 	readonly changes: readonly string[];
 	readonly shards: readonly number[];

@@ -33,7 +33,7 @@ describe("readConfig", () => {
 				operators: { ids: new Set(), claims: [] },
 			},
 			spending: null,
-			maxPrice: 50_000,
+			maxCost: 50_000,
 			cors: [],
 			log: { level: "info", format: "text" },
 			trustProxy: false,
@@ -69,7 +69,7 @@ describe("readConfig", () => {
 					operators: { ids: new Set(), claims: [] },
 				},
 				spending: null,
-				maxPrice: 50_000,
+				maxCost: 50_000,
 				cors: [],
 				log: { level: "info", format: "json" },
 				trustProxy: false,
@@ -101,7 +101,7 @@ describe("readConfig", () => {
 				CORKBOARD_SUBJECT_CLAIM: "user_id",
 				CORKBOARD_OPERATORS:
 					"241294492511762325, roles=operator,https://example.com/?a=b=on-call",
-				CORKBOARD_MAX_PRICE: "7",
+				CORKBOARD_MAX_COST: "7",
 				CORKBOARD_BUDGET: "200/minute",
 				CORKBOARD_CORS: "https://example.com, http://localhost:3000",
 				CORKBOARD_LOG: "text,debug",
@@ -138,7 +138,7 @@ describe("readConfig", () => {
 						],
 					},
 				},
-				maxPrice: 7,
+				maxCost: 7,
 				spending: { points: 200, perMs: 60_000 },
 				cors: ["https://example.com", "http://localhost:3000"],
 				log: { level: "debug", format: "text" },
@@ -166,7 +166,7 @@ describe("readConfig", () => {
 				CORKBOARD_OPERATORS: "everybody",
 				CORKBOARD_JWKS: "http://id.example.com/keys",
 				CORKBOARD_BUDGET: "many",
-				CORKBOARD_MAX_PRICE: "0",
+				CORKBOARD_MAX_COST: "0",
 				CORKBOARD_CORS: "https://example.com/path",
 				CORKBOARD_LOG: "info,debug",
 				CORKBOARD_TRUST_PROXY: "everybody",
@@ -183,7 +183,7 @@ describe("readConfig", () => {
 				'CORKBOARD_JWKS must be an https address (http only for this machine) but got: "http://id.example.com/keys"',
 				'CORKBOARD_OPERATORS must be ids of users, or claims of their tokens like roles=operator, with commas between them but got: "everybody"',
 				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
-				'CORKBOARD_MAX_PRICE must be an integer from 1 to 1000000000 but got: "0"',
+				'CORKBOARD_MAX_COST must be an integer from 1 to 1000000000 but got: "0"',
 				'PORT must be a port from 0 to 65535 but got: "65536"',
 				'CORKBOARD_DEMO must be on or off but got: "no"',
 				"CORKBOARD_SECRET must have at least 32 bytes but got: 5",
@@ -255,12 +255,12 @@ describe("readConfig", () => {
 		assert.equal(readConfig(environment, { secret: "unneeded" }).secret, null);
 	});
 
-	test("wants to know for whom the tokens of other keys are, and a budget that the dearest operation fits in", () => {
+	test("wants to know for whom the tokens of other keys are, and a budget that the most expensive operation fits in", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_JWKS: "http://localhost/keys" }), [
 			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
 		]);
 		assert.deepEqual(faultsOf({ CORKBOARD_BUDGET: "1000/minute" }), [
-			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_PRICE, or some operations could never run, but got: 1000 and 50000",
+			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, or some operations could never run, but got: 1000 and 50000",
 		]);
 	});
 

@@ -5,16 +5,16 @@ import type { DocumentRules } from "../server/documents/checkDocumentFile.ts";
 import { loadOwnModel } from "./model.ts";
 
 /** What a server holds documents against, where no store is open. */
-export function documentRules(maxPrice: number): DocumentRules {
+export function documentRules(maxCost: number): DocumentRules {
 	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
 	const planner = createPlanner({
 		schema,
 		model,
 		resolvers,
-		maxCost: maxPrice,
+		maxCost,
 		maxPlans: 1,
 		visibility: domain.visibility,
 	});
-	return { schema, planner, maxCost: maxPrice };
+	return { schema, planner, maxCost };
 }

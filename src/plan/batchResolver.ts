@@ -14,7 +14,7 @@ import type { Graph, Node } from "../graph/types.ts";
 export interface BatchResolver<Context = unknown> {
 	/** Which keys of the parents' stored JSON it reads. */
 	readonly needs?: readonly string[];
-	/** The most edges and objects it reads itself for each parent; what the plan fetches from its answer is priced by the plan. */
+	/** The most edges and objects it reads itself for each parent; what the plan fetches from its answer is counted by the plan. */
 	cost(args: Readonly<Record<string, unknown>>): number;
 	/** How many objects its answer may name, for each parent; 1 if absent. */
 	maxObjects?(args: Readonly<Record<string, unknown>>): number;

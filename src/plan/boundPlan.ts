@@ -11,7 +11,7 @@ import type { CoercedArguments, Plan, PlannedField } from "./plan.ts";
 /**
  * A plan with the variables of one request. The arguments of each field are
  * coerced once for the request, however many parents the field has, and
- * whichever of price and run asks first.
+ * whichever of cost and run asks first.
  */
 export interface BoundPlan {
 	readonly plan: Plan;

@@ -14,7 +14,7 @@ import {
 /**
  * The most edges and objects that an operation may read with these variables.
  * Page sizes are as coerced, top-up is not counted, and neither is what caches
- * save: the price of an operation is the same on every day.
+ * save: the cost of an operation is the same on every day.
  *
  * - An edge of a page costs 1 and its object 1, also where only cursors are
  *   looked at: what the viewer may see of a page is told by its objects. Counts
@@ -24,13 +24,13 @@ import {
  *   it may be seen (its guards: a comment's author, its pin, that pin's board and
  *   owner), unless they were read on the way to it: a board's pins have their
  *   board, and its owner is theirs. So `Pin.board` and `Pin.owner` are free.
- * - A `call` states its own price; the objects it names are counted here.
+ * - A `call` states its own cost; the objects it names are counted here.
  */
 export interface Cost {
 	readonly total: number;
 	/** What each step reads by itself, by step number. */
 	readonly steps: ReadonlyMap<number, number>;
-	/** What each field reads by itself, costliest first, free ones left out. */
+	/** What each field reads by itself, most expensive first, free ones left out. */
 	readonly fields: readonly {
 		readonly path: string;
 		readonly cost: number;
@@ -45,7 +45,7 @@ export type VisibilityDependencies = (
 /** Deeply nested pages multiply past what a double holds; this much is too much anyway. */
 const CAP = 1e15;
 
-/** What a value field's price depends on besides its parents. */
+/** What a value field's cost depends on besides its parents. */
 interface Enclosing {
 	/** Within a connection: the edges of all its pages. */
 	readonly edges: number;
@@ -60,19 +60,19 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 	const fields = new Map<string, number>();
 
 	/** What a selection costs, `count` objects having it. */
-	function selectionPrice(
+	function selectionCost(
 		selection: Selection,
 		count: number,
 		around: Enclosing,
 	): number {
-		let price = 0;
+		let cost = 0;
 		for (const field of selection.fields) {
-			price = cap(price + fieldPrice(field, selection.type, count, around));
+			cost = cap(cost + fieldCost(field, selection.type, count, around));
 		}
-		return price;
+		return cost;
 	}
 
-	function fieldPrice(
+	function fieldCost(
 		field: PlannedField,
 		type: string,
 		count: number,
@@ -95,7 +95,7 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 			if (read.fetch !== null) {
 				own += charge(
 					read.fetch,
-					cap(looked * objectPrice(read.mapping.to, read.mapping)),
+					cap(looked * objectCost(read.mapping.to, read.mapping)),
 				);
 			}
 			return cap(own + below(object, count, { edges, yields: 1 }));
@@ -107,7 +107,7 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 			const isRecord = object.kind === "object" && object.fetch === null;
 			const named =
 				isRecord && shape.kind !== "list" ? count : cap(count * yields);
-			return cap(own + valuesPrice(object, named, { edges: 0, yields }));
+			return cap(own + valuesCost(object, named, { edges: 0, yields }));
 		}
 		if (source?.kind === "page" || source?.kind === "edge") {
 			// The objects are paid for by the scan.
@@ -122,20 +122,16 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 			return below(object, count, NOWHERE);
 		}
 		const items = shape.kind === "list" ? cap(count * around.yields) : count;
-		return valuesPrice(object, items, around);
+		return valuesCost(object, items, around);
 	}
 
 	/** Values that are at hand, or objects that are named and have to be fetched, with what is selected of them. */
-	function valuesPrice(
-		object: Inner,
-		count: number,
-		around: Enclosing,
-	): number {
+	function valuesCost(object: Inner, count: number, around: Enclosing): number {
 		if (object.kind === "leaf") return 0;
 		let each = 0;
 		if (object.fetch !== null) {
 			for (const type of object.selections.keys()) {
-				each = Math.max(each, objectPrice(type, null));
+				each = Math.max(each, objectCost(type, null));
 			}
 			charge(object.fetch, cap(count * each));
 		}
@@ -148,34 +144,34 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 		const within = object.fetch === null ? around : NOWHERE;
 		let most = 0;
 		for (const selection of object.selections.values()) {
-			most = Math.max(most, selectionPrice(selection, count, within));
+			most = Math.max(most, selectionCost(selection, count, within));
 		}
 		return most;
 	}
 
 	/** An object and its guards, but for those that were read on the way over `via`. */
-	function objectPrice(type: string, via: Mapping | null): number {
+	function objectCost(type: string, via: Mapping | null): number {
 		const there =
 			via?.inverse?.kind === "reference" ? via.inverse.field : undefined;
-		let price = 1;
+		let cost = 1;
 		for (const guard of guards(type)) {
 			const isThere =
 				there !== undefined &&
 				(guard.field === there || guard.coveredBy === there);
-			if (!isThere) price += guard.objects;
+			if (!isThere) cost += guard.objects;
 		}
-		return price;
+		return cost;
 	}
 
-	function charge(step: Step, price: number): number {
-		steps.set(step.number, price);
-		if (price > 0) {
-			fields.set(step.path, cap((fields.get(step.path) ?? 0) + price));
+	function charge(step: Step, cost: number): number {
+		steps.set(step.number, cost);
+		if (cost > 0) {
+			fields.set(step.path, cap((fields.get(step.path) ?? 0) + cost));
 		}
-		return price;
+		return cost;
 	}
 
-	const total = selectionPrice(bound.plan.root, 1, NOWHERE);
+	const total = selectionCost(bound.plan.root, 1, NOWHERE);
 	return {
 		total,
 		steps,
@@ -191,22 +187,24 @@ export function costLimitError(
 	limit: number,
 ): GraphQLError | null {
 	if (total <= limit) return null;
-	const costliest = fields.slice(0, 3);
-	const named = costliest
-		.map(({ path, cost: price }) => `${path} (${price})`)
+	const mostExpensive = fields.slice(0, 3);
+	const named = mostExpensive
+		.map(({ path, cost }) => `${path} (${cost})`)
 		.join(", ");
 	return requestError(
 		new CorkboardError(
 			"TOO_EXPENSIVE",
 			`Expected an operation that reads at most ${limit} edges and objects but got one that may read ${total}. Most of it is ${named}.`,
 		),
-		{ extensions: { cost: { price: total, limit, fields: costliest } } },
+		{
+			extensions: { cost: { requested: total, limit, fields: mostExpensive } },
+		},
 	);
 }
 
-/** A resolver's price that is no number counts as too much, not as nothing. */
-function cap(price: number): number {
-	return price >= 0 ? Math.min(price, CAP) : CAP;
+/** A resolver's cost that is no number counts as too much, not as nothing. */
+function cap(cost: number): number {
+	return cost >= 0 ? Math.min(cost, CAP) : CAP;
 }
 
 type Inner = ReturnType<typeof namedShape>;

@@ -29,12 +29,12 @@ export function describeWrite(write: ExplainWrite): readonly string[] {
 	return words.filter((word) => word !== null);
 }
 
-/** What kind of write it was. */
+/** What each kind of write does. */
 export const WRITE_VERBS = {
 	transaction: "transaction",
-	names: "names claimed or given up",
-	settle: "paid debts forgotten",
-	clear: "cleared once more",
+	reservation: "natural keys reserved or released",
+	outbox: "delivered outbox entries deleted",
+	invalidation: "cache keys deleted again",
 } as const satisfies Readonly<Record<ExplainWrite["verb"], string>>;
 
 const DONE = { bury: "buried", clear: "cleared" };

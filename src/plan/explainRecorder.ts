@@ -106,10 +106,10 @@ export interface ExplainRecorder {
 export function createExplainRecorder(
 	bound: BoundPlan,
 	{
-		price,
+		cost,
 		limit,
 		hostOf,
-	}: ExplainOptions & { readonly price: Cost; readonly limit: number },
+	}: ExplainOptions & { readonly cost: Cost; readonly limit: number },
 ): ExplainRecorder {
 	const { steps, operation } = bound.plan;
 	const records = new Map(steps.map((step) => [step.number, record()]));
@@ -228,7 +228,7 @@ export function createExplainRecorder(
 			field: step.field,
 			target: step.target,
 			withPage: step.withPage,
-			cost: price.steps.get(step.number) ?? 0,
+			cost: cost.steps.get(step.number) ?? 0,
 			runs: kept.runs,
 			parents: kept.parents,
 			results: kept.answers,
@@ -256,7 +256,7 @@ export function createExplainRecorder(
 			operation: [operation.operation, operation.name?.value]
 				.filter(Boolean)
 				.join(" "),
-			cost: price.total,
+			cost: cost.total,
 			limit,
 			ms: performance.now() - start,
 			statements: told.size,

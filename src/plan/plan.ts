@@ -26,7 +26,7 @@ export interface Plan {
 	readonly dependsOnViewer: boolean;
 }
 
-/** One read of the graph for all parents of a level: what price and explain show. */
+/** One read of the graph for all parents of a level: what cost and explain show. */
 export interface Step {
 	/** Tells it from the others of its plan. */
 	readonly number: number;

@@ -39,8 +39,8 @@ export interface PlannerOptions<Context> {
 export interface OperationRequest<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
 	readonly signal?: AbortSignal;
-	/** Told the price of what is within the limit, before anything is read; may refuse it. */
-	readonly admit?: (price: number) => Promise<GraphQLError | null>;
+	/** Told the cost of what is within the limit, before anything is read; may refuse it. */
+	readonly admit?: (cost: number) => Promise<GraphQLError | null>;
 	/** Given where the answer is to come with an account of its run. */
 	readonly explain?: ExplainOptions;
 }
@@ -71,7 +71,7 @@ export interface Planner<Context> {
 export function createPlanner<Context extends object>(
 	options: PlannerOptions<Context>,
 ): Planner<Context> {
-	const { schema, maxCost: maxPrice, visibility } = options;
+	const { schema, maxCost, visibility } = options;
 	const guards = visibility.dependenciesOf;
 	checkResolvers(options);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
@@ -82,25 +82,25 @@ export function createPlanner<Context extends object>(
 		try {
 			const bound = plans.bind(request);
 			if (isRefused(bound)) return { errors: bound };
-			const price = costOf(bound, guards);
+			const cost = costOf(bound, guards);
 			const account = request.explain
 				? createExplainRecorder(bound, {
 						...request.explain,
-						price,
-						limit: maxPrice,
+						cost,
+						limit: maxCost,
 					})
 				: null;
-			const dear =
-				costLimitError(price, maxPrice) ??
-				(await request.admit?.(price.total)) ??
+			const refusal =
+				costLimitError(cost, maxCost) ??
+				(await request.admit?.(cost.total)) ??
 				null;
 			const answer =
-				dear === null
+				refusal === null
 					? await executePlan(
 							bound,
 							runOptions(schema, request, account?.tracer),
 						).catch((thrown) => ({ errors: [requestError(thrown)] }))
-					: { errors: [dear] };
+					: { errors: [refusal] };
 			return account === null
 				? answer
 				: { ...answer, extensions: { explain: account.output() } };

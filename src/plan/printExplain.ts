@@ -11,9 +11,9 @@ import type { ExplainStep, ExplainWithErrors } from "./explainRecorder.ts";
  * for what it did, indented under the step whose answer it needed.
  */
 export function printExplain(explained: ExplainWithErrors): string {
-	const { operation, cost: price, limit, ms, statements, rows } = explained;
+	const { operation, cost, limit, ms, statements, rows } = explained;
 	const lines = [
-		`${operation}: price ${price} of at most ${limit}, ${count(statements, "statement")}, ${count(rows, "row")}, ${time(ms)}`,
+		`${operation}: cost ${cost} of at most ${limit}, ${count(statements, "statement")}, ${count(rows, "row")}, ${time(ms)}`,
 		...tree(explained.steps),
 	];
 	for (const { code, path, message } of explained.errors) {
@@ -35,7 +35,7 @@ function tree(steps: readonly ExplainStep[]): string[] {
 
 function described(step: ExplainStep): string[] {
 	const bar = step.steps.length > 0 ? "│ " : "  ";
-	const what = `${step.kind.padEnd(5)} ${step.path}  ${step.target}  price ${step.cost}`;
+	const what = `${step.kind.padEnd(5)} ${step.path}  ${step.target}  cost ${step.cost}`;
 	if (step.runs === 0) return [`${what}  not reached`];
 	const did = [
 		`${count(step.parents, PARENTS[step.kind])} → ${count(step.results, ANSWERS[step.kind])}`,

@@ -3,10 +3,10 @@ import { CorkboardError } from "../errors.ts";
 import { requestError } from "./errors.ts";
 
 /**
- * Characters of one answer, as JSON without what escaping adds. A price counts
+ * Characters of one answer, as JSON without what escaping adds. A cost counts
  * what is read, and what is read once can be told many times: by aliases, by
  * ids named twice. A hundred pages of a hundred pins with details of full
- * length, the most the default price lets through, stay below; and a text
+ * length, the most the default cost lets through, stay below; and a text
  * that is all escapes, six characters each, is still one that V8 can hold
  * (2^29 - 24).
  */
@@ -54,7 +54,7 @@ export function addError(
 
 /**
  * Throws TOO_EXPENSIVE. To be asked after each field: what one adds to all
- * objects at once is bounded by the price, and texts are shared until then.
+ * objects at once is bounded by the cost, and texts are shared until then.
  */
 export function checkResponseSize({
 	characters,

@@ -73,10 +73,8 @@ export function analyzeWorstCaseCost(
 					faults.push(field.constantArguments);
 				}
 			}
-			const price = costOf(bound, guards);
-			return [
-				{ kind: definition.operation, name, cost: price, plan, errors: faults },
-			];
+			const cost = costOf(bound, guards);
+			return [{ kind: definition.operation, name, cost, plan, errors: faults }];
 		} catch (thrown) {
 			const fault =
 				thrown instanceof GraphQLError

@@ -61,15 +61,15 @@ describe("the comparison with the imported file", () => {
 		assert.notEqual((await drawn(2)).edges, one.edges);
 	});
 
-	it("asks nothing a server refuses: 2,000 tokens, a price of 50,000", async () => {
+	it("asks nothing a server refuses: 2,000 tokens, a cost of 50,000", async () => {
 		const corkboard = await openFolder(graph.folder);
 		await using _ = corkboard;
-		const prices: number[] = [];
+		const costs: number[] = [];
 		const ask: Ask = async (query, variables) => {
 			const document = parse(query, { maxTokens: 2_000 });
-			const price = corkboard.planner.cost({ document, variables });
-			assert.ok("total" in price);
-			prices.push(price.total);
+			const cost = corkboard.planner.cost({ document, variables });
+			assert.ok("total" in cost);
+			costs.push(cost.total);
 			const context = corkboard.createContext(null);
 			const { data } = await corkboard.planner.execute({
 				document,
@@ -81,8 +81,11 @@ describe("the comparison with the imported file", () => {
 		};
 		const { mismatches } = await compare(graph.expectation, ask, EVERYBODY);
 		assert.equal(mismatches, 0);
-		const dearest = Math.max(...prices);
-		assert.ok(dearest > 30_000 && dearest <= 50_000, `got ${dearest}`);
+		const mostExpensive = Math.max(...costs);
+		assert.ok(
+			mostExpensive > 30_000 && mostExpensive <= 50_000,
+			`got ${mostExpensive}`,
+		);
 	});
 
 	it("says the same over HTTP, of several addresses in turn", async () => {

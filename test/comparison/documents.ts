@@ -14,7 +14,7 @@ const NEXT_PAGE = 100;
 
 /** Names in one request: 18 tokens each. */
 export const NAMES_AT_ONCE = 90;
-/** Pages that follow in one request: 42 tokens each, and a price of 400 where they are of pins (an edge, the pin, its board, its owner). */
+/** Pages that follow in one request: 42 tokens each, and a cost of 400 where they are of pins (an edge, the pin, its board, its owner). */
 export const NEXT_PAGES_AT_ONCE = 40;
 
 /** What of an object is compared, and how many objects are asked for at once. */
@@ -24,7 +24,7 @@ export interface Comparison {
 	readonly atOnce: number;
 }
 
-/** A user's price is 751 (boards 150, pins and likes 200 each, follows 100 each), a board's 152, a pin's 305. */
+/** A user's cost is 751 (boards 150, pins and likes 200 each, follows 100 each), a board's 152, a pin's 305. */
 export const COMPARISONS: Readonly<Record<Expected["type"], Comparison>> = {
 	User: {
 		type: "User",

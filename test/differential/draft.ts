@@ -88,7 +88,7 @@ export class Draft {
 		return all.length === 0 ? "" : `(${all.join(", ")})`;
 	}
 
-	/** Variables of a type that may be sent anew without a field becoming dearer. */
+	/** Variables of a type that may be sent anew without a field becoming more expensive. */
 	booleans(): readonly string[] {
 		return [...this.#variables]
 			.filter(([, { type }]) => type === "Boolean!")

@@ -229,20 +229,17 @@ describe("likes and follows", () => {
 });
 
 describe("what a mutation costs before it runs", () => {
-	const price = (field: string, input: object) =>
+	const cost = (field: string, input: object) =>
 		resolvers.get(`Mutation.${field}`)?.cost({ input });
 
 	it("is the objects and edges it reads to decide", () => {
-		assert.equal(price("likePin", { pinId: "1" }), 1);
-		assert.equal(price("createBoard", { name: "Kitchens" }), 0);
-		assert.equal(price("createPin", { boardId: "1" }), 1);
-		assert.equal(
-			price("createPin", { boardId: "1", interests: ["a", "b"] }),
-			3,
-		);
-		assert.equal(price("repin", { pinId: "1", boardId: "2" }), 2);
-		assert.equal(price("movePin", { id: "1" }), 2);
-		assert.equal(price("movePin", { id: "1", after: "2", before: null }), 3);
+		assert.equal(cost("likePin", { pinId: "1" }), 1);
+		assert.equal(cost("createBoard", { name: "Kitchens" }), 0);
+		assert.equal(cost("createPin", { boardId: "1" }), 1);
+		assert.equal(cost("createPin", { boardId: "1", interests: ["a", "b"] }), 3);
+		assert.equal(cost("repin", { pinId: "1", boardId: "2" }), 2);
+		assert.equal(cost("movePin", { id: "1" }), 2);
+		assert.equal(cost("movePin", { id: "1", after: "2", before: null }), 3);
 	});
 
 	it("and its payload names one object, or none when it deleted it", () => {

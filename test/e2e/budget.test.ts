@@ -10,7 +10,7 @@ describe("over HTTP, what an operation costs", () => {
 		using folder = temporaryFolder();
 		await using server = await serve({
 			CORKBOARD_DATA: folder.path,
-			CORKBOARD_MAX_PRICE: "1000",
+			CORKBOARD_MAX_COST: "1000",
 			CORKBOARD_BUDGET: "1000/hour",
 		});
 		const ada = await join(server.url, "ada_spends");
@@ -42,8 +42,8 @@ describe("over HTTP, what an operation costs", () => {
 		// Six times 202 is more than there was.
 		for (let n = 0; n < 6; n++) assert.equal((await ask(page)).status, 200);
 
-		const dear = `{ board(id: "${board}") { pins(first: 100) { nodes { likedBy(first: 5) { nodes { id } } } } } }`;
-		const refused = await ask(dear);
+		const expensive = `{ board(id: "${board}") { pins(first: 100) { nodes { likedBy(first: 5) { nodes { id } } } } } }`;
+		const refused = await ask(expensive);
 		assert.equal(refused.status, 400);
 		assert.deepEqual(await refused.json(), {
 			errors: [
@@ -53,12 +53,12 @@ describe("over HTTP, what an operation costs", () => {
 					extensions: {
 						code: "TOO_EXPENSIVE",
 						cost: {
-							price: 1_202,
+							requested: 1_202,
 							limit: 1_000,
 							fields: [
-								{ path: "board.pins.nodes.likedBy", price: 1_000 },
-								{ path: "board.pins", price: 200 },
-								{ path: "board", price: 2 },
+								{ path: "board.pins.nodes.likedBy", cost: 1_000 },
+								{ path: "board.pins", cost: 200 },
+								{ path: "board", cost: 2 },
 							],
 						},
 					},

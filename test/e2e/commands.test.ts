@@ -54,7 +54,7 @@ describe("a command at the shell", () => {
 	});
 	after(() => folder[Symbol.dispose]());
 
-	it("explain shows a file's plan as a tree with price, shards, statements and rows", async () => {
+	it("explain shows a file's plan as a tree with cost, shards, statements and rows", async () => {
 		const { code, out, err } = await run([
 			"explain",
 			file("boards.graphql", QUERY),
@@ -66,17 +66,17 @@ describe("a command at the shell", () => {
 		// A user, a board and its edge, two pins and theirs, and whether each is liked.
 		assert.match(
 			first,
-			/^query Boards: price 9 of at most 50000, \d+ statements, \d+ rows, [\d.]+ ms$/,
+			/^query Boards: cost 9 of at most 50000, \d+ statements, \d+ rows, [\d.]+ ms$/,
 		);
 		const steps = tree.filter((line) => /─ (scan|fetch|call) /.test(line));
 		for (const [n, pattern] of [
-			/^└─ call {2}user {2}Query\.user {2}price 0$/,
-			/^ +└─ fetch user {2}User {2}price 1$/,
-			/^ +└─ scan {2}user\.boards {2}ownBoard {2}price 1$/,
-			/^ +└─ fetch user\.boards {2}Board {2}price 1$/,
-			/^ +└─ scan {2}user\.boards\.nodes\.pins {2}placePin {2}price 2$/,
-			/^ +└─ fetch user\.boards\.nodes\.pins {2}Pin {2}price 2$/,
-			/^ +└─ call {2}user\.boards\.nodes\.pins\.nodes\.viewerLikes {2}Pin\.viewerLikes {2}price 2$/,
+			/^└─ call {2}user {2}Query\.user {2}cost 0$/,
+			/^ +└─ fetch user {2}User {2}cost 1$/,
+			/^ +└─ scan {2}user\.boards {2}ownBoard {2}cost 1$/,
+			/^ +└─ fetch user\.boards {2}Board {2}cost 1$/,
+			/^ +└─ scan {2}user\.boards\.nodes\.pins {2}placePin {2}cost 2$/,
+			/^ +└─ fetch user\.boards\.nodes\.pins {2}Pin {2}cost 2$/,
+			/^ +└─ call {2}user\.boards\.nodes\.pins\.nodes\.viewerLikes {2}Pin\.viewerLikes {2}cost 2$/,
 		].entries()) {
 			assert.match(steps[n] ?? "", pattern);
 		}
@@ -93,7 +93,7 @@ describe("a command at the shell", () => {
 			QUERY,
 		);
 		assert.equal(anonymous.code, 0, anonymous.err);
-		assert.match(anonymous.out, /^query Boards: price 17 of at most 50000, /);
+		assert.match(anonymous.out, /^query Boards: cost 17 of at most 50000, /);
 		assert.doesNotMatch(anonymous.out, /likePin/);
 		const token = (await run(["token", "ben_made_up"])).out.trim();
 		const { sub } = JSON.parse(
@@ -139,7 +139,7 @@ describe("a command at the shell", () => {
 		);
 	});
 
-	it("explain prices what is too expensive without reading any of it", async () => {
+	it("explain costs what is too expensive without reading any of it", async () => {
 		const { code, out } = await run(
 			["explain", "-"],
 			"{ interests(first: 100) { nodes { followers(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } }",
@@ -147,7 +147,7 @@ describe("a command at the shell", () => {
 		assert.equal(code, 0);
 		assert.match(
 			out,
-			/^query: price 2020200 of at most 50000, 0 statements, 0 rows, /,
+			/^query: cost 2020200 of at most 50000, 0 statements, 0 rows, /,
 		);
 		assert.match(out, /^! TOO_EXPENSIVE: /m);
 	});

@@ -22,7 +22,7 @@ const DEEP =
 const FILE = { user: USER, mine: MINE, make: MAKE };
 
 describe("documents check", () => {
-	it("says what each operation costs at worst, costliest first, and ends with 0", async () => {
+	it("says what each operation costs at worst, most expensive first, and ends with 0", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "relay.json");
 		writeFileSync(
@@ -37,10 +37,10 @@ describe("documents check", () => {
 		assert.equal(code, 0);
 		assert.deepEqual(out.split("\n"), [
 			`${file}: 4 operations`,
-			"  query Page     price 200 of 50000; 0 calls 1 scan 1 fetch; most at interests (200)",
-			"  mutation Make  price 2 of 50000; 1 call 0 scans 1 fetch; most at createUser (1)",
-			"  query User     price 1 of 50000; 1 call 0 scans 1 fetch; most at user (1)",
-			"  query Mine     price 1 of 50000; 1 call 1 scan 1 fetch; most at viewer (1)",
+			"  query Page     cost 200 of 50000; 0 calls 1 scan 1 fetch; most at interests (200)",
+			"  mutation Make  cost 2 of 50000; 1 call 0 scans 1 fetch; most at createUser (1)",
+			"  query User     cost 1 of 50000; 1 call 0 scans 1 fetch; most at user (1)",
+			"  query Mine     cost 1 of 50000; 1 call 1 scan 1 fetch; most at viewer (1)",
 			"",
 		]);
 	});
@@ -115,7 +115,7 @@ describe("documents check", () => {
 		const file = join(folder.path, "relay.json");
 		writeFileSync(file, JSON.stringify({ c: DEEP }));
 		const { code } = await command(["documents", "check", file], {
-			env: { CORKBOARD_MAX_PRICE: "4000000" },
+			env: { CORKBOARD_MAX_COST: "4000000" },
 		});
 		assert.equal(code, 0);
 	});

@@ -241,9 +241,9 @@ describe("over HTTP, errors", () => {
 			),
 			{ user: { followers: { nodes: [] } } },
 		);
-		const dear = followers(followers(followers("id")));
+		const expensive = followers(followers(followers("id")));
 		const answer = await ada.post(
-			`mutation { createBoard(input: {name: "Never"}) { board { owner { ${dear} } } } }`,
+			`mutation { createBoard(input: {name: "Never"}) { board { owner { ${expensive} } } } }`,
 		);
 		assert.equal(answer.status, 400);
 		assert.equal("data" in answer, false);

@@ -128,7 +128,7 @@ describe("an account of a run", () => {
 		// What was looked at is not nothing: names were claimed and rows written.
 		const steps = accounts.flatMap(({ steps }) => all(steps));
 		const verbs = new Set(steps.flatMap(({ write }) => write?.verb ?? []));
-		assert.deepEqual(verbs, new Set(["transaction", "names", "settle"]));
+		assert.deepEqual(verbs, new Set(["transaction", "reservation", "outbox"]));
 		assert.ok(
 			steps.some(({ errors: failures }) => failures[0]?.code === "CONFLICT"),
 		);
@@ -143,7 +143,7 @@ describe("an account of a run", () => {
 			const ada = await join(server, "ada_made_up");
 			const ben = await join(server, "ben_made_up");
 			const follow = `mutation { followUser(input: {userId: "${ben.id}"}) { user { followers { nodes { username } } } } }`;
-			const dear =
+			const expensive =
 				"{ interests(first: 100) { nodes { pins(first: 100) { nodes { likedBy(first: 100) { nodes { id } } } } } } }";
 			const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 			const requests: readonly (readonly [unknown, Record<string, string>])[] =
@@ -152,7 +152,7 @@ describe("an account of a run", () => {
 					[{ query: "{ viewer { username } }" }, bearer(ada.token)],
 					[{ query: follow }, bearer(ada.token)],
 					[{ query: follow }, bearer(ben.token)],
-					[{ query: dear }, bearer(ada.token)],
+					[{ query: expensive }, bearer(ada.token)],
 					[{ query: "{ nothing }" }, bearer(ada.token)],
 					[{ query: "{ viewer { username } }" }, bearer("forged")],
 					["{", {}],

@@ -42,7 +42,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
 	}
 
-	test("shows the steps of the very run that answered, with the price against the limit, only while it is open", async () => {
+	test("shows the steps of the very run that answered, with the cost against the limit, only while it is open", async () => {
 		await using visited = await visit();
 		const { page, faults, requests } = visited;
 		const plain = await visited.run();
@@ -61,7 +61,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.equal(explain.operation, "query Welcome");
 
 		await page
-			.getByRole("img", { name: `price ${explain.price} of at most 50000` })
+			.getByRole("img", { name: `cost ${explain.cost} of at most 50000` })
 			.waitFor();
 		await page.getByRole("heading", { name: "query Welcome" }).waitFor();
 		const steps = await lines(page);
@@ -82,7 +82,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 				"fetch Comment ·",
 			],
 		);
-		assert.match(steps[6] ?? "", /^pins ?3 lists → 12 edges.*price 12/);
+		assert.match(steps[6] ?? "", /^pins ?3 lists → 12 edges.*cost 12/);
 		assert.match(steps[6] ?? "", /\d\.\d\d ms/);
 		// The demo graph was just made, or run before: the process has much of it.
 		await page
@@ -138,9 +138,9 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 	test("says that an operation over the limit was refused, and shows what it would have cost where", async () => {
 		await using visited = await visit({
 			stored: {
-				name: "Dear",
+				name: "Expensive",
 				query:
-					"query Dear { interests(first: 100) { nodes { pins(first: 100) { nodes { likedBy(first: 100) { nodes { name } } } } } } }",
+					"query Expensive { interests(first: 100) { nodes { pins(first: 100) { nodes { likedBy(first: 100) { nodes { name } } } } } } }",
 			},
 		});
 		const { page } = visited;
@@ -151,9 +151,9 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.equal(extensions.explain.statements, 0);
 		await page.getByText("Refused before anything was read").waitFor();
 		await page
-			.getByRole("img", { name: /^price \d+ of at most 50000$/ })
+			.getByRole("img", { name: /^cost \d+ of at most 50000$/ })
 			.waitFor();
-		assert.match((await lines(page)).join("\n"), /likedBy.*price 1M/);
+		assert.match((await lines(page)).join("\n"), /likedBy.*cost 1M/);
 	});
 
 	test("shows what a mutation wrote: each transaction, what it owed and that it was paid, and its statements", async () => {

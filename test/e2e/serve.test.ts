@@ -338,23 +338,23 @@ describe("serve", () => {
 				CORKBOARD_DEMO: "no",
 				CORKBOARD_SECRET: "hunter2",
 				CORKBOARD_GRAPHIQL: "1",
-				CORKBOARD_MAX_PRICE: "-1",
+				CORKBOARD_MAX_COST: "-1",
 				CORKBOARD_CORS: "example.com",
 				CORKBOARD_LOG: "loud",
 				CORKBOARD_TRUST_PROXY: "maybe",
-				CORKBOARD_PRICE: "1",
+				CORKBOARD_COST: "1",
 			},
 		});
 		assert.deepEqual({ code, out }, { code: 1, out: "" });
 		const lines = err.trimEnd().split("\n");
 		for (const name of [
-			"CORKBOARD_PRICE is no setting",
+			"CORKBOARD_COST is no setting",
 			"PORT must be a port from 0 to 65535",
 			"CORKBOARD_MODE must be development or production",
 			"CORKBOARD_DEMO must be on or off",
 			"CORKBOARD_SECRET must have at least 32 bytes",
 			"CORKBOARD_GRAPHIQL must be on or off",
-			"CORKBOARD_MAX_PRICE must be an integer",
+			"CORKBOARD_MAX_COST must be an integer",
 			"CORKBOARD_CORS must be origins",
 			"CORKBOARD_LOG must be a level",
 			"CORKBOARD_TRUST_PROXY must be off, on",

@@ -38,7 +38,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		assert.deepEqual(await like(writer, pin), [
 			["transaction likePin", kept, { edges: 1, invalidations: 1 }, true],
 			["transaction likePin.inverse", kept, {}, false],
-			["settle outbox", [], {}, false],
+			["outbox outbox", [], {}, false],
 		]);
 	});
 
@@ -56,6 +56,6 @@ describe("writes that are watched, with caches that processes share", () => {
 			false,
 		]);
 		assert.ok(others.length > 0);
-		assert.ok(others.every(([what]) => what !== "settle outbox"));
+		assert.ok(others.every(([what]) => what !== "outbox outbox"));
 	});
 });

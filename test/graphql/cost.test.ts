@@ -16,16 +16,15 @@ const planner = createPlanner({
 	visibility: domain.visibility,
 });
 
-function priceOf(query: string): number {
-	const price = planner.cost({ document: parse(query) });
-	assert.ok("total" in price);
-	return price.total;
+function costOf(query: string): number {
+	const cost = planner.cost({ document: parse(query) });
+	assert.ok("total" in cost);
+	return cost.total;
 }
 
-describe("the price of the graph's own types", () => {
+describe("the cost of the graph's own types", () => {
 	it("has in it whatever tells what may be seen", () => {
-		const one = (type: string) =>
-			priceOf(`{ ${type}(id: "1") { __typename } }`);
+		const one = (type: string) => costOf(`{ ${type}(id: "1") { __typename } }`);
 		assert.equal(one("user"), 1);
 		assert.equal(one("interest"), 1);
 		assert.equal(one("board"), 1 + 1, "its owner");
@@ -34,7 +33,7 @@ describe("the price of the graph's own types", () => {
 	});
 
 	it("has it once, where the way led over it or it is selected as well", () => {
-		const of = (query: string, rest: number) => priceOf(query) - rest;
+		const of = (query: string, rest: number) => costOf(query) - rest;
 		const page = "(first: 10) { nodes { __typename";
 		const board = 'board(id: "1")';
 		const pin = 'pin(id: "1")';
@@ -64,10 +63,10 @@ describe("the price of the graph's own types", () => {
 			for (const next of model.objects.get(to)?.mappings ?? []) {
 				if (next.name === "blockUser.inverse") continue;
 				inner.push(`${field} ${next.field}`);
-				const price = priceOf(
+				const cost = costOf(
 					`{ user(id: "1") { ${hundred(field, hundred(next.field, ""))} } }`,
 				);
-				assert.ok(price <= 50_000, `${field} of ${next.field}: ${price}`);
+				assert.ok(cost <= 50_000, `${field} of ${next.field}: ${cost}`);
 			}
 		}
 		assert.ok(inner.length > 30, String(inner.length));

@@ -272,7 +272,7 @@ export const visibility = {
 	isPrivateList: () => false,
 };
 
-export const MAX_PRICE = 50_000;
+export const MAX_COST = 50_000;
 
 /** A graph, a world and a planner of its own for each test. */
 export function planning(options: { readonly maxPlans?: number } = {}) {
@@ -291,7 +291,7 @@ export function planning(options: { readonly maxPlans?: number } = {}) {
 		model,
 		resolvers,
 		visibility,
-		maxCost: MAX_PRICE,
+		maxCost: MAX_COST,
 		maxPlans: options.maxPlans ?? 100,
 	});
 	return {

@@ -3,20 +3,20 @@ import { describe, test } from "node:test";
 import { planning, valid } from "../helpers/planning.ts";
 
 function total(query: string, variables: Record<string, unknown> = {}) {
-	const priced = planning().planner.cost({
+	const cost = planning().planner.cost({
 		document: valid(query),
 		variables,
 	});
-	if (!("total" in priced)) throw new Error(String(priced));
-	return priced.total;
+	if (!("total" in cost)) throw new Error(String(cost));
+	return cost.total;
 }
 
 /** Of one user, who costs 1 to fetch. */
 const ofUser = (selection: string) =>
 	total(`{ user(id: 1) { ${selection} } }`) - 1;
 
-describe("the price", () => {
-	const prices: readonly [string, string, number][] = [
+describe("the cost", () => {
+	const costs: readonly [string, string, number][] = [
 		["of what is stored is nothing", "id name picture { url }", 0],
 		[
 			"of an edge and its object is 2",
@@ -115,8 +115,8 @@ describe("the price", () => {
 			1 + 1,
 		],
 	];
-	for (const [name, selection, price] of prices) {
-		test(name, () => assert.equal(ofUser(selection), price));
+	for (const [name, selection, cost] of costs) {
+		test(name, () => assert.equal(ofUser(selection), cost));
 	}
 
 	test("of a board's pins has no board in it, which was read on the way", () => {
@@ -137,7 +137,7 @@ describe("the price", () => {
 		assert.equal(total("{ node(id: 1) { ... on Comment { text } } }"), 3);
 	});
 
-	test("of an interface is that of the costliest type", () => {
+	test("of an interface is that of the most expensive type", () => {
 		const likes = "... on User { likes(first: 10) { nodes { id } } }";
 		const followers = "... on User { followers(first: 10) { nodes { id } } }";
 		const pins = "... on Board { pins(first: 10) { nodes { id } } }";
@@ -215,15 +215,15 @@ describe("the limit", () => {
 					extensions: {
 						code: "TOO_EXPENSIVE",
 						cost: {
-							price: 2_020_201,
+							requested: 2_020_201,
 							limit: 50_000,
 							fields: [
 								{
 									path: "user.followers.nodes.followers.nodes.followers",
-									price: 2_000_000,
+									cost: 2_000_000,
 								},
-								{ path: "user.followers.nodes.followers", price: 20_000 },
-								{ path: "user.followers", price: 200 },
+								{ path: "user.followers.nodes.followers", cost: 20_000 },
+								{ path: "user.followers", cost: 200 },
 							],
 						},
 					},

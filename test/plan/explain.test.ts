@@ -40,19 +40,12 @@ async function explained(
 }
 
 describe("explain", () => {
-	test("shows each step with its price, shards, hosts, statements, cache answers and rows", async () => {
+	test("shows each step with its cost, shards, hosts, statements, cache answers and rows", async () => {
 		const plan = profile();
-		const {
-			operation,
-			cost: price,
-			limit,
-			statements,
-			rows,
-			steps,
-			errors,
-		} = await explained(plan, QUERY, { id: plan.star });
+		const { operation, cost, limit, statements, rows, steps, errors } =
+			await explained(plan, QUERY, { id: plan.star });
 		assert.equal(operation, "query Profile");
-		assert.equal(price, 1 + 1 + 20);
+		assert.equal(cost, 1 + 1 + 20);
 		assert.equal(limit, 50_000);
 		assert.equal(statements, 3);
 		assert.equal(rows, 1 + 1 + 2);
@@ -74,7 +67,7 @@ describe("explain", () => {
 			field: "Query.user",
 			reads: "User",
 			withPage: false,
-			price: 1,
+			cost: 1,
 			runs: 1,
 			parents: 1,
 			answers: 1,
@@ -111,11 +104,11 @@ describe("explain", () => {
 		assert.ok(nodes?.withPage);
 		assert.deepEqual([nodes.cost, nodes.parents, nodes.results], [10, 2, 2]);
 		assert.deepEqual(
-			nodes.steps.map(({ kind, path, parents, cost: price }) => [
+			nodes.steps.map(({ kind, path, parents, cost }) => [
 				kind,
 				path,
 				parents,
-				price,
+				cost,
 			]),
 			[
 				["scan", "user.followers.nodes.likes", 2, 0],
@@ -147,7 +140,7 @@ describe("explain", () => {
 		// The messages of errors are for the answer, which words them for clients.
 		assert.deepEqual(Object.keys(whole), [
 			"operation",
-			"price",
+			"cost",
 			"limit",
 			"ms",
 			"statements",
@@ -305,19 +298,19 @@ describe("explain", () => {
 		const answer = await explained(plan, QUERY, { id: plan.star });
 		const text = printExplain(answer).replaceAll(/\d+(?:\.\d\d)? ms/g, "T ms");
 		assert.deepEqual(text.split("\n"), [
-			"query Profile: price 22 of at most 50000, 3 statements, 3 rows, T ms",
-			"└─ call  user  Query.user  price 0",
+			"query Profile: cost 22 of at most 50000, 3 statements, 3 rows, T ms",
+			"└─ call  user  Query.user  cost 0",
 			"   │    1 parent → 1 value · no statement · T ms",
-			"   └─ fetch user  User  price 1",
+			"   └─ fetch user  User  cost 1",
 			"      │    1 id → 1 object · shard 1 on host1 memory · process 0/1 · objects, 1 row · T ms",
-			"      ├─ fetch user.best  User  price 1  not reached",
-			"      └─ scan  user.followers  followUser  price 10",
+			"      ├─ fetch user.best  User  cost 1  not reached",
+			"      └─ scan  user.followers  followUser  cost 10",
 			"         │    1 list → 2 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
-			"         └─ fetch user.followers  User  price 10",
+			"         └─ fetch user.followers  User  cost 10",
 			"            │    2 ids → 1 object · 1 failed (UNAVAILABLE) · shard 1 on host1 · with the scan",
-			"            ├─ scan  user.followers.nodes.likes  likePin  price 0",
+			"            ├─ scan  user.followers.nodes.likes  likePin  cost 0",
 			"            │       1 list → 0 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
-			"            └─ call  user.followers.nodes.isFriend  User.isFriend  price 0",
+			"            └─ call  user.followers.nodes.isFriend  User.isFriend  cost 0",
 			"                    1 parent → 0 values · shard 1 on host1 · no statement · T ms",
 			"! UNAVAILABLE at user.followers.nodes.1: The host does not answer.",
 		]);

@@ -21,21 +21,21 @@ function worst(query: string): number {
 	return only?.cost.total ?? -1;
 }
 
-function priced(query: string, variables: Record<string, unknown>): number {
-	const price = planning().planner.cost({ document: valid(query), variables });
-	assert.ok("total" in price);
-	return price.total;
+function actualCost(query: string, variables: Record<string, unknown>): number {
+	const cost = planning().planner.cost({ document: valid(query), variables });
+	assert.ok("total" in cost);
+	return cost.total;
 }
 
 describe("an operation whose requests are still to come", () => {
-	test("is priced with pages as large as a variable can make them", () => {
+	test("counts pages as large as a variable can make them", () => {
 		const query =
 			"query($n: Int) { user(id: 1) { followers(first: $n) { nodes { id } } } }";
 		assert.equal(worst(query), 1 + 200);
-		assert.equal(worst(query), priced(query, { n: 100 }));
+		assert.equal(worst(query), actualCost(query, { n: 100 }));
 	});
 
-	test("is priced with either end of a page a variable may ask for", () => {
+	test("counts either end of a page a variable may ask for", () => {
 		// Both at once are refused, for nothing: that is not the worst of it.
 		const query =
 			"query($f: Int, $l: Int) { user(id: 1) { followers(first: $f, last: $l) { nodes { id } } } }";
@@ -57,14 +57,17 @@ describe("an operation whose requests are still to come", () => {
 		);
 	});
 
-	test("is priced with all that a variable may leave out", () => {
+	test("counts all that a variable may leave out", () => {
 		const query = `query($with: Boolean!, $without: Boolean!) { user(id: 1) {
 			followers(first: 3) @include(if: $with) { nodes { id } }
 			...More @skip(if: $without)
 			never: followers(first: 50) @include(if: false) { nodes { id } }
 		} } fragment More on User { more: followers(first: 4) { nodes { id } } }`;
 		assert.equal(worst(query), 1 + 6 + 8);
-		assert.equal(worst(query), priced(query, { with: true, without: false }));
+		assert.equal(
+			worst(query),
+			actualCost(query, { with: true, without: false }),
+		);
 	});
 
 	test("has its faults told that no variable can mend", () => {

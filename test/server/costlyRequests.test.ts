@@ -9,7 +9,7 @@ import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
  * machine does meanwhile is not the server's.
  */
 const REFUSED_WITHIN_MS = 50;
-/** The same where ten thousand objects have been read before it shows: most of it is their reading, which the price counts. */
+/** The same where ten thousand objects have been read before it shows: most of it is their reading, which the cost counts. */
 const READ_AND_REFUSED_WITHIN_MS = 200;
 /** Characters; what is sent may be a megabyte. */
 const LONGEST_REFUSAL = 20_000;

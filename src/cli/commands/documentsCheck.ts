@@ -14,20 +14,20 @@ export const usage: Usage = {
 	operands: ["FILE…"],
 	options: {},
 	details:
-		"A FILE is Apollo's manifest, or Relay's object of texts by id. The price is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_PRICE is the limit; no data is read. Every fault is told, and the exit code is then 1.",
+		"A FILE is Apollo's manifest, or Relay's object of texts by id. The cost is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit; no data is read. Every fault is told, and the exit code is then 1.",
 };
 
 export async function run(
 	{ operands }: ParsedArguments,
 	io: CommandContext,
 ): Promise<number> {
-	const { maxCost: maxPrice } = readConfig(io.env, { secret: "unneeded" });
-	const rules = documentRules(maxPrice);
+	const { maxCost } = readConfig(io.env, { secret: "unneeded" });
+	const rules = documentRules(maxCost);
 	const { files, problems: faults } = await checkDocumentFiles(operands, rules);
 	for (const { path, operations } of files) {
 		const rows = operations
 			.toSorted((a, b) => b.cost.total - a.cost.total)
-			.map((operation) => described(operation, maxPrice));
+			.map((operation) => described(operation, maxCost));
 		io.stdout(
 			[`${path}: ${count(rows.length, "operation")}`, ...columns(rows)].join(
 				"\n",
@@ -39,20 +39,22 @@ export async function run(
 }
 
 function described(
-	{ kind, name, cost: price, plan }: WorstCaseCost,
-	maxPrice: number,
+	{ kind, name, cost, plan }: WorstCaseCost,
+	maxCost: number,
 ): readonly [string, string] {
 	const steps = plan?.steps ?? [];
 	const kinds = (["call", "scan", "fetch"] as const).map((step) =>
 		count(steps.filter(({ kind }) => kind === step).length, step),
 	);
-	const [costliest] = price.fields;
+	const [mostExpensive] = cost.fields;
 	return [
 		`${kind} ${name ?? "(unnamed)"}`,
 		[
-			`price ${price.total} of ${maxPrice}`,
+			`cost ${cost.total} of ${maxCost}`,
 			kinds.join(" "),
-			...(costliest ? [`most at ${costliest.path} (${costliest.cost})`] : []),
+			...(mostExpensive
+				? [`most at ${mostExpensive.path} (${mostExpensive.cost})`]
+				: []),
 		].join("; "),
 	];
 }

@@ -10,7 +10,7 @@ import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
-		"Runs a query and shows its plan: price, scans and fetches, shards, cache answers, time.",
+		"Runs a query and shows its plan: cost, scans and fetches, shards, cache answers, time.",
 	operands: ["FILE|-"],
 	options: {
 		variables: {

@@ -5,7 +5,7 @@ import type { Visibility } from "../domain.ts";
 import { typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
-/** Edges and objects that a request read, of which its price is the most. */
+/** Edges and objects that a request read, of which its cost is the most. */
 export interface ReadCounter {
 	addEdges(count: number): void;
 	/** What was asked for, as the viewer sees it; `keptOf` has what decided that. */

@@ -70,7 +70,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 			told(
 				trace,
 				{
-					verb: "names",
+					verb: "reservation",
 					changes: [...new Set(changes.map(({ name }) => name))],
 					shards: [],
 				},
@@ -87,7 +87,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 		invalidate: (changed) =>
 			told(
 				trace,
-				{ verb: "clear", changes: ["shared caches"], shards: [] },
+				{ verb: "invalidation", changes: ["shared caches"], shards: [] },
 				(telling) => store.invalidate(changed, telling),
 				() => NOTHING,
 			),
@@ -101,7 +101,7 @@ export function tracedStore(store: Store, trace: Trace | undefined): Store {
 				await told(
 					trace,
 					{
-						verb: "settle",
+						verb: "outbox",
 						changes: ["outbox"],
 						shards: [...new Set(debts.map(({ shard }) => shard))],
 					},

@@ -83,7 +83,7 @@ export function sha256Of(text: string): string {
 
 function check(
 	given: FileDocument,
-	{ schema, planner, maxCost: maxPrice }: DocumentRules,
+	{ schema, planner, maxCost }: DocumentRules,
 ):
 	| (Pick<CheckedFile, "operations"> & Pick<CheckedDocument, "document">)
 	| readonly string[] {
@@ -103,10 +103,11 @@ function check(
 		return [`document ${given.id}: expected an operation but got: none`];
 	}
 	const faults = operations.flatMap((operation) => {
-		const dear = costLimitError(operation.cost, maxPrice);
-		return [...operation.errors, ...(dear === null ? [] : [dear])].map(
-			(fault) => describeProblem(given.id, fault, operation),
-		);
+		const overLimit = costLimitError(operation.cost, maxCost);
+		return [
+			...operation.errors,
+			...(overLimit === null ? [] : [overLimit]),
+		].map((fault) => describeProblem(given.id, fault, operation));
 	});
 	if (faults.length > 0) return faults;
 	dropTokens(document);

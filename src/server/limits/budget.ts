@@ -12,13 +12,13 @@ import {
 
 /** How much one viewer, or one address, may have read. */
 export interface Budget {
-	/** Takes an operation's price before it runs; answers TOO_EXPENSIVE with `Retry-After` when there is not enough. */
-	take(spender: string, price: number): Promise<GraphQLError | null>;
+	/** Takes an operation's cost before it runs; answers TOO_EXPENSIVE with `Retry-After` when there is not enough. */
+	take(spender: string, cost: number): Promise<GraphQLError | null>;
 	/**
 	 * Once it is known what was read: gives back what was not used, or takes what
-	 * was read beyond the price, as far as there is any. Nobody waits for it.
+	 * was read beyond the cost, as far as there is any. Nobody waits for it.
 	 */
-	adjust(spender: string, price: number, read: number): void;
+	adjust(spender: string, cost: number, read: number): void;
 }
 
 /** `shared` is null where this process counts for itself. */
@@ -29,13 +29,13 @@ export function createBudget(
 ): Budget {
 	const buckets = createTokenBuckets(filling, shared, now);
 	return {
-		async take(spender, price) {
-			const { waitMs } = await buckets.take(spender, leastOf(price));
-			return waitMs > 0 ? exhausted(filling, price, waitMs) : null;
+		async take(spender, cost) {
+			const { waitMs } = await buckets.take(spender, leastOf(cost));
+			return waitMs > 0 ? exhausted(filling, cost, waitMs) : null;
 		},
-		adjust(spender, price, read) {
+		adjust(spender, cost, read) {
 			// The link to Redis answers null for what fails; the rest is arithmetic.
-			void adjustLevel(buckets, spender, leastOf(read) - leastOf(price));
+			void adjustLevel(buckets, spender, leastOf(read) - leastOf(cost));
 		},
 	};
 }
@@ -52,8 +52,8 @@ async function adjustLevel(
 }
 
 /** Also an operation that reads nothing is work. */
-function leastOf(price: number): number {
-	return Math.max(1, price);
+function leastOf(cost: number): number {
+	return Math.max(1, cost);
 }
 
 /** Who pays: the viewer, or the address of one who is not known; of IPv6 the /64 that one customer has. */
@@ -67,12 +67,12 @@ export function budgetKeyOf(
 
 function exhausted(
 	{ points, perMs }: BucketLimit,
-	price: number,
+	cost: number,
 	waitMs: number,
 ): GraphQLError {
 	const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
 	return new GraphQLError(
-		`Expected at most ${points} edges and objects to be read in ${perMs / 1_000} s but this operation, which may read ${price}, would be more. Ask again in ${seconds} s.`,
+		`Expected at most ${points} edges and objects to be read in ${perMs / 1_000} s but this operation, which may read ${cost}, would be more. Ask again in ${seconds} s.`,
 		{
 			extensions: {
 				code: "TOO_EXPENSIVE",

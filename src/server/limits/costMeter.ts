@@ -11,10 +11,10 @@ export interface CostReport {
 	readonly actual: number;
 }
 
-/** Beside one operation: told its price before it runs, and what it read after. */
+/** Beside one operation: told its cost before it runs, and what it read after. */
 export interface CostMeter {
 	/** The error that refuses it, if it must not run. */
-	admit(price: number): Promise<GraphQLError | null>;
+	admit(cost: number): Promise<GraphQLError | null>;
 	/** Whether it matters what is read. */
 	readonly isMetering: boolean;
 	recordReads(count: number): void;
@@ -31,9 +31,9 @@ export function createCostMeter(options: {
 	let requested: number | null = null;
 	let actual = 0;
 	return {
-		async admit(price) {
-			const refused = (await budget?.take(spender, price)) ?? null;
-			if (refused === null) requested = price;
+		async admit(cost) {
+			const refused = (await budget?.take(spender, cost)) ?? null;
+			if (refused === null) requested = cost;
 			return refused;
 		},
 		isMetering: asked || budget !== null,

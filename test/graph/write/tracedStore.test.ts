@@ -52,7 +52,7 @@ describe("writes that are watched", () => {
 				paid: false,
 			},
 			{
-				verb: "settle",
+				verb: "outbox",
 				changes: ["outbox"],
 				shards: [here],
 				written: 0,
@@ -83,9 +83,9 @@ describe("writes that are watched", () => {
 			]),
 			[
 				["transaction", ["User"], { pendingObjects: 1 }],
-				["names", ["username"], {}],
+				["reservation", ["username"], {}],
 				["transaction", ["User"], {}],
-				["settle", ["outbox"], {}],
+				["outbox", ["outbox"], {}],
 			],
 		);
 		assert.ok(reads.length > 0);

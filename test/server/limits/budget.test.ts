@@ -55,7 +55,7 @@ describe("a budget", () => {
 		assert.notEqual(await budget.take("a", 1), null);
 	});
 
-	it("pays for what was read beyond the price, as far as there is any", async () => {
+	it("pays for what was read beyond the cost, as far as there is any", async () => {
 		const clock = { now: 0 };
 		const budget = budgetAt(clock);
 		assert.equal(await budget.take("a", 10), null);
@@ -135,9 +135,9 @@ describe("who spends", () => {
 
 describe("a server with a budget", () => {
 	const executing =
-		(price: number, actual: number): Execute =>
+		(cost: number, actual: number): Execute =>
 		async ({ costMeter: meter }) => {
-			const refused = await meter.admit(price);
+			const refused = await meter.admit(cost);
 			if (refused !== null) return { errors: [refused] };
 			meter.recordReads(actual);
 			return { data: { hello: "there" } };

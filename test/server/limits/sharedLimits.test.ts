@@ -13,13 +13,13 @@ import type { Server } from "../../services/server.ts";
 const PER_MS = 3_600_000;
 const POINTS = 100;
 const REQUESTS = 5;
-const PRICE = 60;
+const COST = 60;
 
 /** A budget that pays for one operation, and not for two. */
 const execute: Execute = async ({ costMeter: meter }) => {
-	const refused = await meter.admit(PRICE);
+	const refused = await meter.admit(COST);
 	if (refused !== null) return { errors: [refused] };
-	meter.recordReads(PRICE);
+	meter.recordReads(COST);
 	return { data: { hello: "there" } };
 };
 

@@ -14,17 +14,9 @@ export function ExplainReport({
 }: {
 	readonly account: ExplainOutput;
 }) {
-	const {
-		operation,
-		cost: price,
-		limit,
-		ms,
-		statements,
-		rows,
-		written,
-		steps,
-	} = account;
-	const over = price > limit;
+	const { operation, cost, limit, ms, statements, rows, written, steps } =
+		account;
+	const over = cost > limit;
 	const cache = sumCaches(steps);
 	const shards = new Set(all(steps).flatMap(({ shards }) => shards));
 	// A write that failed is the reason of a call that did, or stays owed.
@@ -37,7 +29,7 @@ export function ExplainReport({
 		<>
 			<header className="explain-sum">
 				<h2>{operation}</h2>
-				<Gauge price={price} limit={limit} />
+				<Gauge cost={cost} limit={limit} />
 				<dl>
 					<div>
 						<dt>time</dt>
@@ -82,7 +74,7 @@ export function ExplainReport({
 			{over && (
 				<p className="explain-over" role="alert">
 					Refused before anything was read: it costs more than the limit. Ask
-					for less where the price is highest.
+					for less where the cost is highest.
 				</p>
 			)}
 			{steps.length === 0 ? (
@@ -97,7 +89,7 @@ export function ExplainReport({
 							in <Arrow /> out
 						</span>
 						<span className="step-cache">cache</span>
-						<span className="step-price">price</span>
+						<span className="step-cost">cost</span>
 						<span className="step-time">time</span>
 					</div>
 					<ul className="steps" aria-label="Steps">
@@ -106,7 +98,7 @@ export function ExplainReport({
 								key={step.path}
 								step={step}
 								parent={null}
-								whole={{ ms, price, over }}
+								whole={{ ms, cost, over }}
 							/>
 						))}
 					</ul>

@@ -3,21 +3,21 @@ import { short } from "./format.ts";
 /** Half a circle of radius 40 around (50, 46). */
 const ARC = "M10 46a40 40 0 0 1 80 0";
 
-/** The price against the limit. */
+/** The cost against the limit. */
 export function Gauge({
-	price,
+	cost,
 	limit,
 }: {
-	readonly price: number;
+	readonly cost: number;
 	readonly limit: number;
 }) {
-	const part = limit === 0 ? 1 : price / limit;
+	const part = limit === 0 ? 1 : cost / limit;
 	const level = part > 1 ? "over" : part > 0.5 ? "high" : "low";
 	return (
 		<div
 			className={`gauge gauge-${level}`}
 			role="img"
-			aria-label={`price ${price} of at most ${limit}`}
+			aria-label={`cost ${cost} of at most ${limit}`}
 		>
 			<svg viewBox="0 0 100 52" aria-hidden="true">
 				<path className="gauge-all" d={ARC} />
@@ -25,13 +25,13 @@ export function Gauge({
 					className="gauge-part"
 					d={ARC}
 					pathLength={100}
-					strokeDasharray={`${price === 0 ? 0 : Math.min(100, Math.max(1.5, part * 100))} 200`}
+					strokeDasharray={`${cost === 0 ? 0 : Math.min(100, Math.max(1.5, part * 100))} 200`}
 				/>
 				<text x="50" y="44">
-					{short(price)}
+					{short(cost)}
 				</text>
 			</svg>
-			<span>price of {limit.toLocaleString("en")}</span>
+			<span>cost of {limit.toLocaleString("en")}</span>
 		</div>
 	);
 }

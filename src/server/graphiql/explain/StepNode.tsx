@@ -12,14 +12,14 @@ import { StepDetails } from "./StepDetails.tsx";
 const PARENTS = { scan: "list", fetch: "id", call: "parent", write: "write" };
 const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };
 
-/** This part of a price that is over the limit is pointed out. */
+/** This part of a cost that is over the limit is pointed out. */
 const MUCH = 0.2;
 
 /** Of the operation that a step is part of. */
 export interface Whole {
 	/** What bars are relative to. */
 	readonly ms: number;
-	readonly price: number;
+	readonly cost: number;
 	/** Over the limit: nothing was run. */
 	readonly over: boolean;
 }
@@ -76,7 +76,7 @@ function Line({ step, parent, whole }: Shown) {
 		path,
 		target: reads,
 		withPage,
-		cost: price,
+		cost,
 		parents,
 		results: answers,
 	} = step;
@@ -105,11 +105,11 @@ function Line({ step, parent, whole }: Shown) {
 				<CacheBar cache={step.cache} />
 			</span>
 			<span
-				className="step-price"
-				data-too-much={over && price > MUCH * whole.price}
+				className="step-cost"
+				data-too-much={over && cost > MUCH * whole.cost}
 			>
-				<span className="unseen">price </span>
-				{price === 0 ? "–" : short(price)}
+				<span className="unseen">cost </span>
+				{cost === 0 ? "–" : short(cost)}
 			</span>
 			<span className="step-time">
 				{ran && !withPage && (
