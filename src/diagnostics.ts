@@ -45,15 +45,15 @@ export interface DeliveryPass {
 export interface CacheCall {
 	readonly layer: CacheLayer;
 	readonly host: string;
-	/** `lease` follows a `look` that missed. */
+	/** `lease` follows a `get` that missed. */
 	readonly verb:
-		| "look"
+		| "get"
 		| "lease"
-		| "fill"
-		| "bury"
-		| "clear"
+		| "set"
+		| "tombstone"
+		| "delete"
 		| "publish"
-		| "spend";
+		| "take";
 	readonly keys: number;
 	readonly ms: number;
 	/** False when it failed or came too late. What is skipped is not told. */
@@ -125,7 +125,7 @@ export interface WriteTrace {
 	grouped(others: number): void;
 	/** Keys of a shared cache got tombstones, or were deleted, if it acknowledged. */
 	cache(
-		verb: "bury" | "clear",
+		verb: "tombstone" | "delete",
 		layer: CacheLayer,
 		keys: number,
 		ok: boolean,

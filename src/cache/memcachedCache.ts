@@ -95,7 +95,7 @@ export function openMemcachedCache(options: {
 
 	/** Whether every host did what it was told for its keys. */
 	const tellAll = async (
-		verb: "bury" | "clear",
+		verb: "tombstone" | "delete",
 		keys: readonly string[],
 		command: (key: string) => Command,
 		isDone: (answer: MemcachedResponse | undefined) => boolean,
@@ -126,7 +126,7 @@ export function openMemcachedCache(options: {
 						opcode: OPCODE.GETQ,
 						key: prefix + (keys[at] as string),
 					}));
-					const items = await link.call("look", gets.length, (connection) =>
+					const items = await link.call("get", gets.length, (connection) =>
 						exchange(connection, gets),
 					);
 					if (items === null) return;
@@ -187,7 +187,7 @@ export function openMemcachedCache(options: {
 
 		putTombstones: (keys) =>
 			tellAll(
-				"bury",
+				"tombstone",
 				keys,
 				(key) => ({ opcode: OPCODE.SETQ, key, extras: tombstoneExtras }),
 				(answer) => answer === undefined,
@@ -195,7 +195,7 @@ export function openMemcachedCache(options: {
 
 		delete: (keys) =>
 			tellAll(
-				"clear",
+				"delete",
 				keys,
 				(key) => ({ opcode: OPCODE.DELETEQ, key }),
 				(answer) => answer === undefined || answer.status === STATUS.NOT_FOUND,
@@ -267,7 +267,7 @@ async function fillHost(
 			}
 		}
 		if (commands.length === 0) return;
-		const done = await link.call("fill", commands.length, (connection) =>
+		const done = await link.call("set", commands.length, (connection) =>
 			exchange(connection, commands),
 		);
 		if (done === null) return;

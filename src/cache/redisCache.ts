@@ -73,7 +73,7 @@ export function openRedisCache(options: {
 			if (keys.length === 0) return [];
 			const until = performance.now() + deadlineMs;
 			const looked = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-			const found = await link.call("look", keys.length, async (connection) => {
+			const found = await link.call("get", keys.length, async (connection) => {
 				const prefix = await prefixOf(connection);
 				const names = keys.map((key) => prefix + key);
 				const values = await inBatches(names, (batch) =>
@@ -132,7 +132,7 @@ export function openRedisCache(options: {
 				}
 				const batch = fills.slice(from, at);
 				const done = await link.call(
-					"fill",
+					"set",
 					batch.length,
 					async (connection) => {
 						await connection.runId;
@@ -147,7 +147,7 @@ export function openRedisCache(options: {
 		async putTombstones(keys) {
 			if (keys.length === 0) return true;
 			const answers = await link.call(
-				"bury",
+				"tombstone",
 				keys.length,
 				async (connection) => {
 					const prefix = await prefixOf(connection);
@@ -162,14 +162,18 @@ export function openRedisCache(options: {
 
 		async delete(keys) {
 			if (keys.length === 0) return true;
-			const done = await link.call("clear", keys.length, async (connection) => {
-				const prefix = await prefixOf(connection);
-				const names = keys.map((key) => prefix + key);
-				await inBatches(names, async (batch) => [
-					await connection.client.del(batch),
-				]);
-				return true;
-			});
+			const done = await link.call(
+				"delete",
+				keys.length,
+				async (connection) => {
+					const prefix = await prefixOf(connection);
+					const names = keys.map((key) => prefix + key);
+					await inBatches(names, async (batch) => [
+						await connection.client.del(batch),
+					]);
+					return true;
+				},
+			);
 			return done ?? false;
 		},
 

@@ -21,14 +21,14 @@ export function openRedisTexts(options: {
 	});
 	return {
 		async get(key) {
-			const found = await link.call("look", 1, async ({ client, runId }) => {
+			const found = await link.call("get", 1, async ({ client, runId }) => {
 				await runId;
 				return client.mget([key]);
 			});
 			return found?.[0] ?? null;
 		},
 		async set(key, text, ttlMs) {
-			await link.call("fill", 1, async ({ client, runId }) => {
+			await link.call("set", 1, async ({ client, runId }) => {
 				await runId;
 				// An error of this one command, such as no memory, is not the connection's.
 				await client.pipeline([["set", key, text, "PX", ttlMs]]).exec();

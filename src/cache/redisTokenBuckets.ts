@@ -54,7 +54,7 @@ export function openRedisTokenBuckets(options: {
 	});
 	return {
 		take: (filling, name, points) =>
-			link.call("spend", 1, async (connection) => {
+			link.call("take", 1, async (connection) => {
 				// Connected, and to a server that may be written to.
 				await connection.runId;
 				const answer = await connection.client.eval(

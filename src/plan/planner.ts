@@ -7,159 +7,120 @@ import type { Resolvers } from "./batchResolver.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import { type Cost, costLimitError, costOf } from "./cost.ts";
 import { requestError } from "./errors.ts";
-import {
-	type ExecutionResult,
-	executePlan,
-	type Tracer,
-} from "./executePlan.ts";
+import { type ExecutionResult, executePlan } from "./executePlan.ts";
+import type { ExplainOutput } from "./explainOutput.ts";
 import {
 	createExplainRecorder,
 	type ExplainOptions,
-	type ExplainOutput,
-	type ExplainWithErrors,
-	withErrors,
 } from "./explainRecorder.ts";
 import { createPlanCache, type Operation } from "./planCache.ts";
 import { analyzeWorstCaseCost, type WorstCaseCost } from "./worstCaseCost.ts";
 
 export interface PlannerOptions<Context> {
-	/** What clients see, its scalars able to serialize. */
+	/** The schema clients see. Its scalars can serialize. */
 	readonly schema: GraphQLSchema;
 	readonly model: Model;
 	readonly resolvers: Resolvers<Context>;
-	/** Edges and objects that one operation may read. */
+	/** The most edges and objects that one operation may read. */
 	readonly maxCost: number;
-	/** Compiled plans that are kept. */
+	/** Size of the cache of compiled plans. */
 	readonly maxPlans: number;
 	/** Which objects are read to decide whether another is visible, and which lists depend on the viewer. */
 	readonly visibility: Pick<Visibility, "dependenciesOf" | "isPrivateList">;
 }
 
-/** A validated operation of a client's. The context is made anew for each request and holds its view of the graph. */
+/** A validated operation. Each request has its own context, which holds its view of the graph. */
 export interface OperationRequest<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
 	readonly signal?: AbortSignal;
-	/** Told the cost of what is within the limit, before anything is read; may refuse it. */
+	/** Called with a cost within the limit, before anything is read. Returns an error to reject the operation. */
 	readonly admit?: (cost: number) => Promise<GraphQLError | null>;
-	/** Given where the answer is to come with an account of its run. */
+	/** If set, the response has `extensions.explain`. */
 	readonly explain?: ExplainOptions;
 }
 
-/** An answer; without `data` if the request was refused before anything was read. */
+/** Without `data` if the request failed before execution (a request error, spec §7.1.2). */
 export type OperationResponse = (
 	| ExecutionResult
 	| { readonly errors: readonly GraphQLError[]; readonly data?: never }
 ) & { readonly extensions?: { readonly explain?: ExplainOutput } };
 
 export interface Planner<Context> {
-	/** Never rejects. */
+	/**
+	 * Never rejects. An operation over the cost limit is not executed; with
+	 * `explain`, its response still has the steps and their costs.
+	 */
 	execute(request: OperationRequest<Context>): Promise<OperationResponse>;
-	/** What it may read at most, and the limit; nothing is read. */
+	/** Reads nothing. */
 	cost(operation: Operation): Cost | readonly GraphQLError[];
-	/** Each operation of a document whose requests are still to come: what it may read at most, whatever its variables. */
+	/** The cost of each operation of a document, whatever its variables. */
 	analyzeWorstCaseCost(document: DocumentNode): readonly WorstCaseCost[];
-	/** Compile a document's operations now, and keep the plans as long as the document. */
+	/** Compiles a document's operations and keeps their plans as long as the document. */
 	prepare(document: DocumentNode): void;
-	/** Whether a resolver's answer in this operation depends on who asks. */
+	/** Whether any resolver's result in this operation depends on the viewer. */
 	dependsOnViewer(operation: Operation): boolean;
-	/** Run it, with an account of every step. An operation over the limit is explained too, but not run. */
-	explain(
-		request: OperationRequest<Context> & ExplainOptions,
-	): Promise<ExplainWithErrors | readonly GraphQLError[]>;
 }
 
 export function createPlanner<Context extends object>(
 	options: PlannerOptions<Context>,
 ): Planner<Context> {
 	const { schema, maxCost, visibility } = options;
-	const guards = visibility.dependenciesOf;
 	checkResolvers(options);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
-	async function execute(
-		request: OperationRequest<Context>,
-	): Promise<OperationResponse> {
-		try {
-			const bound = plans.bind(request);
-			if (isRefused(bound)) return { errors: bound };
-			const cost = costOf(bound, guards);
-			const account = request.explain
-				? createExplainRecorder(bound, {
-						...request.explain,
-						cost,
-						limit: maxCost,
-					})
-				: null;
-			const refusal =
-				costLimitError(cost, maxCost) ??
-				(await request.admit?.(cost.total)) ??
-				null;
-			const answer =
-				refusal === null
-					? await executePlan(
-							bound,
-							runOptions(schema, request, account?.tracer),
-						).catch((thrown) => ({ errors: [requestError(thrown)] }))
-					: { errors: [refusal] };
-			return account === null
-				? answer
-				: { ...answer, extensions: { explain: account.output() } };
-		} catch (bug) {
-			return { errors: [requestError(bug)] };
-		}
-	}
-
 	return {
-		execute,
+		async execute(request) {
+			const { context, signal, admit, explain } = request;
+			try {
+				const bound = plans.bind(request);
+				if (isErrors(bound)) return { errors: bound };
+				const cost = costOf(bound, visibility.dependenciesOf);
+				const recorder = explain
+					? createExplainRecorder(bound, { ...explain, cost, limit: maxCost })
+					: null;
+				const rejection =
+					costLimitError(cost, maxCost) ?? (await admit?.(cost.total)) ?? null;
+				const response =
+					rejection === null
+						? await executePlan(bound, {
+								schema,
+								context,
+								...(signal ? { signal } : {}),
+								...(recorder ? { tracer: recorder.tracer } : {}),
+							}).catch((thrown) => ({ errors: [requestError(thrown)] }))
+						: { errors: [rejection] };
+				return recorder === null
+					? response
+					: { ...response, extensions: { explain: recorder.output() } };
+			} catch (bug) {
+				return { errors: [requestError(bug)] };
+			}
+		},
 
 		cost(operation) {
 			const bound = plans.bind(operation);
-			return isRefused(bound) ? bound : costOf(bound, guards);
+			return isErrors(bound) ? bound : costOf(bound, visibility.dependenciesOf);
 		},
 
 		analyzeWorstCaseCost: (document) =>
-			analyzeWorstCaseCost(options, guards, document),
+			analyzeWorstCaseCost(options, visibility.dependenciesOf, document),
 
 		prepare: plans.prepare,
 
 		dependsOnViewer(operation) {
 			const bound = plans.bind(operation);
-			return isRefused(bound) || bound.plan.dependsOnViewer;
-		},
-
-		async explain(request) {
-			const { hostOf } = request;
-			const { errors, extensions } = await execute({
-				...request,
-				explain: hostOf ? { hostOf } : {},
-			});
-			return extensions?.explain
-				? withErrors(extensions.explain, errors)
-				: (errors ?? []);
+			return isErrors(bound) || bound.plan.dependsOnViewer;
 		},
 	};
 }
 
-function isRefused(
+function isErrors(
 	bound: BoundPlan | readonly GraphQLError[],
 ): bound is readonly GraphQLError[] {
 	return Array.isArray(bound);
 }
 
-function runOptions<Context>(
-	schema: GraphQLSchema,
-	{ context, signal }: OperationRequest<Context>,
-	tracer: Tracer | undefined,
-) {
-	return {
-		schema,
-		context,
-		...(signal ? { signal } : {}),
-		...(tracer ? { tracer } : {}),
-	};
-}
-
-/** A field without a source, or with two, stops the start. */
+/** Throws BAD_MODEL for a field without a resolver that needs one, or with one that needs none. */
 function checkResolvers<Context>({
 	model,
 	resolvers,
@@ -170,15 +131,15 @@ function checkResolvers<Context>({
 			if (kind === "resolver") expected.add(`${type}.${field}`);
 		}
 	}
-	const faults = [
+	const problems = [
 		...[...expected]
 			.filter((field) => !resolvers.has(field))
-			.map((field) => `expected a resolver for ${field} but got: none`),
+			.map((field) => `${field} has no resolver`),
 		...[...resolvers.keys()]
 			.filter((field) => !expected.has(field))
-			.map((field) => `expected no resolver for ${field} but got: one`),
+			.map((field) => `${field} has a resolver but needs none`),
 	];
-	if (faults.length > 0) {
-		throw new CorkboardError("BAD_MODEL", faults.join("; "));
+	if (problems.length > 0) {
+		throw new CorkboardError("BAD_MODEL", problems.join("; "));
 	}
 }

@@ -1,95 +1,95 @@
+import type { GraphQLError } from "graphql";
+import { formatMilliseconds, formatNumber, plural } from "../util/format.ts";
 import {
-	count,
 	describeErrors,
+	describeFlow,
 	describeWrite,
 	WRITE_VERBS,
-} from "./describeWrite.ts";
-import type { ExplainStep, ExplainWithErrors } from "./explainRecorder.ts";
+} from "./describeStep.ts";
+import type { ExplainOutput, ExplainStep } from "./explainOutput.ts";
 
 /**
- * An explained operation for a terminal: a line for what each step is and one
- * for what it did, indented under the step whose answer it needed.
+ * Explain output for a terminal. Each step takes two lines, what it is and what
+ * it did, and stands below the step whose result it needed.
  */
-export function printExplain(explained: ExplainWithErrors): string {
-	const { operation, cost, limit, ms, statements, rows } = explained;
-	const lines = [
-		`${operation}: cost ${cost} of at most ${limit}, ${count(statements, "statement")}, ${count(rows, "row")}, ${time(ms)}`,
-		...tree(explained.steps),
-	];
-	for (const { code, path, message } of explained.errors) {
-		lines.push(`! ${[code, path].filter(Boolean).join(" at ")}: ${message}`);
-	}
-	return lines.join("\n");
+export function printExplain(
+	{ operation, cost, limit, statements, rows, ms, steps }: ExplainOutput,
+	errors: readonly GraphQLError[] = [],
+): string {
+	return [
+		`${operation}: cost ${formatNumber(cost)} of ${formatNumber(limit)}, ${plural(statements, "statement")}, ${plural(rows, "row")}, ${formatMilliseconds(ms)}`,
+		...printTree(steps),
+		...errors.map(printError),
+	].join("\n");
 }
 
-function tree(steps: readonly ExplainStep[]): string[] {
-	return steps.flatMap((step, at) => {
-		const isLast = at === steps.length - 1;
-		const [first, ...further] = [...described(step), ...tree(step.steps)];
+function printError({ message, path = [], extensions }: GraphQLError): string {
+	const position = path.length === 0 ? "" : ` at ${path.join(".")}`;
+	return `! ${extensions.code}${position}: ${message}`;
+}
+
+function printTree(steps: readonly ExplainStep[]): string[] {
+	return steps.flatMap((step, index) => {
+		const isLast = index === steps.length - 1;
+		const [first, ...rest] = [...printStep(step), ...printTree(step.steps)];
 		return [
 			`${isLast ? "└─" : "├─"} ${first}`,
-			...further.map((line) => `${isLast ? "  " : "│ "} ${line}`),
+			...rest.map((line) => `${isLast ? "  " : "│ "} ${line}`),
 		];
 	});
 }
 
-function described(step: ExplainStep): string[] {
-	const bar = step.steps.length > 0 ? "│ " : "  ";
-	const what = `${step.kind.padEnd(5)} ${step.path}  ${step.target}  cost ${step.cost}`;
-	if (step.runs === 0) return [`${what}  not reached`];
-	const did = [
-		`${count(step.parents, PARENTS[step.kind])} → ${count(step.results, ANSWERS[step.kind])}`,
+function printStep(step: ExplainStep): string[] {
+	const { kind, path, target, cost, write } = step;
+	const head = `${kind.padEnd(5)} ${path}  ${target}  cost ${formatNumber(cost)}`;
+	if (step.runs === 0) return [`${head}  not reached`];
+	const facts = [
+		describeFlow(step),
 		...describeErrors(step.errors),
-		...places(step),
-		...(step.withPage
-			? ["with the scan"]
-			: [
-					...step.cache
-						.filter(({ hits, misses }) => hits + misses > 0)
-						.map(
-							({ layer, hits, misses }) => `${layer} ${hits}/${hits + misses}`,
-						),
-					...statements(step),
-					...(step.write === null
-						? []
-						: [WRITE_VERBS[step.write.verb], ...describeWrite(step.write)]),
-					time(step.ms),
-				]),
+		...describeLocation(step),
 	];
-	return [what, `${bar}   ${did.join(" · ")}`];
+	if (step.withPage) facts.push("read with the scan");
+	else {
+		facts.push(...describeCaches(step), ...describeStatements(step));
+		if (write !== null) {
+			facts.push(WRITE_VERBS[write.verb], ...describeWrite(write));
+		}
+		facts.push(formatMilliseconds(step.ms));
+	}
+	const bar = step.steps.length > 0 ? "│ " : "  ";
+	return [head, `${bar}   ${facts.join(" · ")}`];
 }
 
-const PARENTS = { scan: "list", fetch: "id", call: "parent", write: "write" };
-const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };
+/** Above this number, shards and hosts are counted rather than listed. */
+const MAX_LISTED = 6;
 
-/** More shards than this are counted: a hundred objects are on as many. */
-const SHOWN = 6;
-
-function places({ shards, hosts }: ExplainStep): string[] {
+function describeLocation({ shards, hosts }: ExplainStep): string[] {
 	if (shards.length === 0) return [];
 	const on =
-		shards.length > SHOWN
-			? count(shards.length, "shard")
+		shards.length > MAX_LISTED
+			? plural(shards.length, "shard")
 			: `shard ${shards.join(" ")}`;
 	const at =
-		hosts.length > SHOWN ? count(hosts.length, "host") : hosts.join(" ");
+		hosts.length > MAX_LISTED ? plural(hosts.length, "host") : hosts.join(" ");
 	return [at === "" ? on : `${on} on ${at}`];
 }
 
-function statements(step: ExplainStep): string[] {
-	if (step.statements.length === 0) return ["no statement"];
+function describeCaches({ cache }: ExplainStep): string[] {
+	return cache
+		.filter(({ hits, misses }) => hits + misses > 0)
+		.map(({ layer, hits, misses }) => `${layer} ${hits}/${hits + misses} hits`);
+}
+
+function describeStatements({ statements }: ExplainStep): string[] {
+	if (statements.length === 0) return ["no statement"];
 	const byName = new Map<string, { times: number; rows: number }>();
-	for (const { name, rows, shared } of step.statements) {
+	for (const { name, rows, shared } of statements) {
 		const label = shared ? `${name} (shared)` : name;
 		const sum = byName.get(label) ?? { times: 0, rows: 0 };
 		byName.set(label, { times: sum.times + 1, rows: sum.rows + rows });
 	}
 	return [...byName].map(
 		([label, { times, rows }]) =>
-			`${times === 1 ? "" : `${times} × `}${label}, ${count(rows, "row")}`,
+			`${times === 1 ? "" : `${times} × `}${label}, ${plural(rows, "row")}`,
 	);
-}
-
-function time(ms: number): string {
-	return `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 }

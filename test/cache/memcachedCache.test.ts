@@ -90,7 +90,7 @@ describe("several memcached hosts", () => {
 		assert.deepEqual(
 			calls.map(({ host, verb }) => [verb, host]).toSorted(),
 			hosts()
-				.map((host) => ["look", host])
+				.map((host) => ["get", host])
 				.toSorted(),
 		);
 		for (const call of calls) {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type {
 	ExplainOutput,
 	ExplainStep,
-} from "../../src/plan/explainRecorder.ts";
+} from "../../src/plan/explainOutput.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
 const EXPLAIN = { "corkboard-explain": "1" };

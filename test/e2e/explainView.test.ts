@@ -27,22 +27,22 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 	const tab = (page: Page, name: string) =>
 		page.getByRole("tab", { name, exact: true });
 
-	/** Each step's line of text, as a reader of screens is told it. */
+	/** The text of each step's line, as a screen reader reads it. */
 	async function lines(page: Page): Promise<string[]> {
 		const texts = await page.locator(".step-line[data-ran]").allTextContents();
 		return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
 	}
 
 	/**
-	 * Shows a tab. GraphiQL reads the name of its operation 100 ms later, by a
-	 * timer of the page's, and this waits for a later one of the same page.
+	 * Shows a tab. GraphiQL reads the operation name 100 ms later, by a timer
+	 * of the page. This waits for a longer timer of the same page.
 	 */
 	async function open({ page }: Visit, name: string): Promise<void> {
 		await tab(page, name).click();
 		await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
 	}
 
-	test("shows the steps of the very run that answered, with the cost against the limit, only while it is open", async () => {
+	test("shows the steps of the execution that answered, and its cost against the limit, only while the view is open", async () => {
 		await using visited = await visit();
 		const { page, faults, requests } = visited;
 		const plain = await visited.run();
@@ -50,7 +50,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.equal((await plain.json()).extensions?.explain, undefined);
 
 		await tab(page, "Explain").click();
-		await page.getByText("Run the operation with this view open").waitFor();
+		await page.getByText("Run the operation while this view is open").waitFor();
 		const [explained] = await Promise.all([
 			page.waitForResponse(
 				(response) => response.request().method() === "POST",
@@ -61,7 +61,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.equal(explain.operation, "query Welcome");
 
 		await page
-			.getByRole("img", { name: `cost ${explain.cost} of at most 50000` })
+			.getByRole("img", { name: `cost ${explain.cost} of 50,000` })
 			.waitFor();
 		await page.getByRole("heading", { name: "query Welcome" }).waitFor();
 		const steps = await lines(page);
@@ -84,13 +84,13 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		);
 		assert.match(steps[6] ?? "", /^pins ?3 lists → 12 edges.*cost 12/);
 		assert.match(steps[6] ?? "", /\d\.\d\d ms/);
-		// The demo graph was just made, or run before: the process has much of it.
+		// Making the demo graph, or an earlier run, filled the process cache.
 		await page
-			.getByRole("img", { name: /^answered by: .*process \d+/ })
+			.getByRole("img", { name: /^read from: .*process \d+/ })
 			.first()
 			.waitFor();
 
-		// What the response shows is the answer, without its account.
+		// The Response view leaves out the explain output.
 		await tab(page, "Response").click();
 		await page
 			.locator(".graphiql-response .view-line", { hasText: '"user"' })
@@ -111,7 +111,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		}
 	});
 
-	test("is reached and read by keyboard, and tells statements with their shards and hosts", async () => {
+	test("works by keyboard, and lists statements with their shards and hosts", async () => {
 		await using visited = await visit({ width: 1000, height: 700 });
 		const { page } = visited;
 		await open(visited, "Persisted");
@@ -127,7 +127,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		await step.locator(".step-details").waitFor();
 		assert.match(
 			(await step.locator(".step-details").textContent()) ?? "",
-			/^pathinterestsfieldQuery\.interestsshards[\d, ]+hostsdb\d{5}\.sqlite[\w., ]*caches\w+ had \d+ of \d+/,
+			/^pathinterestsfieldQuery\.interestsshards[\d, ]+hostsdb\d{5}\.sqlite[\w., ]*caches\w+ \d+\/\d+ hits/,
 		);
 		assert.match(
 			(await step.locator("summary").textContent()) ?? "",
@@ -135,7 +135,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		);
 	});
 
-	test("says that an operation over the limit was refused, and shows what it would have cost where", async () => {
+	test("says that an operation over the cost limit read nothing, and shows the cost of each step", async () => {
 		await using visited = await visit({
 			stored: {
 				name: "Expensive",
@@ -149,15 +149,15 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		const { errors, extensions } = await answer.json();
 		assert.equal(errors[0].extensions.code, "TOO_EXPENSIVE");
 		assert.equal(extensions.explain.statements, 0);
-		await page.getByText("Refused before anything was read").waitFor();
 		await page
-			.getByRole("img", { name: /^cost \d+ of at most 50000$/ })
+			.getByText("The cost is over the limit, so nothing was read.")
 			.waitFor();
+		await page.getByRole("img", { name: /^cost [\d,]+ of 50,000$/ }).waitFor();
 		assert.match((await lines(page)).join("\n"), /likedBy.*cost 1M/);
 	});
 
-	test("shows what a mutation wrote: each transaction, what it owed and that it was paid, and its statements", async () => {
-		// The other side of a follow is on another shard, and so owed.
+	test("shows each transaction of a mutation, its delivered outbox entry and its statements", async () => {
+		// The inverse edge of this follow is on another shard, so it goes through the outbox.
 		const [viewer, other] = await apart(demo);
 		await using visited = await visit({
 			stored: {
@@ -176,9 +176,9 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		);
 		const expected = [
 			"^followUser.*call Mutation\\.followUser · ",
-			`^followUser ?1 write → 1 row.*transaction · \\d statements · ${here} · owes 1 edge, paid at once$`,
+			`^followUser ?1 write → 1 row.*transaction · \\d statements · ${here} · outbox: 1 edge, delivered$`,
 			`^followUser\\.inverse ?1 write → 1 row.*transaction · \\d statements · ${there}$`,
-			`^outbox.*paid debts forgotten · 1 statement · ${here}$`,
+			`^outbox.*delete delivered outbox entries · 1 statement · ${here}$`,
 			"^user.*fetch User · ",
 		];
 		assert.equal(steps.length, expected.length, steps.join("\n"));
@@ -196,7 +196,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.deepEqual(faults, []);
 	});
 
-	test("points out what failed, and on which host, when one is down", async () => {
+	test("highlights the step that failed and names its host", async () => {
 		using folder = temporaryFolder();
 		await using down = await serveDemo({ CORKBOARD_DATA: folder.path });
 		const [viewer, other] = await apart(down);
@@ -214,7 +214,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 			using file = new DatabaseSync(path);
 			file.exec("PRAGMA wal_checkpoint(TRUNCATE)");
 		}
-		// In place: a file that became shorter would kill whoever has it mapped.
+		// Overwritten in place: truncating a mapped file would kill the server with SIGBUS.
 		const { size } = statSync(path);
 		writeFileSync(path, "garbage ".repeat(size / 8), { flag: "r+" });
 		const { errors } = await (await visited.run()).json();
@@ -224,16 +224,16 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		);
 		await page.getByRole("heading", { name: "query Down" }).waitFor();
 		assert.match(
-			(await page.locator(".explain-failed").textContent()) ?? "",
-			/^failed ?1$/,
+			(await page.locator(".explain-errors").textContent()) ?? "",
+			/^errors ?1$/,
 		);
-		const failed = (await lines(page)).filter((line) => /failed/.test(line));
+		const failed = (await lines(page)).filter((line) => /error/.test(line));
 		assert.equal(failed.length, 1);
 		assert.match(failed[0] ?? "", /^boards ?2 lists → 0 edges/);
-		assert.ok(failed[0]?.includes(`1 failed (UNAVAILABLE, ${host}) · scan`));
+		assert.ok(failed[0]?.includes(`1 error (UNAVAILABLE, ${host}) · scan`));
 	});
 
-	test("opens with a query, a page walk, a mutation and a persisted call, and each of them runs", async () => {
+	test("opens with tabs for a query, paging, a mutation and a persisted document, and each runs", async () => {
 		await using visited = await visit();
 		const { page, faults } = visited;
 		assert.deepEqual(
@@ -257,7 +257,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 		assert.equal(liked.data.likePin.pin.viewerLikes, true);
 		assert.equal(liked.extensions.explain.operation, "mutation LikePin");
 
-		// Each tab has the account of its own run.
+		// Each tab keeps the output of its own execution.
 		await page.getByRole("heading", { name: "mutation LikePin" }).waitFor();
 		const [call, write] = await lines(page);
 		assert.match(call ?? "", /^likePin.*call Mutation\.likePin · /);
@@ -288,7 +288,7 @@ suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
 
 	const shardOf = (id: string) => BigInt(id) >> 46n;
 
-	/** The demo user, and a new one on another shard. */
+	/** The demo user, and a new user on another shard. */
 	async function apart(server: DemoServer): Promise<[string, string]> {
 		const demoUser = client(server.url, server.token);
 		const { viewer } = await demoUser.data<{ viewer: { id: string } }>(

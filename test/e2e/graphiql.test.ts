@@ -53,7 +53,7 @@ suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 		assert.equal(await page.title(), "Corkboard: GraphiQL");
 		assert.equal(
 			await page.locator(".banner p").textContent(),
-			"You are @ada, a demo user: the token under Headers says so. Without it you are anonymous.",
+			"You are the demo user @ada. Remove the token under Headers to be anonymous.",
 		);
 		await page
 			.locator(".graphiql-editor-tool .view-line", { hasText: "Bearer ey" })
@@ -144,7 +144,7 @@ suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 		const { page, faults } = visited;
 		assert.equal(
 			await page.locator(".banner p").textContent(),
-			'You are anonymous. To be somebody, put a token under Headers below: {"Authorization": "Bearer …"}',
+			'You are anonymous. To sign in, set a token under Headers: {"Authorization": "Bearer …"}',
 		);
 		const { data } = await (await visited.run()).json();
 		assert.deepEqual(Object.keys(data), ["__schema"]);
@@ -169,7 +169,7 @@ suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
 		]);
 		assert.equal(
 			await page.locator(".banner p").textContent(),
-			"You are an operator, and your token goes with what you run. An Authorization under Headers takes its place.",
+			"You are signed in as an operator. Requests send your token unless you set Authorization under Headers.",
 		);
 		await page.getByText("Explain").first().waitFor();
 		const { data } = await (await visited.run()).json();

@@ -145,7 +145,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			.filter((call) => call.startsWith("objects"))
 			.map((call) => Number(call.split(" ")[1]));
 		const asked = cached.filter(({ layer }) => layer === "memcached");
-		assert.ok(asked.every(({ verb, ok }) => verb === "look" && ok));
+		assert.ok(asked.every(({ verb, ok }) => verb === "get" && ok));
 		assert.equal(
 			asked.reduce((sum, { keys }) => sum + keys, 0),
 			ofObjects.reduce((sum, keys) => sum + keys, 0),

@@ -34,7 +34,7 @@ describe("writes that are watched, with caches that processes share", () => {
 
 	it("tell the keys that were buried before COMMIT and cleared after it", async () => {
 		const pin = await makePin(writer, {}, 1);
-		const kept = ["bury redis 1 true", "clear redis 1 true"];
+		const kept = ["tombstone redis 1 true", "delete redis 1 true"];
 		assert.deepEqual(await like(writer, pin), [
 			["transaction likePin", kept, { edges: 1, invalidations: 1 }, true],
 			["transaction likePin.inverse", kept, {}, false],
@@ -51,7 +51,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		const [write, ...others] = await like(alone, pin);
 		assert.deepEqual(write, [
 			"transaction likePin",
-			["bury redis 1 false", "clear redis 1 false"],
+			["tombstone redis 1 false", "delete redis 1 false"],
 			{ edges: 1, invalidations: 1 },
 			false,
 		]);

@@ -43,7 +43,7 @@ export interface Told {
 	ended: WriteSummary | null;
 	failed: unknown;
 	paid: boolean;
-	/** As `bury redis 1 true`. */
+	/** As `tombstone redis 1 true`. */
 	readonly caches: string[];
 }
 

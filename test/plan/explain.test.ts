@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { GraphQLError } from "graphql";
 import type { Statement } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { ExplainWithErrors } from "../../src/plan/explainRecorder.ts";
+import type { ExplainOutput } from "../../src/plan/explainOutput.ts";
 import { printExplain } from "../../src/plan/printExplain.ts";
 import { planning, valid } from "../helpers/planning.ts";
 
@@ -24,26 +25,33 @@ function profile() {
 	return { ...plan, star, followers };
 }
 
-async function explained(
+interface Explained {
+	readonly output: ExplainOutput;
+	readonly errors: readonly GraphQLError[];
+	readonly printed: string;
+}
+
+async function explain(
 	{ planner, world }: ReturnType<typeof planning>,
 	query: string,
 	variables: Record<string, unknown> = {},
-): Promise<ExplainWithErrors> {
-	const answer = await planner.explain({
+): Promise<Explained> {
+	const { errors = [], extensions } = await planner.execute({
 		document: valid(query),
 		variables,
 		context: world,
-		hostOf: (shard) => `host${shard}`,
+		explain: { hostOf: (shard) => `host${shard}` },
 	});
-	assert.ok("steps" in answer);
-	return answer;
+	const output = extensions?.explain;
+	assert.ok(output);
+	return { output, errors, printed: printExplain(output, errors) };
 }
 
 describe("explain", () => {
 	test("shows each step with its cost, shards, hosts, statements, cache answers and rows", async () => {
 		const plan = profile();
-		const { operation, cost, limit, statements, rows, steps, errors } =
-			await explained(plan, QUERY, { id: plan.star });
+		const { output, errors } = await explain(plan, QUERY, { id: plan.star });
+		const { operation, cost, limit, statements, rows, steps } = output;
 		assert.equal(operation, "query Profile");
 		assert.equal(cost, 1 + 1 + 20);
 		assert.equal(limit, 50_000);
@@ -59,19 +67,19 @@ describe("explain", () => {
 		assert.equal(call.results, 1);
 		const [fetch] = call.steps;
 		assert.ok(fetch);
-		const { startMs: at, ms, steps: under, statements: sent, ...rest } = fetch;
-		assert.ok(at >= call.startMs + call.ms && ms > 0);
+		const { startMs, ms, steps: below, statements: sent, ...rest } = fetch;
+		assert.ok(startMs >= call.startMs + call.ms && ms > 0);
 		assert.deepEqual(rest, {
 			kind: "fetch",
 			path: "user",
 			field: "Query.user",
-			reads: "User",
+			target: "User",
 			withPage: false,
 			cost: 1,
 			runs: 1,
 			parents: 1,
-			answers: 1,
-			failures: [],
+			results: 1,
+			errors: [],
 			shards: [1],
 			hosts: ["host1", "memory"],
 			cache: [{ layer: "process", hits: 0, misses: 1 }],
@@ -89,18 +97,18 @@ describe("explain", () => {
 			},
 		]);
 		assert.deepEqual(
-			under.map(({ kind, path, parents, results: answers }) => [
+			below.map(({ kind, path, parents, results }) => [
 				kind,
 				path,
 				parents,
-				answers,
+				results,
 			]),
 			[
 				["fetch", "user.best", 0, 0],
 				["scan", "user.followers", 1, 2],
 			],
 		);
-		const [nodes] = under[1]?.steps ?? [];
+		const [nodes] = below[1]?.steps ?? [];
 		assert.ok(nodes?.withPage);
 		assert.deepEqual([nodes.cost, nodes.parents, nodes.results], [10, 2, 2]);
 		assert.deepEqual(
@@ -117,13 +125,13 @@ describe("explain", () => {
 		);
 	});
 
-	test("is plain data, ready for JSON", async () => {
+	test("outputs plain data that survives JSON", async () => {
 		const plan = profile();
-		const answer = await explained(plan, QUERY, { id: plan.star });
-		assert.deepEqual(JSON.parse(JSON.stringify(answer)), answer);
+		const { output } = await explain(plan, QUERY, { id: plan.star });
+		assert.deepEqual(JSON.parse(JSON.stringify(output)), output);
 	});
 
-	test("comes with the answer of the run it tells of, where that is asked for", async () => {
+	test("is in the extensions of the explained response, on request only", async () => {
 		const plan = profile();
 		const request = {
 			document: valid(QUERY),
@@ -133,12 +141,12 @@ describe("explain", () => {
 		const plain = await plan.planner.execute(request);
 		assert.deepEqual(Object.keys(plain), ["data"]);
 		const ticks = plan.graph.ticks.length;
-		const answer = await plan.planner.execute({ ...request, explain: {} });
+		const response = await plan.planner.execute({ ...request, explain: {} });
 		assert.equal(plan.graph.ticks.length, 2 * ticks);
-		assert.deepEqual(answer.data, plain.data);
-		const { steps, ...whole } = answer.extensions?.explain ?? {};
-		// The messages of errors are for the answer, which words them for clients.
-		assert.deepEqual(Object.keys(whole), [
+		assert.deepEqual(response.data, plain.data);
+		const { steps, ...totals } = response.extensions?.explain ?? {};
+		// No error messages: the response has them, worded for clients.
+		assert.deepEqual(Object.keys(totals), [
 			"operation",
 			"cost",
 			"limit",
@@ -150,9 +158,9 @@ describe("explain", () => {
 		assert.equal(steps?.[0]?.steps[0]?.results, 1);
 	});
 
-	test("says which statement was told to two steps, and counts it once", async () => {
+	test("marks a statement that two steps share, and counts it once", async () => {
 		const plan = profile();
-		const one: Statement = {
+		const shared: Statement = {
 			name: "merged",
 			host: "memory",
 			shard: 1,
@@ -161,20 +169,20 @@ describe("explain", () => {
 		};
 		const pages = plan.graph.readPages.bind(plan.graph);
 		plan.graph.readPages = async (mapping, froms, page, call) => {
-			call?.trace?.statement(one);
+			call?.trace?.statement(shared);
 			return pages(mapping, froms, page);
 		};
-		const answer = await explained(
+		const { output, printed } = await explain(
 			plan,
 			"query ($id: ID!) { user(id: $id) { followers { totalCount } likes { totalCount } } }",
 			{ id: plan.star },
 		);
-		assert.equal(answer.statements, 2);
-		assert.equal(answer.rows, 1 + 5);
-		assert.match(printExplain(answer), /merged \(shared\), 5 rows/);
+		assert.equal(output.statements, 2);
+		assert.equal(output.rows, 1 + 5);
+		assert.match(printed, /merged \(shared\), 5 rows/);
 	});
 
-	test("shows what a step wrote as steps below it: those that change the same as one, with debts, caches, tries and failures", async () => {
+	test("shows writes as steps below the call, one for equal changes, with outbox entries, cache invalidations, retries and errors", async () => {
 		const plan = profile();
 		const commit = (shard: number): Statement => {
 			return { name: "commit", host: `host${shard}`, shard, rows: 0, ms: 1 };
@@ -189,9 +197,9 @@ describe("explain", () => {
 				});
 			const likes = [begin(["likePin"], 2), begin(["likePin"], 3)];
 			const inverse = begin(["likePin.inverse"], 4);
-			for (const [at, write] of likes.entries()) {
-				write?.statement(commit(2 + at));
-				write?.cache("bury", "redis", 1, true);
+			for (const [index, write] of likes.entries()) {
+				write?.statement(commit(2 + index));
+				write?.cache("tombstone", "redis", 1, true);
 				write?.end({ rowsWritten: 1, outbox: { edges: 1, invalidations: 2 } });
 			}
 			likes[0]?.retry("conflict");
@@ -204,112 +212,102 @@ describe("explain", () => {
 			);
 			return pages(mapping, froms, page);
 		};
-		const answer = await explained(
+		const { output, printed } = await explain(
 			plan,
 			"query ($id: ID!) { user(id: $id) { followers { totalCount } } }",
 			{ id: plan.star },
 		);
-		assert.equal(answer.written, 2);
-		assert.equal(answer.statements, 3);
-		const scan = answer.steps[0]?.steps[0]?.steps[0];
+		assert.equal(output.written, 2);
+		assert.equal(output.statements, 3);
+		const scan = output.steps[0]?.steps[0]?.steps[0];
 		assert.deepEqual(
 			scan?.steps.map(
-				({
+				({ kind, path, target, runs, results, shards, hosts, errors }) => ({
 					kind,
 					path,
-					target: reads,
+					target,
 					runs,
-					results: answers,
+					results,
 					shards,
 					hosts,
-					errors: failures,
-				}) => ({
-					kind,
-					path,
-					reads,
-					runs,
-					answers,
-					shards,
-					hosts,
-					failures,
+					errors,
 				}),
 			),
 			[
 				{
 					kind: "write",
 					path: "user.followers",
-					reads: "likePin",
+					target: "likePin",
 					runs: 2,
-					answers: 2,
+					results: 2,
 					shards: [2, 3],
 					hosts: ["host2", "host3"],
-					failures: [],
+					errors: [],
 				},
 				{
 					kind: "write",
 					path: "user.followers",
-					reads: "likePin.inverse",
+					target: "likePin.inverse",
 					runs: 1,
-					answers: 0,
+					results: 0,
 					shards: [4],
 					hosts: ["host4"],
-					failures: [{ code: "UNAVAILABLE", host: "host4", count: 1 }],
+					errors: [{ code: "UNAVAILABLE", host: "host4", count: 1 }],
 				},
 			],
 		);
 		assert.deepEqual(scan?.steps[0]?.write, {
 			verb: "transaction",
 			unfinished: 0,
-			again: ["conflict"],
-			together: 6,
-			owes: [
+			retries: ["conflict"],
+			grouped: 6,
+			outboxEntries: [
 				{ kind: "edges", count: 2 },
 				{ kind: "invalidations", count: 4 },
 			],
-			paid: false,
-			caches: [{ layer: "redis", verb: "bury", keys: 2, ok: true }],
+			delivered: false,
+			caches: [{ layer: "redis", verb: "tombstone", keys: 2, ok: true }],
 		});
 		assert.ok(
-			printExplain(answer).includes(
-				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · run again 1 time: met another write · together with 6 others · owes 2 edges, 4 cache keys, left to the sweeper · redis buried 2 keys",
+			printed.includes(
+				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · 1 retry: conflict with another write · grouped with 6 other writes · outbox: 2 edges, 4 cache invalidations, pending · redis: 2 tombstones",
 			),
-			printExplain(answer),
+			printed,
 		);
 	});
 
-	test("does not run what is over the limit", async () => {
+	test("does not execute an operation over the cost limit", async () => {
 		const plan = profile();
-		const answer = await explained(
+		const { output, errors, printed } = await explain(
 			plan,
 			"{ users(first: 100) { nodes { followers(first: 100) { nodes { followers(first: 100) { nodes { id } } } } } } }",
 		);
-		assert.equal(answer.cost, 2_020_200);
+		assert.equal(output.cost, 2_020_200);
 		assert.deepEqual(
-			answer.errors.map(({ code }) => code),
+			errors.map(({ extensions }) => extensions.code),
 			["TOO_EXPENSIVE"],
 		);
 		assert.deepEqual(plan.graph.ticks, []);
-		assert.match(printExplain(answer), /not reached/);
+		assert.match(printed, /not reached/);
 	});
 
-	test("prints a tree that is read at a glance", async () => {
+	test("prints a tree with two lines for each step that ran", async () => {
 		const plan = profile();
 		plan.graph.down.add(plan.followers[0]);
-		const answer = await explained(plan, QUERY, { id: plan.star });
-		const text = printExplain(answer).replaceAll(/\d+(?:\.\d\d)? ms/g, "T ms");
-		assert.deepEqual(text.split("\n"), [
-			"query Profile: cost 22 of at most 50000, 3 statements, 3 rows, T ms",
+		const { printed } = await explain(plan, QUERY, { id: plan.star });
+		assert.deepEqual(printed.replaceAll(/[\d.]+ ms/g, "T ms").split("\n"), [
+			"query Profile: cost 22 of 50,000, 3 statements, 3 rows, T ms",
 			"└─ call  user  Query.user  cost 0",
 			"   │    1 parent → 1 value · no statement · T ms",
 			"   └─ fetch user  User  cost 1",
-			"      │    1 id → 1 object · shard 1 on host1 memory · process 0/1 · objects, 1 row · T ms",
+			"      │    1 id → 1 object · shard 1 on host1 memory · process 0/1 hits · objects, 1 row · T ms",
 			"      ├─ fetch user.best  User  cost 1  not reached",
 			"      └─ scan  user.followers  followUser  cost 10",
-			"         │    1 list → 2 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
+			"         │    1 list → 2 edges · shard 1 on host1 memory · process 0/1 hits · edges, 1 row · T ms",
 			"         └─ fetch user.followers  User  cost 10",
-			"            │    2 ids → 1 object · 1 failed (UNAVAILABLE) · shard 1 on host1 · with the scan",
+			"            │    2 ids → 1 object · 1 error (UNAVAILABLE) · shard 1 on host1 · read with the scan",
 			"            ├─ scan  user.followers.nodes.likes  likePin  cost 0",
-			"            │       1 list → 0 edges · shard 1 on host1 memory · process 0/1 · edges, 1 row · T ms",
+			"            │       1 list → 0 edges · shard 1 on host1 memory · process 0/1 hits · edges, 1 row · T ms",
 			"            └─ call  user.followers.nodes.isFriend  User.isFriend  cost 0",
 			"                    1 parent → 0 values · shard 1 on host1 · no statement · T ms",
 			"! UNAVAILABLE at user.followers.nodes.1: The host does not answer.",

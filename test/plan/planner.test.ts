@@ -213,7 +213,7 @@ describe("the planner", () => {
 				error instanceof CorkboardError &&
 				error.code === "BAD_MODEL" &&
 				error.message ===
-					"expected a resolver for Query.node but got: none; expected no resolver for User.name but got: one",
+					"Query.node has no resolver; User.name has a resolver but needs none",
 		);
 	});
 });

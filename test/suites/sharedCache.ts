@@ -302,7 +302,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		);
 		assert.deepEqual(
 			calls.map(({ verb, keys, ok }) => ({ verb, keys, ok })),
-			["look", "lease", "fill", "look"].map((verb) => ({
+			["get", "lease", "set", "get"].map((verb) => ({
 				verb,
 				keys: 400,
 				ok: true,

@@ -33,20 +33,20 @@ export async function run(
 	const document = readQuery(corkboard.schema, source, file);
 	const { as } = given.options;
 	const viewer = as === undefined ? null : await findActiveUser(corkboard, as);
-	const explained = await corkboard.planner.explain({
+	const { errors = [], extensions } = await corkboard.planner.execute({
 		document,
 		variables,
 		context: corkboard.createContext(viewer),
-		hostOf: (shard) => corkboard.storage.hostOf(shard),
+		explain: { hostOf: (shard) => corkboard.storage.hostOf(shard) },
 	});
-	if ("steps" in explained) {
-		io.stdout(printExplain(explained));
-		return 0;
+	if (extensions?.explain === undefined) {
+		throw new CorkboardError(
+			"BAD_USER_INPUT",
+			errors.map(({ message }) => message).join("\n"),
+		);
 	}
-	throw new CorkboardError(
-		"BAD_USER_INPUT",
-		explained.map(({ message }) => message).join("\n"),
-	);
+	io.stdout(printExplain(extensions.explain, errors));
+	return 0;
 }
 
 async function readVariables(

@@ -151,7 +151,7 @@ export function createStore(options: {
 
 	/** Answers whether all shared caches acknowledged. */
 	async function inShared(
-		verb: "bury" | "clear",
+		verb: "tombstone" | "delete",
 		{ objects: ids = [], lists = [] }: ChangedKeys,
 		trace: WriteTrace | undefined,
 	): Promise<boolean> {
@@ -159,7 +159,7 @@ export function createStore(options: {
 		const told = async (cache: SharedCache | null, keys: readonly string[]) => {
 			if (cache === null || keys.length === 0) return true;
 			const ok =
-				verb === "bury"
+				verb === "tombstone"
 					? await cache.putTombstones(keys)
 					: await cache.delete(keys);
 			trace?.cache(verb, cache.layer, keys.length, ok);
@@ -260,7 +260,7 @@ export function createStore(options: {
 						...(shared !== undefined && {
 							async beforeCommit() {
 								isBuried = true;
-								await inShared("bury", changed(), trace);
+								await inShared("tombstone", changed(), trace);
 							},
 						}),
 					},
@@ -271,7 +271,7 @@ export function createStore(options: {
 				// COMMIT may still be under way, and until it arrives a reader would fill
 				// what was there before: tombstones anew, and if it was done it is owed.
 				if (isBuried) {
-					await inShared("bury", changed(), trace);
+					await inShared("tombstone", changed(), trace);
 					publish(changed());
 				}
 				throw error;
@@ -282,7 +282,7 @@ export function createStore(options: {
 
 		async invalidate(changed, trace) {
 			forget(changed);
-			const acknowledged = await inShared("clear", changed, trace);
+			const acknowledged = await inShared("delete", changed, trace);
 			// Where the tombstone had not come through, what was read from the shared
 			// caches since, and kept here, was still the old value.
 			forget(changed);

@@ -1,11 +1,11 @@
-/** The page a browser gets at `/graphql`. Node never runs this file: esbuild bundles it. */
+/** The page that browsers get at `/graphql`. It runs in the browser only, bundled by esbuild. */
 import "./monacoWorkers.ts";
 import { GraphiQL, type GraphiQLProps } from "graphiql";
 import { createRoot } from "react-dom/client";
 import { EXPLAIN_HEADER } from "../graphql/explainAccess.ts";
 import {
+	getActiveTab,
 	isExplainOpen,
-	shownTab,
 	storeExplainOutput,
 } from "./explain/explainStore.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";
@@ -17,14 +17,13 @@ const { demo, operator, explain } = JSON.parse(
 ) as PageConfig;
 
 const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
-	// GraphiQL's own question about the schema is no run to look at.
-	const isRun = operation.operationName !== "IntrospectionQuery";
-	const asks = isRun && isExplainOpen();
-	const tab = shownTab();
+	// GraphiQL's own introspection is not explained.
+	const isUserOperation = operation.operationName !== "IntrospectionQuery";
+	const tab = getActiveTab();
 	const headers = new Headers(options?.headers);
 	headers.set("content-type", "application/json");
-	if (asks) headers.set(EXPLAIN_HEADER, "1");
-	// Not under Headers, as GraphiQL's history stores those.
+	if (isUserOperation && isExplainOpen()) headers.set(EXPLAIN_HEADER, "1");
+	// Not in GraphiQL's Headers editor, because its history stores those.
 	if (operator !== null && !headers.has("authorization")) {
 		headers.set("authorization", `Bearer ${operator.token}`);
 	}
@@ -33,18 +32,18 @@ const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 		headers,
 		body: JSON.stringify(operation),
 	});
-	const answer = await response.json();
-	if (!isRun) return answer;
-	const { explain: account, ...extensions } = answer.extensions ?? {};
-	storeExplainOutput(tab, account ?? null);
-	// It has a view of its own, and would bury the answer.
-	if (account === undefined) return answer;
-	if (Object.keys(extensions).length > 0) return { ...answer, extensions };
-	delete answer.extensions;
-	return answer;
+	const result = await response.json();
+	if (!isUserOperation) return result;
+	const { explain: output, ...extensions } = result.extensions ?? {};
+	storeExplainOutput(tab, output ?? null);
+	// The Response view shows the rest: the output is long, and has its own view.
+	if (output === undefined) return result;
+	if (Object.keys(extensions).length > 0) return { ...result, extensions };
+	delete result.extensions;
+	return result;
 };
 
-const ANONYMOUS_QUERY = `# Press the button, or Ctrl-Enter, to run this.
+const ANONYMOUS_QUERY = `# To run this, press the button or Ctrl-Enter.
 {
   __schema {
     queryType {
@@ -97,7 +96,7 @@ function Page() {
 
 	function toTab({ query, variables }: PageExample) {
 		return {
-			// Examples of calls from elsewhere name the server as it names itself here.
+			// Example queries show the default address of a local server.
 			query: query.replaceAll("http://localhost:4000", location.origin),
 			variables: variables ? JSON.stringify(variables, null, 2) : "",
 			headers,
@@ -108,8 +107,8 @@ function Page() {
 function Operator() {
 	return (
 		<>
-			You are an <strong>operator</strong>, and your token goes with what you
-			run. An Authorization under Headers takes its place.
+			You are signed in as an <strong>operator</strong>. Requests send your
+			token unless you set Authorization under Headers.
 		</>
 	);
 }
@@ -125,8 +124,8 @@ function SignOut() {
 function DemoUser({ username }: { readonly username: string }) {
 	return (
 		<>
-			You are <strong>@{username}</strong>, a demo user: the token under Headers
-			says so. Without it you are anonymous.
+			You are the demo user <strong>@{username}</strong>. Remove the token under
+			Headers to be anonymous.
 		</>
 	);
 }
@@ -134,7 +133,7 @@ function DemoUser({ username }: { readonly username: string }) {
 function Anonymous() {
 	return (
 		<>
-			You are anonymous. To be somebody, put a token under Headers below:{" "}
+			You are anonymous. To sign in, set a token under Headers:{" "}
 			<code>{'{"Authorization": "Bearer …"}'}</code>
 		</>
 	);

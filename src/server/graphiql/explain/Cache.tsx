@@ -1,42 +1,35 @@
 import type { CacheLayer } from "../../../diagnostics.ts";
-import type {
-	ExplainCache,
-	ExplainStep,
-} from "../../../plan/explainRecorder.ts";
+import type { ExplainCache, ExplainStep } from "../../../plan/explainOutput.ts";
+import { formatNumber } from "../../../util/format.ts";
 
-export const LAYERS = ["request", "process", "memcached", "redis"] as const;
+/** In the order in which a read asks them. */
+const LAYERS = ["request", "process", "memcached", "redis"] as const;
 
-/** Who answered: a layer, or the shards, which are asked for what no layer had. */
-export type Source = CacheLayer | "shards";
+/** Where a read found its value: in a cache layer, or on the shards after all layers missed. */
+type Source = CacheLayer | "shards";
 
-/** How much each answered, those that answered nothing left out. A layer is asked for what the one before it had not. */
-export function sourcesOf(cache: readonly ExplainCache[]): [Source, number][] {
-	const found: [Source, number][] = [];
+/** Number of reads by source, without sources that answered none. */
+export function countBySource(
+	cache: readonly ExplainCache[],
+): readonly (readonly [Source, number])[] {
+	const counts: [Source, number][] = [];
 	let missed = 0;
 	for (const layer of LAYERS) {
-		const told = cache.find((one) => one.layer === layer);
-		if (told === undefined) continue;
-		missed = told.misses;
-		if (told.hits > 0) found.push([layer, told.hits]);
+		const result = cache.find((one) => one.layer === layer);
+		if (result === undefined) continue;
+		missed = result.misses;
+		if (result.hits > 0) counts.push([layer, result.hits]);
 	}
-	if (missed > 0) found.push(["shards", missed]);
-	return found;
+	if (missed > 0) counts.push(["shards", missed]);
+	return counts;
 }
 
-/** All steps' together; of a step that came with the one above it, the answers are told there. */
 export function sumCaches(steps: readonly ExplainStep[]): ExplainCache[] {
 	const sums = new Map<CacheLayer, { hits: number; misses: number }>();
-	const add = (step: ExplainStep) => {
-		for (const { layer, hits, misses } of step.cache) {
-			const sum = sums.get(layer) ?? { hits: 0, misses: 0 };
-			sums.set(layer, {
-				hits: sum.hits + hits,
-				misses: sum.misses + misses,
-			});
-		}
-		step.steps.forEach(add);
-	};
-	steps.forEach(add);
+	for (const { layer, hits, misses } of steps.flatMap(({ cache }) => cache)) {
+		const sum = sums.get(layer) ?? { hits: 0, misses: 0 };
+		sums.set(layer, { hits: sum.hits + hits, misses: sum.misses + misses });
+	}
 	return [...sums].map(([layer, sum]) => ({ layer, ...sum }));
 }
 
@@ -45,24 +38,23 @@ export function CacheBar({
 }: {
 	readonly cache: readonly ExplainCache[];
 }) {
-	const parts = sourcesOf(cache);
-	if (parts.length === 0) return null;
-	const said = parts.map(([who, n]) => `${who} ${n}`).join(", ");
+	const counts = countBySource(cache);
+	if (counts.length === 0) return null;
+	const label = `read from: ${counts.map((count) => count.join(" ")).join(", ")}`;
 	return (
-		<span
-			className="cache-bar"
-			role="img"
-			aria-label={`answered by: ${said}`}
-			title={`answered by: ${said}`}
-		>
-			{parts.map(([who, n]) => (
-				<span key={who} className={`layer-${who}`} style={{ flexGrow: n }} />
+		<span className="cache-bar" role="img" aria-label={label} title={label}>
+			{counts.map(([source, count]) => (
+				<span
+					key={source}
+					className={`layer-${source}`}
+					style={{ flexGrow: count }}
+				/>
 			))}
 		</span>
 	);
 }
 
-/** What the colours mean, with how much each answered. */
+/** The meaning of the colors, with the number of reads from each source. */
 export function CacheLegend({
 	cache,
 }: {
@@ -70,10 +62,10 @@ export function CacheLegend({
 }) {
 	return (
 		<ul className="cache-legend">
-			{sourcesOf(cache).map(([who, n]) => (
-				<li key={who}>
-					<span className={`swatch layer-${who}`} />
-					{who} <b>{n.toLocaleString("en")}</b>
+			{countBySource(cache).map(([source, count]) => (
+				<li key={source}>
+					<span className={`swatch layer-${source}`} />
+					{source} <b>{formatNumber(count)}</b>
 				</li>
 			))}
 		</ul>

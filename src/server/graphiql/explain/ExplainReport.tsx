@@ -1,85 +1,33 @@
 import type {
 	ExplainOutput,
 	ExplainStep,
-} from "../../../plan/explainRecorder.ts";
+} from "../../../plan/explainOutput.ts";
+import {
+	formatMilliseconds,
+	formatNumber,
+	plural,
+} from "../../../util/format.ts";
 import { CacheBar, CacheLegend, sumCaches } from "./Cache.tsx";
-import { count, time } from "./format.ts";
 import { Gauge } from "./Gauge.tsx";
 import { Arrow, KINDS, KindMark } from "./KindMark.tsx";
 import { StepNode } from "./StepNode.tsx";
 
-/** One run at a glance: what it cost in all, then the tree of its steps. */
-export function ExplainReport({
-	account,
-}: {
-	readonly account: ExplainOutput;
-}) {
-	const { operation, cost, limit, ms, statements, rows, written, steps } =
-		account;
-	const over = cost > limit;
-	const cache = sumCaches(steps);
-	const shards = new Set(all(steps).flatMap(({ shards }) => shards));
-	// A write that failed is the reason of a call that did, or stays owed.
-	const failed = all(steps)
-		.filter(({ kind }) => kind !== "write")
-		.flatMap(({ errors: failures }) => failures)
-		.reduce((sum, { count }) => sum + count, 0);
-	const hosts = new Set(all(steps).flatMap(({ hosts }) => hosts));
+/** One execution: its totals, then the tree of its steps. */
+export function ExplainReport({ output }: { readonly output: ExplainOutput }) {
+	const { cost, limit, ms, steps } = output;
+	const overLimit = cost > limit;
 	return (
 		<>
-			<header className="explain-sum">
-				<h2>{operation}</h2>
-				<Gauge cost={cost} limit={limit} />
-				<dl>
-					<div>
-						<dt>time</dt>
-						<dd>{time(ms)}</dd>
-					</div>
-					<div>
-						<dt>statements</dt>
-						<dd>{statements}</dd>
-					</div>
-					<div>
-						<dt>rows</dt>
-						<dd>{rows.toLocaleString("en")}</dd>
-					</div>
-					{operation.startsWith("mutation") && (
-						<div>
-							<dt>written</dt>
-							<dd>{written.toLocaleString("en")}</dd>
-						</div>
-					)}
-					{failed > 0 && (
-						<div className="explain-failed">
-							<dt>failed</dt>
-							<dd>{failed.toLocaleString("en")}</dd>
-						</div>
-					)}
-					<div title={[...hosts].join("\n")}>
-						<dt>shards</dt>
-						<dd>
-							{shards.size}
-							<small> on {count(hosts.size, "host")}</small>
-						</dd>
-					</div>
-				</dl>
-				{cache.length > 0 && (
-					<div className="explain-cache">
-						<span className="explain-caption">answered by</span>
-						<CacheBar cache={cache} />
-						<CacheLegend cache={cache} />
-					</div>
-				)}
-			</header>
-			{over && (
+			<Summary output={output} />
+			{overLimit && (
 				<p className="explain-over" role="alert">
-					Refused before anything was read: it costs more than the limit. Ask
-					for less where the cost is highest.
+					The cost is over the limit, so nothing was read. Request smaller pages
+					or fewer fields where the cost is highest.
 				</p>
 			)}
 			{steps.length === 0 ? (
 				<p className="explain-over">
-					Nothing was read: the schema itself answers this.
+					No steps: the response comes from the schema alone.
 				</p>
 			) : (
 				<>
@@ -98,7 +46,7 @@ export function ExplainReport({
 								key={step.path}
 								step={step}
 								parent={null}
-								whole={{ ms, cost, over }}
+								total={{ ms, cost, overLimit }}
 							/>
 						))}
 					</ul>
@@ -116,6 +64,65 @@ export function ExplainReport({
 	);
 }
 
-function all(steps: readonly ExplainStep[]): ExplainStep[] {
-	return steps.flatMap((step) => [step, ...all(step.steps)]);
+function Summary({ output }: { readonly output: ExplainOutput }) {
+	const { operation, cost, limit, ms, statements, rows, written } = output;
+	const steps = flatten(output.steps);
+	const cache = sumCaches(steps);
+	const shards = new Set(steps.flatMap((step) => step.shards));
+	const hosts = new Set(steps.flatMap((step) => step.hosts));
+	// A failed write either fails its call too, or the outbox repeats it.
+	const errors = steps
+		.filter(({ kind }) => kind !== "write")
+		.flatMap((step) => step.errors)
+		.reduce((sum, { count }) => sum + count, 0);
+	return (
+		<header className="explain-sum">
+			<h2>{operation}</h2>
+			<Gauge cost={cost} limit={limit} />
+			<dl>
+				<div>
+					<dt>time</dt>
+					<dd>{formatMilliseconds(ms)}</dd>
+				</div>
+				<div>
+					<dt>statements</dt>
+					<dd>{formatNumber(statements)}</dd>
+				</div>
+				<div>
+					<dt>rows</dt>
+					<dd>{formatNumber(rows)}</dd>
+				</div>
+				{operation.startsWith("mutation") && (
+					<div>
+						<dt>written</dt>
+						<dd>{formatNumber(written)}</dd>
+					</div>
+				)}
+				{errors > 0 && (
+					<div className="explain-errors">
+						<dt>errors</dt>
+						<dd>{formatNumber(errors)}</dd>
+					</div>
+				)}
+				<div title={[...hosts].join("\n")}>
+					<dt>shards</dt>
+					<dd>
+						{shards.size}
+						<small> on {plural(hosts.size, "host")}</small>
+					</dd>
+				</div>
+			</dl>
+			{cache.length > 0 && (
+				<div className="explain-cache">
+					<span className="explain-caption">read from</span>
+					<CacheBar cache={cache} />
+					<CacheLegend cache={cache} />
+				</div>
+			)}
+		</header>
+	);
+}
+
+function flatten(steps: readonly ExplainStep[]): ExplainStep[] {
+	return steps.flatMap((step) => [step, ...flatten(step.steps)]);
 }

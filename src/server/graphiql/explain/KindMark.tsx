@@ -1,15 +1,15 @@
-import type { ExplainStep } from "../../../plan/explainRecorder.ts";
+import type { ExplainStep } from "../../../plan/explainOutput.ts";
 
 type Kind = ExplainStep["kind"];
 
 export const KINDS: Readonly<Record<Kind, string>> = {
-	call: "a resolver",
-	scan: "a list's edges",
-	fetch: "objects by id",
-	write: "a change of rows",
+	call: "runs a resolver",
+	scan: "reads edges of lists",
+	fetch: "reads objects by id",
+	write: "changes rows",
 };
 
-/** A shape for each kind, so that colour is not all that tells them apart. */
+/** Each kind has its own shape, so that color is not the only difference. */
 export function KindMark({ kind }: { readonly kind: Kind }) {
 	return (
 		<svg
@@ -27,7 +27,7 @@ export function KindMark({ kind }: { readonly kind: Kind }) {
 	);
 }
 
-/** Drawn, as not every font has one. */
+/** Drawn, because not every font has an arrow. */
 export function Arrow() {
 	return (
 		<svg

@@ -3,22 +3,22 @@ import { type KeyboardEvent, useEffect, useRef } from "react";
 import { ExplainReport } from "./ExplainReport.tsx";
 import {
 	openExplain,
-	showTab,
+	setActiveTab,
 	useExplainOpen,
 	useExplainOutput,
 } from "./explainStore.ts";
 
-/** Two views of an answer, as tabs over it: GraphiQL's own, and how it came about. */
+/** Tabs above the response: GraphiQL's own view of it, and how it was computed. */
 export function ResponseViews() {
 	const open = useExplainOpen();
 	const tab = useGraphiQL(
 		({ tabs, activeTabIndex }) => tabs[activeTabIndex]?.id ?? "",
 	);
-	useEffect(() => showTab(tab), [tab]);
+	useEffect(() => setActiveTab(tab), [tab]);
 
 	const response = useRef<HTMLButtonElement>(null);
 	const explain = useRef<HTMLButtonElement>(null);
-	// Tabs are one stop of the Tab key, and arrows choose among them (WAI-ARIA APG).
+	// The Tab key stops once for all tabs; arrow keys choose among them (WAI-ARIA APG, tabs pattern).
 	const onKeyDown = (event: KeyboardEvent) => {
 		const toExplain = ["ArrowRight", "End"].includes(event.key);
 		if (!toExplain && !["ArrowLeft", "Home"].includes(event.key)) return;
@@ -32,7 +32,7 @@ export function ResponseViews() {
 			<div
 				className="response-tabs"
 				role="tablist"
-				aria-label="Views of the answer"
+				aria-label="Views of the response"
 				onKeyDown={onKeyDown}
 			>
 				<button
@@ -72,20 +72,20 @@ export function ResponseViews() {
 }
 
 function Explain() {
-	const account = useExplainOutput();
+	const output = useExplainOutput();
 	const { run } = useGraphiQLActions();
-	return account === null ? (
+	return output === null ? (
 		<div className="explain-nothing">
 			<p>
-				Run the operation with this view open, and see how its answer came
-				about: which lists were scanned and objects fetched, on which shards,
-				what the caches answered, and how long it took.
+				Run the operation while this view is open. It then shows each step of
+				the execution: the lists scanned and objects fetched, the shards, cache
+				hits, statements, rows and times.
 			</p>
 			<button type="button" onClick={() => run()}>
 				Run and explain
 			</button>
 		</div>
 	) : (
-		<ExplainReport account={account} />
+		<ExplainReport output={output} />
 	);
 }

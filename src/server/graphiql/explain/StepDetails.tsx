@@ -2,27 +2,19 @@ import {
 	describeErrors,
 	describeWrite,
 	WRITE_VERBS,
-} from "../../../plan/describeWrite.ts";
-import type { ExplainStep } from "../../../plan/explainRecorder.ts";
-import { count, shortHost, time } from "./format.ts";
+} from "../../../plan/describeStep.ts";
+import type { ExplainStep } from "../../../plan/explainOutput.ts";
+import { formatMilliseconds, plural } from "../../../util/format.ts";
+import { shortHost } from "./format.ts";
 
-/** More statements than this are not listed: a run over a fleet may send hundreds. */
-const MAX_LISTED = 50;
+/** An operation on many shards may send hundreds of statements. */
+const MAX_STATEMENTS = 50;
 
-/** All that is known of a step, for who opens it. */
+/** Everything known of a step. */
 export function StepDetails({ step }: { readonly step: ExplainStep }) {
-	const {
-		path,
-		field,
-		runs,
-		write,
-		errors: failures,
-		shards,
-		hosts,
-		cache,
-		statements,
-	} = step;
-	const wrote =
+	const { path, field, runs, write, errors, shards, hosts } = step;
+	const { cache, statements } = step;
+	const writeFacts =
 		write === null ? [] : [WRITE_VERBS[write.verb], ...describeWrite(write)];
 	return (
 		<div className="step-details">
@@ -35,10 +27,10 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 				<dd>
 					<code>{field}</code>
 				</dd>
-				{wrote.length > 0 && (
+				{writeFacts.length > 0 && (
 					<>
 						<dt>write</dt>
-						<dd>{wrote.join(", ")}</dd>
+						<dd>{writeFacts.join(", ")}</dd>
 					</>
 				)}
 				{runs > 1 && (
@@ -46,14 +38,14 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 						<dt>runs</dt>
 						<dd>
 							{runs}
-							{write === null && ", one for each level it was reached on"}
+							{write === null && ", one for each level that reached it"}
 						</dd>
 					</>
 				)}
-				{failures.length > 0 && (
+				{errors.length > 0 && (
 					<>
 						<dt>errors</dt>
-						<dd>{describeErrors(failures).join(", ")}</dd>
+						<dd>{describeErrors(errors).join(", ")}</dd>
 					</>
 				)}
 				{shards.length > 0 && (
@@ -71,7 +63,7 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 							{cache
 								.map(
 									({ layer, hits, misses }) =>
-										`${layer} had ${hits} of ${hits + misses}`,
+										`${layer} ${hits}/${hits + misses} hits`,
 								)
 								.join(", ")}
 						</dd>
@@ -90,10 +82,9 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 						</tr>
 					</thead>
 					<tbody>
-						{statements.slice(0, MAX_LISTED).map((one, at) => (
-							// Statements have no name of their own, and their order stays.
-							// biome-ignore lint/suspicious/noArrayIndexKey: see above
-							<tr key={at}>
+						{statements.slice(0, MAX_STATEMENTS).map((one, index) => (
+							// biome-ignore lint/suspicious/noArrayIndexKey: statements have no key, and their order is fixed
+							<tr key={index}>
 								<td>
 									{one.name}
 									{one.shared && <small> shared with another step</small>}
@@ -101,14 +92,16 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 								<td>{one.shard}</td>
 								<td title={one.host}>{shortHost(one.host)}</td>
 								<td>{one.rows}</td>
-								<td>{time(one.ms)}</td>
+								<td>{formatMilliseconds(one.ms)}</td>
 							</tr>
 						))}
 					</tbody>
 				</table>
 			)}
-			{statements.length > MAX_LISTED && (
-				<p>and {count(statements.length - MAX_LISTED, "more statement")}</p>
+			{statements.length > MAX_STATEMENTS && (
+				<p>
+					and {plural(statements.length - MAX_STATEMENTS, "more statement")}
+				</p>
 			)}
 		</div>
 	);

@@ -1,53 +1,56 @@
 import {
 	describeErrors,
+	describeFlow,
 	describeWrite,
 	WRITE_VERBS,
-} from "../../../plan/describeWrite.ts";
-import type { ExplainStep } from "../../../plan/explainRecorder.ts";
+} from "../../../plan/describeStep.ts";
+import type { ExplainStep } from "../../../plan/explainOutput.ts";
+import {
+	formatMilliseconds,
+	formatNumber,
+	plural,
+} from "../../../util/format.ts";
 import { CacheBar } from "./Cache.tsx";
-import { count, short, shortHost, time } from "./format.ts";
+import { formatShort, shortHost } from "./format.ts";
 import { Arrow, KindMark } from "./KindMark.tsx";
 import { StepDetails } from "./StepDetails.tsx";
 
-const PARENTS = { scan: "list", fetch: "id", call: "parent", write: "write" };
-const ANSWERS = { scan: "edge", fetch: "object", call: "value", write: "row" };
+/** In an operation over the limit, steps with more than this part of the cost are highlighted. */
+const HIGH_COST = 0.2;
 
-/** This part of a cost that is over the limit is pointed out. */
-const MUCH = 0.2;
-
-/** Of the operation that a step is part of. */
-export interface Whole {
-	/** What bars are relative to. */
+/** Of the whole operation. */
+export interface OperationTotal {
+	/** The length of a full time bar. */
 	readonly ms: number;
 	readonly cost: number;
-	/** Over the limit: nothing was run. */
-	readonly over: boolean;
+	/** If true, nothing was executed. */
+	readonly overLimit: boolean;
 }
 
-interface Shown {
+interface StepProps {
 	readonly step: ExplainStep;
-	/** The step whose answer it needed. */
+	/** The step whose result it needed. */
 	readonly parent: ExplainStep | null;
-	readonly whole: Whole;
+	readonly total: OperationTotal;
 }
 
-/** A step with those that needed its answer. Objects that came with their page stand beside it, not below. */
-export function StepNode({ step, parent, whole }: Shown) {
+/** A step and the steps below it. A fetch that the scan did along the way stands beside the scan. */
+export function StepNode({ step, parent, total }: StepProps) {
 	const pair = [step, ...step.steps.filter(({ withPage }) => withPage)];
 	const below = pair.flatMap((one) =>
 		one.steps
 			.filter(({ withPage }) => !withPage)
-			.map((child) => ({ child, of: one })),
+			.map((child) => ({ child, above: one })),
 	);
 	return (
 		<li>
 			{pair.map((one) => (
 				<details key={one.kind} className={`step kind-${one.kind}`}>
 					<summary>
-						<Line
+						<StepLine
 							step={one}
 							parent={one === step ? parent : step}
-							whole={whole}
+							total={total}
 						/>
 					</summary>
 					<StepDetails step={one} />
@@ -55,12 +58,12 @@ export function StepNode({ step, parent, whole }: Shown) {
 			))}
 			{below.length > 0 && (
 				<ul>
-					{below.map(({ child, of }) => (
+					{below.map(({ child, above }) => (
 						<StepNode
 							key={`${child.kind} ${child.path} ${child.target} ${child.write?.verb}`}
 							step={child}
-							parent={of}
-							whole={whole}
+							parent={above}
+							total={total}
 						/>
 					))}
 				</ul>
@@ -69,34 +72,25 @@ export function StepNode({ step, parent, whole }: Shown) {
 	);
 }
 
-function Line({ step, parent, whole }: Shown) {
-	const { ms, over } = whole;
-	const {
-		kind,
-		path,
-		target: reads,
-		withPage,
-		cost,
-		parents,
-		results: answers,
-	} = step;
-	const { errors: failures, write } = step;
-	const ran = step.runs > 0;
-	const flows = ran && (write === null || answers > 0);
-	const flow = `${count(parents, PARENTS[kind])} → ${count(answers, ANSWERS[kind])}`;
+function StepLine({ step, parent, total }: StepProps) {
+	const { kind, path, target, withPage, cost, parents, results } = step;
+	const { errors, write } = step;
+	const { ms, overLimit } = total;
+	const wasReached = step.runs > 0;
+	const showsFlow = wasReached && (write === null || results > 0);
+	const flow = describeFlow(step);
 	return (
-		<span className="step-line" data-ran={ran || over}>
+		<span className="step-line" data-ran={wasReached || overLimit}>
 			<span className="step-name">
 				<KindMark kind={kind} />
-				<b>{path === parent?.path ? reads : path.split(".").at(-1)}</b>
+				<b>{path === parent?.path ? target : path.split(".").at(-1)}</b>
 			</span>
 			<span className="step-flow" title={flow}>
-				{flows && (
+				{showsFlow && (
 					<>
 						<span className="unseen">{flow}</span>
 						<span aria-hidden="true">
-							{parents.toLocaleString("en")} <Arrow />{" "}
-							{answers.toLocaleString("en")}
+							{formatNumber(parents)} <Arrow /> {formatNumber(results)}
 						</span>
 					</>
 				)}
@@ -106,68 +100,68 @@ function Line({ step, parent, whole }: Shown) {
 			</span>
 			<span
 				className="step-cost"
-				data-too-much={over && cost > MUCH * whole.cost}
+				data-high={overLimit && cost > HIGH_COST * total.cost}
 			>
 				<span className="unseen">cost </span>
-				{cost === 0 ? "–" : short(cost)}
+				{cost === 0 ? "–" : formatShort(cost)}
 			</span>
 			<span className="step-time">
-				{ran && !withPage && (
+				{wasReached && !withPage && (
 					<>
 						<span className="time-bar" aria-hidden="true">
 							<span
 								style={{
-									left: `${part(step.startMs, ms)}%`,
-									width: `${part(step.ms, ms)}%`,
+									left: `${percent(step.startMs, ms)}%`,
+									width: `${percent(step.ms, ms)}%`,
 								}}
 							/>
 						</span>
-						<span className="step-ms">{time(step.ms)}</span>
+						<span className="step-ms">{formatMilliseconds(step.ms)}</span>
 					</>
 				)}
 			</span>
 			<small className="step-how">
-				{failures.length > 0 && (
-					<strong>{describeErrors(failures).join(" · ")} · </strong>
+				{errors.length > 0 && (
+					<strong>{describeErrors(errors).join(" · ")} · </strong>
 				)}
 				{[
-					write === null ? `${kind} ${reads}` : WRITE_VERBS[write.verb],
-					...how(step, over),
+					write === null ? `${kind} ${target}` : WRITE_VERBS[write.verb],
+					...describeReads(step, overLimit),
 				].join(" · ")}
 			</small>
 		</span>
 	);
 }
 
-/** Statements with their rows, and where they went. */
-function how(
+/** Statements with their rows, and the shards and hosts that received them. */
+function describeReads(
 	{ runs, withPage, write, statements, rows, shards, hosts }: ExplainStep,
-	over: boolean,
+	overLimit: boolean,
 ): string[] {
-	if (runs === 0) return over ? [] : ["not reached"];
-	if (withPage) return ["with the page"];
-	const sent = count(statements.length, "statement");
-	const said = [
+	if (runs === 0) return overLimit ? [] : ["not reached"];
+	if (withPage) return ["read with the scan"];
+	const sent = plural(statements.length, "statement");
+	const facts = [
 		statements.length === 0
 			? "no statement"
 			: write === null
-				? `${sent}, ${count(rows, "row")}`
+				? `${sent}, ${plural(rows, "row")}`
 				: sent,
 	];
 	if (shards.length > 0) {
 		const on =
 			shards.length === 1
 				? `shard ${shards[0]}`
-				: count(shards.length, "shard");
-		said.push(
+				: plural(shards.length, "shard");
+		facts.push(
 			hosts.length === 1
 				? `${on} on ${shortHost(hosts[0] as string)}`
-				: `${on} on ${count(hosts.length, "host")}`,
+				: `${on} on ${plural(hosts.length, "host")}`,
 		);
 	}
-	return write === null ? said : [...said, ...describeWrite(write)];
+	return write === null ? facts : [...facts, ...describeWrite(write)];
 }
 
-function part(ms: number, whole: number): number {
-	return whole === 0 ? 0 : Math.min(100, (ms / whole) * 100);
+function percent(ms: number, total: number): number {
+	return total === 0 ? 0 : Math.min(100, (ms / total) * 100);
 }

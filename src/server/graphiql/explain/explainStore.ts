@@ -1,24 +1,24 @@
 import { useSyncExternalStore } from "react";
-import type { ExplainOutput } from "../../../plan/explainRecorder.ts";
+import type { ExplainOutput } from "../../../plan/explainOutput.ts";
 
-/** What the Explain view knows, outside of React: the fetcher reads and fills it. */
-interface Known {
-	/** Whether the view is open: only then an account is asked for. */
-	readonly open: boolean;
-	/** The tab of GraphiQL that is shown. */
-	readonly tab: string;
-	/** By tab: of the run whose response it shows. */
+/** The state of the Explain view. It is kept outside React because GraphiQL's fetcher reads and sets it too. */
+interface ExplainState {
+	/** Requests ask for `extensions.explain` only while the view is open. */
+	readonly isOpen: boolean;
+	/** GraphiQL's active tab. */
+	readonly activeTab: string;
+	/** By tab: of the execution whose response the tab shows. */
 	readonly outputs: ReadonlyMap<string, ExplainOutput>;
 }
 
-/** Tabs that were closed leave theirs behind. */
+/** GraphiQL does not report closed tabs, so their outputs are evicted by age. */
 const MAX_OUTPUTS = 30;
 
-let known: Known = { open: false, tab: "", outputs: new Map() };
+let state: ExplainState = { isOpen: false, activeTab: "", outputs: new Map() };
 const listeners = new Set<() => void>();
 
-function change(to: Partial<Known>): void {
-	known = { ...known, ...to };
+function update(changes: Partial<ExplainState>): void {
+	state = { ...state, ...changes };
 	for (const listener of listeners) listener();
 }
 
@@ -27,28 +27,31 @@ function subscribe(listener: () => void): () => void {
 	return () => listeners.delete(listener);
 }
 
-export const isExplainOpen = (): boolean => known.open;
-export const openExplain = (open: boolean): void => change({ open });
+export const isExplainOpen = (): boolean => state.isOpen;
+export const openExplain = (isOpen: boolean): void => update({ isOpen });
 export const useExplainOpen = (): boolean =>
 	useSyncExternalStore(subscribe, isExplainOpen);
 
-export const shownTab = (): string => known.tab;
-export const showTab = (tab: string): void => change({ tab });
+export const getActiveTab = (): string => state.activeTab;
+export const setActiveTab = (activeTab: string): void => update({ activeTab });
 
-/** Without an account, what was known of an earlier run goes: it is not that of the response beside it. */
+/** Null removes the tab's output: it belongs to an earlier execution than the response now shown. */
 export function storeExplainOutput(
 	tab: string,
-	account: ExplainOutput | null,
+	output: ExplainOutput | null,
 ): void {
-	const accounts = new Map(known.outputs);
-	accounts.delete(tab);
-	if (account !== null) accounts.set(tab, account);
-	for (const oldest of accounts.keys()) {
-		if (accounts.size <= MAX_OUTPUTS) break;
-		accounts.delete(oldest);
+	const outputs = new Map(state.outputs);
+	outputs.delete(tab);
+	if (output !== null) outputs.set(tab, output);
+	for (const oldest of outputs.keys()) {
+		if (outputs.size <= MAX_OUTPUTS) break;
+		outputs.delete(oldest);
 	}
-	change({ outputs: accounts });
+	update({ outputs });
 }
 
 export const useExplainOutput = (): ExplainOutput | null =>
-	useSyncExternalStore(subscribe, () => known.outputs.get(known.tab) ?? null);
+	useSyncExternalStore(
+		subscribe,
+		() => state.outputs.get(state.activeTab) ?? null,
+	);

@@ -1,0 +1,109 @@
+import type {
+	RetryReason,
+	Statement,
+	WriteDescription,
+	WriteTrace,
+} from "../diagnostics.ts";
+import { countError, type ErrorCounts } from "./errorCounts.ts";
+import type { ExplainInvalidation, ExplainWrite } from "./explainOutput.ts";
+
+/** The writes of one call that change the same things, while they run. */
+export interface WriteRecord {
+	readonly description: WriteDescription;
+	readonly startedAt: number;
+	/** When the last of them ended; 0 before the first end. */
+	endedAt: number;
+	runs: number;
+	unfinished: number;
+	rowsWritten: number;
+	grouped: number;
+	/** Writes whose outbox entry is not delivered yet. */
+	undelivered: number;
+	readonly shards: Set<number>;
+	readonly statements: Statement[];
+	readonly errors: ErrorCounts;
+	readonly retries: RetryReason[];
+	/** Numbers by part of the outbox entries. */
+	readonly outbox: Map<string, number>;
+	readonly caches: Map<string, ExplainInvalidation>;
+}
+
+export function newWriteRecord(description: WriteDescription): WriteRecord {
+	return {
+		description,
+		startedAt: performance.now(),
+		endedAt: 0,
+		runs: 0,
+		unfinished: 0,
+		rowsWritten: 0,
+		grouped: 0,
+		undelivered: 0,
+		shards: new Set(),
+		statements: [],
+		errors: new Map(),
+		retries: [],
+		outbox: new Map(),
+		caches: new Map(),
+	};
+}
+
+/** Equal for writes that belong in one record. */
+export function writeRecordKey({ verb, changes }: WriteDescription): string {
+	return `${verb} ${changes.join()}`;
+}
+
+/** Adds one write to the record and returns its trace. */
+export function traceWrite(
+	record: WriteRecord,
+	{ shards }: WriteDescription,
+	statement: WriteTrace["statement"],
+): WriteTrace {
+	record.runs++;
+	record.unfinished++;
+	for (const shard of shards) record.shards.add(shard);
+	return {
+		statement,
+		retry(reason) {
+			record.retries.push(reason);
+		},
+		grouped(others) {
+			record.grouped += others;
+		},
+		cache(verb, layer, keys, ok) {
+			const key = `${verb} ${layer} ${ok}`;
+			const sum = (record.caches.get(key)?.keys ?? 0) + keys;
+			record.caches.set(key, { layer, verb, keys: sum, ok });
+		},
+		fail(thrown) {
+			record.endedAt = performance.now();
+			record.unfinished--;
+			countError(record.errors, thrown, 1);
+		},
+		end({ rowsWritten, outbox }) {
+			record.endedAt = performance.now();
+			record.unfinished--;
+			record.rowsWritten += rowsWritten;
+			const parts = Object.entries(outbox);
+			if (parts.length > 0) record.undelivered++;
+			for (const [part, count] of parts) {
+				record.outbox.set(part, (record.outbox.get(part) ?? 0) + count);
+			}
+		},
+		delivered() {
+			record.undelivered--;
+		},
+	};
+}
+
+export function explainWrite(record: WriteRecord): ExplainWrite {
+	const { description, unfinished, retries, grouped, outbox, caches } = record;
+	return {
+		verb: description.verb,
+		unfinished,
+		retries: [...retries],
+		grouped,
+		outboxEntries: [...outbox].map(([kind, count]) => ({ kind, count })),
+		delivered: outbox.size > 0 && record.undelivered === 0,
+		caches: [...caches.values()],
+	};
+}

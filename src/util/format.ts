@@ -1,0 +1,13 @@
+/** `1,234 rows`; `many` where adding "s" does not make the plural. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+	return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}
+
+export function formatNumber(number: number): string {
+	return number.toLocaleString("en");
+}
+
+/** Three significant digits or so: `0.42 ms`, `12.3 ms`, `345 ms`. */
+export function formatMilliseconds(ms: number): string {
+	return `${ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
+}
