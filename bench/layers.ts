@@ -50,8 +50,8 @@ CHANNELS.statement.subscribe((message) => {
 const times = new Map<string, number[]>();
 const counts = new Map<string, number>();
 for (const [name, variant] of variants) {
-	// Only the last keeps anything in memory: "read" opens without.
-	const access = name === "+ in process" ? "own" : "read";
+	// Only the last keeps anything in memory: "readOnly" opens without.
+	const access = name === "+ in process" ? "readWrite" : "readOnly";
 	await using corkboard = await openCorkboard(variant, access);
 	const ask = async (user: number) => {
 		const answer = await corkboard.planner.execute({
@@ -61,7 +61,7 @@ for (const [name, variant] of variants) {
 		});
 		if (answer.errors) throw answer.errors[0];
 	};
-	if (access === "own")
+	if (access === "readWrite")
 		await new Promise((resolve) => setTimeout(resolve, 800));
 	for (let user = 0; user < users; user++) await ask(user * 7);
 	const measured: number[] = [];

@@ -71,11 +71,11 @@ export interface TopologyEvent {
 	/** The file. */
 	readonly path: string;
 	/**
-	 * - `taken`: it is in use.
-	 * - `refused`: it is not, for `error`'s reasons, and `version` stays.
-	 * - `unkept`: `version` is in use, but its copy for the next start could not be written.
+	 * - `loaded`: it is in use.
+	 * - `rejected`: it is not in use, because of `error`; `version` stays in use.
+	 * - `copyFailed`: `version` is in use, but its copy for the next start could not be written.
 	 */
-	readonly state: "taken" | "refused" | "unkept";
+	readonly state: "loaded" | "rejected" | "copyFailed";
 	/** The version in use. */
 	readonly version: number;
 	readonly error?: unknown;

@@ -6,42 +6,38 @@ import {
 } from "../diagnostics.ts";
 import type { createLog } from "../server/log.ts";
 
-/** What an operator wants to read of, beside requests: told in the log until disposed. */
+/** Logs what an operator needs to know besides requests, until disposed. docs/operations.md says what to do about each event. */
 export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 	const listeners = [
 		[
 			CHANNELS.topology,
 			(message: unknown) => {
 				const { path, state, version, error } = message as TopologyEvent;
-				const told = { path, version, reason: reasonOf(error) };
-				if (state === "taken") log.info(told, "topology in use");
-				else if (state === "refused") log.error(told, "topology refused");
-				else log.warn(told, "no copy of the topology could be kept");
+				const fields = { path, version, reason: reasonOf(error) };
+				if (state === "loaded") log.info(fields, "topology loaded");
+				else if (state === "rejected") log.error(fields, "topology rejected");
+				else log.warn(fields, "topology copy not saved");
 			},
 		],
 		[
 			CHANNELS.cacheHost,
 			(message: unknown) => {
 				const { layer, host, state, error } = message as CacheHost;
-				const told = { layer, host, reason: reasonOf(error) };
-				if (state === "down") log.warn(told, "cache does not answer");
-				else log.info(told, "cache answers again");
+				const fields = { layer, host, reason: reasonOf(error) };
+				if (state === "down") log.warn(fields, "cache host down");
+				else log.info(fields, "cache host up");
 			},
 		],
 		[
 			CHANNELS.deliveryPass,
 			(message: unknown) => {
-				const {
-					delivered: paid,
-					undelivered: left,
-					error,
-				} = message as DeliveryPass;
-				if (error === undefined) log.info({ paid }, "swept");
-				else
-					log.warn(
-						{ paid, left, reason: reasonOf(error) },
-						"owed and not to be paid yet",
-					);
+				const { delivered, undelivered, error } = message as DeliveryPass;
+				if (error === undefined) {
+					log.info({ delivered }, "outbox entries delivered");
+				} else {
+					const fields = { delivered, undelivered, reason: reasonOf(error) };
+					log.warn(fields, "outbox entries not delivered");
+				}
 			},
 		],
 	] as const;
@@ -55,7 +51,7 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 	};
 }
 
-/** Its words: where in our code it was noticed helps no operator. */
+/** The message only: a stack of our code does not help an operator. */
 function reasonOf(error: unknown): string | undefined {
 	return error instanceof Error ? error.message : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
+import type { CorkboardError } from "../errors.ts";
 import {
 	deliverPending,
 	gracePeriodOf,
@@ -14,12 +15,17 @@ import { createView, type View } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import type { RequestContext } from "../graphql/context.ts";
+import { readDocument } from "../graphql/document.ts";
 import { applyScalars } from "../graphql/scalars.ts";
 import { createCursorCodec } from "../id/cursors.ts";
 import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
-import { createPlanner, type Planner } from "../plan/planner.ts";
+import {
+	createPlanner,
+	type OperationResponse,
+	type Planner,
+} from "../plan/planner.ts";
 import {
 	type AccessTokens,
 	createAccessTokens,
@@ -27,58 +33,78 @@ import {
 } from "../server/auth/accessTokens.ts";
 import type { Execute } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Topology } from "../topology/types.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
 import { loadOwnModel } from "./model.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
-import { topologyOf } from "./topology.ts";
+import { openTopology } from "./openTopology.ts";
 
-/** The whole program but its HTTP, opened from its settings. */
+/** Everything but HTTP, opened from the settings. */
 export interface Corkboard extends AsyncDisposable {
 	readonly config: Config;
 	readonly model: Model;
 	/** What clients see. */
 	readonly schema: ModelAndSchema["schema"];
-	readonly topology: Topology;
+	/** Why the topology in use is not the file's, but its kept copy; null where it is the file's. */
+	readonly topologyProblem: CorkboardError | null;
 	readonly storage: Storage;
 	readonly store: Store;
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
-	/** A new request's view and what resolvers are given. */
+	/** Runs one GraphQL operation, as HTTP would. Cost limits apply; budgets do not. */
+	query(source: string, options?: QueryOptions): Promise<OperationResponse>;
+	/** What resolvers get for a new request of this viewer. */
 	createContext(viewer: Id | null): RequestContext;
+	/** Runs an operation for the server. */
 	readonly execute: Execute;
-	/** Whether this id names a user who may be a viewer. */
+	/** Whether the id names a user who can be a viewer. */
 	isUser(id: Id): Promise<boolean>;
-	/** The user linked to this account of whoever else signs tokens. */
+	/** The user linked to this account of an external token issuer. */
 	userOfAccount(account: string): Promise<Id | null>;
 }
 
+export interface QueryOptions {
+	/** null: nobody is signed in. */
+	readonly viewer?: Id | null;
+	readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** Of the plan cache. */
 const MAX_PLANS = 1_000;
-/** Tokens given out by `createUser` and `token` live this long. Seconds. */
+/** Lifetime of the tokens that `createUser` and `token` issue. Seconds. */
 const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
 
+/**
+ * Opens Corkboard in this process: the schema, the shards, the caches, the
+ * planner. `startCorkboardServer` serves it over HTTP; `query` needs no HTTP.
+ *
+ *     await using corkboard = await openCorkboard(readConfig(process.env));
+ *     const { data } = await corkboard.query("{ interests(first: 5) { nodes { name } } }");
+ *
+ * Disposing of it ends all connections and timers. Throws BAD_CONFIG,
+ * BAD_TOPOLOGY, BAD_DATA, IN_USE or UNAVAILABLE, and then leaves nothing open.
+ */
 export async function openCorkboard(
 	config: Config,
-	access: AccessMode,
+	access: AccessMode = "readWrite",
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
 	const { model, schema, domain } = loadOwnModel();
 	applyScalars(schema);
-	const topology = topologyOf(config);
-	lockDataFolders(topology, access, opened);
+	const topology = opened.use(openTopology(config));
+	lockDataFolders(topology.topology, access, opened);
 	const secret = config.secret ?? (await embeddedSecret(dataFolder(config)));
 	const { jwks, claims, operators } = config.identity;
 	const tokens =
 		jwks === null
 			? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
 			: createJwksAccessTokens(jwks, claims, operators.claims);
+	const { memcached, redis } = config;
+	const cursors = createCursorCodec(secret);
 	const store = await openStore(
-		config,
-		access,
-		{ model, domain, topology, cursors: createCursorCodec(secret) },
+		{ model, domain, topology, cursors, access, memcached, redis },
 		opened,
 	);
-	if (access === "own") {
+	if (access === "readWrite") {
 		await deliverPending(store, gracePeriodOf(store));
 		opened.use(new OutboxWorker(store));
 	}
@@ -100,7 +126,7 @@ export async function openCorkboard(
 			now: () => new Date(),
 		};
 	};
-	const request = (viewer: Id | null) =>
+	const createContext = (viewer: Id | null) =>
 		contextOf(viewer, createView(store, viewer));
 	const hostOf = (shard: number) => store.storage.hostOf(shard);
 	const resources = opened.move();
@@ -108,12 +134,18 @@ export async function openCorkboard(
 		config,
 		model,
 		schema,
-		topology,
+		topologyProblem: topology.problem,
 		storage: store.storage,
 		store,
 		planner,
 		accessTokens: tokens,
-		createContext: request,
+		query: (source, { viewer = null, variables = {} } = {}) =>
+			planner.execute({
+				document: readDocument(schema, source, "query"),
+				variables,
+				context: createContext(viewer),
+			}),
+		createContext,
 		async execute({ viewer, explain, costMeter: meter, ...operation }) {
 			const tally = meter.isMetering
 				? createReadCounter(model, domain.visibility)

@@ -1,14 +1,17 @@
 import { openInvalidationChannel } from "../cache/invalidationChannel.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
-import type { Config } from "../config.ts";
+import type { SharedCache } from "../cache/sharedCache.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursors.ts";
 import type { Model } from "../model/types.ts";
-import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
+import {
+	type MysqlLimits,
+	openMysqlStorage,
+} from "../storage/mysql/mysqlStorage.ts";
 import {
 	createReloadableStorage,
 	type ReloadableStorage,
@@ -17,184 +20,220 @@ import { lockFolder } from "../storage/sqlite/driver/folderLock.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../storage/storage.ts";
-import { parseHostUrl } from "../topology/hostUrl.ts";
 import { generationOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
-import { watchTopology } from "../topology/watch.ts";
+import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
 
 /**
- * How the data is held:
+ * How the data is opened:
  *
- * - `own`: to be written. An embedded folder then is this process's alone, and
- *   what is missing in it is made.
- * - `read`: beside those that write. Nothing is kept in memory, which their
- *   writes would not reach.
+ * - `readWrite`: an embedded folder belongs to this process alone, and missing
+ *   tables in it are created.
+ * - `readOnly`: beside processes that write. The process caches nothing, because
+ *   their writes would not invalidate it.
  */
-export type AccessMode = "own" | "read";
+export type AccessMode = "readWrite" | "readOnly";
 
-/** In-process cache. Bytes, about. */
+/** Of the cache in the process. Bytes, approximately. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** The shards of a topology, with the caches in front of them; `resources` closes them. */
+export interface StoreOptions {
+	readonly model: Model;
+	readonly domain: Domain;
+	readonly topology: TopologySource;
+	readonly cursors: CursorCodec;
+	readonly access: AccessMode;
+	/** `host:port` of each memcached; none: objects are in no shared cache. */
+	readonly memcached: readonly string[];
+	/** null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
+	readonly redis: string | null;
+	readonly hooks?: StoreHooks;
+}
+
+/** What tests put in the place of parts, or between them. */
+export interface StoreHooks {
+	/** False: the process neither publishes nor receives invalidations. */
+	readonly invalidations?: boolean;
+	readonly cacheBytes?: number;
+	readonly cacheDeadlineMs?: number;
+	readonly mysqlLimits?: Partial<MysqlLimits>;
+	readonly now?: () => number;
+	wrapStorage?(storage: Storage): Storage;
+	wrapCaches?(caches: CacheLayers): CacheLayers;
+	wrapStore?(store: Store): Store;
+	/** Whether invalidations that arrive are applied. */
+	appliesInvalidations?(): boolean;
+	onChannel?(state: "lost" | "restored"): void;
+}
+
+/** The caches that processes share, by what they hold. */
+export interface CacheLayers {
+	readonly objects: SharedCache | null;
+	readonly heads: SharedCache | null;
+}
+
+/** The shards of a topology with the caches in front of them. `resources` closes them. */
 export async function openStore(
-	config: Config,
-	access: AccessMode,
-	given: {
-		readonly model: Model;
-		readonly domain: Domain;
-		readonly topology: Topology;
-		readonly cursors: CursorCodec;
-	},
+	options: StoreOptions,
 	resources: AsyncDisposableStack,
 ): Promise<Store> {
-	const { storage, current, follow } = await openStorage(
-		config,
+	const {
+		model,
+		domain,
+		topology,
+		cursors,
 		access,
-		given,
+		redis,
+		hooks = {},
+	} = options;
+	const { storage, currentTopology, follow } = await openStorage(
+		options,
 		resources,
 	);
-	const shared = openSharedCaches(config, current, resources);
-	// Without a channel nobody tells this process what others write.
-	const isTold = storage.hasSingleWriter || config.redis !== null;
-	const store = createStore({
-		model: given.model,
-		domain: given.domain,
-		storage,
-		cursors: given.cursors,
-		cacheBytes: access === "own" && isTold ? CACHE_BYTES : 0,
-		...(shared !== null && { shared: shared.shared }),
+	const caches = openSharedCaches(options, currentTopology, resources);
+	// Without the channel, writes of other processes would not invalidate this one's cache.
+	const isInvalidated = storage.hasSingleWriter || redis !== null;
+	const created = createStore({
+		model,
+		domain,
+		storage: hooks.wrapStorage?.(storage) ?? storage,
+		cursors,
+		cacheBytes:
+			access === "readWrite" && isInvalidated
+				? (hooks.cacheBytes ?? CACHE_BYTES)
+				: 0,
+		...(caches !== null && { shared: caches.shared }),
+		...(hooks.now && { now: hooks.now }),
 	});
-	if (access === "own") {
-		shared?.listen(store);
-		follow(store);
+	const store = hooks.wrapStore?.(created) ?? created;
+	if (access === "readWrite") {
+		caches?.listen(store);
+		follow(store, topology);
 	}
 	return store;
 }
 
-interface OpenedStorage {
-	readonly storage: Storage;
-	/** The topology in use. */
-	readonly current: () => Topology;
-	/** From now on edits of the topology file are taken up. */
-	readonly follow: (store: Store) => void;
-}
-
-/** Before anything is made or read in the folders of an embedded topology. */
+/** Locks the folders of an embedded topology for writing; call it before anything in them is created or read. */
 export function lockDataFolders(
 	topology: Topology,
 	access: AccessMode,
 	resources: AsyncDisposableStack,
 ): void {
-	for (const folder of foldersOf(topology)) {
-		if (access === "own") resources.use(lockFolder(folder));
+	for (const folder of dataFoldersOf(topology)) {
+		if (access === "readWrite") resources.use(lockFolder(folder));
 		else if (!hasShardFiles(folder)) throw noData(folder);
 	}
 }
 
+interface OpenedStorage {
+	readonly storage: Storage;
+	readonly currentTopology: () => Topology;
+	/** From now on newer versions of the topology are applied. */
+	readonly follow: (store: Store, source: TopologySource) => void;
+}
+
 async function openStorage(
-	config: Config,
-	access: AccessMode,
-	{ model, topology }: { readonly model: Model; readonly topology: Topology },
+	{ model, topology: { topology }, access, hooks = {} }: StoreOptions,
 	resources: AsyncDisposableStack,
 ): Promise<OpenedStorage> {
-	if (foldersOf(topology).size === 0) {
+	const readOnly = access === "readOnly";
+	if (dataFoldersOf(topology).size === 0) {
+		const open = (version: Topology) =>
+			openMysqlStorage({
+				model,
+				topology: version,
+				readOnly,
+				...(hooks.mysqlLimits && { limits: hooks.mysqlLimits }),
+			});
 		const storage = resources.use(
-			await createReloadableStorage(
-				(version) =>
-					openMysqlStorage({
-						model,
-						topology: version,
-						readOnly: access === "read",
-					}),
-				topology,
-			),
+			await createReloadableStorage(open, topology),
 		);
 		return {
 			storage,
-			current: () => storage.topology,
-			follow: (store) => followFile(config, storage, store, resources),
+			currentTopology: () => storage.topology,
+			follow: (store, source) => followTopology(source, storage, store),
 		};
 	}
 	const storage = resources.use(
-		await openSqliteStorage({ model, topology, readOnly: access === "read" }),
+		await openSqliteStorage({ model, topology, readOnly }),
 	);
-	if (access === "own") await storage.createTables();
-	// A folder's owner cannot hand it over while it lives: its map is read once.
-	return { storage, current: () => topology, follow: () => {} };
+	if (!readOnly) await storage.createTables();
+	// The owner of a folder cannot hand it over while it runs, so its topology stays.
+	return { storage, currentTopology: () => topology, follow: () => {} };
 }
 
-function followFile(
-	{ store: from }: Config,
+function followTopology(
+	source: TopologySource,
 	storage: ReloadableStorage,
 	store: Store,
-	resources: AsyncDisposableStack,
 ): void {
-	if (from.kind !== "topology") return;
-	resources.use(
-		watchTopology(from.file, {
-			keptCopy: `${from.file}.kept`,
-			async onChange(topology) {
-				await storage.switchTopology(topology);
-				// What was read from a primary that lost its part is not the new one's.
-				store.invalidateAll();
-			},
-		}),
-	);
+	source.follow(async (topology) => {
+		await storage.switchTopology(topology);
+		// Values read from a former primary may not be the new primary's.
+		store.invalidateAll();
+	});
 }
 
-/** The layers that processes share; null where there are none. */
+/** The caches that processes share; null where there are none. */
 function openSharedCaches(
-	config: Config,
-	current: () => Topology,
+	{ memcached, redis, hooks = {} }: StoreOptions,
+	currentTopology: () => Topology,
 	resources: AsyncDisposableStack,
 ): { readonly shared: SharedCaches; listen(store: Store): void } | null {
-	const { memcached, redis } = config;
 	if (memcached.length === 0 && redis === null) return null;
-	const objects =
-		memcached.length === 0
-			? null
-			: resources.use(openMemcachedCache({ hosts: memcached }));
-	const heads =
-		redis === null ? null : resources.use(openRedisCache({ url: redis }));
+	const deadline =
+		hooks.cacheDeadlineMs === undefined
+			? {}
+			: { deadlineMs: hooks.cacheDeadlineMs };
+	const layers: CacheLayers = {
+		objects:
+			memcached.length === 0
+				? null
+				: resources.use(openMemcachedCache({ hosts: memcached, ...deadline })),
+		heads:
+			redis === null
+				? null
+				: resources.use(openRedisCache({ url: redis, ...deadline })),
+	};
 	let listener: Store | undefined;
 	const channel =
-		redis === null
+		redis === null || hooks.invalidations === false
 			? null
 			: resources.use(
 					openInvalidationChannel({
 						url: redis,
-						onInvalidations: (keys) => listener?.applyInvalidations(keys),
-						onLost: () => listener?.bypass(true),
-						onRestored: () => listener?.bypass(false),
+						onInvalidations(keys) {
+							if (hooks.appliesInvalidations?.() ?? true) {
+								listener?.applyInvalidations(keys);
+							}
+						},
+						onLost() {
+							hooks.onChannel?.("lost");
+							listener?.bypass(true);
+						},
+						onRestored() {
+							hooks.onChannel?.("restored");
+							listener?.bypass(false);
+						},
 					}),
 				);
 	return {
 		shared: {
-			objects,
-			heads,
+			...(hooks.wrapCaches?.(layers) ?? layers),
 			publish: (keys) => void channel?.publish(keys),
-			generationOf: (shard) => generationOf(current(), shard),
+			generationOf: (shard) => generationOf(currentTopology(), shard),
 		},
 		listen(store) {
 			listener = store;
-			// The channel begins lost, and may have said so before anyone listened.
+			// The channel starts as lost, and may have said so before anyone listened.
 			if (channel !== null) store.bypass(true);
 		},
 	};
 }
 
-function foldersOf({ shards, lookups }: Topology): ReadonlySet<string> {
-	return new Set(
-		[...shards, ...lookups].flatMap(({ primary }) => {
-			const url = parseHostUrl(primary);
-			return url?.scheme === "sqlite" ? [url.folder] : [];
-		}),
-	);
-}
-
 function noData(folder: string): CorkboardError {
 	return new CorkboardError(
 		"BAD_DATA",
-		`expected a data folder made by serve, init or import but got: ${folder}, which holds no data`,
+		`${folder} holds no data. Run serve, init or import first.`,
 	);
 }

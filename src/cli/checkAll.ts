@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { documentRules } from "../app/documentRules.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "../app/model.ts";
-import { topologyOf } from "../app/topology.ts";
+import { readConfiguredTopology } from "../app/openTopology.ts";
 import type { Config } from "../config.ts";
 import { CorkboardError } from "../errors.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
@@ -19,7 +19,7 @@ export async function runChecks(
 	io: CommandContext,
 ): Promise<number> {
 	const { model } = loadOwnModel();
-	const topology = topologyOf(config);
+	const topology = readConfiguredTopology(config);
 	const documents = await checkDocumentFiles(
 		config.persistedDocuments.files,
 		documentRules(config.maxCost),
@@ -27,7 +27,7 @@ export async function runChecks(
 	const faults = [...lockProblems(), ...documents.problems];
 	let shards = "made at the first start";
 	if (config.store.kind === "topology" || hasShardFiles(config.store.folder)) {
-		await using corkboard = await io.open(config, "read");
+		await using corkboard = await io.open(config, "readOnly");
 		const missing = await corkboard.storage.missingTables();
 		faults.push(
 			...missing.slice(0, SPELLED).map((table) => `${table} is missing`),

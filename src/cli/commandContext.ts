@@ -66,3 +66,17 @@ function onInterrupt(): AbortSignal {
 	}
 	return controller.signal;
 }
+
+/** Opens the program for a command, and warns where it uses the kept copy of the topology. `serve` logs that instead. */
+export async function openForCommand(
+	context: CommandContext,
+	config: Config,
+	access: AccessMode,
+): Promise<Corkboard> {
+	const corkboard = await context.open(config, access);
+	const { topologyProblem } = corkboard;
+	if (topologyProblem !== null) {
+		context.stderr(`corkboard: warning: ${topologyProblem.message}`);
+	}
+	return corkboard;
+}

@@ -18,13 +18,7 @@ export function readQuery(
 	text: string,
 	file: string,
 ): DocumentNode {
-	let document: DocumentNode;
-	try {
-		document = parse(text);
-	} catch (thrown) {
-		if (thrown instanceof GraphQLError) throw refusal(file, [thrown]);
-		throw thrown;
-	}
+	const document = parseDocument(text, file);
 	const writes = document.definitions.filter(
 		(definition) =>
 			definition.kind === Kind.OPERATION_DEFINITION &&
@@ -41,6 +35,27 @@ export function readQuery(
 	];
 	if (faults.length > 0) throw refusal(file, faults);
 	return document;
+}
+
+/** As `readQuery`, but with mutations too. */
+export function readDocument(
+	schema: GraphQLSchema,
+	text: string,
+	file: string,
+): DocumentNode {
+	const document = parseDocument(text, file);
+	const problems = validate(schema, document);
+	if (problems.length > 0) throw refusal(file, problems);
+	return document;
+}
+
+function parseDocument(text: string, file: string): DocumentNode {
+	try {
+		return parse(text);
+	} catch (thrown) {
+		if (thrown instanceof GraphQLError) throw refusal(file, [thrown]);
+		throw thrown;
+	}
 }
 
 function refusal(file: string, faults: readonly GraphQLError[]) {

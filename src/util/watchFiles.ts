@@ -1,33 +1,39 @@
 import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
-/** From a change to the look at it: whoever writes a file may be half-way. */
+/** From a change to its check, because a writer may still be writing the file. */
 const SETTLE_MS = 50;
 const POLL_MS = 1_000;
 
+export interface FileWatcher extends AsyncDisposable {
+	/** Checks the files again after a short pause, although nothing changed. */
+	checkSoon(): void;
+}
+
 /**
- * Calls `look` after anything changed in the folders of these files, and every
- * second besides: some file systems (a network's, one shared with a container)
- * tell nothing. One look at a time; `look` must not reject. The folders are
- * watched, not the files, because an edit mostly gives another file its name.
+ * Calls `check` after a change in the folders of these files, and also every
+ * `pollMs`, because network file systems and container mounts report no
+ * changes. Only one check runs at a time. `check` must not reject. The folders
+ * are watched, not the files, because most editors replace a file by another
+ * one of the same name.
  */
 export function watchFiles(
 	paths: readonly string[],
-	look: () => Promise<void>,
+	check: () => Promise<void>,
 	{ pollMs = POLL_MS }: { readonly pollMs?: number | undefined } = {},
-): AsyncDisposable {
+): FileWatcher {
 	const watchers = new Map<string, FSWatcher>();
-	let soon: NodeJS.Timeout | null = null;
-	let looking: Promise<void> | null = null;
+	let timer: NodeJS.Timeout | null = null;
+	let running: Promise<void> | null = null;
 	let isClosed = false;
 
-	const lookSoon = () => {
-		if (isClosed || soon !== null) return;
-		soon = setTimeout(() => {
-			soon = null;
-			if (looking !== null) return lookSoon();
-			looking = look().finally(() => {
-				looking = null;
+	const checkSoon = () => {
+		if (isClosed || timer !== null) return;
+		timer = setTimeout(() => {
+			timer = null;
+			if (running !== null) return checkSoon();
+			running = check().finally(() => {
+				running = null;
 			});
 		}, SETTLE_MS).unref();
 	};
@@ -35,30 +41,31 @@ export function watchFiles(
 		for (const folder of new Set(paths.map((path) => dirname(path)))) {
 			if (watchers.has(folder)) continue;
 			try {
-				const watcher = watch(folder, { persistent: false }, lookSoon);
+				const watcher = watch(folder, { persistent: false }, checkSoon);
 				watchers.set(folder, watcher);
 				watcher.on("error", () => {
 					watcher.close();
 					watchers.delete(folder);
 				});
 			} catch {
-				// No such folder, or no watches left on this machine: there is the poll.
+				// The folder does not exist, or the machine has no watches left: polling remains.
 			}
 		}
 	};
 	watchFolders();
 	const poll = setInterval(() => {
 		watchFolders();
-		lookSoon();
+		checkSoon();
 	}, pollMs).unref();
 
 	return {
+		checkSoon,
 		async [Symbol.asyncDispose]() {
 			isClosed = true;
 			clearInterval(poll);
-			if (soon !== null) clearTimeout(soon);
+			if (timer !== null) clearTimeout(timer);
 			for (const watcher of watchers.values()) watcher.close();
-			await looking;
+			await running;
 		},
 	};
 }

@@ -53,7 +53,7 @@ export async function folderAsk(
 		throw new Error(`expected a data folder but got: ${folder}`);
 	}
 	const config = readConfig({ CORKBOARD_DATA: folder, CORKBOARD_DEMO: "off" });
-	const corkboard = await openCorkboard(config, "read");
+	const corkboard = await openCorkboard(config, "readOnly");
 	const documents = new Map<string, ReturnType<typeof readQuery>>();
 	return {
 		async ask(query, variables) {

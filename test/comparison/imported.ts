@@ -48,7 +48,7 @@ export async function importedGraph(seed: number): Promise<Imported> {
 export function openFolder(folder: string): Promise<Corkboard> {
 	mkdirSync(folder, { recursive: true });
 	const config = readConfig({ CORKBOARD_DATA: folder, CORKBOARD_DEMO: "off" });
-	return openCorkboard(config, "own");
+	return openCorkboard(config, "readWrite");
 }
 
 async function* inTurn(lines: readonly string[]): AsyncGenerator<string> {

@@ -30,7 +30,7 @@ describe("a board page with its pins and their owners", () => {
 		folder = mkdtempSync(join(tmpdir(), "corkboard-calls-"));
 		const config = readConfig({ CORKBOARD_DATA: folder });
 		{
-			await using writer = await openCorkboard(config, "own");
+			await using writer = await openCorkboard(config, "readWrite");
 			const writes = writer.createContext(null).writes();
 			const user = (username: string) =>
 				writes.create({ type: "User", data: { username } });
@@ -50,7 +50,7 @@ describe("a board page with its pins and their owners", () => {
 			ids = { board, viewer: owner as string };
 		}
 		// Opened again, so that nothing of what was written is in memory.
-		corkboard = await openCorkboard(config, "own");
+		corkboard = await openCorkboard(config, "readWrite");
 	});
 	after(async () => {
 		await corkboard[Symbol.asyncDispose]();
@@ -95,7 +95,7 @@ describe("a board page with its pins and their owners", () => {
 
 	it("is as many calls for 3 pins as for 25", async () => {
 		const calls = async (first: number) => {
-			await using fresh = await openCorkboard(corkboard.config, "read");
+			await using fresh = await openCorkboard(corkboard.config, "readOnly");
 			return callsOf(() =>
 				fresh.planner.execute({
 					document: parse(PAGE),

@@ -57,7 +57,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			CORKBOARD_REDIS: fleet.redis.url,
 			CORKBOARD_SECRET: "of the tests of calls, 32 bytes or more",
 		});
-		await using writer = await openCorkboard(config, "own");
+		await using writer = await openCorkboard(config, "readWrite");
 		const writes = writer.createContext(null).writes();
 		const users = await Promise.all(
 			Array.from({ length: PINS }, (_, n) =>
@@ -115,7 +115,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	}
 
 	/** A process that keeps nothing itself. */
-	const open = () => openCorkboard(config, "read");
+	const open = () => openCorkboard(config, "readOnly");
 
 	it("is, cold, at most one statement per host and level; then one batch per memcached host, one command to Redis; and in the process nothing", async () => {
 		await using corkboard = await open();
@@ -156,7 +156,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			assert.ok(batches.length <= ofObjects.length, host);
 		}
 
-		await using serving = await openCorkboard(config, "own");
+		await using serving = await openCorkboard(config, "readWrite");
 		await until("the process to have it", async () => {
 			const { levels, cached } = await page(serving);
 			return levels.length + cached.length === 0;

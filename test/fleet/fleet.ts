@@ -1,10 +1,8 @@
-import { openInvalidationChannel } from "../../src/cache/invalidationChannel.ts";
-import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
-import { openRedisCache } from "../../src/cache/redisCache.ts";
+import { openStore } from "../../src/app/openStore.ts";
+import { fixedTopology } from "../../src/app/openTopology.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
-import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Head, Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursors.ts";
@@ -108,7 +106,7 @@ export interface ProcessOptions {
 	};
 }
 
-/** What one process of the program opens, wired as src/app/openStore.ts does, with steps to hold it at. */
+/** What one process of the program opens (src/app/openStore.ts), with steps to hold it at. */
 export interface Process extends AsyncDisposable {
 	readonly store: Store;
 	readonly storage: Storage;
@@ -132,61 +130,49 @@ export async function openProcess(
 	const { meddle = {}, cacheDeadlineMs = PATIENT_MS } = options;
 	const { model, domain } = theModel();
 	const pauses = new Pauses();
+	const channelEvents: ("lost" | "restored")[] = [];
 	await using stack = new AsyncDisposableStack();
-	const mysql = stack.use(
-		await openMysqlStorage({
+	let storage: Storage | undefined;
+	const store = await openStore(
+		{
 			model,
-			topology,
-			...(options.limits && { limits: options.limits }),
-		}),
-	);
-	const storage = withPauses(mysql, pauses);
-	const real: Layers = {
-		objects: stack.use(
-			openMemcachedCache({ hosts: memcached, deadlineMs: cacheDeadlineMs }),
-		),
-		heads: stack.use(
-			openRedisCache({ url: redis, deadlineMs: cacheDeadlineMs }),
-		),
-	};
-	const layers = meddle.layers?.(real) ?? real;
-	const news: ("lost" | "restored")[] = [];
-	let listener: Store | undefined;
-	const channel = options.channel
-		? stack.use(
-				openInvalidationChannel({
-					url: redis,
-					onInvalidations: (keys) => {
-						if (meddle.hears?.() ?? true) listener?.applyInvalidations(keys);
-					},
-					onLost: () => {
-						news.push("lost");
-						listener?.bypass(true);
-					},
-					onRestored: () => {
-						news.push("restored");
-						listener?.bypass(false);
-					},
-				}),
-			)
-		: null;
-	const made = createStore({
-		model,
-		domain,
-		storage: meddle.storage?.(storage) ?? storage,
-		cursors: createCursorCodec(Buffer.alloc(32, 1)),
-		cacheBytes: options.cacheBytes ?? 10_000_000,
-		...(options.now && { now: options.now }),
-		shared: {
-			objects: cacheWithPauses(layers.objects, pauses),
-			heads: cacheWithPauses(layers.heads, pauses),
-			publish: (keys) => void channel?.publish(keys),
-			generationOf: () => 0,
+			domain,
+			topology: fixedTopology(topology),
+			cursors: createCursorCodec(Buffer.alloc(32, 1)),
+			access: "readWrite",
+			memcached,
+			redis,
+			hooks: {
+				invalidations: options.channel ?? false,
+				cacheBytes: options.cacheBytes ?? 10_000_000,
+				cacheDeadlineMs,
+				...(options.limits && { mysqlLimits: options.limits }),
+				...(options.now && { now: options.now }),
+				wrapStorage(opened) {
+					storage = withPauses(opened, pauses);
+					return meddle.storage?.(storage) ?? storage;
+				},
+				wrapCaches({ objects, heads }) {
+					if (objects === null || heads === null) {
+						throw new TypeError("expected a memcached and a Redis");
+					}
+					const layers = meddle.layers?.({ objects, heads }) ?? {
+						objects,
+						heads,
+					};
+					return {
+						objects: cacheWithPauses(layers.objects, pauses),
+						heads: cacheWithPauses(layers.heads, pauses),
+					};
+				},
+				wrapStore: (opened) => meddle.store?.(opened) ?? opened,
+				appliesInvalidations: () => meddle.hears?.() ?? true,
+				onChannel: (event) => channelEvents.push(event),
+			},
 		},
-	});
-	const store = meddle.store?.(made) ?? made;
-	listener = store;
-	if (channel !== null) store.bypass(true);
+		stack,
+	);
+	if (storage === undefined) throw new TypeError("expected storage");
 	const resources = stack.move();
 	const mapping = (name: string) => {
 		const found = model.mappings.get(name);
@@ -197,7 +183,7 @@ export async function openProcess(
 		store,
 		storage,
 		pauses,
-		news,
+		news: channelEvents,
 		writes: createWrites(store),
 		view: (viewer = null) => createView(store, viewer),
 		mapping,

@@ -1,7 +1,7 @@
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/server/log.ts";
-import { startServer } from "../../src/server/server.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
@@ -24,32 +24,19 @@ export async function startWhole(
 ): Promise<WholeServer> {
 	await using stack = new AsyncDisposableStack();
 	const folder = stack.use(temporaryFolder());
-	const config = readConfig({ CORKBOARD_DATA: folder.path, ...env });
-	const corkboard = stack.use(await openCorkboard(config, "own"));
+	const config = readConfig({
+		PORT: "0",
+		CORKBOARD_DATA: folder.path,
+		...env,
+	});
+	const corkboard = stack.use(await openCorkboard(config, "readWrite"));
 	const lines: Record<string, unknown>[] = [];
-	const server = stack.use(
-		await startServer({
-			schema: corkboard.schema,
-			execute: corkboard.execute,
-			isUser: corkboard.isUser,
-			userOfAccount: corkboard.userOfAccount,
-			accessTokens: corkboard.accessTokens,
-			operators: config.identity.operators,
-			mode: config.mode,
-			graphiql: config.graphiql,
-			host: "127.0.0.1",
-			port: 0,
-			cors: [],
-			trustProxy: false,
-			dependsOnViewer: corkboard.planner.dependsOnViewer,
-			log: createLog({
-				level: "info",
-				format: "json",
-				destination: { write: (line) => lines.push(JSON.parse(line)) },
-			}),
-			ready: () => true,
-		}),
-	);
+	const log = createLog({
+		level: "info",
+		format: "json",
+		destination: { write: (line) => lines.push(JSON.parse(line)) },
+	});
+	const server = stack.use(await startCorkboardServer(corkboard, { log }));
 	const resources = stack.move();
 	return {
 		url: server.url,

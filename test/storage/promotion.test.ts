@@ -11,7 +11,7 @@ import {
 	type ReloadableStorage,
 } from "../../src/storage/reloadableStorage.ts";
 import { generationOf } from "../../src/topology/ranges.ts";
-import { watchTopology } from "../../src/topology/watch.ts";
+import { openTopologyFile } from "../../src/topology/topologyFile.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import {
 	MAPPINGS,
@@ -128,15 +128,12 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 		renameSync(`${path}.new`, path);
 	};
 	write(mapOn(pair.primary.url, 1, 0));
-	let isReady: ReloadableStorage | null = null;
-	await using watcher = watchTopology(path, {
-		onChange: (topology) => isReady?.switchTopology(topology),
-	});
+	await using watcher = openTopologyFile(path);
 	await using storage = await createReloadableStorage(
 		(topology) => openMysqlStorage({ model: MODEL, topology }),
 		watcher.topology,
 	);
-	isReady = storage;
+	watcher.follow((topology) => storage.switchTopology(topology));
 	await storage.createTables();
 
 	const load = loadOn(storage);

@@ -9,7 +9,7 @@ import { isActive } from "../../graph/read/visibility.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { MAX_ACCOUNT } from "../../model/validation.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
@@ -39,7 +39,11 @@ export async function run(
 ): Promise<number> {
 	const [name = ""] = given.operands;
 	const changes = changesOf(given);
-	await using corkboard = await io.open(readConfig(io.env), "own");
+	await using corkboard = await openForCommand(
+		io,
+		readConfig(io.env),
+		"readWrite",
+	);
 	const user = await anyUser(corkboard, name);
 	try {
 		await corkboard

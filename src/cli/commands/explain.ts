@@ -6,7 +6,7 @@ import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/printExplain.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
@@ -29,7 +29,7 @@ export async function run(
 	const config = readConfig(io.env);
 	const source = file === "-" ? await text(io.stdin) : await content(file);
 	const variables = await readVariables(given.options.variables);
-	await using corkboard = await io.open(config, "read");
+	await using corkboard = await openForCommand(io, config, "readOnly");
 	const document = readQuery(corkboard.schema, source, file);
 	const { as } = given.options;
 	const viewer = as === undefined ? null : await findActiveUser(corkboard, as);

@@ -1,5 +1,5 @@
 import { loadOwnModel } from "../../app/model.ts";
-import { topologyOf } from "../../app/topology.ts";
+import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { parseId, unpackId } from "../../id/ids.ts";
@@ -34,7 +34,9 @@ export async function run(
 	const { shard, type, local } = unpackId(id);
 	const { model } = loadOwnModel();
 	const object = model.objectsByNumber.get(type);
-	const topology = topologyOf(readConfig(io.env, { secret: "unneeded" }));
+	const topology = readConfiguredTopology(
+		readConfig(io.env, { secret: "unneeded" }),
+	);
 	const host = hostOf(topology, shard);
 	const database = `db${String(shard).padStart(5, "0")}`;
 	const rows: (readonly [string, string])[] = [

@@ -9,7 +9,7 @@ import {
 	importLines,
 } from "../../ops/import/importLines.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatCount, formatPace } from "../progress.ts";
 
 export const usage: Usage = {
@@ -37,7 +37,7 @@ export async function run(
 	limitYoungGeneration(config);
 	const source = await openSource(file, io);
 	const signal = io.interruptSignal();
-	await using corkboard = await io.open(config, "own");
+	await using corkboard = await openForCommand(io, config, "readWrite");
 	await corkboard.storage.createTables();
 	const progress = createProgressLine(io);
 	let bad = 0;

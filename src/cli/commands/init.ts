@@ -1,6 +1,6 @@
 import { readConfig } from "../../config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
 export const usage: Usage = {
@@ -13,7 +13,11 @@ export async function run(
 	_: ParsedArguments,
 	io: CommandContext,
 ): Promise<number> {
-	await using corkboard = await io.open(readConfig(io.env), "own");
+	await using corkboard = await openForCommand(
+		io,
+		readConfig(io.env),
+		"readWrite",
+	);
 	const { shards, modShards } = corkboard.storage;
 	const progress = createProgressLine(io);
 	await corkboard.storage.createTables((done, total) =>

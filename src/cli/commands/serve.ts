@@ -1,18 +1,10 @@
 import { once } from "node:events";
 import { logEvents } from "../../app/logEvents.ts";
-import type { Corkboard } from "../../app/openCorkboard.ts";
-import { openDocuments } from "../../app/openDocuments.ts";
-import { topologyOf } from "../../app/topology.ts";
-import { openRedisTokenBuckets } from "../../cache/redisTokenBuckets.ts";
+import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
+import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
-import { createBudget } from "../../server/limits/budget.ts";
-import { createRateLimit } from "../../server/limits/rateLimit.ts";
-import type { SharedTokenBuckets } from "../../server/limits/tokenBuckets.ts";
 import { createLog } from "../../server/log.ts";
-import { startServer } from "../../server/server.ts";
-import { parseHostUrl } from "../../topology/hostUrl.ts";
-import type { Topology } from "../../topology/types.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { banner } from "../banner.ts";
 import { runChecks } from "../checkAll.ts";
@@ -46,7 +38,7 @@ export async function run(
 	const interruption = io.interruptSignal();
 	const log = createLog(config.log);
 	using _news = logEvents(log);
-	await using corkboard = await io.open(config, "own");
+	await using corkboard = await io.open(config, "readWrite");
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo
@@ -55,36 +47,7 @@ export async function run(
 	if (interruption.aborted) return 0;
 	// A token for everybody who looks is for machines of one's own.
 	const shown = demo && config.mode === "development" ? { demo } : {};
-	await using resources = new AsyncDisposableStack();
-	const opened = await openDocuments(config, corkboard, log, resources);
-	const { budgetLimit: spending } = config;
-	const { rateLimit } = config.http;
-	const shared = sharedBuckets(config, resources);
-	await using server = await startServer({
-		schema: corkboard.schema,
-		execute: corkboard.execute,
-		isUser: corkboard.isUser,
-		userOfAccount: corkboard.userOfAccount,
-		accessTokens: corkboard.accessTokens,
-		operators: config.identity.operators,
-		mode: config.mode,
-		graphiql: config.graphiql,
-		host: config.host,
-		port: config.port,
-		cors: config.cors,
-		trustProxy: config.trustProxy,
-		...shown,
-		...opened,
-		dependsOnViewer: corkboard.planner.dependsOnViewer,
-		httpStatus: config.http.status,
-		httpMaxAge: config.http.maxAge,
-		compression: config.http.compression,
-		rateLimit: rateLimit && createRateLimit(rateLimit, shared),
-		requestIdHeader: config.http.requestIdHeader,
-		budget: spending && createBudget(spending, shared),
-		log,
-		ready: () => canRead(corkboard),
-	});
+	await using server = await startCorkboardServer(corkboard, { log, ...shown });
 	if (config.mode === "development" && !isWorker()) {
 		io.stdout(
 			banner({
@@ -99,23 +62,6 @@ export async function run(
 	return 0;
 }
 
-/** Counts of all processes where there is a Redis, each its own otherwise. */
-function sharedBuckets(
-	{ budgetLimit: spending, http, redis }: Config,
-	resources: AsyncDisposableStack,
-): SharedTokenBuckets | null {
-	const isCounting = spending !== null || http.rateLimit !== null;
-	return redis !== null && isCounting
-		? resources.use(openRedisTokenBuckets({ url: redis }))
-		: null;
-}
-
-/** Asked for a name that nobody can have. */
-async function canRead({ storage }: Corkboard): Promise<boolean> {
-	const [answer] = await storage.readLookups([{ name: "username", key: "" }]);
-	return !(answer instanceof Error);
-}
-
 /** How many processes are to serve; 1 for one of them itself. */
 function workersOf(text: string | undefined, config: Config): number {
 	if (text === undefined || isWorker()) return 1;
@@ -125,17 +71,11 @@ function workersOf(text: string | undefined, config: Config): number {
 		);
 	}
 	const workers = Number(text);
-	if (workers > 1 && holdsSqlite(topologyOf(config))) {
+	if (workers > 1 && dataFoldersOf(openTopology(config).topology).size > 0) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			`--workers must be 1 with an embedded data folder but got: ${text}; one process owns the folder, as its cache would not hear of what another writes`,
 		);
 	}
 	return workers;
-}
-
-function holdsSqlite({ shards, lookups }: Topology): boolean {
-	return [...shards, ...lookups].some(
-		({ primary }) => parseHostUrl(primary)?.scheme === "sqlite",
-	);
 }

@@ -1,7 +1,7 @@
 import { findActiveUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary: "Prints a token that makes a user the viewer.",
@@ -16,7 +16,11 @@ export async function run(
 	io: CommandContext,
 ): Promise<number> {
 	const [name = ""] = given.operands;
-	await using corkboard = await io.open(readConfig(io.env), "read");
+	await using corkboard = await openForCommand(
+		io,
+		readConfig(io.env),
+		"readOnly",
+	);
 	const user = await findActiveUser(corkboard, name);
 	io.stdout(await corkboard.accessTokens.sign(user));
 	return 0;

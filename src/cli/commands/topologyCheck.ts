@@ -1,4 +1,4 @@
-import { topologyOf } from "../../app/topology.ts";
+import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config.ts";
 import { checkTopologyChange } from "../../topology/check.ts";
 import { prefixErrorsWithPath, readTopology } from "../../topology/file.ts";
@@ -38,7 +38,7 @@ export async function run(
 	const config = readConfig(io.env, { secret: "unneeded" });
 	const { store } = config;
 	say(
-		topologyOf(config),
+		readConfiguredTopology(config),
 		store.kind === "topology"
 			? store.file
 			: `the embedded map of ${store.folder}`,

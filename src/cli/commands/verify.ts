@@ -2,7 +2,7 @@ import { readConfig } from "../../config.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
 import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
-import type { CommandContext } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatCount } from "../progress.ts";
 
 export const usage: Usage = {
@@ -21,7 +21,11 @@ export async function run(
 	const config = readConfig(io.env);
 	const repair = given.options.repair !== undefined;
 	const signal = io.interruptSignal();
-	await using corkboard = await io.open(config, repair ? "own" : "read");
+	await using corkboard = await openForCommand(
+		io,
+		config,
+		repair ? "readWrite" : "readOnly",
+	);
 	const progress = createProgressLine(io);
 	const verified = await verify(corkboard.store, {
 		repair,

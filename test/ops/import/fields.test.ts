@@ -172,7 +172,7 @@ describe("what a mutation takes and what an import takes", () => {
 	before(async () => {
 		corkboard = await openCorkboard(
 			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
-			"own",
+			"readWrite",
 		);
 		await corkboard.storage.createTables();
 		const { bad } = await importAll(corkboard, [

@@ -15,14 +15,15 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
 import {
-	type TopologyWatcher,
-	type WatchOptions,
-	watchTopology,
-} from "../../src/topology/watch.ts";
+	openTopologyFile,
+	type TopologyFile,
+	type TopologyFileOptions,
+} from "../../src/topology/topologyFile.ts";
+import type { Topology } from "../../src/topology/types.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
-/** No test waits for the poll but the one about it. */
+/** Only tests of polling wait for a poll. */
 const NEVER_MS = 3_600_000;
 
 function fleet(version: number, change: object = {}): object {
@@ -34,59 +35,64 @@ function fleet(version: number, change: object = {}): object {
 	};
 }
 
-interface Watched {
-	readonly folder: string;
-	readonly path: string;
-	readonly news: readonly string[];
-	/** As an editor does that writes in place. */
-	write(content: object | string): void;
-	watch(options?: WatchOptions): TopologyWatcher;
+interface FollowOptions extends TopologyFileOptions {
+	readonly onChange?: (topology: Topology) => void | Promise<void>;
 }
 
-/** A file in a folder of its own, and what is told of it. */
-function watched(context: TestContext): Watched {
+interface TestFile {
+	readonly folder: string;
+	readonly path: string;
+	readonly events: readonly string[];
+	/** Writes in place, as some editors do. */
+	write(content: object | string): void;
+	/** Opens the file, and follows it. */
+	follow(options?: FollowOptions): TopologyFile;
+}
+
+/** A file in a folder of its own, and the events reported of it. */
+function topologyFile(context: TestContext): TestFile {
 	const folder = temporaryFolder();
 	const path = join(folder.path, "topology.json");
-	const news: string[] = [];
-	const note = (message: unknown) => {
-		const told = message as TopologyEvent;
-		if (told.path !== path) return;
-		const reason = told.error instanceof Error ? ` ${told.error.message}` : "";
-		news.push(
-			`${told.state} ${told.version}${reason.replaceAll(`${path}: `, "")}`,
-		);
+	const events: string[] = [];
+	const record = (message: unknown) => {
+		const event = message as TopologyEvent;
+		if (event.path !== path) return;
+		const { state, version, error } = event;
+		const reason = error instanceof Error ? ` ${error.message}` : "";
+		events.push(`${state} ${version}${reason.replaceAll(`${path}: `, "")}`);
 	};
-	CHANNELS.topology.subscribe(note);
-	const watchers: TopologyWatcher[] = [];
+	CHANNELS.topology.subscribe(record);
+	const watchers: TopologyFile[] = [];
 	context.after(async () => {
 		for (const watcher of watchers) await watcher[Symbol.asyncDispose]();
-		CHANNELS.topology.unsubscribe(note);
+		CHANNELS.topology.unsubscribe(record);
 		folder[Symbol.dispose]();
 	});
 	return {
 		folder: folder.path,
 		path,
-		news,
+		events,
 		write(content) {
 			writeFileSync(
 				path,
 				typeof content === "string" ? content : JSON.stringify(content),
 			);
 		},
-		watch(options) {
-			const watcher = watchTopology(path, { pollMs: NEVER_MS, ...options });
+		follow({ onChange = () => {}, ...options } = {}) {
+			const watcher = openTopologyFile(path, { pollMs: NEVER_MS, ...options });
+			watcher.follow(onChange);
 			watchers.push(watcher);
 			return watcher;
 		},
 	};
 }
 
-describe("a watched topology file", () => {
-	test("is in use as it stands at the start, and after each edit", async (context) => {
-		const file = watched(context);
+describe("a followed topology file", () => {
+	test("is loaded at the start and after each edit", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
 		const changes: number[] = [];
-		const watcher = file.watch({
+		const watcher = file.follow({
 			onChange: ({ version }) => void changes.push(version),
 		});
 		assert.equal(watcher.topology.version, 1);
@@ -96,13 +102,25 @@ describe("a watched topology file", () => {
 		file.write(fleet(5));
 		await until("version 5", () => watcher.topology.version === 5);
 		assert.deepEqual(changes, [2, 5]);
-		assert.deepEqual(file.news, ["taken 1", "taken 2", "taken 5"]);
+		assert.deepEqual(file.events, ["loaded 1", "loaded 2", "loaded 5"]);
 	});
 
-	test("is seen again after another file took its name, again and again", async (context) => {
-		const file = watched(context);
+	test("is loaded with the edits made between opening and following it", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.watch();
+		await using opened = openTopologyFile(file.path, { pollMs: NEVER_MS });
+		file.write(fleet(2));
+		assert.equal(opened.topology.version, 1);
+		const changes: number[] = [];
+		opened.follow(({ version }) => void changes.push(version));
+		await until("version 2", () => opened.topology.version === 2);
+		assert.deepEqual(changes, [2]);
+	});
+
+	test("is loaded again each time another file replaces it", async (context) => {
+		const file = topologyFile(context);
+		file.write(fleet(1));
+		const watcher = file.follow();
 		for (const version of [2, 3, 4]) {
 			const beside = join(file.folder, "new");
 			writeFileSync(beside, JSON.stringify(fleet(version)));
@@ -114,24 +132,24 @@ describe("a watched topology file", () => {
 		}
 	});
 
-	test("is looked at from time to time where the file system tells nothing", async (context) => {
-		const file = watched(context);
+	test("is polled where the file system reports no change", async (context) => {
+		const file = topologyFile(context);
 		const elsewhere = join(file.folder, "elsewhere");
 		mkdirSync(elsewhere);
 		const target = join(elsewhere, "target.json");
 		writeFileSync(target, JSON.stringify(fleet(1)));
-		// Of what happens in the folder it points to, its own hears nothing.
+		// Changes in the target's folder cause no event in the folder of the link.
 		symlinkSync(target, file.path);
-		const watcher = file.watch({ pollMs: 100 });
+		const watcher = file.follow({ pollMs: 100 });
 		writeFileSync(target, JSON.stringify(fleet(2)));
 		await until("version 2", () => watcher.topology.version === 2);
 	});
 
-	test("that is bad is refused once with every reason, and the last good one stays", async (context) => {
-		const file = watched(context);
+	test("is rejected once with every reason where it is bad, and the last good version stays", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(3));
-		const watcher = file.watch({ pollMs: 60 });
-		const refused: readonly (readonly [string, object | string])[] = [
+		const watcher = file.follow({ pollMs: 60 });
+		const rejected: readonly (readonly [string, object | string])[] = [
 			[
 				"expected JSON but got: something else at position 19 (line 1 column 20)",
 				'{"version": 4, "sha',
@@ -179,14 +197,14 @@ describe("a watched topology file", () => {
 				}),
 			],
 		];
-		const news = ["taken 3"];
-		for (const [reason, content] of refused) {
+		const events = ["loaded 3"];
+		for (const [reason, content] of rejected) {
 			file.write(content);
-			news.push(`refused 3 ${reason}`);
-			await until(reason, () => file.news.length === news.length);
-			// Several looks at the same: it is not told again.
+			events.push(`rejected 3 ${reason}`);
+			await until(reason, () => file.events.length === events.length);
+			// Further checks of the same text report nothing.
 			await sleep(250);
-			assert.deepEqual(file.news, news);
+			assert.deepEqual(file.events, events);
 			assert.equal(watcher.topology.version, 3);
 			assert.match(watcher.problem?.message ?? "", /^.*topology\.json: /);
 		}
@@ -198,26 +216,29 @@ describe("a watched topology file", () => {
 			}),
 		);
 		await until("version 4", () => watcher.topology.version === 4);
-		await until("no trouble", () => watcher.problem === null);
-		assert.deepEqual(file.news, [...news, "taken 4"]);
+		await until("no problem", () => watcher.problem === null);
+		assert.deepEqual(file.events, [...events, "loaded 4"]);
 	});
 
-	test("that went away is told, and seen when it is back", async (context) => {
-		const file = watched(context);
+	test("is reported when it is deleted, and loaded when it is back", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.watch();
+		const watcher = file.follow();
 		rmSync(file.path);
-		await until("the loss told", () => watcher.problem !== null);
+		await until(
+			"the missing file to be reported",
+			() => watcher.problem !== null,
+		);
 		assert.match(watcher.problem?.message ?? "", /ENOENT/);
 		assert.equal(watcher.topology.version, 1);
 		file.write(fleet(1));
-		await until("no trouble", () => watcher.problem === null);
+		await until("no problem", () => watcher.problem === null);
 	});
 
-	test("that is being written is waited for, and nothing is told of its halves", async (context) => {
-		const file = watched(context);
+	test("is not rejected while it is being written", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.watch();
+		const watcher = file.follow();
 		const text = JSON.stringify(fleet(2));
 		const third = Math.ceil(text.length / 3);
 		file.write("");
@@ -226,14 +247,14 @@ describe("a watched topology file", () => {
 			appendFileSync(file.path, text.slice(from, from + third));
 		}
 		await until("version 2", () => watcher.topology.version === 2);
-		assert.deepEqual(file.news, ["taken 1", "taken 2"]);
+		assert.deepEqual(file.events, ["loaded 1", "loaded 2"]);
 	});
 
-	test("is given again to whoever could not take it into use", async (context) => {
-		const file = watched(context);
+	test("is passed to onChange again after onChange rejects", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
 		let tries = 0;
-		const watcher = file.watch({
+		const watcher = file.follow({
 			pollMs: 60,
 			async onChange() {
 				tries += 1;
@@ -243,43 +264,47 @@ describe("a watched topology file", () => {
 		file.write(fleet(2));
 		await until("version 2", () => watcher.topology.version === 2);
 		assert.equal(tries, 4);
-		assert.deepEqual(file.news, ["taken 1", "refused 1 not yet", "taken 2"]);
+		assert.deepEqual(file.events, [
+			"loaded 1",
+			"rejected 1 not yet",
+			"loaded 2",
+		]);
 	});
 
-	test("is looked at no more after the end", async (context) => {
-		const file = watched(context);
+	test("is not read after disposal", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
-		const watcher = file.watch({ pollMs: 20 });
+		const watcher = file.follow({ pollMs: 20 });
 		await watcher[Symbol.asyncDispose]();
 		file.write(fleet(2));
 		await sleep(200);
 		assert.equal(watcher.topology.version, 1);
-		assert.deepEqual(file.news, ["taken 1"]);
+		assert.deepEqual(file.events, ["loaded 1"]);
 	});
 });
 
-describe("the last good topology, kept on disk", () => {
-	const kept = (file: Watched) => join(file.folder, "kept.json");
+describe("the kept copy of the last good topology", () => {
+	const kept = (file: TestFile) => join(file.folder, "kept.json");
 
-	async function keep(file: Watched, version: number): Promise<void> {
+	async function keep(file: TestFile, version: number): Promise<void> {
 		file.write(fleet(version));
-		const watcher = file.watch({ keptCopy: kept(file) });
+		const watcher = file.follow({ keptCopy: kept(file) });
 		await watcher[Symbol.asyncDispose]();
 	}
 
-	test("is there for its owner alone, and follows each change", async (context) => {
-		const file = watched(context);
+	test("is readable by its owner only, and is replaced after each change", async (context) => {
+		const file = topologyFile(context);
 		await keep(file, 1);
 		const read = () => JSON.parse(readFileSync(kept(file), "utf8"));
 		assert.deepEqual(read(), fleet(1));
 		assert.equal(statSync(kept(file)).mode & 0o777, 0o600);
-		file.watch({ keptCopy: kept(file) });
+		file.follow({ keptCopy: kept(file) });
 		file.write(fleet(2));
 		await until("a copy of version 2", () => read().version === 2);
 	});
 
-	test("is used at the start where the file is bad, older or gone, and that is told", async (context) => {
-		const file = watched(context);
+	test("is used and reported at the start where the file is bad, older or missing", async (context) => {
+		const file = topologyFile(context);
 		await keep(file, 7);
 		const bad: readonly (readonly [RegExp, () => void])[] = [
 			[/expected JSON/, () => file.write("{")],
@@ -288,7 +313,7 @@ describe("the last good topology, kept on disk", () => {
 		];
 		for (const [reason, spoil] of bad) {
 			spoil();
-			const watcher = file.watch({ keptCopy: kept(file), pollMs: 60 });
+			const watcher = file.follow({ keptCopy: kept(file), pollMs: 60 });
 			assert.deepEqual(watcher.topology.version, 7);
 			const { message } = watcher.problem as Error;
 			assert.match(message, reason);
@@ -297,7 +322,7 @@ describe("the last good topology, kept on disk", () => {
 				/kept\.json: version 7, the last good one, is used instead; remove this copy if .*topology\.json is right$/,
 			);
 			await sleep(300);
-			assert.equal(file.news.filter((line) => reason.test(line)).length, 1);
+			assert.equal(file.events.filter((line) => reason.test(line)).length, 1);
 			file.write(fleet(8));
 			await until("version 8", () => watcher.topology.version === 8);
 			await watcher[Symbol.asyncDispose]();
@@ -306,31 +331,34 @@ describe("the last good topology, kept on disk", () => {
 		}
 	});
 
-	test("does not help where it is bad itself", async (context) => {
-		const file = watched(context);
+	test("is ignored where it is bad itself", async (context) => {
+		const file = topologyFile(context);
 		writeFileSync(kept(file), "{");
 		file.write("{");
-		assert.throws(() => file.watch({ keptCopy: kept(file) }), {
+		assert.throws(() => file.follow({ keptCopy: kept(file) }), {
 			code: "BAD_TOPOLOGY",
 		});
 		file.write(fleet(1));
-		assert.equal(file.watch({ keptCopy: kept(file) }).topology.version, 1);
+		assert.equal(file.follow({ keptCopy: kept(file) }).topology.version, 1);
 	});
 
-	test("is done without where it cannot be written, and that is told", async (context) => {
-		const file = watched(context);
+	test("is reported, and not needed, where it cannot be written", async (context) => {
+		const file = topologyFile(context);
 		file.write(fleet(1));
 		const nowhere = join(file.folder, "none", "kept.json");
-		const watcher = file.watch({ keptCopy: nowhere });
-		await until("it told", () => file.news.length === 2);
-		assert.match(file.news[1] ?? "", /^unkept 1 ENOENT/);
+		const watcher = file.follow({ keptCopy: nowhere });
+		await until(
+			"the failed copy to be reported",
+			() => file.events.length === 2,
+		);
+		assert.match(file.events[1] ?? "", /^copyFailed 1 ENOENT/);
 		assert.equal(existsSync(nowhere), false);
 		assert.equal(watcher.problem, null);
 	});
 
-	test("is not there where nobody asked for it: a bad file stops the start", (context) => {
-		const file = watched(context);
+	test("is not used unless it is configured: a bad file throws BAD_TOPOLOGY", (context) => {
+		const file = topologyFile(context);
 		file.write("{");
-		assert.throws(() => file.watch(), { code: "BAD_TOPOLOGY" });
+		assert.throws(() => file.follow(), { code: "BAD_TOPOLOGY" });
 	});
 });

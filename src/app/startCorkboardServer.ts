@@ -1,0 +1,84 @@
+import { openRedisTokenBuckets } from "../cache/redisTokenBuckets.ts";
+import type { Config } from "../config.ts";
+import type { Demo } from "../server/graphiql/registerGraphiql.ts";
+import { createBudget } from "../server/limits/budget.ts";
+import { createRateLimit } from "../server/limits/rateLimit.ts";
+import type { SharedTokenBuckets } from "../server/limits/tokenBuckets.ts";
+import { createLog } from "../server/log.ts";
+import { type Server, startServer } from "../server/server.ts";
+import type { Corkboard } from "./openCorkboard.ts";
+import { openDocuments } from "./openDocuments.ts";
+
+export interface CorkboardServerOptions {
+	/** Default: as `CORKBOARD_LOG` says, to stdout. */
+	readonly log?: ReturnType<typeof createLog>;
+	/** The demo user and queries that GraphiQL starts with. */
+	readonly demo?: Demo;
+}
+
+/**
+ * Serves an open Corkboard over HTTP, with the settings it was opened with.
+ * Dispose of the server before the Corkboard: it drains its requests first.
+ * Throws IN_USE where the port is taken.
+ */
+export async function startCorkboardServer(
+	corkboard: Corkboard,
+	{ log: givenLog, demo }: CorkboardServerOptions = {},
+): Promise<Server> {
+	const { config } = corkboard;
+	const { http, budgetLimit } = config;
+	const log = givenLog ?? createLog(config.log);
+	await using opened = new AsyncDisposableStack();
+	const documents = await openDocuments(config, corkboard, log, opened);
+	const buckets = openSharedBuckets(config, opened);
+	const server = opened.use(
+		await startServer({
+			schema: corkboard.schema,
+			execute: corkboard.execute,
+			isUser: corkboard.isUser,
+			userOfAccount: corkboard.userOfAccount,
+			accessTokens: corkboard.accessTokens,
+			operators: config.identity.operators,
+			mode: config.mode,
+			graphiql: config.graphiql,
+			host: config.host,
+			port: config.port,
+			cors: config.cors,
+			trustProxy: config.trustProxy,
+			...(demo && { demo }),
+			...documents,
+			dependsOnViewer: corkboard.planner.dependsOnViewer,
+			httpStatus: http.status,
+			httpMaxAge: http.maxAge,
+			compression: http.compression,
+			rateLimit: http.rateLimit && createRateLimit(http.rateLimit, buckets),
+			requestIdHeader: http.requestIdHeader,
+			budget: budgetLimit && createBudget(budgetLimit, buckets),
+			log,
+			ready: () => canRead(corkboard),
+		}),
+	);
+	const resources = opened.move();
+	return {
+		url: server.url,
+		close: server.close,
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+/** Token buckets that all processes share; null without Redis, where each process has its own. */
+function openSharedBuckets(
+	{ budgetLimit, http, redis }: Config,
+	resources: AsyncDisposableStack,
+): SharedTokenBuckets | null {
+	const isLimited = budgetLimit !== null || http.rateLimit !== null;
+	return redis !== null && isLimited
+		? resources.use(openRedisTokenBuckets({ url: redis }))
+		: null;
+}
+
+/** Reads a lookup whose key nobody can have. */
+async function canRead({ storage }: Corkboard): Promise<boolean> {
+	const [row] = await storage.readLookups([{ name: "username", key: "" }]);
+	return !(row instanceof Error);
+}

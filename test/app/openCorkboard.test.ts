@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
+import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
+import { theModel } from "../helpers/model.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+import { startServices } from "../services/shared.ts";
+
+describe("Corkboard embedded in another program", () => {
+	test("answers queries and mutations without HTTP", async () => {
+		using folder = temporaryFolder();
+		const config = readConfig({ CORKBOARD_DATA: folder.path });
+		await using corkboard = await openCorkboard(config);
+
+		const created = await corkboard.query(
+			`mutation ($input: CreateUserInput!) {
+				createUser(input: $input) { user { id } }
+			}`,
+			{ variables: { input: { username: "ada", name: "Ada" } } },
+		);
+		assert.equal(created.errors, undefined);
+		const { data } = await corkboard.query(
+			'{ user(username: "ada") { name } }',
+		);
+		assert.deepEqual(data, { user: { name: "Ada" } });
+	});
+
+	test("serves HTTP with the settings it was opened with", async () => {
+		using folder = temporaryFolder();
+		const config = readConfig({
+			PORT: "0",
+			CORKBOARD_DATA: folder.path,
+			CORKBOARD_LOG: "silent",
+		});
+		await using corkboard = await openCorkboard(config);
+		await using server = await startCorkboardServer(corkboard);
+		const response = await fetch(`${server.url}/graphql`, {
+			method: "POST",
+			headers: { "content-type": "application/json" },
+			body: JSON.stringify({ query: "{ __typename }" }),
+		});
+		assert.deepEqual(await response.json(), { data: { __typename: "Query" } });
+	});
+
+	test("names every problem of a document that is not valid", async () => {
+		using folder = temporaryFolder();
+		const config = readConfig({ CORKBOARD_DATA: folder.path });
+		await using corkboard = await openCorkboard(config);
+		await assert.rejects(async () => corkboard.query("{ nothing }"), {
+			code: "BAD_USER_INPUT",
+			message: /Cannot query field "nothing" on type "Query"/,
+		});
+	});
+});
+
+interface TopologyTest extends AsyncDisposable {
+	readonly config: Config;
+	readonly path: string;
+	/** `loaded 1` and so on, in order. */
+	readonly events: readonly string[];
+	topology(version: number): object;
+	write(content: object | string): void;
+	open(): Promise<Corkboard>;
+}
+
+/** A MySQL with all tables, and settings that name a topology file of it. */
+async function topologyTest(): Promise<TopologyTest> {
+	await using stack = new AsyncDisposableStack();
+	const { mysql } = stack.use(await startServices({ mysql: 1 }));
+	const folder = stack.use(temporaryFolder());
+	const path = join(folder.path, "topology.json");
+	const primary = mysql[0]?.url;
+	const topology = (version: number) => ({
+		version,
+		shards: [
+			{ range: [0, 0] as const, primary, open: true },
+			{ range: [1, 1] as const, primary, open: version === 1 },
+		],
+		lookups: [{ range: [0, 0] as const, primary }],
+	});
+	{
+		await using storage = await openMysqlStorage({
+			model: theModel().model,
+			topology: topology(1) as never,
+		});
+		await storage.createTables();
+	}
+	const events: string[] = [];
+	const record = (message: unknown) => {
+		const event = message as TopologyEvent;
+		if (event.path === path) events.push(`${event.state} ${event.version}`);
+	};
+	CHANNELS.topology.subscribe(record);
+	stack.defer(() => void CHANNELS.topology.unsubscribe(record));
+	const config = readConfig({
+		CORKBOARD_TOPOLOGY: path,
+		CORKBOARD_SECRET: "0123456789abcdef0123456789abcdef",
+	});
+	const owned = stack.move();
+	return {
+		config,
+		path,
+		events,
+		topology,
+		write(content) {
+			const text =
+				typeof content === "string" ? content : JSON.stringify(content);
+			writeFileSync(`${path}.new`, text);
+			renameSync(`${path}.new`, path);
+		},
+		open: () => openCorkboard(config),
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}
+
+describe("the topology file at the start", () => {
+	test("is read once: an edit during the start is loaded after it, and served", async () => {
+		await using file = await topologyTest();
+		file.write(file.topology(1));
+		const opening = file.open();
+		file.write(file.topology(2));
+		await using corkboard = await opening;
+		await until("version 2 to be loaded", () => file.events.length === 2);
+		assert.deepEqual(file.events, ["loaded 1", "loaded 2"]);
+		assert.deepEqual(corkboard.storage.openShards, [0]);
+	});
+
+	test("does not stop the start where it is bad and a good copy was kept; the problem is reported", async () => {
+		await using file = await topologyTest();
+		writeFileSync(`${file.path}.kept`, JSON.stringify(file.topology(3)));
+		file.write('{"version": 4,');
+		await using corkboard = await file.open();
+		assert.deepEqual(file.events, ["rejected 3"]);
+		assert.deepEqual(corkboard.storage.openShards, [0]);
+		assert.match(
+			corkboard.topologyProblem?.message ?? "",
+			/version 3, the last good one, is used instead/,
+		);
+		file.write(file.topology(4));
+		await until("version 4 to be loaded", () =>
+			file.events.includes("loaded 4"),
+		);
+	});
+
+	test("stops the start where it is bad and no copy was kept", async () => {
+		await using file = await topologyTest();
+		file.write("{");
+		await assert.rejects(file.open(), { code: "BAD_TOPOLOGY" });
+	});
+});
