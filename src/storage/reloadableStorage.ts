@@ -7,13 +7,15 @@ import type { Topology } from "../topology/types.ts";
 import type {
 	Edge,
 	EdgeKey,
+	FailedDelivery,
 	KeyResult,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
 	OutboxKey,
-	OutboxRow,
+	PendingEntriesQuery,
+	PendingEntry,
 	Scan,
 	ScanResult,
 	Storage,
@@ -182,21 +184,26 @@ class TopologySwitcher implements ReloadableStorage {
 		}
 	}
 
-	pendingEntries(
-		olderThanMs: number,
-		limit: number,
-	): Promise<readonly OutboxRow[]> {
-		return this.#current.use((storage) =>
-			storage.pendingEntries(olderThanMs, limit),
+	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]> {
+		return this.#current.use((storage) => storage.pendingEntries(query));
+	}
+
+	recordFailedDeliveries(
+		failures: readonly FailedDelivery[],
+		trace?: WriteTrace,
+	): Promise<void> {
+		return this.#write(
+			(storage) => storage.recordFailedDeliveries(failures, trace),
+			trace,
 		);
 	}
 
 	deleteOutboxEntries(
-		debts: readonly OutboxKey[],
+		keys: readonly OutboxKey[],
 		trace?: WriteTrace,
 	): Promise<void> {
 		return this.#write(
-			(storage) => storage.deleteOutboxEntries(debts, trace),
+			(storage) => storage.deleteOutboxEntries(keys, trace),
 			trace,
 		);
 	}
@@ -230,6 +237,11 @@ class TopologySwitcher implements ReloadableStorage {
 	): AsyncIterable<readonly ListRow[]> {
 		const version = this.#current;
 		return version.walk(version.storage.walkLists(shard, mapping));
+	}
+
+	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]> {
+		const version = this.#current;
+		return version.walk(version.storage.walkOutbox(shard));
 	}
 
 	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]> {

@@ -56,15 +56,21 @@ export interface Storage extends AsyncDisposable {
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
-	/** What is owed on all shards: oldest first, at most `limit` rows a shard, written at least `olderThanMs` ago. */
-	pendingEntries(
-		olderThanMs: number,
-		limit: number,
-	): Promise<readonly OutboxRow[]>;
+	/**
+	 * Outbox entries that are due, oldest first. Each shard returns its entries in
+	 * order of next attempt, then of insertion. A shard that does not answer is left out.
+	 */
+	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
 
-	/** Forget debts that were paid. */
+	/** Record failed deliveries, with one statement for up to 500 entries of a shard. */
+	recordFailedDeliveries(
+		failures: readonly FailedDelivery[],
+		trace?: WriteTrace,
+	): Promise<void>;
+
+	/** Delete entries that were delivered; those already deleted are ignored. */
 	deleteOutboxEntries(
-		debts: readonly OutboxKey[],
+		keys: readonly OutboxKey[],
 		trace?: WriteTrace,
 	): Promise<void>;
 
@@ -77,10 +83,16 @@ export interface Storage extends AsyncDisposable {
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
 	hostOf(shard: number): string | null;
 
-	/** What `init` would make, as `db00003.pins`; makes nothing. A shard that does not answer is an error. */
+	/**
+	 * What `createTables` would create or change, as `db00003.pins` for a table
+	 * and `db00003.outbox.attempts` for a column. Rejects if a shard does not answer.
+	 */
 	missingTables(): Promise<readonly string[]>;
 
-	/** Make on every shard what is missing there. Repeating it changes nothing. */
+	/**
+	 * Create missing tables on every shard, and bring tables of earlier versions up
+	 * to date: their rows stay. Repeating it changes nothing.
+	 */
 	createTables(progress?: (done: number, total: number) => void): Promise<void>;
 
 	/** Walk everything in key order, in batches, for `verify`: not a snapshot. */
@@ -90,6 +102,8 @@ export interface Storage extends AsyncDisposable {
 	): AsyncIterable<readonly StoredObject[]>;
 	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]>;
 	walkLists(shard: number, mapping: Mapping): AsyncIterable<readonly ListRow[]>;
+	/** All outbox entries, due or not, in order of insertion. */
+	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]>;
 	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
 }
 
@@ -251,4 +265,41 @@ export interface OutboxKey {
 
 export interface OutboxRow extends OutboxKey {
 	readonly entry: JsonObject;
+}
+
+/** An outbox row as stored, with the state of its delivery. */
+export interface PendingEntry extends OutboxRow {
+	/** Microseconds since 1970. */
+	readonly writtenAt: number;
+	/** Failed deliveries so far. */
+	readonly attempts: number;
+	/** Microseconds since 1970; 0 for an entry to deliver at once. */
+	readonly nextAttemptAt: number;
+	/** Why the last delivery failed; null before the first failure. */
+	readonly lastError: string | null;
+}
+
+export interface PendingEntriesQuery {
+	/** Only entries written at least this long ago. */
+	readonly olderThanMs: number;
+	/** Entries of each shard at most. */
+	readonly limit: number;
+	/** All shards if absent. */
+	readonly shards?: readonly number[];
+	/** Entries already read: each shard continues after the last of its own. */
+	readonly after?: readonly OutboxPosition[];
+}
+
+/** The position of an entry in the order in which its shard delivers them. */
+export type OutboxPosition = Pick<
+	PendingEntry,
+	"shard" | "nextAttemptAt" | "local"
+>;
+
+/** A failed delivery adds one to the entry's `attempts`. */
+export interface FailedDelivery extends OutboxKey {
+	/** Microseconds since 1970. */
+	readonly nextAttemptAt: number;
+	/** Stored as `lastError`, cut to 255 characters. */
+	readonly error: string;
 }

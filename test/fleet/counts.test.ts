@@ -148,7 +148,9 @@ describe("one pin that many like and unlike at once", () => {
 		// still paid by the write that owes it.
 		await until(
 			"all to be paid",
-			async () => (await storage.pendingEntries(0, 1_000)).length === 0,
+			async () =>
+				(await storage.pendingEntries({ olderThanMs: 0, limit: 1_000 }))
+					.length === 0,
 			30_000,
 		);
 		assert.equal(await count(), before + users.length);

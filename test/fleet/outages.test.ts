@@ -100,7 +100,9 @@ describe("a shared cache that fails under reads and writes", () => {
 
 		await until(
 			"all to be paid",
-			async () => (await a.storage.pendingEntries(0, 1)).length === 0,
+			async () =>
+				(await a.storage.pendingEntries({ olderThanMs: 0, limit: 1 }))
+					.length === 0,
 			20_000,
 		);
 		await using fresh = await open({ channel: false, cacheBytes: 0 });
@@ -303,7 +305,8 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 		await Promise.all(writing);
 		// Likes are of the first host alone, and went on.
 		assert.ok(
-			(await process.storage.pendingEntries(0, 1_000)).length > 0,
+			(await process.storage.pendingEntries({ olderThanMs: 0, limit: 1_000 }))
+				.length > 0,
 			"owed",
 		);
 		await fleet.mysql[1]?.restart();

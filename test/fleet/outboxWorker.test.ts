@@ -55,7 +55,9 @@ describe("the sweepers of a fleet", () => {
 			meddle: {
 				storage: (storage) =>
 					Object.assign(Object.create(storage), {
-						owed: (...asked: Parameters<Storage["pendingEntries"]>) => {
+						pendingEntries: (
+							...asked: Parameters<Storage["pendingEntries"]>
+						) => {
 							looks++;
 							return storage.pendingEntries(...asked);
 						},

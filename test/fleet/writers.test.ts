@@ -37,7 +37,8 @@ describe("a writer that does not get to the end of its write", () => {
 	});
 
 	const newPin = () => makePin(reader, {}, 1);
-	const owed = () => reader.storage.pendingEntries(0, 100);
+	const owed = () =>
+		reader.storage.pendingEntries({ olderThanMs: 0, limit: 100 });
 
 	/** How many like the pin, and whether the user's own list has it, each as read through the shared layers. */
 	async function seen(pin: Id): Promise<{ mine: boolean; counted: number }> {

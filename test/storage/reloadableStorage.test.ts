@@ -448,7 +448,10 @@ describe("a write that a host refuses as read-only", () => {
 		const settling = storage.deleteOutboxEntries([debt]);
 		await storage.switchTopology(topology(2));
 		await settling;
-		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		assert.deepEqual(
+			await storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
+			[],
+		);
 	});
 
 	test("may be some changes of lookups, which wait without the others", async () => {

@@ -16,7 +16,7 @@ import {
 	pin,
 	user,
 } from "../helpers/storageModel.ts";
-import { codes, create, listOf, toggle } from "../helpers/storing.ts";
+import { codes, collect, create, listOf, toggle } from "../helpers/storing.ts";
 import { until } from "../helpers/until.ts";
 import { keptTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
@@ -312,8 +312,66 @@ export function mysqlFaultsSuite(
 				(await shapes(() => storage.createTables())).map(
 					(shape) => shape.split(":")[0],
 				),
-				["tables", "rollback"],
-				"one look where nothing is missing",
+				["tables", "columns", "rollback"],
+				"only reads where nothing is missing",
+			);
+		});
+
+		test("tables of an earlier version get their new columns and names, and keep their rows", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			// Written to through the storage, so that the next test finds them empty.
+			for (const shard of [1, 3]) await create(storage, shard, "Pin", {});
+			await ask(
+				server,
+				"DROP TABLE db00001.outbox",
+				`CREATE TABLE db00001.outbox (
+					local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+					debt MEDIUMTEXT NOT NULL,
+					ts BIGINT UNSIGNED NOT NULL
+				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+				"INSERT INTO db00001.outbox VALUES (7, '{\"n\":7}', 1), (8, '{\"n\":8}', 2)",
+				"DROP TABLE mod00003.lookups",
+				`CREATE TABLE mod00003.lookups (
+					name VARBINARY(100) NOT NULL,
+					\`key\` VARBINARY(2900) NOT NULL,
+					id BIGINT UNSIGNED NOT NULL,
+					nonce VARBINARY(255) NOT NULL,
+					PRIMARY KEY (name, \`key\`)
+				) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+				"INSERT INTO mod00003.lookups VALUES ('username', 'ada', 5, 'kept')",
+			);
+			assert.deepEqual((await storage.missingTables()).toSorted(), [
+				"db00001.outbox.attempts",
+				"db00001.outbox.entry",
+				"db00001.outbox.last_error",
+				"db00001.outbox.next_attempt_at",
+				"mod00003.lookups.token",
+			]);
+			await storage.createTables();
+			await storage.createTables();
+			assert.deepEqual(await storage.missingTables(), []);
+			const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
+			const rows = [
+				{ shard: 1, local: 7, entry: { n: 7 }, writtenAt: 1, ...rest },
+				{ shard: 1, local: 8, entry: { n: 8 }, writtenAt: 2, ...rest },
+			];
+			assert.deepEqual(await collect(storage.walkOutbox(1)), rows);
+			assert.deepEqual(
+				await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
+				rows,
+			);
+			assert.deepEqual(await collect(storage.walkLookups(3)), [
+				{ name: "username", key: "ada", id: "5", token: "kept" },
+			]);
+			const made = async (table: string) => {
+				const [row] = await ask(server, `SHOW CREATE TABLE ${table}`);
+				return String(row?.["Create Table"]).replace(/ AUTO_INCREMENT=\d+/, "");
+			};
+			assert.equal(await made("db00001.outbox"), await made("db00002.outbox"));
+			assert.equal(
+				await made("mod00003.lookups"),
+				await made("mod00002.lookups"),
 			);
 		});
 
@@ -391,9 +449,9 @@ export function mysqlFaultsSuite(
 				0,
 			);
 			// Object, edge, count and outbox row are one transaction.
-			const owed = (await storage.pendingEntries(0, 1_000_000)).map(
-				({ entry: debt }) => debt.to,
-			);
+			const owed = (
+				await storage.pendingEntries({ olderThanMs: 0, limit: 1_000_000 })
+			).map(({ entry: debt }) => debt.to);
 			assert.equal(new Set(owed).size, owed.length);
 			const all = new Set(owed);
 			assert.deepEqual(

@@ -177,7 +177,7 @@ export function mysqlStatementsSuite(
 					return debt?.local ?? null;
 				}),
 			);
-			const owed = await storage.pendingEntries(0, 99);
+			const owed = await storage.pendingEntries({ olderThanMs: 0, limit: 99 });
 			assert.deepEqual(
 				debts,
 				Array.from({ length: 8 }, (_, n) =>

@@ -1,88 +1,90 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { CHANNELS } from "../../src/diagnostics.ts";
-import type { OutboxKey, Storage } from "../../src/storage/storage.ts";
+import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import type {
+	OutboxKey,
+	PendingEntriesQuery,
+	Storage,
+} from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { pin } from "../helpers/storageModel.ts";
+import { batchesOf, collect } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 
+const START = 1_800_000_000_000;
+
 export function outboxTests(open: OpenStorage): void {
-	test("a debt is owed until it is settled", async () => {
+	test("an outbox entry is pending until it is deleted", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		const one = await owe(storage, 3, { what: "one", id: pin(1) });
-		const two = await owe(storage, 0, { what: "two" });
+		const one = await enqueue(storage, 3, { what: "one", id: pin(1) });
+		const two = await enqueue(storage, 0, { what: "two" });
 		assert.deepEqual(
-			new Set(await storage.pendingEntries(0, 10)),
+			new Set(await pending(storage)),
 			new Set([
-				{ ...one, debt: { what: "one", id: pin(1) } },
-				{ ...two, debt: { what: "two" } },
+				{ ...one, entry: { what: "one", id: pin(1) } },
+				{ ...two, entry: { what: "two" } },
 			]),
 		);
 		await storage.deleteOutboxEntries([one]);
-		assert.deepEqual(await storage.pendingEntries(0, 10), [
-			{ ...two, debt: { what: "two" } },
+		assert.deepEqual(await pending(storage), [
+			{ ...two, entry: { what: "two" } },
 		]);
-		// Settling twice is no error.
+		// Deleting twice is no error.
 		await storage.deleteOutboxEntries([one, two]);
-		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		assert.deepEqual(await pending(storage), []);
 	});
 
-	test("a transaction that owes nothing answers no debt", async () => {
+	test("a transaction without an outbox entry returns no outbox key", async () => {
 		await using opened = await open();
-		const { outboxKey: debt } = await opened.storage.transact({
+		const { outboxKey } = await opened.storage.transact({
 			shard: 0,
 			decide: () => ({ result: null }),
 		});
-		assert.equal(debt, null);
+		assert.equal(outboxKey, null);
 	});
 
-	test("the debt's key is never given again", async () => {
+	test("an outbox key is never reused", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		const one = await owe(storage, 0, {});
+		const one = await enqueue(storage, 0, {});
 		await storage.deleteOutboxEntries([one]);
-		assert.deepEqual(await owe(storage, 0, {}), {
+		assert.deepEqual(await enqueue(storage, 0, {}), {
 			shard: 0,
 			local: one.local + 1,
 		});
 	});
 
-	test("debts come oldest first over all shards, and only those written long enough ago", async () => {
+	test("pending entries come oldest first over all shards, and only those old enough", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
-		try {
-			await owe(storage, 2, { at: 0 });
+		await atTime(START, async () => {
+			await enqueue(storage, 2, { at: 0 });
 			mock.timers.tick(1_000);
-			await owe(storage, 1, { at: 1 });
+			await enqueue(storage, 1, { at: 1 });
 			mock.timers.tick(1_000);
-			await owe(storage, 2, { at: 2 });
+			await enqueue(storage, 2, { at: 2 });
 			const at = async (olderThanMs: number) =>
-				(await storage.pendingEntries(olderThanMs, 10)).map(
-					({ entry: debt }) => debt.at,
-				);
+				(await pending(storage, { olderThanMs })).map(({ entry }) => entry.at);
 			assert.deepEqual(await at(0), [0, 1, 2]);
 			assert.deepEqual(await at(1), [0, 1]);
 			assert.deepEqual(await at(1_000), [0, 1]);
 			assert.deepEqual(await at(1_001), [0]);
 			assert.deepEqual(await at(2_001), []);
-		} finally {
-			mock.timers.reset();
-		}
+		});
 	});
 
-	test("at most the limit comes from each shard", async () => {
+	test("each shard returns at most the limit of pending entries", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		for (const n of [1, 2, 3]) {
-			await owe(storage, 0, { n });
-			await owe(storage, 1, { n });
+			await enqueue(storage, 0, { n });
+			await enqueue(storage, 1, { n });
 		}
 		assert.deepEqual(
-			(await storage.pendingEntries(0, 2))
-				.map(({ shard, entry: debt }) => [shard, debt.n])
+			(await pending(storage, { limit: 2 }))
+				.map(({ shard, entry }) => [shard, entry.n])
 				.sort(),
 			[
 				[0, 1],
@@ -93,51 +95,258 @@ export function outboxTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a shard that does not answer keeps its debts, and the others' are still seen and settled", async () => {
+	test("pending entries are read page by page on every shard, past those already read", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		for (const n of [1, 2, 3, 4, 5]) await enqueue(storage, 0, { n });
+		for (const n of [6, 7]) await enqueue(storage, 1, { n });
+		const read: Awaited<ReturnType<Storage["pendingEntries"]>>[number][] = [];
+		const pages: unknown[][] = [];
+		for (;;) {
+			const page = await storage.pendingEntries({
+				olderThanMs: 0,
+				limit: 2,
+				after: read,
+			});
+			if (page.length === 0) break;
+			read.push(...page);
+			pages.push(page.map(({ entry }) => entry.n).sort());
+		}
+		assert.deepEqual(pages, [[1, 2, 6, 7], [3, 4], [5]]);
+	});
+
+	test("pending entries of some shards leave the other shards alone", async () => {
+		await using opened = await open({ dead: [2] });
+		const { storage } = opened;
+		await enqueue(storage, 0, { n: 0 });
+		await enqueue(storage, 1, { n: 1 });
+		const shards = async (...shards: number[]) =>
+			(await pending(storage, { shards })).map(({ entry }) => entry.n);
+		assert.deepEqual(await shards(1), [1]);
+		assert.deepEqual(await shards(2), []);
+		assert.deepEqual(await shards(0, 1, 2, 3), [0, 1]);
+		assert.deepEqual(await shards(), []);
+	});
+
+	test("a failed delivery postpones its entry, counts the attempt and keeps the error", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await atTime(START, async () => {
+			const one = await enqueue(storage, 0, { n: 1 });
+			const two = await enqueue(storage, 0, { n: 2 });
+			const three = await enqueue(storage, 1, { n: 3 });
+			assert.deepEqual(await state(storage, 0), [
+				[1, 0, 0, null],
+				[2, 0, 0, null],
+			]);
+			const due = (afterMs: number) => (START + afterMs) * 1_000;
+			await storage.recordFailedDeliveries([
+				{ ...one, nextAttemptAt: due(5_000), error: "host down" },
+				{ ...three, nextAttemptAt: due(9_000), error: "timeout" },
+			]);
+			const ns = async () =>
+				(await pending(storage)).map(({ entry }) => entry.n);
+			assert.deepEqual(await ns(), [2]);
+			mock.timers.tick(4_999);
+			assert.deepEqual(await ns(), [2]);
+			mock.timers.tick(1);
+			assert.deepEqual(await ns(), [1, 2]);
+			await storage.recordFailedDeliveries([
+				{ ...one, nextAttemptAt: due(8_000), error: "still down" },
+				{ ...two, nextAttemptAt: due(7_000), error: "down" },
+			]);
+			assert.deepEqual(await state(storage, 0), [
+				[1, 2, due(8_000), "still down"],
+				[2, 1, due(7_000), "down"],
+			]);
+			assert.deepEqual(await state(storage, 1), [
+				[3, 1, due(9_000), "timeout"],
+			]);
+			mock.timers.tick(60_000);
+			// In order of their next attempt: the second of shard 0 comes first.
+			assert.deepEqual(
+				(await pending(storage, { shards: [0], limit: 1 })).map(
+					({ entry }) => entry.n,
+				),
+				[2],
+			);
+			await storage.deleteOutboxEntries([one, two, three]);
+			await storage.recordFailedDeliveries([
+				{ ...one, nextAttemptAt: 0, error: "of an entry that is gone" },
+			]);
+			assert.deepEqual(await ns(), []);
+		});
+	});
+
+	test("entries postponed at the front of a shard do not hide the ones behind them", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys: OutboxKey[] = [];
+		for (let n = 0; n < 5; n += 1) {
+			keys.push(await enqueue(storage, 0, { n }));
+		}
+		await storage.recordFailedDeliveries(
+			keys.slice(0, 4).map((key) => ({
+				...key,
+				nextAttemptAt: (Date.now() + 60_000) * 1_000,
+				error: "down",
+			})),
+		);
+		assert.deepEqual(
+			(await pending(storage, { limit: 2 })).map(({ entry }) => entry.n),
+			[4],
+		);
+	});
+
+	test("a stored delivery error is cut to 255 characters, none of them in half", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const key = await enqueue(storage, 0, {});
+		await storage.recordFailedDeliveries([
+			{ ...key, nextAttemptAt: 0, error: "😀".repeat(300) },
+		]);
+		const [row] = await collect(storage.walkOutbox(0));
+		assert.equal(row?.lastError, "😀".repeat(255));
+	});
+
+	test("failed deliveries of one shard are recorded by one statement", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys: OutboxKey[] = [];
+		for (let n = 0; n < 10; n += 1) {
+			keys.push(await enqueue(storage, 1, { n }));
+		}
+		const statements = await publishedDuring(CHANNELS.statement, () =>
+			storage.recordFailedDeliveries(
+				keys.map((key) => ({ ...key, nextAttemptAt: 1, error: "down" })),
+			),
+		);
+		assert.equal(statements.length, 1);
+		const [{ rows }] = statements as unknown as [Statement];
+		assert.equal(rows, 10);
+	});
+
+	test("walking an outbox returns every entry once, also those that are not due", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await storage.transact({
+			shard: 0,
+			creates: Array.from({ length: 3 }, () => ({ type: "Pin", data: {} })),
+			decide: () => ({ result: null }),
+		});
+		const keys: OutboxKey[] = [];
+		for (let n = 0; n < 1_003; n += 100) {
+			keys.push(
+				...(await Promise.all(
+					Array.from({ length: Math.min(100, 1_003 - n) }, (_, at) =>
+						enqueue(storage, 0, { n: n + at }),
+					),
+				)),
+			);
+		}
+		await storage.recordFailedDeliveries(
+			keys.slice(0, 10).map((key) => ({
+				...key,
+				nextAttemptAt: (Date.now() + 60_000) * 1_000,
+				error: "down",
+			})),
+		);
+		const batches = await batchesOf(storage.walkOutbox(0));
+		assert.deepEqual(
+			batches.map(({ length }) => length),
+			[1_000, 3],
+		);
+		assert.deepEqual(
+			new Set(batches.flat().map(({ entry }) => entry.n)),
+			new Set(keys.map((_, n) => n)),
+		);
+		assert.deepEqual(await collect(storage.walkOutbox(1)), []);
+	});
+
+	test("a shard that does not answer keeps its entries, and the other shards' are still read and deleted", async () => {
 		await using opened = await open({ dead: [0] });
 		const { storage } = opened;
-		const one = await owe(storage, 1, { n: 1 });
-		const two = await owe(storage, 1, { n: 2 });
-		assert.deepEqual(await storage.pendingEntries(0, 1), [
-			{ ...one, debt: { n: 1 } },
+		const one = await enqueue(storage, 1, { n: 1 });
+		const two = await enqueue(storage, 1, { n: 2 });
+		assert.deepEqual(await pending(storage, { limit: 1 }), [
+			{ ...one, entry: { n: 1 } },
 		]);
 		await assert.rejects(
 			storage.deleteOutboxEntries([{ shard: 0, local: 1 }, one]),
-			{
-				code: "UNAVAILABLE",
-			},
+			{ code: "UNAVAILABLE" },
 		);
-		assert.deepEqual(await storage.pendingEntries(0, 9), [
-			{ ...two, debt: { n: 2 } },
-		]);
+		await assert.rejects(
+			storage.recordFailedDeliveries([
+				{ shard: 0, local: 1, nextAttemptAt: 1, error: "down" },
+				{ ...two, nextAttemptAt: 1, error: "down" },
+			]),
+			{ code: "UNAVAILABLE" },
+		);
+		assert.deepEqual(await state(storage, 1), [[2, 1, 1, "down"]]);
 	});
 
-	test("settling many debts is one call and one statement a shard", async () => {
+	test("deleting many entries is one call and one statement a shard", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		const debts: OutboxKey[] = [];
-		for (let n = 0; n < 10; n += 1) debts.push(await owe(storage, 1, { n }));
+		const keys: OutboxKey[] = [];
+		for (let n = 0; n < 10; n += 1) {
+			keys.push(await enqueue(storage, 1, { n }));
+		}
 		assert.deepEqual(
 			await publishedDuring(CHANNELS.storage, async () => {
 				const statements = await publishedDuring(CHANNELS.statement, () =>
-					storage.deleteOutboxEntries(debts),
+					storage.deleteOutboxEntries(keys),
 				);
 				assert.equal(statements.length, 1);
 			}),
-			[{ verb: "settle", keys: 10 }],
+			[{ verb: "deleteOutboxEntries", keys: 10 }],
 		);
 	});
 }
 
-async function owe(
+async function enqueue(
 	storage: Storage,
 	shard: number,
-	debt: JsonObject,
+	entry: JsonObject,
 ): Promise<OutboxKey> {
-	const { outboxKey: key } = await storage.transact({
+	const { outboxKey } = await storage.transact({
 		shard,
-		decide: () => ({ result: null, outboxEntry: debt }),
+		decide: () => ({ result: null, outboxEntry: entry }),
 	});
-	assert.ok(key !== null);
-	return key;
+	assert.ok(outboxKey !== null);
+	return outboxKey;
+}
+
+/** Pending entries without the state of their delivery. */
+async function pending(
+	storage: Storage,
+	query: Partial<PendingEntriesQuery> = {},
+) {
+	const rows = await storage.pendingEntries({
+		olderThanMs: 0,
+		limit: 10,
+		...query,
+	});
+	return rows.map(({ shard, local, entry }) => ({ shard, local, entry }));
+}
+
+/** Of all of a shard's entries: `n`, attempts, next attempt and last error. */
+async function state(storage: Storage, shard: number) {
+	return (await collect(storage.walkOutbox(shard))).map(
+		({ entry, attempts, nextAttemptAt, lastError }) => [
+			entry.n,
+			attempts,
+			nextAttemptAt,
+			lastError,
+		],
+	);
+}
+
+async function atTime(ms: number, body: () => Promise<void>): Promise<void> {
+	mock.timers.enable({ apis: ["Date"], now: ms });
+	try {
+		await body();
+	} finally {
+		mock.timers.reset();
+	}
 }

@@ -94,7 +94,10 @@ export function positionTests(open: OpenStorage): void {
 			after.positions.map(({ sequence }) => sequence),
 			[90_000, 7_000, 6_000, 5_000],
 		);
-		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		assert.deepEqual(
+			await storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
+			[],
+		);
 		assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), ["{}", null]);
 	});
 

@@ -68,14 +68,20 @@ export function refusalTests(open: OpenStorage): void {
 			null,
 		]);
 		assert.equal((await listOf(storage, placePin, board(1))).count, 0);
-		assert.deepEqual(await storage.pendingEntries(0, 10), []);
+		assert.deepEqual(
+			await storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
+			[],
+		);
 
 		await storage.transact(write);
 		assert.deepEqual(await storage.readObjects([board(1)]), [
 			'{"name":"after"}',
 		]);
 		assert.equal((await listOf(storage, placePin, board(1))).count, 1);
-		assert.equal((await storage.pendingEntries(0, 10)).length, 1);
+		assert.equal(
+			(await storage.pendingEntries({ olderThanMs: 0, limit: 10 })).length,
+			1,
+		);
 	});
 
 	test("a transaction on a shard that does not answer, or is not there, says which", async () => {

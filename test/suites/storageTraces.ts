@@ -108,7 +108,7 @@ export function traceTests(open: OpenStorage): void {
 		assert.deepEqual(settled.statements, sent);
 		assert.deepEqual(
 			sent.map(({ name, shard, rows }) => [name, shard, rows]),
-			[["settle", 1, 1]],
+			[["delete outbox", 1, 1]],
 		);
 	});
 }

@@ -52,7 +52,7 @@ export function transactionTests(open: OpenStorage): void {
 			],
 			objects: [{ name: "two" }, null, { name: "one" }],
 			edges: [edge(board(1), pin(2), 20, PRESENT, 3), null],
-			around: [],
+			neighbors: [],
 			created: [pin(1)],
 		});
 		assert.ok(now >= began && now <= Date.now() * 1_000, `${now}`);

@@ -38,9 +38,9 @@ export async function deliverPending(
 	let left = 0;
 	let error: unknown;
 	for (;;) {
-		const debts = (await store.storage.pendingEntries(graceMs, BATCH)).filter(
-			wanted,
-		);
+		const debts = (
+			await store.storage.pendingEntries({ olderThanMs: graceMs, limit: BATCH })
+		).filter(wanted);
 		left = 0;
 		for (const debt of (await deliverTogether(store, debts)).keys()) {
 			// By itself, so that what can be paid is.

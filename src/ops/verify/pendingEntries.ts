@@ -15,7 +15,7 @@ export async function readPendingEntries(
 	storage: Storage,
 ): Promise<PendingEntries> {
 	const about = new Set<string>();
-	const rows = await storage.pendingEntries(0, MOST);
+	const rows = await storage.pendingEntries({ olderThanMs: 0, limit: MOST });
 	for (const row of rows) {
 		const debt = row.entry as unknown as OutboxEntry;
 		for (const id of debt.pendingObjects ?? []) about.add(id);

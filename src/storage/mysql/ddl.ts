@@ -42,10 +42,66 @@ export function shardTables(model: Model): readonly Table[] {
 		{
 			name: "outbox",
 			columns: `local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
-	debt MEDIUMTEXT NOT NULL,
-	ts BIGINT UNSIGNED NOT NULL`,
+	entry MEDIUMTEXT NOT NULL,
+	ts BIGINT UNSIGNED NOT NULL,
+	attempts ${ATTEMPTS},
+	next_attempt_at ${NEXT_ATTEMPT_AT},
+	last_error ${LAST_ERROR},
+	${DUE}`,
 		},
 	];
+}
+
+const ATTEMPTS = "INT UNSIGNED NOT NULL DEFAULT 0";
+const NEXT_ATTEMPT_AT = "BIGINT UNSIGNED NOT NULL DEFAULT 0";
+const LAST_ERROR = "VARCHAR(255)";
+/** The order of delivery. */
+const DUE = "KEY due (next_attempt_at, local_id)";
+
+/** A change to a table that an earlier version created, made when the column is missing. */
+export interface TableUpgrade {
+	readonly table: string;
+	readonly column: string;
+	/** Clauses of ALTER TABLE. */
+	readonly clauses: readonly string[];
+}
+
+export const UPGRADES: readonly TableUpgrade[] = [
+	{
+		table: "outbox",
+		column: "entry",
+		clauses: ["RENAME COLUMN debt TO entry"],
+	},
+	{
+		table: "outbox",
+		column: "attempts",
+		clauses: [`ADD COLUMN attempts ${ATTEMPTS}`],
+	},
+	{
+		table: "outbox",
+		column: "next_attempt_at",
+		clauses: [`ADD COLUMN next_attempt_at ${NEXT_ATTEMPT_AT}`, `ADD ${DUE}`],
+	},
+	{
+		table: "outbox",
+		column: "last_error",
+		clauses: [`ADD COLUMN last_error ${LAST_ERROR}`],
+	},
+	{
+		table: "lookups",
+		column: "token",
+		clauses: ["RENAME COLUMN nonce TO token"],
+	},
+];
+
+/** All upgrades of one table in one statement, which the server does whole or not at all. */
+export function upgradeTable(
+	database: string,
+	table: string,
+	upgrades: readonly TableUpgrade[],
+): string {
+	const clauses = upgrades.flatMap(({ clauses }) => clauses);
+	return `ALTER TABLE ${tableIn(database, table)} ${clauses.join(", ")}`;
 }
 
 /** Longest key of a lookup, in bytes: InnoDB's keys take 3,072, and there is the name. */

@@ -6,6 +6,9 @@ import {
 	modShardTables,
 	shardTables,
 	type Table,
+	type TableUpgrade,
+	UPGRADES,
+	upgradeTable,
 } from "./ddl.ts";
 import { deadlineIn } from "./driver/deadline.ts";
 import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
@@ -61,18 +64,43 @@ export async function missingTables(
 		const missing = await Promise.all(
 			hosts.map(async (host) => {
 				const here = wanted.filter(({ shard }) => shard.host === host);
-				const there = await tablesOf(host, here);
-				return here
-					.flatMap(({ shard, tables }) =>
-						tables.map(({ name }) => `${shard.database}.${name}`),
-					)
-					.filter((table) => !there.has(table));
+				const existing = await readExisting(host, here);
+				return here.flatMap(({ shard: { database }, tables }) => [
+					...missingIn(database, tables, existing).map(
+						({ name }) => `${database}.${name}`,
+					),
+					...upgradesOf(database, tables, existing).map(
+						({ table, column }) => `${database}.${table}.${column}`,
+					),
+				]);
 			}),
 		);
 		return missing.flat();
 	} catch (error) {
 		throw worded(error);
 	}
+}
+
+function missingIn(
+	database: string,
+	tables: readonly Table[],
+	existing: ReadonlySet<string>,
+): readonly Table[] {
+	return tables.filter(({ name }) => !existing.has(`${database}.${name}`));
+}
+
+/** Upgrades of tables that exist. */
+function upgradesOf(
+	database: string,
+	tables: readonly Table[],
+	existing: ReadonlySet<string>,
+): readonly TableUpgrade[] {
+	return UPGRADES.filter(
+		({ table, column }) =>
+			tables.some(({ name }) => name === table) &&
+			existing.has(`${database}.${table}`) &&
+			!existing.has(`${database}.${table}.${column}`),
+	);
 }
 
 function wantedOf(
@@ -93,56 +121,72 @@ async function initHost(
 	wanted: readonly Wanted[],
 	onDone: () => void,
 ): Promise<void> {
-	const there = await tablesOf(host, wanted);
+	const existing = await readExisting(host, wanted);
 	const waiting = [...wanted];
 	const work = async () => {
 		for (let next = waiting.shift(); next; next = waiting.shift()) {
-			await initShard(next, there);
+			await initShard(next, existing);
 			onDone();
 		}
 	};
 	await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, work));
 }
 
-/** As `database.table`. */
-async function tablesOf(
+/** Tables as `database.table`, and those columns that an upgrade may add as `database.table.column`. */
+async function readExisting(
 	host: Host,
 	wanted: readonly Wanted[],
 ): Promise<ReadonlySet<string>> {
-	const rows = await host.transaction(
-		askedOf(wanted[0]),
-		async (statements) => ({
-			value: await statements.rows({
+	const databases = wanted.map(({ shard }) => shard.database);
+	const upgraded = [...new Set(UPGRADES.map(({ table }) => table))];
+	const rows = await host.transaction(askedOf(wanted[0]), async ({ rows }) => ({
+		value: [
+			...(await rows({
 				name: "tables",
 				text: `SELECT table_schema, table_name FROM information_schema.tables
-				WHERE table_schema IN (?)`,
-				values: [wanted.map(({ shard }) => shard.database)],
-			}),
-			commit: false,
-		}),
-	);
-	return new Set(rows.map(([database, table]) => `${database}.${table}`));
+						WHERE table_schema IN (?)`,
+				values: [databases],
+			})),
+			...(await rows({
+				name: "columns",
+				text: `SELECT table_schema, table_name, column_name
+						FROM information_schema.columns
+						WHERE table_schema IN (?) AND table_name IN (?)`,
+				values: [databases, upgraded],
+			})),
+		],
+		commit: false,
+	}));
+	return new Set(rows.map((names) => names.join(".")));
 }
 
 async function initShard(
 	wanted: Wanted,
-	there: ReadonlySet<string>,
+	existing: ReadonlySet<string>,
 ): Promise<void> {
 	const { shard, tables } = wanted;
 	const { host, database } = shard;
-	const missing = tables.filter(
-		({ name }) => !there.has(`${database}.${name}`),
+	const missing = missingIn(database, tables, existing);
+	const upgrades = Map.groupBy(
+		upgradesOf(database, tables, existing),
+		({ table }) => table,
 	);
-	if (missing.length === 0) return;
+	if (missing.length === 0 && upgrades.size === 0) return;
 	await host.transaction(askedOf(wanted), async ({ run }) => {
-		await run({
-			name: `create ${database}`,
-			text: createDatabase(database),
-			values: [],
-		});
+		if (missing.length > 0) {
+			await run({
+				name: `create ${database}`,
+				text: createDatabase(database),
+				values: [],
+			});
+		}
 		for (const table of missing) {
 			const text = createTable(database, table);
 			await run({ name: `create ${table.name}`, text, values: [] });
+		}
+		for (const [table, some] of upgrades) {
+			const text = upgradeTable(database, table, some);
+			await run({ name: `upgrade ${table}`, text, values: [] });
 		}
 		return { value: null, commit: true };
 	});

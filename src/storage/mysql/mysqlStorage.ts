@@ -10,16 +10,19 @@ import type { Topology } from "../../topology/types.ts";
 import { startCall } from "../beginCall.ts";
 import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
+import { lastPositions, oldestFirst } from "../outboxOrder.ts";
 import type {
 	Edge,
 	EdgeKey,
+	FailedDelivery,
 	KeyResult,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
 	OutboxKey,
-	OutboxRow,
+	PendingEntriesQuery,
+	PendingEntry,
 	Scan,
 	ScanResult,
 	Storage,
@@ -41,7 +44,12 @@ import {
 } from "./lookups.ts";
 import { readEdges, walkEdges } from "./mappings.ts";
 import { readObjects, typeNamed, walkObjects } from "./objects.ts";
-import { type DatedDebt, deleteDebts, oldestDebts } from "./outbox.ts";
+import {
+	deleteOutboxEntries,
+	pendingEntries,
+	recordFailedDeliveries,
+	walkOutbox,
+} from "./outbox.ts";
 import { scanLists } from "./scan.ts";
 import { asStorageError, mapShards, readByHost, type Shard } from "./shards.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
@@ -203,53 +211,55 @@ class MysqlStorage implements Storage {
 		return compareAndSetLookups(changes, this.#lookupCall({}, trace));
 	}
 
-	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
 	async pendingEntries(
-		olderThanMs: number,
-		limit: number,
-	): Promise<readonly OutboxRow[]> {
-		startCall("owed", this.shards.length);
-		const writtenBy = (Date.now() - olderThanMs) * 1_000;
-		const debts: DatedDebt[] = [];
-		await readByHost<number, null>(this.shards, {
+		query: PendingEntriesQuery,
+	): Promise<readonly PendingEntry[]> {
+		const { olderThanMs, limit, shards = this.shards, after = [] } = query;
+		startCall("pendingEntries", shards.length);
+		const now = Date.now() * 1_000;
+		const writtenBy = now - olderThanMs * 1_000;
+		const positions = lastPositions(after);
+		const rows: PendingEntry[] = [];
+		await readByHost<number, null>(shards, {
 			shardOf: (shard) => this.#map.shards.get(shard),
 			absent: () => null,
 			maxKeys: OUTBOXES,
 			read: async (host, some) => {
-				const shards = some.map(({ shard }) => shard);
-				const asked = this.#asked(some[0]?.shard);
-				debts.push(
-					...(await oldestDebts(host, shards, writtenBy, limit, asked)),
+				const read = await pendingEntries(
+					host,
+					some.map(({ shard }) => shard),
+					{ now, writtenBy, limit, after: positions },
+					this.#asked(some[0]?.shard),
 				);
+				rows.push(...read);
 				return some.map(() => null);
 			},
 		});
-		return debts
-			.sort((a, b) => a.ts - b.ts || a.shard - b.shard || a.local - b.local)
-			.map(({ shard, local, entry }) => ({ shard, local, entry }));
+		return oldestFirst(rows);
 	}
 
 	async deleteOutboxEntries(
-		debts: readonly OutboxKey[],
+		keys: readonly OutboxKey[],
 		trace?: WriteTrace,
 	): Promise<void> {
-		startCall("settle", debts.length);
-		const shards = Map.groupBy(debts, ({ shard }) => this.#shard(shard));
-		for (const shard of shards.keys()) this.#checkWritable(shard);
-		const settled = await Promise.allSettled(
-			[...shards].map(([shard, some]) =>
-				forShard(shard, () =>
-					deleteDebts(
-						shard,
-						some.map(({ local }) => local),
-						this.#asked(shard, {}, trace),
-					),
-				),
+		startCall("deleteOutboxEntries", keys.length);
+		await this.#writeByShard(keys, (shard, some) =>
+			deleteOutboxEntries(
+				shard,
+				some.map(({ local }) => local),
+				this.#asked(shard, {}, trace),
 			),
 		);
-		for (const one of settled) {
-			if (one.status === "rejected") throw one.reason;
-		}
+	}
+
+	async recordFailedDeliveries(
+		failures: readonly FailedDelivery[],
+		trace?: WriteTrace,
+	): Promise<void> {
+		startCall("recordFailedDeliveries", failures.length);
+		await this.#writeByShard(failures, (shard, some) =>
+			recordFailedDeliveries(shard, some, this.#asked(shard, {}, trace)),
+		);
 	}
 
 	async missingTables(): Promise<readonly string[]> {
@@ -306,6 +316,13 @@ class MysqlStorage implements Storage {
 		);
 	}
 
+	walkOutbox(number: number): AsyncIterable<readonly PendingEntry[]> {
+		const shard = this.#shard(number);
+		return walk<PendingEntry>("walkOutbox", shard, (last) =>
+			walkOutbox(shard, last?.local ?? 0, WALK_ROWS, this.#asked(shard)),
+		);
+	}
+
 	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
 		const place = this.#map.modShards.get(shard);
 		if (place === undefined) throw unknownShard("mod shard", shard);
@@ -337,6 +354,23 @@ class MysqlStorage implements Storage {
 			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
 			asked: (shard) => this.#asked(shard, call, trace),
 		};
+	}
+
+	/** Write to the shards of the keys side by side; rejects after all have ended. */
+	async #writeByShard<Key extends OutboxKey>(
+		keys: readonly Key[],
+		write: (shard: Shard, some: readonly Key[]) => Promise<void>,
+	): Promise<void> {
+		const shards = Map.groupBy(keys, ({ shard }) => this.#shard(shard));
+		for (const shard of shards.keys()) this.#checkWritable(shard);
+		const results = await Promise.allSettled(
+			[...shards].map(([shard, some]) =>
+				forShard(shard, () => write(shard, some)),
+			),
+		);
+		for (const result of results) {
+			if (result.status === "rejected") throw result.reason;
+		}
 	}
 
 	#shard(number: number): Shard {

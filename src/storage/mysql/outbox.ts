@@ -1,77 +1,151 @@
 import type { JsonObject } from "../../util/json.ts";
-import type { OutboxRow } from "../storage.ts";
+import { storedError } from "../outboxOrder.ts";
+import type {
+	FailedDelivery,
+	OutboxPosition,
+	PendingEntry,
+} from "../storage.ts";
 import { tableIn } from "./ddl.ts";
+import type { Row } from "./driver/driver.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import { chunks, type Shard } from "./shards.ts";
 import { unionAll, valuesOf } from "./union.ts";
 
-const DELETES = 500;
+/** Entries of one statement. */
+const ENTRIES = 500;
 
-/** Answers the rows' local ids, in the order of the debts. */
-export async function insertDebts(
-	statements: MysqlTransaction,
+const COLUMNS =
+	"local_id, entry, ts, attempts, next_attempt_at, last_error" as const;
+
+/** Returns the rows' local ids, in the order of the entries. */
+export async function insertOutboxEntries(
+	transaction: MysqlTransaction,
 	{ database }: Shard,
-	debts: readonly JsonObject[],
+	entries: readonly JsonObject[],
 	now: number,
 ): Promise<readonly number[]> {
-	if (debts.length === 0) return [];
+	if (entries.length === 0) return [];
 	const { text, values } = valuesOf(
-		debts.map((debt) => [JSON.stringify(debt), now]),
+		entries.map((entry) => [JSON.stringify(entry), now]),
 	);
-	const { insertId } = await statements.run({
+	const { insertId } = await transaction.run({
 		name: "insert outbox",
-		text: `INSERT INTO ${tableIn(database, "outbox")} (debt, ts) VALUES ${text}`,
+		text: `INSERT INTO ${tableIn(database, "outbox")} (entry, ts) VALUES ${text}`,
 		values,
 	});
-	return debts.map((_, at) => Number(insertId) + at);
+	return entries.map((_, at) => Number(insertId) + at);
 }
 
-export interface DatedDebt extends OutboxRow {
-	/** When it was written, in microseconds since 1970. */
-	readonly ts: number;
-}
-
-/** The oldest of each shard of one host. */
-export async function oldestDebts(
+/** Entries that are due, of some shards of one host: up to `limit` of each. */
+export async function pendingEntries(
 	host: Host,
 	shards: readonly Shard[],
-	writtenBy: number,
-	limit: number,
-	asked: QueryOptions,
-): Promise<readonly DatedDebt[]> {
+	query: {
+		/** Microseconds since 1970. */
+		readonly now: number;
+		readonly writtenBy: number;
+		readonly limit: number;
+		readonly after: ReadonlyMap<number, OutboxPosition>;
+	},
+	options: QueryOptions,
+): Promise<readonly PendingEntry[]> {
+	const { now, writtenBy, limit, after } = query;
 	const rows = await host.rows(
 		unionAll(
-			"owed",
-			shards.map(({ number, database }) => ({
-				text: `SELECT ${number} AS shard, local_id, debt, ts
-					FROM ${tableIn(database, "outbox")}
-					WHERE ts <= ? ORDER BY local_id LIMIT ${limit}`,
-				values: [writtenBy],
-			})),
+			"pending entries",
+			shards.map(({ number, database }) => {
+				const { nextAttemptAt, local } = after.get(number) ?? START;
+				return {
+					text: `SELECT ${number} AS shard, ${COLUMNS}
+						FROM ${tableIn(database, "outbox")} FORCE INDEX (due)
+						WHERE next_attempt_at <= ? AND next_attempt_at >= ?
+							AND (next_attempt_at > ? OR local_id > ?) AND ts <= ?
+						ORDER BY next_attempt_at, local_id LIMIT ${limit}`,
+					values: [now, nextAttemptAt, nextAttemptAt, local, writtenBy],
+				};
+			}),
 		),
-		asked,
+		options,
 	);
-	return rows.map(([shard, local, debt, ts]) => ({
-		shard: Number(shard),
-		local: Number(local),
-		entry: JSON.parse(debt as string) as JsonObject,
-		ts: Number(ts),
-	}));
+	return rows.map(([shard, ...row]) => outboxRow(Number(shard), row));
 }
 
-export async function deleteDebts(
+const START = { nextAttemptAt: 0, local: 0 } as const;
+
+export async function deleteOutboxEntries(
 	{ host, database }: Shard,
 	locals: readonly number[],
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<void> {
-	for (const some of chunks(locals, DELETES)) {
+	for (const some of chunks(locals, ENTRIES)) {
 		await host.run(
 			{
-				name: "settle",
+				name: "delete outbox",
 				text: `DELETE FROM ${tableIn(database, "outbox")} WHERE local_id IN (?)`,
 				values: [some],
 			},
-			asked,
+			options,
 		);
 	}
+}
+
+/** Failures of one shard. */
+export async function recordFailedDeliveries(
+	{ host, database }: Shard,
+	failures: readonly FailedDelivery[],
+	options: QueryOptions,
+): Promise<void> {
+	for (const some of chunks(failures, ENTRIES)) {
+		const cases = some.map(() => "WHEN ? THEN ?").join(" ");
+		await host.run(
+			{
+				name: "postpone outbox",
+				text: `UPDATE ${tableIn(database, "outbox")}
+					SET attempts = attempts + 1,
+						next_attempt_at = CASE local_id ${cases} ELSE next_attempt_at END,
+						last_error = CASE local_id ${cases} ELSE last_error END
+					WHERE local_id IN (?)`,
+				values: [
+					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),
+					...some.flatMap(({ local, error }) => [local, storedError(error)]),
+					some.map(({ local }) => local),
+				],
+			},
+			options,
+		);
+	}
+}
+
+/** The next entries after a local id, due or not. */
+export async function walkOutbox(
+	{ number, host, database }: Shard,
+	after: number,
+	limit: number,
+	options: QueryOptions,
+): Promise<readonly PendingEntry[]> {
+	const rows = await host.rows(
+		{
+			name: "walk outbox",
+			text: `SELECT ${COLUMNS} FROM ${tableIn(database, "outbox")}
+				WHERE local_id > ? ORDER BY local_id LIMIT ${limit}`,
+			values: [after],
+		},
+		options,
+	);
+	return rows.map((row) => outboxRow(number, row));
+}
+
+function outboxRow(
+	shard: number,
+	[local, entry, ts, attempts, nextAttemptAt, lastError]: Row,
+): PendingEntry {
+	return {
+		shard,
+		local: Number(local),
+		entry: JSON.parse(entry as string) as JsonObject,
+		writtenAt: Number(ts),
+		attempts: Number(attempts),
+		nextAttemptAt: Number(nextAttemptAt),
+		lastError: lastError as string | null,
+	};
 }

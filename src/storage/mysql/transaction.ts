@@ -28,7 +28,7 @@ import {
 	writeEdges,
 } from "./mappings.ts";
 import { insertObjects, lockObjects, updateObjects } from "./objects.ts";
-import { insertDebts } from "./outbox.ts";
+import { insertOutboxEntries } from "./outbox.ts";
 import type { Shard } from "./shards.ts";
 
 /** What became of one of the transactions that ran as one. */
@@ -207,7 +207,7 @@ class Work {
 		const owing = decided.filter(
 			({ effects }) => effects.outboxEntry !== undefined,
 		);
-		const locals = await insertDebts(
+		const locals = await insertOutboxEntries(
 			this.#statements,
 			this.#shard,
 			owing.map(({ effects }) => effects.outboxEntry as JsonObject),

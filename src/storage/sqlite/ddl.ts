@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Model } from "../../model/types.ts";
-import type { Sql } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/connection.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 
 /**
@@ -32,12 +32,103 @@ export function shardTables(model: Model): readonly Sql[] {
 		table(
 			"outbox",
 			`local_id INTEGER PRIMARY KEY AUTOINCREMENT,
-	debt TEXT NOT NULL,
-	ts INTEGER NOT NULL`,
+	entry TEXT NOT NULL,
+	ts INTEGER NOT NULL,
+	attempts ${ATTEMPTS},
+	next_attempt_at ${NEXT_ATTEMPT_AT},
+	last_error ${LAST_ERROR}`,
 			"STRICT",
 		),
 	];
 }
+
+const ATTEMPTS = "INTEGER NOT NULL DEFAULT 0";
+const NEXT_ATTEMPT_AT = "INTEGER NOT NULL DEFAULT 0";
+const LAST_ERROR = "TEXT";
+
+/** The order of delivery. */
+const DUE: Sql = {
+	name: "create outbox_due",
+	text: "CREATE INDEX IF NOT EXISTS outbox_due ON outbox (next_attempt_at, local_id)",
+};
+
+/** A change to a table that an earlier version created, made when the column is missing. */
+interface TableUpgrade {
+	readonly table: string;
+	readonly column: string;
+	/** Clause of ALTER TABLE. */
+	readonly clause: string;
+}
+
+const UPGRADES: readonly TableUpgrade[] = [
+	{
+		table: "outbox",
+		column: "entry",
+		clause: "RENAME COLUMN debt TO entry",
+	},
+	{
+		table: "outbox",
+		column: "attempts",
+		clause: `ADD COLUMN attempts ${ATTEMPTS}`,
+	},
+	{
+		table: "outbox",
+		column: "next_attempt_at",
+		clause: `ADD COLUMN next_attempt_at ${NEXT_ATTEMPT_AT}`,
+	},
+	{
+		table: "outbox",
+		column: "last_error",
+		clause: `ADD COLUMN last_error ${LAST_ERROR}`,
+	},
+	{
+		table: "lookups",
+		column: "token",
+		clause: "RENAME COLUMN nonce TO token",
+	},
+];
+
+/** Create the file's missing tables and upgrade older ones, in one transaction. */
+export function createTables(file: ShardFile, tables: readonly Sql[]): void {
+	file.create((connection) => {
+		for (const { table, clause } of missingColumns(connection, tables)) {
+			connection.run({
+				name: `upgrade ${table}`,
+				text: `ALTER TABLE ${quoted(table)} ${clause}`,
+			});
+		}
+		for (const table of tables) connection.run(table);
+		if (tables.some(({ name }) => name === `${CREATE}outbox`)) {
+			connection.run(DUE);
+		}
+	});
+}
+
+/** Columns that tables of earlier versions lack. */
+function missingColumns(
+	connection: SqliteConnection,
+	tables: readonly Sql[],
+): readonly TableUpgrade[] {
+	const names = new Set(tables.map(({ name }) => name));
+	return [...Map.groupBy(UPGRADES, ({ table }) => table)].flatMap(
+		([table, upgrades]) => {
+			if (!names.has(`${CREATE}${table}`)) return [];
+			const columns = new Set(
+				connection
+					.rows<{ readonly name: string }>(COLUMNS, [table])
+					.map(({ name }) => name),
+			);
+			// A table that does not exist is created whole.
+			if (columns.size === 0) return [];
+			return upgrades.filter(({ column }) => !columns.has(column));
+		},
+	);
+}
+
+const COLUMNS: Sql = {
+	name: "columns",
+	text: "SELECT name FROM pragma_table_info(?)",
+};
 
 export function modShardTables(): readonly Sql[] {
 	return [
@@ -53,25 +144,27 @@ export function modShardTables(): readonly Sql[] {
 	];
 }
 
-/** Those of a file's tables that it lacks, as `db00003.pins`; all of them where there is no file. */
+/** What `createTables` would create or change in a file. */
 export function missingTables(
 	file: ShardFile,
 	tables: readonly Sql[],
 ): readonly string[] {
 	const { host, path } = file.location;
-	const there = new Set(
+	const database = host.slice(0, -".sqlite".length);
+	const existing = new Set(
 		existsSync(path)
 			? file.reader
 					.rows<{ readonly name: string }>(TABLES, [])
 					.map(({ name }) => `${CREATE}${name}`)
 			: [],
 	);
-	return tables
-		.filter(({ name }) => !there.has(name))
-		.map(({ name }) => {
-			const database = host.slice(0, -".sqlite".length);
-			return `${database}.${name.slice(CREATE.length)}`;
-		});
+	const columns = existing.size > 0 ? missingColumns(file.reader, tables) : [];
+	return [
+		...tables
+			.filter(({ name }) => !existing.has(name))
+			.map(({ name }) => `${database}.${name.slice(CREATE.length)}`),
+		...columns.map(({ table, column }) => `${database}.${table}.${column}`),
+	];
 }
 
 const CREATE = "create ";

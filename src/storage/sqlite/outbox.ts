@@ -1,63 +1,128 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { OutboxRow } from "../storage.ts";
+import { storedError } from "../outboxOrder.ts";
+import type {
+	FailedDelivery,
+	OutboxPosition,
+	PendingEntry,
+} from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/connection.ts";
+
+const COLUMNS = `local_id AS local, entry, ts AS writtenAt, attempts,
+	next_attempt_at AS nextAttemptAt, last_error AS lastError`;
 
 const INSERT: Sql = {
 	name: "insert outbox",
-	text: "INSERT INTO outbox (debt, ts) VALUES (?, ?)",
+	text: "INSERT INTO outbox (entry, ts) VALUES (?, ?)",
 };
 
-/** By local id, which is the order of the commits: the clock may have stepped back between them. */
-const OLDEST: Sql = {
-	name: "owed",
-	text: `SELECT local_id AS local, debt, ts FROM outbox
-		WHERE ts <= ? ORDER BY local_id LIMIT ?`,
+/** Ties are in the order of the commits, which is that of local ids: the clock may have stepped back between them. */
+const PENDING: Sql = {
+	name: "pending entries",
+	text: `SELECT ${COLUMNS} FROM outbox INDEXED BY outbox_due
+		WHERE next_attempt_at <= ?1 AND next_attempt_at >= ?2
+			AND (next_attempt_at > ?2 OR local_id > ?3) AND ts <= ?4
+		ORDER BY next_attempt_at, local_id LIMIT ?5`,
 };
 
 const DELETE: Sql = {
-	name: "settle",
+	name: "delete outbox",
 	text: "DELETE FROM outbox WHERE local_id IN (SELECT value FROM json_each(?))",
 };
 
-/** Answers the row's local id. */
-export function insertDebt(
+const POSTPONE: Sql = {
+	name: "postpone outbox",
+	text: `UPDATE outbox SET attempts = attempts + 1,
+			next_attempt_at = failure.value->>1, last_error = failure.value->>2
+		FROM json_each(?) AS failure WHERE local_id = failure.value->>0`,
+};
+
+const WALK: Sql = {
+	name: "walk outbox",
+	text: `SELECT ${COLUMNS} FROM outbox
+		WHERE local_id > ? ORDER BY local_id LIMIT ?`,
+};
+
+/** Returns the row's local id. */
+export function insertOutboxEntry(
 	connection: SqliteConnection,
-	debt: JsonObject,
+	entry: JsonObject,
 	now: number,
 ): number {
-	return connection.run(INSERT, [JSON.stringify(debt), now]).insertedAs;
+	return connection.run(INSERT, [JSON.stringify(entry), now]).insertedAs;
 }
 
-export interface DatedDebt extends OutboxRow {
-	/** When it was written, in microseconds since 1970. */
-	readonly ts: number;
-}
-
-export function oldestDebts(
+/** Entries that are due, of one shard. */
+export function pendingEntries(
 	connection: SqliteConnection,
 	shard: number,
-	writtenBy: number,
-	limit: number,
-): readonly DatedDebt[] {
+	query: {
+		/** Microseconds since 1970. */
+		readonly now: number;
+		readonly writtenBy: number;
+		readonly limit: number;
+		readonly after: OutboxPosition | undefined;
+	},
+): readonly PendingEntry[] {
+	const { now, writtenBy, limit, after } = query;
 	return connection
-		.rows<{
-			readonly local: number;
-			readonly debt: string;
-			readonly ts: number;
-		}>(OLDEST, [writtenBy, limit])
-		.map(({ local, debt, ts }) => ({
-			shard,
-			local,
-			entry: JSON.parse(debt),
-			ts,
-		}));
+		.rows<StoredEntry>(PENDING, [
+			now,
+			after?.nextAttemptAt ?? 0,
+			after?.local ?? 0,
+			writtenBy,
+			limit,
+		])
+		.map((row) => outboxRow(shard, row));
 }
 
-export function deleteDebts(
+export function deleteOutboxEntries(
 	connection: SqliteConnection,
 	locals: readonly number[],
 	trace?: StatementTrace,
 ): void {
 	connection.run(DELETE, [JSON.stringify(locals)], trace);
+}
+
+/** Failures of one shard. */
+export function recordFailedDeliveries(
+	connection: SqliteConnection,
+	failures: readonly FailedDelivery[],
+	trace?: StatementTrace,
+): void {
+	const rows = failures.map(({ local, nextAttemptAt, error }) => [
+		local,
+		nextAttemptAt,
+		storedError(error),
+	]);
+	connection.run(POSTPONE, [JSON.stringify(rows)], trace);
+}
+
+/** The next entries after a local id, due or not. */
+export function walkOutbox(
+	connection: SqliteConnection,
+	shard: number,
+	after: number,
+	limit: number,
+): readonly PendingEntry[] {
+	return connection
+		.rows<StoredEntry>(WALK, [after, limit])
+		.map((row) => outboxRow(shard, row));
+}
+
+interface StoredEntry extends Omit<PendingEntry, "shard" | "entry"> {
+	readonly entry: string;
+}
+
+function outboxRow(shard: number, row: StoredEntry): PendingEntry {
+	const { local, entry, writtenAt, attempts, nextAttemptAt, lastError } = row;
+	return {
+		shard,
+		local,
+		entry: JSON.parse(entry) as JsonObject,
+		writtenAt,
+		attempts,
+		nextAttemptAt,
+		lastError,
+	};
 }

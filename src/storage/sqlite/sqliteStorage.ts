@@ -7,16 +7,19 @@ import type { Topology } from "../../topology/types.ts";
 import { startCall } from "../beginCall.ts";
 import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
+import { lastPositions, oldestFirst } from "../outboxOrder.ts";
 import type {
 	Edge,
 	EdgeKey,
+	FailedDelivery,
 	KeyResult,
 	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
 	OutboxKey,
-	OutboxRow,
+	PendingEntriesQuery,
+	PendingEntry,
 	Scan,
 	ScanResult,
 	Storage,
@@ -25,13 +28,23 @@ import type {
 	TransactionResult,
 } from "../storage.ts";
 import { unknownShard } from "../unmapped.ts";
-import { missingTables, modShardTables, shardTables } from "./ddl.ts";
+import {
+	createTables,
+	missingTables,
+	modShardTables,
+	shardTables,
+} from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import { walkLists } from "./lists.ts";
 import { changeLookups, readLookups, walkLookups } from "./lookups.ts";
 import { mappingStatements, readEdges, walkEdges } from "./mappings.ts";
 import { objectStatements, readObjects, walkObjects } from "./objects.ts";
-import { type DatedDebt, deleteDebts, oldestDebts } from "./outbox.ts";
+import {
+	deleteOutboxEntries,
+	pendingEntries,
+	recordFailedDeliveries,
+	walkOutbox,
+} from "./outbox.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
 import { mapShardFiles, readByFile, shardsIn } from "./shards.ts";
 import { type Statements, transact } from "./transaction.ts";
@@ -186,47 +199,54 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	/** A shard that does not answer is left out: its debts wait for it, and the others' need not. */
 	async pendingEntries(
-		olderThanMs: number,
-		limit: number,
-	): Promise<readonly OutboxRow[]> {
-		startCall("owed", this.shards.length);
-		const writtenBy = (Date.now() - olderThanMs) * 1_000;
-		const answers: readonly KeyResult<readonly DatedDebt[]>[] = readByFile(
-			this.shards,
+		query: PendingEntriesQuery,
+	): Promise<readonly PendingEntry[]> {
+		const { olderThanMs, limit, shards = this.shards, after = [] } = query;
+		startCall("pendingEntries", shards.length);
+		const now = Date.now() * 1_000;
+		const writtenBy = now - olderThanMs * 1_000;
+		const positions = lastPositions(after);
+		const results: readonly KeyResult<readonly PendingEntry[]>[] = readByFile(
+			shards,
 			(shard) => this.#files.get(shard),
 			() => [],
-			(file) => [
-				oldestDebts(file.reader, file.location.shard, writtenBy, limit),
+			(file, [shard = 0]) => [
+				pendingEntries(file.reader, shard, {
+					now,
+					writtenBy,
+					limit,
+					after: positions.get(shard),
+				}),
 			],
 		);
-		return answers
-			.flatMap((answer) => (answer instanceof CorkboardError ? [] : answer))
-			.sort((a, b) => a.ts - b.ts)
-			.map(({ shard, local, entry }) => ({ shard, local, entry }));
+		return oldestFirst(
+			results.flatMap((rows) => (rows instanceof CorkboardError ? [] : rows)),
+		);
 	}
 
 	async deleteOutboxEntries(
-		debts: readonly OutboxKey[],
+		keys: readonly OutboxKey[],
 		trace?: WriteTrace,
 	): Promise<void> {
-		startCall("settle", debts.length);
-		const answers = readByFile(
-			debts,
-			({ shard }) => this.#fileOf(shard),
-			() => null,
-			(file, some) => {
-				deleteDebts(
-					file.writer,
-					some.map(({ local }) => local),
-					trace,
-				);
-				return some.map(() => null);
-			},
+		startCall("deleteOutboxEntries", keys.length);
+		this.#writeByShard(keys, (file, some) =>
+			deleteOutboxEntries(
+				file.writer,
+				some.map(({ local }) => local),
+				trace,
+			),
 		);
-		const failed = answers.find((answer) => answer instanceof CorkboardError);
-		if (failed) throw failed;
+	}
+
+	async recordFailedDeliveries(
+		failures: readonly FailedDelivery[],
+		trace?: WriteTrace,
+	): Promise<void> {
+		startCall("recordFailedDeliveries", failures.length);
+		this.#writeByShard(failures, (file, some) =>
+			recordFailedDeliveries(file.writer, some, trace),
+		);
 	}
 
 	async missingTables(): Promise<readonly string[]> {
@@ -258,7 +278,7 @@ class SqliteStorage implements Storage {
 		startCall("init", files.length);
 		let done = 0;
 		for (const { file, tables } of files) {
-			file.create(tables);
+			createTables(file, tables);
 			done += 1;
 			progress?.(done, files.length);
 			await nextTurn();
@@ -304,6 +324,13 @@ class SqliteStorage implements Storage {
 		);
 	}
 
+	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]> {
+		const file = this.#fileOf(shard);
+		return walk<PendingEntry>("walkOutbox", (last) =>
+			walkOutbox(file.reader, shard, last?.local ?? 0, WALK_ROWS),
+		);
+	}
+
 	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
 		const file = this.#modFiles.get(shard);
 		if (file === undefined) throw unknownShard("mod shard", shard);
@@ -316,6 +343,24 @@ class SqliteStorage implements Storage {
 		for (const file of [...this.#files.values(), ...this.#modFiles.values()]) {
 			file[Symbol.dispose]();
 		}
+	}
+
+	/** Write to the file of each key's shard; throws after all were tried. */
+	#writeByShard<Key extends OutboxKey>(
+		keys: readonly Key[],
+		write: (file: ShardFile, some: readonly Key[]) => void,
+	): void {
+		const results = readByFile(
+			keys,
+			({ shard }) => this.#fileOf(shard),
+			() => null,
+			(file, some) => {
+				write(file, some);
+				return some.map(() => null);
+			},
+		);
+		const failed = results.find((result) => result instanceof CorkboardError);
+		if (failed) throw failed;
 	}
 
 	#fileOf(shard: number): ShardFile {

@@ -30,7 +30,7 @@ import {
 	readObjects,
 	updateObject,
 } from "./objects.ts";
-import { insertDebt } from "./outbox.ts";
+import { insertOutboxEntry } from "./outbox.ts";
 
 export interface Statements {
 	readonly model: Model;
@@ -133,6 +133,6 @@ function apply(
 	if (effects.outboxEntry === undefined) return null;
 	return {
 		shard: transaction.shard,
-		local: insertDebt(connection, effects.outboxEntry, seen.now),
+		local: insertOutboxEntry(connection, effects.outboxEntry, seen.now),
 	};
 }

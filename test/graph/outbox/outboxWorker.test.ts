@@ -137,6 +137,10 @@ describe("a sweep", () => {
 			"living",
 			"living",
 		]);
-		assert.equal((await graph.storage.pendingEntries(0, 10)).length, 1);
+		assert.equal(
+			(await graph.storage.pendingEntries({ olderThanMs: 0, limit: 10 }))
+				.length,
+			1,
+		);
 	});
 });

@@ -47,7 +47,7 @@ describe("block lists longer than a head", () => {
 	function failing(storage: Storage): Storage {
 		return new Proxy(storage, {
 			get(target, name) {
-				if (name === "scan" && isDown) {
+				if (name === "scanLists" && isDown) {
 					return async (scans: readonly unknown[]) =>
 						scans.map(() => new CorkboardError("UNAVAILABLE", "down"));
 				}

@@ -380,7 +380,10 @@ describe("what a write owes", () => {
 			ids: [one],
 			count: 1,
 		});
-		assert.deepEqual(await graph.storage.pendingEntries(0, 10), []);
+		assert.deepEqual(
+			await graph.storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
+			[],
+		);
 	});
 
 	it("ends in the last word when an old debt is paid after a newer one", async () => {
@@ -395,7 +398,10 @@ describe("what a write owes", () => {
 		const [one, two] = await twoShards(graph);
 		down = unpackId(two).shard;
 		await writes.setEdge(follow, one, two, true);
-		const [early] = await graph.storage.pendingEntries(0, 10);
+		const [early] = await graph.storage.pendingEntries({
+			olderThanMs: 0,
+			limit: 10,
+		});
 		down = -1;
 		await writes.setEdge(follow, one, two, false);
 		await deliverPending(graph.store, 0);
@@ -488,7 +494,10 @@ describe("names", () => {
 		await assert.rejects(
 			graph.writes.create({ type: "User", data: { username: "ada" } }),
 		);
-		const [debt] = await graph.storage.pendingEntries(0, 10);
+		const [debt] = await graph.storage.pendingEntries({
+			olderThanMs: 0,
+			limit: 10,
+		});
 		assert.ok(debt);
 		const [id] = debt.entry.pendingObjects as unknown as [Id];
 		assert.deepEqual(await createView(graph.cold(), id).readObjects([id]), [
@@ -523,7 +532,10 @@ describe("names", () => {
 			id,
 			other,
 		]);
-		assert.deepEqual(await graph.storage.pendingEntries(0, 10), []);
+		assert.deepEqual(
+			await graph.storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
+			[],
+		);
 	});
 
 	it("of a rename that happened are no failure of it where what it owed cannot be settled yet", async () => {

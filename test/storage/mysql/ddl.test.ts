@@ -66,7 +66,7 @@ test("the tables on MySQL are as spelled out here", () => {
 		text("outbox"),
 		spelled(
 			"outbox",
-			"local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, debt MEDIUMTEXT NOT NULL, ts BIGINT UNSIGNED NOT NULL",
+			"local_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, entry MEDIUMTEXT NOT NULL, ts BIGINT UNSIGNED NOT NULL, attempts INT UNSIGNED NOT NULL DEFAULT 0, next_attempt_at BIGINT UNSIGNED NOT NULL DEFAULT 0, last_error VARCHAR(255), KEY due (next_attempt_at, local_id)",
 		),
 	);
 	assert.equal(

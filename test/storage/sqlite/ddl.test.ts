@@ -43,7 +43,7 @@ test("the tables are as spelled out here", () => {
 	);
 	assert.equal(
 		text("create outbox"),
-		'CREATE TABLE IF NOT EXISTS "outbox" ( local_id INTEGER PRIMARY KEY AUTOINCREMENT, debt TEXT NOT NULL, ts INTEGER NOT NULL ) STRICT',
+		'CREATE TABLE IF NOT EXISTS "outbox" ( local_id INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL, ts INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER NOT NULL DEFAULT 0, last_error TEXT ) STRICT',
 	);
 	assert.equal(
 		text("create lookups"),

@@ -33,6 +33,7 @@ import {
 } from "../../helpers/storageModel.ts";
 import {
 	codes,
+	collect,
 	create,
 	good,
 	listOf,
@@ -249,6 +250,55 @@ test("a transaction tells its statements, BEGIN and COMMIT among them", async ()
 	);
 });
 
+test("tables of an earlier version get their new columns and names, and keep their rows", async () => {
+	using folder = temporaryFolder();
+	await using storage = await openIn(folder.path);
+	await storage.createTables();
+	{
+		using file = new DatabaseSync(join(folder.path, "db00001.sqlite"));
+		file.exec(`DROP TABLE outbox;
+			CREATE TABLE outbox (
+				local_id INTEGER PRIMARY KEY AUTOINCREMENT,
+				debt TEXT NOT NULL,
+				ts INTEGER NOT NULL
+			) STRICT;
+			INSERT INTO outbox VALUES (7, '{"n":7}', 1), (8, '{"n":8}', 2)`);
+		using mod = new DatabaseSync(join(folder.path, "mod00003.sqlite"));
+		mod.exec(`DROP TABLE lookups;
+			CREATE TABLE lookups (
+				name TEXT NOT NULL,
+				key TEXT NOT NULL,
+				id INTEGER NOT NULL,
+				nonce TEXT NOT NULL,
+				PRIMARY KEY (name, key)
+			) STRICT, WITHOUT ROWID;
+			INSERT INTO lookups VALUES ('username', 'ada', 5, 'kept')`);
+	}
+	assert.deepEqual((await storage.missingTables()).toSorted(), [
+		"db00001.outbox.attempts",
+		"db00001.outbox.entry",
+		"db00001.outbox.last_error",
+		"db00001.outbox.next_attempt_at",
+		"mod00003.lookups.token",
+	]);
+	await storage.createTables();
+	await storage.createTables();
+	assert.deepEqual(await storage.missingTables(), []);
+	const rest = { attempts: 0, nextAttemptAt: 0, lastError: null };
+	const rows = [
+		{ shard: 1, local: 7, entry: { n: 7 }, writtenAt: 1, ...rest },
+		{ shard: 1, local: 8, entry: { n: 8 }, writtenAt: 2, ...rest },
+	];
+	assert.deepEqual(await collect(storage.walkOutbox(1)), rows);
+	assert.deepEqual(
+		await storage.pendingEntries({ olderThanMs: 0, limit: 9 }),
+		rows,
+	);
+	assert.deepEqual(await collect(storage.walkLookups(3)), [
+		{ name: "username", key: "ada", id: "5", token: "kept" },
+	]);
+});
+
 test("a list whose row has drifted is recounted from its edges", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
@@ -290,12 +340,12 @@ test("nothing acknowledged is lost when the process is killed", {
 			import { MODEL, topologyOn } from ${here("../../helpers/storageModel.ts")};
 			const topology = topologyOn("sqlite:" + process.argv[1]);
 			const storage = await openSqliteStorage({ model: MODEL, topology });
-			await storage.init();
+			await storage.createTables();
 			for (;;) {
-				const { result, debt } = await storage.transact({
+				const { result } = await storage.transact({
 					shard: 0,
 					creates: [{ type: "Pin", data: {} }],
-					decide: ({ created }) => ({ result: created[0], debt: { created } }),
+					decide: ({ created }) => ({ result: created[0], outboxEntry: { created } }),
 				});
 				await new Promise((done) => process.stdout.write(result + "\\n", done));
 			}`,
@@ -316,7 +366,10 @@ test("nothing acknowledged is lost when the process is killed", {
 		(await storage.readObjects(ids)).map(good),
 		ids.map(() => "{}"),
 	);
-	const owed = await storage.pendingEntries(0, 1_000_000);
+	const owed = await storage.pendingEntries({
+		olderThanMs: 0,
+		limit: 1_000_000,
+	});
 	assert.ok(owed.length >= ids.length);
 	// Object and outbox row are one transaction: as many of one as of the other.
 	assert.deepEqual(

@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import {
 	type OpenMode,
 	type ShardFileLocation,
-	type Sql,
 	SqliteConnection,
 } from "./connection.ts";
 
@@ -38,13 +37,11 @@ export class ShardFile implements Disposable {
 		return this.#writer;
 	}
 
-	/** Make the file and its folder if they are missing, and run the statements in one transaction. */
-	create(statements: readonly Sql[]): void {
+	/** Create the file and its folder if they are missing, and run `body` in one transaction. */
+	create(body: (connection: SqliteConnection) => void): void {
 		const writer = this.#good(this.#writer, "create");
 		this.#writer = writer;
-		writer.transaction(() => {
-			for (const statement of statements) writer.run(statement);
-		});
+		writer.transaction(() => body(writer));
 	}
 
 	[Symbol.dispose](): void {
