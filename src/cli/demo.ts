@@ -77,7 +77,7 @@ async function makeDemo(
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
 	const progress = createProgressLine(io);
 	const { outcome } = await importLines(corkboard.store, each(lines), {
-		fields: createFieldReaders(corkboard.schema),
+		fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
 		strict: true,
 		signal: io.interruptSignal(),
 		onWaiting: (what) => io.stderr(`waiting for ${what} …`),

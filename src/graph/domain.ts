@@ -1,5 +1,6 @@
 import type { Id } from "../id/ids.ts";
 import type { Mapping, Reference } from "../model/types.ts";
+import type { FieldPolicies } from "../model/validation.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { Node } from "./types.ts";
 
@@ -11,6 +12,8 @@ import type { Node } from "./types.ts";
 export interface Domain {
 	readonly visibility: Visibility;
 	readonly placement: Placement;
+	/** Validators and defaults of stored fields. */
+	readonly fields: FieldPolicies;
 	/** The stored field that holds when an object was created. An import sets it to its own start where a line does not give it. Null for a domain without one. */
 	readonly createdAtField: string | null;
 }

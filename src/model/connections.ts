@@ -52,7 +52,7 @@ export function readConnection(
 	if (isNonNullType(type)) {
 		faults.add(
 			field.node,
-			`${field.path} is a connection and so must be nullable, because its host may be down, but got: ${type}`,
+			`${field.path} is a connection, so it must be nullable, because its host may be down, got ${type}`,
 		);
 	}
 	const connection = getNullableType(type);
@@ -60,14 +60,14 @@ export function readConnection(
 	if (!isObjectType(connection) || target === null) {
 		faults.add(
 			field.node,
-			`${field.path} has @mapping and so must be a connection, such as PinConnection, but got: ${type}`,
+			`${field.path} has @mapping, so it must be a connection, such as PinConnection, got ${type}`,
 		);
 		return null;
 	}
 	if (types.get(target.name)?.role !== "object") {
 		faults.add(
 			field.node,
-			`the edges of ${field.path} must lead to a type with @object but got: ${target.name}`,
+			`the edges of ${field.path} must lead to a type with @object, got ${target.name}`,
 		);
 		return null;
 	}
@@ -111,14 +111,14 @@ function checkArguments(field: DeclaredField, faults: Problems): void {
 	if (`(${spelled.toSorted().join()})` !== sortedArguments()) {
 		faults.add(
 			field.node,
-			`${field.path} must take ${PAGE_ARGUMENTS} but got: (${spelled.join(", ")})`,
+			`${field.path} must take ${PAGE_ARGUMENTS}, got (${spelled.join(", ")})`,
 		);
 	}
 	for (const { name, defaultValue, astNode } of args) {
 		if (defaultValue === undefined) continue;
 		faults.add(
 			astNode,
-			`the argument ${name} of ${field.path} must have no default, because null is "not given" too, but got: ${JSON.stringify(defaultValue)}`,
+			`the argument ${name} of ${field.path} must have no default, because null is "not given" too, got ${JSON.stringify(defaultValue)}`,
 		);
 	}
 }
@@ -137,7 +137,7 @@ function checkConnection(
 	if (connection.name !== `${target}Connection`) {
 		faults.add(
 			connection.astNode,
-			`a page of ${target} must be of the type ${target}Connection but got: ${connection.name}`,
+			`a page of ${target} must be of the type ${target}Connection, got ${connection.name}`,
 		);
 	}
 	checkShape(connection, faults, {
@@ -171,7 +171,7 @@ function checkShape(
 		if (String(got?.type) === expected) continue;
 		faults.add(
 			got?.astNode ?? type.astNode,
-			`${type.name} must have ${name}: ${expected} but got: ${got === undefined ? "no such field" : `${name}: ${got.type}`}`,
+			`${type.name} must have ${name}: ${expected}, got ${got === undefined ? "no such field" : `${name}: ${got.type}`}`,
 		);
 	}
 	for (const { name, astNode } of Object.values(fields)) {

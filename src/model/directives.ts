@@ -187,7 +187,7 @@ function checkDefinitions(schema: GraphQLSchema, faults: Problems): boolean {
 		right = false;
 		faults.add(
 			definition?.astNode,
-			`the directive @${name} must be defined as ${expected} but got: ${got}`,
+			`the directive @${name} must be defined as ${expected}, got ${got}`,
 		);
 	}
 	for (const definition of schema.getDirectives()) {

@@ -3,52 +3,90 @@ import {
 	type GraphQLSchema,
 	isObjectType,
 } from "graphql";
+import { CorkboardError } from "../errors.ts";
 import type { JsonValue } from "../util/json.ts";
 import { fullSchema } from "./publicSchema.ts";
 import { typeProblem } from "./typeChecks.ts";
-import { type Validator, validators } from "./validation.ts";
+import type { Model } from "./types.ts";
+import type { FieldPolicies, FieldPolicy } from "./validation.ts";
 
-/** A value as it is stored, null where nothing is; or what is wrong with it, as `must be String! but got: 7`. */
+/** The value to store, null for none; or what is wrong with the one given, as `must be String!, got 7`. */
 export type FieldReader = (
 	given: JsonValue,
-) => { readonly value: JsonValue } | { readonly fault: string };
+) => { readonly value: JsonValue } | { readonly problem: string };
 
-/** How a type's field is read, by its type's name and its own. */
-export type FieldReaders = (type: string, field: string) => FieldReader;
+/** Reads the values of stored fields that do not come by a mutation: those of an import. */
+export interface FieldReaders {
+	readerOf(type: string, field: string): FieldReader;
+	/** The field whose value this one has where it is given none. */
+	defaultFieldOf(type: string, field: string): string | undefined;
+}
 
 /**
- * Reads values that come another way than by a mutation, those of an import:
- * no operation's types stand before them, so these are checked first, then what
- * a mutation holds the field to. A username that no mutation lets in could not
- * be asked for by any query.
+ * No GraphQL operation has coerced these values, so they are checked against
+ * the SDL's type first, then by the same policy as a mutation: a username that
+ * no mutation accepts could not be asked for by any query.
  */
-export function createFieldReaders(schema: GraphQLSchema): FieldReaders {
-	const whole = fullSchema(schema);
-	return (typeName, fieldName) => {
-		const type = whole.getType(typeName);
-		const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
-		if (field === undefined) {
-			throw new TypeError(
-				`expected a field of the schema but got: ${typeName}.${fieldName}`,
-			);
-		}
-		return readerOf(field.type, `${typeName}.${fieldName}`);
+export function createFieldReaders(
+	schema: GraphQLSchema,
+	policies: FieldPolicies,
+): FieldReaders {
+	const types = fullSchema(schema);
+	return {
+		readerOf(typeName, fieldName) {
+			const type = types.getType(typeName);
+			const field = isObjectType(type)
+				? type.getFields()[fieldName]
+				: undefined;
+			if (field === undefined) {
+				throw new TypeError(
+					`The schema has no field ${typeName}.${fieldName}.`,
+				);
+			}
+			return createReader(field.type, policies[typeName]?.[fieldName]);
+		},
+		defaultFieldOf: (type, field) => policies[type]?.[field]?.defaultFrom,
 	};
 }
 
-function readerOf(type: GraphQLOutputType, name: string): FieldReader {
-	const rules: Readonly<Record<string, Validator<JsonValue>>> = validators;
-	const rule = rules[name];
+/** Throws BAD_MODEL for policies of fields that the model does not store. */
+export function checkFieldPolicies(
+	model: Model,
+	policies: FieldPolicies,
+): void {
+	for (const [name, fields] of Object.entries(policies)) {
+		const type = model.objects.get(name);
+		const stored = new Set(
+			[...(type?.stored ?? []), ...(type?.lookups ?? [])].map(
+				({ field }) => field,
+			),
+		);
+		for (const [field, { defaultFrom }] of Object.entries(fields)) {
+			for (const named of [field, defaultFrom ?? field]) {
+				if (stored.has(named)) continue;
+				throw new CorkboardError(
+					"BAD_MODEL",
+					`The field policies name ${name}.${named}, which the schema does not store.`,
+				);
+			}
+		}
+	}
+}
+
+function createReader(
+	type: GraphQLOutputType,
+	policy: FieldPolicy | undefined,
+): FieldReader {
 	return (given) => {
-		const fault = typeProblem(type, given);
-		if (fault !== null) return { fault };
-		if (rule === undefined || given === null) return { value: given };
-		const ruled = rule(given);
-		return "value" in ruled
-			? { value: ruled.value }
+		const problem = typeProblem(type, given);
+		if (problem !== null) return { problem };
+		if (policy === undefined || given === null) return { value: given };
+		const result = policy.validate(given);
+		return "value" in result
+			? { value: result.value }
 			: {
-					fault: ruled.faults
-						.map(({ path, message: problem }) => `${path} ${problem}`.trim())
+					problem: result.problems
+						.map(({ path, message }) => `${path} ${message}`.trim())
 						.join("; "),
 				};
 	};

@@ -32,19 +32,19 @@ export function readInverse(
 	if (inverse === null) {
 		return told
 			? fault(
-					`the mapping ${mapping.name} of ${declared.path} is named as an inverse and so must have one but got: none`,
+					`the mapping ${mapping.name} of ${declared.path} is named as an inverse, so it must have one, got none`,
 				)
 			: null;
 	}
 	if (mapping.from === null) {
 		return fault(
-			`${declared.path} is a list of the whole graph, which has no inverse, but got: ${inverse}`,
+			`${declared.path} is a list of the whole graph, which has no inverse, got ${inverse}`,
 		);
 	}
 	const other = types.get(mapping.to)?.fields.get(inverse);
 	if (other === undefined) {
 		return fault(
-			`the inverse of ${declared.path} must be a field of ${mapping.to} but got: ${inverse}`,
+			`the inverse of ${declared.path} must be a field of ${mapping.to}, got ${inverse}`,
 		);
 	}
 	if (other.reference !== null) {
@@ -53,12 +53,12 @@ export function readInverse(
 		if (types.get(target)?.role !== "object") return null;
 		if (target !== mapping.from) {
 			return fault(
-				`the inverse of ${declared.path} must lead back to ${mapping.from} but got: ${other.path}, which is a reference to ${target}`,
+				`the inverse of ${declared.path} must lead back to ${mapping.from}, got ${other.path}, which is a reference to ${target}`,
 			);
 		}
 		if (told) {
 			return fault(
-				`the mapping ${mapping.name} of ${declared.path} follows the reference ${other.path} and so must not be named as an inverse`,
+				`the mapping ${mapping.name} of ${declared.path} follows the reference ${other.path}, so it must not be named as an inverse`,
 			);
 		}
 		const key = other.reference.values?.key;
@@ -68,7 +68,7 @@ export function readInverse(
 	}
 	if (other.mapping === null) {
 		return fault(
-			`the inverse of ${declared.path} must have @mapping or @reference but got: ${other.path}, which has neither`,
+			`the inverse of ${declared.path} must have @mapping or @reference, got ${other.path}, which has neither`,
 		);
 	}
 	const otherDraft = drafts.find((each) => each.declared === other);
@@ -76,12 +76,12 @@ export function readInverse(
 	if (otherDraft === undefined) return null;
 	if (otherDraft.mapping.to !== mapping.from) {
 		return fault(
-			`the inverse of ${declared.path} must lead back to ${mapping.from} but got: ${other.path}, which leads to ${otherDraft.mapping.to}`,
+			`the inverse of ${declared.path} must lead back to ${mapping.from}, got ${other.path}, which leads to ${otherDraft.mapping.to}`,
 		);
 	}
 	if (otherDraft.inverse !== declared.name) {
 		return fault(
-			`the inverse of ${declared.path} must name it back but got: ${other.path}, whose inverse is ${otherDraft.inverse ?? "none"}`,
+			`the inverse of ${declared.path} must name it back, got ${other.path}, whose inverse is ${otherDraft.inverse ?? "none"}`,
 		);
 	}
 	const otherName = otherDraft.mapping.name;
@@ -94,6 +94,6 @@ export function readInverse(
 	// One fault of two fields: told once.
 	if (drafts.indexOf(otherDraft) < drafts.indexOf(draft)) return null;
 	return fault(
-		`of the mappings ${declared.path} and ${other.path}, which tell one fact, one must be named X and the other X.inverse but got: ${mapping.name} and ${otherName}`,
+		`of the mappings ${declared.path} and ${other.path}, which tell one fact, one must be named X and the other X.inverse, got ${mapping.name} and ${otherName}`,
 	);
 }

@@ -59,14 +59,14 @@ export function parseLock(text: string): Lock {
 	} catch (thrown) {
 		throw new CorkboardError(
 			"BAD_MODEL",
-			`expected a lock in JSON but got: ${String(thrown)}`,
+			`The lock file is not JSON: ${String(thrown)}`,
 			{ cause: thrown },
 		);
 	}
 	if (!isLock(lock)) {
 		throw new CorkboardError(
 			"BAD_MODEL",
-			"expected a lock with types, their keys, mappings and lookups, each by name, but got: something else",
+			"The lock file must have types with their keys, mappings and lookups, each by name.",
 		);
 	}
 	return lock;
@@ -168,7 +168,7 @@ function compareSection(
 			if (property === "keys" || property === "retired") continue;
 			if (current[property] === value) continue;
 			breaks.push(
-				`the ${property} of the ${kind} ${name} must stay ${value} but got: ${current[property]}`,
+				`the ${property} of the ${kind} ${name} must stay ${value}, got ${current[property]}`,
 			);
 		}
 	}
@@ -196,9 +196,7 @@ function compareKeys(
 				`the key ${key} of ${type} is retired and cannot be used again`,
 			);
 		} else if (current !== old) {
-			breaks.push(
-				`the key ${key} of ${type} must stay ${old} but got: ${current}`,
-			);
+			breaks.push(`the key ${key} of ${type} must stay ${old}, got ${current}`);
 		}
 	}
 	for (const key of Object.keys(now)) {

@@ -35,7 +35,7 @@ export class Names {
 		if (number < 1 || number > MAX_TYPE) {
 			this.#faults.add(
 				node,
-				`the type number of ${owner} must be from 1 to ${MAX_TYPE} but got: ${number}`,
+				`the type number of ${owner} must be from 1 to ${MAX_TYPE}, got ${number}`,
 			);
 		}
 		this.#take("type number", String(number), owner, node);
@@ -82,7 +82,7 @@ export class Names {
 		if (pattern.test(name)) return;
 		this.#faults.add(
 			node,
-			`the ${kind} of ${owner} must match ${pattern.source} but got: ${JSON.stringify(name)}`,
+			`the ${kind} of ${owner} must match ${pattern.source}, got ${JSON.stringify(name)}`,
 		);
 	}
 

@@ -42,13 +42,15 @@ export function readObject(
 		if (field.stored?.values && key !== null) {
 			checkStored(field, reading);
 			const fallback = field.stored.values.default ?? null;
-			const holds = new Map<string, string>();
-			holdPaths(key, field.field.type, holds, []);
+			const typesByPath = new Map<string, string>();
+			collectTypes(key, field.field.type, typesByPath, []);
 			stored.push({
 				field: field.name,
 				key,
 				default: fallback,
-				typesByPath: holds,
+				nullable: !isNonNullType(field.field.type),
+				required: fallback === "",
+				typesByPath,
 			});
 		}
 		if (field.reference?.values && key !== null) {
@@ -77,19 +79,19 @@ export function readObject(
 	};
 }
 
-/** `within` are the types on the way to this path: one that holds itself ends there. */
-function holdPaths(
+/** `enclosing` are the types on the way to this path: a type that contains itself is not descended into again. */
+function collectTypes(
 	path: string,
 	type: GraphQLOutputType,
-	holds: Map<string, string>,
-	within: readonly string[],
+	typesByPath: Map<string, string>,
+	enclosing: readonly string[],
 ): void {
-	holds.set(path, String(type).replaceAll("!", ""));
+	typesByPath.set(path, String(type).replaceAll("!", ""));
 	const named = getNamedType(type);
-	if (!isObjectType(named) || within.includes(named.name)) return;
+	if (!isObjectType(named) || enclosing.includes(named.name)) return;
 	for (const field of Object.values(named.getFields())) {
-		holdPaths(`${path}.${field.name}`, field.type, holds, [
-			...within,
+		collectTypes(`${path}.${field.name}`, field.type, typesByPath, [
+			...enclosing,
 			named.name,
 		]);
 	}
@@ -115,7 +117,7 @@ function checkStored(
 	) {
 		faults.add(
 			stored?.node,
-			`${path} has @stored and so must be plain data but got: ${field.type}`,
+			`${path} has @stored, so it must be plain data, got ${field.type}`,
 		);
 		return;
 	}
@@ -124,7 +126,7 @@ function checkStored(
 		if (!isNonNullType(field.type)) return;
 		faults.add(
 			stored?.node,
-			`${path} is non-null and so must have a default, which answers for rows written before the field was`,
+			`${path} is non-null, so it must have a default, which answers for rows written before the field was`,
 		);
 		return;
 	}
@@ -146,7 +148,7 @@ function checkReference(
 	}
 	faults.add(
 		reference?.node,
-		`${path} has @reference and so must be one type with @object but got: ${field.type}`,
+		`${path} has @reference, so it must be one type with @object, got ${field.type}`,
 	);
 }
 
@@ -158,12 +160,12 @@ function checkLookup(
 	if (reference !== null || mapping !== null) {
 		faults.add(
 			lookup?.node,
-			`${path} has @lookup and so must be @stored or have a resolver but got: ${reference ? "@reference" : "@mapping"}`,
+			`${path} has @lookup, so it must be @stored or have a resolver, got ${reference ? "@reference" : "@mapping"}`,
 		);
 	} else if (!/^String!?$/.test(String(field.type))) {
 		faults.add(
 			lookup?.node,
-			`${path} has @lookup and so must be String or String! but got: ${field.type}`,
+			`${path} has @lookup, so it must be String or String!, got ${field.type}`,
 		);
 	}
 }

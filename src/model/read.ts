@@ -46,7 +46,7 @@ export function loadModel(
 	if (names.length === 0) {
 		throw new CorkboardError(
 			"BAD_MODEL",
-			`${directory}: expected *.graphql files but got: none`,
+			`${directory} has no *.graphql files`,
 		);
 	}
 	return readModel(
@@ -227,5 +227,5 @@ function deepFreeze<T>(value: T): T {
 }
 
 function refuseChange(): never {
-	throw new TypeError("expected no change to frozen data but got: one");
+	throw new TypeError("The model is frozen and cannot be changed.");
 }

@@ -15,7 +15,7 @@ export function typeProblem(
 ): string | null {
 	if (isNonNullType(type)) {
 		return value === null
-			? `must be ${type} but got: null`
+			? `must be ${type}, got null`
 			: typeProblem(type.ofType, value);
 	}
 	if (value === null) return null;
@@ -69,7 +69,7 @@ function isScalar(name: string, value: JsonValue): boolean {
 }
 
 function expected(type: GraphQLOutputType, value: JsonValue): string {
-	return `must be ${type} but got: ${JSON.stringify(value)}`;
+	return `must be ${type}, got ${JSON.stringify(value)}`;
 }
 
 function first(faults: readonly (string | null)[]): string | null {

@@ -38,6 +38,9 @@ export interface StoredField {
 	readonly key: string;
 	/** The answer where the key is absent; null for a nullable field without one. */
 	readonly default: JsonValue;
+	readonly nullable: boolean;
+	/** Whether a new object must be given a value: the default is `""`, which answers for old rows only. */
+	readonly required: boolean;
 	/** The types of what is stored, without `!`, by path in the JSON: `image` an `Image`, `image.url` a `String`. */
 	readonly typesByPath: ReadonlyMap<string, string>;
 }

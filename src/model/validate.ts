@@ -34,14 +34,14 @@ export function checkNodes(
 		if (object === null) {
 			faults.add(
 				node,
-				`${name} implements Node and so must have @object, which gives its ids their type number`,
+				`${name} implements Node, so it must have @object, which gives its ids their type number`,
 			);
 		}
 		if (!isNode(type) && !unknown.has("Node")) {
-			faults.add(node, `${name} has @object and so must implement Node`);
+			faults.add(node, `${name} has @object, so it must implement Node`);
 		}
 		if (String(fields.get("id")?.field.type) !== "ID!") {
-			faults.add(node, `${name} has @object and so must have id: ID!`);
+			faults.add(node, `${name} has @object, so it must have id: ID!`);
 		}
 	}
 	const subscription = schema.getSubscriptionType();
@@ -54,7 +54,7 @@ export function checkNodes(
 			if (types.get(member.name)?.role === "object") continue;
 			faults.add(
 				member.astNode,
-				`${member.name} belongs to ${type.name} and so must have @object: only objects tell their type, by their id`,
+				`${member.name} belongs to ${type.name}, so it must have @object: only objects tell their type, by their id`,
 			);
 		}
 	}
@@ -93,13 +93,13 @@ export function checkSource(
 		if (source === "the id itself" || possible.includes(source)) continue;
 		faults.add(
 			field.node,
-			`${field.path} can have ${listed(possible, "no source of its own: its value is a part of its parent's")} but got: ${source}`,
+			`${field.path} can have ${listed(possible, "no source of its own: its value is a part of its parent's")}, got ${source}`,
 		);
 	}
 	if (field.lookup !== null && (role !== "object" || field.name === "id")) {
 		faults.add(
 			field.lookup.node,
-			`@lookup must stand at a field of a type with @object but got: ${field.path}`,
+			`@lookup must stand at a field of a type with @object, got ${field.path}`,
 		);
 	}
 	if (role === "plain" || sources.length === 1) return;
@@ -107,7 +107,7 @@ export function checkSource(
 		field.node,
 		sources.length === 0
 			? `${field.path} has no source: it must have one of ${possible.join(", ")}`
-			: `${field.path} must have one source but got: ${sources.join(" and ")}`,
+			: `${field.path} must have one source, got ${sources.join(" and ")}`,
 	);
 }
 
@@ -137,7 +137,7 @@ export function checkArguments(
 	if (asked || field.field.args.length === 0) return;
 	faults.add(
 		field.node,
-		`${field.path} must have no arguments, because nothing would read them, but got: ${field.field.args.map(({ name }) => name).join(", ")}`,
+		`${field.path} must have no arguments, because nothing would read them, got ${field.field.args.map(({ name }) => name).join(", ")}`,
 	);
 }
 
@@ -153,7 +153,7 @@ export function checkNullable(
 	if (!leadsToObject || !endsNonNull(field.field.type)) return;
 	faults.add(
 		field.node,
-		`${field.path} needs another fetch and so must be nullable but got: ${field.field.type}`,
+		`${field.path} needs another fetch, so it must be nullable, got ${field.field.type}`,
 	);
 }
 
@@ -176,6 +176,6 @@ export function checkPageUse(
 	if (!isObjectType(named) || !pageTypes.has(named.name)) return;
 	faults.add(
 		field.node,
-		`${field.path} is a part of a page and so must have @mapping but got: ${named.name} without it`,
+		`${field.path} is a part of a page, so it must have @mapping, got ${named.name} without it`,
 	);
 }

@@ -26,7 +26,7 @@ export async function importedGraph(seed: number): Promise<Imported> {
 	writeFileSync(file, `${lines.join("\n")}\n`);
 	await using corkboard = await openFolder(folder);
 	const report = await importLines(corkboard.store, inTurn(lines), {
-		fields: createFieldReaders(corkboard.schema),
+		fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
 	});
 	assert.equal(report.bad, 0);
 	assert.ok(report.existing > 0, "expected edges that come twice");

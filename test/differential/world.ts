@@ -169,7 +169,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 	const { lines, changes } = history();
 	await storage.createTables();
 	const { bad } = await importLines(store, texts(lines), {
-		fields: createFieldReaders(schema),
+		fields: createFieldReaders(schema, domain.fields),
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
 	});
 	assert.equal(bad, 0, "every line is good");

@@ -40,13 +40,13 @@ describe("createBoard", () => {
 				name: " ",
 				description: "d".repeat(501),
 			}),
-			"createBoard: name: must not be null or empty; description: expected at most 500 characters but got: 501.",
+			"createBoard: name must not be null or empty; description must have at most 500 characters, got 501.",
 		);
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "createBoard", {
 				name: "n".repeat(101),
 			}),
-			"createBoard: name: expected at most 100 characters but got: 101.",
+			"createBoard: name must have at most 100 characters, got 101.",
 		);
 	});
 
@@ -94,7 +94,7 @@ describe("updateBoard", () => {
 				name: null,
 				secret: null,
 			}),
-			"updateBoard: name: must not be null or empty; secret: must not be null or empty.",
+			"updateBoard: name must not be null or empty; secret must not be null or empty.",
 		);
 	});
 });

@@ -28,11 +28,11 @@ describe("addComment", () => {
 				pinId,
 				text: "a".repeat(2_001),
 			}),
-			"addComment: text: expected at most 2000 characters but got: 2001.",
+			"addComment: text must have at most 2000 characters, got 2001.",
 		);
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "addComment", { pinId, text: " \n" }),
-			"addComment: text: must not be null or empty.",
+			"addComment: text must not be null or empty.",
 		);
 	});
 

@@ -78,7 +78,7 @@ describe("every mutation", () => {
 			const at = new Resolving().as(null);
 			assert.match(
 				await at.refusal("UNAUTHENTICATED", field, { input: {} }),
-				/: expected a request with a viewer's token but got an anonymous one\.$/,
+				/^\w+ needs a viewer: send an access token\.$/,
 			);
 			assert.deepEqual(at.graph.calls, []);
 		});
@@ -97,7 +97,7 @@ describe("a mutation that names an object", () => {
 					...others(mutation),
 					[argument]: "1e3",
 				}),
-				`${mutation}: ${argument}: expected an id: a decimal number, but got: "1e3".`,
+				`${mutation}: ${argument} must be an id, which is a decimal number, got "1e3".`,
 			);
 		});
 
@@ -111,7 +111,7 @@ describe("a mutation that names an object", () => {
 						...others(mutation),
 						[argument]: id,
 					}),
-					`Expected the id of some ${thing} that you can see but got: ${id === RESERVED ? "one that nothing can have" : id}.`,
+					`${type} not found.`,
 				);
 			}
 		});
@@ -145,7 +145,7 @@ describe("a mutation that names an object", () => {
 					await at.refused("FORBIDDEN", mutation, {
 						[argument]: targets[type],
 					}),
-					`Only its ${type === "Comment" ? "author" : "owner"} may do this with a ${thing}.`,
+					`Only its ${type === "Comment" ? "author" : "owner"} may change or delete this ${thing}.`,
 				);
 				assert.deepEqual(at.graph.calls, [`objects ${targets[type]}`]);
 			});
@@ -222,7 +222,7 @@ describe("likes and follows", () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "followUser", { userId: at.ada }),
-			"followUser: userId: expected somebody else but got the viewer's own id.",
+			"followUser: userId must not be the viewer's own id.",
 		);
 		assert.deepEqual(at.graph.calls, []);
 	});

@@ -56,12 +56,12 @@ describe("createPin", () => {
 				interests: ["Bread"],
 			}),
 			[
-				'createPin: boardId: expected an id: a decimal number, but got: "my board"',
-				"details: expected at most 1000 characters but got: 1001",
-				'link: expected an http or https address but got: "ftp://example.com"',
-				"image.url: must not be empty",
-				"image.width: expected a positive number of pixels but got: 0",
-				'interests[0]: expected 1 to 100 of a-z 0-9 - but got: "Bread".',
+				'createPin: boardId must be an id, which is a decimal number, got "my board"',
+				"details must have at most 1000 characters, got 1001",
+				'link must be an http or https address, got "ftp://example.com"',
+				"image.url must not be empty",
+				"image.width must be a positive number of pixels, got 0",
+				'interests[0] must be 1 to 100 of a-z 0-9 -, got "Bread".',
 			].join("; "),
 		);
 	});
@@ -344,7 +344,7 @@ describe("movePin", () => {
 				id: pin,
 				before: yonder,
 			}),
-			"movePin: before: expected a pin of the target board but got one of another.",
+			"movePin: before must be a pin of the target board.",
 		);
 		for (const after of [beside, pin]) {
 			assert.equal(
@@ -353,7 +353,7 @@ describe("movePin", () => {
 					boardId: there,
 					after,
 				}),
-				"movePin: after: expected a pin of the target board but got one of another.",
+				"movePin: after must be a pin of the target board.",
 			);
 		}
 	});
@@ -367,7 +367,7 @@ describe("movePin", () => {
 				before: beside,
 				after: beside,
 			}),
-			'movePin: boardId: expected an id: a decimal number, but got: "x"; before, after: expected at most one of them but got: both.',
+			'movePin: boardId must be an id, which is a decimal number, got "x"; before and after must not both be given.',
 		);
 	});
 

@@ -25,7 +25,7 @@ describe("fields by id", () => {
 			const at = new Resolving();
 			assert.equal(
 				await at.refusal("BAD_USER_INPUT", `Query.${field}`, { id: "01" }),
-				`${field}: id: expected an id: a decimal number, but got: "01".`,
+				`${field}: id must be an id, which is a decimal number, got "01".`,
 			);
 		});
 	}
@@ -56,7 +56,7 @@ describe("nodes", () => {
 		);
 		assert.equal(
 			await at.refusal("BAD_USER_INPUT", "Query.nodes", { ids }),
-			"nodes: expected at most 100 ids but got: 101.",
+			"nodes: ids must have at most 100 items, got 101.",
 		);
 	});
 
@@ -66,7 +66,7 @@ describe("nodes", () => {
 			await at.refusal("BAD_USER_INPUT", "Query.nodes", {
 				ids: [at.ada, "ada"],
 			}),
-			'nodes: ids[1]: expected an id: a decimal number, but got: "ada".',
+			'nodes: ids[1] must be an id, which is a decimal number, got "ada".',
 		);
 	});
 
@@ -125,21 +125,21 @@ describe("user and interest by name", () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refusal("BAD_USER_INPUT", "Query.user", {}),
-			"user: expected exactly one of id and username but got: neither.",
+			"user takes exactly one of id and username, got neither.",
 		);
 		assert.equal(
 			await at.refusal("BAD_USER_INPUT", "Query.user", {
 				id: at.ada,
 				username: "ada_made_up",
 			}),
-			"user: expected exactly one of id and username but got: both.",
+			"user takes exactly one of id and username, got both.",
 		);
 		assert.equal(
 			await at.refusal("BAD_USER_INPUT", "Query.interest", {
 				id: null,
 				slug: null,
 			}),
-			"interest: expected exactly one of id and slug but got: neither.",
+			"interest takes exactly one of id and slug, got neither.",
 		);
 	});
 

@@ -56,11 +56,11 @@ describe("what is stored of an object", () => {
 	it("is asked for by names the model has", () => {
 		assert.throws(
 			() => newStoredJson(model, "Pin", { colour: "red" }),
-			/expected a model with a stored field Pin\.colour but got none/,
+			/The model has no stored field Pin\.colour\./,
 		);
 		assert.throws(
 			() => mappingOf(model, "hatePin"),
-			/expected a model with a mapping hatePin but got none/,
+			/The model has no mapping hatePin\./,
 		);
 	});
 });

@@ -57,13 +57,13 @@ describe("createUser", () => {
 				idempotencyKey: "",
 			}),
 			[
-				'createUser: username: expected 3 to 30 of A-Z a-z 0-9 _ but got: "e"',
-				"name: expected at most 100 characters but got: 101",
-				"email: expected an e-mail address (one @, no spaces) but got something else",
-				"bio: expected at most 500 characters but got: 501",
-				'website: expected an http or https address but got: "example.com"',
-				"avatarUrl: expected text but got a NUL character",
-				'idempotencyKey: expected 1 to 100 characters of printable ASCII but got: "".',
+				'createUser: username must be 3 to 30 of A-Z a-z 0-9 _, got "e"',
+				"name must have at most 100 characters, got 101",
+				"email must be an e-mail address: one @, no spaces",
+				"bio must have at most 500 characters, got 501",
+				'website must be an http or https address, got "example.com"',
+				"avatarUrl must not contain a NUL character",
+				'idempotencyKey must be 1 to 100 characters of printable ASCII, got "".',
 			].join("; "),
 		);
 		assert.deepEqual(at.graph.calls, []);
@@ -162,11 +162,11 @@ describe("updateUser", () => {
 				username: null,
 				name: null,
 			}),
-			"updateUser: username: must not be null or empty; name: must not be null or empty.",
+			"updateUser: username must not be null or empty; name must not be null or empty.",
 		);
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "updateUser", { name: " " }),
-			"updateUser: name: must not be null or empty.",
+			"updateUser: name must not be null or empty.",
 		);
 	});
 

@@ -1,57 +1,52 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-	email,
-	image,
-	text,
-	username,
-	webAddress,
-} from "../../src/model/validation.ts";
+import { email, image, slugs, username } from "../../src/domain/validators.ts";
+import { boolean, text, webAddress } from "../../src/model/validation.ts";
 import { quoted } from "../../src/util/quoted.ts";
-import { faults, passes } from "../helpers/validating.ts";
+import { assertValid, problemsOf } from "../helpers/validating.ts";
 
 describe("text", () => {
 	it("is trimmed", () => {
-		passes(text(5), " \n hello\t", "hello");
+		assertValid(text(5), " \n hello\t", "hello");
 	});
 
 	it("is null when it is blank", () => {
-		passes(text(5), "", null);
-		passes(text(5), "  \n", null);
+		assertValid(text(5), "", null);
+		assertValid(text(5), "  \n", null);
 	});
 
 	it("is measured after trimming, in code points", () => {
-		passes(text(3), " 🍞🧈🍯 ", "🍞🧈🍯");
-		assert.deepEqual(faults(text(3), "🍞🧈🍯."), [
-			": expected at most 3 characters but got: 4",
+		assertValid(text(3), " 🍞🧈🍯 ", "🍞🧈🍯");
+		assert.deepEqual(problemsOf(text(3), "🍞🧈🍯."), [
+			"must have at most 3 characters, got 4",
 		]);
 	});
 
 	it("may be exactly as long as is allowed", () => {
-		passes(text(1_000), "a".repeat(1_000), "a".repeat(1_000));
-		assert.deepEqual(faults(text(1_000), "a".repeat(1_001)), [
-			": expected at most 1000 characters but got: 1001",
+		assertValid(text(1_000), "a".repeat(1_000), "a".repeat(1_000));
+		assert.deepEqual(problemsOf(text(1_000), "a".repeat(1_001)), [
+			"must have at most 1000 characters, got 1001",
 		]);
 	});
 
 	it("has no NUL", () => {
-		assert.deepEqual(faults(text(9), "a\0b"), [
-			": expected text but got a NUL character",
+		assert.deepEqual(problemsOf(text(9), "a\0b"), [
+			"must not contain a NUL character",
 		]);
 	});
 
 	it("keeps line breaks and other characters within", () => {
-		passes(text(9), "a\n\tb", "a\n\tb");
+		assertValid(text(9), "a\n\tb", "a\n\tb");
 	});
 
 	it("has no unpaired surrogate", () => {
-		assert.deepEqual(faults(text(9), "a\ud83c"), [
-			": expected text but got an unpaired surrogate",
+		assert.deepEqual(problemsOf(text(9), "a\ud83c"), [
+			"must not contain an unpaired surrogate",
 		]);
 	});
 
 	it("is a string", () => {
-		assert.deepEqual(faults(text(9), 3), [": expected text but got: 3"]);
+		assert.deepEqual(problemsOf(text(9), 3), ["must be text, got 3"]);
 	});
 });
 
@@ -63,13 +58,13 @@ describe("a web address", () => {
 			"HTTPS://EXAMPLE.com:8443/",
 			"https://example.com/schöne-küche",
 		]) {
-			passes(webAddress, given, given);
+			assertValid(webAddress, given, given);
 		}
 	});
 
 	it("is trimmed, and null when blank", () => {
-		passes(webAddress, " https://example.com ", "https://example.com");
-		passes(webAddress, " ", null);
+		assertValid(webAddress, " https://example.com ", "https://example.com");
+		assertValid(webAddress, " ", null);
 	});
 
 	it("is no other scheme and nothing that only looks like an address", () => {
@@ -85,17 +80,17 @@ describe("a web address", () => {
 			"http://exam\nple.com",
 			"https://[::1",
 		]) {
-			assert.deepEqual(faults(webAddress, given), [
-				`: expected an http or https address but got: ${quoted(given)}`,
+			assert.deepEqual(problemsOf(webAddress, given), [
+				`must be an http or https address, got ${quoted(given)}`,
 			]);
 		}
 	});
 
 	it("has at most 2,048 characters", () => {
 		const longest = `https://example.com/${"a".repeat(2_028)}`;
-		passes(webAddress, longest, longest);
-		assert.deepEqual(faults(webAddress, `${longest}a`), [
-			": expected at most 2048 characters but got: 2049",
+		assertValid(webAddress, longest, longest);
+		assert.deepEqual(problemsOf(webAddress, `${longest}a`), [
+			"must have at most 2048 characters, got 2049",
 		]);
 	});
 });
@@ -103,7 +98,7 @@ describe("a web address", () => {
 describe("a username", () => {
 	it("is 3 to 30 of A-Z a-z 0-9 _, kept as it was given", () => {
 		for (const given of ["abc", "Ada_Made_Up", "_09", "x".repeat(30)]) {
-			passes(username, given, given);
+			assertValid(username, given, given);
 		}
 	});
 
@@ -120,8 +115,8 @@ describe("a username", () => {
 			"ad\0a",
 			7,
 		]) {
-			assert.deepEqual(faults(username, given), [
-				`: expected 3 to 30 of A-Z a-z 0-9 _ but got: ${quoted(given)}`,
+			assert.deepEqual(problemsOf(username, given), [
+				`must be 3 to 30 of A-Z a-z 0-9 _, got ${quoted(given)}`,
 			]);
 		}
 	});
@@ -129,23 +124,23 @@ describe("a username", () => {
 
 describe("an e-mail address", () => {
 	it("is plausible, trimmed and otherwise kept as it was given", () => {
-		passes(email, " Ada@Example.com ", "Ada@Example.com");
-		passes(email, "", null);
+		assertValid(email, " Ada@Example.com ", "Ada@Example.com");
+		assertValid(email, "", null);
 	});
 
 	it("has one @ with something on both sides, and no spaces", () => {
 		for (const given of ["ada", "@b", "a@", "a@b@c", "a b@c", "a@b\u0007"]) {
-			assert.deepEqual(faults(email, given), [
-				": expected an e-mail address (one @, no spaces) but got something else",
+			assert.deepEqual(problemsOf(email, given), [
+				"must be an e-mail address: one @, no spaces",
 			]);
 		}
 	});
 
 	it("has at most 254 characters", () => {
 		const longest = `${"a".repeat(252)}@b`;
-		passes(email, longest, longest);
-		assert.deepEqual(faults(email, `${longest}b`), [
-			": expected at most 254 characters but got: 255",
+		assertValid(email, longest, longest);
+		assert.deepEqual(problemsOf(email, `${longest}b`), [
+			"must have at most 254 characters, got 255",
 		]);
 	});
 });
@@ -176,28 +171,71 @@ describe("an image", () => {
 
 	it("tells the faults of all its parts", () => {
 		assert.deepEqual(
-			faults(image, {
+			problemsOf(image, {
 				url: "ftp://example.com",
 				width: 0,
 				height: -1,
 				alt: "a".repeat(501),
 			}),
 			[
-				'.url: expected an http or https address but got: "ftp://example.com"',
-				".width: expected a positive number of pixels but got: 0",
-				".height: expected a positive number of pixels but got: -1",
-				".alt: expected at most 500 characters but got: 501",
+				'.url must be an http or https address, got "ftp://example.com"',
+				".width must be a positive number of pixels, got 0",
+				".height must be a positive number of pixels, got -1",
+				".alt must have at most 500 characters, got 501",
 			],
 		);
 	});
 
 	it("has an address, and whole pixels", () => {
-		assert.deepEqual(faults(image, { url: " ", width: 1.5 }), [
-			".url: must not be empty",
-			".width: expected a positive number of pixels but got: 1.5",
+		assert.deepEqual(problemsOf(image, { url: " ", width: 1.5 }), [
+			".url must not be empty",
+			".width must be a positive number of pixels, got 1.5",
 		]);
-		assert.deepEqual(faults(image, "a.jpg"), [
-			': expected an image but got: "a.jpg"',
+		assert.deepEqual(problemsOf(image, "a.jpg"), [
+			'must be an image, got "a.jpg"',
+		]);
+	});
+});
+
+describe("slugs", () => {
+	it("are kept in order, each once", () => {
+		assert.deepEqual(slugs(["bread", "home-decor", "bread", "90s"]), {
+			value: ["bread", "home-decor", "90s"],
+		});
+	});
+
+	it("are made of a-z 0-9 -, and every other one is told with its place", () => {
+		assert.deepEqual(problemsOf(slugs, ["Bread", "ok", "", "a b"]), [
+			'[0] must be 1 to 100 of a-z 0-9 -, got "Bread"',
+			'[2] must be 1 to 100 of a-z 0-9 -, got ""',
+			'[3] must be 1 to 100 of a-z 0-9 -, got "a b"',
+		]);
+		assert.equal(problemsOf(slugs, ["a".repeat(101)]).length, 1);
+	});
+
+	it("are at most 10", () => {
+		const eleven = Array.from({ length: 11 }, (_, at) => `s${at}`);
+		assert.deepEqual(slugs(eleven.slice(0, 10)), {
+			value: eleven.slice(0, 10),
+		});
+		assert.deepEqual(problemsOf(slugs, eleven), [
+			"must have at most 10 slugs, got 11",
+		]);
+	});
+
+	it("are a list", () => {
+		assert.deepEqual(problemsOf(slugs, "bread"), [
+			'must be a list of slugs, got "bread"',
+		]);
+	});
+});
+
+describe("a flag", () => {
+	it("is true or false", () => {
+		assertValid(boolean, true, true);
+		assertValid(boolean, false, false);
+		assert.deepEqual(problemsOf(boolean, "true"), [
+			'must be true or false, got "true"',
 		]);
 	});
 });

@@ -1,7 +1,6 @@
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import {
 	type ImportOptions,
 	type ImportReport,
@@ -9,7 +8,7 @@ import {
 } from "../../src/ops/import/importLines.ts";
 import type { Embedded } from "./embedded.ts";
 import { openEmbedded } from "./embedded.ts";
-import { theModel } from "./model.ts";
+import { theFieldReaders, theModel } from "./model.ts";
 
 /** The beginning of an import in tests that compare sequences: milliseconds. */
 export const START = Date.UTC(2026, 10, 20, 12);
@@ -28,7 +27,7 @@ export async function importAll(
 ): Promise<Imported> {
 	const bad: string[] = [];
 	const report = await importLines(store, texts(lines), {
-		fields: createFieldReaders(theModel().schema),
+		fields: theFieldReaders(),
 		onBadLine: (line, reason) => bad.push(`line ${line}: ${reason}`),
 		...options,
 	});
@@ -139,7 +138,7 @@ if (import.meta.main) {
 	});
 	process.stdout.write("at work\n");
 	const report = await importLines(embedded.store, createReadStream(file), {
-		fields: createFieldReaders(theModel().schema),
+		fields: theFieldReaders(),
 		now: () => START,
 	});
 	process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -1,4 +1,8 @@
 import { loadOwnModel, type OwnModel } from "../../src/app/model.ts";
+import {
+	createFieldReaders,
+	type FieldReaders,
+} from "../../src/model/fieldReaders.ts";
 
 let read: OwnModel | undefined;
 
@@ -6,4 +10,10 @@ let read: OwnModel | undefined;
 export function theModel(): OwnModel {
 	read ??= loadOwnModel();
 	return read;
+}
+
+/** How an import reads the stored fields of `schema/`. */
+export function theFieldReaders(): FieldReaders {
+	const { schema, domain } = theModel();
+	return createFieldReaders(schema, domain.fields);
 }

@@ -2,23 +2,23 @@ import assert from "node:assert/strict";
 import type { Validator } from "../../src/model/validation.ts";
 import { quoted } from "../../src/util/quoted.ts";
 
-/** A value as it is stored. */
-export function passes<T>(
-	rule: Validator<T>,
+/** Asserts that a value is valid and is stored as `value`. */
+export function assertValid<T>(
+	validate: Validator<T>,
 	given: unknown,
 	value: T | null,
 ): void {
-	assert.deepEqual(rule(given), { value });
+	assert.deepEqual(validate(given), { value });
 }
 
-/** The faults, each as `path: problem`. */
-export function faults(
-	rule: Validator<unknown>,
+/** The problems of an invalid value, each as `path message`. */
+export function problemsOf(
+	validate: Validator<unknown>,
 	given: unknown,
 ): readonly string[] {
-	const ruled = rule(given);
-	assert.ok("faults" in ruled, `expected a fault for ${quoted(given)}`);
-	return ruled.faults.map(
-		({ path, message: problem }) => `${path}: ${problem}`,
+	const result = validate(given);
+	assert.ok("problems" in result, `expected a problem with ${quoted(given)}`);
+	return result.problems.map(({ path, message }) =>
+		`${path} ${message}`.trim(),
 	);
 }

@@ -9,14 +9,14 @@ suite("connections", () => {
 	test("a mapping's field is a connection", () => {
 		for (const type of ["[Pin]", "String", "Image", "Pin"]) {
 			assert.deepEqual(faultsOf([[LIKES, `likes${PAGE}: ${type}`]]), [
-				`small.graphql:21: User.likes has @mapping and so must be a connection, such as PinConnection, but got: ${type}`,
+				`small.graphql:21: User.likes has @mapping, so it must be a connection, such as PinConnection, got ${type}`,
 			]);
 		}
 	});
 
 	test("a connection field is nullable", () => {
 		assert.deepEqual(faultsOf([[LIKES, `${LIKES}!`]]), [
-			"small.graphql:21: User.likes is a connection and so must be nullable, because its host may be down, but got: PinConnection!",
+			"small.graphql:21: User.likes is a connection, so it must be nullable, because its host may be down, got PinConnection!",
 		]);
 	});
 
@@ -31,9 +31,9 @@ suite("connections", () => {
 				[', inverse: "owner"', ""],
 			]),
 			[
-				"small.graphql:3: the edges of Query.allPins must lead to a type with @object but got: Image",
-				"small.graphql:21: the edges of User.likes must lead to a type with @object but got: Image",
-				"small.graphql:22: the edges of User.pins must lead to a type with @object but got: Image",
+				"small.graphql:3: the edges of Query.allPins must lead to a type with @object, got Image",
+				"small.graphql:21: the edges of User.likes must lead to a type with @object, got Image",
+				"small.graphql:22: the edges of User.pins must lead to a type with @object, got Image",
 			],
 		);
 	});
@@ -47,14 +47,14 @@ suite("connections", () => {
 				],
 			]),
 			[
-				"small.graphql:45: PinConnection must have edges: [PinEdge!]! but got: edges: [PinEdge]",
-				"small.graphql:46: PinConnection must have nodes: [Pin]! but got: nodes: [Pin!]!",
-				"small.graphql:47: PinConnection must have pageInfo: PageInfo! but got: pageInfo: PageInfo",
-				"small.graphql:48: PinConnection must have totalCount: Int but got: totalCount: Int!",
+				"small.graphql:45: PinConnection must have edges: [PinEdge!]!, got edges: [PinEdge]",
+				"small.graphql:46: PinConnection must have nodes: [Pin]!, got nodes: [Pin!]!",
+				"small.graphql:47: PinConnection must have pageInfo: PageInfo!, got pageInfo: PageInfo",
+				"small.graphql:48: PinConnection must have totalCount: Int, got totalCount: Int!",
 			],
 		);
 		assert.deepEqual(faultsOf([["\tnodes: [Pin]!\n", ""]]), [
-			"small.graphql:44: PinConnection must have nodes: [Pin]! but got: no such field",
+			"small.graphql:44: PinConnection must have nodes: [Pin]!, got no such field",
 		]);
 	});
 
@@ -77,7 +77,7 @@ suite("connections", () => {
 				],
 			]),
 			[
-				"small.graphql:50: a page of Pin must be of the type PinConnection but got: LikeConnection",
+				"small.graphql:50: a page of Pin must be of the type PinConnection, got LikeConnection",
 			],
 		);
 	});
@@ -91,9 +91,9 @@ suite("connections", () => {
 				],
 			]),
 			[
-				"small.graphql:51: PinEdge must have node: Pin but got: node: Pin!",
-				"small.graphql:52: PinEdge must have cursor: String! but got: cursor: ID!",
-				"small.graphql:53: PinEdge must have at: DateTime! but got: at: String!",
+				"small.graphql:51: PinEdge must have node: Pin, got node: Pin!",
+				"small.graphql:52: PinEdge must have cursor: String!, got cursor: ID!",
+				"small.graphql:53: PinEdge must have at: DateTime!, got at: String!",
 			],
 		);
 	});
@@ -115,13 +115,13 @@ suite("connections", () => {
 
 	test("the page info has its four fields", () => {
 		assert.deepEqual(faultsOf([["\tendCursor: String", "\tendCursor: Int"]]), [
-			"small.graphql:42: PageInfo must have endCursor: String but got: endCursor: Int",
+			"small.graphql:42: PageInfo must have endCursor: String, got endCursor: Int",
 		]);
 	});
 
 	test("a connection field takes the four arguments of a page and no others", () => {
 		assert.deepEqual(faultsOf([[LIKES, "likes: PinConnection"]]), [
-			"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String) but got: ()",
+			"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String), got ()",
 		]);
 		assert.deepEqual(
 			faultsOf([
@@ -131,7 +131,7 @@ suite("connections", () => {
 				],
 			]),
 			[
-				"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String) but got: (first: Int!, after: String, last: Int, before: String)",
+				"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String), got (first: Int!, after: String, last: Int, before: String)",
 			],
 		);
 		assert.deepEqual(
@@ -150,7 +150,7 @@ suite("connections", () => {
 		assert.deepEqual(
 			faultsOf([["likes(first: Int, ", "likes(first: Int = 20, "]]),
 			[
-				'small.graphql:21: the argument first of User.likes must have no default, because null is "not given" too, but got: 20',
+				'small.graphql:21: the argument first of User.likes must have no default, because null is "not given" too, got 20',
 			],
 		);
 	});
@@ -159,7 +159,7 @@ suite("connections", () => {
 		assert.deepEqual(
 			faultsOf([["user(id: ID): User", "user(id: ID): UserConnection"]]),
 			[
-				"small.graphql:2: Query.user is a part of a page and so must have @mapping but got: UserConnection without it",
+				"small.graphql:2: Query.user is a part of a page, so it must have @mapping, got UserConnection without it",
 			],
 		);
 	});

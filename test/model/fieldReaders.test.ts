@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import type { JsonValue } from "../../src/util/json.ts";
-import { theModel } from "../helpers/model.ts";
+import { theFieldReaders, theModel } from "../helpers/model.ts";
 
-const { model, schema } = theModel();
+const { model } = theModel();
 
 function read(type: string, field: string, given: JsonValue) {
-	return createFieldReaders(schema)(type, field)(given);
+	return theFieldReaders().readerOf(type, field)(given);
 }
 
 describe("the values of an import", () => {
@@ -35,46 +34,46 @@ describe("the values of an import", () => {
 	});
 
 	it("are held to the rules of mutations", () => {
-		for (const [type, field, given, fault] of [
+		for (const [type, field, given, problem] of [
 			[
 				"User",
 				"username",
 				"x y",
-				'expected 3 to 30 of A-Z a-z 0-9 _ but got: "x y"',
+				'must be 3 to 30 of A-Z a-z 0-9 _, got "x y"',
 			],
 			[
 				"User",
 				"name",
 				"n".repeat(101),
-				"expected at most 100 characters but got: 101",
+				"must have at most 100 characters, got 101",
 			],
-			["User", "bio", "a\0b", "expected text but got a NUL character"],
+			["User", "bio", "a\0b", "must not contain a NUL character"],
 			[
 				"User",
 				"website",
 				"ftp://example.com",
-				'expected an http or https address but got: "ftp://example.com"',
+				'must be an http or https address, got "ftp://example.com"',
 			],
 			[
 				"Pin",
 				"image",
 				{ url: "a.jpg", width: 0 },
-				'.url expected an http or https address but got: "a.jpg"; .width expected a positive number of pixels but got: 0',
+				'.url must be an http or https address, got "a.jpg"; .width must be a positive number of pixels, got 0',
 			],
 			[
 				"Interest",
 				"slug",
 				"Bread",
-				'expected 1 to 100 of a-z 0-9 - but got: "Bread"',
+				'must be 1 to 100 of a-z 0-9 -, got "Bread"',
 			],
 		] as const) {
-			assert.deepEqual(read(type, field, given), { fault });
+			assert.deepEqual(read(type, field, given), { problem });
 		}
 	});
 
 	it("are told first that their type is wrong", () => {
 		assert.deepEqual(read("User", "username", 7), {
-			fault: "must be String but got: 7",
+			problem: "must be String, got 7",
 		});
 	});
 
@@ -82,7 +81,7 @@ describe("the values of an import", () => {
 		const unruled = [...model.objects.values()].flatMap(
 			({ name, stored, lookups }) =>
 				[...stored, ...lookups]
-					.filter(({ field }) => !("fault" in read(name, field, "\0")))
+					.filter(({ field }) => !("problem" in read(name, field, "\0")))
 					.map(({ field }) => `${name}.${field}`),
 		);
 		assert.deepEqual(unruled, []);

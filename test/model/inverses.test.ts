@@ -35,19 +35,19 @@ suite("inverses", () => {
 
 	test("an inverse is a field of the type the edges lead to", () => {
 		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "nope"']]), [
-			"small.graphql:22: the inverse of User.pins must be a field of Pin but got: nope",
+			"small.graphql:22: the inverse of User.pins must be a field of Pin, got nope",
 		]);
 	});
 
 	test("an inverse is a mapping or a reference", () => {
 		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "details"']]), [
-			"small.graphql:22: the inverse of User.pins must have @mapping or @reference but got: Pin.details, which has neither",
+			"small.graphql:22: the inverse of User.pins must have @mapping or @reference, got Pin.details, which has neither",
 		]);
 	});
 
 	test("a reference leads back to the list's owner", () => {
 		assert.deepEqual(faultsOf([["owner: User @ref", "owner: Pin @ref"]]), [
-			"small.graphql:22: the inverse of User.pins must lead back to User but got: Pin.owner, which is a reference to Pin",
+			"small.graphql:22: the inverse of User.pins must lead back to User, got Pin.owner, which is a reference to Pin",
 		]);
 	});
 
@@ -60,38 +60,38 @@ suite("inverses", () => {
 				],
 			]),
 			[
-				"small.graphql:21: the inverse of User.likes must lead back to User but got: Pin.likedBy, which leads to Pin",
-				"small.graphql:32: the inverse of Pin.likedBy must be a field of Pin but got: likes",
+				"small.graphql:21: the inverse of User.likes must lead back to User, got Pin.likedBy, which leads to Pin",
+				"small.graphql:32: the inverse of Pin.likedBy must be a field of Pin, got likes",
 			],
 		);
 	});
 
 	test("a mapping names back the field that names it", () => {
 		assert.deepEqual(faultsOf([['inverse: "likes"', 'inverse: "pins"']]), [
-			"small.graphql:21: the inverse of User.likes must name it back but got: Pin.likedBy, whose inverse is pins",
-			"small.graphql:32: the inverse of Pin.likedBy must name it back but got: User.pins, whose inverse is owner",
+			"small.graphql:21: the inverse of User.likes must name it back, got Pin.likedBy, whose inverse is pins",
+			"small.graphql:32: the inverse of Pin.likedBy must name it back, got User.pins, whose inverse is owner",
 		]);
 		assert.deepEqual(faultsOf([[', inverse: "likes"', ""]]), [
-			"small.graphql:21: the inverse of User.likes must name it back but got: Pin.likedBy, whose inverse is none",
-			"small.graphql:32: the mapping likePin.inverse of Pin.likedBy is named as an inverse and so must have one but got: none",
+			"small.graphql:21: the inverse of User.likes must name it back, got Pin.likedBy, whose inverse is none",
+			"small.graphql:32: the mapping likePin.inverse of Pin.likedBy is named as an inverse, so it must have one, got none",
 		]);
 	});
 
 	test("exactly one of two mappings is named as the other's inverse", () => {
 		assert.deepEqual(faultsOf([['"likePin.inverse"', '"likedPin"']]), [
-			"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse but got: likePin and likedPin",
+			"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse, got likePin and likedPin",
 		]);
 		assert.deepEqual(
 			faultsOf([['name: "likePin",', 'name: "other.inverse",']]),
 			[
-				"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse but got: other.inverse and likePin.inverse",
+				"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse, got other.inverse and likePin.inverse",
 			],
 		);
 	});
 
 	test("a list that follows a reference is not named as an inverse", () => {
 		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "ownPin.inverse"']]), [
-			"small.graphql:22: the mapping ownPin.inverse of User.pins follows the reference Pin.owner and so must not be named as an inverse",
+			"small.graphql:22: the mapping ownPin.inverse of User.pins follows the reference Pin.owner, so it must not be named as an inverse",
 		]);
 	});
 
@@ -99,7 +99,7 @@ suite("inverses", () => {
 		assert.deepEqual(
 			faultsOf([['"root_has_pins"', '"root_has_pins", inverse: "owner"']]),
 			[
-				"small.graphql:3: Query.allPins is a list of the whole graph, which has no inverse, but got: owner",
+				"small.graphql:3: Query.allPins is a list of the whole graph, which has no inverse, got owner",
 			],
 		);
 	});

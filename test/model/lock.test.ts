@@ -172,7 +172,7 @@ suite("the lock", () => {
 	test("refuses another number for a type, and a number for another type", () => {
 		assert.deepEqual(afterChange([["type: 3", "type: 7"]]), {
 			additions: [],
-			breaks: ["the number of the type User must stay 3 but got: 7"],
+			breaks: ["the number of the type User must stay 3, got 7"],
 		});
 		assert.deepEqual(
 			afterChange([
@@ -180,8 +180,8 @@ suite("the lock", () => {
 				["type: 1", "type: 3"],
 			]).breaks,
 			[
-				"the number of the type User must stay 3 but got: 7",
-				"the number of the type Pin must stay 1 but got: 3",
+				"the number of the type User must stay 3, got 7",
+				"the number of the type Pin must stay 1, got 3",
 				"the number 3 of Pin is taken by User",
 			],
 		);
@@ -194,8 +194,8 @@ suite("the lock", () => {
 				['"user_has_pins"', '"user_pins"'],
 			]).breaks,
 			[
-				"the table of the type User must stay users but got: people",
-				"the table of the mapping ownPin must stay user_has_pins but got: user_pins",
+				"the table of the type User must stay users, got people",
+				"the table of the mapping ownPin must stay user_has_pins, got user_pins",
 			],
 		);
 	});
@@ -203,9 +203,7 @@ suite("the lock", () => {
 	test("refuses another order for a mapping", () => {
 		assert.deepEqual(
 			afterChange([["order: POSITION", "order: NEWEST_FIRST"]]).breaks,
-			[
-				"the order of the mapping ownPin must stay POSITION but got: NEWEST_FIRST",
-			],
+			["the order of the mapping ownPin must stay POSITION, got NEWEST_FIRST"],
 		);
 	});
 
@@ -214,13 +212,13 @@ suite("the lock", () => {
 			afterChange([
 				[`allPins${PAGE}: PinConnection`, `allPins${PAGE}: UserConnection`],
 			]).breaks,
-			["the to of the mapping listPin must stay Pin but got: User"],
+			["the to of the mapping listPin must stay Pin, got User"],
 		);
 	});
 
 	test("refuses another spelling rule or type for a lookup", () => {
 		assert.deepEqual(afterChange([["fold: CASE", "fold: NONE"]]).breaks, [
-			"the fold of the lookup username must stay CASE but got: NONE",
+			"the fold of the lookup username must stay CASE, got NONE",
 		]);
 	});
 
@@ -256,7 +254,7 @@ suite("the lock", () => {
 			afterChange([
 				["width: Int! @stored(default: 1)", "width: String @stored"],
 			]).breaks,
-			["the key width of Pin must stay Int but got: String"],
+			["the key width of Pin must stay Int, got String"],
 		);
 		assert.deepEqual(
 			afterChange([["width: Int! @stored(default: 1)", "width: Int @stored"]]),
@@ -335,7 +333,7 @@ suite("the lock", () => {
 	test("is refused where it is no lock", () => {
 		assert.throws(() => parseLock("{"), {
 			code: "BAD_MODEL",
-			message: /^expected a lock in JSON but got: SyntaxError/,
+			message: /^The lock file is not JSON: SyntaxError/,
 		});
 		for (const text of [
 			"null",
@@ -346,7 +344,7 @@ suite("the lock", () => {
 		]) {
 			assert.throws(() => parseLock(text), {
 				code: "BAD_MODEL",
-				message: /^expected a lock with types/,
+				message: /^The lock file must have types/,
 			});
 		}
 	});

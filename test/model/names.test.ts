@@ -15,7 +15,7 @@ suite("names in the model", () => {
 	test("a table's name is safe in SQL, and not one of SQLite's own", () => {
 		for (const name of ["Users; DROP", "1users", "sqlite_users", ""]) {
 			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
-				`small.graphql:16: the table of User must match ^(?!sqlite_)[a-z][a-z0-9_]{0,47}$ but got: ${JSON.stringify(name)}`,
+				`small.graphql:16: the table of User must match ^(?!sqlite_)[a-z][a-z0-9_]{0,47}$, got ${JSON.stringify(name)}`,
 			]);
 		}
 	});
@@ -29,7 +29,7 @@ suite("names in the model", () => {
 	test("a type number fits into ten bits and is not 0", () => {
 		for (const number of [-1, 0, 1024]) {
 			assert.deepEqual(faultsOf([["type: 3", `type: ${number}`]]), [
-				`small.graphql:16: the type number of User must be from 1 to 1023 but got: ${number}`,
+				`small.graphql:16: the type number of User must be from 1 to 1023, got ${number}`,
 			]);
 		}
 		assert.deepEqual(faultsOf([["type: 3", "type: 1023"]]), []);
@@ -45,7 +45,7 @@ suite("names in the model", () => {
 		for (const name of ["own:pin", "OwnPin", "own.pin", ".inverse"]) {
 			assert.equal(
 				faultsOf([['name: "ownPin"', `name: "${name}"`]])[0],
-				`small.graphql:22: the mapping of User.pins must match ^[a-z][A-Za-z0-9]{0,47}(\\.inverse)?$ but got: "${name}"`,
+				`small.graphql:22: the mapping of User.pins must match ^[a-z][A-Za-z0-9]{0,47}(\\.inverse)?$, got "${name}"`,
 			);
 		}
 	});
@@ -58,7 +58,7 @@ suite("names in the model", () => {
 
 	test("a lookup's name is one word, and not one the graph layer or the import uses", () => {
 		assert.deepEqual(faultsOf([['name: "email"', 'name: "e-mail"']]), [
-			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$ but got: "e-mail"',
+			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$, got "e-mail"',
 		]);
 		for (const name of ["once", "import"]) {
 			assert.deepEqual(faultsOf([['name: "email"', `name: "${name}"`]]), [
@@ -109,7 +109,7 @@ suite("names in the model", () => {
 
 	test("a key is one word", () => {
 		assert.deepEqual(faultsOf([["created_at", "created at"]]), [
-			'small.graphql:28: the key of Pin.createdAt must match ^[a-z][A-Za-z0-9_]{0,63}$ but got: "created at"',
+			'small.graphql:28: the key of Pin.createdAt must match ^[a-z][A-Za-z0-9_]{0,63}$, got "created at"',
 		]);
 	});
 });

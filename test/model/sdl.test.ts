@@ -30,7 +30,7 @@ suite("faults of the SDL", () => {
 				"small.graphql:24: the type number 1 of Pin is already that of User",
 				'small.graphql:26: Unknown directive "@cached".',
 				'small.graphql:31: Unknown type "Usr". Did you mean "User"?',
-				"small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's but got: @stored",
+				"small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's, got @stored",
 			],
 		);
 	});
@@ -96,7 +96,7 @@ suite("faults of the SDL", () => {
 	test("faults that graphql-js finds in the schema are told", () => {
 		assert.deepEqual(faultsOf([["alt: String", "alt(of: Image): String"]]), [
 			"small.graphql:36: The type of Image.alt(of:) must be Input Type but got: Image.",
-			"small.graphql:36: Image.alt must have no arguments, because nothing would read them, but got: of",
+			"small.graphql:36: Image.alt must have no arguments, because nothing would read them, got of",
 		]);
 		assert.deepEqual(
 			faultsOf([["type Image {", "type Image { x: Int }\ntype Image {"]]),
@@ -108,13 +108,13 @@ suite("faults of the SDL", () => {
 		assert.deepEqual(
 			faultsOf([], RESOLVED, DIRECTIVES.replace("type: Int!", "type: Int")),
 			[
-				"directives.graphql:5: the directive @object must be defined as (type: Int!, table: String!) on OBJECT but got: (type: Int, table: String!) on OBJECT",
+				"directives.graphql:5: the directive @object must be defined as (type: Int!, table: String!) on OBJECT, got (type: Int, table: String!) on OBJECT",
 			],
 		);
 		assert.deepEqual(
 			faultsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
 			[
-				"directives.graphql:14: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION but got: (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST) on FIELD_DEFINITION",
+				"directives.graphql:14: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST) on FIELD_DEFINITION",
 			],
 		);
 		assert.deepEqual(
@@ -153,7 +153,7 @@ suite("faults of the SDL", () => {
 		t.after(() => rmSync(folder, { recursive: true }));
 		assert.throws(() => loadModel(folder, { resolverFields: new Set() }), {
 			code: "BAD_MODEL",
-			message: `${folder}: expected *.graphql files but got: none`,
+			message: `${folder} has no *.graphql files`,
 		});
 	});
 

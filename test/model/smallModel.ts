@@ -96,7 +96,7 @@ export function readSmall(
 	let text = SMALL;
 	for (const [before, after] of changes) {
 		if (text.split(before).length !== 2) {
-			throw new Error(`expected exactly one place but got: ${before}`);
+			throw new Error(`expected exactly one place, got ${before}`);
 		}
 		text = text.replace(before, () => after);
 	}

@@ -32,27 +32,27 @@ suite("sources of fields", () => {
 
 	test("a field has one source only", () => {
 		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.details"])), [
-			"small.graphql:26: Pin.details must have one source but got: @stored and a resolver",
+			"small.graphql:26: Pin.details must have one source, got @stored and a resolver",
 		]);
 		assert.deepEqual(
 			faultsOf([["@stored(default: 1)", '@stored @reference(key: "x")']]),
 			[
-				"small.graphql:27: Pin.width must have one source but got: @stored and @reference",
-				"small.graphql:27: Pin.width is non-null and so must have a default, which answers for rows written before the field was",
-				"small.graphql:27: Pin.width has @reference and so must be one type with @object but got: Int!",
+				"small.graphql:27: Pin.width must have one source, got @stored and @reference",
+				"small.graphql:27: Pin.width is non-null, so it must have a default, which answers for rows written before the field was",
+				"small.graphql:27: Pin.width has @reference, so it must be one type with @object, got Int!",
 			],
 		);
 	});
 
 	test("an id is its own source", () => {
 		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.id"])), [
-			"small.graphql:25: Pin.id must have one source but got: the id itself and a resolver",
+			"small.graphql:25: Pin.id must have one source, got the id itself and a resolver",
 		]);
 	});
 
 	test("a field of a plain type is a part of its parent's value and has no source", () => {
 		const faults = (source: string) => [
-			`small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's but got: ${source}`,
+			`small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's, got ${source}`,
 		];
 		assert.deepEqual(
 			faultsOf([["alt: String", "alt: String @stored"]]),
@@ -84,7 +84,7 @@ suite("sources of fields", () => {
 				without("Query.user"),
 			),
 			[
-				"small.graphql:2: Query.user can have @mapping, a resolver but got: @reference",
+				"small.graphql:2: Query.user can have @mapping, a resolver, got @reference",
 			],
 		);
 	});
@@ -114,7 +114,7 @@ suite("sources of fields", () => {
 		assert.deepEqual(
 			faultsOf([["details: String", "details(short: Boolean): String"]]),
 			[
-				"small.graphql:26: Pin.details must have no arguments, because nothing would read them, but got: short",
+				"small.graphql:26: Pin.details must have no arguments, because nothing would read them, got short",
 			],
 		);
 	});
@@ -125,19 +125,19 @@ suite("sources of fields", () => {
 				["@stored(default: 1)", '@stored(default: 1) @lookup(name: "x")'],
 			]),
 			[
-				"small.graphql:27: Pin.width has @lookup and so must be String or String! but got: Int!",
+				"small.graphql:27: Pin.width has @lookup, so it must be String or String!, got Int!",
 			],
 		);
 		assert.deepEqual(
 			faultsOf([['key: "user_id")', 'key: "user_id") @lookup(name: "x")']]),
 			[
-				"small.graphql:31: Pin.owner has @lookup and so must be @stored or have a resolver but got: @reference",
+				"small.graphql:31: Pin.owner has @lookup, so it must be @stored or have a resolver, got @reference",
 			],
 		);
 		assert.deepEqual(
 			faultsOf([["alt: String", 'alt: String @lookup(name: "x")']]),
 			[
-				"small.graphql:36: @lookup must stand at a field of a type with @object but got: Image.alt",
+				"small.graphql:36: @lookup must stand at a field of a type with @object, got Image.alt",
 			],
 		);
 	});
@@ -149,7 +149,7 @@ suite("fields that lead to objects", () => {
 			assert.deepEqual(
 				faultsOf([["owner: User @reference", `owner: ${type} @reference`]]),
 				[
-					`small.graphql:31: Pin.owner has @reference and so must be one type with @object but got: ${type}`,
+					`small.graphql:31: Pin.owner has @reference, so it must be one type with @object, got ${type}`,
 				],
 			);
 		}
@@ -159,17 +159,17 @@ suite("fields that lead to objects", () => {
 		assert.deepEqual(
 			faultsOf([["owner: User @reference", "owner: User! @reference"]]),
 			[
-				"small.graphql:31: Pin.owner needs another fetch and so must be nullable but got: User!",
+				"small.graphql:31: Pin.owner needs another fetch, so it must be nullable, got User!",
 			],
 		);
 		assert.deepEqual(faultsOf([["\tpin: Pin", "\tpin: Pin!"]]), [
-			"small.graphql:9: LikePinPayload.pin needs another fetch and so must be nullable but got: Pin!",
+			"small.graphql:9: LikePinPayload.pin needs another fetch, so it must be nullable, got Pin!",
 		]);
 		for (const type of ["[User!]", "[User!]!", "Node!"]) {
 			assert.deepEqual(
 				faultsOf([["user(id: ID): User", `user(id: ID): ${type}`]]),
 				[
-					`small.graphql:2: Query.user needs another fetch and so must be nullable but got: ${type}`,
+					`small.graphql:2: Query.user needs another fetch, so it must be nullable, got ${type}`,
 				],
 			);
 		}
@@ -182,12 +182,12 @@ suite("fields that lead to objects", () => {
 
 	test("a type with @object is a Node with an id", () => {
 		assert.deepEqual(faultsOf([["type User implements Node", "type User"]]), [
-			"small.graphql:16: User has @object and so must implement Node",
+			"small.graphql:16: User has @object, so it must implement Node",
 		]);
 		assert.deepEqual(
 			faultsOf([["\tid: ID!\n\tdetails", "\tid: String!\n\tdetails"]]),
 			[
-				"small.graphql:24: Pin has @object and so must have id: ID!",
+				"small.graphql:24: Pin has @object, so it must have id: ID!",
 				"small.graphql:25: Interface field Node.id expects type ID! but Pin.id is type String!.",
 			],
 		);
@@ -195,7 +195,7 @@ suite("fields that lead to objects", () => {
 
 	test("a Node has a type number", () => {
 		assert.deepEqual(faultsOf([['@object(type: 1, table: "pins") ', ""]]), [
-			"small.graphql:24: Pin implements Node and so must have @object, which gives its ids their type number",
+			"small.graphql:24: Pin implements Node, so it must have @object, which gives its ids their type number",
 		]);
 	});
 
@@ -214,7 +214,7 @@ suite("fields that lead to objects", () => {
 				["scalar DateTime", "scalar DateTime union Found = Pin | Image"],
 			]),
 			[
-				"small.graphql:34: Image belongs to Found and so must have @object: only objects tell their type, by their id",
+				"small.graphql:34: Image belongs to Found, so it must have @object: only objects tell their type, by their id",
 			],
 		);
 	});

@@ -7,28 +7,28 @@ const BEFORE = "width: Int! @stored(default: 1)";
 suite("stored fields", () => {
 	test("a non-null one has a default", () => {
 		assert.deepEqual(faultsOf([["@stored(default: 1)", "@stored"]]), [
-			"small.graphql:27: Pin.width is non-null and so must have a default, which answers for rows written before the field was",
+			"small.graphql:27: Pin.width is non-null, so it must have a default, which answers for rows written before the field was",
 		]);
 	});
 
 	test("a default is of the field's type", () => {
 		for (const [type, value, fault] of [
-			["Int!", '"1"', 'Int but got: "1"'],
-			["Int!", "1.5", "Int but got: 1.5"],
-			["Int!", "null", "Int! but got: null"],
-			["Int", "2147483648", "Int but got: 2147483648"],
-			["Float", '"1"', 'Float but got: "1"'],
-			["Boolean", "0", "Boolean but got: 0"],
-			["String", "5", "String but got: 5"],
-			["ID", "5", "ID but got: 5"],
-			["[Int]", "1", "[Int] but got: 1"],
-			["[Int]", '[1, "x"]', 'Int but got: "x"'],
-			["[Int!]", "[null]", "Int! but got: null"],
-			["Mood", "MAD", 'Mood but got: "MAD"'],
-			["DateTime", '"soon"', 'DateTime but got: "soon"'],
-			["DateTime", '"2026-01-31"', 'DateTime but got: "2026-01-31"'],
-			["Image", "3", "Image but got: 3"],
-			["Image", '{alt: "x"}', "String! but got: null"],
+			["Int!", '"1"', 'Int, got "1"'],
+			["Int!", "1.5", "Int, got 1.5"],
+			["Int!", "null", "Int!, got null"],
+			["Int", "2147483648", "Int, got 2147483648"],
+			["Float", '"1"', 'Float, got "1"'],
+			["Boolean", "0", "Boolean, got 0"],
+			["String", "5", "String, got 5"],
+			["ID", "5", "ID, got 5"],
+			["[Int]", "1", "[Int], got 1"],
+			["[Int]", '[1, "x"]', 'Int, got "x"'],
+			["[Int!]", "[null]", "Int!, got null"],
+			["Mood", "MAD", 'Mood, got "MAD"'],
+			["DateTime", '"soon"', 'DateTime, got "soon"'],
+			["DateTime", '"2026-01-31"', 'DateTime, got "2026-01-31"'],
+			["Image", "3", "Image, got 3"],
+			["Image", '{alt: "x"}', "String!, got null"],
 			["Image", '{url: "x", z: 1}', "Image, which has no field z"],
 		] as const) {
 			assert.deepEqual(
@@ -62,7 +62,7 @@ suite("stored fields", () => {
 			assert.deepEqual(
 				faultsOf([["image: Image @stored", `image: ${type} @stored`]]),
 				[
-					`small.graphql:30: Pin.image has @stored and so must be plain data but got: ${type}`,
+					`small.graphql:30: Pin.image has @stored, so it must be plain data, got ${type}`,
 				],
 			);
 		}

@@ -4,10 +4,10 @@ import {
 	type Fields,
 	updatedStoredJson,
 } from "../../domain/resolvers/storedJson.ts";
+import { MAX_ACCOUNT } from "../../domain/validators.ts";
 import { CorkboardError } from "../../errors.ts";
 import { isActive } from "../../graph/read/visibility.ts";
 import { type Id, parseId } from "../../id/ids.ts";
-import { MAX_ACCOUNT } from "../../model/validation.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 

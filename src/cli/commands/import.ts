@@ -42,7 +42,7 @@ export async function run(
 	const progress = createProgressLine(io);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {
-		fields: createFieldReaders(corkboard.schema),
+		fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
 		strict: given.options.strict !== undefined,
 		signal,
 		...(source.totalBytes === undefined

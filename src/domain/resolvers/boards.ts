@@ -1,13 +1,9 @@
 import type { RequestContext } from "../../graphql/context.ts";
-import {
-	optional,
-	optionalNonNull,
-	required,
-} from "../../graphql/input/readInput.ts";
-import { boolean, id, idempotencyKey } from "../../graphql/input/validators.ts";
-import { validators } from "../../model/validation.ts";
+import { optional, required } from "../../graphql/input/readInput.ts";
+import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutation.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { requireOwned } from "./requireVisible.ts";
 import { newStoredJson, updatedStoredJson } from "./storedJson.ts";
@@ -16,60 +12,57 @@ import { viewerMembership } from "./viewerMembership.ts";
 const createBoard = mutation(
 	{
 		name: "createBoard",
-		input: {
-			name: required(validators["Board.name"]),
-			description: optional(validators["Board.description"]),
-			secret: optional(boolean),
+		input: (model) => ({
+			...fieldsToCreate(model, "Board"),
 			idempotencyKey: optional(idempotencyKey),
-		},
-		reads: () => 0,
-	},
-	async (input, { graph, writes, viewer, now }) => ({
-		board: await writes.create({
-			type: "Board",
-			data: newStoredJson(graph.model, "Board", {
-				name: input.name,
-				description: input.description,
-				secret: input.secret ?? false,
-				createdAt: now.toISOString(),
-				owner: viewer,
-			}),
-			...idempotency("createBoard", viewer, input),
 		}),
-	}),
+		cost: () => 0,
+	},
+	async (input, { graph, writes, viewer, now }) => {
+		const { idempotencyKey: _, ...fields } = input;
+		return {
+			board: await writes.create({
+				type: "Board",
+				data: newStoredJson(graph.model, "Board", {
+					...fields,
+					createdAt: now.toISOString(),
+					owner: viewer,
+				}),
+				...idempotency("createBoard", viewer, input),
+			}),
+		};
+	},
 );
 
 const updateBoard = mutation(
 	{
 		name: "updateBoard",
-		input: {
+		input: (model) => ({
 			id: required(id),
-			name: optionalNonNull(validators["Board.name"]),
-			description: optional(validators["Board.description"]),
-			secret: optionalNonNull(boolean),
-		},
-		reads: () => 1,
+			...fieldsToUpdate(model, "Board"),
+		}),
+		cost: () => 1,
 	},
-	async ({ id: given, ...fields }, change) => {
-		const board = await requireOwned(change, "Board", given);
-		await change.writes.modify(board.id, (data) =>
-			updatedStoredJson(change.graph.model, "Board", data, fields),
+	async ({ id: given, ...fields }, context) => {
+		const board = await requireOwned(context, "Board", given);
+		await context.writes.modify(board.id, (data) =>
+			updatedStoredJson(context.graph.model, "Board", data, fields),
 		);
 		return { board: board.id };
 	},
 );
 
-/** What is on the board goes with it: nothing is visible without its board. */
+/** Pins on the board need no write: a pin is visible only with its board. */
 const deleteBoard = mutation(
 	{
 		name: "deleteBoard",
-		input: { id: required(id) },
-		reads: () => 1,
-		yields: 0,
+		input: () => ({ id: required(id) }),
+		cost: () => 1,
+		maxObjects: 0,
 	},
-	async (input, change) => {
-		const board = await requireOwned(change, "Board", input.id);
-		await change.writes.remove(board.id);
+	async (input, context) => {
+		const board = await requireOwned(context, "Board", input.id);
+		await context.writes.remove(board.id);
 		return { deletedId: board.id };
 	},
 );

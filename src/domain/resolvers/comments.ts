@@ -1,8 +1,8 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
-import { validators } from "../../model/validation.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
+import { fieldsToCreate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { requireOwned, requireVisible } from "./requireVisible.ts";
 import { newStoredJson } from "./storedJson.ts";
@@ -10,25 +10,26 @@ import { newStoredJson } from "./storedJson.ts";
 const addComment = mutation(
 	{
 		name: "addComment",
-		input: {
+		input: (model) => ({
 			pinId: required(id),
-			text: required(validators["Comment.text"]),
+			...fieldsToCreate(model, "Comment"),
 			idempotencyKey: optional(idempotencyKey),
-		},
-		reads: () => 1,
+		}),
+		cost: () => 1,
 	},
-	async (input, change) => {
-		const pin = await requireVisible(change, "Pin", input.pinId);
+	async (input, context) => {
+		const { pinId, idempotencyKey: _, ...fields } = input;
+		const pin = await requireVisible(context, "Pin", pinId);
 		return {
-			comment: await change.writes.create({
+			comment: await context.writes.create({
 				type: "Comment",
-				data: newStoredJson(change.graph.model, "Comment", {
-					text: input.text,
-					createdAt: change.now.toISOString(),
-					author: change.viewer,
+				data: newStoredJson(context.graph.model, "Comment", {
+					...fields,
+					createdAt: context.now.toISOString(),
+					author: context.viewer,
 					pin: pin.id,
 				}),
-				...idempotency("addComment", change.viewer, input),
+				...idempotency("addComment", context.viewer, input),
 			}),
 		};
 	},
@@ -37,13 +38,13 @@ const addComment = mutation(
 const deleteComment = mutation(
 	{
 		name: "deleteComment",
-		input: { id: required(id) },
-		reads: () => 1,
-		yields: 0,
+		input: () => ({ id: required(id) }),
+		cost: () => 1,
+		maxObjects: 0,
 	},
-	async (input, change) => {
-		const comment = await requireOwned(change, "Comment", input.id);
-		await change.writes.remove(comment.id);
+	async (input, context) => {
+		const comment = await requireOwned(context, "Comment", input.id);
+		await context.writes.remove(comment.id);
 		return { deletedId: comment.id };
 	},
 );

@@ -7,11 +7,11 @@ import { mutation } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { mappingOf } from "./storedJson.ts";
 
-/** A mutation that makes an edge from the viewer to an object present, or removes it: `likePin`, `unfollowUser`. */
+/** A mutation that adds or removes an edge from the viewer to an object: `likePin`, `unfollowUser`. */
 export function edgeMutation(edge: {
 	readonly name: string;
 	readonly mapping: string;
-	/** The type the edge leads to. The input and the payload name it too: `pinId`, `pin`. */
+	/** The type the edge leads to. It gives the input and the payload their field names: `pinId`, `pin`. */
 	readonly to: string;
 	readonly present: boolean;
 }): BatchResolver<RequestContext> {
@@ -20,22 +20,22 @@ export function edgeMutation(edge: {
 	return mutation(
 		{
 			name: edge.name,
-			input: { [argument]: required(id) },
-			reads: () => 1,
+			input: () => ({ [argument]: required(id) }),
+			cost: () => 1,
 		},
-		async (input, change) => {
+		async (input, context) => {
 			const given = input[argument] ?? "reserved";
-			if (edge.to === "User" && edge.present && given === change.viewer) {
+			if (edge.to === "User" && edge.present && given === context.viewer) {
 				throw new CorkboardError(
 					"BAD_USER_INPUT",
-					`${edge.name}: ${argument}: expected somebody else but got the viewer's own id.`,
+					`${edge.name}: ${argument} must not be the viewer's own id.`,
 				);
 			}
-			const node = await requireVisible(change, edge.to, given);
-			const mapping = mappingOf(change.graph.model, edge.mapping);
-			await change.writes.setEdge(
+			const node = await requireVisible(context, edge.to, given);
+			const mapping = mappingOf(context.graph.model, edge.mapping);
+			await context.writes.setEdge(
 				mapping,
-				change.viewer,
+				context.viewer,
 				node.id,
 				edge.present,
 			);

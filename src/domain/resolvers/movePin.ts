@@ -2,8 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Node } from "../../graph/types.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
-import type { Id } from "../../id/ids.ts";
-import { parseStoredId } from "../../id/ids.ts";
+import { type Id, parseStoredId } from "../../id/ids.ts";
 import { type MutationContext, mutation } from "./mutation.ts";
 import {
 	bothOrFirstError,
@@ -12,52 +11,47 @@ import {
 } from "./requireVisible.ts";
 import { mappingOf, storedValue } from "./storedJson.ts";
 
-/** A moved pin keeps its id, and its shard with it; only its place and its board change. */
+/** A moved pin keeps its id and with it its shard. Only its board and its position change. */
 export const movePin = mutation(
 	{
 		name: "movePin",
-		input: {
+		input: () => ({
 			id: required(id),
 			boardId: optional(id),
 			before: optional(id),
 			after: optional(id),
-		},
+		}),
 		validateTogether: ({ before, after }) =>
 			isGiven(before) && isGiven(after)
-				? [
-						{
-							path: "before, after",
-							message: "expected at most one of them but got: both",
-						},
-					]
+				? [{ path: "before and after", message: "must not both be given" }]
 				: [],
-		reads: ({ before, after }) =>
+		cost: ({ before, after }) =>
 			2 + (isGiven(before) || isGiven(after) ? 1 : 0),
 	},
-	async (input, change) => {
-		const pin = await requireOwned(change, "Pin", input.id);
-		const target = input.boardId ?? boardOf(pin, change);
+	async (input, context) => {
+		const pin = await requireOwned(context, "Pin", input.id);
+		const target = input.boardId ?? boardOf(pin, context);
 		const side = isGiven(input.before) ? "before" : "after";
-		const beside = input[side] ?? null;
-		const [board, neighbour] = await bothOrFirstError(
-			requireOwned(change, "Board", target),
-			beside === null
+		const neighborId = input[side] ?? null;
+		const [board, neighbor] = await bothOrFirstError(
+			requireOwned(context, "Board", target),
+			neighborId === null
 				? Promise.resolve(null)
-				: requireVisible(change, "Pin", beside),
+				: requireVisible(context, "Pin", neighborId),
 		);
-		if (neighbour && boardOf(neighbour, change) !== board.id) {
+		if (neighbor && boardOf(neighbor, context) !== board.id) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
-				`movePin: ${side}: expected a pin of the target board but got one of another.`,
+				`movePin: ${side} must be a pin of the target board.`,
 			);
 		}
-		// Beside itself is where it is.
-		if (neighbour?.id !== pin.id) {
-			await change.writes.move({
-				mapping: mappingOf(change.graph.model, "placePin"),
+		// A pin that is moved beside itself stays where it is.
+		if (neighbor?.id !== pin.id) {
+			await context.writes.move({
+				mapping: mappingOf(context.graph.model, "placePin"),
 				object: pin.id,
 				from: board.id,
-				...(neighbour ? { [side]: neighbour.id } : {}),
+				...(neighbor ? { [side]: neighbor.id } : {}),
 			});
 		}
 		return { pin: pin.id };

@@ -9,12 +9,13 @@ import {
 	requestContent,
 } from "../../graphql/input/readInput.ts";
 import type { Id } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
 import type { ValidationProblem } from "../../model/validation.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { type Arguments, rootField } from "./rootField.ts";
 
-/** What a mutation works with, its viewer and its input checked. */
+/** What a mutation that needs a viewer works with. */
 export interface MutationContext {
 	readonly graph: Graph;
 	readonly writes: Writes;
@@ -24,26 +25,31 @@ export interface MutationContext {
 }
 
 interface MutationDefinition<S extends InputShape> {
-	/** As in the SDL: errors and idempotency keys are told apart by it. */
+	/** The field's name in the SDL. Errors begin with it, idempotency keys are scoped by it. */
 	readonly name: string;
-	readonly input: S;
-	/** Faults of fields that depend on each other. */
+	readonly input: (model: Model) => S;
+	/** Problems of fields that depend on each other. */
 	validateTogether?(
 		given: Readonly<Record<string, unknown>>,
 	): readonly ValidationProblem[];
-	/** Objects and edges it reads itself. */
-	reads(given: Readonly<Record<string, unknown>>): number;
-	/** Objects its payload names; 1 if absent. */
-	readonly yields?: number;
+	/** The most objects and edges that the mutation itself reads. */
+	cost(given: Readonly<Record<string, unknown>>): number;
+	/** How many objects its payload may name; 1 if absent. */
+	readonly maxObjects?: number;
 }
 
-/** A mutation that needs a viewer. Its payload's objects are given as ids. */
+/** A mutation that needs a viewer. Its payload names objects by id. */
 export function mutation<S extends InputShape>(
 	definition: MutationDefinition<S>,
-	apply: (input: Input<S>, change: MutationContext) => Promise<JsonObject>,
+	apply: (input: Input<S>, context: MutationContext) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
 	return anonymousMutation(definition, (input, context, call) => {
-		if (context.viewer === null) throw unauthenticated(definition.name);
+		if (context.viewer === null) {
+			throw new CorkboardError(
+				"UNAUTHENTICATED",
+				`${definition.name} needs a viewer: send an access token.`,
+			);
+		}
 		return apply(input(), {
 			graph: context.graph,
 			writes: context.writes(call),
@@ -54,7 +60,7 @@ export function mutation<S extends InputShape>(
 	});
 }
 
-/** A mutation for everyone. The input is a function because whoever may not ask at all is told no more than that. */
+/** A mutation that needs no viewer. The input is a function, so that `mutation` reports a missing viewer before any problem of the input. */
 export function anonymousMutation<S extends InputShape>(
 	definition: MutationDefinition<S>,
 	apply: (
@@ -63,21 +69,20 @@ export function anonymousMutation<S extends InputShape>(
 		call: CallOptions,
 	) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
-	const {
-		name,
-		input: shape,
-		validateTogether: together = () => [],
-	} = definition;
+	const { name, validateTogether = () => [] } = definition;
 	return rootField({
-		cost: (args) => definition.reads(given(args)),
-		maxObjects: () => definition.yields ?? 1,
+		cost: (args) => definition.cost(given(args)),
+		maxObjects: () => definition.maxObjects ?? 1,
 		dependsOnViewer: true,
-		answer: (args, context, call) =>
-			apply(() => readInput(name, shape, given(args), together), context, call),
+		answer(args, context, call) {
+			const shape = definition.input(context.graph.model);
+			const input = () => readInput(name, shape, given(args), validateTogether);
+			return apply(input, context, call);
+		},
 	});
 }
 
-/** The part of `Writes.create` that makes a repeated request the same request. The key's scope is one mutation of one viewer. */
+/** The part of `Writes.create` that recognizes a repeated request. The scope of a key is one mutation of one viewer. */
 export function idempotency(
 	mutationName: string,
 	owner: Id | "anonymous",
@@ -100,11 +105,4 @@ function given(args: Arguments): Readonly<Record<string, unknown>> {
 	return typeof args.input === "object" && args.input !== null
 		? { ...args.input }
 		: {};
-}
-
-function unauthenticated(name: string): CorkboardError {
-	return new CorkboardError(
-		"UNAUTHENTICATED",
-		`${name}: expected a request with a viewer's token but got an anonymous one.`,
-	);
 }

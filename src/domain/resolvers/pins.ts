@@ -1,9 +1,10 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
-import { id, idempotencyKey, slugs } from "../../graphql/input/validators.ts";
-import { validators } from "../../model/validation.ts";
+import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
+import { fieldPolicies, slugs } from "../validators.ts";
 import { edgeMutation } from "./edgeMutation.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { addToInterests, findOrCreateInterests } from "./filing.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
@@ -18,37 +19,31 @@ import { viewerMembership } from "./viewerMembership.ts";
 const createPin = mutation(
 	{
 		name: "createPin",
-		input: {
+		input: (model) => ({
 			boardId: required(id),
-			details: optional(validators["Pin.details"]),
-			link: optional(validators["Pin.link"]),
-			image: optional(validators["Pin.image"]),
+			...fieldsToCreate(model, "Pin"),
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
-		},
+		}),
 		// The board, and for each interest whether it is listed.
-		reads: ({ interests }) =>
+		cost: ({ interests }) =>
 			1 + (Array.isArray(interests) ? interests.length : 0),
 	},
-	async (input, change) => {
-		const board = await requireOwned(change, "Board", input.boardId);
-		const interests = await findOrCreateInterests(
-			input.interests ?? [],
-			change,
-		);
-		const pin = await change.writes.create({
+	async (input, context) => {
+		const { boardId, interests: names, idempotencyKey: _, ...fields } = input;
+		const board = await requireOwned(context, "Board", boardId);
+		const interests = await findOrCreateInterests(names ?? [], context);
+		const pin = await context.writes.create({
 			type: "Pin",
-			data: newStoredJson(change.graph.model, "Pin", {
-				details: input.details,
-				link: input.link,
-				image: input.image,
-				createdAt: change.now.toISOString(),
+			data: newStoredJson(context.graph.model, "Pin", {
+				...fields,
+				createdAt: context.now.toISOString(),
 				board: board.id,
-				owner: change.viewer,
+				owner: context.viewer,
 			}),
-			...idempotency("createPin", change.viewer, input),
+			...idempotency("createPin", context.viewer, input),
 		});
-		await addToInterests(pin, interests, change);
+		await addToInterests(pin, interests, context);
 		return { pin };
 	},
 );
@@ -56,34 +51,34 @@ const createPin = mutation(
 const repin = mutation(
 	{
 		name: "repin",
-		input: {
+		input: () => ({
 			pinId: required(id),
 			boardId: required(id),
-			details: optional(validators["Pin.details"]),
+			details: optional(fieldPolicies.Pin.details.validate),
 			idempotencyKey: optional(idempotencyKey),
-		},
-		reads: () => 2,
+		}),
+		cost: () => 2,
 	},
-	async (input, change) => {
-		const { model } = change.graph;
+	async (input, context) => {
+		const { model } = context.graph;
 		const [origin, board] = await bothOrFirstError(
-			requireVisible(change, "Pin", input.pinId),
-			requireOwned(change, "Board", input.boardId),
+			requireVisible(context, "Pin", input.pinId),
+			requireOwned(context, "Board", input.boardId),
 		);
 		return {
-			pin: await change.writes.create({
+			pin: await context.writes.create({
 				type: "Pin",
 				data: newStoredJson(model, "Pin", {
-					// Blank is null, and null is not given.
+					// A blank text counts as null, and null as not given.
 					details: input.details ?? storedValue(model, origin, "details"),
 					link: storedValue(model, origin, "link"),
 					image: storedValue(model, origin, "image"),
-					createdAt: change.now.toISOString(),
+					createdAt: context.now.toISOString(),
 					board: board.id,
-					owner: change.viewer,
+					owner: context.viewer,
 					origin: origin.id,
 				}),
-				...idempotency("repin", change.viewer, input),
+				...idempotency("repin", context.viewer, input),
 			}),
 		};
 	},
@@ -92,18 +87,13 @@ const repin = mutation(
 const updatePin = mutation(
 	{
 		name: "updatePin",
-		input: {
-			id: required(id),
-			details: optional(validators["Pin.details"]),
-			link: optional(validators["Pin.link"]),
-			image: optional(validators["Pin.image"]),
-		},
-		reads: () => 1,
+		input: (model) => ({ id: required(id), ...fieldsToUpdate(model, "Pin") }),
+		cost: () => 1,
 	},
-	async ({ id: given, ...fields }, change) => {
-		const pin = await requireOwned(change, "Pin", given);
-		await change.writes.modify(pin.id, (data) =>
-			updatedStoredJson(change.graph.model, "Pin", data, fields),
+	async ({ id: given, ...fields }, context) => {
+		const pin = await requireOwned(context, "Pin", given);
+		await context.writes.modify(pin.id, (data) =>
+			updatedStoredJson(context.graph.model, "Pin", data, fields),
 		);
 		return { pin: pin.id };
 	},
@@ -112,13 +102,13 @@ const updatePin = mutation(
 const deletePin = mutation(
 	{
 		name: "deletePin",
-		input: { id: required(id) },
-		reads: () => 1,
-		yields: 0,
+		input: () => ({ id: required(id) }),
+		cost: () => 1,
+		maxObjects: 0,
 	},
-	async (input, change) => {
-		const pin = await requireOwned(change, "Pin", input.id);
-		await change.writes.remove(pin.id);
+	async (input, context) => {
+		const pin = await requireOwned(context, "Pin", input.id);
+		await context.writes.remove(pin.id);
 		return { deletedId: pin.id };
 	},
 );

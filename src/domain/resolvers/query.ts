@@ -2,28 +2,26 @@ import { CorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
-import { isSlug, isUsername } from "../../model/validation.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { quoted } from "../../util/quoted.ts";
+import { isSlug, isUsername } from "../validators.ts";
 import { rootField } from "./rootField.ts";
 import { lookupOf } from "./storedJson.ts";
 
-/** CONTRACT, "Types". */
 const MAX_NODES = 100;
 
 const nodes: BatchResolver<RequestContext> = rootField({
 	cost: () => 0,
-	// A longer list is refused whatever it would cost, and says why.
+	// `answer` refuses a longer list with a better error than its cost would.
 	maxObjects: ({ ids }) => Math.min(listOf(ids).length, MAX_NODES),
 	dependsOnViewer: false,
 	answer({ ids }) {
 		const given = listOf(ids);
 		if (given.length > MAX_NODES) {
-			throw refused(
-				`nodes: expected at most ${MAX_NODES} ids but got: ${given.length}`,
+			throw badInput(
+				`nodes: ids must have at most ${MAX_NODES} items, got ${given.length}.`,
 			);
 		}
-		return given.map((one, index) => idOf(`nodes: ids[${index}]`, one));
+		return given.map((one, index) => readId("nodes", `ids[${index}]`, one));
 	},
 });
 
@@ -34,33 +32,33 @@ const viewer: BatchResolver<RequestContext> = rootField({
 });
 
 /**
- * The roots of every read but `interests`, which is a mapping. They answer ids:
- * the plan fetches what the viewer may see, and leaves the rest null.
+ * Where every query starts, except `interests`, which is a mapping. They answer
+ * ids: the plan fetches what the viewer may see and leaves the rest null.
  */
 export const queryResolvers: Resolvers<RequestContext> = new Map([
 	["Query.node", byId("node")],
 	["Query.nodes", nodes],
 	["Query.viewer", viewer],
-	["Query.user", byIdOrName("user", "username", isUsername)],
+	["Query.user", byIdOrKey("user", "username", isUsername)],
 	["Query.board", byId("board")],
 	["Query.pin", byId("pin")],
 	["Query.comment", byId("comment")],
-	["Query.interest", byIdOrName("interest", "slug", isSlug)],
+	["Query.interest", byIdOrKey("interest", "slug", isSlug)],
 ]);
 
 function byId(field: string): BatchResolver<RequestContext> {
 	return rootField({
 		cost: () => 0,
 		dependsOnViewer: false,
-		answer: (args) => idOf(`${field}: id`, args.id),
+		answer: (args) => readId(field, "id", args.id),
 	});
 }
 
-/** By exactly one of an id and a natural key, whose argument and lookup have one name. A key nobody can have is not looked up. */
-function byIdOrName(
+/** By exactly one of an id and a natural key. The key's argument is named as its lookup. A key that no object can have is not looked up. */
+function byIdOrKey(
 	field: string,
 	name: string,
-	possible: (key: string) => boolean,
+	isPossible: (key: string) => boolean,
 ): BatchResolver<RequestContext> {
 	return rootField({
 		cost: () => 0,
@@ -70,13 +68,13 @@ function byIdOrName(
 				(one) => args[one] !== undefined && args[one] !== null,
 			);
 			if (given.length !== 1) {
-				throw refused(
-					`${field}: expected exactly one of id and ${name} but got: ${given.length === 0 ? "neither" : "both"}`,
+				throw badInput(
+					`${field} takes exactly one of id and ${name}, got ${given.length === 0 ? "neither" : "both"}.`,
 				);
 			}
-			if (given[0] === "id") return idOf(`${field}: id`, args.id);
+			if (given[0] === "id") return readId(field, "id", args.id);
 			const key = args[name];
-			if (typeof key !== "string" || !possible(key)) return null;
+			if (typeof key !== "string" || !isPossible(key)) return null;
 			const [found] = await graph.lookUp(
 				lookupOf(graph.model, name),
 				[key],
@@ -87,24 +85,23 @@ function byIdOrName(
 	});
 }
 
-/** Null for an id that is well formed and names nothing. */
-function idOf(where: string, given: unknown): Id | null {
-	const ruled = id(given);
-	if ("faults" in ruled) {
-		throw refused(
-			`${where}: ${ruled.faults.map((fault) => fault.message).join("; ")}`,
-		);
+/** Null for an id that is well formed but cannot name an object. */
+function readId(field: string, argument: string, given: unknown): Id | null {
+	const result = id(given);
+	if ("problems" in result) {
+		const messages = result.problems.map(({ message }) => message).join("; ");
+		throw badInput(`${field}: ${argument} ${messages}.`);
 	}
-	return ruled.value === "reserved" ? null : ruled.value;
+	return result.value === "reserved" ? null : result.value;
 }
 
 function listOf(given: unknown): readonly unknown[] {
 	if (!Array.isArray(given)) {
-		throw new TypeError(`expected a list of ids but got: ${quoted(given)}`);
+		throw new TypeError("The ids of nodes are not a list.");
 	}
 	return given;
 }
 
-function refused(problem: string): CorkboardError {
-	return new CorkboardError("BAD_USER_INPUT", `${problem}.`);
+function badInput(message: string): CorkboardError {
+	return new CorkboardError("BAD_USER_INPUT", message);
 }

@@ -5,9 +5,9 @@ import type { BatchResolver } from "../../plan/batchResolver.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A field of Query or Mutation: it has one parent, and what it throws is that one's error. */
+/** A field of Query or Mutation. It has one parent; an error it throws is the error of that parent. */
 export function rootField(field: {
-	/** Edges and objects read by the field itself. A lookup is neither: it costs nothing. */
+	/** Edges and objects that the field itself reads. Lookups are free. */
 	cost(args: Arguments): number;
 	/** How many objects the answer may name; 1 if absent. */
 	maxObjects?(args: Arguments): number;

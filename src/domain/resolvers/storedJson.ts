@@ -1,26 +1,42 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../graph/types.ts";
 import type { Lookup, Mapping, Model } from "../../model/types.ts";
+import type { FieldPolicies } from "../../model/validation.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
+import { fieldPolicies } from "../validators.ts";
 
-/** Values by field, as resolvers speak of them. Null and undefined are both absence in the stored JSON. */
+/** Values by field of the SDL. Null and undefined both mean that the stored JSON lacks the key. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** The JSON to store for a new object. */
+/**
+ * The JSON to store for a new object. A field without a value gets that of its
+ * policy's `defaultFrom`, or the default of the SDL where it is non-null.
+ */
 export function newStoredJson(
 	model: Model,
 	type: string,
 	fields: Fields,
 ): JsonObject {
+	const policies: FieldPolicies = fieldPolicies;
+	const defaults = new Map(
+		model.objects
+			.get(type)
+			?.stored.filter(({ nullable, required }) => !nullable && !required)
+			.map((stored) => [stored.field, stored.default]),
+	);
 	const data: Record<string, JsonValue> = {};
-	for (const [field, value] of Object.entries(fields)) {
+	for (const [field, given] of Object.entries(fields)) {
+		const source = policies[type]?.[field]?.defaultFrom;
+		const fallback =
+			source === undefined ? defaults.get(field) : fields[source];
+		const value = given ?? fallback;
 		const key = keyOf(model, type, field);
 		if (value !== undefined && value !== null) data[key] = value;
 	}
 	return data;
 }
 
-/** An object's JSON with some fields changed: undefined stays, null clears. Null if that changes nothing. */
+/** An object's JSON with some fields changed: undefined keeps, null clears. Null if nothing changes. */
 export function updatedStoredJson(
 	model: Model,
 	type: string,
@@ -36,7 +52,7 @@ export function updatedStoredJson(
 	return isDeepStrictEqual(next, data) ? null : next;
 }
 
-/** What an object holds under a field; undefined if nothing. */
+/** What an object stores for a field; undefined for nothing. */
 export function storedValue(
 	model: Model,
 	node: Node,
@@ -46,11 +62,11 @@ export function storedValue(
 }
 
 export function mappingOf(model: Model, name: string): Mapping {
-	return must(model.mappings.get(name), `mapping ${name}`);
+	return requireInModel(model.mappings.get(name), `mapping ${name}`);
 }
 
 export function lookupOf(model: Model, name: string): Lookup {
-	return must(model.lookups.get(name), `lookup ${name}`);
+	return requireInModel(model.lookups.get(name), `lookup ${name}`);
 }
 
 function keyOf(model: Model, type: string, field: string): string {
@@ -58,16 +74,16 @@ function keyOf(model: Model, type: string, field: string): string {
 	if (source?.kind === "stored" || source?.kind === "reference") {
 		return source.key;
 	}
-	// A natural key that is not for everyone to read is stored, but has no stored field: `email`.
+	// A natural key that not everyone may read is stored but has a resolver: `email`.
 	const lookup = model.objects
 		.get(type)
 		?.lookups.find((one) => one.field === field);
-	return must(lookup, `stored field ${type}.${field}`).key;
+	return requireInModel(lookup, `stored field ${type}.${field}`).key;
 }
 
-function must<T>(found: T | undefined, what: string): T {
+function requireInModel<T>(found: T | undefined, what: string): T {
 	if (found === undefined) {
-		throw new TypeError(`expected a model with a ${what} but got none`);
+		throw new TypeError(`The model has no ${what}.`);
 	}
 	return found;
 }

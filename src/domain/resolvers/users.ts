@@ -1,65 +1,51 @@
 import { CorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
-import {
-	optional,
-	optionalNonNull,
-	required,
-} from "../../graphql/input/readInput.ts";
+import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
-import { validators } from "../../model/validation.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutation.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { anonymousMutation, idempotency, mutation } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
 
 /**
- * How long a repeat of createUser is answered with a token again. Its
- * idempotency key and its input are all it takes, and neither need be secret:
- * for ever, they would be a password nobody chose.
+ * How long a repeated createUser is answered with a token again. It needs only
+ * the idempotency key and the input, which need not be secret: without a limit
+ * they would be a password that nobody chose.
  */
-const TOKEN_AGAIN_MS = 10 * 60_000;
+const REPEATED_TOKEN_MS = 10 * 60_000;
 
 const createUser = anonymousMutation(
 	{
 		name: "createUser",
-		input: {
-			username: required(validators["User.username"]),
-			name: optional(validators["User.name"]),
-			email: optional(validators["User.email"]),
-			bio: optional(validators["User.bio"]),
-			website: optional(validators["User.website"]),
-			avatarUrl: optional(validators["User.avatarUrl"]),
+		input: (model) => ({
+			...fieldsToCreate(model, "User"),
 			idempotencyKey: optional(idempotencyKey),
-		},
-		reads: () => 1,
+		}),
+		cost: () => 1,
 	},
-	async (read, context, call) => {
-		const input = read();
+	async (readInput, context, call) => {
+		const input = readInput();
+		const { idempotencyKey: key, ...fields } = input;
 		const { graph } = context;
 		const now = context.now();
-		const user = await oneMessage(
+		const user = await withOneConflictMessage(
 			context.writes(call).create({
 				type: "User",
 				data: newStoredJson(graph.model, "User", {
-					username: input.username,
-					name: input.name ?? input.username,
-					email: input.email,
-					bio: input.bio,
-					website: input.website,
-					avatarUrl: input.avatarUrl,
+					...fields,
 					createdAt: now.toISOString(),
 				}),
 				...idempotency("createUser", "anonymous", input),
 			}),
 		);
-		if (typeof input.idempotencyKey === "string") {
+		if (typeof key === "string") {
 			const node = await requireVisible({ graph, call }, "User", user);
-			const made = Date.parse(
-				String(storedValue(graph.model, node, "createdAt")),
-			);
-			if (now.getTime() - made > TOKEN_AGAIN_MS) return { user, token: null };
+			const createdAt = storedValue(graph.model, node, "createdAt");
+			const age = now.getTime() - Date.parse(String(createdAt));
+			if (age > REPEATED_TOKEN_MS) return { user, token: null };
 		}
 		return { user, token: await context.signToken(user) };
 	},
@@ -68,18 +54,11 @@ const createUser = anonymousMutation(
 const updateUser = mutation(
 	{
 		name: "updateUser",
-		input: {
-			username: optionalNonNull(validators["User.username"]),
-			name: optionalNonNull(validators["User.name"]),
-			email: optional(validators["User.email"]),
-			bio: optional(validators["User.bio"]),
-			website: optional(validators["User.website"]),
-			avatarUrl: optional(validators["User.avatarUrl"]),
-		},
-		reads: () => 0,
+		input: (model) => fieldsToUpdate(model, "User"),
+		cost: () => 0,
 	},
 	async (input, { graph, writes, viewer }) => {
-		await oneMessage(
+		await withOneConflictMessage(
 			writes.modify(viewer, (data) =>
 				updatedStoredJson(graph.model, "User", data, input),
 			),
@@ -88,34 +67,33 @@ const updateUser = mutation(
 	},
 );
 
-/** The name and the address stay the account's, so that nobody takes its place. */
+/** Keeps the username and the e-mail address, so that nobody else takes them. */
 const deactivateUser = mutation(
 	{
 		name: "deactivateUser",
-		input: { userId: required(id) },
-		reads: () => 1,
-		yields: 0,
+		input: () => ({ userId: required(id) }),
+		cost: () => 1,
+		maxObjects: 0,
 	},
-	async (input, change) => {
-		const user = await requireVisible(change, "User", input.userId);
-		if (user.id !== change.viewer) {
+	async (input, context) => {
+		const user = await requireVisible(context, "User", input.userId);
+		if (user.id !== context.viewer) {
 			throw new CorkboardError(
 				"FORBIDDEN",
-				"deactivateUser: only the user themselves may do this.",
+				"Only the users themselves may close their accounts.",
 			);
 		}
-		await change.writes.modify(user.id, (data) =>
-			updatedStoredJson(change.graph.model, "User", data, {
-				deactivatedAt: change.now.toISOString(),
+		await context.writes.modify(user.id, (data) =>
+			updatedStoredJson(context.graph.model, "User", data, {
+				deactivatedAt: context.now.toISOString(),
 			}),
 		);
 		return { deactivatedId: user.id };
 	},
 );
 
-/** For its owner alone. */
-const ownEmail: BatchResolver<RequestContext> = {
-	needs: ["email"],
+/** Only the user reads it. */
+const email: BatchResolver<RequestContext> = {
 	cost: () => 0,
 	maxObjects: () => 0,
 	dependsOnViewer: true,
@@ -168,13 +146,13 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 		}),
 	],
 	["Mutation.deactivateUser", deactivateUser],
-	["User.email", ownEmail],
+	["User.email", email],
 	["User.viewerFollows", viewerMembership("followUser")],
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
 
-/** A name that is taken is told in the same words as an address that is: which addresses have an account is nobody's business. */
-async function oneMessage<T>(write: Promise<T>): Promise<T> {
+/** The same words for a taken username and a taken address: they do not tell which addresses have an account. */
+async function withOneConflictMessage<T>(write: Promise<T>): Promise<T> {
 	try {
 		return await write;
 	} catch (thrown) {

@@ -5,10 +5,9 @@ import type { BatchResolver } from "../../plan/batchResolver.ts";
 import { mappingOf } from "./storedJson.ts";
 
 /**
- * Whether each object is on the viewer's list of this mapping; null for an
- * anonymous viewer. The list asked is always the viewer's own, one for all
- * parents: `followsViewer` asks who follows the viewer, not each parent whom
- * they follow.
+ * Whether each object is on the viewer's list of a mapping; null for an
+ * anonymous viewer. One list answers for all parents: `followsViewer` reads
+ * who follows the viewer, not whom each parent follows.
  */
 export function viewerMembership(name: string): BatchResolver<RequestContext> {
 	return {
@@ -25,7 +24,7 @@ export function viewerMembership(name: string): BatchResolver<RequestContext> {
 
 function idOf(parent: Node | null): Id {
 	if (parent === null) {
-		throw new TypeError("expected the objects of a level but got: null");
+		throw new TypeError("A field of an object was resolved without a parent.");
 	}
 	return parent.id;
 }

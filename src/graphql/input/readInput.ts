@@ -2,12 +2,14 @@ import { CorkboardError } from "../../errors.ts";
 import type { ValidationProblem, Validator } from "../../model/validation.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
-/** A field of an input: its rule, and what its absence and `null` mean. */
+/** A field of an input: its validator, and what its absence and `null` mean. */
 export type InputField<T> = (
 	given: unknown,
-) => { readonly value: T } | { readonly faults: readonly ValidationProblem[] };
+) =>
+	| { readonly value: T }
+	| { readonly problems: readonly ValidationProblem[] };
 
-/** The fields of one input, in the order their faults are told. */
+/** The fields of one input, in the order in which their problems are reported. */
 export type InputShape = Readonly<
 	Record<string, InputField<JsonValue | undefined>>
 >;
@@ -16,67 +18,67 @@ export type Input<S extends InputShape> = {
 	readonly [K in keyof S]: S[K] extends InputField<infer T> ? T : never;
 };
 
-/** Must be there, and not blank. */
-export function required<T>(rule: Validator<T>): InputField<T> {
-	return (given) => filled(rule, given);
+/** Must be given and must not be blank. */
+export function required<T>(validate: Validator<T>): InputField<T> {
+	return (given) => nonNull(validate, given);
 }
 
-/** May be absent (`undefined`), and may be `null` or blank, which are the same. */
+/** May be absent (`undefined`), `null` or blank; the last two are the same. */
 export function optional<T>(
-	rule: Validator<T>,
+	validate: Validator<T>,
 ): InputField<T | null | undefined> {
 	return (given) => {
 		if (given === undefined || given === null) return { value: given };
-		return rule(given);
+		return validate(given);
 	};
 }
 
-/** In an update, a field that every object has: it may be absent, not cleared. */
+/** In an update, a field that every object has: it may be absent but not cleared. */
 export function optionalNonNull<T>(
-	rule: Validator<T>,
+	validate: Validator<T>,
 ): InputField<T | undefined> {
 	return (given) =>
-		given === undefined ? { value: undefined } : filled(rule, given);
+		given === undefined ? { value: undefined } : nonNull(validate, given);
 }
 
 /**
- * An input as its mutation works with it, or one BAD_USER_INPUT that tells all
- * its faults. `together` looks at fields that depend on each other.
+ * The validated input of a mutation, or one BAD_USER_INPUT with all problems.
+ * `validateTogether` checks fields that depend on each other.
  */
 export function readInput<S extends InputShape>(
 	name: string,
 	shape: S,
 	given: unknown,
-	together: (
+	validateTogether: (
 		given: Readonly<Record<string, unknown>>,
 	) => readonly ValidationProblem[],
 ): Input<S> {
 	const fields: Readonly<Record<string, unknown>> =
 		typeof given === "object" && given !== null ? { ...given } : {};
 	const input: Record<string, unknown> = {};
-	const faults: string[] = [];
+	const problems: string[] = [];
 	for (const [field, read] of Object.entries(shape)) {
-		const answer = read(fields[field]);
-		if ("value" in answer) input[field] = answer.value;
+		const result = read(fields[field]);
+		if ("value" in result) input[field] = result.value;
 		else {
-			for (const fault of answer.faults) {
-				faults.push(`${field}${fault.path}: ${fault.message}`);
+			for (const { path, message } of result.problems) {
+				problems.push(`${field}${path} ${message}`);
 			}
 		}
 	}
-	for (const fault of together(fields)) {
-		faults.push(`${fault.path}: ${fault.message}`);
+	for (const { path, message } of validateTogether(fields)) {
+		problems.push(`${path} ${message}`);
 	}
-	if (faults.length > 0) {
+	if (problems.length > 0) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`${name}: ${faults.join("; ")}.`,
+			`${name}: ${problems.join("; ")}.`,
 		);
 	}
 	return input as Input<S>;
 }
 
-/** A validated input as the whole of a request, which a repeat of its idempotency key must equal. */
+/** What a repeated request with the same idempotency key must equal: the validated input without the key. */
 export function requestContent(
 	input: Readonly<Record<string, JsonValue | undefined>>,
 ): JsonObject {
@@ -89,14 +91,14 @@ export function requestContent(
 	return request;
 }
 
-function filled<T>(
-	rule: Validator<T>,
+function nonNull<T>(
+	validate: Validator<T>,
 	given: unknown,
-): { readonly value: T } | { readonly faults: readonly ValidationProblem[] } {
-	const answer =
-		given === undefined || given === null ? { value: null } : rule(given);
-	if ("faults" in answer) return answer;
-	return answer.value === null
-		? { faults: [{ path: "", message: "must not be null or empty" }] }
-		: { value: answer.value };
+): ReturnType<InputField<T>> {
+	const result =
+		given === undefined || given === null ? { value: null } : validate(given);
+	if ("problems" in result) return result;
+	return result.value === null
+		? { problems: [{ path: "", message: "must not be null or empty" }] }
+		: { value: result.value };
 }

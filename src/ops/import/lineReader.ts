@@ -2,7 +2,6 @@ import type { Domain } from "../../graph/domain.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { FieldReader, FieldReaders } from "../../model/fieldReaders.ts";
 import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
-import { defaultFields } from "../../model/validation.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { MAX_LINE, type RawLine } from "./readBatches.ts";
@@ -42,9 +41,6 @@ export interface BadLine {
 
 /** The most characters of an import key: it is kept in a lookup row, beside names and addresses. */
 const MAX_KEY = 200;
-
-/** A default that stands for a value nobody gave: such a field has to be given. */
-const NOTHING_GIVEN = "";
 
 interface StoredFieldReader {
 	/** In the stored JSON. */
@@ -128,7 +124,7 @@ export function createLineReader(
 			} else if (stored !== undefined) {
 				if (value === null) continue;
 				const read = stored.read(value);
-				if ("fault" in read) throw new LineError(`${field} ${read.fault}`);
+				if ("problem" in read) throw new LineError(`${field} ${read.problem}`);
 				if (read.value === null) continue;
 				data[stored.key] = read.value;
 			} else throw unknownField(fields, field);
@@ -215,10 +211,10 @@ function fieldsOf(
 	);
 	const required = new Map(
 		[
-			...type.stored.filter((field) => field.default === NOTHING_GIVEN),
+			...type.stored.filter(({ required }) => required),
 			...[near, within].filter((reference) => reference !== null),
 		].map(({ field, key }) => {
-			const standIn = keys.get(defaultFields[`${type.name}.${field}`] ?? "");
+			const standIn = keys.get(readers.defaultFieldOf(type.name, field) ?? "");
 			return [field, { field, key, standIn }];
 		}),
 	);
@@ -227,7 +223,7 @@ function fieldsOf(
 		stored: new Map(
 			[...keys].map(([field, key]) => [
 				field,
-				{ key, read: readers(type.name, field) },
+				{ key, read: readers.readerOf(type.name, field) },
 			]),
 		),
 		references: new Map(

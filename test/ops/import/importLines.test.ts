@@ -154,7 +154,7 @@ describe("an import", () => {
 			'line 4: expected a line with "type" or with "edge"',
 			'line 5: expected a type of the model but got: "Usr"; did you mean User?',
 			'line 6: User has no field "nick" to import',
-			"line 7: username must be String but got: 7",
+			"line 7: username must be String, got 7",
 			"line 8: User needs the field username",
 			'line 9: key must be a key of 1 to 200 characters but got: ""',
 			'line 10: expected "type", "key", "fields" but got also: "more"',
@@ -164,8 +164,8 @@ describe("an import", () => {
 			'line 14: the key "u:ada" is that of a User already',
 			"line 15: owner must be a key of 1 to 200 characters but got: 3",
 			'line 17: origin must be the key of a Pin but got: "b:1", a Board',
-			"line 18: image must be String! but got: null",
-			'line 19: createdAt must be DateTime but got: "yesterday"',
+			"line 18: image must be String!, got null",
+			'line 19: createdAt must be DateTime, got "yesterday"',
 			'line 20: expected an edge (filePin, likePin, followUser, followBoard, followInterest, blockUser) but got: "likePins"; did you mean likePin?',
 			"line 21: likePin.inverse is told by likePin: give that edge instead",
 			"line 22: placePin follows the field board of Pin: give it there, not as an edge",
@@ -175,8 +175,8 @@ describe("an import", () => {
 			"line 26: from and to must be two, but got the same key",
 			'line 27: to: nothing before this line has the key "p:7"',
 			"line 28: Board needs the field name",
-			'line 29: link expected an http or https address but got: "ftp://example.com"',
-			'line 30: username expected 3 to 30 of A-Z a-z 0-9 _ but got: " eve"',
+			'line 29: link must be an http or https address, got "ftp://example.com"',
+			'line 30: username must be 3 to 30 of A-Z a-z 0-9 _, got " eve"',
 		]);
 		assert.equal(report.bad, 28);
 		assert.deepEqual(report.objects, { User: 1, Board: 1, Pin: 1 });

@@ -9,7 +9,6 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../../src/demo/graph.ts";
 import type { Id } from "../../../src/id/ids.ts";
-import { createFieldReaders } from "../../../src/model/fieldReaders.ts";
 import { acquireImportLease } from "../../../src/ops/import/importLease.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import type { ImportProgress } from "../../../src/ops/import/progress.ts";
@@ -36,7 +35,7 @@ import {
 	START,
 	sqlOn,
 } from "../../helpers/importing.ts";
-import { theModel } from "../../helpers/model.ts";
+import { theFieldReaders } from "../../helpers/model.ts";
 
 describe("an import that is run again", () => {
 	it("changes nothing when it is run again", async () => {
@@ -277,7 +276,7 @@ describe("an import that is run again", () => {
 		);
 		const told: ImportProgress[] = [];
 		await importLines(graph.store, Readable.from([bytes]), {
-			fields: createFieldReaders(theModel().schema),
+			fields: theFieldReaders(),
 			totalBytes: bytes.length,
 			onProgress: (progress) => told.push(progress),
 		});
