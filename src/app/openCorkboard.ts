@@ -33,6 +33,7 @@ import {
 } from "../server/auth/accessTokens.ts";
 import type { Execute } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Topology } from "../topology/types.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
 import { loadOwnModel } from "./model.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
@@ -44,6 +45,8 @@ export interface Corkboard extends AsyncDisposable {
 	readonly model: Model;
 	/** What clients see. */
 	readonly schema: ModelAndSchema["schema"];
+	/** The version in use. */
+	readonly topology: Topology;
 	/** Why the topology in use is not the file's, but its kept copy; null where it is the file's. */
 	readonly topologyProblem: CorkboardError | null;
 	readonly storage: Storage;
@@ -134,6 +137,9 @@ export async function openCorkboard(
 		config,
 		model,
 		schema,
+		get topology() {
+			return topology.topology;
+		},
 		topologyProblem: topology.problem,
 		storage: store.storage,
 		store,

@@ -6,6 +6,7 @@ import { createRateLimit } from "../server/limits/rateLimit.ts";
 import type { SharedTokenBuckets } from "../server/limits/tokenBuckets.ts";
 import { createLog } from "../server/log.ts";
 import { type Server, startServer } from "../server/server.ts";
+import { createHealthChecks } from "./healthChecks.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import { openDocuments } from "./openDocuments.ts";
 
@@ -55,7 +56,7 @@ export async function startCorkboardServer(
 			requestIdHeader: http.requestIdHeader,
 			budget: budgetLimit && createBudget(budgetLimit, buckets),
 			log,
-			ready: () => canRead(corkboard),
+			health: opened.use(createHealthChecks(corkboard)),
 		}),
 	);
 	const resources = opened.move();
@@ -75,10 +76,4 @@ function openSharedBuckets(
 	return redis !== null && isLimited
 		? resources.use(openRedisTokenBuckets({ url: redis }))
 		: null;
-}
-
-/** Reads a lookup whose key nobody can have. */
-async function canRead({ storage }: Corkboard): Promise<boolean> {
-	const [row] = await storage.readLookups([{ name: "username", key: "" }]);
-	return !(row instanceof Error);
 }

@@ -18,58 +18,57 @@ import {
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import type { DependsOnViewer, Execute } from "./graphql/operation.ts";
 import { registerGraphql } from "./graphql/registerGraphql.ts";
-import { registerHealth } from "./http/health.ts";
+import { type HealthChecks, registerHealth } from "./http/health.ts";
 import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Budget } from "./limits/budget.ts";
 import { type RateLimit, registerRateLimit } from "./limits/rateLimit.ts";
 
 export interface ServerOptions {
-	/** The public schema: validation and introspection. */
+	/** The public schema, for validation and introspection. */
 	readonly schema: GraphQLSchema;
-	/** Runs one operation, by plan. */
 	readonly execute: Execute;
 	/** Whether this id names an active user. */
 	readonly isUser: Users["isUser"];
-	/** Without it a token's subject is an id of ours or nobody's. */
-	readonly userOfAccount?: Users["userOf"];
+	/** Default: a token's subject is always an id. */
+	readonly userOfAccount?: Users["userOfAccount"];
 	readonly accessTokens: AccessTokens;
-	/** Without it, whom a token says to be one. */
+	/** Default: nobody. */
 	readonly operators?: Operators;
 	readonly mode: "development" | "production";
 	readonly graphiql: GraphiqlAccess;
 	readonly host: string;
-	/** 0 for any that is free. */
+	/** 0 for any free port. */
 	readonly port: number;
-	/** Origins of pages that may ask; those of localhost may in development. */
+	/** Origins whose pages may send requests; in development also those of localhost. */
 	readonly cors: readonly string[];
-	/** Whose X-Forwarded-* headers are believed: of whoever connects, nobody's, or those of these addresses and networks. */
+	/** Which proxies may set X-Forwarded-*: the nearest one, none, or those of these addresses and networks. */
 	readonly trustProxy: boolean | string;
 	readonly log: FastifyBaseLogger;
-	/** Who a visitor of GraphiQL is, and what there is to try. */
+	/** The user and the example queries that GraphiQL opens with. */
 	readonly demo?: Demo;
-	readonly ready: () => boolean | Promise<boolean>;
-	/** Documents of files, and those that clients register; without it only these, kept in this process. */
+	readonly health: HealthChecks;
+	/** Default: any document runs, and this process alone keeps those that clients register. */
 	readonly documents?: Documents;
-	/** The same for operators, who may run any. */
+	/** The same for operators, who may run any document. */
 	readonly operatorDocuments?: Documents;
-	/** Without it every answer does. */
+	/** Default: every response depends on the viewer. */
 	readonly dependsOnViewer?: DependsOnViewer;
 	readonly httpStatus?: HttpStatus;
-	/** How long (s) others may keep an answer that holds nothing of a viewer's. */
+	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge?: number;
 	readonly compression?: boolean;
 	readonly rateLimit?: RateLimit | null;
 	readonly requestIdHeader?: string | null;
-	/** How much one viewer or address may have read; null for any number. */
+	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
 	readonly limits?: Partial<Limits>;
 }
 
 export interface Limits extends HttpLimits {
-	/** An operation is told to stop after this, and refused a second later. */
+	/** An operation is aborted after this time, and its request fails a second later. */
 	readonly executionMs: number;
-	/** What still runs this long after `close` was called is cut off. */
+	/** Connections that are still open this long after `close` are destroyed. */
 	readonly drainMs: number;
 }
 
@@ -81,26 +80,24 @@ const LIMITS: Limits = {
 	keepAliveMs: 72_000,
 };
 
-/** As long as an entry of the process's own cache lives. */
+/** The lifetime of an entry in the in-process cache. */
 const HTTP_MAX_AGE_S = 10;
 
 export interface Server extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:4000`. */
 	readonly url: string;
-	/** Stop accepting, let what runs end, cut what does not. Calling it again waits for the same end. */
+	/** Stop accepting requests, wait for running ones, then cut off the rest. A second call waits for the first. */
 	close(): Promise<void>;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-	const { log, mode, accessTokens: tokens, isUser } = options;
+	const { log, mode, accessTokens, isUser } = options;
 	const limits: Limits = { ...LIMITS, ...options.limits };
 	const operators = options.operators ?? NO_OPERATORS;
 	const users: Users = {
 		isUser,
-		userOf: options.userOfAccount ?? (async () => null),
+		userOfAccount: options.userOfAccount ?? (async () => null),
 	};
-	const identifyBy = (authorization: string | undefined): Promise<Identity> =>
-		identify(authorization, tokens, users, operators);
 	const http = await createHttpApp({
 		log,
 		mode,
@@ -122,50 +119,58 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		]),
 	});
 	const { app } = http;
-	if (options.rateLimit) await registerRateLimit(app, options.rateLimit);
-	registerHealth(http, options.ready);
-	const page =
-		options.graphiql === "nobody"
-			? null
-			: await registerGraphiql(app, {
-					access: options.graphiql,
-					...(options.demo ? { demo: options.demo } : {}),
-					explain: mode === "development" || hasOperators(operators),
-					identify: identifyBy,
-				});
-	await registerGraphql(app, {
-		...options,
-		identify: identifyBy,
-		page,
-		documents: options.documents ?? anyDocument(log),
-		operatorDocuments: hasOperators(operators)
-			? (options.operatorDocuments ?? anyDocument(log))
-			: null,
-		dependsOnViewer: options.dependsOnViewer ?? (() => true),
-		httpStatus: options.httpStatus ?? "audit",
-		httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
-		budget: options.budget ?? null,
-		executionMs: limits.executionMs,
-	});
+	const identifyBy = (authorization: string | undefined): Promise<Identity> =>
+		identify(authorization, accessTokens, users, operators);
+	try {
+		if (options.rateLimit) await registerRateLimit(app, options.rateLimit);
+		registerHealth(http, { checks: options.health, identify: identifyBy });
+		const page =
+			options.graphiql === "nobody"
+				? null
+				: await registerGraphiql(app, {
+						access: options.graphiql,
+						...(options.demo ? { demo: options.demo } : {}),
+						explain: mode === "development" || hasOperators(operators),
+						identify: identifyBy,
+					});
+		await registerGraphql(app, {
+			...options,
+			identify: identifyBy,
+			page,
+			documents: options.documents ?? anyDocument(log),
+			operatorDocuments: hasOperators(operators)
+				? (options.operatorDocuments ?? anyDocument(log))
+				: null,
+			dependsOnViewer: options.dependsOnViewer ?? (() => true),
+			httpStatus: options.httpStatus ?? "audit",
+			httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
+			budget: options.budget ?? null,
+			executionMs: limits.executionMs,
+		});
+		await listen(app, options.host, options.port);
+	} catch (error) {
+		// Stops every Apollo Server that has started.
+		await app.close();
+		throw error;
+	}
 
-	const url = await listen(app, options.host, options.port);
 	let closed: Promise<void> | undefined;
 	const close = () => {
 		closed ??= (async () => {
 			http.drain();
-			const cut = setTimeout(() => {
-				log.warn("cutting off requests that did not end in time");
+			const timer = setTimeout(() => {
+				log.warn({ drainMs: limits.drainMs }, "requests cut off");
 				app.server.closeAllConnections();
 			}, limits.drainMs);
 			try {
 				await app.close();
 			} finally {
-				clearTimeout(cut);
+				clearTimeout(timer);
 			}
 		})();
 		return closed;
 	};
-	return { url, close, [Symbol.asyncDispose]: close };
+	return { url: urlOf(app), close, [Symbol.asyncDispose]: close };
 }
 
 function anyDocument(log: FastifyBaseLogger): Documents {
@@ -176,30 +181,32 @@ async function listen(
 	app: FastifyInstance,
 	host: string,
 	port: number,
-): Promise<string> {
+): Promise<void> {
 	try {
 		await app.listen({ host, port });
 	} catch (cause) {
-		await app.close();
 		const { code } = cause as NodeJS.ErrnoException;
 		if (code === "EADDRINUSE") {
 			throw new CorkboardError(
 				"IN_USE",
-				`port ${port} on ${host} is taken by another program: stop it, or set PORT to a free one`,
+				`Port ${port} on ${host} is used by another program. Stop it, or set PORT to a free port.`,
 				{ cause },
 			);
 		}
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`cannot listen on ${host} port ${port}: ${code ?? String(cause)}`,
+			`Cannot listen on ${host} port ${port}: ${code ?? String(cause)}.`,
 			{ cause },
 		);
 	}
-	const { address, family, port: bound } = app.server.address() as AddressInfo;
+}
+
+function urlOf(app: FastifyInstance): string {
+	const { address, family, port } = app.server.address() as AddressInfo;
 	if (address === "0.0.0.0" || address === "::") {
-		return `http://localhost:${bound}`;
+		return `http://localhost:${port}`;
 	}
 	return family === "IPv6"
-		? `http://[${address}]:${bound}`
-		: `http://${address}:${bound}`;
+		? `http://[${address}]:${port}`
+		: `http://${address}:${port}`;
 }

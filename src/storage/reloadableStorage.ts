@@ -110,6 +110,10 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#current.storage.hostOf(shard);
 	}
 
+	hostOfModShard(shard: number): string | null {
+		return this.#current.storage.hostOfModShard(shard);
+	}
+
 	switchTopology(topology: Topology): Promise<void> {
 		const adopted = this.#adopting.then(() => this.#switchTo(topology));
 		this.#adopting = adopted.catch(() => {});

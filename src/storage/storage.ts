@@ -82,6 +82,7 @@ export interface Storage extends AsyncDisposable {
 	readonly hasSingleWriter: boolean;
 	/** The host a shard lives on, as explain and `id` print it; null for a shard no range covers. */
 	hostOf(shard: number): string | null;
+	hostOfModShard(modShard: number): string | null;
 
 	/**
 	 * What `createTables` would create or change, as `db00003.pins` for a table

@@ -5,6 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
 import { createLog } from "../../src/server/log.ts";
 import { startServer } from "../../src/server/server.ts";
+import { ALWAYS_READY } from "../helpers/health.ts";
 import { type Ask, folderAsk, httpAsk } from "./ask.ts";
 import { compare } from "./compare.ts";
 import { damage, raiseCount } from "./damage.ts";
@@ -96,7 +97,7 @@ describe("the comparison with the imported file", () => {
 			...corkboard.config,
 			log: createLog({ level: "silent", format: "json" }),
 			port: 0,
-			ready: () => true,
+			health: ALWAYS_READY,
 		};
 		await using one = await startServer(options);
 		await using other = await startServer(options);

@@ -317,7 +317,7 @@ describe("serve", () => {
 					code: 1,
 					signal: null,
 					out: "",
-					err: `corkboard: port ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to a free one\n`,
+					err: `corkboard: Port ${port} on 127.0.0.1 is used by another program. Stop it, or set PORT to a free port.\n`,
 				},
 			);
 		} finally {

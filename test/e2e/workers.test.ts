@@ -201,7 +201,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 			env: { ...env, PORT: new URL(url).port },
 		});
 		assert.equal(second.code, 1);
-		assert.match(second.err, /is taken by another program/);
+		assert.match(second.err, /is used by another program/);
 		assert.match(
 			second.err,
 			/corkboard: workers ended 5 times right after their start; what they said stands above\n$/,

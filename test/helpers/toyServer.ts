@@ -9,6 +9,7 @@ import {
 	type ServerOptions,
 	startServer,
 } from "../../src/server/server.ts";
+import { ALWAYS_READY } from "./health.ts";
 
 export const ADA = "241294492511762325" as Id;
 export const GONE = "241294492511762326" as Id;
@@ -114,7 +115,7 @@ export async function startToy(
 			format: "json",
 			destination: { write: (line) => lines.push(JSON.parse(line)) },
 		}),
-		ready: () => true,
+		health: ALWAYS_READY,
 		...options,
 	});
 	return {

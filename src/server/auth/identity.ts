@@ -7,7 +7,7 @@ export interface Users {
 	/** Whether this id names an active user. */
 	readonly isUser: (id: Id) => Promise<boolean>;
 	/** The user whom an operator linked to this account of whoever else signs tokens. */
-	readonly userOf: (account: string) => Promise<Id | null>;
+	readonly userOfAccount: (account: string) => Promise<Id | null>;
 }
 
 /** Who a request is from. */
@@ -29,7 +29,7 @@ const ANONYMOUS: Identity = { viewer: null, isOperator: false };
 export async function identify(
 	authorization: string | undefined,
 	tokens: Pick<AccessTokens, "verify">,
-	{ isUser, userOf }: Users,
+	{ isUser, userOfAccount }: Users,
 	operators: Pick<Operators, "ids"> = NO_OPERATORS,
 ): Promise<Identity> {
 	if (authorization === undefined) return ANONYMOUS;
@@ -47,7 +47,7 @@ export async function identify(
 	const id = parseId(subject);
 	const isId = id !== "malformed" && id !== "reserved";
 	if (isId && (await isUser(id))) return identityOf(id);
-	const linked = await userOf(subject);
+	const linked = await userOfAccount(subject);
 	if (linked !== null && (await isUser(linked))) return identityOf(linked);
 	throw unauthenticated("The token names no active user.");
 }

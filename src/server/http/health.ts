@@ -1,49 +1,101 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Identity } from "../auth/identity.ts";
 import type { HttpApp } from "./httpApp.ts";
 
-const READY_MS = 2_000;
+/** What a process needs to serve. */
+export interface HealthChecks {
+	/** Whether the topology is read and at least one host with shards answers. */
+	isReady(): Promise<boolean>;
+	report(): Promise<HealthReport>;
+}
+
+/** The body of `/health/ready?verbose`. */
+export interface HealthReport {
+	readonly topologyVersion: number;
+	/** Hosts of shards and mod shards. */
+	readonly hosts: readonly HostHealth[];
+	/** The process serves without those that are down. */
+	readonly caches: readonly CacheHealth[];
+}
+
+export interface HostHealth {
+	readonly host: string;
+	readonly state: "up" | "down";
+	readonly shards: number;
+	readonly modShards: number;
+	/** Where it is down. */
+	readonly error?: string;
+}
+
+export interface CacheHealth {
+	readonly layer: string;
+	readonly host: string;
+	readonly state: "up" | "down";
+	readonly error?: string;
+}
 
 /**
  * `/health/live`: the process runs; restart it otherwise. `/health/ready`: it
- * can serve; send it no requests otherwise.
+ * can serve; send it no requests otherwise. `/health/ready?verbose` also
+ * reports each host, to operators and over loopback; to others it is the same
+ * as without `verbose`.
  */
 export function registerHealth(
 	http: HttpApp,
-	ready: () => boolean | Promise<boolean>,
+	options: {
+		readonly checks: HealthChecks;
+		readonly identify: (authorization: string) => Promise<Identity>;
+	},
 ): void {
+	const { checks, identify } = options;
+
+	async function maySeeHosts(request: FastifyRequest): Promise<boolean> {
+		if (isLoopback(request)) return true;
+		const { authorization } = request.headers;
+		if (authorization === undefined) return false;
+		return identify(authorization).then(
+			({ isOperator }) => isOperator,
+			() => false,
+		);
+	}
+
 	http.app.get("/health/live", async (_request, reply) =>
-		sendStatus(reply, 200, "live"),
+		sendStatus(reply, 200, { status: "live" }),
 	);
-	http.app.get("/health/ready", async (_request, reply) => {
-		if (http.isDraining) return sendStatus(reply, 503, "draining");
-		return (await isReady(ready))
-			? sendStatus(reply, 200, "ready")
-			: sendStatus(reply, 503, "not ready");
-	});
+	http.app.get<{ Querystring: { verbose?: unknown } }>(
+		"/health/ready",
+		async (request, reply) => {
+			const isReady =
+				!http.isDraining && (await checks.isReady().catch(() => false));
+			const status = http.isDraining
+				? "draining"
+				: isReady
+					? "ready"
+					: "not ready";
+			const isVerbose =
+				request.query.verbose !== undefined && (await maySeeHosts(request));
+			return sendStatus(reply, isReady ? 200 : 503, {
+				status,
+				...(isVerbose ? await checks.report() : {}),
+			});
+		},
+	);
 }
 
-async function isReady(
-	ready: () => boolean | Promise<boolean>,
-): Promise<boolean> {
-	let timer: NodeJS.Timeout | undefined;
-	try {
-		return await Promise.race([
-			ready(),
-			new Promise<boolean>((resolve) => {
-				timer = setTimeout(resolve, READY_MS, false);
-			}),
-		]);
-	} catch {
-		return false;
-	} finally {
-		clearTimeout(timer);
-	}
+/** Sent from this machine, and by no proxy on it. */
+function isLoopback({ socket, headers }: FastifyRequest): boolean {
+	const { remoteAddress = "" } = socket;
+	return (
+		/^(?:127\.|::1$|::ffff:127\.)/.test(remoteAddress) &&
+		headers["x-forwarded-for"] === undefined &&
+		headers.forwarded === undefined
+	);
 }
 
 function sendStatus(
 	reply: FastifyReply,
 	code: number,
-	status: string,
+	body: object & { readonly status: string },
 ): FastifyReply {
-	return reply.code(code).send({ status });
+	return reply.code(code).send(body);
 }

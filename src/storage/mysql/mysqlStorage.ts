@@ -127,6 +127,10 @@ class MysqlStorage implements Storage {
 		return this.#map.shards.get(shard)?.host.name ?? null;
 	}
 
+	hostOfModShard(shard: number): string | null {
+		return this.#map.modShards.get(shard)?.host.name ?? null;
+	}
+
 	async readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,

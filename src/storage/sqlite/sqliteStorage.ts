@@ -108,6 +108,10 @@ class SqliteStorage implements Storage {
 		return this.#files.get(shard)?.location.host ?? null;
 	}
 
+	hostOfModShard(shard: number): string | null {
+		return this.#modFiles.get(shard)?.location.host ?? null;
+	}
+
 	async readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,

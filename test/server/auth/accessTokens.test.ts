@@ -333,7 +333,7 @@ describe("a subject", () => {
 	});
 	const users = {
 		isUser: async (id: Id) => id === ADA,
-		userOf: async (account: string) =>
+		userOfAccount: async (account: string) =>
 			account === "auth0|ada" || account === "10150000000000001"
 				? ADA
 				: account === "auth0|gone"

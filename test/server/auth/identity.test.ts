@@ -67,7 +67,10 @@ suite("a request", () => {
 	test("without the header is anonymous, and asks for no user", async () => {
 		const nobody = () => assert.fail("nobody was named");
 		assert.deepEqual(
-			await identify(undefined, tokens, { isUser: nobody, userOf: nobody }),
+			await identify(undefined, tokens, {
+				isUser: nobody,
+				userOfAccount: nobody,
+			}),
 			{ viewer: null, isOperator: false },
 		);
 	});

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
-import { after, before, suite, test } from "node:test";
+import { after, before, mock, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CorkboardError } from "../../../src/errors.ts";
-import { startToy, type Toy } from "../../helpers/toyServer.ts";
+import { ApolloServer } from "@apollo/server";
+import type { Documents } from "../../../src/server/documents/documents.ts";
+import { ADA, startToy, type Toy } from "../../helpers/toyServer.ts";
 
 /** What the server sends back for these bytes, until it closes the connection. */
 function raw(toy: Toy, ...pieces: readonly string[]): Promise<string> {
@@ -163,24 +164,6 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 	});
 });
 
-suite("health:", () => {
-	test("a process that runs is live, and ready when it says so", async () => {
-		let ready: () => boolean | Promise<boolean> = () => true;
-		await using toy = await startToy({ ready: () => ready() });
-		const ask = async (path: string) => {
-			const response = await fetch(`${toy.server.url}/health/${path}`);
-			return [response.status, await response.json()];
-		};
-		assert.deepEqual(await ask("live"), [200, { status: "live" }]);
-		assert.deepEqual(await ask("ready"), [200, { status: "ready" }]);
-		ready = async () => false;
-		assert.deepEqual(await ask("ready"), [503, { status: "not ready" }]);
-		ready = () => Promise.reject(new Error("secret"));
-		assert.deepEqual(await ask("ready"), [503, { status: "not ready" }]);
-		assert.deepEqual(await ask("live"), [200, { status: "live" }]);
-	});
-});
-
 suite("a server that closes", () => {
 	test("lets what runs end, and then is gone", async () => {
 		const toy = await startToy();
@@ -245,16 +228,52 @@ suite("a server that closes", () => {
 	});
 });
 
-test("a port that is taken is said in a sentence", async () => {
-	await using toy = await startToy();
-	const port = Number(new URL(toy.server.url).port);
-	await assert.rejects(startToy({ port }), (error: CorkboardError) => {
-		assert.equal(error.code, "IN_USE");
-		assert.equal(
-			error.message,
-			`port ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to a free one`,
+suite("a server that fails to start", () => {
+	/** How many Apollo Servers started and stopped while `body` ran. */
+	async function apolloCalls(body: () => Promise<void>) {
+		const start = mock.method(ApolloServer.prototype, "start");
+		const stop = mock.method(ApolloServer.prototype, "stop");
+		try {
+			await body();
+			const stopped = await Promise.allSettled(
+				stop.mock.calls.map(({ result }) => result),
+			);
+			assert.ok(stopped.every(({ status }) => status === "fulfilled"));
+			return [start.mock.callCount(), stop.mock.callCount()];
+		} finally {
+			start.mock.restore();
+			stop.mock.restore();
+		}
+	}
+
+	test("names the port that another program uses, and stops Apollo Server", async () => {
+		await using toy = await startToy();
+		const port = Number(new URL(toy.server.url).port);
+		const calls = await apolloCalls(() =>
+			assert.rejects(startToy({ port }), {
+				code: "IN_USE",
+				message: `Port ${port} on 127.0.0.1 is used by another program. Stop it, or set PORT to a free port.`,
+			}),
 		);
-		return true;
+		assert.deepEqual(calls, [1, 1]);
+	});
+
+	test("stops the Apollo Server that started before the one that failed", async () => {
+		const broken = {
+			get texts(): never {
+				throw new Error("no second Apollo Server");
+			},
+		} as unknown as Documents;
+		const calls = await apolloCalls(() =>
+			assert.rejects(
+				startToy({
+					operators: { ids: new Set([ADA]), claims: [] },
+					operatorDocuments: broken,
+				}),
+				/no second Apollo Server/,
+			),
+		);
+		assert.deepEqual(calls, [1, 1]);
 	});
 });
 

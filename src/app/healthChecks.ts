@@ -1,0 +1,140 @@
+import { redisHost } from "../cache/redisConnection.ts";
+import type { Config } from "../config.ts";
+import { type CacheHost, CHANNELS } from "../diagnostics.ts";
+import { packId } from "../id/ids.ts";
+import type { Model } from "../model/types.ts";
+import type {
+	CacheHealth,
+	HealthChecks,
+	HostHealth,
+} from "../server/http/health.ts";
+import { modShard } from "../storage/modShard.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Topology } from "../topology/types.ts";
+import { withDeadline } from "../util/deadline.ts";
+
+/** What a host gets to answer. Milliseconds. */
+const PROBE_MS = 2_000;
+
+/** Shards and mod shards of one host. */
+interface HostShards {
+	readonly host: string;
+	readonly shards: readonly number[];
+	readonly modShards: readonly number[];
+}
+
+/**
+ * Health of a process with this storage. A host is up when it answers one read
+ * of a table. Caches need no probe: no call waits for them longer than their
+ * deadline, so they never delay readiness, and their last state is known.
+ */
+export function createHealthChecks(corkboard: {
+	readonly config: Pick<Config, "memcached" | "redis">;
+	readonly model: Model;
+	readonly storage: Storage;
+	readonly topology: Topology;
+}): HealthChecks & Disposable {
+	const { config, model, storage } = corkboard;
+	const caches = new Map<string, CacheHealth>(
+		[
+			...config.memcached.map((host) => ({ layer: "memcached", host })),
+			...(config.redis === null
+				? []
+				: [{ layer: "redis", host: redisHost(config.redis) }]),
+		].map((cache) => [nameOf(cache), { ...cache, state: "up" }]),
+	);
+
+	const onCacheHost = (message: unknown) => {
+		const { layer, host, state, error } = message as CacheHost;
+		const name = nameOf({ layer, host });
+		if (!caches.has(name)) return;
+		caches.set(name, { layer, host, state, ...errorOf(error) });
+	};
+	CHANNELS.cacheHost.subscribe(onCacheHost);
+
+	async function probe(hosts: HostShards): Promise<HostHealth> {
+		const { host, shards, modShards } = hosts;
+		const known = { host, shards: shards.length, modShards: modShards.length };
+		try {
+			await withDeadline(readFrom(storage, model, hosts), PROBE_MS);
+			return { ...known, state: "up" };
+		} catch (error) {
+			return { ...known, state: "down", ...errorOf(error) };
+		}
+	}
+
+	return {
+		async isReady() {
+			const probes = hostsOf(storage)
+				.filter(({ shards }) => shards.length > 0)
+				.map(async (host) => {
+					const { state } = await probe(host);
+					if (state === "down") throw new Error("down");
+				});
+			return Promise.any(probes).then(
+				() => true,
+				() => false,
+			);
+		},
+		async report() {
+			return {
+				topologyVersion: corkboard.topology.version,
+				hosts: await Promise.all(hostsOf(storage).map(probe)),
+				caches: [...caches.values()],
+			};
+		},
+		[Symbol.dispose]() {
+			CHANNELS.cacheHost.unsubscribe(onCacheHost);
+		},
+	};
+}
+
+function hostsOf(storage: Storage): readonly HostShards[] {
+	const hosts = new Map<string, { shards: number[]; modShards: number[] }>();
+	const at = (host: string | null) => {
+		const name = host ?? "none";
+		const known = hosts.get(name) ?? { shards: [], modShards: [] };
+		hosts.set(name, known);
+		return known;
+	};
+	for (const shard of storage.shards)
+		at(storage.hostOf(shard)).shards.push(shard);
+	for (let shard = 0; shard < storage.modShards; shard++) {
+		at(storage.hostOfModShard(shard)).modShards.push(shard);
+	}
+	return [...hosts].map(([host, known]) => ({ host, ...known }));
+}
+
+/** Reads one row that may or may not exist. Throws where the host does not answer. */
+async function readFrom(
+	storage: Storage,
+	model: Model,
+	{ shards: [shard], modShards: [first] }: HostShards,
+): Promise<void> {
+	const [type] = model.objects.values();
+	const [lookup] = model.lookups.keys();
+	const [row] =
+		shard !== undefined && type !== undefined
+			? await storage.readObjects([
+					packId({ shard, type: type.number, local: 1 }),
+				])
+			: await storage.readLookups([
+					{ name: lookup ?? "", key: keyOn(first ?? 0, storage.modShards) },
+				]);
+	if (row instanceof Error) throw row;
+}
+
+/** A key of this mod shard. */
+function keyOn(shard: number, modShards: number): string {
+	let n = 0;
+	while (modShard(`health ${n}`, modShards) !== shard) n++;
+	return `health ${n}`;
+}
+
+function nameOf({ layer, host }: { layer: string; host: string }): string {
+	return `${layer} ${host}`;
+}
+
+function errorOf(error: unknown): { readonly error?: string } {
+	return error instanceof Error ? { error: error.message } : {};
+}
