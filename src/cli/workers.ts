@@ -1,74 +1,143 @@
-import cluster, { type Worker } from "node:cluster";
+import cluster from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
 import type { CommandContext } from "./commandContext.ts";
 
-/** A worker that ends sooner than this after its start did not get as far as serving. Milliseconds. */
-const YOUNG_MS = 5_000;
-/** So many young deaths in a row, and there is something wrong that another start will not mend. */
-const MOST_YOUNG_DEATHS = 5;
-const RESTART_PAUSE_MS = 500;
-/** Longer than a worker's own drain. Milliseconds. */
-const END_LIMIT_MS = 15_000;
+export interface WorkerLimits {
+	/** A worker that served for this long before it ended is replaced at once. Milliseconds. */
+	readonly stableMs: number;
+	/** Of ends in a row, each sooner than that: then `serve` ends too. */
+	readonly maxFailures: number;
+	/** Before the first replacement; doubled after each further failure. Milliseconds. */
+	readonly restartDelayMs: number;
+	/** From SIGTERM to SIGKILL. Longer than a worker needs to drain. Milliseconds. */
+	readonly stopMs: number;
+}
 
-/** Whether this process is one of several that serve, started by `serveWith`. */
+const LIMITS: WorkerLimits = {
+	stableMs: 60_000,
+	maxFailures: 5,
+	restartDelayMs: 500,
+	stopMs: 15_000,
+};
+
+/** A process that serves. */
+export interface WorkerProcess {
+	readonly pid: number | undefined;
+	/** Settles when it accepts connections; never, if it ends before. */
+	readonly listening: Promise<unknown>;
+	readonly exited: Promise<WorkerExit>;
+	kill(signal: "SIGTERM" | "SIGKILL"): void;
+}
+
+export interface WorkerExit {
+	readonly code: number | null;
+	readonly signal: string | null;
+}
+
+/** Whether `runWorkers` started this process. */
 export function isWorker(): boolean {
 	return cluster.isWorker;
 }
 
 /**
- * Serve with several processes on one port until interrupted. One that dies is
- * replaced; an interrupt is handed on, and all have drained when this answers.
+ * Serves with several processes on one port until interrupted. A worker that
+ * ends is replaced, after a delay that grows if it ends again and again. Throws
+ * UNAVAILABLE if a first worker ends before it serves, or if one ends
+ * `maxFailures` times in a row. All workers have ended when this returns: those
+ * that do not end within `stopMs` after SIGTERM are killed.
  */
 export async function runWorkers(
 	count: number,
-	io: CommandContext,
+	context: CommandContext,
+	{
+		fork = forkWorker,
+		limits: given = {},
+	}: {
+		readonly fork?: () => WorkerProcess;
+		readonly limits?: Partial<WorkerLimits>;
+	} = {},
 ): Promise<number> {
-	const interruption = io.interruptSignal();
-	cluster.setupPrimary({ silent: false });
-	const workers = new Set<Worker>();
-	let youngDeaths = 0;
-	let gaveUp = false;
-	/** Settled when no worker is to be started any more. */
-	const ending = Promise.withResolvers<void>();
-	const stopped = Promise.withResolvers<void>();
+	const limits = { ...LIMITS, ...given };
+	const interruption = context.interruptSignal();
+	const stopping = new AbortController();
+	const running = new Set<WorkerProcess>();
+	let hasServed = false;
 
-	const start = () => {
-		const worker = cluster.fork();
-		const born = performance.now();
-		workers.add(worker);
-		worker.on("exit", async (code, signal) => {
-			workers.delete(worker);
-			if (interruption.aborted || gaveUp) {
-				if (workers.size === 0) stopped.resolve();
-				return;
-			}
-			io.stderr(`worker ${worker.process.pid} ended (${signal ?? code})`);
-			youngDeaths = performance.now() - born < YOUNG_MS ? youngDeaths + 1 : 0;
-			if (youngDeaths >= MOST_YOUNG_DEATHS) {
-				gaveUp = true;
-				ending.resolve();
-				return;
-			}
-			await sleep(RESTART_PAUSE_MS);
-			if (!interruption.aborted && !gaveUp) start();
-		});
-	};
-	for (let n = 0; n < count; n++) start();
+	/** Keeps one worker running until `stopping`. */
+	async function keepOne(): Promise<void> {
+		let failures = 0;
+		while (!stopping.signal.aborted) {
+			const worker = fork();
+			running.add(worker);
+			let servingSince: number | null = null;
+			worker.listening.then(
+				() => {
+					servingSince = performance.now();
+					hasServed = true;
+				},
+				// It then exits, which is handled below.
+				() => {},
+			);
+			const exit = await worker.exited;
+			running.delete(worker);
+			if (stopping.signal.aborted) return;
+			context.stderr(
+				`worker ${worker.pid} ended (${exit.signal ?? `exit code ${exit.code}`})`,
+			);
+			if (!hasServed && exit.signal === null) throw cannotStart(exit);
+			const servedMs =
+				servingSince === null ? 0 : performance.now() - servingSince;
+			failures = servedMs >= limits.stableMs ? 0 : failures + 1;
+			if (failures >= limits.maxFailures) throw keepsEnding(failures);
+			const delay = limits.restartDelayMs * 2 ** Math.max(0, failures - 1);
+			await sleep(delay, undefined, { signal: stopping.signal }).catch(
+				() => {},
+			);
+		}
+	}
 
-	await Promise.race([once(interruption, "abort"), ending.promise]);
-	for (const worker of workers) worker.process.kill("SIGTERM");
-	const late = setTimeout(() => {
-		for (const worker of workers) worker.process.kill("SIGKILL");
-	}, END_LIMIT_MS);
-	if (workers.size > 0) await stopped.promise;
-	clearTimeout(late);
-	if (gaveUp) {
-		throw new CorkboardError(
-			"UNAVAILABLE",
-			`workers ended ${MOST_YOUNG_DEATHS} times right after their start; what they said stands above`,
-		);
+	const slots = Array.from({ length: count }, keepOne);
+	try {
+		await Promise.race([
+			...slots,
+			interruption.aborted ? undefined : once(interruption, "abort"),
+		]);
+	} finally {
+		stopping.abort();
+		for (const worker of running) worker.kill("SIGTERM");
+		const kill = setTimeout(() => {
+			for (const worker of running) worker.kill("SIGKILL");
+		}, limits.stopMs);
+		await Promise.allSettled(slots);
+		clearTimeout(kill);
 	}
 	return 0;
+}
+
+function forkWorker(): WorkerProcess {
+	const worker = cluster.fork();
+	return {
+		pid: worker.process.pid,
+		listening: once(worker, "listening"),
+		exited: new Promise((resolve) => {
+			worker.once("exit", (code, signal) => resolve({ code, signal }));
+		}),
+		kill: (signal) => void worker.process.kill(signal),
+	};
+}
+
+function cannotStart({ code }: WorkerExit): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		`A worker could not start: it ended with exit code ${code} before it served. Its messages are above.`,
+	);
+}
+
+function keepsEnding(failures: number): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		`A worker ended ${failures} times in a row. Its messages are above.`,
+	);
 }

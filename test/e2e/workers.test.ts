@@ -196,7 +196,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		await agree(seats, board);
 	});
 
-	it("gives up, and says why, when workers cannot start", async () => {
+	it("ends with exit code 1 and a sentence when its workers cannot listen on the port", async () => {
 		const second = await runProgram(["serve", "--workers", "2"], {
 			env: { ...env, PORT: new URL(url).port },
 		});
@@ -204,7 +204,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		assert.match(second.err, /is used by another program/);
 		assert.match(
 			second.err,
-			/corkboard: workers ended 5 times right after their start; what they said stands above\n$/,
+			/corkboard: A worker could not start: it ended with exit code 1 before it served\. Its messages are above\.\n$/,
 		);
 	});
 
