@@ -55,9 +55,9 @@ export interface BlockMappings {
 	/** The type of those who block and are blocked. */
 	readonly userType: string;
 	/** Edges from a user to those it blocks. */
-	readonly blocks: Mapping;
+	readonly mapping: Mapping;
 	/** Edges from a user to those who block it. */
-	readonly blockedBy: Mapping;
+	readonly inverse: Mapping;
 }
 
 /** Made from a policy by `createPlacement` (write/placement.ts). */

@@ -76,7 +76,7 @@ function columnsOf(
 				model.objects.get(source.target)?.table ?? NOTHING,
 				"objects",
 				`of the ${source.target}`,
-				["row", ...following(object, field)].join("; "),
+				["row", ...derivedWrites(object, field)].join("; "),
 			];
 		case "mapping": {
 			const mapping = model.mappings.get(source.mapping);
@@ -100,7 +100,7 @@ function columnsOf(
 }
 
 /** What a change of a reference owes the lists that follow it. */
-function following(
+function derivedWrites(
 	object: ObjectType | null,
 	field: string,
 ): readonly string[] {

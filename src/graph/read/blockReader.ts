@@ -41,10 +41,10 @@ export const NO_BLOCKS: BlockReader = {
  */
 export function createBlockReader(
 	store: Store,
-	{ blocks, blockedBy }: BlockMappings,
+	{ mapping: blocks, inverse: blocked }: BlockMappings,
 	viewer: Id,
 ): BlockReader {
-	const lists = [blocks, blockedBy].map((mapping) => ({
+	const lists = [blocks, blocked].map((mapping) => ({
 		mapping,
 		from: viewer,
 	}));
@@ -119,7 +119,7 @@ export function createBlockReader(
 					user,
 					failed.get(user) ?? {
 						blockedByViewer: is(blocks, user),
-						blocksViewer: is(blockedBy, user),
+						blocksViewer: is(blocked, user),
 					},
 				]),
 			);

@@ -124,8 +124,8 @@ function blockMappings(
 	}
 	return {
 		userType,
-		blocks,
-		blockedBy: mappingOf(model, blocks.inverse.mapping),
+		mapping: blocks,
+		inverse: mappingOf(model, blocks.inverse.mapping),
 	};
 }
 

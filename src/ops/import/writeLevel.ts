@@ -108,11 +108,11 @@ function prepareObject(
 		if (id === null) return null;
 		content[reference.key] = id;
 	}
-	const createdAt = type.stored.find(
+	const creationField = type.stored.find(
 		({ field }) => field === store.domain.createdAtField,
 	);
-	if (createdAt !== undefined) {
-		content[createdAt.key] ??= new Date(numbering.start).toISOString();
+	if (creationField !== undefined) {
+		content[creationField.key] ??= new Date(numbering.start).toISOString();
 	}
 	const named = withTokens(store, type.name, content);
 	const waits = named.nonces !== undefined;
