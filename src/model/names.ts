@@ -1,6 +1,11 @@
 import type { ASTNode } from "graphql";
 import { MAX_TYPE } from "../id/ids.ts";
 import type { Problems } from "./problems.ts";
+import {
+	RESERVED_KEYS,
+	RESERVED_LOOKUPS,
+	RESERVED_TABLES,
+} from "./reservedNames.ts";
 
 // Letters, digits and _ only: these names stand in SQL, in keys of caches and
 // in stored JSON. Tables stay short of MySQL's 64 characters, so that storage
@@ -10,16 +15,9 @@ const MAPPING = /^[a-z][A-Za-z0-9]{0,47}(\.inverse)?$/;
 const LOOKUP = /^[a-z][A-Za-z0-9]{0,47}$/;
 const KEY = /^[a-z][A-Za-z0-9_]{0,63}$/;
 
-/** Keys of the stored JSON that the graph layer keeps for itself. */
-const RESERVED_KEYS: ReadonlySet<string> = new Set([
-	"active",
-	"state",
-	"version",
-	"nonces",
-]);
-
-/** Lookups that the graph layer and the import keep for themselves: idempotency keys, keys of import lines. */
-const RESERVED_LOOKUPS: ReadonlySet<string> = new Set(["once", "import"]);
+const isReservedKey = reservation(RESERVED_KEYS);
+const isReservedLookup = reservation(Object.values(RESERVED_LOOKUPS));
+const isReservedTable = reservation(RESERVED_TABLES);
 
 /** What of the model is named, and must be named once. */
 export class Names {
@@ -43,6 +41,12 @@ export class Names {
 
 	table(name: string, owner: string, node: ASTNode): void {
 		this.#spelled(TABLE, "table", name, owner, node);
+		if (isReservedTable(name)) {
+			this.#faults.add(
+				node,
+				`the table ${name} of ${owner} is reserved: choose another name`,
+			);
+		}
 		this.#take("table", name, owner, node);
 	}
 
@@ -53,8 +57,11 @@ export class Names {
 
 	lookup(name: string, owner: string, node: ASTNode): void {
 		this.#spelled(LOOKUP, "lookup", name, owner, node);
-		if (RESERVED_LOOKUPS.has(name)) {
-			this.#faults.add(node, `the lookup ${name} of ${owner} is reserved`);
+		if (isReservedLookup(name)) {
+			this.#faults.add(
+				node,
+				`the lookup ${name} of ${owner} is reserved: choose another name`,
+			);
 		}
 		this.#take("lookup", name, owner, node);
 	}
@@ -63,7 +70,7 @@ export class Names {
 	key(name: string, type: string, owner: string, node: ASTNode): void {
 		this.#spelled(KEY, "key", name, owner, node);
 		// `toString`, `constructor` and the like seem present in every object.
-		if (RESERVED_KEYS.has(name) || name in {}) {
+		if (isReservedKey(name) || name in {}) {
 			this.#faults.add(
 				node,
 				`the key ${name} of ${owner} is reserved: name another with @stored(key:) or @reference(key:)`,
@@ -105,4 +112,9 @@ export class Names {
 			`the ${kind} ${name} of ${owner} is already that of ${holder}`,
 		);
 	}
+}
+
+function reservation(names: readonly string[]): (name: string) => boolean {
+	const reserved = new Set(names);
+	return (name) => reserved.has(name);
 }

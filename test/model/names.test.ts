@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
+import {
+	RESERVED_KEYS,
+	RESERVED_TABLES,
+} from "../../src/model/reservedNames.ts";
+import { openEmbedded } from "../helpers/embedded.ts";
 import { faultsOf, RESOLVED } from "./smallModel.ts";
 
 suite("names in the model", () => {
@@ -18,6 +26,56 @@ suite("names in the model", () => {
 				`small.graphql:16: the table of User must match ^(?!sqlite_)[a-z][a-z0-9_]{0,47}$, got ${JSON.stringify(name)}`,
 			]);
 		}
+	});
+
+	test("a table's name is not that of a table or index that every shard has", async () => {
+		for (const name of ["lists", "lookups", "outbox", "outbox_due"]) {
+			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
+				`small.graphql:16: the table ${name} of User is reserved: choose another name`,
+			]);
+		}
+		await using graph = await openEmbedded();
+		const { model } = graph.store;
+		const own = new Set(
+			[...model.objects.values(), ...model.mappings.values()].map(
+				({ table }) => table,
+			),
+		);
+		const others = globSync("**/*.sqlite", { cwd: graph.folder }).flatMap(
+			(file) => {
+				using database = new DatabaseSync(join(graph.folder, file));
+				return database
+					.prepare("SELECT name FROM sqlite_master")
+					.all()
+					.map(({ name }) => String(name))
+					.filter((name) => !own.has(name) && !name.startsWith("sqlite_"));
+			},
+		);
+		assert.deepEqual(
+			[...new Set(others)].toSorted(),
+			[...RESERVED_TABLES].toSorted(),
+		);
+	});
+
+	test("a key that the program stores in an object is reserved", async () => {
+		await using graph = await openEmbedded();
+		const id = await graph.writes.create({
+			type: "User",
+			data: { username: "ada" },
+			idempotency: { scope: "test", key: "1", request: {} },
+		});
+		await graph.writes.remove(id);
+		const [text] = await graph.storage.readObjects([id]);
+		assert.ok(typeof text === "string");
+		const keys = Object.keys(JSON.parse(text) as object);
+		assert.ok(keys.length > 3, keys.join());
+		assert.deepEqual(
+			keys.filter(
+				(key) =>
+					key !== "username" && !RESERVED_KEYS.some((each) => each === key),
+			),
+			[],
+		);
 	});
 
 	test("a type number belongs to one type", () => {
@@ -56,13 +114,13 @@ suite("names in the model", () => {
 		]);
 	});
 
-	test("a lookup's name is one word, and not one the graph layer or the import uses", () => {
+	test("a lookup's name is one word, and not one that the program itself uses", () => {
 		assert.deepEqual(faultsOf([['name: "email"', 'name: "e-mail"']]), [
 			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$, got "e-mail"',
 		]);
-		for (const name of ["once", "import"]) {
+		for (const name of ["once", "import", "lease"]) {
 			assert.deepEqual(faultsOf([['name: "email"', `name: "${name}"`]]), [
-				`small.graphql:19: the lookup ${name} of User.email is reserved`,
+				`small.graphql:19: the lookup ${name} of User.email is reserved: choose another name`,
 			]);
 		}
 	});
@@ -97,7 +155,7 @@ suite("names in the model", () => {
 	});
 
 	test("keys the graph layer uses, and those every JavaScript object has, are reserved", () => {
-		for (const key of ["active", "state", "version", "nonces", "toString"]) {
+		for (const key of [...RESERVED_KEYS, "toString"]) {
 			assert.deepEqual(faultsOf([["created_at", key]]), [
 				`small.graphql:28: the key ${key} of Pin.createdAt is reserved: name another with @stored(key:) or @reference(key:)`,
 			]);

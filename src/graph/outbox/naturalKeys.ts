@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Id } from "../../id/ids.ts";
+import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
 import { normalizeKey } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
@@ -18,7 +19,7 @@ export interface Reservation {
 }
 
 /** The lookup that holds idempotency keys. */
-export const IDEMPOTENCY_LOOKUP = "once";
+export const IDEMPOTENCY_LOOKUP = RESERVED_LOOKUPS.idempotency;
 
 export function newToken(): string {
 	return randomBytes(9).toString("base64url");

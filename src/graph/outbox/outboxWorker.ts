@@ -1,4 +1,5 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
+import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import { type DatabaseLease, tryDatabaseLease } from "./databaseLease.ts";
@@ -18,7 +19,7 @@ const GRACE_MS = 15_000;
  */
 const SHORT_GRACE_MS = 3_000;
 /** What one process of a fleet does for all of them. */
-const LEASE = { name: "lease", key: "sweeper" } as const;
+const LEASE = { name: RESERVED_LOOKUPS.lease, key: "sweeper" } as const;
 
 /** How young a debt may be that is left to the write that made it: none where no other process writes. Milliseconds. */
 export function gracePeriodOf({ storage }: Store): number {

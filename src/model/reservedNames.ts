@@ -1,0 +1,30 @@
+/** Names that the program uses beside those of the SDL, which therefore must not take them (names.ts). */
+
+/** Lookups. The import's state needs no reservation: no lookup of an SDL has a space in its name. */
+export const RESERVED_LOOKUPS = {
+	/** Idempotency keys of requests. */
+	idempotency: "once",
+	/** Keys of imported objects. */
+	import: "import",
+	/** The import's lease and numbering. Its rows name no object. */
+	importState: "import state",
+	/** Leases held by one process. Its rows name no object. */
+	lease: "lease",
+} as const;
+
+/** Keys of an object's stored JSON. */
+export const RESERVED_KEYS = [
+	"active",
+	"state",
+	"version",
+	"nonces",
+	"once",
+] as const;
+
+/** Tables and, as SQLite has them in one namespace, indexes of a shard and of a mod shard. */
+export const RESERVED_TABLES = [
+	"lists",
+	"lookups",
+	"outbox",
+	"outbox_due",
+] as const;
