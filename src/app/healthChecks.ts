@@ -11,7 +11,7 @@ import type {
 import { modShard } from "../storage/modShard.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
-import { withDeadline } from "../util/deadline.ts";
+import { deadlineIn, withDeadline } from "../util/deadline.ts";
 
 /** What a host gets to answer. Milliseconds. */
 const PROBE_MS = 2_000;
@@ -56,7 +56,7 @@ export function createHealthChecks(corkboard: {
 		const { host, shards, modShards } = hosts;
 		const known = { host, shards: shards.length, modShards: modShards.length };
 		try {
-			await withDeadline(readFrom(storage, model, hosts), PROBE_MS);
+			await withDeadline(readFrom(storage, model, hosts), deadlineIn(PROBE_MS));
 			return { ...known, state: "up" };
 		} catch (error) {
 			return { ...known, state: "down", ...errorOf(error) };

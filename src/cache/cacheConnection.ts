@@ -1,5 +1,6 @@
 import { type CacheCall, type CacheHost, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
+import { deadlineIn, withDeadline } from "../util/deadline.ts";
 import { Breaker } from "./breaker.ts";
 
 /** A connection of a client library's. Calls on one that was closed, or lost, fail at once. */
@@ -57,7 +58,11 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		let ok = false;
 		this.#running++;
 		try {
-			const answer = await inTime(run(connection), deadlineMs);
+			const answer = await withDeadline(
+				run(connection),
+				deadlineIn(deadlineMs),
+				() => late(deadlineMs),
+			);
 			ok = true;
 			if (connection === this.#connection && this.#breaker.succeeded()) {
 				this.#tell("up");
@@ -123,21 +128,6 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 
 /** More at once than this wait for a host only when it hangs; they do without it. */
 const MOST_RUNNING = 256;
-
-/**
- * When the process itself was busy past the deadline the answer may lie in the
- * socket, unread: so the sockets are read once more before giving up. (Timers
- * run first in a turn of the event loop, `setImmediate` after the sockets.)
- */
-function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-	return new Promise((resolve, reject) => {
-		const timer = setTimeout(
-			() => setImmediate(() => reject(late(ms))),
-			Math.max(ms, 1),
-		);
-		work.then(resolve, reject).finally(() => clearTimeout(timer));
-	});
-}
 
 function late(ms: number): CorkboardError {
 	return new CorkboardError(

@@ -13,7 +13,7 @@ import {
 	type TransactionReads,
 	type TransactionWrites,
 } from "../../storage/storage.ts";
-import { withDeadline } from "../../util/deadline.ts";
+import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { distinctLists, lastSequencesOf } from "../store/lastSequences.ts";
 import { type ChangedKeys, listKey, type Store } from "../store/store.ts";
@@ -93,7 +93,7 @@ export async function deliver(
 /** Pay what a write that is done owes, if it can be done soon; else the sweeper does, and tells of what it cannot pay. */
 export async function deliverNow(store: Store, row: OutboxRow): Promise<void> {
 	try {
-		await withDeadline(deliver(store, [row]), PAY_DEADLINE_MS);
+		await withDeadline(deliver(store, [row]), deadlineIn(PAY_DEADLINE_MS));
 	} catch {
 		// It stays owed: that is no failure of the write.
 	}

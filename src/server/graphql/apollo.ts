@@ -16,10 +16,10 @@ import {
 	type GraphQLSchema,
 	type OperationDefinitionNode,
 } from "graphql";
+import { withDeadline } from "../../util/deadline.ts";
 import type { Documents } from "../documents/documents.ts";
 import { requestError, toClientError } from "../http/clientError.ts";
 import type { CostReport } from "../limits/costMeter.ts";
-import { withinDeadline } from "../limits/deadline.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import type { DependsOnViewer, Execute, RequestContext } from "./operation.ts";
 import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
@@ -107,7 +107,7 @@ function gatewayTo(
 						costMeter: meter,
 					} = context as RequestContext;
 					try {
-						const result = await withinDeadline(
+						const result = await withDeadline(
 							execute({
 								document,
 								operationName: request.operationName,
@@ -118,8 +118,7 @@ function gatewayTo(
 								explain,
 								costMeter: meter,
 							}),
-							signal,
-							GRACE_MS,
+							{ signal, graceMs: GRACE_MS },
 						);
 						return asRequestError(withCost(result, meter.cost));
 					} catch (thrown) {

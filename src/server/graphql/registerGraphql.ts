@@ -5,6 +5,7 @@ import type {
 	FastifyRequest,
 	RouteHandlerMethod,
 } from "fastify";
+import { withDeadline } from "../../util/deadline.ts";
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { resolveDocument } from "../documents/resolveDocument.ts";
@@ -18,7 +19,7 @@ import {
 import { applyStatus, type HttpStatus } from "../http/status.ts";
 import { type Budget, budgetKeyOf } from "../limits/budget.ts";
 import { createCostMeter, requestsCost } from "../limits/costMeter.ts";
-import { requestDeadline, withinDeadline } from "../limits/deadline.ts";
+import { requestDeadline } from "../limits/deadline.ts";
 import { requestLimitError } from "../limits/requestLimits.ts";
 import { type ApolloOptions, createApollo } from "./apollo.ts";
 import { mayExplain, requestsExplain } from "./explainAccess.ts";
@@ -121,10 +122,9 @@ export async function registerGraphql(
 		reply: FastifyReply,
 	): Promise<RequestState> {
 		const signal = requestDeadline(reply.raw, options.executionMs);
-		const identity = await withinDeadline(
+		const identity = await withDeadline(
 			options.identify(request.headers.authorization),
-			signal,
-			0,
+			{ signal },
 		).catch((error: unknown) => ({ error }));
 		return { identity, signal, summary: newResponseSummary() };
 	}

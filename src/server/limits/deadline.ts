@@ -25,28 +25,3 @@ export function requestDeadline(
 	});
 	return controller.signal;
 }
-
-/**
- * The work's own outcome, if it comes within `graceMs` of the signal; else the
- * signal's reason. Work is told to stop by the signal and may then still answer
- * in part; the grace is for that. What comes later is dropped.
- */
-export function withinDeadline<T>(
-	work: Promise<T>,
-	signal: AbortSignal,
-	graceMs: number,
-): Promise<T> {
-	return new Promise<T>((resolve, reject) => {
-		let timer: NodeJS.Timeout | undefined;
-		const expire = () => {
-			timer = setTimeout(() => reject(signal.reason), graceMs);
-		};
-		const settle = () => {
-			clearTimeout(timer);
-			signal.removeEventListener("abort", expire);
-		};
-		if (signal.aborted) expire();
-		else signal.addEventListener("abort", expire, { once: true });
-		work.then(resolve, reject).finally(settle);
-	});
-}

@@ -1,5 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
+import { deadlineIn } from "../../util/deadline.ts";
 import {
 	createDatabase,
 	createTable,
@@ -10,7 +11,6 @@ import {
 	UPGRADES,
 	upgradeTable,
 } from "./ddl.ts";
-import { deadlineIn } from "./driver/deadline.ts";
 import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Shard, ShardMap } from "./shards.ts";

@@ -7,6 +7,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { openShards } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
+import { deadlineIn } from "../../util/deadline.ts";
 import { startCall } from "../beginCall.ts";
 import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
@@ -31,7 +32,6 @@ import type {
 	TransactionResult,
 } from "../storage.ts";
 import { unknownShard } from "../unmapped.ts";
-import { deadlineIn } from "./driver/deadline.ts";
 import { StorageFailure } from "./driver/failure.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
 import { createTables, missingTables } from "./init.ts";

@@ -1,5 +1,9 @@
 import type { Socket } from "node:net";
-import { type Deadline, earlierOf, withDeadline } from "./deadline.ts";
+import {
+	type Deadline,
+	earlierOf,
+	withDeadline,
+} from "../../../util/deadline.ts";
 import {
 	type Mysql2Connection,
 	openMysql2Connection,

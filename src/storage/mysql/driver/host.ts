@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
+import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import type { MysqlConnection, Sql } from "./connection.ts";
-import { type Deadline, deadlineIn } from "./deadline.ts";
 import type { Row, ServerAddress, WriteResult } from "./driver.ts";
 import { StorageFailure, UnknownOutcome } from "./failure.ts";
 import { type CheckedOutConnection, Pool } from "./pool.ts";

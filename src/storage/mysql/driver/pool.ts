@@ -1,5 +1,9 @@
+import {
+	type Deadline,
+	earlierOf,
+	withDeadline,
+} from "../../../util/deadline.ts";
 import { MysqlConnection } from "./connection.ts";
-import { type Deadline, earlierOf, withDeadline } from "./deadline.ts";
 import type { ServerAddress } from "./driver.ts";
 import { StorageFailure } from "./failure.ts";
 import { QueryCanceller } from "./queryCanceller.ts";

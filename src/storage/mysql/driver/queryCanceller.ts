@@ -1,5 +1,5 @@
+import { deadlineIn } from "../../../util/deadline.ts";
 import { MysqlConnection } from "./connection.ts";
-import { deadlineIn } from "./deadline.ts";
 import type { ServerAddress } from "./driver.ts";
 
 /** Past this many waiting, the server's own limit on statements has to do. */

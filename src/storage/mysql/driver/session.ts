@@ -1,5 +1,5 @@
+import type { Deadline } from "../../../util/deadline.ts";
 import type { MysqlConnection, Sql } from "./connection.ts";
-import type { Deadline } from "./deadline.ts";
 import { StorageFailure } from "./failure.ts";
 
 /**

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../../../../src/storage/mysql/driver/connection.ts";
-import { deadlineIn } from "../../../../src/storage/mysql/driver/deadline.ts";
 import {
 	StorageFailure,
 	UnknownOutcome,
@@ -12,6 +11,7 @@ import {
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import { parseHostUrl } from "../../../../src/topology/hostUrl.ts";
+import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { startMysql } from "../../../services/mysql.ts";

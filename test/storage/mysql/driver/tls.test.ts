@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { deadlineIn } from "../../../../src/storage/mysql/driver/deadline.ts";
 import { mapShards } from "../../../../src/storage/mysql/shards.ts";
+import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { startMysql } from "../../../services/mysql.ts";
 
