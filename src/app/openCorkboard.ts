@@ -1,3 +1,4 @@
+import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
@@ -50,6 +51,8 @@ export interface Corkboard extends AsyncDisposable {
 	/** Why the topology in use is not the file's, but its kept copy; null where it is the file's. */
 	readonly topologyProblem: CorkboardError | null;
 	readonly storage: Storage;
+	/** The Redis of the settings, shared by everything that uses it; null without one. */
+	readonly redis: RedisConnections | null;
 	readonly store: Store;
 	readonly planner: Planner<RequestContext>;
 	readonly accessTokens: AccessTokens;
@@ -101,7 +104,9 @@ export async function openCorkboard(
 		jwks === null
 			? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
 			: createJwksAccessTokens(jwks, claims, operators.claims);
-	const { memcached, redis } = config;
+	const { memcached } = config;
+	const redis =
+		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
 	const store = await openStore(
 		{ model, domain, topology, cursors, access, memcached, redis },
@@ -142,6 +147,7 @@ export async function openCorkboard(
 		},
 		topologyProblem: topology.problem,
 		storage: store.storage,
+		redis,
 		store,
 		planner,
 		accessTokens: tokens,

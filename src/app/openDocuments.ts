@@ -19,7 +19,7 @@ export interface ServerDocuments {
 /** The documents a server knows: parsed, valid and planned before anyone asks; `resources` closes what they come from. */
 export async function openDocuments(
 	config: Config,
-	{ schema, planner }: Pick<Corkboard, "schema" | "planner">,
+	{ schema, planner, redis }: Pick<Corkboard, "schema" | "planner" | "redis">,
 	log: Log,
 	resources: AsyncDisposableStack,
 ): Promise<ServerDocuments> {
@@ -36,9 +36,9 @@ export async function openDocuments(
 					}),
 				);
 	const shared =
-		config.redis === null || mode === "strict"
+		redis === null || mode === "strict"
 			? null
-			: resources.use(openRedisTexts({ url: config.redis }));
+			: resources.use(openRedisTexts({ redis }));
 	return {
 		documents: createDocuments({ mode, files, shared, log }),
 		operatorDocuments: createDocuments({ mode: "off", files, shared, log }),

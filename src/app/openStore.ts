@@ -1,6 +1,7 @@
 import { openInvalidationChannel } from "../cache/invalidationChannel.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
+import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
@@ -46,7 +47,7 @@ export interface StoreOptions {
 	/** `host:port` of each memcached; none: objects are in no shared cache. */
 	readonly memcached: readonly string[];
 	/** null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
-	readonly redis: string | null;
+	readonly redis: RedisConnections | null;
 	readonly hooks?: StoreHooks;
 }
 
@@ -193,7 +194,7 @@ function openSharedCaches(
 		heads:
 			redis === null
 				? null
-				: resources.use(openRedisCache({ url: redis, ...deadline })),
+				: resources.use(openRedisCache({ redis, ...deadline })),
 	};
 	let listener: Store | undefined;
 	const channel =
@@ -201,7 +202,7 @@ function openSharedCaches(
 			? null
 			: resources.use(
 					openInvalidationChannel({
-						url: redis,
+						redis,
 						onInvalidations(keys) {
 							if (hooks.appliesInvalidations?.() ?? true) {
 								listener?.applyInvalidations(keys);

@@ -1,5 +1,4 @@
 import { openRedisTokenBuckets } from "../cache/redisTokenBuckets.ts";
-import type { Config } from "../config.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 import { createBudget } from "../server/limits/budget.ts";
 import { createRateLimit } from "../server/limits/rateLimit.ts";
@@ -31,7 +30,7 @@ export async function startCorkboardServer(
 	const log = givenLog ?? createLog(config.log);
 	await using opened = new AsyncDisposableStack();
 	const documents = await openDocuments(config, corkboard, log, opened);
-	const buckets = openSharedBuckets(config, opened);
+	const buckets = openSharedBuckets(corkboard, opened);
 	const server = opened.use(
 		await startServer({
 			schema: corkboard.schema,
@@ -69,11 +68,11 @@ export async function startCorkboardServer(
 
 /** Token buckets that all processes share; null without Redis, where each process has its own. */
 function openSharedBuckets(
-	{ budgetLimit, http, redis }: Config,
+	{ config: { budgetLimit, http }, redis }: Corkboard,
 	resources: AsyncDisposableStack,
 ): SharedTokenBuckets | null {
 	const isLimited = budgetLimit !== null || http.rateLimit !== null;
 	return redis !== null && isLimited
-		? resources.use(openRedisTokenBuckets({ url: redis }))
+		? resources.use(openRedisTokenBuckets({ redis }))
 		: null;
 }

@@ -1,18 +1,17 @@
 /**
- * Keeps callers from waiting for a host that just failed.
+ * A circuit breaker: keeps callers from waiting for a host that just failed.
  *
- *     closed ──failed──▶ open ──pause over──▶ probing ──succeeded──▶ closed
+ *     closed ──failed──▶ open ──pause over──▶ half-open ──succeeded──▶ closed
  *                         ▲                      │
  *                         └───────failed─────────┘  (the pause doubles)
  *
- * One failure opens it: a host that is slow or gone is to cost a bounded wait
- * once (PROTOCOLS §3 "Bounded harm"), and what is lost by a false alarm is a
- * tenth of a second of cache. While probing one call goes through, and the
- * others are refused until it has its answer.
+ * One failure opens it, so that a host that is slow or down costs one bounded
+ * wait. A false alarm costs a tenth of a second without the cache. Half-open,
+ * one call goes through and the others are refused until it ends.
  */
 export class Breaker {
 	readonly #now: () => number;
-	/** When the next call may go through; undefined while closed, Infinity while probing. */
+	/** When the next call may go through; undefined while closed, Infinity while half-open. */
 	#until: number | undefined;
 	#pause = FIRST_PAUSE_MS;
 	readonly #longestPauseMs: number;
@@ -25,7 +24,7 @@ export class Breaker {
 		this.#longestPauseMs = longestPauseMs;
 	}
 
-	/** Whether to make a call. Whoever is told yes has to tell how it went. */
+	/** Whether a call may go through. After true the caller must report `succeeded` or `failed`. */
 	enter(): boolean {
 		if (this.#until === undefined) return true;
 		if (this.#now() < this.#until) return false;
@@ -33,20 +32,20 @@ export class Breaker {
 		return true;
 	}
 
-	/** Answers whether it was not closed before. */
+	/** Returns whether this closed it. */
 	succeeded(): boolean {
-		const reopened = this.#until !== undefined;
+		const closed = this.#until !== undefined;
 		this.#until = undefined;
 		this.#pause = FIRST_PAUSE_MS;
-		return reopened;
+		return closed;
 	}
 
-	/** Answers whether it was closed before. */
+	/** Returns whether this opened it from closed. */
 	failed(): boolean {
-		const first = this.#until === undefined;
+		const opened = this.#until === undefined;
 		this.#until = this.#now() + this.#pause;
 		this.#pause = Math.min(this.#pause * 2, this.#longestPauseMs);
-		return first;
+		return opened;
 	}
 }
 

@@ -3,26 +3,43 @@ import { CorkboardError } from "../errors.ts";
 import { deadlineIn, withDeadline } from "../util/deadline.ts";
 import { Breaker } from "./breaker.ts";
 
-/** A connection of a client library's. Calls on one that was closed, or lost, fail at once. */
+/** One connection of a client library. A call on a closed or lost one fails at once. */
 export interface ClientConnection {
-	/** Ends it now: no answer that is still on its way reaches anybody. */
-	close(): void;
+	/**
+	 * Ends the connection now: no response that is still on its way reaches a
+	 * caller. `failure` says why it is given up; without one it is not needed any
+	 * more.
+	 */
+	close(failure?: unknown): void;
+}
+
+/** How a client connection tells its user that it ends. */
+export interface ConnectionEvents {
+	/** The connection failed, or the server closed it. */
+	lost(error: unknown): void;
+	/** Another user of a shared connection gave it up. Calls that run on it go on; the next call has to open another. */
+	replaced(): void;
 }
 
 /**
- * One host of a shared cache, and the one connection to it. The client
- * libraries can wait for ever (FIELD §3.1, §3.2), so nothing here trusts them
- * to end: each call has its own deadline, and a connection with a call that
- * was late or failed is closed and never used again. The next call that the
- * breaker lets through makes a new one, so an answer to an old call cannot be
- * taken for one to a new call.
+ * The connection to one host of a shared cache: with a deadline for each call,
+ * a breaker, and reconnects.
+ *
+ * The client libraries can wait forever (memjs after half a response or a
+ * closed socket, ioredis on a server that accepts and never responds), so each
+ * call has a deadline of its own here. A connection on which a call failed or
+ * was late is closed and never used again: the next call that the breaker lets
+ * through opens another, so a late response cannot be taken for the response to
+ * a newer call.
  */
 export class CacheConnection<C extends ClientConnection> implements Disposable {
 	readonly host: string;
 	readonly #layer: CacheHost["layer"];
 	readonly #deadlineMs: number;
-	readonly #open: (lost: (error: unknown) => void) => C;
+	readonly #open: (events: ConnectionEvents) => C;
 	readonly #breaker: Breaker;
+	/** Connections whose failure the breaker already counts. */
+	readonly #failed = new WeakSet<C>();
 	#connection: C | undefined;
 	#running = 0;
 	#disposed = false;
@@ -32,10 +49,10 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		readonly host: string;
 		/** For each call, connecting included. */
 		readonly deadlineMs: number;
-		/** Between tries of a host that is gone, where nobody waits for them. */
+		/** The longest pause between two attempts to reach a host that is down. */
 		readonly longestPauseMs?: number;
-		/** Begins to connect. `lost` is to be called when the connection ends by itself. */
-		readonly open: (lost: (error: unknown) => void) => C;
+		/** Begins to connect. */
+		readonly open: (events: ConnectionEvents) => C;
 	}) {
 		this.host = options.host;
 		this.#layer = options.layer;
@@ -44,30 +61,30 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		this.#breaker = new Breaker(undefined, options.longestPauseMs);
 	}
 
-	/** What `run` answers, or null: the host is being skipped, failed, or was too late. */
+	/** The result of `run`; null if the host is skipped, failed or was late. */
 	async call<T>(
 		verb: CacheCall["verb"],
 		keys: number,
 		run: (connection: C) => Promise<T>,
 		deadlineMs = this.#deadlineMs,
 	): Promise<T | null> {
-		if (this.#disposed || this.#running >= MOST_RUNNING) return null;
+		if (this.#disposed || this.#running >= MAX_RUNNING) return null;
 		if (!this.#breaker.enter()) return null;
 		const connection = this.#connect();
 		const started = performance.now();
 		let ok = false;
 		this.#running++;
 		try {
-			const answer = await withDeadline(
+			const result = await withDeadline(
 				run(connection),
 				deadlineIn(deadlineMs),
-				() => late(deadlineMs),
+				() => timeoutError(deadlineMs),
 			);
 			ok = true;
-			if (connection === this.#connection && this.#breaker.succeeded()) {
-				this.#tell("up");
+			if (!this.#failed.has(connection) && this.#breaker.succeeded()) {
+				this.#report("up");
 			}
-			return answer;
+			return result;
 		} catch (error) {
 			this.#drop(connection, error);
 			return null;
@@ -86,7 +103,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		}
 	}
 
-	/** Whether the next call, if it is let through, goes over this one. */
+	/** Whether the next call, if the breaker lets it through, uses this connection. */
 	isCurrent(connection: C): boolean {
 		return this.#connection === connection;
 	}
@@ -99,24 +116,31 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 
 	#connect(): C {
 		if (this.#connection !== undefined) return this.#connection;
-		const connection = this.#open((error) => {
-			// One that idles may go at any time, and the next call makes another.
-			if (this.#running > 0) this.#drop(connection, error);
-			else if (this.#connection === connection) this.#connection = undefined;
+		const connection = this.#open({
+			lost: (error) => {
+				if (this.#connection !== connection) return;
+				// A server may close an idle connection at any time: that is no failure.
+				if (this.#running > 0) this.#drop(connection, error);
+				else this.#connection = undefined;
+			},
+			replaced: () => {
+				if (this.#connection === connection) this.#connection = undefined;
+			},
 		});
 		this.#connection = connection;
 		return connection;
 	}
 
-	/** The calls that run on it fail too, and count as one failure with this. */
+	/** All calls that run on the connection count as one failure. */
 	#drop(connection: C, error: unknown): void {
-		if (this.#connection !== connection) return;
-		this.#connection = undefined;
-		if (this.#breaker.failed()) this.#tell("down", error);
-		connection.close();
+		if (this.#disposed || this.#failed.has(connection)) return;
+		this.#failed.add(connection);
+		if (this.#connection === connection) this.#connection = undefined;
+		if (this.#breaker.failed()) this.#report("down", error);
+		connection.close(error);
 	}
 
-	#tell(state: CacheHost["state"], error?: unknown): void {
+	#report(state: CacheHost["state"], error?: unknown): void {
 		CHANNELS.cacheHost.publish({
 			layer: this.#layer,
 			host: this.host,
@@ -126,12 +150,12 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	}
 }
 
-/** More at once than this wait for a host only when it hangs; they do without it. */
-const MOST_RUNNING = 256;
+/** More calls than this run at once only while a host hangs; callers above the limit do without the cache. */
+const MAX_RUNNING = 256;
 
-function late(ms: number): CorkboardError {
+function timeoutError(ms: number): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",
-		`Expected an answer within ${Math.round(ms)} ms but got: none.`,
+		`The cache did not respond within ${Math.round(ms)} ms.`,
 	);
 }

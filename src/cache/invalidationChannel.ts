@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { CacheConnection } from "./cacheConnection.ts";
 import {
 	decodeMessage,
 	encodeHeartbeat,
@@ -8,74 +7,73 @@ import {
 	MAX_KEYS_PER_MESSAGE,
 } from "./invalidationMessage.ts";
 import { PendingInvalidations } from "./pendingInvalidations.ts";
-import { RedisConnection, redisHost } from "./redisConnection.ts";
+import type { RedisConnection } from "./redisConnection.ts";
+import type { RedisConnections } from "./redisConnections.ts";
 
 /**
- * Processes tell each other over Redis which of their entries to forget
- * (PROTOCOLS §3 "In process"). Redis gives no word when a message is lost, so a
- * process believes that it hears the others only while it hears itself.
+ * Processes tell each other over Redis pub/sub which entries of their local
+ * caches to drop (docs/consistency.md, "3. Caches").
  *
- *     lost ──own heartbeat heard──▶ heard ──silent for 1 s, or unsubscribed──▶ lost
+ * Subscriber. Redis does not report a lost message, so a process trusts its
+ * subscription only while it receives its own heartbeats:
  *
- * It begins lost.
+ *     lost ──own heartbeat received──▶ live ──1 s of silence, or unsubscribed──▶ lost
  *
- * That is the listener's half. A process whose own link to Redis is down writes
- * all the same, and those that have theirs hear themselves, and keep what it
- * changes. So it keeps the keys that Redis did not take, and sends them behind
- * its next heartbeat that gets through. What a listener has kept was read after
- * its subscription stood: a key that is sent earlier than that was committed
- * before the read, and one that is sent later is heard, or the subscription
- * lost. To hear a key twice, late or out of order only costs a refill.
+ * It starts lost. While it is lost, the local caches are bypassed.
  *
- * Until then, at most ten seconds, as entries in process live no longer, the
- * others show the old value: nobody can tell them. So it is with what is unsent
- * when its process dies.
+ * Publisher. A process whose connection to Redis is down still writes, and
+ * processes with a live subscription still cache what it changed. So it keeps
+ * the keys that Redis did not take and sends them after its next heartbeat that
+ * gets through. A subscriber cannot miss them: an entry it caches was read after
+ * its subscription began. Keys sent before that were committed before the read;
+ * keys sent after it are received, or the subscription is lost. A key received
+ * twice, late or out of order only costs a refill.
+ *
+ * Until then, for at most the ten seconds that a local entry lives, other
+ * processes may serve the old value. The same holds for invalidations that are
+ * still pending when their process dies.
  */
 export interface InvalidationChannel extends AsyncDisposable {
-	/** Never rejects. Answers whether Redis took it; if not, it is sent later. */
+	/** Whether Redis took the keys; if not, they are sent later. Never rejects. */
 	publish(keys: readonly string[]): Promise<boolean>;
-	/** Messages that came and were none of ours. */
+	/** How many messages were not in our format. */
 	readonly ignoredMessages: number;
 }
 
 export interface InvalidationListener {
-	/** Another process changed these. */
+	/** Another process changed these keys. */
 	onInvalidations(keys: readonly string[]): void;
-	/** Others may change things unheard, or have. Also called once at the beginning. */
+	/** Invalidations may be missed from now on, or were. Also called once at the start. */
 	onLost(): void;
-	/** What others change is heard again; what was read until now may be old. */
+	/** Invalidations are received again. What was read before may be stale. */
 	onRestored(): void;
 }
 
 export function openInvalidationChannel(
 	options: InvalidationListener & {
-		/** `redis://…` or `rediss://…` */
-		readonly url: string;
-		/** For what is sent in one go, connecting included. */
+		readonly redis: RedisConnections;
+		/** For one pipeline of messages, connecting included. */
 		readonly deadlineMs?: number;
 	},
 ): InvalidationChannel {
-	const { url, deadlineMs = 100 } = options;
+	const { redis, deadlineMs = 100 } = options;
 	const me = randomUUID();
 	const heartbeat = encodeHeartbeat(me);
-	const link = new CacheConnection({
-		layer: "redis",
-		host: redisHost(url),
+	const commands = redis.forCommands({
 		deadlineMs,
 		longestPauseMs: HEARTBEAT_MS,
-		open: (lost) => new RedisConnection(url, deadlineMs, lost),
 	});
-	const unsent = new PendingInvalidations();
-	/** What is to end before the link is closed. */
+	const pending = new PendingInvalidations();
+	/** Work that has to end before the connection closes. */
 	const running = new Set<Promise<unknown>>();
 	let subscription: Subscription | undefined;
-	let heard = false;
-	let ignored = 0;
+	let live = false;
+	let ignoredMessages = 0;
 	let disposed = false;
 
-	/** Each as one PUBLISH, all in one pipeline. */
+	/** One PUBLISH for each message, all in one pipeline. */
 	const send = async (messages: readonly string[]): Promise<boolean> => {
-		const sent = await link.call(
+		const sent = await commands.call(
 			"publish",
 			messages.length,
 			async ({ client, runId }) => {
@@ -89,21 +87,21 @@ export function openInvalidationChannel(
 		return sent ?? false;
 	};
 
-	/** Until the next heartbeat, which goes on with it. One at a time, so that what got through is done with. */
-	const resend = async (): Promise<void> => {
+	/** Ends before the next heartbeat, which resumes it. Batches go one at a time, so that each one sent is done with. */
+	const sendPending = async (): Promise<void> => {
 		const end = performance.now() + HEARTBEAT_MS;
 		while (performance.now() < end) {
-			const untold = unsent.take(MAX_KEYS_PER_MESSAGE);
-			if (untold === null) return;
+			const batch = pending.take(MAX_KEYS_PER_MESSAGE);
+			if (batch === null) return;
 			const messages =
-				untold.kind === "all"
+				batch.kind === "all"
 					? [encodeInvalidateAll(me)]
 					: encodeMessages(
 							me,
-							untold.keys.map(([key]) => key),
+							batch.keys.map(([key]) => key),
 						);
 			if (!(await send(messages ?? []))) {
-				unsent.add(untold);
+				pending.add(batch);
 				return;
 			}
 		}
@@ -114,7 +112,7 @@ export function openInvalidationChannel(
 		const messages = encodeMessages(me, keys);
 		if (messages === null) return false;
 		const sent = await send(messages);
-		if (!sent) unsent.add({ kind: "keys", keys: keys.map((k) => [k, at]) });
+		if (!sent) pending.add({ kind: "keys", keys: keys.map((k) => [k, at]) });
 		return sent;
 	};
 
@@ -126,14 +124,14 @@ export function openInvalidationChannel(
 	const lose = () => {
 		subscription?.connection.close();
 		subscription = undefined;
-		if (!heard) return;
-		heard = false;
+		if (!live) return;
+		live = false;
 		options.onLost();
 	};
 
-	/** One that is lost is emptied when it is restored. */
-	const empty = () => {
-		if (!heard) return;
+	/** A lost subscriber needs nothing: its caches are emptied when it is restored. */
+	const invalidateAll = () => {
+		if (!live) return;
 		options.onLost();
 		options.onRestored();
 	};
@@ -142,40 +140,42 @@ export function openInvalidationChannel(
 		if (from !== subscription) return;
 		const message = decodeMessage(text);
 		if (message === null) {
-			ignored++;
+			ignoredMessages++;
 		} else if (message.from !== me) {
-			if (message.keys === "all") empty();
+			if (message.keys === "all") invalidateAll();
 			else if (message.keys.length > 0) options.onInvalidations(message.keys);
 		} else {
-			from.heardAt = performance.now();
-			if (heard) return;
-			heard = true;
+			from.heartbeatAt = performance.now();
+			if (live) return;
+			live = true;
 			options.onRestored();
 		}
 	};
 
 	const subscribe = () => {
-		const connection = new RedisConnection(url, SILENCE_MS, () => {
+		const connection = redis.forSubscription(SILENCE_MS, () => {
 			if (subscription === fresh) lose();
 		});
-		const fresh: Subscription = { connection, heardAt: performance.now() };
+		const fresh: Subscription = { connection, heartbeatAt: performance.now() };
 		subscription = fresh;
 		connection.client.on("message", (_, text) => receive(fresh, text));
 		connection.runId
 			.then(() => connection.client.subscribe(CHANNEL))
-			// Then it is never heard, and closed for that.
+			// Then no heartbeat arrives, and the silence closes the connection.
 			.catch(() => {});
 	};
 
 	const beat = () => {
 		if (disposed) return;
 		if (subscription === undefined) subscribe();
-		else if (performance.now() - subscription.heardAt > SILENCE_MS) lose();
-		void track(send([heartbeat]).then((sent) => (sent ? resend() : undefined)));
+		else if (performance.now() - subscription.heartbeatAt > SILENCE_MS) lose();
+		void track(
+			send([heartbeat]).then((sent) => (sent ? sendPending() : undefined)),
+		);
 	};
 	options.onLost();
 	beat();
-	// After a busy stretch what was heard meanwhile is read before it is missed: see link.ts.
+	// After a busy stretch, messages that lie in the socket are read before they are missed: see util/deadline.ts.
 	const timer = setInterval(() => setImmediate(beat), HEARTBEAT_MS);
 
 	return {
@@ -183,24 +183,24 @@ export function openInvalidationChannel(
 			return keys.length === 0 || track(publish(keys));
 		},
 		get ignoredMessages() {
-			return ignored;
+			return ignoredMessages;
 		},
 		async [Symbol.asyncDispose]() {
 			disposed = true;
 			clearInterval(timer);
 			lose();
 			await Promise.all(running);
-			// Once more: nobody will do it later.
-			await resend();
-			link[Symbol.dispose]();
+			// The last attempt: no heartbeat follows.
+			await sendPending();
+			commands[Symbol.dispose]();
 		},
 	};
 }
 
 interface Subscription {
 	readonly connection: RedisConnection;
-	/** When it last brought a message of our own, or was begun. */
-	heardAt: number;
+	/** When it last brought a message of this process, or was opened. */
+	heartbeatAt: number;
 }
 
 const CHANNEL = "corkboard.changed.1";

@@ -1,15 +1,16 @@
 import type { Trace } from "../diagnostics.ts";
+import { fnv1a } from "../util/fnv1a.ts";
 
 /**
- * The layer in the process: a bounded map in front of whatever is slower.
+ * The cache inside the process: a bounded map in front of the slower layers.
  *
- * An entry lives ten seconds at most, counted from before it was fetched; a
- * write buries it at once. What keeps a late fill from bringing an old value
- * back is a version per slot of key hashes: `bury` raises it, and a value that
- * was being read meanwhile is given to those who wait for it but not kept, nor
- * joined by those who come later (PROTOCOLS §3 "In process").
+ * An entry lives at most ten seconds, counted from before it was fetched. A
+ * write invalidates it at once. A version for each slot of key hashes keeps a
+ * late fill from bringing a stale value back: `invalidate` raises the version,
+ * and a value whose read began before that is returned to the readers that wait
+ * for it, but neither cached nor shared with later readers.
  *
- * Entries expire so soon that insertion order is age order: what is evicted is
+ * Because entries expire so soon, insertion order is age order: eviction takes
  * the oldest, and a hit moves nothing.
  */
 export class LocalCache<V> {
@@ -23,9 +24,9 @@ export class LocalCache<V> {
 	#bypassed = false;
 
 	constructor(options: {
-		/** About how many bytes a value holds. */
+		/** The approximate size of a value, in bytes. */
 		readonly weigh: (value: V) => number;
-		/** Bytes; 0 keeps nothing and still joins running reads. */
+		/** Bytes. With 0 nothing is cached, and running reads are still joined. */
 		readonly maxWeight: number;
 		/** Milliseconds. */
 		readonly now?: () => number;
@@ -42,30 +43,30 @@ export class LocalCache<V> {
 	}
 
 	/**
-	 * The values of `keys`, in order: from here, from a read already under way,
-	 * or from one `load` of all that is missing. Errors are passed on and not
-	 * kept.
+	 * The values of `keys`, in order: from this cache, from a read that already
+	 * runs, or from one `load` of all missing keys. Errors are not cached.
 	 */
 	async read<E extends Error>(
 		keys: readonly string[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
 		options: {
-			/** Whether a kept value will do; if not, it is read again. */
-			readonly enough?: (value: V, index: number) => boolean;
+			/** Whether a cached value suffices; if not, the key is read again. */
+			readonly suffices?: (value: V, index: number) => boolean;
 			readonly trace?: Trace | undefined;
 		} = {},
 	): Promise<(V | E)[]> {
-		const { enough, trace } = options;
+		const { suffices, trace } = options;
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
 		const joined: { index: number; running: Running<V> }[] = [];
 		for (const [index, key] of keys.entries()) {
 			const value = this.get(key);
-			if (value !== undefined && (enough?.(value, index) ?? true)) {
+			if (value !== undefined && (suffices?.(value, index) ?? true)) {
 				found[index] = value;
 				continue;
 			}
-			const running = enough === undefined ? this.#running.get(key) : undefined;
+			const running =
+				suffices === undefined ? this.#running.get(key) : undefined;
 			if (running?.version === this.#versions[slot(key)]) {
 				joined.push({ index, running: running as Running<V> });
 			} else {
@@ -120,14 +121,14 @@ export class LocalCache<V> {
 		}
 	}
 
-	/** Forget the key, and whatever is being read for it. Call it when a change is committed, and when it may have been. */
+	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(key: string): void {
 		const at = slot(key);
 		this.#versions[at] = ((this.#versions[at] as number) + 1) >>> 0;
 		this.#drop(key);
 	}
 
-	/** Forget everything, and whatever is being read. */
+	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
 		for (const [at, version] of this.#versions.entries()) {
 			this.#versions[at] = (version + 1) >>> 0;
@@ -136,7 +137,7 @@ export class LocalCache<V> {
 		this.#weight = 0;
 	}
 
-	/** Keep nothing and know nothing, until it is turned off again: while nobody tells of other processes' writes. */
+	/** While on, nothing is cached: for a time in which invalidations of other processes are not received. */
 	bypass(on: boolean): void {
 		this.#bypassed = on;
 		this.invalidateAll();
@@ -174,18 +175,13 @@ interface Running<V> {
 	readonly version: number;
 }
 
-/** The promise to clients: no answer is older than this in any case. */
+/** The staleness bound: no cached value is older than this. */
 export const MAX_AGE_MS = 10_000;
-/** Two keys in one slot cost a refill now and then, never a wrong value. */
+/** Two keys in one slot cost an occasional refill, never a wrong value. */
 const SLOTS = 1 << 16;
-/** Key, map entry and record of an entry, in bytes, about. */
+/** Key, map entry and record of an entry, in bytes, approximately. */
 const ENTRY_WEIGHT = 200;
 
-/** FNV-1a. */
 function slot(key: string): number {
-	let hash = 0x811c9dc5;
-	for (let at = 0; at < key.length; at++) {
-		hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-	}
-	return (hash >>> 0) % SLOTS;
+	return fnv1a(key) % SLOTS;
 }

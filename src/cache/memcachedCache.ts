@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { CorkboardError } from "../errors.ts";
+import { fnv1a } from "../util/fnv1a.ts";
 import { CacheConnection } from "./cacheConnection.ts";
 import {
 	type Command,
@@ -11,27 +12,28 @@ import {
 import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
- * Leases by memcached's own CAS numbers. What an item is, its flags say.
+ * The shared cache on memcached. A fill lease is the CAS number of a marker
+ * item. The flags of an item tell what it is: a value, a marker or a tombstone.
  *
- *     look   get, and where nothing is: add a marker, and keep its CAS
- *     fill   set with that CAS: refused if the marker is no longer there
- *     bury   set a tombstone, whatever is there
- *     clear  delete, whatever is there
+ *     getOrLease     get, and for each absent key: add a marker and keep its CAS
+ *     fill           set with that CAS: refused if the marker is gone
+ *     putTombstones  set a tombstone, whatever is there
+ *     delete         delete, whatever is there
  *
- * CAS numbers begin anew when memcached is started anew, so an old lease could
- * fit a stranger's marker: a lease is good only on the connection that got it,
- * which no restart survives.
+ * A restarted memcached counts CAS numbers from the start, so an old lease could
+ * match a marker of another process. Therefore a lease is valid only on the
+ * connection that took it, which no restart survives.
  *
- * `clear` may take away a marker that somebody put after the commit. Then that
- * fill is refused and the next reader leases again: a read lost, nothing old
- * kept. To delete only a tombstone would be wrong: it may have run out before
- * the commit, and an old value come in.
+ * `delete` may remove a marker that was added after the commit. Then that fill
+ * is refused and the next reader leases again: this costs a read and keeps
+ * nothing stale. To delete only a tombstone would be wrong: it may have expired
+ * before the commit, and a stale value have been filled.
  *
- * A key goes to one host for ever; that of a dead host is skipped, because what
- * another kept for it meanwhile would be old when it is asked again. The keys
- * carry a hash of the hosts' names, so a changed list begins empty. All
- * processes must be given the same list, in any order; one that is taken back
- * into use within `ttlSeconds` has to be flushed first.
+ * Each key belongs to one host. Keys of a host that is down are skipped, not
+ * moved to another host, whose copy would be stale when it is read again. Keys
+ * carry a hash of the host list, so a changed list starts empty. All processes
+ * must be given the same list, in any order. Flush a host that returns to the
+ * list within `ttlSeconds`.
  */
 export function openMemcachedCache(options: {
 	/** Each as `host:port`. */
@@ -46,69 +48,67 @@ export function openMemcachedCache(options: {
 		deadlineMs = 100,
 		ttlSeconds = 3_600,
 		leaseSeconds = 5,
-		// memcached counts whole seconds: of 3 s at least 2 are left.
+		// memcached counts whole seconds: 3 s last at least 2.
 		tombstoneSeconds = 3,
 	} = options;
-	const hosts = [...new Set(options.hosts)].toSorted();
-	if (hosts.length === 0) {
+	const addresses = [...new Set(options.hosts)].toSorted();
+	if (addresses.length === 0) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			"Expected at least one memcached host but got: none",
+			"At least one memcached host is required.",
 		);
 	}
-	const prefix = `c1.${createHash("sha256").update(hosts.join()).digest("hex").slice(0, 8)}.`;
-	const links = hosts.map((host) => {
-		const address = parseAddress(host);
+	const prefix = `c1.${createHash("sha256").update(addresses.join()).digest("hex").slice(0, 8)}.`;
+	const hosts = addresses.map((address) => {
+		const parsed = parseAddress(address);
 		return new CacheConnection({
 			layer: "memcached",
-			host,
+			host: address,
 			deadlineMs,
-			open: (lost) => new MemcachedConnection(address, lost),
+			open: ({ lost }) => new MemcachedConnection(parsed, lost),
 		});
 	});
-	const asItem = (kind: number, seconds: number) => {
+	const extrasOf = (kind: number, seconds: number) => {
 		const extras = Buffer.alloc(8);
 		extras.writeUInt32BE(kind, 0);
 		extras.writeUInt32BE(seconds, 4);
 		return extras;
 	};
-	const valueExtras = asItem(KIND.VALUE, ttlSeconds);
-	const leaseExtras = asItem(KIND.LEASE, leaseSeconds);
-	const tombstoneExtras = asItem(KIND.TOMBSTONE, tombstoneSeconds);
+	const valueExtras = extrasOf(KIND.VALUE, ttlSeconds);
+	const leaseExtras = extrasOf(KIND.LEASE, leaseSeconds);
+	const tombstoneExtras = extrasOf(KIND.TOMBSTONE, tombstoneSeconds);
 
-	/** The positions of the keys that memcached can take, by their hosts. */
+	/** The indexes of the keys that memcached accepts, by host. */
 	const byHost = (keys: readonly string[]) => {
-		const groups = new Map<CacheConnection<MemcachedConnection>, number[]>();
+		const groups = new Map<Host, number[]>();
 		for (const [index, key] of keys.entries()) {
-			if (key.length > MOST_KEY_BYTES - prefix.length || !KEY.test(key)) {
+			if (key.length > MAX_KEY_BYTES - prefix.length || !VALID_KEY.test(key)) {
 				continue;
 			}
-			const link = links[
-				hash(key) % links.length
-			] as CacheConnection<MemcachedConnection>;
-			const group = groups.get(link);
+			const host = hosts[hostIndex(key, hosts.length)] as Host;
+			const group = groups.get(host);
 			if (group) group.push(index);
-			else groups.set(link, [index]);
+			else groups.set(host, [index]);
 		}
 		return [...groups];
 	};
 
-	/** Whether every host did what it was told for its keys. */
-	const tellAll = async (
+	/** Whether every host acknowledged the command for all of its keys. */
+	const sendAll = async (
 		verb: "tombstone" | "delete",
 		keys: readonly string[],
 		command: (key: string) => Command,
-		isDone: (answer: MemcachedResponse | undefined) => boolean,
+		isDone: (response: MemcachedResponse | undefined) => boolean,
 	): Promise<boolean> => {
 		const acknowledged = await Promise.all(
-			byHost(keys).map(async ([link, indexes]) => {
+			byHost(keys).map(async ([host, indexes]) => {
 				const commands = indexes.map((at) =>
 					command(prefix + (keys[at] as string)),
 				);
-				const answers = await link.call(verb, indexes.length, (connection) =>
+				const responses = await host.call(verb, indexes.length, (connection) =>
 					exchange(connection, commands),
 				);
-				return answers?.every(isDone) ?? false;
+				return responses?.every(isDone) ?? false;
 			}),
 		);
 		return acknowledged.every(Boolean);
@@ -118,15 +118,15 @@ export function openMemcachedCache(options: {
 		layer: "memcached",
 
 		async getOrLease(keys) {
-			const looked = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
+			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 			const until = performance.now() + deadlineMs;
 			await Promise.all(
-				byHost(keys).map(async ([link, indexes]) => {
+				byHost(keys).map(async ([host, indexes]) => {
 					const gets = indexes.map((at) => ({
 						opcode: OPCODE.GETQ,
 						key: prefix + (keys[at] as string),
 					}));
-					const items = await link.call("get", gets.length, (connection) =>
+					const items = await host.call("get", gets.length, (connection) =>
 						exchange(connection, gets),
 					);
 					if (items === null) return;
@@ -137,7 +137,7 @@ export function openMemcachedCache(options: {
 						if (item === undefined) {
 							missing.push({ index, key: (gets[at] as Command).key });
 						} else if (item.status === STATUS.OK) {
-							looked[index] = asLooked(item);
+							results[index] = asResult(item);
 						}
 					}
 					if (missing.length === 0) return;
@@ -146,63 +146,64 @@ export function openMemcachedCache(options: {
 						key,
 						extras: leaseExtras,
 					}));
-					const leased = await link.call(
+					const leased = await host.call(
 						"lease",
 						adds.length,
 						async (connection) => ({
 							connection,
-							answers: await exchange(connection, adds),
+							responses: await exchange(connection, adds),
 						}),
 						until - performance.now(),
 					);
-					for (const [at, answer] of leased?.answers.entries() ?? []) {
+					for (const [at, response] of leased?.responses.entries() ?? []) {
 						const { index, key } = missing[at] as (typeof missing)[number];
-						if (answer?.status === STATUS.OK) {
+						if (response?.status === STATUS.OK) {
 							const token: Token = {
-								link,
+								host,
 								connection: leased?.connection as MemcachedConnection,
-								cas: answer.cas,
+								cas: response.cas,
 							};
-							looked[index] = { kind: "lease", lease: { key, token } };
-						} else if (answer?.status === STATUS.EXISTS) {
-							looked[index] = BUSY;
+							results[index] = { kind: "lease", lease: { key, token } };
+						} else if (response?.status === STATUS.EXISTS) {
+							results[index] = BUSY;
 						}
 					}
 				}),
 			);
-			return looked;
+			return results;
 		},
 
 		async fill(fills) {
-			const byLink = Map.groupBy(
+			const fillsByHost = Map.groupBy(
 				fills,
-				({ lease }) => (lease.token as Token).link,
+				({ lease }) => (lease.token as Token).host,
 			);
 			await Promise.all(
-				[...byLink].map(([link, ofHost]) =>
-					fillHost(link, ofHost, valueExtras),
+				[...fillsByHost].map(([host, ofHost]) =>
+					fillHost(host, ofHost, valueExtras),
 				),
 			);
 		},
 
 		putTombstones: (keys) =>
-			tellAll(
+			sendAll(
 				"tombstone",
 				keys,
 				(key) => ({ opcode: OPCODE.SETQ, key, extras: tombstoneExtras }),
-				(answer) => answer === undefined,
+				(response) => response === undefined,
 			),
 
 		delete: (keys) =>
-			tellAll(
+			sendAll(
 				"delete",
 				keys,
 				(key) => ({ opcode: OPCODE.DELETEQ, key }),
-				(answer) => answer === undefined || answer.status === STATUS.NOT_FOUND,
+				(response) =>
+					response === undefined || response.status === STATUS.NOT_FOUND,
 			),
 
 		async [Symbol.asyncDispose]() {
-			for (const link of links) link[Symbol.dispose]();
+			for (const host of hosts) host[Symbol.dispose]();
 		},
 	};
 }
@@ -212,23 +213,25 @@ const KIND = { VALUE: 1, LEASE: 2, TOMBSTONE: 3 } as const;
 const BUSY: GetOrLeaseResult = { kind: "busy" };
 const DOWN: GetOrLeaseResult = { kind: "down" };
 
+type Host = CacheConnection<MemcachedConnection>;
+
 interface Token {
-	readonly link: CacheConnection<MemcachedConnection>;
+	readonly host: Host;
 	readonly connection: MemcachedConnection;
 	readonly cas: Buffer;
 }
 
-const MOST_KEY_BYTES = 250;
-/** Visible ASCII. A key that memcached would choke on is never looked up there, so there is nothing to clear either. */
-const KEY = /^[\x21-\x7e]+$/;
-/** memcached's own limit is 1 MiB for value, key and its record together. */
-const MOST_VALUE_BYTES = 1_000_000;
+const MAX_KEY_BYTES = 250;
+/** Visible ASCII. A key that memcached rejects is never cached, so there is nothing to delete either. */
+const VALID_KEY = /^[\x21-\x7e]+$/;
+/** memcached's limit is 1 MiB for value, key and item header together. */
+const MAX_VALUE_BYTES = 1_000_000;
 /** Commands in one write. */
 const BATCH = 500;
-/** Of values in one write: larger ones would keep reads waiting behind them. */
+/** Bytes of values in one write: a larger one would delay the reads behind it. */
 const BATCH_BYTES = 256 * 1024;
 
-function asLooked({ flags, value }: MemcachedResponse): GetOrLeaseResult {
+function asResult({ flags, value }: MemcachedResponse): GetOrLeaseResult {
 	return flags === KIND.VALUE ? { kind: "hit", value } : BUSY;
 }
 
@@ -244,9 +247,9 @@ async function exchange(
 	return (await Promise.all(batches)).flat();
 }
 
-/** One write after the other, of what was leased on the connection that there is. */
+/** Batches go one after the other. Only leases taken on the current connection are valid. */
 async function fillHost(
-	link: CacheConnection<MemcachedConnection>,
+	host: Host,
 	fills: readonly Fill[],
 	extras: Buffer,
 ): Promise<void> {
@@ -256,18 +259,18 @@ async function fillHost(
 			const { lease, value } = fills[at] as Fill;
 			const { key } = lease;
 			const { connection, cas } = lease.token as Token;
-			if (!link.isCurrent(connection)) continue;
+			if (!host.isCurrent(connection)) continue;
 			const size = Buffer.byteLength(value);
-			if (size <= MOST_VALUE_BYTES && value.isWellFormed()) {
+			if (size <= MAX_VALUE_BYTES && value.isWellFormed()) {
 				bytes += size;
 				commands.push({ opcode: OPCODE.SETQ, key, extras, value, cas });
 			} else {
-				// Nobody can keep it, so nobody is to wait for it.
+				// The value cannot be cached: remove the marker, so that no reader waits for it.
 				commands.push({ opcode: OPCODE.DELETEQ, key, cas });
 			}
 		}
 		if (commands.length === 0) return;
-		const done = await link.call("set", commands.length, (connection) =>
+		const done = await host.call("set", commands.length, (connection) =>
 			exchange(connection, commands),
 		);
 		if (done === null) return;
@@ -283,18 +286,15 @@ function parseAddress(text: string): {
 	if (host === undefined || Number(port) > 65_535 || Number(port) < 1) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`A memcached host must be like cache1.example.com:11211 but got: ${JSON.stringify(text)}`,
+			`A memcached host must look like cache1.example.com:11211, got ${JSON.stringify(text)}.`,
 		);
 	}
 	return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }
 
-/** FNV-1a, with its bits mixed for the modulo. It may never change: a key is looked for on the host it names. */
-function hash(key: string): number {
-	let value = 0x811c9dc5;
-	for (let at = 0; at < key.length; at++) {
-		value = Math.imul(value ^ key.charCodeAt(at), 0x01000193);
-	}
-	value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-	return (value ^ (value >>> 13)) >>> 0;
+/** The hash is mixed once more for the modulo. It must never change: it decides the host of a key. */
+function hostIndex(key: string, hosts: number): number {
+	const hash = fnv1a(key);
+	const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+	return ((mixed ^ (mixed >>> 13)) >>> 0) % hosts;
 }

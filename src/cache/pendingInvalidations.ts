@@ -1,18 +1,18 @@
 import { MAX_AGE_MS } from "./localCache.ts";
 
-/** Changes that others may not have heard of, each with when it was to be told (`performance.now`). */
+/** Keys that other processes may still cache, each with the time of its change (`performance.now`). */
 export type PendingBatch =
 	| {
 			readonly kind: "keys";
 			readonly keys: readonly (readonly [key: string, at: number])[];
 	  }
-	/** More than were kept one by one. */
+	/** More keys than are kept one by one. */
 	| { readonly kind: "all"; readonly at: number };
 
 /**
- * What the channel could not send, until it can: who sends takes some, and
- * gives back what failed again. Nothing is told longer than it is of use:
- * whatever was read before a change has left every process ten seconds later.
+ * Invalidations that the channel could not send. The sender takes a batch, and
+ * adds it again if it fails once more. A key is dropped after `MAX_AGE_MS`: by
+ * then no local cache holds a value that was read before the change.
  */
 export class PendingInvalidations {
 	readonly #keys = new Map<string, number>();
@@ -23,26 +23,26 @@ export class PendingInvalidations {
 		this.#now = now;
 	}
 
-	add(untold: PendingBatch): void {
-		if (untold.kind === "all") {
-			this.#keepAll(untold.at);
+	add(batch: PendingBatch): void {
+		if (batch.kind === "all") {
+			this.#addAll(batch.at);
 			return;
 		}
-		for (const [key, at] of untold.keys) {
+		for (const [key, at] of batch.keys) {
 			if (this.#allAt !== undefined) {
-				this.#keepAll(at);
+				this.#addAll(at);
 				continue;
 			}
 			this.#keys.set(key, Math.max(at, this.#keys.get(key) ?? at));
 			if (this.#keys.size <= MAX_PENDING_KEYS) continue;
-			this.#dropOld();
-			if (this.#keys.size > MAX_PENDING_KEYS) this.#keepAll(at);
+			this.#dropExpired();
+			if (this.#keys.size > MAX_PENDING_KEYS) this.#addAll(at);
 		}
 	}
 
-	/** At most `most` keys; null where nothing is left. What is taken is no longer kept. */
-	take(most: number): PendingBatch | null {
-		this.#dropOld();
+	/** Removes and returns at most `max` keys; null if nothing is pending. */
+	take(max: number): PendingBatch | null {
+		this.#dropExpired();
 		if (this.#allAt !== undefined) {
 			const at = this.#allAt;
 			this.#allAt = undefined;
@@ -50,22 +50,22 @@ export class PendingInvalidations {
 		}
 		const keys: [key: string, at: number][] = [];
 		for (const entry of this.#keys) {
-			if (keys.length === most) break;
+			if (keys.length === max) break;
 			keys.push(entry);
 			this.#keys.delete(entry[0]);
 		}
 		return keys.length === 0 ? null : { kind: "keys", keys };
 	}
 
-	/** It is owed until the latest of what it stands for has aged. */
-	#keepAll(at: number): void {
+	/** "All" stays pending until the latest change it stands for has aged. */
+	#addAll(at: number): void {
 		let latest = Math.max(at, this.#allAt ?? at);
 		for (const other of this.#keys.values()) latest = Math.max(latest, other);
 		this.#keys.clear();
 		this.#allAt = latest;
 	}
 
-	#dropOld(): void {
+	#dropExpired(): void {
 		const oldest = this.#now() - MAX_AGE_MS;
 		for (const [key, at] of this.#keys) {
 			if (at <= oldest) this.#keys.delete(key);
@@ -76,5 +76,5 @@ export class PendingInvalidations {
 	}
 }
 
-/** Some 50 messages, and half a megabyte; to empty the listeners costs them less than ever more of that. */
+/** 50 messages, about half a megabyte. Above that it is cheaper for subscribers to empty their caches. */
 export const MAX_PENDING_KEYS = 5_000;

@@ -1,45 +1,45 @@
 import { randomUUID } from "node:crypto";
-import { CacheConnection } from "./cacheConnection.ts";
-import {
-	type RedisClient,
-	RedisConnection,
-	redisHost,
-} from "./redisConnection.ts";
+import type { RedisClient } from "./redisConnection.ts";
+import type {
+	CommandConnection,
+	RedisConnections,
+} from "./redisConnections.ts";
 import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
- * Leases as tokens that nobody else has. The first letter of what is stored
- * says what it is: V a value, L a lease's token, T a tombstone.
+ * The shared cache on Redis. A fill lease is a random token. The first letter of
+ * a stored string tells what it is: `V` a value, `L` the token of a lease, `T` a
+ * tombstone.
  *
- *     look   MGET, and where nothing is: SET NX a token
- *     fill   a script: if it still holds my token, SET the value
- *     bury   SET a tombstone, whatever is there
- *     clear  DEL, whatever is there
+ *     getOrLease     MGET, and for each absent key: SET NX a token
+ *     fill           a script: if the key still holds the token, SET the value
+ *     putTombstones  SET a tombstone, whatever is there
+ *     delete         DEL, whatever is there
  *
- * Why `clear` deletes also what is newer than the write it is for. R reads, W
- * writes:
- * - R leases after W's commit and W's clear, late or repeated by the sweeper,
- *   takes the token away: R's fill is refused and the next reader leases again.
- *   A read lost, nothing old kept.
- * - W's tombstone runs out before its commit, R leases, reads the old row and
- *   fills it, W commits: only a clear that deletes values too mends that. So
- *   "delete if it is still my tombstone" would be wrong.
- * - The same, but R fills after W's clear: the token is gone, so it is refused.
- *   Had a third one leased meanwhile, the token there is another.
+ * `delete` also removes what is newer than the write that calls it. R reads,
+ * W writes:
  *
- * The keys carry the server's run_id, asked at each connect before anything
- * else: a server that comes back from a snapshot, or a replica promoted in
- * another's place, has heads that were buried meanwhile under a name that
- * nobody asks for. (A server that was demoted, and is promoted again without a
- * restart, keeps its run_id: it has to be emptied first.)
+ * - R leases after the commit of W. The delete of W, late or repeated from the
+ *   outbox, removes the token: the fill of R is refused and the next reader
+ *   leases again. That costs a read and keeps nothing stale.
+ * - The tombstone of W expires before its commit, R leases, reads the old row
+ *   and fills it, W commits. Only a delete that also removes values repairs
+ *   this, so "delete only my tombstone" would be wrong.
+ * - The same, but R fills after the delete of W: the token is gone, so the fill
+ *   is refused. If a third reader leased meanwhile, the token is another one.
  *
- * Without memory to spare Redis evicts (`maxmemory-policy allkeys-lru` is how it
- * should run) or, if it may not, refuses what is stored: then leases are not
- * given and fills are dropped, tombstones are owed, hits and `clear` go on.
+ * Keys carry the `run_id` of the server, which is read on each connect before
+ * anything else. A server restarted from a snapshot, or a replica promoted to
+ * master, may hold heads that were deleted meanwhile, but under keys that no
+ * process reads. (A server that was demoted and is promoted again without a
+ * restart keeps its `run_id`: flush it first.)
+ *
+ * Run Redis with `maxmemory-policy allkeys-lru`. With `noeviction` a full Redis
+ * refuses writes: no lease is given, fills are dropped and tombstones are not
+ * acknowledged; hits and `delete` still work.
  */
 export function openRedisCache(options: {
-	/** `redis://…` or `rediss://…` */
-	readonly url: string;
+	readonly redis: RedisConnections;
 	/** For each batch, connecting included. */
 	readonly deadlineMs?: number;
 	readonly ttlMs?: number;
@@ -47,23 +47,18 @@ export function openRedisCache(options: {
 	readonly tombstoneMs?: number;
 }): SharedCache {
 	const {
-		url,
+		redis,
 		deadlineMs = 100,
 		ttlMs = 3_600_000,
 		leaseMs = 5_000,
 		tombstoneMs = 2_000,
 	} = options;
-	const link = new CacheConnection({
-		layer: "redis",
-		host: redisHost(url),
-		deadlineMs,
-		open: (lost) => new RedisConnection(url, deadlineMs, lost),
-	});
+	const commands = redis.forCommands({ deadlineMs });
 	const process = randomUUID();
 	let leases = 0;
 
-	/** Names are of one server: those of a lease stay as they were looked up. */
-	const prefixOf = async ({ runId }: RedisConnection) =>
+	/** Of one server: a lease keeps the name under which it was taken. */
+	const prefixOf = async ({ runId }: CommandConnection) =>
 		`c1.${(await runId).slice(0, RUN_ID_LETTERS)}.`;
 
 	return {
@@ -72,28 +67,32 @@ export function openRedisCache(options: {
 		async getOrLease(keys) {
 			if (keys.length === 0) return [];
 			const until = performance.now() + deadlineMs;
-			const looked = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-			const found = await link.call("get", keys.length, async (connection) => {
-				const prefix = await prefixOf(connection);
-				const names = keys.map((key) => prefix + key);
-				const values = await inBatches(names, (batch) =>
-					connection.client.mget(batch),
-				);
-				return { names, values };
-			});
-			if (found === null) return looked;
+			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
+			const stored = await commands.call(
+				"get",
+				keys.length,
+				async (connection) => {
+					const prefix = await prefixOf(connection);
+					const names = keys.map((key) => prefix + key);
+					const values = await inBatches(names, (batch) =>
+						connection.client.mget(batch),
+					);
+					return { names, values };
+				},
+			);
+			if (stored === null) return results;
 			const missing: { readonly index: number; readonly token: string }[] = [];
-			for (const [index, value] of found.values.entries()) {
+			for (const [index, value] of stored.values.entries()) {
 				if (value === null) {
 					missing.push({ index, token: `L${process}.${++leases}` });
 				} else {
-					looked[index] = value.startsWith("V")
+					results[index] = value.startsWith("V")
 						? { kind: "hit", value: value.slice(1) }
 						: BUSY;
 				}
 			}
-			if (missing.length === 0) return looked;
-			const answers = await link.call(
+			if (missing.length === 0) return results;
+			const replies = await commands.call(
 				"lease",
 				missing.length,
 				async (connection) => {
@@ -102,7 +101,7 @@ export function openRedisCache(options: {
 						connection.client,
 						missing.map(({ index, token }) => [
 							"set",
-							found.names[index] as string,
+							stored.names[index] as string,
 							token,
 							"PX",
 							leaseMs,
@@ -112,16 +111,16 @@ export function openRedisCache(options: {
 				},
 				until - performance.now(),
 			);
-			for (const [at, answer] of answers?.entries() ?? []) {
+			for (const [at, reply] of replies?.entries() ?? []) {
 				const { index, token } = missing[at] as (typeof missing)[number];
-				if (answer === "OK") {
-					const key = found.names[index] as string;
-					looked[index] = { kind: "lease", lease: { key, token } };
-				} else if (answer === null) {
-					looked[index] = BUSY;
+				if (reply === "OK") {
+					const key = stored.names[index] as string;
+					results[index] = { kind: "lease", lease: { key, token } };
+				} else if (reply === null) {
+					results[index] = BUSY;
 				}
 			}
-			return looked;
+			return results;
 		},
 
 		async fill(fills) {
@@ -131,7 +130,7 @@ export function openRedisCache(options: {
 					bytes += (fills[at] as Fill).value.length;
 				}
 				const batch = fills.slice(from, at);
-				const done = await link.call(
+				const done = await commands.call(
 					"set",
 					batch.length,
 					async (connection) => {
@@ -146,7 +145,7 @@ export function openRedisCache(options: {
 
 		async putTombstones(keys) {
 			if (keys.length === 0) return true;
-			const answers = await link.call(
+			const replies = await commands.call(
 				"tombstone",
 				keys.length,
 				async (connection) => {
@@ -157,12 +156,12 @@ export function openRedisCache(options: {
 					);
 				},
 			);
-			return answers?.every((answer) => answer === "OK") ?? false;
+			return replies?.every((reply) => reply === "OK") ?? false;
 		},
 
 		async delete(keys) {
 			if (keys.length === 0) return true;
-			const done = await link.call(
+			const done = await commands.call(
 				"delete",
 				keys.length,
 				async (connection) => {
@@ -178,7 +177,7 @@ export function openRedisCache(options: {
 		},
 
 		async [Symbol.asyncDispose]() {
-			link[Symbol.dispose]();
+			commands[Symbol.dispose]();
 		},
 	};
 }
@@ -186,15 +185,15 @@ export function openRedisCache(options: {
 const BUSY: GetOrLeaseResult = { kind: "busy" };
 const DOWN: GetOrLeaseResult = { kind: "down" };
 
-/** Of forty; 64 bits are enough to tell servers apart, and keys are sent a hundred at a time. */
+/** Of the 40 of a run_id: 64 bits tell servers apart, and a command carries a hundred keys. */
 const RUN_ID_LETTERS = 16;
-/** Keys in one command: Redis does nothing else meanwhile. */
+/** Keys in one command: Redis runs nothing else meanwhile. */
 const BATCH = 1_000;
-/** Of values in one command: larger ones would keep reads waiting behind them. */
+/** Bytes of values in one command: a larger one would delay the reads behind it. */
 const BATCH_BYTES = 256 * 1024;
-const MOST_VALUE_LENGTH = 1_000_000;
+const MAX_VALUE_LENGTH = 1_000_000;
 
-/** For each key: its token, and what to put in its place; nothing for a value that is not to be kept. */
+/** ARGV: the TTL, then for each key its token and the value; an empty value stands for one that is not cached. */
 const FILL = `
 for at, key in ipairs(KEYS) do
 	if redis.call('GET', key) == ARGV[2 * at] then
@@ -220,7 +219,7 @@ async function fillBatch(
 			String(ttlMs),
 			...fills.flatMap(({ lease, value }) => [
 				lease.token as string,
-				value.length <= MOST_VALUE_LENGTH && value.isWellFormed()
+				value.length <= MAX_VALUE_LENGTH && value.isWellFormed()
 					? `V${value}`
 					: "",
 			]),
@@ -230,15 +229,15 @@ async function fillBatch(
 	}
 }
 
-/** The answers, with OOM for what the server has no memory for. Any other error is the connection's. */
+/** The replies, "OOM" for a command that the server has no memory for. Any other error fails the connection. */
 async function pipelined(
 	client: RedisClient,
 	commands: (string | number)[][],
 ): Promise<readonly unknown[]> {
-	const answers = await client.pipeline(commands).exec();
-	if (answers === null) throw new Error("Redis closed the connection");
-	return answers.map(([error, answer]) => {
-		if (error === null) return answer;
+	const replies = await client.pipeline(commands).exec();
+	if (replies === null) throw new Error("Redis closed the connection.");
+	return replies.map(([error, reply]) => {
+		if (error === null) return reply;
 		if (isOutOfMemory(error)) return "OOM";
 		throw error;
 	});

@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { CorkboardError } from "../errors.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
 
-/** Of ioredis, what is in use. */
+/** The part of ioredis that is in use. */
 export interface RedisClient {
 	connect(): Promise<void>;
 	disconnect(): void;
@@ -15,7 +15,7 @@ export interface RedisClient {
 		keyCount: number,
 		...keysAndArguments: string[]
 	): Promise<unknown>;
-	/** Null where the connection went. */
+	/** Null if the connection is lost. */
 	pipeline(commands: (string | number)[][]): {
 		exec(): Promise<[error: Error | null, answer: unknown][] | null>;
 	};
@@ -29,12 +29,12 @@ export interface RedisClient {
 }
 
 /**
- * One connection to one Redis, which is never made a second time: what runs
- * again after an error is decided by whoever holds it (link.ts, channel.ts).
+ * One connection to one Redis. It never reconnects by itself: its users decide
+ * what runs again after an error (cacheConnection.ts, invalidationChannel.ts).
  */
 export class RedisConnection implements ClientConnection {
 	readonly client: RedisClient;
-	/** Which server it is, once that is known: `run_id` is drawn anew at each start of a server. */
+	/** Identifies the server; a server draws a new `run_id` at each start. Rejects if the server is not a master. */
 	readonly runId: Promise<string>;
 	#closed = false;
 
@@ -46,10 +46,10 @@ export class RedisConnection implements ClientConnection {
 			enableReadyCheck: false,
 			maxRetriesPerRequest: 0,
 			autoResubscribe: false,
-			// The oldest, which every server knows, and without a round trip to agree on it.
+			// RESP2: every server speaks it, and it needs no HELLO round trip.
 			protocol: 2,
 			disableClientInfo: true,
-			// Behind our own deadlines, which come first.
+			// Longer than the deadlines of callers, which end a call first.
 			connectTimeout: 2 * deadlineMs,
 			commandTimeout: 2 * deadlineMs,
 			socketTimeout: 4 * deadlineMs,
@@ -60,7 +60,7 @@ export class RedisConnection implements ClientConnection {
 		});
 		this.client.on("close", () => {
 			if (!this.#closed)
-				lost(failure ?? new Error("Redis closed the connection"));
+				lost(failure ?? new Error("Redis closed the connection."));
 		});
 		this.runId = identify(this.client);
 		this.runId.catch(() => {});
@@ -69,7 +69,7 @@ export class RedisConnection implements ClientConnection {
 	close(): void {
 		this.#closed = true;
 		this.client.disconnect();
-		// `disconnect` alone would go on reading until the server closes too.
+		// `disconnect` alone keeps reading until the server closes as well.
 		this.client.stream?.destroy();
 	}
 }
@@ -81,19 +81,19 @@ async function identify(client: RedisClient): Promise<string> {
 	const role = /^role:(\w+)\r?$/m.exec(info)?.[1];
 	if (runId === undefined || role !== "master") {
 		throw new Error(
-			`expected a Redis master with a run_id but got: role ${role}, run_id ${runId}`,
+			`Redis must be a master with a run_id, but its role is ${role} and its run_id ${runId}.`,
 		);
 	}
 	return runId;
 }
 
-/** The URL's host and port, checked: what may be logged of it. */
+/** Host and port of a valid Redis URL: the part that may be logged. */
 export function redisHost(url: string): string {
 	if (!URL.canParse(url) || !/^rediss?:\/\/[^/]/.test(url)) {
-		// What was given is not repeated: it may hold a password.
+		// The message does not repeat the URL, which may hold a password.
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			"The URL of Redis must be like redis://cache1.example.com:6379 but got something else.",
+			"The Redis URL must look like redis://cache1.example.com:6379.",
 		);
 	}
 	const { hostname, port } = new URL(url);

@@ -1,41 +1,36 @@
-import { CacheConnection } from "./cacheConnection.ts";
-import { RedisConnection, redisHost } from "./redisConnection.ts";
+import type { RedisConnections } from "./redisConnections.ts";
 
 /**
- * Texts under keys that say what they are (a hash of the text), in Redis. So
- * nothing here is ever stale, and neither leases nor burials are needed. A
- * Redis that is slow or gone costs a bounded wait, and the text is not there.
+ * Texts in Redis under keys that are hashes of the texts. Such an entry is never
+ * stale, so it needs no lease and no tombstone. If Redis is slow or down, a call
+ * costs a bounded wait and finds nothing.
  */
 export function openRedisTexts(options: {
-	/** `redis://…` or `rediss://…` */
-	readonly url: string;
+	readonly redis: RedisConnections;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
 }): RedisTexts {
-	const { url, deadlineMs = 100 } = options;
-	const link = new CacheConnection({
-		layer: "redis",
-		host: redisHost(url),
-		deadlineMs,
-		open: (lost) => new RedisConnection(url, deadlineMs, lost),
-	});
+	const { redis, deadlineMs = 100 } = options;
+	const commands = redis.forCommands({ deadlineMs });
 	return {
 		async get(key) {
-			const found = await link.call("get", 1, async ({ client, runId }) => {
-				await runId;
-				return client.mget([key]);
+			const values = await commands.call("get", 1, async (connection) => {
+				await connection.runId;
+				return connection.client.mget([key]);
 			});
-			return found?.[0] ?? null;
+			return values?.[0] ?? null;
 		},
 		async set(key, text, ttlMs) {
-			await link.call("set", 1, async ({ client, runId }) => {
-				await runId;
-				// An error of this one command, such as no memory, is not the connection's.
-				await client.pipeline([["set", key, text, "PX", ttlMs]]).exec();
+			await commands.call("set", 1, async (connection) => {
+				await connection.runId;
+				// In a pipeline an error of this one command, such as OOM, does not fail the connection.
+				await connection.client
+					.pipeline([["set", key, text, "PX", ttlMs]])
+					.exec();
 			});
 		},
 		async [Symbol.asyncDispose]() {
-			link[Symbol.dispose]();
+			commands[Symbol.dispose]();
 		},
 	};
 }

@@ -1,20 +1,20 @@
 import type { BucketLimit, TakeResult } from "../util/tokenBucket.ts";
-import { CacheConnection } from "./cacheConnection.ts";
-import { RedisConnection, redisHost } from "./redisConnection.ts";
+import type { RedisConnections } from "./redisConnections.ts";
 
-/** Buckets that processes share. */
+/** Token buckets that all processes share. */
 export interface RedisTokenBuckets extends AsyncDisposable {
-	/** Null when Redis did not say in time. A name has a bucket for each filling. */
+	/** Null if Redis does not respond in time. Each pair of limit and name has a bucket of its own. */
 	take(
-		filling: BucketLimit,
+		limit: BucketLimit,
 		name: string,
 		points: number,
 	): Promise<TakeResult | null>;
 }
 
 /**
- * src/util/tokenBucket.ts on the server, by the server's clock. A bucket that would
- * be full again is gone, which is the same.
+ * `takePoints` of src/util/tokenBucket.ts as a script, by the clock of the
+ * server. The key of a bucket expires when the bucket would be full again: a
+ * missing bucket is a full one.
  */
 const TAKE = `
 local size, per, points = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -40,36 +40,30 @@ end
 return {0, string.format('%.3f', level)}`;
 
 export function openRedisTokenBuckets(options: {
-	/** `redis://…` or `rediss://…` */
-	readonly url: string;
+	readonly redis: RedisConnections;
 	/** For each call, connecting included. */
 	readonly deadlineMs?: number;
 }): RedisTokenBuckets {
-	const { url, deadlineMs = 50 } = options;
-	const link = new CacheConnection({
-		layer: "redis",
-		host: redisHost(url),
-		deadlineMs,
-		open: (lost) => new RedisConnection(url, deadlineMs, lost),
-	});
+	const { redis, deadlineMs = 50 } = options;
+	const commands = redis.forCommands({ deadlineMs });
 	return {
-		take: (filling, name, points) =>
-			link.call("take", 1, async (connection) => {
-				// Connected, and to a server that may be written to.
+		take: (limit, name, points) =>
+			commands.call("take", 1, async (connection) => {
+				// Resolves once connected, and only to a master, which takes writes.
 				await connection.runId;
-				const answer = await connection.client.eval(
+				const reply = await connection.client.eval(
 					TAKE,
 					1,
-					`b1.${filling.points}.${filling.perMs}.${name}`,
-					String(filling.points),
-					String(filling.perMs),
+					`b1.${limit.points}.${limit.perMs}.${name}`,
+					String(limit.points),
+					String(limit.perMs),
 					String(points),
 				);
-				const [waitMs, level] = answer as [number, string];
+				const [waitMs, level] = reply as [number, string];
 				return { waitMs, level: Number(level) };
 			}),
 		async [Symbol.asyncDispose]() {
-			link[Symbol.dispose]();
+			commands[Symbol.dispose]();
 		},
 	};
 }

@@ -1,35 +1,35 @@
 import type { Trace } from "../diagnostics.ts";
 
 /**
- * A cache that processes share. What it holds is viewer-independent, and any
- * key may be gone at any moment. Fills go by lease, never by time: a fill that
- * was held up on its way and arrives after a write would else bring the old
- * value back for its whole life (PROTOCOLS §3).
+ * A cache that several processes share. It holds data that does not depend on
+ * the viewer, and any key may be gone at any moment. A key is filled under a
+ * lease, never by time alone: a fill that was delayed until after a write would
+ * keep the stale value for its whole TTL (docs/consistency.md, "3. Caches").
  *
- *     absent ──look──▶ leased to one ──fill──▶ held
- *       ▲                  │  (5 s)              │
- *       └──── clear ───────┴──── bury ───▶ tombstone (about 2 s)
+ *     absent ──getOrLease──▶ leased (5 s) ──fill──▶ value
+ *       ▲                        │                    │
+ *       └──────── delete ────────┴── putTombstones ──▶ tombstone (about 2 s)
  *
- * No method rejects, and none waits past its own deadline: a cache that is
- * slow or gone costs a bounded wait, and then nothing until it is tried again.
+ * No method rejects, and none waits longer than its own deadline: a cache that
+ * is slow or down costs one bounded wait, then none until it is tried again.
  */
 export interface SharedCache extends AsyncDisposable {
 	readonly layer: "memcached" | "redis";
-	/** What is known of each key, in order: one batch for all. Whoever gets a lease is to read the value and fill it. */
+	/** The value of each key, in order, or a lease: its holder reads the database and fills the key. One batch for all keys. */
 	getOrLease(keys: readonly string[]): Promise<readonly GetOrLeaseResult[]>;
-	/** Put values under leases. One that is no longer good is refused, in silence. */
+	/** Sets values under their leases. A fill whose lease is no longer valid is dropped. */
 	fill(fills: readonly Fill[]): Promise<void>;
-	/** Before a commit: put tombstones, which cover for a writer that dies. Answers whether all were acknowledged. */
+	/** Before a commit: tombstones, which prevent fills even if the writer dies. Returns whether all were acknowledged. */
 	putTombstones(keys: readonly string[]): Promise<boolean>;
-	/** After a commit: delete, so that a hot key refills at once. Answers whether all were acknowledged; it is owed until they are. */
+	/** After a commit, so that a hot key refills at once. Returns whether all deletes were acknowledged; until then the outbox entry keeps them. */
 	delete(keys: readonly string[]): Promise<boolean>;
 }
 
 /**
  * - `hit`: the value.
- * - `lease`: nobody has it, and this caller may fill it.
- * - `busy`: somebody else is filling it, or it was just changed.
- * - `down`: the cache did not answer; read the database and fill nothing.
+ * - `lease`: the key is absent, and this caller may fill it.
+ * - `busy`: another caller holds the lease, or the key has a tombstone.
+ * - `down`: the cache did not respond; read the database and fill nothing.
  */
 export type GetOrLeaseResult =
 	| { readonly kind: "hit"; readonly value: string }
@@ -37,9 +37,10 @@ export type GetOrLeaseResult =
 	| { readonly kind: "busy" }
 	| { readonly kind: "down" };
 
-/** The right to fill one key, as the cache that gave it spells it. */
+/** The right to fill one key. */
 export interface FillLease {
 	readonly key: string;
+	/** Known only to the cache that gave the lease. */
 	readonly token: unknown;
 }
 
@@ -48,22 +49,21 @@ export interface Fill {
 	readonly value: string;
 }
 
-/** Who finds a key busy waits this long, once, looks again, and then reads the database without filling. Milliseconds. */
+/** A reader that finds a key busy waits this long once, tries again, and then reads the database without filling. Milliseconds. */
 const BUSY_WAIT_MS = 20;
 
 /**
- * Values from the shared cache, or from `load`, which is asked once for all
- * that is missing and whose answers fill what was leased. `load` answers null
- * for what shall not be kept.
+ * Values from the shared cache, or from `load`, which is called once for all
+ * missing keys. Its results fill the leased ones.
  */
 export async function readThrough<V>(
 	cache: SharedCache,
 	keys: readonly string[],
 	codec: {
-		/** Null for text that is damaged: it is read again. */
-		readonly parse: (text: string, index: number) => V | null;
-		/** Null for a value that is not to be kept, such as an error. */
-		readonly print: (value: V) => string | null;
+		/** Null for text that is damaged: the value is loaded instead. */
+		readonly decode: (text: string, index: number) => V | null;
+		/** Null for a value that must not be cached, such as an error. */
+		readonly encode: (value: V) => string | null;
 	},
 	load: (missing: readonly number[]) => Promise<readonly V[]>,
 	trace: Trace | undefined,
@@ -72,28 +72,29 @@ export async function readThrough<V>(
 	const leases = new Map<number, FillLease>();
 	let missing = keys.map((_, index) => index);
 
-	const look = async (indexes: readonly number[]): Promise<number[]> => {
+	/** Returns the indexes that are busy. */
+	const getOrLease = async (indexes: readonly number[]): Promise<number[]> => {
 		const busy: number[] = [];
-		const looked = await cache.getOrLease(
+		const results = await cache.getOrLease(
 			indexes.map((index) => keys[index] as string),
 		);
 		for (const [at, index] of indexes.entries()) {
-			const answer = looked[at] as GetOrLeaseResult;
-			if (answer.kind === "hit") {
-				values[index] = codec.parse(answer.value, index);
-			} else if (answer.kind === "lease") {
-				leases.set(index, answer.lease);
-			} else if (answer.kind === "busy") {
+			const result = results[at] as GetOrLeaseResult;
+			if (result.kind === "hit") {
+				values[index] = codec.decode(result.value, index);
+			} else if (result.kind === "lease") {
+				leases.set(index, result.lease);
+			} else if (result.kind === "busy") {
 				busy.push(index);
 			}
 		}
 		return busy;
 	};
 
-	const busy = await look(missing);
+	const busy = await getOrLease(missing);
 	if (busy.length > 0) {
 		await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
-		await look(busy);
+		await getOrLease(busy);
 	}
 	missing = missing.filter((index) => values[index] === null);
 	trace?.cache(cache.layer, keys.length - missing.length, missing.length);
@@ -105,11 +106,11 @@ export async function readThrough<V>(
 		const value = loaded[at] as V;
 		values[index] = value;
 		const lease = leases.get(index);
-		const text = lease === undefined ? null : codec.print(value);
+		const text = lease === undefined ? null : codec.encode(value);
 		if (lease !== undefined && text !== null)
 			fills.push({ lease, value: text });
 	}
-	// The answer does not wait for the fill: it has its own deadline, and harms nobody late.
+	// The response does not wait for the fill, which has its own deadline and is refused if it is late.
 	if (fills.length > 0) void cache.fill(fills);
 	return values as V[];
 }

@@ -45,7 +45,7 @@ test("the documents a server knows are parsed, valid and planned when it opens t
 	await using resources = new AsyncDisposableStack();
 	const { documents } = await openDocuments(
 		config,
-		{ schema, planner: { ...planner, prepare } },
+		{ schema, planner: { ...planner, prepare }, redis: null },
 		log,
 		resources,
 	);

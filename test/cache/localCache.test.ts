@@ -98,7 +98,7 @@ describe("the cache in the process", () => {
 		const { cache } = open();
 		await cache.read(["a"], async () => ["short"]);
 		const longer = await cache.read(["a"], async () => ["much longer"], {
-			enough: (value) => value.length > 5,
+			suffices: (value) => value.length > 5,
 		});
 		assert.deepEqual(longer, ["much longer"]);
 		assert.equal(cache.get("a"), "much longer");

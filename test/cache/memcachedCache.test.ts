@@ -378,7 +378,7 @@ describe("a memcached that fails", () => {
 		]) {
 			assert.throws(() => openMemcachedCache({ hosts: [host] }), {
 				code: "BAD_CONFIG",
-				message: `A memcached host must be like cache1.example.com:11211 but got: ${JSON.stringify(host)}`,
+				message: `A memcached host must look like cache1.example.com:11211, got ${JSON.stringify(host)}.`,
 			});
 		}
 		assert.throws(() => openMemcachedCache({ hosts: [] }), {

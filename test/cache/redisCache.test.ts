@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LONGEST_PAUSE_MS } from "../../src/cache/breaker.ts";
 import { openRedisCache } from "../../src/cache/redisCache.ts";
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import { ask } from "../services/ask.ts";
@@ -36,7 +37,7 @@ describe("the shared cache on Redis", () => {
 			ttlSeconds,
 		} = {}) =>
 			openRedisCache({
-				url: `redis://127.0.0.1:${port}`,
+				redis: new RedisConnections(`redis://127.0.0.1:${port}`),
 				...(deadlineMs !== undefined && { deadlineMs }),
 				...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
 				...(tombstoneSeconds !== undefined && {
@@ -51,7 +52,7 @@ describe("a Redis that fails", () => {
 	test("a head that was buried does not come back when the server is restarted from a snapshot", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
-			url: server.url,
+			redis: new RedisConnections(server.url),
 			deadlineMs: PATIENT,
 		});
 		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
@@ -82,11 +83,11 @@ describe("a Redis that fails", () => {
 		});
 		await using replica = await startRedis();
 		await using first = openRedisCache({
-			url: master.url,
+			redis: new RedisConnections(master.url),
 			deadlineMs: PATIENT,
 		});
 		await using second = openRedisCache({
-			url: replica.url,
+			redis: new RedisConnections(replica.url),
 			deadlineMs: 1_000,
 		});
 		await first.fill([{ lease: await leaseOf(first, "a"), value: "old" }]);
@@ -105,7 +106,10 @@ describe("a Redis that fails", () => {
 
 	test("a master that was made a replica is left at the first write it refuses", async () => {
 		await using server = await startRedis();
-		await using cache = openRedisCache({ url: server.url, deadlineMs: 1_000 });
+		await using cache = openRedisCache({
+			redis: new RedisConnections(server.url),
+			deadlineMs: 1_000,
+		});
 		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
 		await command(server, "REPLICAOF 127.0.0.1 1");
 		assert.equal(await cache.putTombstones(["a"]), false);
@@ -115,7 +119,10 @@ describe("a Redis that fails", () => {
 
 	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
 		await using server = await startRedis();
-		await using cache = openRedisCache({ url: server.url, deadlineMs: 200 });
+		await using cache = openRedisCache({
+			redis: new RedisConnections(server.url),
+			deadlineMs: 200,
+		});
 		await until("a lease", async () => {
 			const [looked] = await cache.getOrLease(["a"]);
 			if (kindOf(looked) !== "lease") return false;
@@ -145,7 +152,7 @@ describe("a Redis that fails", () => {
 	test("a server that is killed is down at once, and is used again after its restart", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
-			url: server.url,
+			redis: new RedisConnections(server.url),
 			deadlineMs: PATIENT,
 		});
 		await leaseOf(cache, "a");
@@ -166,7 +173,7 @@ describe("a Redis that fails", () => {
 		await using server = await startRedis();
 		await using proxy = await TcpProxy.to(server.port);
 		await using cache = openRedisCache({
-			url: `redis://127.0.0.1:${proxy.port}`,
+			redis: new RedisConnections(`redis://127.0.0.1:${proxy.port}`),
 			deadlineMs: 200,
 		});
 		const lease = await leaseOf(cache, "a");
@@ -178,7 +185,7 @@ describe("a Redis that fails", () => {
 	test("without memory it refuses fills, leases and tombstones, and still answers hits and clears", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
-			url: server.url,
+			redis: new RedisConnections(server.url),
 			deadlineMs: PATIENT,
 		});
 		await cache.fill([{ lease: await leaseOf(cache, "held"), value: "kept" }]);
@@ -201,12 +208,12 @@ describe("a Redis that fails", () => {
 		await using server = await startRedis();
 		await command(server, "CONFIG SET requirepass pw");
 		await using without = openRedisCache({
-			url: server.url,
+			redis: new RedisConnections(server.url),
 			deadlineMs: PATIENT,
 		});
 		assert.deepEqual(await without.getOrLease(["a"]), [{ kind: "down" }]);
 		await using authorized = openRedisCache({
-			url: `redis://:pw@${server.address}`,
+			redis: new RedisConnections(`redis://:pw@${server.address}`),
 			deadlineMs: PATIENT,
 		});
 		await leaseOf(authorized, "a");
@@ -214,11 +221,14 @@ describe("a Redis that fails", () => {
 
 	test("a URL that is none is refused without being repeated", () => {
 		for (const url of ["", "cache:6379", "http://cache", "redis://"]) {
-			assert.throws(() => openRedisCache({ url }), {
-				code: "BAD_CONFIG",
-				message:
-					"The URL of Redis must be like redis://cache1.example.com:6379 but got something else.",
-			});
+			assert.throws(
+				() => openRedisCache({ redis: new RedisConnections(url) }),
+				{
+					code: "BAD_CONFIG",
+					message:
+						"The Redis URL must look like redis://cache1.example.com:6379.",
+				},
+			);
 		}
 	});
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { openRedisTexts } from "../../src/cache/redisTexts.ts";
 import { startRedis } from "../services/redis.ts";
 
@@ -10,8 +11,14 @@ const PATIENT = { deadlineMs: 5_000 };
 describe("texts in Redis", () => {
 	test("are found by other processes, until they end", async () => {
 		await using server = await startRedis();
-		await using one = openRedisTexts({ url: server.url, ...PATIENT });
-		await using other = openRedisTexts({ url: server.url, ...PATIENT });
+		await using one = openRedisTexts({
+			redis: new RedisConnections(server.url),
+			...PATIENT,
+		});
+		await using other = openRedisTexts({
+			redis: new RedisConnections(server.url),
+			...PATIENT,
+		});
 		assert.equal(await other.get("k"), null);
 		await one.set("k", "{ žluť 🙂 }", 60_000);
 		assert.equal(await other.get("k"), "{ žluť 🙂 }");
@@ -22,7 +29,10 @@ describe("texts in Redis", () => {
 
 	test("are not there, soon, where Redis hangs or has gone", async () => {
 		await using server = await startRedis();
-		await using texts = openRedisTexts({ url: server.url, deadlineMs: 200 });
+		await using texts = openRedisTexts({
+			redis: new RedisConnections(server.url),
+			deadlineMs: 200,
+		});
 		await texts.set("k", "v", 60_000);
 		server.pause();
 		const began = performance.now();
@@ -38,7 +48,10 @@ describe("texts in Redis", () => {
 		await using server = await startRedis({
 			args: ["--maxmemory", "1", "--maxmemory-policy", "noeviction"],
 		});
-		await using texts = openRedisTexts({ url: server.url, ...PATIENT });
+		await using texts = openRedisTexts({
+			redis: new RedisConnections(server.url),
+			...PATIENT,
+		});
 		await texts.set("k", "v", 60_000);
 		assert.equal(await texts.get("k"), null);
 	});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { openRedisTokenBuckets } from "../../src/cache/redisTokenBuckets.ts";
 import { msUntilFull, takePoints } from "../../src/util/tokenBucket.ts";
 import { startRedis } from "../services/redis.ts";
@@ -16,7 +17,11 @@ describe("buckets on Redis", () => {
 	});
 	after(() => server.stop());
 
-	const open = () => openRedisTokenBuckets({ url: server.url, deadlineMs });
+	const open = () =>
+		openRedisTokenBuckets({
+			redis: new RedisConnections(server.url),
+			deadlineMs,
+		});
 
 	it("are one for all processes, and never hold more than they may", async () => {
 		const filling = { points: 1_000, perMs: 3_600_000 };
@@ -68,7 +73,9 @@ describe("buckets on Redis", () => {
 	it("say nothing, soon, when the server is gone or hangs", async () => {
 		const filling = { points: 10, perMs: 1_000 };
 		await using own = await startRedis();
-		await using buckets = openRedisTokenBuckets({ url: own.url });
+		await using buckets = openRedisTokenBuckets({
+			redis: new RedisConnections(own.url),
+		});
 		await own.pause();
 		const started = performance.now();
 		for (let n = 0; n < 20; n++) {

@@ -12,6 +12,8 @@ import {
 	startProgram,
 } from "../helpers/program.ts";
 import { until } from "../helpers/until.ts";
+import { redisClients } from "../services/redisClients.ts";
+import type { Server } from "../services/server.ts";
 import { type OwnServices, startServices } from "../services/shared.ts";
 
 /** Each change is told over Redis; without that another process would keep what it has for ten seconds. */
@@ -29,6 +31,7 @@ interface Seat {
 describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 	const stack = new AsyncDisposableStack();
 	let services: OwnServices;
+	let redis: Server;
 	let program: Program;
 	let env: Environment;
 	let url: string;
@@ -40,8 +43,8 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		);
 		const [mysql] = services.mysql;
 		const [memcached] = services.memcached;
-		const [redis] = services.redis;
-		assert.ok(mysql && memcached && redis);
+		assert.ok(mysql && memcached && services.redis[0]);
+		redis = services.redis[0];
 		const topology = pathOf(redis.folder, "topology.json");
 		const range = { range: [0, 7], primary: mysql.url };
 		await writeFile(
@@ -180,6 +183,13 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const used = before - (await left(one));
 		// But for what came in meanwhile, one or two a second.
 		assert.ok(used > 10 && used <= 21, String(used));
+	});
+
+	it("opens two connections to Redis in each worker, whatever they are for", async () => {
+		// A worker has a cache, a rate limit, documents and a channel there.
+		await seatsAt(listening());
+		const { normal, pubsub } = await redisClients(redis);
+		assert.deepEqual({ normal, pubsub }, { normal: 2, pubsub: 2 });
 	});
 
 	it("starts another worker for one that was killed, and the rest goes on", async () => {

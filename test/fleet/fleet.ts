@@ -1,5 +1,6 @@
 import { openStore } from "../../src/app/openStore.ts";
 import { fixedTopology } from "../../src/app/openTopology.ts";
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import type { SharedCache } from "../../src/cache/sharedCache.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
@@ -141,7 +142,7 @@ export async function openProcess(
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			access: "readWrite",
 			memcached,
-			redis,
+			redis: new RedisConnections(redis),
 			hooks: {
 				invalidations: options.channel ?? false,
 				cacheBytes: options.cacheBytes ?? 10_000_000,

@@ -3,6 +3,7 @@ import {
 	openInvalidationChannel,
 } from "../../src/cache/invalidationChannel.ts";
 import { LocalCache } from "../../src/cache/localCache.ts";
+import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { until } from "./until.ts";
 
 /** A process with its channel, and what it was told. */
@@ -17,7 +18,9 @@ export function openProcess(
 		maxWeight: 1_000_000,
 	});
 	const channel: InvalidationChannel = openInvalidationChannel({
-		url: `redis://${user && `${user}:x@`}127.0.0.1:${port}`,
+		redis: new RedisConnections(
+			`redis://${user && `${user}:x@`}127.0.0.1:${port}`,
+		),
 		deadlineMs,
 		onInvalidations: (keys) => {
 			told.push(`keys ${keys}`);

@@ -79,11 +79,12 @@ export function createStore(options: {
 			shared.objects,
 			ids.map((id) => sharedKey(shared, id, id)),
 			{
-				parse(text, index) {
+				decode(text, index) {
 					const parsed = parseObject(model, ids[index] as Id, text);
 					return parsed instanceof CorkboardError ? null : parsed;
 				},
-				print: (value) => (value instanceof CorkboardError ? null : value.text),
+				encode: (value) =>
+					value instanceof CorkboardError ? null : value.text,
 			},
 			load,
 			call?.trace,
@@ -127,8 +128,8 @@ export function createStore(options: {
 			shared.heads as SharedCache,
 			lists.map((list) => sharedKey(shared, list.from, listKey(list))),
 			{
-				parse: decodeHead,
-				print: (value) =>
+				decode: decodeHead,
+				encode: (value) =>
 					value instanceof CorkboardError ? null : encodeHead(value),
 			},
 			load,
@@ -214,7 +215,7 @@ export function createStore(options: {
 						call,
 					),
 				{
-					enough: (head) => head.complete || head.edges.length >= depth,
+					suffices: (head) => head.complete || head.edges.length >= depth,
 					trace: call?.trace,
 				},
 			),

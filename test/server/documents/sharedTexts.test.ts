@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { RedisConnections } from "../../../src/cache/redisConnections.ts";
 import { openRedisTexts } from "../../../src/cache/redisTexts.ts";
 import { createDocuments } from "../../../src/server/documents/documents.ts";
 import { startToy } from "../../helpers/toyServer.ts";
@@ -19,7 +20,10 @@ test("a document registered with one server runs on another, through Redis, and 
 	const [one, other, third] = await Promise.all(
 		[1, 2, 3].map(async () => {
 			const shared = opened.use(
-				openRedisTexts({ url: redis.url, deadlineMs: 5_000 }),
+				openRedisTexts({
+					redis: new RedisConnections(redis.url),
+					deadlineMs: 5_000,
+				}),
 			);
 			const log = { warn: () => {} };
 			return opened.use(

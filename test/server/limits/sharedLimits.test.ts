@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { RedisConnections } from "../../../src/cache/redisConnections.ts";
 import { openRedisTokenBuckets } from "../../../src/cache/redisTokenBuckets.ts";
 import type { Execute } from "../../../src/server/graphql/operation.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
@@ -36,7 +37,7 @@ async function startLimited(
 	await using stack = new AsyncDisposableStack();
 	const shared = stack.use(
 		openRedisTokenBuckets({
-			url: redis.url,
+			redis: new RedisConnections(redis.url),
 			...(deadlineMs && { deadlineMs }),
 		}),
 	);
@@ -127,7 +128,10 @@ describe("two servers with one Redis", () => {
 
 	it("spend an address' budget and its requests apart", async () => {
 		const filling = { points: 1, perMs: PER_MS };
-		await using shared = openRedisTokenBuckets({ url: redis.url, deadlineMs });
+		await using shared = openRedisTokenBuckets({
+			redis: new RedisConnections(redis.url),
+			deadlineMs,
+		});
 		await using toy = await startToy({
 			execute: async ({ costMeter: meter }) => {
 				const refused = await meter.admit(1);

@@ -1,0 +1,8 @@
+/** FNV-1a of a string's UTF-16 units, 32 bits. It must never change: it decides which memcached host a key is on. */
+export function fnv1a(text: string): number {
+	let hash = 0x811c9dc5;
+	for (let at = 0; at < text.length; at++) {
+		hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+	}
+	return hash >>> 0;
+}
