@@ -3,22 +3,20 @@ import type { CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
 
 /**
- * A hand-written batch resolver: a `call` step of a plan. It is asked once for
- * all parents of a level, answers in their order, one value or one error each,
- * and does not throw for one of them. It never sees GraphQL's `info`.
+ * A hand-written resolver for one field: a `call` step of a plan. It is called
+ * once for all parents of a level and returns one value or error for each, in
+ * order. It must not reject because of one parent.
  *
- * A value for a field of an object type is an id (or a list of ids); the plan
- * fetches the object and leaves null what the viewer may not see. A value for
- * a payload or another plain type is a record of its fields.
+ * For a field of an object type it returns ids (or lists of ids): the plan
+ * fetches the objects, and those the viewer may not see become null. For a
+ * payload or another type without storage it returns a record of fields.
  */
 export interface BatchResolver<Context = unknown> {
-	/** Which keys of the parents' stored JSON it reads. */
-	readonly needs?: readonly string[];
-	/** The most edges and objects it reads itself for each parent; what the plan fetches from its answer is counted by the plan. */
+	/** The most edges and objects that it reads itself for each parent. The plan counts the objects it fetches for the result. */
 	cost(args: Readonly<Record<string, unknown>>): number;
-	/** How many objects its answer may name, for each parent; 1 if absent. */
+	/** The most objects that the result for one parent may name; 1 if absent. */
 	maxObjects?(args: Readonly<Record<string, unknown>>): number;
-	/** Whether the answer depends on who asks. */
+	/** Whether the result depends on the viewer. */
 	readonly dependsOnViewer: boolean;
 	resolve(request: {
 		/** Objects; `[null]` for a root field. */

@@ -9,18 +9,17 @@ import { coercePageArguments } from "./pageArguments.ts";
 import type { CoercedArguments, Plan, PlannedField } from "./plan.ts";
 
 /**
- * A plan with the variables of one request. The arguments of each field are
- * coerced once for the request, however many parents the field has, and
- * whichever of cost and run asks first.
+ * A plan with the variables of one request. Cost and execution share the
+ * coerced arguments, and a field coerces them once for all its parents.
  */
 export interface BoundPlan {
 	readonly plan: Plan;
 	readonly variables: Readonly<Record<string, unknown>>;
-	/** By field number, filled as asked for. */
+	/** By field number; filled by `argumentsOf`. */
 	readonly argumentValues: (CoercedArguments | GraphQLError | undefined)[];
 }
 
-/** `variables` as `getVariableValues` of graphql-js gives them. */
+/** `variables` are coerced already. */
 export function bindVariables(
 	plan: Plan,
 	variables: Readonly<Record<string, unknown>>,
@@ -28,34 +27,38 @@ export function bindVariables(
 	return { plan, variables, argumentValues: [] };
 }
 
-/** The error, if the arguments are wrong, is that of every place the field stands. */
+/** An error is the error of the field on every parent. */
 export function argumentsOf(
-	{ argumentValues: inputs, variables }: BoundPlan,
+	{ argumentValues, variables }: BoundPlan,
 	field: PlannedField,
 ): CoercedArguments | GraphQLError {
 	if (field.constantArguments !== null) return field.constantArguments;
-	inputs[field.number] ??= readInput(field, variables);
-	return inputs[field.number] as CoercedArguments | GraphQLError;
+	const known = argumentValues[field.number];
+	if (known !== undefined) return known;
+	const coerced = coerceArguments(field, variables);
+	argumentValues[field.number] = coerced;
+	return coerced;
 }
 
-type Asked = Pick<PlannedField, "definition" | "nodes" | "access">;
+type FieldArguments = Pick<PlannedField, "definition" | "nodes" | "access">;
 
 const NO_ARGUMENTS: CoercedArguments = { args: {}, page: null };
 
-/** The arguments where they are the same for every request, else null. */
+/** Null if the arguments contain a variable. */
 export function coerceConstantArguments(
-	field: Asked,
+	field: FieldArguments,
 ): CoercedArguments | GraphQLError | null {
 	if (field.definition.args.length === 0) return NO_ARGUMENTS;
 	return (field.nodes[0] as FieldNode).arguments?.some(({ value }) =>
-		mentionsVariable(value),
+		containsVariable(value),
 	)
 		? null
-		: readInput(field, {});
+		: coerceArguments(field, {});
 }
 
-function readInput(
-	{ definition, nodes, access: read }: Asked,
+/** CoerceArgumentValues (spec §6.4.1), with page arguments for a scan. */
+function coerceArguments(
+	{ definition, nodes, access }: FieldArguments,
 	variables: Readonly<Record<string, unknown>>,
 ): CoercedArguments | GraphQLError {
 	try {
@@ -64,13 +67,11 @@ function readInput(
 			nodes[0] as FieldNode,
 			variables,
 		);
-		return {
-			args,
-			page:
-				read.kind === "scan"
-					? { ...coercePageArguments(args), want: read.parts }
-					: null,
-		};
+		const page =
+			access.kind === "scan"
+				? { ...coercePageArguments(args), want: access.pageFields }
+				: null;
+		return { args, page };
 	} catch (thrown) {
 		return inputError(thrown);
 	}
@@ -78,14 +79,14 @@ function readInput(
 
 type ValueNode = NonNullable<FieldNode["arguments"]>[number]["value"];
 
-function mentionsVariable(value: ValueNode): boolean {
+function containsVariable(value: ValueNode): boolean {
 	switch (value.kind) {
 		case Kind.VARIABLE:
 			return true;
 		case Kind.LIST:
-			return value.values.some(mentionsVariable);
+			return value.values.some(containsVariable);
 		case Kind.OBJECT:
-			return value.fields.some((field) => mentionsVariable(field.value));
+			return value.fields.some((field) => containsVariable(field.value));
 		default:
 			return false;
 	}

@@ -10,38 +10,35 @@ import {
 } from "graphql";
 import { quoted } from "../util/quoted.ts";
 
-/** Told about one request's variables: a long list of wrong values does not become a longer answer. */
+/** Errors of one request. A long list of wrong values must not become a longer response. */
 const MAX_ERRORS = 10;
 
 /**
- * CoerceVariableValues (spec §6.1.2). `getVariableValues` of graphql-js does the
- * same but prints in each error the whole value that holds what is wrong: sixty
- * wrong fields beside a text of a megabyte are sixty megabytes.
+ * CoerceVariableValues (spec §6.1.2). Unlike `getVariableValues` of graphql-js,
+ * an error quotes only the wrong part of a value: sixty wrong fields beside a
+ * megabyte of text would otherwise make sixty megabytes of errors.
  */
 export function coerceVariableValues(
 	schema: GraphQLSchema,
 	definitions: readonly VariableDefinitionNode[],
 	given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> | readonly GraphQLError[] {
-	// `__proto__` is a legal name.
+	// No prototype, because `__proto__` is a legal name.
 	const coerced: Record<string, unknown> = Object.create(null);
 	const errors: GraphQLError[] = [];
 	function report(message: string, node: VariableDefinitionNode): void {
-		const isLast = errors.length === MAX_ERRORS;
-		errors.push(
-			isLast
-				? wrong("There is more wrong with the variables than this.", node)
-				: wrong(message, node),
-		);
-		if (isLast) throw ENOUGH;
+		if (errors.length === MAX_ERRORS) {
+			errors.push(variableError("More errors are omitted.", node));
+			throw TOO_MANY;
+		}
+		errors.push(variableError(message, node));
 	}
 	try {
 		for (const node of definitions) {
 			const name = node.variable.name.value;
 			const type = typeFromAST(schema, node.type);
 			if (!isInputType(type)) {
-				// Validation sees to it.
-				throw new TypeError(`expected $${name} to be of an input type`);
+				throw new TypeError(`$${name} is not of an input type: not validated`);
 			}
 			const value = Object.hasOwn(given, name) ? given[name] : undefined;
 			if (value === undefined && node.defaultValue) {
@@ -49,7 +46,9 @@ export function coerceVariableValues(
 			} else if (value === undefined || value === null) {
 				if (isNonNullType(type)) {
 					report(
-						`Variable "$${name}" of ${value === null ? "non-null" : "required"} type "${type}" ${value === null ? "must not be null" : "was not provided"}.`,
+						value === null
+							? `Variable "$${name}" of non-null type "${type}" must not be null.`
+							: `Variable "$${name}" of required type "${type}" was not provided.`,
 						node,
 					);
 				} else if (value === null) {
@@ -58,32 +57,38 @@ export function coerceVariableValues(
 			} else {
 				coerced[name] = coerceInputValue(value, type, (path, part, error) =>
 					report(
-						`Variable "$${name}" got invalid value ${quoted(part)}${placeOf(name, path)}; ${error.message}`,
+						`Variable "$${name}" got invalid value ${quoted(part)}${describePath(name, path)}; ${error.message}`,
 						node,
 					),
 				);
 			}
 		}
 	} catch (thrown) {
-		if (thrown !== ENOUGH) throw thrown;
+		if (thrown !== TOO_MANY) throw thrown;
 	}
 	return errors.length > 0 ? errors : { ...coerced };
 }
 
-/** Thrown to leave a value in the middle of it. */
-const ENOUGH = new Error("enough errors");
+/** Thrown to stop the coercion of a value halfway. */
+const TOO_MANY = new Error("too many errors");
 
-function wrong(message: string, nodes: VariableDefinitionNode): GraphQLError {
+function variableError(
+	message: string,
+	nodes: VariableDefinitionNode,
+): GraphQLError {
 	return new GraphQLError(message, {
 		nodes,
 		extensions: { code: "BAD_USER_INPUT" },
 	});
 }
 
-function placeOf(name: string, path: readonly (string | number)[]): string {
+function describePath(
+	name: string,
+	path: readonly (string | number)[],
+): string {
 	if (path.length === 0) return "";
-	const steps = path.map((key) =>
+	const keys = path.map((key) =>
 		typeof key === "number" ? `[${key}]` : `.${key}`,
 	);
-	return ` at "${name}${steps.join("")}"`;
+	return ` at "${name}${keys.join("")}"`;
 }

@@ -27,9 +27,9 @@ export function getFragments(document: DocumentNode): Fragments {
 }
 
 /**
- * CollectFields (spec §6.3.2) over the selection sets of fields that were
- * merged: for each response key, in order, the fields of the document that
- * stand for it. Throws what graphql-js says of a condition it cannot read.
+ * CollectFields (spec §6.3.2) over the selection sets of merged fields: the
+ * fields of the document by response key, in order. Throws a GraphQLError for
+ * an invalid condition.
  */
 export function collectFields(
 	document: {
@@ -55,9 +55,9 @@ export function collectFields(
 			if (!isIncluded(selection, variables)) continue;
 			if (selection.kind === Kind.FIELD) {
 				const key = selection.alias?.value ?? selection.name.value;
-				const same = fields.get(key);
-				if (same === undefined) fields.set(key, [selection]);
-				else same.push(selection);
+				const nodes = fields.get(key);
+				if (nodes === undefined) fields.set(key, [selection]);
+				else nodes.push(selection);
 			} else if (selection.kind === Kind.INLINE_FRAGMENT) {
 				if (applies(selection.typeCondition)) collect(selection.selectionSet);
 			} else {
@@ -95,10 +95,7 @@ function isIncluded(
 	);
 }
 
-/**
- * The variables that `@skip` and `@include` name anywhere in an operation, in
- * the order met. A plan is compiled for one set of their values.
- */
+/** The names of the variables in `@skip` and `@include` anywhere in an operation, in document order. */
 export function conditionVariables(
 	root: SelectionSetNode,
 	fragments: Fragments,

@@ -35,12 +35,11 @@ import {
 	type Shape,
 	type Step,
 } from "./plan.ts";
-import { needsEdges, pageParts, valueReader } from "./valueReader.ts";
+import { needsEdges, pageFieldsOf, valueReader } from "./valueReader.ts";
 
 /**
- * Fragments can spell out more fields than any answer needs: thirty of them,
- * each spreading the next twice, are 2^30. More than this many compiled fields
- * are refused before they are made.
+ * Fields of a plan. Thirty fragments that each spread the next one twice would
+ * expand to 2^30 fields; compilation stops at this number.
  */
 const MAX_FIELDS = 10_000;
 
@@ -51,17 +50,18 @@ export interface CompileContext {
 	readonly visibility: Pick<Visibility, "isPrivateList">;
 }
 
-/** Where in the operation a selection stands. */
-interface Above {
+/** What encloses a selection. */
+interface Enclosing {
 	readonly path: string;
+	/** The step that yields the objects with the selection; null at the root. */
 	readonly step: Step | null;
-	/** Within a page: the fetch that brings its nodes. */
-	readonly nodes: Step | null;
+	/** Inside a page: the fetch of its objects. */
+	readonly pageFetch: Step | null;
 }
 
 /**
- * Compile an operation for the values of the variables its conditions name.
- * Throws TOO_EXPENSIVE for one that unfolds without end.
+ * Compiles an operation for the given values of its condition variables.
+ * Throws TOO_EXPENSIVE for an operation with too many fields.
  */
 export function compilePlan(
 	{ schema, model, resolvers, visibility }: CompileContext,
@@ -85,9 +85,8 @@ export function compilePlan(
 	function select(
 		type: GraphQLObjectType,
 		nodes: readonly Pick<FieldNode, "selectionSet">[],
-		above: Above,
+		enclosing: Enclosing,
 	): Selection {
-		// Built as own properties one by one: `__proto__` is a legal alias.
 		const template: Record<string, unknown> = {};
 		const selected: PlannedField[] = [];
 		let characters = 2;
@@ -99,25 +98,20 @@ export function compilePlan(
 				nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
 			);
 		} catch (thrown) {
-			const fault = inputError(thrown);
-			return {
-				type: type.name,
-				template,
-				characters,
-				fields: [],
-				error: fault,
-			};
+			const error = inputError(thrown);
+			return { type: type.name, template, characters, fields: [], error };
 		}
-		for (const [key, same] of collected) {
-			const name = (same[0] as FieldNode).name.value;
+		for (const [key, merged] of collected) {
+			const name = (merged[0] as FieldNode).name.value;
 			const isTypename = name === "__typename";
 			if (!isTypename) {
-				const field = plan(type, key, same, above);
+				const field = planField(type, key, merged, enclosing);
 				if (field === null) continue;
 				selected.push(field);
 			}
 			const value = isTypename ? type.name : null;
 			characters += `"${key}":${JSON.stringify(value)},`.length;
+			// Not an assignment, because `__proto__` is a legal alias.
 			Object.defineProperty(template, key, {
 				value,
 				enumerable: true,
@@ -125,30 +119,24 @@ export function compilePlan(
 				writable: true,
 			});
 		}
-		const fault = null;
-		return {
-			type: type.name,
-			template,
-			characters,
-			fields: selected,
-			error: fault,
-		};
+		const error = null;
+		return { type: type.name, template, characters, fields: selected, error };
 	}
 
-	/** One field, or null for one the type does not have, which validation refuses. */
-	function plan(
+	/** Null for a field that the type does not have; validation reports it. */
+	function planField(
 		type: GraphQLObjectType,
 		key: string,
 		nodes: readonly FieldNode[],
-		above: Above,
+		enclosing: Enclosing,
 	): PlannedField | null {
-		if (++fields > MAX_FIELDS) {
+		if (fields === MAX_FIELDS) {
 			throw new CorkboardError(
 				"TOO_EXPENSIVE",
-				`Expected an operation of at most ${MAX_FIELDS} fields, its fragments spelled out, but got more.`,
+				`The operation has more than ${MAX_FIELDS} fields after its fragments are expanded.`,
 			);
 		}
-		const number = fields - 1;
+		const number = fields++;
 		const name = (nodes[0] as FieldNode).name.value;
 		const introspection =
 			type === schema.getQueryType() ? introspectionField(name) : undefined;
@@ -160,12 +148,12 @@ export function compilePlan(
 			return {
 				...field,
 				source: null,
-				constantArguments: NO_INPUT,
+				constantArguments: { args: {}, page: null },
 				access: {
 					kind: "introspection",
 					document: introspectionDocument(document, operation, nodes),
 				},
-				// The value comes completed: of its shape only this is looked at.
+				// graphql-js completes the value, so only `nullable` is used.
 				shape: {
 					kind: "leaf",
 					nullable: !isNonNullType(definition.type),
@@ -175,65 +163,75 @@ export function compilePlan(
 		}
 		const source = model.sources.get(type.name)?.get(name);
 		if (source === undefined) {
-			throw new TypeError(`expected a source for ${coordinate}`);
+			throw new TypeError(`${coordinate} has no source`);
 		}
-		const path = above.path === "" ? key : `${above.path}.${key}`;
-		const where = { path, field: coordinate };
-		const own = ownStep(source, where, above.step);
-		const below = descend(source, definition.type, nodes, where, {
-			...above,
-			step: own ?? above.step,
+		const path = enclosing.path === "" ? key : `${enclosing.path}.${key}`;
+		const position = { path, field: coordinate };
+		const step = addOwnStep(source, position, enclosing.step);
+		const below = selectBelow(source, definition.type, nodes, position, {
+			...enclosing,
+			step: step ?? enclosing.step,
 		});
 		const shape = shapeOf(definition.type, below);
-		const read = readOf(source, field, shape, own, below.nodes);
-		const input = coerceConstantArguments({ definition, nodes, access: read });
-		return { ...field, source, constantArguments: input, access: read, shape };
+		const access = accessTo(source, field, shape, step, below.pageFetch);
+		const constantArguments = coerceConstantArguments({
+			definition,
+			nodes,
+			access,
+		});
+		return { ...field, source, constantArguments, access, shape };
 	}
 
-	/** What is selected of a field, by concrete type, and the step that brings the objects. */
-	function descend(
+	/** The selections of a field's value, and the step that fetches the objects with them. */
+	function selectBelow(
 		source: FieldSource,
 		type: GraphQLOutputType,
-		fieldNodes: readonly FieldNode[],
-		where: Pick<Step, "path" | "field">,
-		above: Above,
+		nodes: readonly FieldNode[],
+		position: Pick<Step, "path" | "field">,
+		enclosing: Enclosing,
 	): Below {
 		const named = getNamedType(type);
 		if (isLeafType(named)) return LEAF;
 		const concretes = isObjectType(named)
 			? [named]
 			: schema.getPossibleTypes(named);
-		const isPart = source.kind === "page" || source.kind === "edge";
-		const parent = above.step?.number ?? null;
+		const isInPage = source.kind === "page" || source.kind === "edge";
+		const parent = enclosing.step?.number ?? null;
 		let fetch: Step | null = null;
-		let nodes = isPart ? above.nodes : null;
+		let pageFetch = isInPage ? enclosing.pageFetch : null;
 		if (source.kind === "mapping") {
-			// Which parts of the page are wanted shows only in what is selected of
-			// it; this fetch is taken back if its nodes are none of them.
-			const reads = mappingOf(source).to;
-			const kind = "fetch";
-			nodes = addStep({
-				...where,
-				kind,
-				target: reads,
+			// Added before its subselections, to keep steps in document order.
+			// accessTo drops it if they turn out not to need the objects.
+			pageFetch = addStep({
+				...position,
+				kind: "fetch",
+				target: mappingOf(source).to,
 				parent,
 				withPage: true,
 			});
 		} else if (concretes.every(({ name }) => model.objects.has(name))) {
-			const reads = concretes.map(({ name }) => name).join(" | ");
-			const kind = "fetch";
 			fetch =
-				nodes ??
-				addStep({ ...where, kind, target: reads, parent, withPage: false });
+				pageFetch ??
+				addStep({
+					...position,
+					kind: "fetch",
+					target: concretes.map(({ name }) => name).join(" | "),
+					parent,
+					withPage: false,
+				});
 		}
-		const inside = { path: where.path, step: fetch ?? above.step, nodes };
+		const inside: Enclosing = {
+			path: position.path,
+			step: fetch ?? enclosing.step,
+			pageFetch,
+		};
 		const selections = new Map(
 			concretes.map((concrete) => [
 				concrete.name,
-				select(concrete, fieldNodes, inside),
+				select(concrete, nodes, inside),
 			]),
 		);
-		return { selections, fetch, nodes };
+		return { selections, fetch, pageFetch };
 	}
 
 	function mappingOf({
@@ -242,65 +240,66 @@ export function compilePlan(
 		return model.mappings.get(mapping) as Mapping;
 	}
 
-	function resolverOf(coordinate: string): BatchResolver<unknown> {
-		return resolvers.get(coordinate) as BatchResolver<unknown>;
-	}
-
 	function addStep(step: Omit<Step, "number">): Step {
 		const added = { number: steps.length, ...step };
 		steps.push(added);
 		return added;
 	}
 
-	function ownStep(
+	/** Null for a field that reads its value from its parent. */
+	function addOwnStep(
 		source: FieldSource,
-		where: Pick<Step, "path" | "field">,
+		position: Pick<Step, "path" | "field">,
 		above: Step | null,
 	): Step | null {
 		if (source.kind !== "mapping" && source.kind !== "resolver") return null;
 		return addStep({
-			...where,
+			...position,
 			kind: source.kind === "mapping" ? "scan" : "call",
-			target: source.kind === "mapping" ? source.mapping : where.field,
+			target: source.kind === "mapping" ? source.mapping : position.field,
 			parent: above?.number ?? null,
 			withPage: false,
 		});
 	}
 
-	function readOf(
+	function accessTo(
 		source: FieldSource,
-		field: Pick<PlannedField, "name" | "coordinate">,
+		{ name, coordinate }: Pick<PlannedField, "name" | "coordinate">,
 		shape: Shape,
 		step: Step | null,
-		nodes: Step | null,
+		pageFetch: Step | null,
 	): Access {
 		if (source.kind === "mapping") {
 			const mapping = mappingOf(source);
 			dependsOnViewer ||= visibility.isPrivateList(mapping);
 			const page = namedShape(shape);
-			const want = pageParts(page.kind === "object" ? page.only : null);
-			if (nodes !== null && !needsEdges(want)) unused.add(nodes);
+			const pageFields = pageFieldsOf(
+				page.kind === "object" ? page.only : null,
+			);
+			const needsFetch = needsEdges(pageFields);
+			if (pageFetch !== null && !needsFetch) unused.add(pageFetch);
 			return {
 				kind: "scan",
 				mapping,
-				rootId: mapping.from === null ? globalListId(model, mapping) : null,
-				parts: want,
+				globalListId:
+					mapping.from === null ? globalListId(model, mapping) : null,
+				pageFields,
 				step: step as Step,
-				fetch: needsEdges(want) ? nodes : null,
+				fetch: needsFetch ? pageFetch : null,
 			};
 		}
 		if (source.kind === "resolver") {
-			const resolver = resolverOf(field.coordinate);
+			const resolver = resolvers.get(coordinate) as BatchResolver<unknown>;
 			dependsOnViewer ||= resolver.dependsOnViewer;
 			return { kind: "call", resolver, step: step as Step };
 		}
-		return { kind: "value", of: valueReader(source, field.name) };
+		return { kind: "value", of: valueReader(source, name) };
 	}
 
 	const root = select(rootType, [operation], {
 		path: "",
 		step: null,
-		nodes: null,
+		pageFetch: null,
 	});
 	return {
 		operation,
@@ -311,26 +310,21 @@ export function compilePlan(
 	};
 }
 
-const NO_INPUT = { args: {}, page: null };
-
+/** What is selected below a field. */
 interface Below {
 	readonly selections: ReadonlyMap<string, Selection>;
 	readonly fetch: Step | null;
-	/** Of a page: the fetch that comes along. */
-	readonly nodes: Step | null;
+	/** For a field inside a page: the fetch of its objects. */
+	readonly pageFetch: Step | null;
 }
 
-const LEAF: Below = { selections: new Map(), fetch: null, nodes: null };
+const LEAF: Below = { selections: new Map(), fetch: null, pageFetch: null };
 
 function shapeOf(type: GraphQLOutputType, below: Below): Shape {
 	const nullable = !isNonNullType(type);
 	const inner = isNonNullType(type) ? type.ofType : type;
 	if (isListType(inner)) {
-		return {
-			kind: "list",
-			nullable,
-			of: shapeOf(inner.ofType, below),
-		};
+		return { kind: "list", nullable, of: shapeOf(inner.ofType, below) };
 	}
 	if (isLeafType(inner)) {
 		return {

@@ -12,99 +12,65 @@ import { ITEM_CHARACTERS, type ResponseState } from "./responseState.ts";
 import { type ResultNode, raiseFieldError } from "./resultNode.ts";
 
 /**
- * What completing one field for all its parents leaves to be done: objects
- * whose own fields come next, one list for each selection, and ids of objects
- * to fetch first.
+ * What remains after one field is completed for all its parents: result objects
+ * whose fields execute next, and ids of objects to fetch first.
  */
 export interface NextLevel {
 	readonly selections: Selection[];
+	/** For each selection, the objects that have it. */
 	readonly nodes: ResultNode[][];
 	readonly ids: Id[];
-	/** Where each id's object goes. */
-	readonly owners: ResultNode[];
+	/** For each id, the node that its object goes into. */
+	readonly parents: ResultNode[];
+	/** For each id, the key in that node. */
 	readonly keys: (string | number)[];
 }
 
 export function newLevel(): NextLevel {
-	return { selections: [], nodes: [], ids: [], owners: [], keys: [] };
+	return { selections: [], nodes: [], ids: [], parents: [], keys: [] };
 }
 
-/** A field of one answer. */
+/** One field of one response. */
 export interface CompletionContext {
 	readonly field: PlannedField;
 	readonly response: ResponseState;
 	readonly next: NextLevel;
 }
 
-/** Put a value into its position: CompleteValue, spec §6.4.3. An error as a value is the position's error. */
+/** CompleteValue (spec §6.4.3). An Error as a value is raised at its position. */
 export function completeValue(
-	completing: CompletionContext,
+	context: CompletionContext,
 	shape: Shape,
 	value: unknown,
-	owner: ResultNode,
+	parent: ResultNode,
 	key: string | number,
 ): void {
 	if (shape.kind === "leaf") {
-		completeLeafValue(completing, shape, value, owner, key);
+		completeLeafValue(context, shape, value, parent, key);
 	} else if (value instanceof Error) {
-		raiseFieldError(
-			completing.response,
-			completing.field,
-			owner,
-			key,
-			shape.nullable,
-			value,
-		);
+		raise(context, shape, parent, key, value);
 	} else if (value === null || value === undefined) {
-		completeNull(completing, shape, owner, key);
+		completeNull(context, shape, parent, key);
 	} else if (shape.kind === "list") {
-		if (!isIterable(value)) {
-			const wrong = `Expected a list for ${completing.field.coordinate} but got: ${typeof value}.`;
-			const error = new CorkboardError("BAD_DATA", wrong);
-			raiseFieldError(
-				completing.response,
-				completing.field,
-				owner,
-				key,
-				shape.nullable,
-				error,
-			);
-			return;
-		}
-		const items = Array.isArray(value) ? value : [...value];
-		const out: unknown[] = [];
-		for (let at = 0; at < items.length; at++) out.push(null);
-		completing.response.characters += items.length * ITEM_CHARACTERS;
-		owner.data[key] = out;
-		const place: ResultNode = {
-			parent: owner,
-			key,
-			nullable: shape.nullable,
-			data: out as unknown as ResultNode["data"],
-			source: null,
-			isNulled: false,
-		};
-		for (let at = 0; at < items.length && !place.isNulled; at++) {
-			completeValue(completing, shape.of, items[at], place, at);
-		}
+		completeList(context, shape.of, shape.nullable, value, parent, key);
 	} else if (shape.fetch !== null && typeof value === "string") {
-		completing.next.ids.push(value as Id);
-		completing.next.owners.push(owner);
-		completing.next.keys.push(key);
+		context.next.ids.push(value as Id);
+		context.next.parents.push(parent);
+		context.next.keys.push(key);
 	} else {
-		completeObject(completing, shape, value, owner, key);
+		completeObject(context, shape, value, parent, key);
 	}
 }
 
 export function completeLeafValue(
-	completing: CompletionContext,
+	context: CompletionContext,
 	shape: LeafShape,
 	value: unknown,
-	owner: ResultNode,
+	parent: ResultNode,
 	key: string | number,
 ): void {
 	if (value === null || value === undefined) {
-		completeNull(completing, shape, owner, key);
+		completeNull(context, shape, parent, key);
 		return;
 	}
 	let error: unknown = value;
@@ -112,87 +78,134 @@ export function completeLeafValue(
 		try {
 			const serialized = shape.serialize(value);
 			if (serialized !== null && serialized !== undefined) {
-				owner.data[key] = serialized;
+				parent.data[key] = serialized;
 				if (typeof serialized === "string") {
-					completing.response.characters += serialized.length;
+					context.response.characters += serialized.length;
 				}
 				return;
 			}
-			error = new CorkboardError("BAD_DATA", "A scalar serialized to null.");
+			error = new CorkboardError(
+				"BAD_DATA",
+				`A value of ${context.field.coordinate} serialized to null.`,
+			);
 		} catch (cause) {
-			// Its words quote the value, which may be anything: for the log alone.
-			const wrong = `A value of ${completing.field.coordinate} does not serialize.`;
-			error = new CorkboardError("BAD_DATA", wrong, { cause });
+			// The message of the cause quotes the value, so it is for the log only.
+			error = new CorkboardError(
+				"BAD_DATA",
+				`A value of ${context.field.coordinate} cannot be serialized.`,
+				{ cause },
+			);
 		}
 	}
-	const { response: answer, field } = completing;
-	raiseFieldError(answer, field, owner, key, shape.nullable, error);
+	raise(context, shape, parent, key, error);
 }
 
 function completeNull(
-	{ response: answer, field }: CompletionContext,
-	{ nullable }: Shape,
-	owner: ResultNode,
+	context: CompletionContext,
+	shape: Shape,
+	parent: ResultNode,
 	key: string | number,
 ): void {
-	if (nullable) {
-		owner.data[key] = null;
+	if (shape.nullable) {
+		parent.data[key] = null;
 		return;
 	}
-	const wrong = `Cannot return null for non-nullable field ${field.coordinate}.`;
-	raiseFieldError(
-		answer,
-		field,
-		owner,
+	const error = new CorkboardError(
+		"INTERNAL",
+		`Cannot return null for non-nullable field ${context.field.coordinate}.`,
+	);
+	raise(context, shape, parent, key, error);
+}
+
+function completeList(
+	context: CompletionContext,
+	itemShape: Shape,
+	nullable: boolean,
+	value: unknown,
+	parent: ResultNode,
+	key: string | number,
+): void {
+	if (!isIterable(value)) {
+		const error = new CorkboardError(
+			"BAD_DATA",
+			`${context.field.coordinate} must be a list, got ${typeof value}.`,
+		);
+		raise(context, { nullable }, parent, key, error);
+		return;
+	}
+	const items = Array.isArray(value) ? value : [...value];
+	const data: unknown[] = [];
+	for (let index = 0; index < items.length; index++) data.push(null);
+	context.response.characters += items.length * ITEM_CHARACTERS;
+	parent.data[key] = data;
+	const list: ResultNode = {
+		parent,
 		key,
 		nullable,
-		new CorkboardError("INTERNAL", wrong),
-	);
+		data: data as unknown as ResultNode["data"],
+		source: null,
+		isNulled: false,
+	};
+	for (let index = 0; index < items.length && !list.isNulled; index++) {
+		completeValue(context, itemShape, items[index], list, index);
+	}
 }
 
 function completeObject(
-	completing: CompletionContext,
+	context: CompletionContext,
 	shape: ObjectShape,
 	value: unknown,
-	owner: ResultNode,
+	parent: ResultNode,
 	key: string | number,
 ): void {
-	const { response: answer, field, next: gathered } = completing;
+	const { response, field, next } = context;
 	const selection =
 		shape.fetch === null
 			? (shape.only ?? shape.selections.get(typenameOf(value)))
 			: selectionOf(shape, value as Node);
 	if (selection === undefined) {
 		if (shape.fetch !== null && isNode(value)) {
-			// An object of a type that does not fit here names nothing here.
-			completeNull(completing, shape, owner, key);
+			// An id of an object of another type names nothing here.
+			completeNull(context, shape, parent, key);
 			return;
 		}
-		const wrong = `Expected an object for ${field.coordinate} but got: ${typeof value}.`;
-		const error = new CorkboardError("BAD_DATA", wrong);
-		raiseFieldError(answer, field, owner, key, shape.nullable, error);
+		const error = new CorkboardError(
+			"BAD_DATA",
+			`${field.coordinate} must be an object, got ${typeof value}.`,
+		);
+		raise(context, shape, parent, key, error);
 		return;
 	}
 	if (selection.error !== null) {
-		raiseFieldError(answer, field, owner, key, shape.nullable, selection.error);
+		raise(context, shape, parent, key, selection.error);
 		return;
 	}
-	const out = { ...selection.template };
-	answer.characters += selection.characters;
-	owner.data[key] = out;
-	let at = gathered.selections.indexOf(selection);
-	if (at < 0) {
-		at = gathered.selections.push(selection) - 1;
-		gathered.nodes.push([]);
+	const data = { ...selection.template };
+	response.characters += selection.characters;
+	parent.data[key] = data;
+	let index = next.selections.indexOf(selection);
+	if (index < 0) {
+		index = next.selections.push(selection) - 1;
+		next.nodes.push([]);
 	}
-	(gathered.nodes[at] as ResultNode[]).push({
-		parent: owner,
+	(next.nodes[index] as ResultNode[]).push({
+		parent,
 		key,
 		nullable: shape.nullable,
-		data: out,
+		data,
 		source: value,
 		isNulled: false,
 	});
+}
+
+function raise(
+	{ response, field }: CompletionContext,
+	{ nullable }: { readonly nullable: boolean },
+	parent: ResultNode,
+	key: string | number,
+	error: unknown,
+): void {
+	raiseFieldError(response, field, parent, key, nullable, error);
 }
 
 function selectionOf(
@@ -207,7 +220,7 @@ function isNode(value: unknown): value is Node {
 	return typeof value === "object" && value !== null && "type" in value;
 }
 
-/** A record of an abstract type says which it is of. */
+/** A record of an abstract type names its concrete type. */
 function typenameOf(record: unknown): string {
 	return typeof record === "object" && record !== null && "__typename" in record
 		? String(record.__typename)

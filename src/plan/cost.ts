@@ -1,73 +1,80 @@
 import { GraphQLError } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { VisibilityDependency } from "../graph/domain.ts";
+import type { PageArguments } from "../graph/types.ts";
 import type { Mapping } from "../model/types.ts";
 import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import { requestError } from "./errors.ts";
 import {
 	namedShape,
 	type PlannedField,
+	type ScanAccess,
 	type Selection,
 	type Step,
 } from "./plan.ts";
 
 /**
- * The most edges and objects that an operation may read with these variables.
- * Page sizes are as coerced, top-up is not counted, and neither is what caches
- * save: the cost of an operation is the same on every day.
+ * The most edges and objects that an operation may read with its variables.
+ * Reads that caches save count too, so an operation always has the same cost.
+ * Extra edges read in place of invisible ones do not count.
  *
- * - An edge of a page costs 1 and its object 1, also where only cursors are
- *   looked at: what the viewer may see of a page is told by its objects. Counts
- *   and empty pages (`first: 0`) are free, unless it is asked what lies beside
- *   one: that takes an edge and its object.
- * - An object costs 1 more for each object that has to be read to tell whether
- *   it may be seen (its guards: a comment's author, its pin, that pin's board and
- *   owner), unless they were read on the way to it: a board's pins have their
- *   board, and its owner is theirs. So `Pin.board` and `Pin.owner` are free.
- * - A `call` states its own cost; the objects it names are counted here.
+ * - Each edge of a page costs 1 and its object 1, even if only cursors are
+ *   selected: only the objects decide which edges the viewer may see. Counts
+ *   and empty pages (`first: 0`) are free, except that `hasNextPage` or
+ *   `hasPreviousPage` of an empty page costs an edge and its object.
+ * - An object costs 1 more for each object that decides whether it is visible
+ *   (its visibility dependencies), unless the way to it has read them already:
+ *   objects listed under their parent do not count the parent again. A field
+ *   that refers to a visibility dependency is free.
+ * - A `call` states its own cost. The objects it names are counted here.
  */
 export interface Cost {
 	readonly total: number;
-	/** What each step reads by itself, by step number. */
+	/** The cost of each step alone, by step number. */
 	readonly steps: ReadonlyMap<number, number>;
-	/** What each field reads by itself, most expensive first, free ones left out. */
+	/** The cost of each field alone, highest first, without fields that cost nothing. */
 	readonly fields: readonly {
 		readonly path: string;
 		readonly cost: number;
 	}[];
 }
 
-/** What is read to tell whether an object of a type may be seen. */
+/** What is read to decide whether an object of a type is visible. */
 export type VisibilityDependencies = (
 	type: string,
 ) => readonly VisibilityDependency[];
 
-/** Deeply nested pages multiply past what a double holds; this much is too much anyway. */
-const CAP = 1e15;
+/** Costs multiply with each nested page, and must stay exact integers. This is over any limit. */
+const MAX_COST = 1e15;
 
-/** What a value field's cost depends on besides its parents. */
+/** What encloses a field and affects its cost. */
 interface Enclosing {
-	/** Within a connection: the edges of all its pages. */
+	/** Inside a connection: the edges of all its pages. */
 	readonly edges: number;
-	/** Within a record of a resolver's: how many objects it may name, for its lists of them. */
-	readonly yields: number;
+	/** Inside a record from a resolver: how many objects its lists may name. */
+	readonly maxObjects: number;
 }
 
-const NOWHERE: Enclosing = { edges: 0, yields: 1 };
+const NOTHING: Enclosing = { edges: 0, maxObjects: 1 };
 
-export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
+type NamedShape = ReturnType<typeof namedShape>;
+
+export function costOf(
+	bound: BoundPlan,
+	visibilityDependencies: VisibilityDependencies,
+): Cost {
 	const steps = new Map<number, number>();
 	const fields = new Map<string, number>();
 
-	/** What a selection costs, `count` objects having it. */
+	/** `count` is the number of objects with the selection. */
 	function selectionCost(
 		selection: Selection,
 		count: number,
-		around: Enclosing,
+		enclosing: Enclosing,
 	): number {
 		let cost = 0;
 		for (const field of selection.fields) {
-			cost = cap(cost + fieldCost(field, selection.type, count, around));
+			cost = cap(cost + fieldCost(field, selection.type, count, enclosing));
 		}
 		return cost;
 	}
@@ -76,89 +83,106 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 		field: PlannedField,
 		type: string,
 		count: number,
-		around: Enclosing,
+		enclosing: Enclosing,
 	): number {
-		const { access: read, shape, source } = field;
-		const object = namedShape(shape);
-		const needsArguments = read.kind === "scan" || read.kind === "call";
-		const input = needsArguments ? argumentsOf(bound, field) : null;
-		// Arguments that are wrong are answered with an error, for nothing.
-		if (input instanceof GraphQLError) return 0;
+		const { access, shape, source } = field;
+		const named = namedShape(shape);
+		const hasArguments = access.kind === "scan" || access.kind === "call";
+		const values = hasArguments ? argumentsOf(bound, field) : null;
+		// A field with invalid arguments reads nothing.
+		if (values instanceof GraphQLError) return 0;
 
-		if (read.kind === "scan" && input?.page) {
-			const size = input.page.first ?? input.page.last ?? 0;
-			const edges = read.fetch === null ? 0 : cap(count * size);
-			const { hasNextPage, hasPreviousPage } = read.parts;
-			const looked =
-				hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
-			let own = charge(read.step, looked);
-			if (read.fetch !== null) {
-				own += charge(
-					read.fetch,
-					cap(looked * objectCost(read.mapping.to, read.mapping)),
-				);
-			}
-			return cap(own + below(object, count, { edges, yields: 1 }));
+		if (access.kind === "scan" && values?.page) {
+			return scanCost(access, values.page, named, count);
 		}
-		if (read.kind === "call" && input) {
-			const { resolver, step } = read;
-			const own = charge(step, cap(count * cap(resolver.cost(input.args))));
-			const yields = cap(resolver.maxObjects?.(input.args) ?? 1);
-			const isRecord = object.kind === "object" && object.fetch === null;
-			const named =
-				isRecord && shape.kind !== "list" ? count : cap(count * yields);
-			return cap(own + valuesCost(object, named, { edges: 0, yields }));
+		if (access.kind === "call" && values) {
+			const { resolver, step } = access;
+			const own = charge(step, cap(count * cap(resolver.cost(values.args))));
+			const maxObjects = cap(resolver.maxObjects?.(values.args) ?? 1);
+			const isRecord = named.kind === "object" && named.fetch === null;
+			const results =
+				isRecord && shape.kind !== "list" ? count : cap(count * maxObjects);
+			return cap(own + valuesCost(named, results, { edges: 0, maxObjects }));
 		}
 		if (source?.kind === "page" || source?.kind === "edge") {
-			// The objects are paid for by the scan.
+			// The scan counts the objects.
 			return shape.kind === "list"
-				? below(object, around.edges, around)
-				: below(object, count, around);
+				? belowCost(named, enclosing.edges, enclosing)
+				: belowCost(named, count, enclosing);
 		}
 		if (
 			source?.kind === "reference" &&
-			guards(type).some((guard) => guard.field === field.name)
+			visibilityDependencies(type).some(
+				({ field: name }) => name === field.name,
+			)
 		) {
-			return below(object, count, NOWHERE);
+			return belowCost(named, count, NOTHING);
 		}
-		const items = shape.kind === "list" ? cap(count * around.yields) : count;
-		return valuesCost(object, items, around);
+		const items =
+			shape.kind === "list" ? cap(count * enclosing.maxObjects) : count;
+		return valuesCost(named, items, enclosing);
 	}
 
-	/** Values that are at hand, or objects that are named and have to be fetched, with what is selected of them. */
-	function valuesCost(object: Inner, count: number, around: Enclosing): number {
-		if (object.kind === "leaf") return 0;
+	function scanCost(
+		{ step, fetch, mapping, pageFields }: ScanAccess,
+		{ first, last }: PageArguments,
+		named: NamedShape,
+		count: number,
+	): number {
+		const size = first ?? last ?? 0;
+		const edges = fetch === null ? 0 : cap(count * size);
+		const { hasNextPage, hasPreviousPage } = pageFields;
+		const edgesRead =
+			hasNextPage || hasPreviousPage ? cap(Math.max(edges, count)) : edges;
+		let own = charge(step, edgesRead);
+		if (fetch !== null) {
+			own += charge(fetch, cap(edgesRead * objectCost(mapping.to, mapping)));
+		}
+		return cap(own + belowCost(named, count, { edges, maxObjects: 1 }));
+	}
+
+	/** Values without a step of their own: for ids, the objects to fetch, and what is selected of them. */
+	function valuesCost(
+		named: NamedShape,
+		count: number,
+		enclosing: Enclosing,
+	): number {
+		if (named.kind === "leaf") return 0;
 		let each = 0;
-		if (object.fetch !== null) {
-			for (const type of object.selections.keys()) {
+		if (named.fetch !== null) {
+			for (const type of named.selections.keys()) {
 				each = Math.max(each, objectCost(type, null));
 			}
-			charge(object.fetch, cap(count * each));
+			charge(named.fetch, cap(count * each));
 		}
-		return cap(count * each + below(object, count, around));
+		return cap(count * each + belowCost(named, count, enclosing));
 	}
 
-	/** What is selected of objects: of an abstract type's, whichever concrete one costs most. */
-	function below(object: Inner, count: number, around: Enclosing): number {
-		if (object.kind === "leaf") return 0;
-		const within = object.fetch === null ? around : NOWHERE;
-		let most = 0;
-		for (const selection of object.selections.values()) {
-			most = Math.max(most, selectionCost(selection, count, within));
+	/** The selections below: for an abstract type, that of the most expensive concrete type. */
+	function belowCost(
+		named: NamedShape,
+		count: number,
+		enclosing: Enclosing,
+	): number {
+		if (named.kind === "leaf") return 0;
+		const inside = named.fetch === null ? enclosing : NOTHING;
+		let highest = 0;
+		for (const selection of named.selections.values()) {
+			highest = Math.max(highest, selectionCost(selection, count, inside));
 		}
-		return most;
+		return highest;
 	}
 
-	/** An object and its guards, but for those that were read on the way over `via`. */
+	/** An object and its visibility dependencies, without those that reading `via` covers. */
 	function objectCost(type: string, via: Mapping | null): number {
-		const there =
+		const alreadyRead =
 			via?.inverse?.kind === "reference" ? via.inverse.field : undefined;
 		let cost = 1;
-		for (const guard of guards(type)) {
-			const isThere =
-				there !== undefined &&
-				(guard.field === there || guard.coveredBy === there);
-			if (!isThere) cost += guard.objects;
+		for (const { field, coveredBy, objects } of visibilityDependencies(type)) {
+			const isCovered =
+				alreadyRead !== undefined &&
+				(field === alreadyRead || coveredBy === alreadyRead);
+			if (!isCovered) cost += objects;
 		}
 		return cost;
 	}
@@ -171,7 +195,7 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 		return cost;
 	}
 
-	const total = selectionCost(bound.plan.root, 1, NOWHERE);
+	const total = selectionCost(bound.plan.root, 1, NOTHING);
 	return {
 		total,
 		steps,
@@ -181,20 +205,20 @@ export function costOf(bound: BoundPlan, guards: VisibilityDependencies): Cost {
 	};
 }
 
-/** The limit kept, or TOO_EXPENSIVE with what to ask for less of. */
+/** Null if the cost is within the limit, else TOO_EXPENSIVE with the most expensive fields. */
 export function costLimitError(
 	{ total, fields }: Cost,
 	limit: number,
 ): GraphQLError | null {
 	if (total <= limit) return null;
 	const mostExpensive = fields.slice(0, 3);
-	const named = mostExpensive
+	const described = mostExpensive
 		.map(({ path, cost }) => `${path} (${cost})`)
 		.join(", ");
 	return requestError(
 		new CorkboardError(
 			"TOO_EXPENSIVE",
-			`Expected an operation that reads at most ${limit} edges and objects but got one that may read ${total}. Most of it is ${named}.`,
+			`The operation costs ${total}, over the limit of ${limit}. Most of the cost: ${described}.`,
 		),
 		{
 			extensions: { cost: { requested: total, limit, fields: mostExpensive } },
@@ -202,9 +226,7 @@ export function costLimitError(
 	);
 }
 
-/** A resolver's cost that is no number counts as too much, not as nothing. */
+/** NaN from a resolver counts as too much, not as nothing. */
 function cap(cost: number): number {
-	return cost >= 0 ? Math.min(cost, CAP) : CAP;
+	return cost >= 0 ? Math.min(cost, MAX_COST) : MAX_COST;
 }
-
-type Inner = ReturnType<typeof namedShape>;

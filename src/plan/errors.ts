@@ -1,10 +1,7 @@
 import { type ASTNode, GraphQLError } from "graphql";
 import { asCorkboardError, CorkboardError, ERRORS } from "../errors.ts";
 
-/**
- * An error as it stands in the answer: with its code, and with the error it
- * came from kept for the log alone.
- */
+/** An error at a position of the response. `originalError` is for the log only. */
 export function fieldError(
 	thrown: unknown,
 	nodes: readonly ASTNode[],
@@ -21,7 +18,7 @@ export function fieldError(
 	return requestError(thrown, { nodes, path });
 }
 
-/** An error of the whole request, or of one place if `where` says so. */
+/** An error of the whole request, or of the position that `where` names. */
 export function requestError(
 	thrown: unknown,
 	where: {
@@ -30,7 +27,7 @@ export function requestError(
 		readonly extensions?: Readonly<Record<string, unknown>>;
 	} = {},
 ): GraphQLError {
-	const originalError = forClients(thrown);
+	const originalError = clientSafe(thrown);
 	return new GraphQLError(originalError.message, {
 		...where,
 		originalError,
@@ -38,7 +35,7 @@ export function requestError(
 	});
 }
 
-/** An error of graphql-js about what the client sent: its words are fit for clients, and it lacks only the code. */
+/** An error about what the client sent. The messages of graphql-js are fit for clients and lack only the code. */
 export function inputError(thrown: unknown): GraphQLError {
 	if (!(thrown instanceof GraphQLError)) return requestError(thrown);
 	return new GraphQLError(thrown.message, {
@@ -49,8 +46,8 @@ export function inputError(thrown: unknown): GraphQLError {
 	});
 }
 
-/** What was thrown, as an error whose code and words clients may see. */
-export function forClients(thrown: unknown): CorkboardError {
+/** An error whose code and message clients may see. */
+function clientSafe(thrown: unknown): CorkboardError {
 	const error = asCorkboardError(thrown);
 	return ERRORS[error.code].client
 		? error
@@ -60,7 +57,7 @@ export function forClients(thrown: unknown): CorkboardError {
 }
 
 function hasClientCode({ extensions }: GraphQLError): boolean {
-	const code = extensions.code;
+	const { code } = extensions;
 	return (
 		typeof code === "string" &&
 		Object.hasOwn(ERRORS, code) &&

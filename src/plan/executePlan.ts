@@ -1,8 +1,6 @@
 import { GraphQLError, type GraphQLSchema } from "graphql";
-import type { CallOptions, Trace } from "../diagnostics.ts";
-import { asCorkboardError, CorkboardError } from "../errors.ts";
+import { asCorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
-import type { Id } from "../id/ids.ts";
 import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import {
 	type CompletionContext,
@@ -31,25 +29,16 @@ import {
 	type ResultNode,
 	raiseFieldError,
 } from "./resultNode.ts";
+import { StepRunner, type Tracer } from "./stepRunner.ts";
 
 export interface ExecuteOptions<Context> {
 	readonly schema: GraphQLSchema;
-	/** The request's own, for resolvers; with the graph that the plan reads. */
+	/** Passed to resolvers. It holds the graph that the plan reads. */
 	readonly context: Context & { readonly graph: Graph };
-	/** The deadline: what is not there when it aborts becomes UNAVAILABLE, and the answer goes out. */
+	/** The deadline: steps still pending when it aborts become UNAVAILABLE, and the response is sent without them. */
 	readonly signal?: AbortSignal;
-	/** Asked at the start of each step, for explain. */
+	/** For explain. */
 	readonly tracer?: Tracer;
-}
-
-/** `parents`: ids for a scan or a fetch, objects for a call. */
-export type Tracer = (step: Step, parents: readonly unknown[]) => StepTrace;
-
-export interface StepTrace {
-	readonly trace: Trace;
-	end(answers: readonly unknown[]): void;
-	/** Instead, where all parents are answered with the same error. */
-	fail(error: unknown): void;
 }
 
 export interface ExecutionResult {
@@ -57,327 +46,216 @@ export interface ExecutionResult {
 	readonly errors?: readonly GraphQLError[];
 }
 
-/** One request under way. */
+/** One execution in progress. */
 interface Execution {
 	readonly bound: BoundPlan;
 	readonly options: ExecuteOptions<object>;
-	/** What untraced steps hand down. */
-	readonly call: CallOptions;
 	readonly response: ResponseState;
-	/** Steps that were started and have not answered. */
-	readonly pending: Set<Pending>;
-	aborted: boolean;
-	/** Called when nothing is pending, or with what no step should have thrown. */
-	idle: ((bug?: unknown) => void) | null;
-}
-
-interface Pending {
-	refuse(error: CorkboardError): void;
+	readonly steps: StepRunner;
 }
 
 /**
- * Run a plan breadth-first. A step is one call for all parents of its level
- * and one promise; steps whose parents came together start in one tick, so the
- * graph can merge what they read. Everything else is read where it stands.
+ * Executes a plan breadth-first. A step is one call and one promise for all
+ * parents of a level. Steps of one level start in one tick, so that the graph
+ * can merge their reads. All other fields read their value synchronously.
  */
 export async function executePlan(
 	bound: BoundPlan,
 	options: ExecuteOptions<object>,
 ): Promise<ExecutionResult> {
 	const { root, serial } = bound.plan;
-	const { signal } = options;
 	if (root.error !== null) {
 		return { errors: [root.error], data: null };
 	}
 	const data = { ...root.template };
-	const place: ResultNode = {
+	const rootNode: ResultNode = {
 		parent: null,
 		key: "",
 		nullable: true,
-		data: data,
+		data,
 		source: null,
 		isNulled: false,
 	};
-	const state: Execution = {
-		bound,
-		options,
-		call: signal ? { signal } : {},
-		response: newResponse(serial),
-		pending: new Set(),
-		aborted: signal?.aborted ?? false,
-		idle: null,
-	};
-	const onAbort = () => abort(state);
-	signal?.addEventListener("abort", onAbort, { once: true });
-	try {
-		if (serial) {
-			for (const field of root.fields) {
-				if (place.isNulled) break;
-				executeField(state, field, [place]);
-				await untilIdle(state);
-			}
-		} else {
-			executeSelectionSet(state, root, [place]);
-			await untilIdle(state);
+	const response = newResponse(serial);
+	using steps = new StepRunner(options);
+	const execution: Execution = { bound, options, response, steps };
+	if (serial) {
+		for (const field of root.fields) {
+			if (rootNode.isNulled) break;
+			executeField(execution, field, [rootNode]);
+			await steps.untilIdle();
 		}
-	} finally {
-		signal?.removeEventListener("abort", onAbort);
+	} else {
+		executeSelectionSet(execution, root, [rootNode]);
+		await steps.untilIdle();
 	}
-	checkResponseSize(state.response);
-	const errors = responseErrors(state.response);
-	const answer = place.isNulled ? null : data;
-	return errors.length > 0 ? { errors, data: answer } : { data: answer };
+	checkResponseSize(response);
+	const errors = responseErrors(response);
+	const result = { data: rootNode.isNulled ? null : data };
+	return errors.length > 0 ? { errors, ...result } : result;
 }
 
+/** ExecuteSelectionSet (spec §6.3) for all objects of a level that have the selection. */
 function executeSelectionSet(
-	run: Execution,
-	selection: Selection,
-	places: readonly ResultNode[],
+	execution: Execution,
+	{ fields }: Selection,
+	nodes: readonly ResultNode[],
 ): void {
-	for (const field of selection.fields) executeField(run, field, places);
+	for (const field of fields) executeField(execution, field, nodes);
 }
 
+/** ExecuteField (spec §6.4) for all parents of a level. */
 function executeField(
-	run: Execution,
+	execution: Execution,
 	field: PlannedField,
-	places: readonly ResultNode[],
+	parents: readonly ResultNode[],
 ): void {
-	const { shape, access: read, key } = field;
-	const input = argumentsOf(run.bound, field);
-	if (input instanceof GraphQLError) {
-		refuse(run, field, places, input);
+	const { bound, options, response, steps } = execution;
+	const { shape, access, key } = field;
+	const values = argumentsOf(bound, field);
+	if (values instanceof GraphQLError) {
+		raiseForAll(execution, field, parents, values);
 		return;
 	}
-	const completing = { field, response: run.response, next: newLevel() };
-	switch (read.kind) {
+	const context = { field, response, next: newLevel() };
+	switch (access.kind) {
 		case "value":
 			if (shape.kind === "leaf") {
-				for (const place of places) {
-					completeLeafValue(
-						completing,
-						shape,
-						readValue(read.of, place),
-						place,
-						key,
-					);
+				for (const parent of parents) {
+					const value = readValue(access.of, parent);
+					completeLeafValue(context, shape, value, parent, key);
 				}
-				checkResponseSize(run.response);
+				checkResponseSize(response);
 				return;
 			}
-			for (const place of places) {
-				completeValue(completing, shape, readValue(read.of, place), place, key);
+			for (const parent of parents) {
+				const value = readValue(access.of, parent);
+				completeValue(context, shape, value, parent, key);
 			}
-			descend(run, completing);
+			executeNextLevel(execution, context);
 			return;
 		case "scan": {
-			const { mapping, rootId: root, step } = read;
-			const page = input.page;
-			if (page === null) throw new TypeError("expected a scan to have a page");
-			const froms = places.map(({ source }) => root ?? (source as Node).id);
-			begin(run, step, froms, {
+			const { mapping, globalListId, step } = access;
+			const { page } = values;
+			if (page === null) throw new TypeError("a scan has no page arguments");
+			const owners = parents.map(
+				({ source }) => globalListId ?? (source as Node).id,
+			);
+			steps.run(step, owners, {
 				start: (call) =>
-					run.options.context.graph.readPages(mapping, froms, page, call),
-				accept: (pages) => accept(run, completing, places, pages),
-				refuse: (error) => refuse(run, field, places, error),
+					options.context.graph.readPages(mapping, owners, page, call),
+				accept: (pages) => completeAll(execution, context, parents, pages),
+				reject: (error) => raiseForAll(execution, field, parents, error),
 			});
 			return;
 		}
 		case "call": {
-			const { resolver, step } = read;
-			const parents = places.map(({ source }) => source as Node | null);
-			begin(run, step, parents, {
+			const { resolver, step } = access;
+			const sources = parents.map(({ source }) => source as Node | null);
+			steps.run(step, sources, {
 				start: (call) =>
 					resolver.resolve({
-						parents,
-						args: input.args,
-						context: run.options.context,
+						parents: sources,
+						args: values.args,
+						context: options.context,
 						call,
 					}),
-				accept: (values) => accept(run, completing, places, values),
-				refuse: (error) => refuse(run, field, places, error),
+				accept: (results) => completeAll(execution, context, parents, results),
+				reject: (error) => raiseForAll(execution, field, parents, error),
 			});
 			return;
 		}
 		case "introspection":
-			for (const place of places) {
+			for (const parent of parents) {
 				const { value, errors } = executeIntrospection(
-					run.options.schema,
-					read.document,
-					run.bound.variables,
+					options.schema,
+					access.document,
+					bound.variables,
 					key,
 				);
-				for (const error of errors) addError(run.response, () => error);
-				place.data[key] = value;
-				if (value === null && !shape.nullable) propagateNull(place);
+				for (const error of errors) addError(response, () => error);
+				parent.data[key] = value;
+				if (value === null && !shape.nullable) propagateNull(parent);
 			}
 	}
 }
 
-function accept(
-	run: Execution,
-	completing: CompletionContext,
-	places: readonly ResultNode[],
+function completeAll(
+	execution: Execution,
+	context: CompletionContext,
+	parents: readonly ResultNode[],
 	values: readonly unknown[],
 ): void {
-	const { shape, key } = completing.field;
-	for (let at = 0; at < places.length; at++) {
-		completeValue(completing, shape, values[at], places[at] as ResultNode, key);
+	const { shape, key } = context.field;
+	for (let index = 0; index < parents.length; index++) {
+		const parent = parents[index] as ResultNode;
+		completeValue(context, shape, values[index], parent, key);
 	}
-	descend(run, completing);
+	executeNextLevel(execution, context);
 }
 
-function refuse(
-	run: Execution,
+function raiseForAll(
+	{ response }: Execution,
 	field: PlannedField,
-	places: readonly ResultNode[],
+	parents: readonly ResultNode[],
 	error: unknown,
 ): void {
-	for (const place of places) {
-		raiseFieldError(
-			run.response,
-			field,
-			place,
-			field.key,
-			field.shape.nullable,
-			error,
-		);
+	const { key, shape } = field;
+	for (const parent of parents) {
+		raiseFieldError(response, field, parent, key, shape.nullable, error);
 	}
 }
 
-/** Go on with what a field left to be done: fetch what it named, run what is selected of what it gave. */
-function descend(
-	run: Execution,
-	{ field, next: gathered }: CompletionContext,
+/** Fetches the objects that a completed field named, and executes the selections of its result objects. */
+function executeNextLevel(
+	execution: Execution,
+	{ field, next }: CompletionContext,
 ): void {
-	checkResponseSize(run.response);
-	if (gathered.ids.length > 0) fetch(run, field, gathered);
-	for (let at = 0; at < gathered.selections.length; at++) {
+	checkResponseSize(execution.response);
+	if (next.ids.length > 0) fetchObjects(execution, field, next);
+	for (const [index, selection] of next.selections.entries()) {
 		executeSelectionSet(
-			run,
-			gathered.selections[at] as Selection,
-			gathered.nodes[at] as ResultNode[],
+			execution,
+			selection,
+			next.nodes[index] as ResultNode[],
 		);
 	}
 }
 
-function fetch(
-	run: Execution,
+function fetchObjects(
+	execution: Execution,
 	field: PlannedField,
-	{ ids, owners, keys }: NextLevel,
+	{ ids, parents, keys }: NextLevel,
 ): void {
+	const { options, response, steps } = execution;
 	const shape = namedShape(field.shape) as ObjectShape;
-	begin(run, shape.fetch as Step, ids, {
-		start: (call) => run.options.context.graph.readObjects(ids, call),
-		accept: (nodes) => {
-			const completing = { field, response: run.response, next: newLevel() };
-			for (let at = 0; at < ids.length; at++) {
-				const owner = owners[at] as ResultNode;
-				const key = keys[at] as string | number;
-				// A node that is there is no id, so this asks for no second fetch.
-				completeValue(completing, shape, nodes[at], owner, key);
+	steps.run(shape.fetch as Step, ids, {
+		start: (call) => options.context.graph.readObjects(ids, call),
+		accept: (objects) => {
+			const context = { field, response, next: newLevel() };
+			for (let index = 0; index < parents.length; index++) {
+				const parent = parents[index] as ResultNode;
+				const key = keys[index] as string | number;
+				// Never an id, so no object is fetched twice.
+				completeValue(context, shape, objects[index], parent, key);
 			}
-			descend(run, completing);
+			executeNextLevel(execution, context);
 		},
-		refuse: (error) => {
-			for (let at = 0; at < ids.length; at++) {
-				const owner = owners[at] as ResultNode;
-				const key = keys[at] as string | number;
-				raiseFieldError(run.response, field, owner, key, shape.nullable, error);
+		reject: (error) => {
+			for (const [index, parent] of parents.entries()) {
+				const key = keys[index] as string | number;
+				raiseFieldError(response, field, parent, key, shape.nullable, error);
 			}
 		},
 	});
-}
-
-/** Start a step. Exactly one of `accept` and `refuse` is called, once. */
-function begin(
-	run: Execution,
-	step: Step,
-	parents: readonly (Id | Node | null)[],
-	doing: {
-		readonly start: (call: CallOptions) => Promise<readonly unknown[]>;
-		readonly accept: (answers: readonly unknown[]) => void;
-		readonly refuse: (error: CorkboardError) => void;
-	},
-): void {
-	if (run.aborted) {
-		doing.refuse(late());
-		return;
-	}
-	const traced = run.options.tracer?.(step, parents);
-	let started: Promise<readonly unknown[]>;
-	try {
-		started = doing.start(
-			traced ? { ...run.call, trace: traced.trace } : run.call,
-		);
-	} catch (thrown) {
-		traced?.fail(thrown);
-		doing.refuse(asCorkboardError(thrown));
-		return;
-	}
-	run.pending.add(doing);
-	const finish = (end: () => void) => {
-		// What comes after the deadline is not waited for any more.
-		if (!run.pending.delete(doing)) return;
-		try {
-			end();
-		} catch (bug) {
-			run.idle?.(bug);
-			return;
-		}
-		if (run.pending.size === 0) run.idle?.();
-	};
-	started.then(
-		(answers) =>
-			finish(() => {
-				traced?.end(answers);
-				if (answers.length === parents.length) doing.accept(answers);
-				else doing.refuse(miscounted(step, parents.length, answers.length));
-			}),
-		(thrown) =>
-			finish(() => {
-				traced?.fail(thrown);
-				doing.refuse(asCorkboardError(thrown));
-			}),
-	);
-}
-
-function untilIdle(run: Execution): Promise<void> | undefined {
-	if (run.pending.size === 0) return undefined;
-	return new Promise((resolve, reject) => {
-		run.idle = (bug) => (bug === undefined ? resolve() : reject(bug));
-	});
-}
-
-function abort(run: Execution): void {
-	run.aborted = true;
-	const error = late();
-	for (const step of run.pending) {
-		run.pending.delete(step);
-		step.refuse(error);
-	}
-	run.idle?.();
-}
-
-function late(): CorkboardError {
-	return new CorkboardError(
-		"UNAVAILABLE",
-		"The answer was not there within the time a request may take.",
-	);
-}
-
-function miscounted(step: Step, asked: number, got: number): CorkboardError {
-	return new CorkboardError(
-		"BAD_DATA",
-		`Expected ${step.kind} ${step.target} to answer each of ${asked} parents but got: ${got} answers.`,
-	);
 }
 
 function readValue(
 	of: (source: unknown) => unknown,
-	place: ResultNode,
+	{ source }: ResultNode,
 ): unknown {
 	try {
-		return of(place.source);
+		return of(source);
 	} catch (thrown) {
 		return asCorkboardError(thrown);
 	}

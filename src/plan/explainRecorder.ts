@@ -4,9 +4,9 @@ import { type Id, unpackId } from "../id/ids.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import type { Cost } from "./cost.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
-import type { StepTrace, Tracer } from "./executePlan.ts";
 import type { ExplainOutput, ExplainStep } from "./explainOutput.ts";
 import type { Step } from "./plan.ts";
+import type { StepTrace, Tracer } from "./stepRunner.ts";
 import {
 	explainWrite,
 	newWriteRecord,

@@ -12,7 +12,7 @@ import {
 	type TypeNode,
 } from "graphql";
 
-/** `__schema` or `__type`, which every Query has. */
+/** `__schema` or `__type`; undefined for other names. */
 export function introspectionField(
 	name: string,
 ): GraphQLField<unknown, unknown> | undefined {
@@ -21,10 +21,7 @@ export function introspectionField(
 	);
 }
 
-/**
- * The schema's own fields, `__schema` and `__type`, are graphql-js's to answer.
- * This makes a document of one of them alone.
- */
+/** A document with one introspection field only, for graphql-js to execute. */
 export function introspectionDocument(
 	document: DocumentNode,
 	operation: OperationDefinitionNode,
@@ -35,8 +32,8 @@ export function introspectionDocument(
 		definitions: [
 			{
 				...operation,
-				// Variables come coerced already, and only what coerces to itself may
-				// be coerced again. Introspection has arguments of no other type.
+				// Variables are coerced already, so only types that coerce to
+				// themselves may be coerced again. Introspection takes no others.
 				variableDefinitions: (operation.variableDefinitions ?? []).filter(
 					({ type }) => ["String", "Boolean"].includes(namedType(type)),
 				),
@@ -50,7 +47,7 @@ export function introspectionDocument(
 	};
 }
 
-/** The completed value of the field, with its errors. */
+/** The completed value of the field, and its errors. */
 export function executeIntrospection(
 	schema: GraphQLSchema,
 	document: DocumentNode,

@@ -11,98 +11,100 @@ import type { FieldSource, Mapping } from "../model/types.ts";
 import type { BatchResolver } from "./batchResolver.ts";
 
 /**
- * One operation, compiled for one set of values of the variables its `@skip`
- * and `@include` name: nothing conditional is left in it. Shared by all
- * requests that run it, so nothing here changes after `compile`.
+ * One operation, compiled for one set of values of the variables that its
+ * `@skip` and `@include` name, so a plan has no conditions. Requests share
+ * plans, so a plan never changes after `compilePlan`.
  */
 export interface Plan {
 	readonly operation: OperationDefinitionNode;
 	readonly root: Selection;
-	/** Root fields one after another: a mutation. */
+	/** Whether root fields execute one after another, as in a mutation. */
 	readonly serial: boolean;
-	/** In the order of the document. */
+	/** In document order. */
 	readonly steps: readonly Step[];
-	/** Whether a resolver's answer in it depends on who asks. What may be seen of objects always does. */
+	/** Whether a resolver's result or a private list depends on the viewer. The visibility of objects always does, and does not count here. */
 	readonly dependsOnViewer: boolean;
 }
 
-/** One read of the graph for all parents of a level: what cost and explain show. */
+/** One batch read for all parents of a level: the unit of cost and of explain. */
 export interface Step {
-	/** Tells it from the others of its plan. */
+	/** Unique in its plan. */
 	readonly number: number;
 	readonly kind: "scan" | "fetch" | "call";
-	/** Response keys from the root: `user.followers`. */
+	/** The response path, without list indexes. */
 	readonly path: string;
-	/** The field in the schema: `User.followers`. */
+	/** The schema coordinate: `Type.field`. */
 	readonly field: string;
-	/** The mapping's name, the types that may be fetched, or the resolver's field. */
+	/** The mapping, the types that may be fetched, or the resolver's field. */
 	readonly target: string;
-	/** The step whose answer this one needs; null at the root. */
+	/** The step whose result this one needs; null at the root. */
 	readonly parent: number | null;
-	/** A fetch that comes along with the scan above it: the graph reads a page's objects to decide what the viewer may see of it. */
+	/** True for a fetch that the scan above it does: the graph reads the objects of a page to decide which the viewer may see. */
 	readonly withPage: boolean;
 }
 
-/** What is selected of one concrete type, merged as CollectFields says (spec §6.3.2). */
+/** The fields selected of one concrete type, merged by CollectFields (spec §6.3.2). */
 export interface Selection {
 	readonly type: string;
-	/** A data object to copy: all keys in response order, null, but for `__typename`, which is there already. */
+	/** A result object to copy: all response keys in order. Values are null, except for `__typename`. */
 	readonly template: Readonly<Record<string, unknown>>;
-	/** Of such an object in JSON, but for what its values hold. */
+	/** Characters of the template in JSON, without its values. */
 	readonly characters: number;
-	/** In response order, `__typename` left out. */
+	/** In response order, without `__typename`. */
 	readonly fields: readonly PlannedField[];
-	/** A condition that could not be read, such as `@skip(if: $v)` with $v null: the error of every object selected so. */
+	/** An invalid condition, such as `@skip(if: $v)` with `$v` null. It becomes the error of every object with this selection. */
 	readonly error: GraphQLError | null;
 }
 
 export interface PlannedField {
-	/** Tells it from the others of its plan, from 0. */
+	/** Unique in its plan, from 0. */
 	readonly number: number;
 	/** The response key. */
 	readonly key: string;
 	readonly name: string;
-	/** In the schema: `User.followers`. */
+	/** The schema coordinate: `Type.field`. */
 	readonly coordinate: string;
-	/** Every place of the document that was merged into this field. */
+	/** All fields of the document that were merged into this one. */
 	readonly nodes: readonly FieldNode[];
 	readonly definition: GraphQLField<unknown, unknown>;
-	/** The arguments, if no variable is among them; null if each request has its own. */
+	/** Null if the arguments contain a variable, so that each request coerces its own. */
 	readonly constantArguments: CoercedArguments | GraphQLError | null;
 	readonly source: FieldSource | null;
 	readonly access: Access;
 	readonly shape: Shape;
 }
 
-/** A field's arguments, coerced. */
 export interface CoercedArguments {
 	readonly args: Readonly<Record<string, unknown>>;
-	/** For a scan. */
+	/** Null unless the field is a scan. */
 	readonly page: PageArguments | null;
 }
 
-/** How a field's value is had. */
+/** How a field gets its value. */
 export type Access =
 	| { readonly kind: "value"; readonly of: (source: unknown) => unknown }
-	| {
-			readonly kind: "scan";
-			readonly mapping: Mapping;
-			/** The list's owner where it is not the parent. */
-			readonly rootId: Id | null;
-			readonly parts: PageFields;
-			readonly step: Step;
-			/** The fetch that comes along; null if no edge is looked at. */
-			readonly fetch: Step | null;
-	  }
+	| ScanAccess
 	| {
 			readonly kind: "call";
 			readonly resolver: BatchResolver<unknown>;
 			readonly step: Step;
 	  }
-	/** `__schema` and `__type`: a document of that field alone, for graphql-js. */
+	/** `__schema` and `__type`: graphql-js executes a document of that field alone. */
 	| { readonly kind: "introspection"; readonly document: DocumentNode };
 
-/** How a value becomes part of the answer (spec §6.4.3, CompleteValue). */
+export interface ScanAccess {
+	readonly kind: "scan";
+	readonly mapping: Mapping;
+	/** Null for a list that belongs to the parent. */
+	readonly globalListId: Id | null;
+	/** The fields of the page that the operation selects. */
+	readonly pageFields: PageFields;
+	readonly step: Step;
+	/** The fetch of the page's objects; null if no edge is needed. */
+	readonly fetch: Step | null;
+}
+
+/** How CompleteValue turns a value into a result (spec §6.4.3). */
 export type Shape = LeafShape | ListShape | ObjectShape;
 
 export interface LeafShape {
@@ -122,9 +124,9 @@ export interface ObjectShape {
 	readonly nullable: boolean;
 	/** By concrete type. */
 	readonly selections: ReadonlyMap<string, Selection>;
-	/** The one selection of a field whose type is concrete. */
+	/** The only selection, if the field's type is concrete. */
 	readonly only: Selection | null;
-	/** Set where values are objects of the graph, given as ids or nodes; null for plain records. */
+	/** For objects of the graph, whose values are ids or nodes; null for records. */
 	readonly fetch: Step | null;
 }
 

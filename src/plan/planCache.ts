@@ -4,6 +4,7 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
+import { Lru } from "../util/lru.ts";
 import { type BoundPlan, bindVariables } from "./boundPlan.ts";
 import { coerceVariableValues } from "./coerceVariableValues.ts";
 import {
@@ -22,52 +23,51 @@ export interface Operation {
 	readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** What is known of an operation before any variable is. */
-interface Prepared {
-	/** Tells it from others in the keys of plans. */
+/** What is known of an operation without its variables. */
+interface PreparedOperation {
+	/** Identifies the operation in the cache's keys. */
 	readonly number: number;
 	readonly operation: OperationDefinitionNode;
 	readonly fragments: Fragments;
-	/** The variables that its `@skip` and `@include` name. */
+	/** The variables in `@skip` and `@include`. Each set of their values has its own plan. */
 	readonly conditions: readonly string[];
-	/** Plans made by `prepare`, by the conditions' values: kept as long as the document. */
-	readonly made: Map<string, Plan>;
+	/** Plans from `PlanCache.prepare`, by the values of the conditions. They are kept as long as the document. */
+	readonly preparedPlans: Map<string, Plan>;
 }
 
 export interface PlanCache {
-	/** The operation's plan with its variables, or why there is none. */
+	/** The operation's plan with its variables, or the request errors. */
 	bind(operation: Operation): BoundPlan | readonly GraphQLError[];
 	/**
-	 * Compile all operations of a document before they are asked for, for every
-	 * set of values of their conditions where those are few. Other plans do not
-	 * make way for these; they go with the document.
+	 * Compiles all operations of a document in advance, for all values of their
+	 * conditions if those are few. The plans do not count toward the size of the
+	 * cache, and are freed with the document.
 	 */
 	prepare(document: DocumentNode): void;
 }
 
-/** Two to this power are the plans that `prepare` makes of one operation at most. */
+/** `prepare` compiles at most two to this power plans of one operation. */
 const MAX_CONDITIONS = 4;
 
 /**
- * Compiled plans, at most `maxPlans`, the one not used for longest going first.
- * A document is known by its object: the document cache in front gives the same
- * one for the same text, and then nothing of it is looked at again.
+ * An LRU cache of compiled plans. It identifies a document by its object: the
+ * document cache in front returns the same object for the same text.
  */
 export function createPlanCache(
-	compiling: CompileContext,
-	options: { readonly maxPlans: number },
+	context: CompileContext,
+	{ maxPlans }: { readonly maxPlans: number },
 ): PlanCache {
 	const documents = new WeakMap<
 		DocumentNode,
-		Map<string | null, Prepared | GraphQLError>
+		Map<string | null, PreparedOperation>
 	>();
-	const plans = new Map<string, Plan>();
+	const plans = new Lru<Plan>({ maxWeight: maxPlans, weigh: () => 1 });
 	let prepared = 0;
 
-	function prepare({
+	function prepareOperation({
 		document,
 		operationName = null,
-	}: Operation): Prepared | GraphQLError {
+	}: Operation): PreparedOperation | GraphQLError {
 		let operations = documents.get(document);
 		if (operations === undefined) {
 			operations = new Map();
@@ -75,42 +75,44 @@ export function createPlanCache(
 		}
 		const known = operations.get(operationName);
 		if (known !== undefined) return known;
-		const operation = operationOf(document, operationName);
-		// Names that are not there are the client's to make up: not remembered.
+		const operation = getOperation(document, operationName);
+		// Not cached: a client can send any number of unknown names.
 		if (operation instanceof GraphQLError) return operation;
 		const fragments = getFragments(document);
-		const made = {
+		const preparedOperation = {
 			number: prepared++,
 			operation,
 			fragments,
 			conditions: conditionVariables(operation.selectionSet, fragments),
-			made: new Map<string, Plan>(),
+			preparedPlans: new Map<string, Plan>(),
 		};
-		operations.set(operationName, made);
-		return made;
+		operations.set(operationName, preparedOperation);
+		return preparedOperation;
 	}
 
-	function planOf(
+	function getPlan(
 		document: DocumentNode,
-		{ number, operation, fragments, conditions, made }: Prepared,
+		preparedOperation: PreparedOperation,
 		variables: Readonly<Record<string, unknown>>,
 	): Plan {
-		let values = "";
-		for (const name of conditions) values += ` ${String(variables[name])}`;
-		const early = made.get(values);
-		if (early !== undefined) return early;
+		const { number, conditions, preparedPlans } = preparedOperation;
+		const values = conditionKey(conditions, variables);
+		const preparedPlan = preparedPlans.get(values);
+		if (preparedPlan !== undefined) return preparedPlan;
 		const key = `${number}${values}`;
-		let plan = plans.get(key);
-		if (plan === undefined) {
-			plan = compilePlan(compiling, document, operation, fragments, variables);
-		} else {
-			plans.delete(key);
-		}
+		const cached = plans.get(key);
+		if (cached !== undefined) return cached;
+		const plan = compile(document, preparedOperation, variables);
 		plans.set(key, plan);
-		if (plans.size > options.maxPlans) {
-			plans.delete(plans.keys().next().value as string);
-		}
 		return plan;
+	}
+
+	function compile(
+		document: DocumentNode,
+		{ operation, fragments }: PreparedOperation,
+		variables: Readonly<Record<string, unknown>>,
+	): Plan {
+		return compilePlan(context, document, operation, fragments, variables);
 	}
 
 	return {
@@ -118,37 +120,34 @@ export function createPlanCache(
 			for (const definition of document.definitions) {
 				if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
 				const operationName = definition.name?.value ?? null;
-				const found = prepare({ document, operationName });
-				if (found instanceof GraphQLError) continue;
-				const { operation, fragments, conditions, made } = found;
+				const operation = prepareOperation({ document, operationName });
+				if (operation instanceof GraphQLError) continue;
+				const { conditions, preparedPlans } = operation;
 				if (conditions.length > MAX_CONDITIONS) continue;
-				for (let set = 0; set < 2 ** conditions.length; set++) {
+				for (let bits = 0; bits < 2 ** conditions.length; bits++) {
 					const variables = Object.fromEntries(
-						conditions.map((name, bit) => [name, (set & (1 << bit)) !== 0]),
+						conditions.map((name, bit) => [name, (bits & (1 << bit)) !== 0]),
 					);
-					const values = conditions.map((name) => ` ${variables[name]}`);
-					made.set(
-						values.join(""),
-						compilePlan(compiling, document, operation, fragments, variables),
+					preparedPlans.set(
+						conditionKey(conditions, variables),
+						compile(document, operation, variables),
 					);
 				}
 			}
 		},
 
 		bind(request) {
-			const found = prepare(request);
-			if (found instanceof GraphQLError) return [found];
+			const operation = prepareOperation(request);
+			if (operation instanceof GraphQLError) return [operation];
 			try {
 				const variables = coerceVariableValues(
-					compiling.schema,
-					found.operation.variableDefinitions ?? [],
+					context.schema,
+					operation.operation.variableDefinitions ?? [],
 					request.variables ?? {},
 				);
 				if (isErrors(variables)) return variables;
-				return bindVariables(
-					planOf(request.document, found, variables),
-					variables,
-				);
+				const plan = getPlan(request.document, operation, variables);
+				return bindVariables(plan, variables);
 			} catch (thrown) {
 				return [
 					thrown instanceof GraphQLError
@@ -160,14 +159,23 @@ export function createPlanCache(
 	};
 }
 
+function conditionKey(
+	conditions: readonly string[],
+	variables: Readonly<Record<string, unknown>>,
+): string {
+	let key = "";
+	for (const name of conditions) key += ` ${String(variables[name])}`;
+	return key;
+}
+
 function isErrors(
 	variables: Readonly<Record<string, unknown>> | readonly GraphQLError[],
 ): variables is readonly GraphQLError[] {
 	return Array.isArray(variables);
 }
 
-/** Which operation of a document is meant (GetOperation, spec §6.1), or the words of graphql-js for which there is none. */
-function operationOf(
+/** GetOperation (spec §6.1), with the error messages of graphql-js. */
+function getOperation(
 	document: DocumentNode,
 	name: string | null,
 ): OperationDefinitionNode | GraphQLError {
@@ -181,12 +189,12 @@ function operationOf(
 			),
 		);
 	}
-	const found =
+	const operation =
 		name === null
 			? operations[0]
 			: operations.findLast((operation) => operation.name?.value === name);
 	return (
-		found ??
+		operation ??
 		inputError(
 			new GraphQLError(
 				name === null

@@ -3,80 +3,80 @@ import { CorkboardError } from "../errors.ts";
 import { requestError } from "./errors.ts";
 
 /**
- * Characters of one answer, as JSON without what escaping adds. A cost counts
- * what is read, and what is read once can be told many times: by aliases, by
- * ids named twice. A hundred pages of a hundred pins with details of full
- * length, the most the default cost lets through, stay below; and a text
- * that is all escapes, six characters each, is still one that V8 can hold
+ * The largest response, in characters of JSON before escaping. The cost limit
+ * counts reads, and one read can appear many times: through aliases, or ids
+ * named twice. A hundred pages of a hundred objects with texts of full length,
+ * the most that the default cost limit allows, stay below this. A response of
+ * characters that all take six to escape still fits into a string of V8
  * (2^29 - 24).
  */
 export const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** Characters of an item in a list, but for a text's own: `null,`. */
+/** Characters of a list item other than a text: `null,`. */
 export const ITEM_CHARACTERS = 5;
 
-/** Errors of one answer. Each takes a stack trace and a walk over the document, some 20 µs. */
+/** Each error takes some 20 µs: a stack trace, and a search for its location. */
 const MAX_ERRORS = 1_000;
 
-/** Characters of an error in JSON, but for its path: message, place and code. */
+/** Characters of an error in JSON, without its path: message, location and code. */
 const ERROR_CHARACTERS = 200;
 
-/** One answer in the making: what it has come to so far. */
+/** Errors and size of one response during execution. */
 export interface ResponseState {
-	/** Of a mutation: what it changes is changed, whatever becomes of the answer. */
+	/** The changes of a mutation stay, whatever becomes of its response. */
 	readonly isMutation: boolean;
 	readonly errors: GraphQLError[];
 	characters: number;
-	/** Errors that are not among `errors`. */
+	/** Number of errors beyond those in `errors`. */
 	omittedErrors: number;
 }
 
-export function newResponse(writes: boolean): ResponseState {
-	return { isMutation: writes, errors: [], characters: 0, omittedErrors: 0 };
+export function newResponse(isMutation: boolean): ResponseState {
+	return { isMutation, errors: [], characters: 0, omittedErrors: 0 };
 }
 
-/** `error` is asked for only if there is room to tell it. */
+/** Calls `makeError` only if there is room for the error. */
 export function addError(
-	answer: ResponseState,
-	error: () => GraphQLError,
+	response: ResponseState,
+	makeError: () => GraphQLError,
 ): void {
-	if (answer.errors.length >= MAX_ERRORS) {
-		answer.omittedErrors++;
+	if (response.errors.length >= MAX_ERRORS) {
+		response.omittedErrors++;
 		return;
 	}
-	const told = error();
-	answer.errors.push(told);
-	answer.characters += ERROR_CHARACTERS;
-	for (const key of told.path ?? []) {
-		answer.characters += typeof key === "string" ? key.length : ITEM_CHARACTERS;
+	const error = makeError();
+	response.errors.push(error);
+	response.characters += ERROR_CHARACTERS;
+	for (const key of error.path ?? []) {
+		response.characters +=
+			typeof key === "string" ? key.length : ITEM_CHARACTERS;
 	}
 }
 
 /**
- * Throws TOO_EXPENSIVE. To be asked after each field: what one adds to all
- * objects at once is bounded by the cost, and texts are shared until then.
+ * Throws TOO_EXPENSIVE. Called after each field: the cost limit bounds what one
+ * field adds to all objects of its level, and V8 shares texts until then.
  */
 export function checkResponseSize({
 	characters,
-	isMutation: writes,
+	isMutation,
 }: ResponseState): void {
 	if (characters <= MAX_CHARACTERS) return;
-	const besides = writes ? " What it had changed by then is changed." : "";
+	const changes = isMutation ? " Changes made before this are kept." : "";
 	throw new CorkboardError(
 		"TOO_EXPENSIVE",
-		`Expected an operation whose answer has at most ${MAX_CHARACTERS} characters but got one with more: ask for fewer fields, or smaller pages.${besides}`,
+		`The response is longer than ${MAX_CHARACTERS} characters. Request fewer fields or smaller pages.${changes}`,
 	);
 }
 
-/** All errors, with one more if there were too many to tell. */
 export function responseErrors({
 	errors,
-	omittedErrors: untold,
+	omittedErrors,
 }: ResponseState): readonly GraphQLError[] {
-	if (untold === 0) return errors;
+	if (omittedErrors === 0) return errors;
 	const more = new CorkboardError(
 		"TOO_EXPENSIVE",
-		`Expected an answer of at most ${MAX_ERRORS} errors but got ${untold} more, which are not told.`,
+		`The response has more than ${MAX_ERRORS} errors. ${omittedErrors} errors are omitted.`,
 	);
 	return [...errors, requestError(more)];
 }

@@ -3,54 +3,54 @@ import type { PlannedField } from "./plan.ts";
 import { addError, type ResponseState } from "./responseState.ts";
 
 /**
- * Where an object or a list stands in the answer. It knows what it stands in,
- * so that a null can walk up from wherever it appears; paths are spelled only
- * for errors.
+ * An object or list of the response. It has its parent, so that a null can
+ * propagate upward; a path is built only for an error.
  */
 export interface ResultNode {
-	/** Null for the data itself. */
+	/** Null for the root. */
 	readonly parent: ResultNode | null;
+	/** The response key or list index in the parent. */
 	readonly key: string | number;
 	readonly nullable: boolean;
-	/** The data of this place. */
+	/** The result object or list itself. */
 	readonly data: { [key: string | number]: unknown };
-	/** What its fields are read from. */
+	/** The value that fields are read from. */
 	readonly source: unknown;
-	/** Whether it became null after all; what is still to come beneath it concerns nobody. */
+	/** Whether a null propagated to this node. Execution below it then has no effect. */
 	isNulled: boolean;
 }
 
 /**
- * An error at one position (spec §6.4.4): the position is null if it may be,
- * else the nearest place around it that may, else the whole data. One error
- * for each place that is nulled: those beneath it are not told.
+ * Raises an execution error at one position (spec §6.4.4). The position becomes
+ * null, or the nearest nullable node above it. Each nulled node gets one error:
+ * further errors below it are ignored.
  */
 export function raiseFieldError(
-	answer: ResponseState,
+	response: ResponseState,
 	field: PlannedField,
-	owner: ResultNode,
+	parent: ResultNode,
 	key: string | number,
 	nullable: boolean,
 	thrown: unknown,
 ): void {
-	for (let place: ResultNode | null = owner; place; place = place.parent) {
-		if (place.isNulled) return;
+	for (let node: ResultNode | null = parent; node; node = node.parent) {
+		if (node.isNulled) return;
 	}
-	addError(answer, () =>
-		fieldError(thrown, field.nodes, [...pathOf(owner), key]),
+	addError(response, () =>
+		fieldError(thrown, field.nodes, [...pathOf(parent), key]),
 	);
-	if (nullable) owner.data[key] = null;
-	else propagateNull(owner);
+	if (nullable) parent.data[key] = null;
+	else propagateNull(parent);
 }
 
-/** Null from here up to the nearest place that may be null. */
-export function propagateNull(owner: ResultNode): void {
-	let place = owner;
-	while (!place.nullable && place.parent !== null) place = place.parent;
-	place.isNulled = true;
-	if (place.parent !== null) place.parent.data[place.key] = null;
+/** Nulls the nearest nullable node, starting with `from`; the whole data if there is none. */
+export function propagateNull(from: ResultNode): void {
+	let node = from;
+	while (!node.nullable && node.parent !== null) node = node.parent;
+	node.isNulled = true;
+	if (node.parent !== null) node.parent.data[node.key] = null;
 }
 
-function pathOf(place: ResultNode): readonly (string | number)[] {
-	return place.parent === null ? [] : [...pathOf(place.parent), place.key];
+function pathOf(node: ResultNode): readonly (string | number)[] {
+	return node.parent === null ? [] : [...pathOf(node.parent), node.key];
 }

@@ -2,13 +2,12 @@ import type { Node, Page, PageEdge, PageFields } from "../graph/types.ts";
 import type { FieldSource } from "../model/types.ts";
 import type { Selection } from "./plan.ts";
 
-/** Microseconds in the milliseconds that dates are counted in. */
 const US_PER_MS = 1000;
 
 /**
- * How a value that is at hand is read from its parent: an object of the graph,
- * a page, an edge, or a record. No step is needed for it; one follows where the
- * value is the id of an object.
+ * Reads the value of a field that needs no step from its parent: an object of
+ * the graph, a page, an edge or a record. A value that is an object's id is
+ * then fetched by a step.
  */
 export function valueReader(
 	source: Exclude<FieldSource, { kind: "mapping" | "resolver" }>,
@@ -18,10 +17,10 @@ export function valueReader(
 		case "id":
 			return (node) => (node as Node).id;
 		case "stored": {
-			const { key, default: absent } = source;
+			const { key, default: defaultValue } = source;
 			return (node) => {
 				const value = (node as Node).data[key];
-				return value === undefined ? absent : value;
+				return value === undefined ? defaultValue : value;
 			};
 		}
 		case "reference": {
@@ -34,30 +33,30 @@ export function valueReader(
 					? (record as Record<string, unknown>)[name]
 					: undefined;
 		case "page":
-			return PAGE_PARTS[source.part];
+			return PAGE_READERS[source.part];
 		case "edge":
-			return EDGE_PARTS[source.part];
+			return EDGE_READERS[source.part];
 	}
 }
 
-const PAGE_PARTS = {
+const PAGE_READERS = {
 	edges: (page: unknown) => (page as Page).edges,
 	nodes: (page: unknown) => (page as Page).edges.map(({ node }) => node),
-	// A page has the properties of its PageInfo itself.
+	// A page has the fields of its PageInfo itself.
 	pageInfo: (page: unknown) => page,
 	totalCount: (page: unknown) => (page as Page).totalCount,
 };
 
-const EDGE_PARTS = {
+const EDGE_READERS = {
 	node: (edge: unknown) => (edge as PageEdge).node,
 	cursor: (edge: unknown) => (edge as PageEdge).cursor(),
 	at: (edge: unknown) =>
 		new Date((edge as PageEdge).sequence / US_PER_MS).toISOString(),
 };
 
-/** What a scan is asked for: the parts that something selected of its connection looks at. */
-export function pageParts(connection: Selection | null): PageFields {
-	const parts = {
+/** The fields of a page that the selection of a connection needs. */
+export function pageFieldsOf(connection: Selection | null): PageFields {
+	const fields = {
 		edges: false,
 		hasNextPage: false,
 		hasPreviousPage: false,
@@ -66,22 +65,27 @@ export function pageParts(connection: Selection | null): PageFields {
 	};
 	for (const { source, shape } of connection?.fields ?? []) {
 		if (source?.kind !== "page") continue;
-		if (source.part === "edges" || source.part === "nodes") parts.edges = true;
-		else if (source.part === "totalCount") parts.totalCount = true;
+		if (source.part === "edges" || source.part === "nodes") fields.edges = true;
+		else if (source.part === "totalCount") fields.totalCount = true;
 		else if (shape.kind === "object") {
 			for (const { name } of shape.only?.fields ?? []) {
-				if (name === "hasNextPage") parts.hasNextPage = true;
-				if (name === "hasPreviousPage") parts.hasPreviousPage = true;
+				if (name === "hasNextPage") fields.hasNextPage = true;
+				if (name === "hasPreviousPage") fields.hasPreviousPage = true;
 				if (name === "startCursor" || name === "endCursor") {
-					parts.cursors = true;
+					fields.cursors = true;
 				}
 			}
 		}
 	}
-	return parts;
+	return fields;
 }
 
-/** Whether anything of a page is wanted that needs its edges and, to tell which of them the viewer may see, its objects. */
-export function needsEdges(want: PageFields): boolean {
-	return want.edges || want.hasNextPage || want.hasPreviousPage || want.cursors;
+/** Whether a page needs its edges. Edges need their objects, because only those decide which edges the viewer may see. */
+export function needsEdges(fields: PageFields): boolean {
+	return (
+		fields.edges ||
+		fields.hasNextPage ||
+		fields.hasPreviousPage ||
+		fields.cursors
+	);
 }

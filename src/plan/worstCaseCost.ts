@@ -12,7 +12,7 @@ import {
 	typeFromAST,
 	visit,
 } from "graphql";
-import { argumentsOf, bindVariables } from "./boundPlan.ts";
+import { argumentsOf, type BoundPlan, bindVariables } from "./boundPlan.ts";
 import { getFragments } from "./collectFields.ts";
 import { type CompileContext, compilePlan } from "./compilePlan.ts";
 import { type Cost, costOf, type VisibilityDependencies } from "./cost.ts";
@@ -25,70 +25,61 @@ import {
 	type PlannedField,
 } from "./plan.ts";
 
-/** An operation looked at without its variables. */
+/** The cost of an operation whose variables are not known. */
 export interface WorstCaseCost {
 	readonly kind: "query" | "mutation" | "subscription";
-	/** Null for one without a name. */
+	/** Null for an anonymous operation. */
 	readonly name: string | null;
 	/**
-	 * With the variables at their worst: a page size that a variable gives is the
-	 * largest there is, a list has as many items, and everything that `@skip` or
-	 * `@include` may leave out by a variable is there. No request costs more.
+	 * An upper bound for any variables: a variable page size counts as the
+	 * largest, a list as long as the largest page, and nothing is left out by a
+	 * variable in `@skip` or `@include`.
 	 */
 	readonly cost: Cost;
-	/** The plan of the same; null if there is none. */
+	/** Null if the operation cannot be compiled. */
 	readonly plan: Plan | null;
-	/** Arguments that are wrong whatever the variables, or why there is no plan. */
+	/** Errors that no variables avoid. */
 	readonly errors: readonly GraphQLError[];
 }
 
 export function analyzeWorstCaseCost(
-	compiling: CompileContext,
-	guards: VisibilityDependencies,
+	context: CompileContext,
+	visibilityDependencies: VisibilityDependencies,
 	document: DocumentNode,
 ): readonly WorstCaseCost[] {
-	const whole = withoutConditions(document);
-	const fragments = getFragments(whole);
-	return whole.definitions.flatMap((definition): readonly WorstCaseCost[] => {
-		if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
-		const variables = worstVariables(compiling, definition);
-		const name = definition.name?.value ?? null;
-		try {
-			const plan = compilePlan(
-				compiling,
-				whole,
-				definition,
-				fragments,
-				variables,
-			);
-			const bound = bindVariables(plan, variables);
-			const faults: GraphQLError[] = [];
-			for (const field of fieldsOf(plan)) {
-				if (field.constantArguments === null) {
-					bound.argumentValues[field.number] = worstInput(
-						field,
-						argumentsOf(bound, field),
-					);
-				} else if (field.constantArguments instanceof GraphQLError) {
-					faults.push(field.constantArguments);
-				}
+	const unconditional = withoutConditions(document);
+	const fragments = getFragments(unconditional);
+	return unconditional.definitions
+		.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
+		.map((operation) => {
+			const kind = operation.operation;
+			const name = operation.name?.value ?? null;
+			try {
+				const variables = worstVariables(context, operation);
+				const plan = compilePlan(
+					context,
+					unconditional,
+					operation,
+					fragments,
+					variables,
+				);
+				const bound = bindVariables(plan, variables);
+				const errors = bindWorstArguments(bound);
+				const cost = costOf(bound, visibilityDependencies);
+				return { kind, name, cost, plan, errors };
+			} catch (thrown) {
+				const error =
+					thrown instanceof GraphQLError
+						? inputError(thrown)
+						: requestError(thrown, { nodes: [operation] });
+				return { kind, name, cost: NO_COST, plan: null, errors: [error] };
 			}
-			const cost = costOf(bound, guards);
-			return [{ kind: definition.operation, name, cost, plan, errors: faults }];
-		} catch (thrown) {
-			const fault =
-				thrown instanceof GraphQLError
-					? inputError(thrown)
-					: requestError(thrown, { nodes: [definition] });
-			const kind = definition.operation;
-			return [{ kind, name, cost: NO_COST, plan: null, errors: [fault] }];
-		}
-	});
+		});
 }
 
 const NO_COST: Cost = { total: 0, steps: new Map(), fields: [] };
 
-/** Conditions that a variable decides are left out; what they stand at stays. */
+/** Removes `@skip` and `@include` with a variable; the selection stays. */
 function withoutConditions(document: DocumentNode): DocumentNode {
 	return visit(document, {
 		Directive({ name, arguments: given = [] }) {
@@ -101,23 +92,37 @@ function withoutConditions(document: DocumentNode): DocumentNode {
 	});
 }
 
+/** Returns the errors of constant arguments. */
+function bindWorstArguments(bound: BoundPlan): readonly GraphQLError[] {
+	const errors: GraphQLError[] = [];
+	for (const field of fieldsOf(bound.plan)) {
+		if (field.constantArguments === null) {
+			const values = argumentsOf(bound, field);
+			bound.argumentValues[field.number] = worstArguments(field, values);
+		} else if (field.constantArguments instanceof GraphQLError) {
+			errors.push(field.constantArguments);
+		}
+	}
+	return errors;
+}
+
 function* fieldsOf(plan: Plan): Generator<PlannedField> {
-	const waiting = [plan.root];
-	for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-		for (const field of at.fields) {
+	const pending = [plan.root];
+	for (let next = pending.pop(); next; next = pending.pop()) {
+		for (const field of next.fields) {
 			yield field;
 			const shape = namedShape(field.shape);
-			if (shape.kind === "object") waiting.push(...shape.selections.values());
+			if (shape.kind === "object") pending.push(...shape.selections.values());
 		}
 	}
 }
 
-/** A page as large as its arguments can make it; other arguments as the worst variables make them. */
-function worstInput(
-	{ access: read, nodes }: PlannedField,
-	otherwise: CoercedArguments | GraphQLError,
+/** A scan gets the largest page that its arguments allow. Other fields keep their coerced arguments. */
+function worstArguments(
+	{ access, nodes }: PlannedField,
+	coerced: CoercedArguments | GraphQLError,
 ): CoercedArguments | GraphQLError {
-	if (read.kind !== "scan") return otherwise;
+	if (access.kind !== "scan") return coerced;
 	const sizes = ((nodes[0] as FieldNode).arguments ?? []).flatMap(
 		({ name, value }) => {
 			if (name.value !== "first" && name.value !== "last") return [];
@@ -126,7 +131,7 @@ function worstInput(
 		},
 	);
 	const first = sizes.length === 0 ? DEFAULT_PAGE_SIZE : Math.max(...sizes);
-	return { args: {}, page: { first, want: read.parts } };
+	return { args: {}, page: { first, want: access.pageFields } };
 }
 
 function worstVariables(
@@ -141,7 +146,7 @@ function worstVariables(
 	);
 }
 
-/** Deeper than any input of ours; one that held itself would have no end. */
+/** Ends the recursion for an input type that contains itself. */
 const MAX_DEPTH = 8;
 
 function worstValue(type: GraphQLInputType, depth: number): unknown {

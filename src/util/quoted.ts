@@ -1,25 +1,30 @@
-/** What of a value is shown; an error says what came, and does not repeat a megabyte of it. */
-const SHOWN = 40;
+/** Characters of a text that are shown. A message must not repeat a megabyte. */
+const MAX_SHOWN = 40;
 
-/** Controls, separators of lines, marks that turn the direction of writing: nothing that changes the line it is shown in. */
+/** Control characters, line separators and marks that change the direction of writing: they would alter the line around them. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** What a client sent, fit to stand in an error's message: shortened, and escaped as in JSON. */
+/** A value from a client, for an error message: shortened, and escaped as in JSON. */
 export function quoted(given: unknown): string {
-	if (typeof given !== "string") return typed(given);
-	const shown = JSON.stringify(given.slice(0, SHOWN)).replace(
+	if (typeof given !== "string") return nameKind(given);
+	const shown = JSON.stringify(given.slice(0, MAX_SHOWN)).replace(
 		UNPRINTABLE,
 		(character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
 	);
-	return given.length > SHOWN
+	return given.length > MAX_SHOWN
 		? `${shown}… (${given.length} characters)`
 		: shown;
 }
 
-function typed(given: unknown): string {
-	if (given === null || given === undefined) return "nothing";
-	if (typeof given === "number" || typeof given === "boolean") {
+function nameKind(given: unknown): string {
+	if (given === undefined) return "nothing";
+	if (
+		given === null ||
+		typeof given === "number" ||
+		typeof given === "boolean"
+	) {
 		return String(given);
 	}
-	return Array.isArray(given) ? "a list" : `a value of type ${typeof given}`;
+	if (Array.isArray(given)) return "a list";
+	return typeof given === "object" ? "an object" : `a ${typeof given}`;
 }

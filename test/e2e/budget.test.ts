@@ -49,7 +49,7 @@ describe("over HTTP, what an operation costs", () => {
 			errors: [
 				{
 					message:
-						"Expected an operation that reads at most 1000 edges and objects but got one that may read 1202. Most of it is board.pins.nodes.likedBy (1000), board.pins (200), board (2).",
+						"The operation costs 1202, over the limit of 1000. Most of the cost: board.pins.nodes.likedBy (1000), board.pins (200), board (2).",
 					extensions: {
 						code: "TOO_EXPENSIVE",
 						cost: {

@@ -69,7 +69,7 @@ describe("documents check", () => {
 		assert.deepEqual(err.trimEnd().split("\n"), [
 			`corkboard: ${relay}: document a:1:11: Cannot query field "nothing" on type "Query".`,
 			`corkboard: ${relay}: document b:1:2: Syntax Error: Expected Name, found <EOF>.`,
-			`corkboard: ${relay}: document c (Deep): Expected an operation that reads at most 50000 edges and objects but got one that may read 3040200. Most of it is interests.nodes.pins.nodes.comments (3000000), interests.nodes.pins (40000), interests (200).`,
+			`corkboard: ${relay}: document c (Deep): The operation costs 3040200, over the limit of 50000. Most of the cost: interests.nodes.pins.nodes.comments (3000000), interests.nodes.pins (40000), interests (200).`,
 			`corkboard: ${apollo}: expected format "apollo-persisted-query-manifest", version 1, but got: "apollo-persisted-query-manifest", version 2`,
 		]);
 		writeFileSync(apollo, "{}");
@@ -209,7 +209,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		await until("the refusal to be logged", () =>
 			/"msg":"a file of documents is refused/.test(server.out()),
 		);
-		assert.match(server.out(), /document deep \(Deep\): Expected an operation/);
+		assert.match(server.out(), /document deep \(Deep\): The operation costs/);
 		assert.match(server.out(), /document bad:1:3: Cannot query field/);
 		assert.equal((await get({ id: "mine" })).status, 200);
 		edit({ ...FILE, more: "{ interests(first: 1) { totalCount } }" });
@@ -235,7 +235,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 			});
 			assert.equal(code, 1);
 			assert.match(err, /document a:1:3: Cannot query field/);
-			assert.match(err, /document c \(Deep\): Expected an operation/);
+			assert.match(err, /document c \(Deep\): The operation costs/);
 		}
 	});
 });

@@ -211,7 +211,7 @@ describe("the limit", () => {
 			errors: [
 				{
 					message:
-						"Expected an operation that reads at most 50000 edges and objects but got one that may read 2020201. Most of it is user.followers.nodes.followers.nodes.followers (2000000), user.followers.nodes.followers (20000), user.followers (200).",
+						"The operation costs 2020201, over the limit of 50000. Most of the cost: user.followers.nodes.followers.nodes.followers (2000000), user.followers.nodes.followers (20000), user.followers (200).",
 					extensions: {
 						code: "TOO_EXPENSIVE",
 						cost: {

@@ -54,27 +54,23 @@ describe("the arguments of a connection", () => {
 		[
 			"first with last",
 			{ first: 1, last: 1 },
-			"Expected first or last but got both: first 1, last 1.",
+			"first and last cannot be used together.",
 		],
 		[
 			"a negative size",
 			{ first: -1 },
-			"Expected first to be a whole number from 0 to 100 but got: -1.",
+			"first must be between 0 and 100, got -1.",
 		],
 		[
 			"more than 100",
 			{ last: 101 },
-			"Expected last to be a whole number from 0 to 100 but got: 101.",
+			"last must be between 0 and 100, got 101.",
 		],
-		[
-			"a part of one",
-			{ first: 1.5 },
-			"Expected first to be a whole number from 0 to 100 but got: 1.5.",
-		],
+		["a part of one", { first: 1.5 }, "first must be an integer, got 1.5."],
 		[
 			"what is no number",
 			{ first: Number.NaN },
-			"Expected first to be a whole number from 0 to 100 but got: NaN.",
+			"first must be an integer, got NaN.",
 		],
 	];
 	for (const [name, given, message] of refused) {

@@ -28,7 +28,7 @@ describe("an answer", () => {
 		assert.deepEqual(refused, {
 			errors: [
 				{
-					message: `Expected an operation whose answer has at most ${MAX_CHARACTERS} characters but got one with more: ask for fewer fields, or smaller pages.`,
+					message: `The response is longer than ${MAX_CHARACTERS} characters. Request fewer fields or smaller pages.`,
 					extensions: { code: "TOO_EXPENSIVE" },
 				},
 			],
@@ -85,7 +85,7 @@ describe("an answer", () => {
 		assert.equal(refused.data, undefined);
 		assert.match(
 			refused.errors?.[0]?.message ?? "",
-			/What it had changed by then is changed\.$/,
+			/Changes made before this are kept\.$/,
 		);
 		assert.equal(world.sum, 1);
 	});

@@ -76,7 +76,7 @@ describe("an operation whose requests are still to come", () => {
 		);
 		assert.deepEqual(
 			only?.errors.map(({ message }) => message),
-			["Expected first to be a whole number from 0 to 100 but got: 101."],
+			["first must be between 0 and 100, got 101."],
 		);
 	});
 

@@ -94,7 +94,7 @@ const HOSTILE: Readonly<Record<string, readonly [Body, RegExp]>> = {
 			query: CREATE,
 			variables: { i: { name: '"'.repeat(440_000), ...nulls(60) } },
 		},
-		/^Variable "\$i" got invalid value a value of type object; Field "username" of required type "String!" was not provided\.$/,
+		/^Variable "\$i" got invalid value an object; Field "username" of required type "String!" was not provided\.$/,
 	],
 	"60,000 fields that are not there": [
 		{ query: CREATE, variables: { i: nulls(60_000) } },
@@ -185,7 +185,7 @@ describe("a hostile request", () => {
 		assert.equal(ofDocument.length, 11);
 		assert.match(ofDocument[10].message, /^Too many validation errors/);
 		assert.equal(ofVariables.length, 11);
-		assert.match(ofVariables[10].message, /^There is more wrong/);
+		assert.match(ofVariables[10].message, /^More errors are omitted\.$/);
 	});
 
 	it("is told no names of the schema, in errors of variables neither", async () => {
@@ -284,7 +284,7 @@ describe("an answer", () => {
 				assert.equal(errors[0].extensions.code, "TOO_EXPENSIVE");
 				assert.match(
 					errors[0].message,
-					new RegExp(`at most ${MAX_CHARACTERS} characters`),
+					new RegExp(`longer than ${MAX_CHARACTERS} characters`),
 				);
 			}
 			assert.ok(
@@ -303,8 +303,8 @@ describe("an answer", () => {
 		assert.equal(details.length, DETAILS);
 		assert.deepEqual(Object.values(others), Array(5).fill(null));
 		assert.equal(errors.length, 1_001);
-		assert.match(errors[999].message, /^Expected first to be/);
-		assert.match(errors[1_000].message, /but got 49000 more/);
+		assert.match(errors[999].message, /^first must be between/);
+		assert.match(errors[1_000].message, / 49000 errors are omitted\.$/);
 		assert.equal(errors[1_000].extensions.code, "TOO_EXPENSIVE");
 	});
 });
