@@ -38,19 +38,19 @@ const EDGE_SOURCES: ReadonlyMap<string, FieldSource> = new Map(
 
 /**
  * The name of the type a mapping's edges lead to, which is that of its
- * connection's nodes; null, and faults, where the field is no connection of the
+ * connection's nodes; null, and problems, where the field is no connection of the
  * shape in CONTRACT ("Types").
  */
 export function readConnection(
 	field: DeclaredField,
 	types: ReadonlyMap<string, DeclaredType>,
 	pageTypes: PageTypes,
-	faults: Problems,
+	problems: Problems,
 ): string | null {
-	checkArguments(field, faults);
+	checkArguments(field, problems);
 	const { type } = field.field;
 	if (isNonNullType(type)) {
-		faults.add(
+		problems.add(
 			field.node,
 			`${field.path} is a connection, so it must be nullable, because its host may be down, got ${type}`,
 		);
@@ -58,14 +58,14 @@ export function readConnection(
 	const connection = getNullableType(type);
 	const target = isObjectType(connection) ? nodeType(connection) : null;
 	if (!isObjectType(connection) || target === null) {
-		faults.add(
+		problems.add(
 			field.node,
 			`${field.path} has @mapping, so it must be a connection, such as PinConnection, got ${type}`,
 		);
 		return null;
 	}
 	if (types.get(target.name)?.role !== "object") {
-		faults.add(
+		problems.add(
 			field.node,
 			`the edges of ${field.path} must lead to a type with @object, got ${target.name}`,
 		);
@@ -73,7 +73,7 @@ export function readConnection(
 	}
 	if (!pageTypes.has(connection.name)) {
 		pageTypes.set(connection.name, CONNECTION_SOURCES);
-		checkConnection(connection, target.name, types, pageTypes, faults);
+		checkConnection(connection, target.name, types, pageTypes, problems);
 	}
 	const edge = types.get(`${target.name}Edge`)?.type;
 	if (
@@ -82,7 +82,7 @@ export function readConnection(
 		edge &&
 		!edge.getFields().at
 	) {
-		faults.add(
+		problems.add(
 			field.node,
 			`${field.path} is ordered by time, so ${edge.name} must have at: DateTime!`,
 		);
@@ -105,18 +105,18 @@ function nodeType(connection: GraphQLObjectType): GraphQLObjectType | null {
 	return isObjectType(type) ? type : null;
 }
 
-function checkArguments(field: DeclaredField, faults: Problems): void {
+function checkArguments(field: DeclaredField, problems: Problems): void {
 	const { args } = field.field;
 	const spelled = args.map(({ name, type }) => `${name}: ${type}`);
 	if (`(${spelled.toSorted().join()})` !== sortedArguments()) {
-		faults.add(
+		problems.add(
 			field.node,
 			`${field.path} must take ${PAGE_ARGUMENTS}, got (${spelled.join(", ")})`,
 		);
 	}
 	for (const { name, defaultValue, astNode } of args) {
 		if (defaultValue === undefined) continue;
-		faults.add(
+		problems.add(
 			astNode,
 			`the argument ${name} of ${field.path} must have no default, because null is "not given" too, got ${JSON.stringify(defaultValue)}`,
 		);
@@ -132,15 +132,15 @@ function checkConnection(
 	target: string,
 	types: ReadonlyMap<string, DeclaredType>,
 	pageTypes: PageTypes,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	if (connection.name !== `${target}Connection`) {
-		faults.add(
+		problems.add(
 			connection.astNode,
 			`a page of ${target} must be of the type ${target}Connection, got ${connection.name}`,
 		);
 	}
-	checkShape(connection, faults, {
+	checkShape(connection, problems, {
 		edges: `[${target}Edge!]!`,
 		nodes: `[${target}]!`,
 		pageInfo: "PageInfo!",
@@ -150,33 +150,33 @@ function checkConnection(
 	if (edge !== undefined && !pageTypes.has(edge.name)) {
 		pageTypes.set(edge.name, EDGE_SOURCES);
 		const at = { at: "DateTime!" };
-		checkShape(edge, faults, {
+		checkShape(edge, problems, {
 			node: target,
 			cursor: "String!",
 			...(edge.getFields().at ? at : {}),
 		});
 	}
 	const pageInfo = types.get("PageInfo")?.type;
-	if (pageInfo !== undefined) checkShape(pageInfo, faults, PAGE_INFO);
+	if (pageInfo !== undefined) checkShape(pageInfo, problems, PAGE_INFO);
 }
 
 function checkShape(
 	type: GraphQLObjectType,
-	faults: Problems,
+	problems: Problems,
 	shape: Readonly<Record<string, string>>,
 ): void {
 	const fields = type.getFields();
 	for (const [name, expected] of Object.entries(shape)) {
 		const got = fields[name];
 		if (String(got?.type) === expected) continue;
-		faults.add(
+		problems.add(
 			got?.astNode ?? type.astNode,
 			`${type.name} must have ${name}: ${expected}, got ${got === undefined ? "no such field" : `${name}: ${got.type}`}`,
 		);
 	}
 	for (const { name, astNode } of Object.values(fields)) {
 		if (Object.hasOwn(shape, name)) continue;
-		faults.add(
+		problems.add(
 			astNode,
 			`${type.name}.${name} is no part of a page: ${type.name} has ${Object.keys(shape).join(", ")} only`,
 		);

@@ -70,15 +70,15 @@ export interface Directive<Values> {
 /** What the directives of all object types say: the one place that reads them. */
 export function readDirectives(
 	schema: GraphQLSchema,
-	faults: Problems,
+	problems: Problems,
 ): ReadonlyMap<string, DeclaredType> | null {
-	if (!checkDefinitions(schema, faults)) return null;
+	if (!checkDefinitions(schema, problems)) return null;
 	const declared = new Map<string, DeclaredType>();
 	for (const type of definedTypes(schema)) {
-		if (isInterfaceType(type)) refuseOnInterface(type, faults);
+		if (isInterfaceType(type)) refuseOnInterface(type, problems);
 		if (!isObjectType(type)) continue;
 		const nodes = [type.astNode, ...type.extensionASTNodes];
-		const read = reader(schema, nodes, faults);
+		const read = reader(schema, nodes, problems);
 		const object = read<{ type: number; table: string }>("object");
 		declared.set(type.name, {
 			name: type.name,
@@ -89,7 +89,7 @@ export function readDirectives(
 			fields: new Map(
 				Object.values(type.getFields()).map((field) => [
 					field.name,
-					readField(schema, type.name, field, faults),
+					readField(schema, type.name, field, problems),
 				]),
 			),
 		});
@@ -110,9 +110,9 @@ function readField(
 	schema: GraphQLSchema,
 	owner: string,
 	field: GraphQLField<unknown, unknown>,
-	faults: Problems,
+	problems: Problems,
 ): DeclaredField {
-	const read = reader(schema, [field.astNode], faults);
+	const read = reader(schema, [field.astNode], problems);
 	return {
 		path: `${owner}.${field.name}`,
 		owner,
@@ -133,7 +133,7 @@ function reader(
 		| null
 		| undefined
 	)[],
-	faults: Problems,
+	problems: Problems,
 ) {
 	return <Values>(name: string): Directive<Values> | null => {
 		const definition = schema.getDirective(name);
@@ -143,9 +143,9 @@ function reader(
 		if (!definition || node === undefined) return null;
 		// The definitions were held against STORAGE_DIRECTIVES, so values that
 		// graphql-js coerced by them are of these types.
-		const values = faults.hasProblem(node)
+		const values = problems.hasProblem(node)
 			? null
-			: (tryOrAddProblem(faults, () =>
+			: (tryOrAddProblem(problems, () =>
 					getDirectiveValues(definition, { directives: [node] }),
 				) as Values | null);
 		return { node, values };
@@ -166,11 +166,14 @@ export function isNode(type: GraphQLObjectType): boolean {
 	return type.getInterfaces().some(({ name }) => name === "Node");
 }
 
-function refuseOnInterface(type: GraphQLInterfaceType, faults: Problems): void {
+function refuseOnInterface(
+	type: GraphQLInterfaceType,
+	problems: Problems,
+): void {
 	for (const field of Object.values(type.getFields())) {
 		for (const node of field.astNode?.directives ?? []) {
 			if (!isStorageDirective(node.name.value)) continue;
-			faults.add(
+			problems.add(
 				node,
 				`@${node.name.value} on ${type.name}.${field.name}: an interface stores nothing; say it in the types that implement it`,
 			);
@@ -178,14 +181,14 @@ function refuseOnInterface(type: GraphQLInterfaceType, faults: Problems): void {
 	}
 }
 
-function checkDefinitions(schema: GraphQLSchema, faults: Problems): boolean {
+function checkDefinitions(schema: GraphQLSchema, problems: Problems): boolean {
 	let right = true;
 	for (const [name, expected] of Object.entries(STORAGE_DIRECTIVES)) {
 		const definition = schema.getDirective(name);
 		const got = definition ? signature(definition) : "no definition";
 		if (got === expected) continue;
 		right = false;
-		faults.add(
+		problems.add(
 			definition?.astNode,
 			`the directive @${name} must be defined as ${expected}, got ${got}`,
 		);
@@ -193,7 +196,7 @@ function checkDefinitions(schema: GraphQLSchema, faults: Problems): boolean {
 	for (const definition of schema.getDirectives()) {
 		const { name, astNode } = definition;
 		if (isSpecifiedDirective(definition) || isStorageDirective(name)) continue;
-		faults.add(
+		problems.add(
 			astNode,
 			`the directive @${name} is none of ${Object.keys(STORAGE_DIRECTIVES)
 				.map((each) => `@${each}`)

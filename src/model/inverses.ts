@@ -21,11 +21,11 @@ export function readInverse(
 	draft: MappingDraft,
 	drafts: readonly MappingDraft[],
 	types: ReadonlyMap<string, DeclaredType>,
-	faults: Problems,
+	problems: Problems,
 ): Inverse | null {
 	const { declared, mapping, inverse } = draft;
 	const fault = (sentence: string): null => {
-		faults.add(declared.mapping?.node, sentence);
+		problems.add(declared.mapping?.node, sentence);
 		return null;
 	};
 	const told = mapping.name.endsWith(SUFFIX);

@@ -21,17 +21,17 @@ const isReservedTable = reservation(RESERVED_TABLES);
 
 /** What of the model is named, and must be named once. */
 export class Names {
-	readonly #faults: Problems;
+	readonly #problems: Problems;
 	/** Who has it, by where, kind and name. */
 	readonly #taken = new Map<string, string>();
 
-	constructor(faults: Problems) {
-		this.#faults = faults;
+	constructor(problems: Problems) {
+		this.#problems = problems;
 	}
 
 	typeNumber(number: number, owner: string, node: ASTNode): void {
 		if (number < 1 || number > MAX_TYPE) {
-			this.#faults.add(
+			this.#problems.add(
 				node,
 				`the type number of ${owner} must be from 1 to ${MAX_TYPE}, got ${number}`,
 			);
@@ -42,7 +42,7 @@ export class Names {
 	table(name: string, owner: string, node: ASTNode): void {
 		this.#spelled(TABLE, "table", name, owner, node);
 		if (isReservedTable(name)) {
-			this.#faults.add(
+			this.#problems.add(
 				node,
 				`the table ${name} of ${owner} is reserved: choose another name`,
 			);
@@ -58,7 +58,7 @@ export class Names {
 	lookup(name: string, owner: string, node: ASTNode): void {
 		this.#spelled(LOOKUP, "lookup", name, owner, node);
 		if (isReservedLookup(name)) {
-			this.#faults.add(
+			this.#problems.add(
 				node,
 				`the lookup ${name} of ${owner} is reserved: choose another name`,
 			);
@@ -71,7 +71,7 @@ export class Names {
 		this.#spelled(KEY, "key", name, owner, node);
 		// `toString`, `constructor` and the like seem present in every object.
 		if (isReservedKey(name) || name in {}) {
-			this.#faults.add(
+			this.#problems.add(
 				node,
 				`the key ${name} of ${owner} is reserved: name another with @stored(key:) or @reference(key:)`,
 			);
@@ -87,7 +87,7 @@ export class Names {
 		node: ASTNode,
 	): void {
 		if (pattern.test(name)) return;
-		this.#faults.add(
+		this.#problems.add(
 			node,
 			`the ${kind} of ${owner} must match ${pattern.source}, got ${JSON.stringify(name)}`,
 		);
@@ -107,7 +107,7 @@ export class Names {
 			this.#taken.set(place, owner);
 			return;
 		}
-		this.#faults.add(
+		this.#problems.add(
 			node,
 			`the ${kind} ${name} of ${owner} is already that of ${holder}`,
 		);

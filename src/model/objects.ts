@@ -19,7 +19,7 @@ interface ObjectReading {
 	readonly unknown: ReadonlySet<string>;
 	readonly pageTypes: PageTypes;
 	readonly names: Names;
-	readonly faults: Problems;
+	readonly problems: Problems;
 }
 
 /** A type with rows: its table, and what its rows hold. */
@@ -106,7 +106,7 @@ export function storedKey({ name, stored, reference, lookup }: DeclaredField) {
 
 function checkStored(
 	{ path, field, stored }: DeclaredField,
-	{ types, unknown, pageTypes, faults }: ObjectReading,
+	{ types, unknown, pageTypes, problems }: ObjectReading,
 ): void {
 	const named = getNamedType(field.type);
 	if (unknown.has(named.name)) return;
@@ -115,7 +115,7 @@ function checkStored(
 		pageTypes.has(named.name) ||
 		(types.get(named.name)?.role ?? "plain") !== "plain"
 	) {
-		faults.add(
+		problems.add(
 			stored?.node,
 			`${path} has @stored, so it must be plain data, got ${field.type}`,
 		);
@@ -124,7 +124,7 @@ function checkStored(
 	const given: JsonValue | undefined = stored?.values?.default;
 	if (given === undefined) {
 		if (!isNonNullType(field.type)) return;
-		faults.add(
+		problems.add(
 			stored?.node,
 			`${path} is non-null, so it must have a default, which answers for rows written before the field was`,
 		);
@@ -132,13 +132,13 @@ function checkStored(
 	}
 	const fault = typeProblem(field.type, given);
 	if (fault !== null) {
-		faults.add(stored?.node, `the default of ${path} ${fault}`);
+		problems.add(stored?.node, `the default of ${path} ${fault}`);
 	}
 }
 
 function checkReference(
 	{ path, field, reference }: DeclaredField,
-	{ types, unknown, faults }: ObjectReading,
+	{ types, unknown, problems }: ObjectReading,
 ): void {
 	const named = getNamedType(field.type).name;
 	// That a non-null one must be nullable is told with all that lead to objects.
@@ -146,7 +146,7 @@ function checkReference(
 	if (unknown.has(named) || (isOne && types.get(named)?.role === "object")) {
 		return;
 	}
-	faults.add(
+	problems.add(
 		reference?.node,
 		`${path} has @reference, so it must be one type with @object, got ${field.type}`,
 	);
@@ -154,16 +154,16 @@ function checkReference(
 
 function checkLookup(
 	{ path, field, reference, mapping, lookup }: DeclaredField,
-	{ unknown, faults }: ObjectReading,
+	{ unknown, problems }: ObjectReading,
 ): void {
 	if (unknown.has(getNamedType(field.type).name)) return;
 	if (reference !== null || mapping !== null) {
-		faults.add(
+		problems.add(
 			lookup?.node,
 			`${path} has @lookup, so it must be @stored or have a resolver, got ${reference ? "@reference" : "@mapping"}`,
 		);
 	} else if (!/^String!?$/.test(String(field.type))) {
-		faults.add(
+		problems.add(
 			lookup?.node,
 			`${path} has @lookup, so it must be String or String!, got ${field.type}`,
 		);

@@ -8,7 +8,7 @@ export interface Problem {
 	readonly message: string;
 }
 
-/** Gathers faults while the SDL is read: whoever edits it sees all of them at once. */
+/** Gathers problems while the SDL is read: whoever edits it sees all of them at once. */
 export class Problems {
 	readonly #found: Problem[] = [];
 	readonly #blamed = new Set<ASTNode>();
@@ -67,14 +67,14 @@ function compare<T extends string | number>(a: T, b: T): number {
 
 /** What a function of graphql-js gives, or null and a fault where it throws. */
 export function tryOrAddProblem<T>(
-	faults: Problems,
+	problems: Problems,
 	attempt: () => T,
 ): T | null {
 	try {
 		return attempt();
 	} catch (error) {
 		if (!(error instanceof GraphQLError)) throw error;
-		faults.addError(error);
+		problems.addError(error);
 		return null;
 	}
 }

@@ -66,21 +66,21 @@ export function readModel(
 	files: readonly SdlFile[],
 	{ resolverFields: resolved }: ReadOptions,
 ): ModelAndSchema {
-	const faults = new Problems();
-	const sdl = parseSdl(files, faults);
-	const types = sdl && readDirectives(sdl.schema, faults);
-	if (sdl === null || types === null) throw faults.error();
-	checkNodes(sdl.schema, types, sdl.unknown, faults);
-	checkResolvers(types, resolved, faults);
+	const problems = new Problems();
+	const sdl = parseSdl(files, problems);
+	const types = sdl && readDirectives(sdl.schema, problems);
+	if (sdl === null || types === null) throw problems.error();
+	checkNodes(sdl.schema, types, sdl.unknown, problems);
+	checkResolvers(types, resolved, problems);
 	const model = buildModel({
 		types,
 		resolved,
 		unknown: sdl.unknown,
 		pageTypes: new Map(),
-		names: new Names(faults),
-		faults,
+		names: new Names(problems),
+		problems,
 	});
-	if (!faults.isEmpty) throw faults.error();
+	if (!problems.isEmpty) throw problems.error();
 	return {
 		model: deepFreeze(model),
 		schema: buildPublicSchema(sdl.document, model),
@@ -93,12 +93,12 @@ interface Reading {
 	readonly unknown: ReadonlySet<string>;
 	readonly pageTypes: PageTypes;
 	readonly names: Names;
-	readonly faults: Problems;
+	readonly problems: Problems;
 }
 
-/** What can be read of the model: all of it if there are no faults. */
+/** What can be read of the model: all of it if there are no problems. */
 function buildModel(reading: Reading): Model {
-	const { types, resolved, pageTypes, faults } = reading;
+	const { types, resolved, pageTypes, problems } = reading;
 	const fields = [...types.values()].flatMap((type) => [
 		...type.fields.values(),
 	]);
@@ -109,15 +109,15 @@ function buildModel(reading: Reading): Model {
 	const mappings = drafts.map(
 		(draft): Mapping => ({
 			...draft.mapping,
-			inverse: readInverse(draft, drafts, types, faults),
+			inverse: readInverse(draft, drafts, types, problems),
 		}),
 	);
 	for (const field of fields) {
 		const role = types.get(field.owner)?.role ?? "plain";
-		checkSource(field, role, resolved, faults);
-		checkArguments(field, role, resolved, faults);
-		checkPageUse(field, pageTypes, faults);
-		if (!pageTypes.has(field.owner)) checkNullable(field, types, faults);
+		checkSource(field, role, resolved, problems);
+		checkArguments(field, role, resolved, problems);
+		checkPageUse(field, pageTypes, problems);
+		if (!pageTypes.has(field.owner)) checkNullable(field, types, problems);
 	}
 	const objects: ObjectType[] = [];
 	for (const declared of types.values()) {
@@ -152,7 +152,7 @@ function buildModel(reading: Reading): Model {
 
 function readMapping(
 	field: DeclaredField,
-	{ types, unknown, pageTypes, names, faults }: Reading,
+	{ types, unknown, pageTypes, names, problems }: Reading,
 ): MappingDraft | null {
 	const { mapping } = field;
 	if (mapping === null) return null;
@@ -161,7 +161,7 @@ function readMapping(
 		names.table(mapping.values.table, field.path, mapping.node);
 	}
 	if (unknown.has(getNamedType(field.field.type).name)) return null;
-	const to = readConnection(field, types, pageTypes, faults);
+	const to = readConnection(field, types, pageTypes, problems);
 	const role = types.get(field.owner)?.role;
 	if (to === null || mapping.values === null) return null;
 	if (role !== "object" && role !== "query") return null;

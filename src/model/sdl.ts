@@ -13,7 +13,7 @@ import {
 	visit,
 } from "graphql";
 // Not in graphql's index, which has only `buildASTSchema` to check SDL, and
-// that throws all faults glued into one message without their places.
+// that throws all problems glued into one message without their places.
 import { validateSDL } from "graphql/validation/validate.js";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 
@@ -37,15 +37,15 @@ export interface Sdl {
  */
 export function parseSdl(
 	files: readonly SdlFile[],
-	faults: Problems,
+	problems: Problems,
 ): Sdl | null {
 	const parsed = files.map(({ path, text }) =>
-		tryOrAddProblem(faults, () => parse(new Source(text, path))),
+		tryOrAddProblem(problems, () => parse(new Source(text, path))),
 	);
 	const whole = parsed.filter((document) => document !== null);
 	if (whole.length < files.length) return null;
 	const document = concatAST(whole);
-	for (const error of validateSDL(document)) faults.addError(error);
+	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(
 		{
@@ -55,7 +55,7 @@ export function parseSdl(
 		},
 		{ assumeValidSDL: true },
 	);
-	for (const error of validateSchema(schema)) faults.addError(error);
+	for (const error of validateSchema(schema)) problems.addError(error);
 	return { document, schema, unknown };
 }
 

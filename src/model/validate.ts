@@ -23,36 +23,39 @@ export function checkNodes(
 	schema: GraphQLSchema,
 	types: Types,
 	unknown: ReadonlySet<string>,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	for (const { name, node, role, type, object, fields } of types.values()) {
 		if (role !== "object") {
 			if (object === null) continue;
-			faults.add(object.node, `${name} is where operations start, not @object`);
+			problems.add(
+				object.node,
+				`${name} is where operations start, not @object`,
+			);
 			continue;
 		}
 		if (object === null) {
-			faults.add(
+			problems.add(
 				node,
 				`${name} implements Node, so it must have @object, which gives its ids their type number`,
 			);
 		}
 		if (!isNode(type) && !unknown.has("Node")) {
-			faults.add(node, `${name} has @object, so it must implement Node`);
+			problems.add(node, `${name} has @object, so it must implement Node`);
 		}
 		if (String(fields.get("id")?.field.type) !== "ID!") {
-			faults.add(node, `${name} has @object, so it must have id: ID!`);
+			problems.add(node, `${name} has @object, so it must have id: ID!`);
 		}
 	}
 	const subscription = schema.getSubscriptionType();
 	if (subscription) {
-		faults.add(subscription.astNode, "there are no subscriptions");
+		problems.add(subscription.astNode, "there are no subscriptions");
 	}
 	for (const type of definedTypes(schema)) {
 		if (!isAbstractType(type)) continue;
 		for (const member of schema.getPossibleTypes(type)) {
 			if (types.get(member.name)?.role === "object") continue;
-			faults.add(
+			problems.add(
 				member.astNode,
 				`${member.name} belongs to ${type.name}, so it must have @object: only objects tell their type, by their id`,
 			);
@@ -64,13 +67,13 @@ export function checkNodes(
 export function checkResolvers(
 	types: Types,
 	resolved: ReadonlySet<string>,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	for (const path of resolved) {
 		const [typeName = "", fieldName = ""] = path.split(".");
 		const type = types.get(typeName);
 		if (type?.fields.has(fieldName)) continue;
-		faults.add(type?.node, `there is a resolver but no field: ${path}`);
+		problems.add(type?.node, `there is a resolver but no field: ${path}`);
 	}
 }
 
@@ -79,7 +82,7 @@ export function checkSource(
 	field: DeclaredField,
 	role: DeclaredType["role"],
 	resolved: ReadonlySet<string>,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	const sources = [
 		...(role === "object" && field.name === "id" ? ["the id itself"] : []),
@@ -91,19 +94,19 @@ export function checkSource(
 	const possible = POSSIBLE[role];
 	for (const source of sources) {
 		if (source === "the id itself" || possible.includes(source)) continue;
-		faults.add(
+		problems.add(
 			field.node,
 			`${field.path} can have ${listed(possible, "no source of its own: its value is a part of its parent's")}, got ${source}`,
 		);
 	}
 	if (field.lookup !== null && (role !== "object" || field.name === "id")) {
-		faults.add(
+		problems.add(
 			field.lookup.node,
 			`@lookup must stand at a field of a type with @object, got ${field.path}`,
 		);
 	}
 	if (role === "plain" || sources.length === 1) return;
-	faults.add(
+	problems.add(
 		field.node,
 		sources.length === 0
 			? `${field.path} has no source: it must have one of ${possible.join(", ")}`
@@ -127,7 +130,7 @@ export function checkArguments(
 	field: DeclaredField,
 	role: DeclaredType["role"],
 	resolved: ReadonlySet<string>,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	const asked =
 		field.mapping !== null ||
@@ -135,7 +138,7 @@ export function checkArguments(
 		role === "query" ||
 		role === "mutation";
 	if (asked || field.field.args.length === 0) return;
-	faults.add(
+	problems.add(
 		field.node,
 		`${field.path} must have no arguments, because nothing would read them, got ${field.field.args.map(({ name }) => name).join(", ")}`,
 	);
@@ -145,13 +148,13 @@ export function checkArguments(
 export function checkNullable(
 	field: DeclaredField,
 	types: Types,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	const named = getNamedType(field.field.type);
 	const leadsToObject =
 		types.get(named.name)?.role === "object" || isAbstractType(named);
 	if (!leadsToObject || !endsNonNull(field.field.type)) return;
-	faults.add(
+	problems.add(
 		field.node,
 		`${field.path} needs another fetch, so it must be nullable, got ${field.field.type}`,
 	);
@@ -169,12 +172,12 @@ function endsNonNull(type: GraphQLOutputType): boolean {
 export function checkPageUse(
 	field: DeclaredField,
 	pageTypes: PageTypes,
-	faults: Problems,
+	problems: Problems,
 ): void {
 	const named = getNamedType(field.field.type);
 	if (field.mapping !== null || pageTypes.has(field.owner)) return;
 	if (!isObjectType(named) || !pageTypes.has(named.name)) return;
-	faults.add(
+	problems.add(
 		field.node,
 		`${field.path} is a part of a page, so it must have @mapping, got ${named.name} without it`,
 	);
