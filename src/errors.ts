@@ -1,30 +1,100 @@
 /**
- * The one table of error codes. `client` codes may reach a client as
- * `extensions.code` (CONTRACT: "Errors and identity"); the others stop a
- * start or a command and are printed to whoever runs it. `status` is the HTTP
- * status of a request that fails whole with that code.
+ * All error codes. Codes with `client` may reach a client as `extensions.code`,
+ * with their message; any other error reaches a client as INTERNAL. The codes
+ * without it stop a start or a command and are printed to the operator.
+ * `status` is the HTTP status when the whole request fails with the code.
+ * `message` says what is wrong where nobody can say it more exactly.
  */
 export const ERRORS = {
-	BAD_USER_INPUT: { client: true, status: 400 },
-	UNAUTHENTICATED: { client: true, status: 401 },
-	FORBIDDEN: { client: true, status: 403 },
-	NOT_FOUND: { client: true, status: 404 },
-	CONFLICT: { client: true, status: 409 },
-	TOO_EXPENSIVE: { client: true, status: 400 },
-	UNAVAILABLE: { client: true, status: 503 },
-	INTERNAL: { client: true, status: 500 },
-	BAD_CONFIG: { client: false, status: 500 },
-	BAD_MODEL: { client: false, status: 500 },
-	BAD_TOPOLOGY: { client: false, status: 500 },
-	BAD_DATA: { client: false, status: 500 },
-	IN_USE: { client: false, status: 500 },
-} as const satisfies Record<string, { client: boolean; status: number }>;
+	/** The HTTP request itself is malformed. */
+	BAD_REQUEST: {
+		client: true,
+		status: 400,
+		message: "The request is malformed.",
+	},
+	BAD_USER_INPUT: {
+		client: true,
+		status: 400,
+		message: "An argument is invalid.",
+	},
+	UNAUTHENTICATED: {
+		client: true,
+		status: 401,
+		message: "The access token is missing or invalid.",
+	},
+	FORBIDDEN: {
+		client: true,
+		status: 403,
+		message: "You may not do this.",
+	},
+	NOT_FOUND: {
+		client: true,
+		status: 404,
+		message: "Not found.",
+	},
+	CONFLICT: {
+		client: true,
+		status: 409,
+		message: "Another change conflicts with this one. Try again.",
+	},
+	TOO_EXPENSIVE: {
+		client: true,
+		status: 400,
+		message: "The operation is over the cost limit.",
+	},
+	UNAVAILABLE: {
+		client: true,
+		status: 503,
+		message: "Unavailable at the moment. Try again later.",
+	},
+	INTERNAL: {
+		client: true,
+		status: 500,
+		message: "Something went wrong on our side.",
+	},
+	BAD_CONFIG: {
+		client: false,
+		status: 500,
+		message: "A setting is invalid.",
+	},
+	BAD_MODEL: {
+		client: false,
+		status: 500,
+		message: "The schema is invalid.",
+	},
+	BAD_TOPOLOGY: {
+		client: false,
+		status: 500,
+		message: "The topology is invalid.",
+	},
+	BAD_DATA: {
+		client: false,
+		status: 500,
+		message: "The input file is invalid.",
+	},
+	IN_USE: {
+		client: false,
+		status: 500,
+		message: "In use by another process.",
+	},
+} as const satisfies Record<
+	string,
+	{
+		readonly client: boolean;
+		readonly status: number;
+		readonly message: string;
+	}
+>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
+export function isClientCode(code: string): code is ErrorCode {
+	return Object.hasOwn(ERRORS, code) && ERRORS[code as ErrorCode].client;
+}
+
 /**
- * An error worded for whoever must fix it: the message says what was expected
- * and what came instead. `details` is for the log, never for a client.
+ * An error with a code, worded for the person who must fix it. `details` are
+ * for the log, never for a client.
  */
 export class CorkboardError extends Error {
 	readonly code: ErrorCode;
@@ -32,7 +102,7 @@ export class CorkboardError extends Error {
 
 	constructor(
 		code: ErrorCode,
-		message: string,
+		message: string = ERRORS[code].message,
 		options: {
 			readonly cause?: unknown;
 			readonly details?: Readonly<Record<string, unknown>>;
@@ -45,11 +115,9 @@ export class CorkboardError extends Error {
 	}
 }
 
-/** Whatever was thrown, as our own error: an unknown one becomes INTERNAL, its own words kept as the cause. */
+/** Any thrown value as a CorkboardError: an unknown one becomes INTERNAL, with the value as its cause. */
 export function asCorkboardError(thrown: unknown): CorkboardError {
 	return thrown instanceof CorkboardError
 		? thrown
-		: new CorkboardError("INTERNAL", "Something went wrong on our side.", {
-				cause: thrown,
-			});
+		: new CorkboardError("INTERNAL", undefined, { cause: thrown });
 }

@@ -1,5 +1,5 @@
 import { type ASTNode, GraphQLError } from "graphql";
-import { asCorkboardError, CorkboardError, ERRORS } from "../errors.ts";
+import { asCorkboardError, CorkboardError, isClientCode } from "../errors.ts";
 
 /** An error at a position of the response. `originalError` is for the log only. */
 export function fieldError(
@@ -49,18 +49,12 @@ export function inputError(thrown: unknown): GraphQLError {
 /** An error whose code and message clients may see. */
 function clientSafe(thrown: unknown): CorkboardError {
 	const error = asCorkboardError(thrown);
-	return ERRORS[error.code].client
+	return isClientCode(error.code)
 		? error
-		: new CorkboardError("INTERNAL", "Something went wrong on our side.", {
-				cause: error,
-			});
+		: new CorkboardError("INTERNAL", undefined, { cause: error });
 }
 
 function hasClientCode({ extensions }: GraphQLError): boolean {
 	const { code } = extensions;
-	return (
-		typeof code === "string" &&
-		Object.hasOwn(ERRORS, code) &&
-		ERRORS[code as keyof typeof ERRORS].client
-	);
+	return typeof code === "string" && isClientCode(code);
 }

@@ -3,7 +3,7 @@ import { HeaderMap } from "@apollo/server";
 import { ApolloServerErrorCode } from "@apollo/server/errors";
 import type { FastifyBaseLogger } from "fastify";
 import { GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
-import { CorkboardError, ERRORS, type ErrorCode } from "../../errors.ts";
+import { CorkboardError, ERRORS, isClientCode } from "../../errors.ts";
 
 /**
  * What a client is told of an error: message, place and code. Apollo by itself
@@ -69,7 +69,7 @@ export function internalError(
 	const errorId = randomUUID();
 	log.error({ errorId, err: cause }, "unexpected error");
 	return {
-		message: "Something went wrong on our side.",
+		message: ERRORS.INTERNAL.message,
 		extensions: { code: "INTERNAL", errorId },
 	};
 }
@@ -129,12 +129,8 @@ function clientCode(error: unknown): string {
 	// hash is not its text's, only a status: the client's fault all the same.
 	const status = (http as { status?: unknown } | undefined)?.status;
 	return cause === error && typeof status === "number" && status < 500
-		? ApolloServerErrorCode.BAD_REQUEST
+		? "BAD_REQUEST"
 		: "INTERNAL";
-}
-
-function isClientCode(code: string): code is ErrorCode {
-	return Object.hasOwn(ERRORS, code) && ERRORS[code as ErrorCode].client;
 }
 
 function statusOf(code: string): number {
