@@ -1,6 +1,6 @@
 import { type Id, unpackId } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
-import { edgeName, listName } from "./order.ts";
+import { edgeName, listName } from "./keys.ts";
 import {
 	type Edge,
 	type ListKey,

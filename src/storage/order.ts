@@ -1,5 +1,5 @@
 import type { Mapping } from "../model/types.ts";
-import type { Edge, Position } from "./storage.ts";
+import type { Position } from "./storage.ts";
 
 /**
  * Whether a list runs from high sequences to low ones. Lists ordered by
@@ -27,16 +27,4 @@ export function renumberedSequences(
 		last = Math.max(sequence, last + SEQUENCE_GAP);
 		return last;
 	});
-}
-
-/** A list's and an edge's own names among those of one transaction. */
-export function listName(mapping: Pick<Mapping, "name">, from: string): string {
-	return `${mapping.name} ${from}`;
-}
-
-export function edgeName(
-	mapping: Mapping,
-	edge: Pick<Edge, "from" | "to">,
-): string {
-	return `${mapping.name} ${edge.from} ${edge.to}`;
 }

@@ -5,7 +5,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { edgeName } from "./pendingEntries.ts";
+import { edgeTopic } from "./pendingEntries.ts";
 import { repairEdgePair, repairListEdge } from "./repair.ts";
 import {
 	isActiveContent,
@@ -69,8 +69,8 @@ async function checkSources(
 		const back = inverses[at] ?? null;
 		const damage = {
 			about: [
-				edgeName(mapping.name, from, to),
-				...(inverse === null ? [] : [edgeName(inverse.name, to, from)]),
+				edgeTopic(mapping.name, from, to),
+				...(inverse === null ? [] : [edgeTopic(inverse.name, to, from)]),
 			],
 			mend: () => repairEdgePair(store, mapping, inverse, from, to),
 		};
@@ -114,8 +114,8 @@ async function checkInverses(
 			kind: "inverse without source",
 			what: describeEdge(mapping, edge),
 			about: [
-				edgeName(mapping.name, edge.from, edge.to),
-				edgeName(source.name, edge.to, edge.from),
+				edgeTopic(mapping.name, edge.from, edge.to),
+				edgeTopic(source.name, edge.to, edge.from),
 			],
 			mend: () => repairEdgePair(store, source, mapping, edge.to, edge.from),
 		}));
@@ -138,7 +138,7 @@ async function checkFollowing(
 		const data = contents.get(to) ?? "absent";
 		if (data === "not JSON") return [];
 		const damage = {
-			about: [edgeName(mapping.name, from, to), to],
+			about: [edgeTopic(mapping.name, from, to), to],
 			mend: () => repairListEdge(store, { mapping, from }, to),
 		};
 		if (edge.state === PRESENT && data === "absent") {

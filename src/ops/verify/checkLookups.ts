@@ -6,7 +6,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Damage, DamageKind } from "./damage.ts";
-import { keyName } from "./pendingEntries.ts";
+import { lookupTopic } from "./pendingEntries.ts";
 import { deleteLookup } from "./repair.ts";
 import { readContents, type StoredContent } from "./storedContent.ts";
 
@@ -35,7 +35,7 @@ export async function checkLookups(
 				kind,
 				// An e-mail address is a key too, and reports are passed around.
 				what: `${name}${name === IMPORT_LOOKUP ? ` ${key}` : ""} → ${id}`,
-				about: [keyName(name, key), id],
+				about: [lookupTopic(name, key), id],
 				mend: () => deleteLookup(store, row),
 			},
 		];

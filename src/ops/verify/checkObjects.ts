@@ -11,7 +11,7 @@ import {
 import { type LookupRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage } from "./damage.ts";
-import { edgeName, keyName } from "./pendingEntries.ts";
+import { edgeTopic, lookupTopic } from "./pendingEntries.ts";
 import { repairListEdge, repairNaturalKey } from "./repair.ts";
 import {
 	isActiveContent,
@@ -104,7 +104,7 @@ async function checkLists(
 		.map(({ mapping, from, to }) => ({
 			kind: "list lacks object",
 			what: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
-			about: [edgeName(mapping.name, from, to), to],
+			about: [edgeTopic(mapping.name, from, to), to],
 			mend: () => repairListEdge(store, { mapping, from }, to),
 		}));
 }
@@ -146,7 +146,7 @@ async function checkNames(
 		.map(({ name, key, id }) => ({
 			kind: "name not held",
 			what: `${type.name} ${id}: its ${name} is not its own in the lookups`,
-			about: [keyName(name, key), id],
+			about: [lookupTopic(name, key), id],
 			mend: () => repairNaturalKey(store, id, name),
 		}));
 }

@@ -1,4 +1,5 @@
 import type { OutboxEntry } from "../../graph/outbox/delivery.ts";
+import { edgeName, lookupName } from "../../storage/keys.ts";
 import type { Storage } from "../../storage/storage.ts";
 
 /** What is owed, as far as it may explain what looks like damage. */
@@ -23,19 +24,19 @@ export async function readPendingEntries(
 			...(debt.reservations ?? []),
 			...(debt.lookups ?? []),
 		]) {
-			about.add(keyName(name, key));
+			about.add(lookupTopic(name, key));
 		}
 		for (const { mapping, from, to } of debt.edges ?? []) {
-			about.add(edgeName(mapping, from, to));
+			about.add(edgeTopic(mapping, from, to));
 		}
 	}
 	return { count: rows.length, keys: about };
 }
 
-export function edgeName(mapping: string, from: string, to: string): string {
-	return `edge ${mapping} ${from} ${to}`;
+export function edgeTopic(mapping: string, from: string, to: string): string {
+	return `edge ${edgeName({ name: mapping }, { from, to })}`;
 }
 
-export function keyName(name: string, key: string): string {
-	return `key ${name} ${key}`;
+export function lookupTopic(name: string, key: string): string {
+	return `key ${lookupName({ name, key })}`;
 }

@@ -1,6 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { listName, renumberedSequences } from "../order.ts";
+import { listName } from "../keys.ts";
+import { renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Row } from "./driver/driver.ts";

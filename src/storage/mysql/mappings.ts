@@ -1,6 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { edgeName, isDescending } from "../order.ts";
+import { edgeName } from "../keys.ts";
+import { isDescending } from "../order.ts";
 import {
 	type Edge,
 	type EdgeKey,

@@ -1,5 +1,6 @@
 import type { Id } from "../../id/ids.ts";
-import { isDescending, listName } from "../order.ts";
+import { listName } from "../keys.ts";
+import { isDescending } from "../order.ts";
 import {
 	type Edge,
 	type ListRow,

@@ -8,7 +8,7 @@ import {
 	checkTransaction,
 	computeListChanges,
 } from "../effects.ts";
-import { edgeName, listName } from "../order.ts";
+import { edgeName, listName } from "../keys.ts";
 import type {
 	Edge,
 	ListKey,

@@ -1,6 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { listName, renumberedSequences } from "../order.ts";
+import { listName } from "../keys.ts";
+import { renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow, Position } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/connection.ts";
 import { type MappingStatements, statementsOf } from "./mappings.ts";

@@ -2,7 +2,8 @@ import type { Trace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { inGroups } from "../inGroups.ts";
-import { edgeName, isDescending } from "../order.ts";
+import { edgeName } from "../keys.ts";
+import { isDescending } from "../order.ts";
 import {
 	type Edge,
 	type EdgeKey,

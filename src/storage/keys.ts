@@ -1,0 +1,29 @@
+/**
+ * Keys as strings: in maps, in caches, in invalidations and in cursors. Caches
+ * of several processes share these spellings, so a change of one has to raise
+ * the version in the cache's key prefix.
+ */
+
+type Named = { readonly name: string };
+
+export function listName(mapping: Named, from: string): string {
+	return `${mapping.name} ${from}`;
+}
+
+export function edgeName(
+	mapping: Named,
+	{ from, to }: { readonly from: string; readonly to: string },
+): string {
+	return `${mapping.name} ${from} ${to}`;
+}
+
+/** Of a normalized natural key. */
+export function lookupName({
+	name,
+	key,
+}: {
+	readonly name: string;
+	readonly key: string;
+}): string {
+	return `${name} ${key}`;
+}
