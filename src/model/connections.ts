@@ -10,7 +10,7 @@ import type { DeclaredField, DeclaredType } from "./directives.ts";
 import type { Problems } from "./problems.ts";
 import type { FieldSource } from "./types.ts";
 
-/** Types that are parts of a page, by name, with the source of each of their fields. */
+/** The connection, edge and page info types found so far, with the source of each field. */
 export type PageTypes = Map<string, ReadonlyMap<string, FieldSource>>;
 
 const PAGE_ARGUMENTS = "(first: Int, after: String, last: Int, before: String)";
@@ -37,9 +37,9 @@ const EDGE_SOURCES: ReadonlyMap<string, FieldSource> = new Map(
 );
 
 /**
- * The name of the type a mapping's edges lead to, which is that of its
- * connection's nodes; null, and problems, where the field is no connection of the
- * shape in CONTRACT ("Types").
+ * The name of the type that a mapping's edges lead to, which is that of its
+ * connection's nodes. Null, and problems, if the field is not a connection of
+ * the shape that clients rely on (docs/schema.md, "A type").
  */
 export function readConnection(
 	field: DeclaredField,
@@ -52,7 +52,7 @@ export function readConnection(
 	if (isNonNullType(type)) {
 		problems.add(
 			field.node,
-			`${field.path} is a connection, so it must be nullable, because its host may be down, got ${type}`,
+			`${field.path} is a connection, whose host may be down, so it must be nullable, got ${type}`,
 		);
 	}
 	const connection = getNullableType(type);
@@ -90,7 +90,7 @@ export function readConnection(
 	return target.name;
 }
 
-/** What the nodes of a connection are; null for a type that has none. */
+/** The type of a connection's nodes; null for a type without nodes. */
 function nodeType(connection: GraphQLObjectType): GraphQLObjectType | null {
 	const nodes = connection.getFields().nodes;
 	if (nodes !== undefined && isListType(getNullableType(nodes.type))) {
@@ -118,7 +118,7 @@ function checkArguments(field: DeclaredField, problems: Problems): void {
 		if (defaultValue === undefined) continue;
 		problems.add(
 			astNode,
-			`the argument ${name} of ${field.path} must have no default, because null is "not given" too, got ${JSON.stringify(defaultValue)}`,
+			`the argument ${name} of ${field.path} must have no default, because null also means "not given", got ${JSON.stringify(defaultValue)}`,
 		);
 	}
 }
@@ -137,7 +137,7 @@ function checkConnection(
 	if (connection.name !== `${target}Connection`) {
 		problems.add(
 			connection.astNode,
-			`a page of ${target} must be of the type ${target}Connection, got ${connection.name}`,
+			`the connection type of ${target} must be ${target}Connection, got ${connection.name}`,
 		);
 	}
 	checkShape(connection, problems, {
@@ -178,7 +178,7 @@ function checkShape(
 		if (Object.hasOwn(shape, name)) continue;
 		problems.add(
 			astNode,
-			`${type.name}.${name} is no part of a page: ${type.name} has ${Object.keys(shape).join(", ")} only`,
+			`${type.name}.${name} is not part of a page: ${type.name} may only have ${Object.keys(shape).join(", ")}`,
 		);
 	}
 }

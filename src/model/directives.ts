@@ -18,7 +18,7 @@ import type { JsonValue } from "../util/json.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 import type { Lookup, MappingOrder } from "./types.ts";
 
-/** The whole set, as CONTRACT has it. Code reads the values by these types. */
+/** The definitions that schema/directives.graphql must have: the code reads the arguments as these types. */
 const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	object: "(type: Int!, table: String!) on OBJECT",
 	mapping:
@@ -32,11 +32,11 @@ export function isStorageDirective(name: string): boolean {
 	return Object.hasOwn(STORAGE_DIRECTIVES, name);
 }
 
-/** An object type of the SDL with what its directives say. */
+/** An object type of the SDL with the arguments of its storage directives. */
 export interface DeclaredType {
 	readonly name: string;
 	readonly node: ASTNode | null | undefined;
-	/** `object` has rows of its own (`@object`, or lacks it and is a `Node`), `query` and `mutation` are where operations start, `plain` is a part of something else. */
+	/** `object` has rows of its own: it has `@object`, or implements `Node`. `query` and `mutation` are the root types. `plain` is a part of another value. */
 	readonly role: "object" | "query" | "mutation" | "plain";
 	readonly type: GraphQLObjectType;
 	readonly object: Directive<{ type: number; table: string }> | null;
@@ -63,11 +63,11 @@ export interface DeclaredField {
 
 export interface Directive<Values> {
 	readonly node: DirectiveNode;
-	/** Null where the arguments are wrong, which is already told. */
+	/** Null if the arguments are invalid, which is already reported. */
 	readonly values: Readonly<Values> | null;
 }
 
-/** What the directives of all object types say: the one place that reads them. */
+/** Reads the storage directives of all object types. Nothing else reads them. */
 export function readDirectives(
 	schema: GraphQLSchema,
 	problems: Problems,
@@ -97,7 +97,7 @@ export function readDirectives(
 	return declared;
 }
 
-/** Types defined in the SDL. */
+/** The types that the SDL defines. */
 export function definedTypes(
 	schema: GraphQLSchema,
 ): readonly GraphQLNamedType[] {
@@ -141,8 +141,8 @@ function reader(
 			.flatMap((each) => each?.directives ?? [])
 			.find((each) => each.name.value === name);
 		if (!definition || node === undefined) return null;
-		// The definitions were held against STORAGE_DIRECTIVES, so values that
-		// graphql-js coerced by them are of these types.
+		// The definitions equal STORAGE_DIRECTIVES, so the values that graphql-js
+		// coerces by them are of these types.
 		const values = problems.hasProblem(node)
 			? null
 			: (tryOrAddProblem(problems, () =>
@@ -175,7 +175,7 @@ function refuseOnInterface(
 			if (!isStorageDirective(node.name.value)) continue;
 			problems.add(
 				node,
-				`@${node.name.value} on ${type.name}.${field.name}: an interface stores nothing; say it in the types that implement it`,
+				`@${node.name.value} on ${type.name}.${field.name}: an interface stores nothing: put the directive on the types that implement it`,
 			);
 		}
 	}
@@ -200,7 +200,7 @@ function checkDefinitions(schema: GraphQLSchema, problems: Problems): boolean {
 			astNode,
 			`the directive @${name} is none of ${Object.keys(STORAGE_DIRECTIVES)
 				.map((each) => `@${each}`)
-				.join(", ")}: nothing reads it`,
+				.join(", ")}: remove it, nothing reads it`,
 		);
 	}
 	return right;

@@ -3,19 +3,19 @@ import type { DeclaredField, DeclaredType } from "./directives.ts";
 import type { Problems } from "./problems.ts";
 import type { Inverse, Mapping } from "./types.ts";
 
-/** A mapping of which it is not yet known how its inverse tells the same fact. */
+/** A mapping whose inverse is not resolved yet. */
 export interface MappingDraft {
 	readonly declared: DeclaredField;
 	readonly mapping: Omit<Mapping, "inverse">;
-	/** The field that `inverse` names. */
+	/** The name of the inverse field, as the directive gives it. */
 	readonly inverse: string | null;
 }
 
 const SUFFIX = ".inverse";
 
 /**
- * The other side of a mapping: a second mapping or a reference, on the type
- * the edges lead to, that leads back (schema/directives.graphql, `@mapping`).
+ * Resolves the inverse of a mapping: a second mapping or a reference, on the
+ * type that the edges lead to, that leads back (schema/directives.graphql).
  */
 export function readInverse(
 	draft: MappingDraft,
@@ -24,41 +24,41 @@ export function readInverse(
 	problems: Problems,
 ): Inverse | null {
 	const { declared, mapping, inverse } = draft;
-	const fault = (sentence: string): null => {
-		problems.add(declared.mapping?.node, sentence);
+	const problem = (message: string): null => {
+		problems.add(declared.mapping?.node, message);
 		return null;
 	};
-	const told = mapping.name.endsWith(SUFFIX);
+	const isNamedInverse = mapping.name.endsWith(SUFFIX);
 	if (inverse === null) {
-		return told
-			? fault(
-					`the mapping ${mapping.name} of ${declared.path} is named as an inverse, so it must have one, got none`,
+		return isNamedInverse
+			? problem(
+					`the mapping ${mapping.name} of ${declared.path} has the name of an inverse, so it must have an inverse`,
 				)
 			: null;
 	}
 	if (mapping.from === null) {
-		return fault(
-			`${declared.path} is a list of the whole graph, which has no inverse, got ${inverse}`,
+		return problem(
+			`${declared.path} is a list of the whole graph, which cannot have an inverse, got ${inverse}`,
 		);
 	}
 	const other = types.get(mapping.to)?.fields.get(inverse);
 	if (other === undefined) {
-		return fault(
+		return problem(
 			`the inverse of ${declared.path} must be a field of ${mapping.to}, got ${inverse}`,
 		);
 	}
 	if (other.reference !== null) {
 		const target = getNamedType(other.field.type).name;
-		// What is wrong with the reference is told at the reference.
+		// A problem of the reference is reported at the reference.
 		if (types.get(target)?.role !== "object") return null;
 		if (target !== mapping.from) {
-			return fault(
+			return problem(
 				`the inverse of ${declared.path} must lead back to ${mapping.from}, got ${other.path}, which is a reference to ${target}`,
 			);
 		}
-		if (told) {
-			return fault(
-				`the mapping ${mapping.name} of ${declared.path} follows the reference ${other.path}, so it must not be named as an inverse`,
+		if (isNamedInverse) {
+			return problem(
+				`the mapping ${mapping.name} of ${declared.path} is derived from the reference ${other.path}, so its name must not end with .inverse`,
 			);
 		}
 		const key = other.reference.values?.key;
@@ -67,21 +67,21 @@ export function readInverse(
 			: { kind: "reference", field: other.name, key };
 	}
 	if (other.mapping === null) {
-		return fault(
+		return problem(
 			`the inverse of ${declared.path} must have @mapping or @reference, got ${other.path}, which has neither`,
 		);
 	}
 	const otherDraft = drafts.find((each) => each.declared === other);
-	// What is wrong with the other mapping is told at the other mapping.
+	// A problem of the other mapping is reported at the other mapping.
 	if (otherDraft === undefined) return null;
 	if (otherDraft.mapping.to !== mapping.from) {
-		return fault(
+		return problem(
 			`the inverse of ${declared.path} must lead back to ${mapping.from}, got ${other.path}, which leads to ${otherDraft.mapping.to}`,
 		);
 	}
 	if (otherDraft.inverse !== declared.name) {
-		return fault(
-			`the inverse of ${declared.path} must name it back, got ${other.path}, whose inverse is ${otherDraft.inverse ?? "none"}`,
+		return problem(
+			`the inverse of ${declared.path} must name that field, got ${other.path}, whose inverse is ${otherDraft.inverse ?? "none"}`,
 		);
 	}
 	const otherName = otherDraft.mapping.name;
@@ -91,9 +91,9 @@ export function readInverse(
 	if (mapping.name === otherName + SUFFIX) {
 		return { kind: "source", mapping: otherName };
 	}
-	// One fault of two fields: told once.
+	// Both fields have this problem: it is reported once.
 	if (drafts.indexOf(otherDraft) < drafts.indexOf(draft)) return null;
-	return fault(
-		`of the mappings ${declared.path} and ${other.path}, which tell one fact, one must be named X and the other X.inverse, got ${mapping.name} and ${otherName}`,
+	return problem(
+		`the mappings ${declared.path} and ${other.path} hold one fact, so one must be named X and the other X.inverse, got ${mapping.name} and ${otherName}`,
 	);
 }

@@ -2,14 +2,14 @@ import { CorkboardError } from "../errors.ts";
 import type { Lookup, Mapping, Model, ObjectType } from "./types.ts";
 
 /**
- * What was ever shipped, schema/model.lock.json: rows, edges and keys out there
- * are found by these names and numbers, so none of them may change its meaning.
- * What is no longer used stays here as retired, and its names stay taken.
+ * Every name and number that was ever shipped (schema/model.lock.json). Stored
+ * rows, edges and keys are found by them, so none may change its meaning. What
+ * is no longer used stays as retired, and its names stay taken.
  */
 export interface Lock {
 	readonly types: Section<
 		Pick<ObjectType, "number" | "table"> & {
-			/** What the stored JSON has under each path: a type, `id of` one, or `retired`. */
+			/** By path in the stored JSON: a type, `id of` a type, or `retired`. */
 			readonly keys: Readonly<Record<string, string>>;
 		}
 	>;
@@ -26,15 +26,15 @@ const RETIRED = "retired";
 export const EMPTY_LOCK: Lock = { types: {}, mappings: {}, lookups: {} };
 
 export interface LockComparison {
-	/** What the model has and the lock lacks: harmless once it is written. */
+	/** What the model has and the lock lacks: `npm run update` adds it. */
 	readonly additions: readonly string[];
-	/** What would lose or misread data that is out there. */
+	/** Changes that would lose or misread stored data. */
 	readonly breaks: readonly string[];
 	/** The lock with the additions. */
 	readonly next: Lock;
 }
 
-/** Hold a model against what was shipped. */
+/** Compares a model with what was shipped. */
 export function compareLock(lock: Lock, model: Model): LockComparison {
 	const now = lockOf(model);
 	const additions: string[] = [];
@@ -51,7 +51,7 @@ export function compareLock(lock: Lock, model: Model): LockComparison {
 	return { additions, breaks, next: merge(lock, now) };
 }
 
-/** Throws BAD_MODEL for text that is no lock. */
+/** Throws BAD_MODEL for text that is not a lock file. */
 export function parseLock(text: string): Lock {
 	let lock: unknown;
 	try {
@@ -72,7 +72,7 @@ export function parseLock(text: string): Lock {
 	return lock;
 }
 
-/** Its form only: what it says of each thing is compared with the model word for word. */
+/** Checks the form only: `compareLock` compares the values with the model. */
 function isLock(lock: unknown): lock is Lock {
 	return (
 		isRecord(lock) &&
@@ -89,7 +89,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sorted, so that a change of the SDL's order changes nothing here. */
+/** Sorted, so that reordering the SDL does not change the file. */
 export function printLock(lock: Lock): string {
 	const types = sorted(lock.types).map(([name, type]) => [
 		name,
@@ -112,9 +112,9 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 					number: object.number,
 					table: object.table,
 					keys: Object.fromEntries([
-						// A lookup without @stored is kept by its resolver, as text.
+						// A lookup without @stored has a resolver; its key is stored as text.
 						...object.lookups.map(({ key }) => [key, "String"]),
-						...object.stored.flatMap(({ typesByPath: holds }) => [...holds]),
+						...object.stored.flatMap(({ typesByPath }) => [...typesByPath]),
 						...object.references.map(({ key, target }) => [
 							key,
 							`id of ${target}`,
@@ -157,7 +157,7 @@ function compareSection(
 		if (current === undefined) {
 			if (old.retired) continue;
 			breaks.push(
-				`the ${kind} ${name} is gone: if it shall be, give it "retired": true in the lock`,
+				`the ${kind} ${name} was removed: if that is intended, give it "retired": true in the lock`,
 			);
 			continue;
 		}
@@ -189,7 +189,7 @@ function compareKeys(
 		if (current === undefined) {
 			if (old === RETIRED) continue;
 			breaks.push(
-				`the key ${key} of ${type} is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)`,
+				`the key ${key} of ${type} was removed, which loses what rows store there: if that is intended, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)`,
 			);
 		} else if (old === RETIRED) {
 			breaks.push(
@@ -205,7 +205,7 @@ function compareKeys(
 	}
 }
 
-/** Numbers and tables of what has another name now. */
+/** Finds type numbers and tables that belong to another name in the lock. */
 function compareTaken(lock: Lock, now: Lock, breaks: string[]): void {
 	const holders = holdersOf(lock);
 	for (const [thing, holder] of holdersOf(now)) {
@@ -227,7 +227,7 @@ function holdersOf({ types, mappings }: Lock): ReadonlyMap<string, string> {
 	]);
 }
 
-/** What was shipped stands; what is new is added. */
+/** Keeps what was shipped and adds what is new. */
 function merge(lock: Lock, now: Lock): Lock {
 	const types = Object.entries(now.types).map(([name, type]) => {
 		const shipped = lock.types[name] ?? type;

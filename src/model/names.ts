@@ -7,9 +7,9 @@ import {
 	RESERVED_TABLES,
 } from "./reservedNames.ts";
 
-// Letters, digits and _ only: these names stand in SQL, in keys of caches and
-// in stored JSON. Tables stay short of MySQL's 64 characters, so that storage
-// can derive names of its own from them.
+// Letters, digits and _ only: these names appear in SQL, in cache keys and in
+// stored JSON. Tables are shorter than MySQL's limit of 64 characters, so that
+// storage can derive names from them.
 const TABLE = /^(?!sqlite_)[a-z][a-z0-9_]{0,47}$/;
 const MAPPING = /^[a-z][A-Za-z0-9]{0,47}(\.inverse)?$/;
 const LOOKUP = /^[a-z][A-Za-z0-9]{0,47}$/;
@@ -19,11 +19,11 @@ const isReservedKey = reservation(RESERVED_KEYS);
 const isReservedLookup = reservation(Object.values(RESERVED_LOOKUPS));
 const isReservedTable = reservation(RESERVED_TABLES);
 
-/** What of the model is named, and must be named once. */
+/** Checks the names of the model: spelling, reservation, uniqueness. */
 export class Names {
 	readonly #problems: Problems;
-	/** Who has it, by where, kind and name. */
-	readonly #taken = new Map<string, string>();
+	/** The owner of each name, by scope, kind and name. */
+	readonly #owners = new Map<string, string>();
 
 	constructor(problems: Problems) {
 		this.#problems = problems;
@@ -36,50 +36,50 @@ export class Names {
 				`the type number of ${owner} must be from 1 to ${MAX_TYPE}, got ${number}`,
 			);
 		}
-		this.#take("type number", String(number), owner, node);
+		this.#claimName("type number", String(number), owner, node);
 	}
 
 	table(name: string, owner: string, node: ASTNode): void {
-		this.#spelled(TABLE, "table", name, owner, node);
+		this.#checkSpelling(TABLE, "table", name, owner, node);
 		if (isReservedTable(name)) {
 			this.#problems.add(
 				node,
 				`the table ${name} of ${owner} is reserved: choose another name`,
 			);
 		}
-		this.#take("table", name, owner, node);
+		this.#claimName("table", name, owner, node);
 	}
 
 	mapping(name: string, owner: string, node: ASTNode): void {
-		this.#spelled(MAPPING, "mapping", name, owner, node);
-		this.#take("mapping", name, owner, node);
+		this.#checkSpelling(MAPPING, "mapping", name, owner, node);
+		this.#claimName("mapping", name, owner, node);
 	}
 
 	lookup(name: string, owner: string, node: ASTNode): void {
-		this.#spelled(LOOKUP, "lookup", name, owner, node);
+		this.#checkSpelling(LOOKUP, "lookup", name, owner, node);
 		if (isReservedLookup(name)) {
 			this.#problems.add(
 				node,
 				`the lookup ${name} of ${owner} is reserved: choose another name`,
 			);
 		}
-		this.#take("lookup", name, owner, node);
+		this.#claimName("lookup", name, owner, node);
 	}
 
 	/** A key in the stored JSON of the type. */
 	key(name: string, type: string, owner: string, node: ASTNode): void {
-		this.#spelled(KEY, "key", name, owner, node);
-		// `toString`, `constructor` and the like seem present in every object.
+		this.#checkSpelling(KEY, "key", name, owner, node);
+		// `toString`, `constructor` and others appear to be keys of every object.
 		if (isReservedKey(name) || name in {}) {
 			this.#problems.add(
 				node,
-				`the key ${name} of ${owner} is reserved: name another with @stored(key:) or @reference(key:)`,
+				`the key ${name} of ${owner} is reserved: choose another with @stored(key:) or @reference(key:)`,
 			);
 		}
-		this.#take("key", name, owner, node, type);
+		this.#claimName("key", name, owner, node, type);
 	}
 
-	#spelled(
+	#checkSpelling(
 		pattern: RegExp,
 		kind: string,
 		name: string,
@@ -93,23 +93,23 @@ export class Names {
 		);
 	}
 
-	/** `within` is where the name must be the only one: the whole model if not given. */
-	#take(
+	/** `scope` is where the name must be unique: the whole model if it is empty. */
+	#claimName(
 		kind: string,
 		name: string,
 		owner: string,
 		node: ASTNode,
-		within = "",
+		scope = "",
 	): void {
-		const place = `${within} ${kind} ${name}`;
-		const holder = this.#taken.get(place);
-		if (holder === undefined) {
-			this.#taken.set(place, owner);
+		const unique = `${scope} ${kind} ${name}`;
+		const other = this.#owners.get(unique);
+		if (other === undefined) {
+			this.#owners.set(unique, owner);
 			return;
 		}
 		this.#problems.add(
 			node,
-			`the ${kind} ${name} of ${owner} is already that of ${holder}`,
+			`the ${kind} ${name} of ${owner} is already that of ${other}`,
 		);
 	}
 }

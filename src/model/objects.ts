@@ -22,7 +22,7 @@ interface ObjectReading {
 	readonly problems: Problems;
 }
 
-/** A type with rows: its table, and what its rows hold. */
+/** Reads a type that has rows: its number, its table and its stored fields. */
 export function readObject(
 	{ name, object, fields }: DeclaredType,
 	reading: ObjectReading,
@@ -97,7 +97,7 @@ function collectTypes(
 	}
 }
 
-/** The key in the stored JSON that holds a field; null for one that has none. */
+/** The key of the stored JSON that holds a field; null for a field without one. */
 export function storedKey({ name, stored, reference, lookup }: DeclaredField) {
 	if (stored) return stored.values ? (stored.values.key ?? name) : null;
 	if (reference) return reference.values?.key ?? null;
@@ -126,13 +126,13 @@ function checkStored(
 		if (!isNonNullType(field.type)) return;
 		problems.add(
 			stored?.node,
-			`${path} is non-null, so it must have a default, which answers for rows written before the field was`,
+			`${path} is non-null, so it must have a default for rows written before the field existed`,
 		);
 		return;
 	}
-	const fault = typeProblem(field.type, given);
-	if (fault !== null) {
-		problems.add(stored?.node, `the default of ${path} ${fault}`);
+	const problem = typeProblem(field.type, given);
+	if (problem !== null) {
+		problems.add(stored?.node, `the default of ${path} ${problem}`);
 	}
 }
 
@@ -141,14 +141,14 @@ function checkReference(
 	{ types, unknown, problems }: ObjectReading,
 ): void {
 	const named = getNamedType(field.type).name;
-	// That a non-null one must be nullable is told with all that lead to objects.
-	const isOne = named === String(field.type).replace(/!$/, "");
-	if (unknown.has(named) || (isOne && types.get(named)?.role === "object")) {
+	// checkNullable reports a non-null reference.
+	const isSingle = named === String(field.type).replace(/!$/, "");
+	if (unknown.has(named) || (isSingle && types.get(named)?.role === "object")) {
 		return;
 	}
 	problems.add(
 		reference?.node,
-		`${path} has @reference, so it must be one type with @object, got ${field.type}`,
+		`${path} has @reference, so its type must be a single type with @object, got ${field.type}`,
 	);
 }
 

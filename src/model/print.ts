@@ -1,9 +1,9 @@
 import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
 
 /**
- * The model as `schema print` shows it: where the value of each field comes
- * from, what reads it, which shard it is on, and what a write to it writes
- * besides. Reviewers read its diff (test/golden/model.txt).
+ * The model as `schema print` shows it: the source of each field, what reads it,
+ * its shard, and what a write of it also writes. Reviewers read the diff of
+ * test/golden/model.txt.
  */
 export function printModel(model: Model): string {
 	const blocks = [
@@ -57,7 +57,7 @@ function columnsOf(
 ): Row {
 	const own = object?.table ?? NOTHING;
 	const lookup = object?.lookups.find((each) => each.field === field);
-	const claims =
+	const lookupWrites =
 		lookup === undefined ? [] : [`lookup ${lookup.name} on its mod shard`];
 	switch (source.kind) {
 		case "id":
@@ -68,7 +68,7 @@ function columnsOf(
 				own,
 				"objects",
 				"its own",
-				["row", ...claims].join("; "),
+				["row", ...lookupWrites].join("; "),
 			];
 		case "reference":
 			return [
@@ -92,14 +92,14 @@ function columnsOf(
 						own,
 						"resolver",
 						"its own",
-						["row", ...claims].join("; "),
+						["row", ...lookupWrites].join("; "),
 					];
 		default:
 			return [source.kind, NOTHING, NOTHING, NOTHING, NOTHING];
 	}
 }
 
-/** What a change of a reference owes the lists that follow it. */
+/** The derived lists that a change of a reference also writes. */
 function derivedWrites(
 	object: ObjectType | null,
 	field: string,
@@ -124,9 +124,9 @@ function mappingColumns(model: Model, mapping: Mapping): Row {
 		inverse === null
 			? "edge and list row"
 			: inverse.kind === "reference"
-				? `told by ${to}.${inverse.field}`
+				? `derived from ${to}.${inverse.field}`
 				: inverse.kind === "source"
-					? `told by ${inverse.mapping}`
+					? `inverse of ${inverse.mapping}`
 					: `edge and list row; ${inverse.mapping}: edge and list row in ${model.mappings.get(inverse.mapping)?.table} on the shard of the ${to}`,
 	];
 }
@@ -152,7 +152,7 @@ function printLookups(model: Model): string {
 	].join("\n");
 }
 
-/** Types that are no objects: their values come with their parent's. */
+/** Types that are not objects: their values are parts of their parents'. */
 function printParts(model: Model): string {
 	const rows = [...model.sources]
 		.filter(
@@ -170,7 +170,7 @@ function printParts(model: Model): string {
 	].join("\n");
 }
 
-/** In columns, each as wide as its widest cell. */
+/** Rows in columns, each as wide as its widest cell. */
 function table(rows: readonly Row[]): readonly string[] {
 	const widths: number[] = [];
 	for (const row of rows) {

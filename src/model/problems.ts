@@ -1,56 +1,56 @@
 import { type ASTNode, GraphQLError, type NameNode } from "graphql";
 import { CorkboardError } from "../errors.ts";
 
-/** One thing wrong with the SDL, and where. A fault of the whole has no line. */
+/** One problem of the SDL, and where it is. A problem of the whole SDL has no line. */
 export interface Problem {
 	readonly file: string;
 	readonly line: number | null;
 	readonly message: string;
 }
 
-/** Gathers problems while the SDL is read: whoever edits it sees all of them at once. */
+/** Collects problems while the SDL is read, so that its author sees all of them at once. */
 export class Problems {
-	readonly #found: Problem[] = [];
-	readonly #blamed = new Set<ASTNode>();
+	readonly #problems: Problem[] = [];
+	readonly #nodes = new Set<ASTNode>();
 
 	add(node: ASTNode | null | undefined, sentence: string): void {
-		if (node) this.#blamed.add(node);
+		if (node) this.#nodes.add(node);
 		// A definition's own location starts at its description.
 		const named = (node as { name?: NameNode } | null | undefined)?.name;
 		const location = named?.loc ?? node?.loc;
-		this.#found.push({
+		this.#problems.push({
 			file: location?.source.name ?? "schema",
 			line: location?.startToken.line ?? null,
 			message: sentence,
 		});
 	}
 
-	/** An error of graphql-js. Where it names two places, the later one is the one to change. */
+	/** Adds an error of graphql-js. If it names two places, the second is the one to change. */
 	addError(toError: GraphQLError): void {
 		const node = toError.nodes?.at(-1);
 		if (node !== undefined || toError.source === undefined) {
 			this.add(node, toError.message);
 			return;
 		}
-		this.#found.push({
+		this.#problems.push({
 			file: toError.source.name,
 			line: toError.locations?.[0]?.line ?? null,
 			message: toError.message,
 		});
 	}
 
-	/** Whether something is known to be wrong with this very node. */
+	/** Whether a problem of this very node was added. */
 	hasProblem(node: ASTNode): boolean {
-		return this.#blamed.has(node);
+		return this.#nodes.has(node);
 	}
 
 	get isEmpty(): boolean {
-		return this.#found.length === 0;
+		return this.#problems.length === 0;
 	}
 
-	/** BAD_MODEL: one line for each fault, in the order of the files. */
+	/** A BAD_MODEL error with a line for each problem, in the order of the files. */
 	error(): CorkboardError {
-		const lines = this.#found
+		const lines = this.#problems
 			.toSorted(
 				(a, b) => compare(a.file, b.file) || compare(a.line ?? 0, b.line ?? 0),
 			)
@@ -65,7 +65,7 @@ function compare<T extends string | number>(a: T, b: T): number {
 	return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What a function of graphql-js gives, or null and a fault where it throws. */
+/** The result of a graphql-js function; if it throws a GraphQLError, adds that as a problem and returns null. */
 export function tryOrAddProblem<T>(
 	problems: Problems,
 	attempt: () => T,

@@ -15,23 +15,23 @@ import { isStorageDirective } from "./directives.ts";
 import { referencedTypes } from "./sdl.ts";
 import type { Model } from "./types.ts";
 
-const WHOLE = "whole";
-/** What stands in the file of this name is stored and not shown. */
-const HIDDEN = /(?:^|[\\/])internal\.graphql$/;
+const FULL = "full";
+/** Fields defined in the file of this name are stored but not public. */
+const INTERNAL_FILE = /(?:^|[\\/])internal\.graphql$/;
 
 /**
- * The schema clients see: the SDL without what is internal, the storage
- * directives and the types that only these use.
+ * The schema that clients see: the SDL without the internal file, the storage
+ * directives, and the types that only those directives use.
  */
 export function buildPublicSchema(
 	document: DocumentNode,
 	model: Model,
 ): GraphQLSchema {
-	// Checked whole, and with places, when the model was read.
+	// readModel checked the SDL already and reported problems with their lines.
 	const checked = { assumeValid: false, assumeValidSDL: true };
-	const schema = buildASTSchema(withoutStorage(shown(document)), checked);
+	const schema = buildASTSchema(withoutStorage(publicPart(document)), checked);
 	schema.extensions = {
-		[WHOLE]: buildASTSchema(withoutStorage(document), checked),
+		[FULL]: buildASTSchema(withoutStorage(document), checked),
 	};
 	const node = schema.getType("Node");
 	if (isInterfaceType(node)) {
@@ -41,22 +41,22 @@ export function buildPublicSchema(
 	return schema;
 }
 
-/** With the fields of objects that are stored and not shown, which imports may give. */
+/** The schema with the fields that are stored but not public. Imports may set them. */
 export function fullSchema(schema: GraphQLSchema): GraphQLSchema {
-	const whole = schema.extensions[WHOLE];
-	return whole instanceof GraphQLSchema ? whole : schema;
+	const full = schema.extensions[FULL];
+	return full instanceof GraphQLSchema ? full : schema;
 }
 
-/** As `schema print --public` shows it: sorted, so that moving a type changes nothing. */
+/** The schema as `schema print --public` shows it: sorted, so that moving a type changes nothing. */
 export function printPublicSchema(schema: GraphQLSchema): string {
 	return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }
 
-function shown(document: DocumentNode): DocumentNode {
+function publicPart(document: DocumentNode): DocumentNode {
 	return {
 		...document,
 		definitions: document.definitions.filter(
-			({ loc }) => !HIDDEN.test(loc?.source.name ?? ""),
+			({ loc }) => !INTERNAL_FILE.test(loc?.source.name ?? ""),
 		),
 	};
 }

@@ -25,17 +25,17 @@ import {
 } from "./validate.ts";
 
 export interface ReadOptions {
-	/** The fields, as `Type.field`, that have hand-written batch resolvers. */
+	/** The fields, as `Type.field`, that have batch resolvers. */
 	readonly resolverFields: ReadonlySet<string>;
 }
 
 export interface ModelAndSchema {
 	readonly model: Model;
-	/** What clients see. */
+	/** The schema that clients see. */
 	readonly schema: GraphQLSchema;
 }
 
-/** The model of all `*.graphql` files of a folder. */
+/** Reads the model from all `*.graphql` files of a folder. */
 export function loadModel(
 	directory: string,
 	options: ReadOptions,
@@ -59,8 +59,8 @@ export function loadModel(
 }
 
 /**
- * The model and the public schema of these SDL files. Throws BAD_MODEL, which
- * tells every fault at once, each as `file:line: sentence`.
+ * Reads the model and the public schema from SDL files. Throws one BAD_MODEL
+ * with every problem, each as `file:line: message`.
  */
 export function readModel(
 	files: readonly SdlFile[],
@@ -96,7 +96,7 @@ interface Reading {
 	readonly problems: Problems;
 }
 
-/** What can be read of the model: all of it if there are no problems. */
+/** Builds as much of the model as can be read: all of it if there are no problems. */
 function buildModel(reading: Reading): Model {
 	const { types, resolved, pageTypes, problems } = reading;
 	const fields = [...types.values()].flatMap((type) => [
@@ -203,7 +203,7 @@ function sourceOf(
 	return { kind: "resolver" };
 }
 
-/** Freeze all that is reachable, maps too: writing to one throws. */
+/** Freezes everything reachable, maps included: a write throws. */
 function deepFreeze<T>(value: T): T {
 	if (typeof value !== "object" || value === null || Object.isFrozen(value)) {
 		return value;
@@ -213,7 +213,7 @@ function deepFreeze<T>(value: T): T {
 			deepFreeze(key);
 			deepFreeze(item);
 		}
-		// Object.freeze does not reach what a map holds.
+		// Object.freeze does not stop a map from changing its entries.
 		const refuse = { value: refuseChange };
 		Object.defineProperties(value, {
 			set: refuse,

@@ -12,8 +12,8 @@ import {
 	validateSchema,
 	visit,
 } from "graphql";
-// Not in graphql's index, which has only `buildASTSchema` to check SDL, and
-// that throws all problems glued into one message without their places.
+// Not in graphql's index. `buildASTSchema` checks SDL too, but throws all errors
+// joined into one message, without their locations.
 import { validateSDL } from "graphql/validation/validate.js";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
 
@@ -26,14 +26,14 @@ export interface Sdl {
 	readonly document: DocumentNode;
 	/** With the storage directives. */
 	readonly schema: GraphQLSchema;
-	/** Types that are used but not defined. Their one fault is already told. */
+	/** Types that are used but not defined, which is already reported. */
 	readonly unknown: ReadonlySet<string>;
 }
 
 /**
- * Parse the files as one schema and check it as graphql-js does. Null where a
- * file cannot be parsed: all that the rest of it defines would seem to be
- * missing. Any other fault leaves a schema to go on with.
+ * Parses the files as one schema and checks it as graphql-js does. Null if a
+ * file cannot be parsed: everything it defines would be reported as missing.
+ * After any other problem the schema can still be read.
  */
 export function parseSdl(
 	files: readonly SdlFile[],
@@ -42,15 +42,15 @@ export function parseSdl(
 	const parsed = files.map(({ path, text }) =>
 		tryOrAddProblem(problems, () => parse(new Source(text, path))),
 	);
-	const whole = parsed.filter((document) => document !== null);
-	if (whole.length < files.length) return null;
-	const document = concatAST(whole);
+	const documents = parsed.filter((document) => document !== null);
+	if (documents.length < files.length) return null;
+	const document = concatAST(documents);
 	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(
 		{
 			...document,
-			// Stand-ins, without which no schema could be built.
+			// No schema can be built while a type is undefined.
 			definitions: [...document.definitions, ...[...unknown].map(emptyScalar)],
 		},
 		{ assumeValidSDL: true },
@@ -59,7 +59,7 @@ export function parseSdl(
 	return { document, schema, unknown };
 }
 
-/** The names of the types that definitions mention. */
+/** The names of the types that definitions refer to. */
 export function referencedTypes(
 	definitions: readonly DefinitionNode[],
 ): ReadonlySet<string> {

@@ -8,7 +8,7 @@ import {
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
 
-/** What is wrong with a value as the answer of a field of that type; null if nothing is. */
+/** Why a value is not of a field's type, as `must be Int, got "1"`; null if it is. */
 export function typeProblem(
 	type: GraphQLOutputType,
 	value: JsonValue,
@@ -63,7 +63,7 @@ function isScalar(name: string, value: JsonValue): boolean {
 				new Date(value).toISOString() === value
 			);
 		default:
-			// ID, String, and scalars of one's own, which are text in JSON.
+			// ID, String and custom scalars, which are text in JSON.
 			return typeof value === "string";
 	}
 }
@@ -72,6 +72,6 @@ function expected(type: GraphQLOutputType, value: JsonValue): string {
 	return `must be ${type}, got ${JSON.stringify(value)}`;
 }
 
-function first(faults: readonly (string | null)[]): string | null {
-	return faults.find((fault) => fault !== null) ?? null;
+function first(problems: readonly (string | null)[]): string | null {
+	return problems.find((problem) => problem !== null) ?? null;
 }

@@ -2,8 +2,8 @@ import { type Id, packId } from "../id/ids.ts";
 import type { JsonValue } from "../util/json.ts";
 
 /**
- * The model: the SDL read once, as frozen plain data. Storage, tables, loaders,
- * plan and resolvers take this and never look at the SDL themselves.
+ * The model: the SDL read once, as frozen plain data. Storage, caches, plans and
+ * resolvers use the model; none of them reads the SDL.
  */
 export interface Model {
 	/** By type name: `User`. */
@@ -28,7 +28,7 @@ export interface ObjectType {
 	readonly lookups: readonly Lookup[];
 	/** Mappings whose lists belong to objects of this type. */
 	readonly mappings: readonly Mapping[];
-	/** Mappings of other objects that follow a reference of this type. */
+	/** Mappings of other types whose lists are derived from a reference of this type. */
 	readonly derivedMappings: readonly Mapping[];
 }
 
@@ -36,7 +36,7 @@ export interface StoredField {
 	readonly field: string;
 	/** The key in the stored JSON. */
 	readonly key: string;
-	/** The answer where the key is absent; null for a nullable field without one. */
+	/** The value if the key is absent; null for a nullable field without a default. */
 	readonly default: JsonValue;
 	readonly nullable: boolean;
 	/** Whether a new object must be given a value: the default is `""`, which answers for old rows only. */
@@ -49,13 +49,13 @@ export interface Reference {
 	readonly field: string;
 	/** The key in the stored JSON, whose value is an id. */
 	readonly key: string;
-	/** The name of the type it leads to. */
+	/** The name of the type that it leads to. */
 	readonly target: string;
 }
 
 export interface Lookup {
 	readonly name: string;
-	/** The type and field it finds, and the key of the field in the stored JSON. */
+	/** The type that it finds, the field that holds the natural key, and its key in the stored JSON. */
 	readonly type: string;
 	readonly field: string;
 	readonly key: string;
@@ -67,23 +67,23 @@ export type MappingOrder = "NEWEST_FIRST" | "OLDEST_FIRST" | "POSITION";
 export interface Mapping {
 	readonly name: string;
 	readonly table: string;
-	/** The type whose objects have the lists; null for a list of the whole graph, whose root is `rootOf`. */
+	/** The type whose objects own the lists; null for a list of the whole graph, whose owner is `globalListId`. */
 	readonly from: string | null;
-	/** The type the edges lead to. */
+	/** The type that the edges lead to. */
 	readonly to: string;
-	/** The field that shows the list: `likes` of `User`. */
+	/** The connection field that reads the list. */
 	readonly field: string;
 	readonly order: MappingOrder;
 	readonly inverse: Inverse | null;
 }
 
 /**
- * How the same fact is told from the other side.
+ * The other side of a mapping, which holds the same fact.
  *
- * - `target`: this mapping is the source, the named one is told of each change.
- * - `source`: the named mapping is the source, this one is told.
- * - `reference`: the object at `to` names this list's owner under `key`; the
- *   object is the source, this list follows it.
+ * - `target`: this mapping is the source; each change is delivered to the named one.
+ * - `source`: the named mapping is the source; each change is delivered to this one.
+ * - `reference`: the object at `to` names this list's owner under `key`. The
+ *   object is the source, and this list is derived from it.
  */
 export type Inverse =
 	| { readonly kind: "target"; readonly mapping: string }
@@ -94,7 +94,7 @@ export type Inverse =
 			readonly key: string;
 	  };
 
-/** Where one output field gets its value. Every field has exactly one. */
+/** Where an output field gets its value. Every field has exactly one source. */
 export type FieldSource =
 	/** The object's own id. */
 	| { readonly kind: "id" }
@@ -112,7 +112,7 @@ export type FieldSource =
 	| { readonly kind: "mapping"; readonly mapping: string }
 	/** A hand-written batch resolver. */
 	| { readonly kind: "resolver" }
-	/** A property of the value its parent gave: of a payload, an image, a page info. One that should be an object is given as its id. */
+	/** A property of the parent's value: of a payload, an image, a page info. An object is given as its id. */
 	| { readonly kind: "property" }
 	/** A part of a page: `edges`, `nodes`, `pageInfo`, `totalCount` of a connection. */
 	| {

@@ -18,7 +18,7 @@ import type { Problems } from "./problems.ts";
 
 type Types = ReadonlyMap<string, DeclaredType>;
 
-/** Objects tell their type by their id, so whatever has ids is a Node with a type number, and nothing else can stand for an interface. */
+/** The type of an object is read from its id. So every type with ids is a Node with a type number, and only such types may be members of an abstract type. */
 export function checkNodes(
 	schema: GraphQLSchema,
 	types: Types,
@@ -30,14 +30,14 @@ export function checkNodes(
 			if (object === null) continue;
 			problems.add(
 				object.node,
-				`${name} is where operations start, not @object`,
+				`${name} is a root type and cannot have @object`,
 			);
 			continue;
 		}
 		if (object === null) {
 			problems.add(
 				node,
-				`${name} implements Node, so it must have @object, which gives its ids their type number`,
+				`${name} implements Node, so it must have @object, whose type number is in its ids`,
 			);
 		}
 		if (!isNode(type) && !unknown.has("Node")) {
@@ -49,7 +49,7 @@ export function checkNodes(
 	}
 	const subscription = schema.getSubscriptionType();
 	if (subscription) {
-		problems.add(subscription.astNode, "there are no subscriptions");
+		problems.add(subscription.astNode, "subscriptions are not supported");
 	}
 	for (const type of definedTypes(schema)) {
 		if (!isAbstractType(type)) continue;
@@ -57,13 +57,13 @@ export function checkNodes(
 			if (types.get(member.name)?.role === "object") continue;
 			problems.add(
 				member.astNode,
-				`${member.name} belongs to ${type.name}, so it must have @object: only objects tell their type, by their id`,
+				`${member.name} is a member of ${type.name}, so it must have @object: the type of a value is read from its id`,
 			);
 		}
 	}
 }
 
-/** Each resolver is one of a field that can have one. */
+/** Every resolver must belong to a field. */
 export function checkResolvers(
 	types: Types,
 	resolved: ReadonlySet<string>,
@@ -73,11 +73,14 @@ export function checkResolvers(
 		const [typeName = "", fieldName = ""] = path.split(".");
 		const type = types.get(typeName);
 		if (type?.fields.has(fieldName)) continue;
-		problems.add(type?.node, `there is a resolver but no field: ${path}`);
+		problems.add(
+			type?.node,
+			`there is a resolver for ${path}, which is not a field`,
+		);
 	}
 }
 
-/** Exactly one source for each field, and of a kind its type can have. */
+/** Every field has exactly one source, of a kind that its type allows. */
 export function checkSource(
 	field: DeclaredField,
 	role: DeclaredType["role"],
@@ -96,13 +99,13 @@ export function checkSource(
 		if (source === "the id itself" || possible.includes(source)) continue;
 		problems.add(
 			field.node,
-			`${field.path} can have ${listed(possible, "no source of its own: its value is a part of its parent's")}, got ${source}`,
+			`${field.path} can have ${listed(possible, "no source: its value is a part of its parent's")}, got ${source}`,
 		);
 	}
 	if (field.lookup !== null && (role !== "object" || field.name === "id")) {
 		problems.add(
 			field.lookup.node,
-			`@lookup must stand at a field of a type with @object, got ${field.path}`,
+			`@lookup must be on a field of a type with @object, got ${field.path}`,
 		);
 	}
 	if (role === "plain" || sources.length === 1) return;
@@ -125,26 +128,26 @@ function listed(words: readonly string[], none: string): string {
 	return words.length === 0 ? none : words.join(", ");
 }
 
-/** Whoever takes arguments must be asked with them, and only lists and resolvers are. */
+/** Only connections, resolvers and root fields read arguments. */
 export function checkArguments(
 	field: DeclaredField,
 	role: DeclaredType["role"],
 	resolved: ReadonlySet<string>,
 	problems: Problems,
 ): void {
-	const asked =
+	const readsArguments =
 		field.mapping !== null ||
 		resolved.has(field.path) ||
 		role === "query" ||
 		role === "mutation";
-	if (asked || field.field.args.length === 0) return;
+	if (readsArguments || field.field.args.length === 0) return;
 	problems.add(
 		field.node,
 		`${field.path} must have no arguments, because nothing would read them, got ${field.field.args.map(({ name }) => name).join(", ")}`,
 	);
 }
 
-/** An object may be hidden or its host down, so no place that leads to one is non-null. */
+/** A field that leads to an object is nullable: the object may be hidden or its host down. */
 export function checkNullable(
 	field: DeclaredField,
 	types: Types,
@@ -168,7 +171,7 @@ function endsNonNull(type: GraphQLOutputType): boolean {
 	);
 }
 
-/** Parts of a page come from a mapping and from nowhere else. */
+/** Only a field with @mapping returns a connection, an edge or page info. */
 export function checkPageUse(
 	field: DeclaredField,
 	pageTypes: PageTypes,
@@ -179,6 +182,6 @@ export function checkPageUse(
 	if (!isObjectType(named) || !pageTypes.has(named.name)) return;
 	problems.add(
 		field.node,
-		`${field.path} is a part of a page, so it must have @mapping, got ${named.name} without it`,
+		`${field.path} returns ${named.name}, which is a part of a page, so it must have @mapping`,
 	);
 }

@@ -16,7 +16,7 @@ suite("connections", () => {
 
 	test("a connection field is nullable", () => {
 		assert.deepEqual(faultsOf([[LIKES, `${LIKES}!`]]), [
-			"small.graphql:21: User.likes is a connection, so it must be nullable, because its host may be down, got PinConnection!",
+			"small.graphql:21: User.likes is a connection, whose host may be down, so it must be nullable, got PinConnection!",
 		]);
 	});
 
@@ -62,7 +62,7 @@ suite("connections", () => {
 		assert.deepEqual(
 			faultsOf([["nodes: [Pin]!", "nodes: [Pin]!\n\tcount: Int"]]),
 			[
-				"small.graphql:47: PinConnection.count is no part of a page: PinConnection has edges, nodes, pageInfo, totalCount only",
+				"small.graphql:47: PinConnection.count is not part of a page: PinConnection may only have edges, nodes, pageInfo, totalCount",
 			],
 		);
 	});
@@ -77,7 +77,7 @@ suite("connections", () => {
 				],
 			]),
 			[
-				"small.graphql:50: a page of Pin must be of the type PinConnection, got LikeConnection",
+				"small.graphql:50: the connection type of Pin must be PinConnection, got LikeConnection",
 			],
 		);
 	});
@@ -150,7 +150,7 @@ suite("connections", () => {
 		assert.deepEqual(
 			faultsOf([["likes(first: Int, ", "likes(first: Int = 20, "]]),
 			[
-				'small.graphql:21: the argument first of User.likes must have no default, because null is "not given" too, got 20',
+				'small.graphql:21: the argument first of User.likes must have no default, because null also means "not given", got 20',
 			],
 		);
 	});
@@ -159,7 +159,7 @@ suite("connections", () => {
 		assert.deepEqual(
 			faultsOf([["user(id: ID): User", "user(id: ID): UserConnection"]]),
 			[
-				"small.graphql:2: Query.user is a part of a page, so it must have @mapping, got UserConnection without it",
+				"small.graphql:2: Query.user returns UserConnection, which is a part of a page, so it must have @mapping",
 			],
 		);
 	});

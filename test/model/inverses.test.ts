@@ -68,30 +68,30 @@ suite("inverses", () => {
 
 	test("a mapping names back the field that names it", () => {
 		assert.deepEqual(faultsOf([['inverse: "likes"', 'inverse: "pins"']]), [
-			"small.graphql:21: the inverse of User.likes must name it back, got Pin.likedBy, whose inverse is pins",
-			"small.graphql:32: the inverse of Pin.likedBy must name it back, got User.pins, whose inverse is owner",
+			"small.graphql:21: the inverse of User.likes must name that field, got Pin.likedBy, whose inverse is pins",
+			"small.graphql:32: the inverse of Pin.likedBy must name that field, got User.pins, whose inverse is owner",
 		]);
 		assert.deepEqual(faultsOf([[', inverse: "likes"', ""]]), [
-			"small.graphql:21: the inverse of User.likes must name it back, got Pin.likedBy, whose inverse is none",
-			"small.graphql:32: the mapping likePin.inverse of Pin.likedBy is named as an inverse, so it must have one, got none",
+			"small.graphql:21: the inverse of User.likes must name that field, got Pin.likedBy, whose inverse is none",
+			"small.graphql:32: the mapping likePin.inverse of Pin.likedBy has the name of an inverse, so it must have an inverse",
 		]);
 	});
 
 	test("exactly one of two mappings is named as the other's inverse", () => {
 		assert.deepEqual(faultsOf([['"likePin.inverse"', '"likedPin"']]), [
-			"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse, got likePin and likedPin",
+			"small.graphql:21: the mappings User.likes and Pin.likedBy hold one fact, so one must be named X and the other X.inverse, got likePin and likedPin",
 		]);
 		assert.deepEqual(
 			faultsOf([['name: "likePin",', 'name: "other.inverse",']]),
 			[
-				"small.graphql:21: of the mappings User.likes and Pin.likedBy, which tell one fact, one must be named X and the other X.inverse, got other.inverse and likePin.inverse",
+				"small.graphql:21: the mappings User.likes and Pin.likedBy hold one fact, so one must be named X and the other X.inverse, got other.inverse and likePin.inverse",
 			],
 		);
 	});
 
 	test("a list that follows a reference is not named as an inverse", () => {
 		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "ownPin.inverse"']]), [
-			"small.graphql:22: the mapping ownPin.inverse of User.pins follows the reference Pin.owner, so it must not be named as an inverse",
+			"small.graphql:22: the mapping ownPin.inverse of User.pins is derived from the reference Pin.owner, so its name must not end with .inverse",
 		]);
 	});
 
@@ -99,7 +99,7 @@ suite("inverses", () => {
 		assert.deepEqual(
 			faultsOf([['"root_has_pins"', '"root_has_pins", inverse: "owner"']]),
 			[
-				"small.graphql:3: Query.allPins is a list of the whole graph, which has no inverse, got owner",
+				"small.graphql:3: Query.allPins is a list of the whole graph, which cannot have an inverse, got owner",
 			],
 		);
 	});

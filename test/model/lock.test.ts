@@ -226,7 +226,7 @@ suite("the lock", () => {
 		assert.deepEqual(afterChange([["created_at", "made_at"]]), {
 			additions: ["the key made_at of Pin"],
 			breaks: [
-				'the key created_at of Pin is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+				'the key created_at of Pin was removed, which loses what rows store there: if that is intended, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
 			],
 		});
 	});
@@ -235,7 +235,7 @@ suite("the lock", () => {
 		assert.deepEqual(afterChange([["\talt: String", "\ttext: String"]]), {
 			additions: ["the key image.text of Pin"],
 			breaks: [
-				'the key image.alt of Pin is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+				'the key image.alt of Pin was removed, which loses what rows store there: if that is intended, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
 			],
 		});
 	});
@@ -277,10 +277,10 @@ suite("the lock", () => {
 			[...RESOLVED].filter((path) => path !== "User.email"),
 		);
 		assert.deepEqual(afterChange(changes, resolved).breaks, [
-			'the mapping likePin.inverse is gone: if it shall be, give it "retired": true in the lock',
-			'the lookup email is gone: if it shall be, give it "retired": true in the lock',
-			'the key email of User is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
-			'the key details of Pin is gone, and with it what rows have there: if it shall be, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+			'the mapping likePin.inverse was removed: if that is intended, give it "retired": true in the lock',
+			'the lookup email was removed: if that is intended, give it "retired": true in the lock',
+			'the key email of User was removed, which loses what rows store there: if that is intended, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
+			'the key details of Pin was removed, which loses what rows store there: if that is intended, make it "retired" in the lock; if its field was renamed, name the key with @stored(key:)',
 		]);
 		assert.deepEqual(afterChange(changes, resolved, RETIRED), {
 			additions: [],

@@ -157,11 +157,11 @@ suite("names in the model", () => {
 	test("keys the graph layer uses, and those every JavaScript object has, are reserved", () => {
 		for (const key of [...RESERVED_KEYS, "toString"]) {
 			assert.deepEqual(faultsOf([["created_at", key]]), [
-				`small.graphql:28: the key ${key} of Pin.createdAt is reserved: name another with @stored(key:) or @reference(key:)`,
+				`small.graphql:28: the key ${key} of Pin.createdAt is reserved: choose another with @stored(key:) or @reference(key:)`,
 			]);
 		}
 		assert.deepEqual(faultsOf([["\tmood: Mood", "\tactive: Mood"]]), [
-			"small.graphql:29: the key active of Pin.active is reserved: name another with @stored(key:) or @reference(key:)",
+			"small.graphql:29: the key active of Pin.active is reserved: choose another with @stored(key:) or @reference(key:)",
 		]);
 	});
 

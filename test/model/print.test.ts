@@ -15,7 +15,7 @@ test("the printed model shows source, table, loader, shard and writes of each fi
   mood       stored mood                                     pins                objects  its own      row
   image      stored image                                    pins                objects  its own      row
   owner      reference user_id to User                       users               objects  of the User  row; ownPin: edge and list row in user_has_pins on the shard of the User
-  likedBy    mapping likePin.inverse to User, newest first   pin_liked_by_users  pages    its own      told by likePin
+  likedBy    mapping likePin.inverse to User, newest first   pin_liked_by_users  pages    its own      inverse of likePin
 
 type User: number 3, rows in users, each on the shard in its id
   field     source                                table            loader    shard    writes
@@ -24,7 +24,7 @@ type User: number 3, rows in users, each on the shard in its id
   email     resolver, stored email                users            resolver  its own  row; lookup email on its mod shard
   isViewer  resolver                              -                resolver  -        -
   likes     mapping likePin to Pin, newest first  user_likes_pins  pages     its own  edge and list row; likePin.inverse: edge and list row in pin_liked_by_users on the shard of the Pin
-  pins      mapping ownPin to Pin, by position    user_has_pins    pages     its own  told by Pin.owner
+  pins      mapping ownPin to Pin, by position    user_has_pins    pages     its own  derived from Pin.owner
 
 type Query: where operations start
   field    source                                table          loader    shard  writes

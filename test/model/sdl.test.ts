@@ -30,7 +30,7 @@ suite("faults of the SDL", () => {
 				"small.graphql:24: the type number 1 of Pin is already that of User",
 				'small.graphql:26: Unknown directive "@cached".',
 				'small.graphql:31: Unknown type "Usr". Did you mean "User"?',
-				"small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's, got @stored",
+				"small.graphql:36: Image.alt can have no source: its value is a part of its parent's, got @stored",
 			],
 		);
 	});
@@ -124,7 +124,7 @@ suite("faults of the SDL", () => {
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
 			),
 			[
-				"directives.graphql:45: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored: nothing reads it",
+				"directives.graphql:45: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored: remove it, nothing reads it",
 			],
 		);
 	});

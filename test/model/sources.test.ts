@@ -38,8 +38,8 @@ suite("sources of fields", () => {
 			faultsOf([["@stored(default: 1)", '@stored @reference(key: "x")']]),
 			[
 				"small.graphql:27: Pin.width must have one source, got @stored and @reference",
-				"small.graphql:27: Pin.width is non-null, so it must have a default, which answers for rows written before the field was",
-				"small.graphql:27: Pin.width has @reference, so it must be one type with @object, got Int!",
+				"small.graphql:27: Pin.width is non-null, so it must have a default for rows written before the field existed",
+				"small.graphql:27: Pin.width has @reference, so its type must be a single type with @object, got Int!",
 			],
 		);
 	});
@@ -52,7 +52,7 @@ suite("sources of fields", () => {
 
 	test("a field of a plain type is a part of its parent's value and has no source", () => {
 		const faults = (source: string) => [
-			`small.graphql:36: Image.alt can have no source of its own: its value is a part of its parent's, got ${source}`,
+			`small.graphql:36: Image.alt can have no source: its value is a part of its parent's, got ${source}`,
 		];
 		assert.deepEqual(
 			faultsOf([["alt: String", "alt: String @stored"]]),
@@ -95,7 +95,7 @@ suite("sources of fields", () => {
 				["interface Node {\n\tid: ID!", "interface Node {\n\tid: ID! @stored"],
 			]),
 			[
-				"small.graphql:12: @stored on Node.id: an interface stores nothing; say it in the types that implement it",
+				"small.graphql:12: @stored on Node.id: an interface stores nothing: put the directive on the types that implement it",
 			],
 		);
 	});
@@ -104,8 +104,8 @@ suite("sources of fields", () => {
 		assert.deepEqual(
 			faultsOf([], new Set([...RESOLVED, "Pin.nope", "Nope.nope"])),
 			[
-				"schema: there is a resolver but no field: Nope.nope",
-				"small.graphql:24: there is a resolver but no field: Pin.nope",
+				"schema: there is a resolver for Nope.nope, which is not a field",
+				"small.graphql:24: there is a resolver for Pin.nope, which is not a field",
 			],
 		);
 	});
@@ -137,7 +137,7 @@ suite("sources of fields", () => {
 		assert.deepEqual(
 			faultsOf([["alt: String", 'alt: String @lookup(name: "x")']]),
 			[
-				"small.graphql:36: @lookup must stand at a field of a type with @object, got Image.alt",
+				"small.graphql:36: @lookup must be on a field of a type with @object, got Image.alt",
 			],
 		);
 	});
@@ -149,7 +149,7 @@ suite("fields that lead to objects", () => {
 			assert.deepEqual(
 				faultsOf([["owner: User @reference", `owner: ${type} @reference`]]),
 				[
-					`small.graphql:31: Pin.owner has @reference, so it must be one type with @object, got ${type}`,
+					`small.graphql:31: Pin.owner has @reference, so its type must be a single type with @object, got ${type}`,
 				],
 			);
 		}
@@ -195,7 +195,7 @@ suite("fields that lead to objects", () => {
 
 	test("a Node has a type number", () => {
 		assert.deepEqual(faultsOf([['@object(type: 1, table: "pins") ', ""]]), [
-			"small.graphql:24: Pin implements Node, so it must have @object, which gives its ids their type number",
+			"small.graphql:24: Pin implements Node, so it must have @object, whose type number is in its ids",
 		]);
 	});
 
@@ -204,7 +204,7 @@ suite("fields that lead to objects", () => {
 			faultsOf([
 				["type Query {", 'type Query @object(type: 9, table: "queries") {'],
 			]),
-			["small.graphql:1: Query is where operations start, not @object"],
+			["small.graphql:1: Query is a root type and cannot have @object"],
 		);
 	});
 
@@ -214,17 +214,17 @@ suite("fields that lead to objects", () => {
 				["scalar DateTime", "scalar DateTime union Found = Pin | Image"],
 			]),
 			[
-				"small.graphql:34: Image belongs to Found, so it must have @object: only objects tell their type, by their id",
+				"small.graphql:34: Image is a member of Found, so it must have @object: the type of a value is read from its id",
 			],
 		);
 	});
 
-	test("there are no subscriptions", () => {
+	test("subscriptions are not supported", () => {
 		assert.deepEqual(
 			faultsOf([
 				["scalar DateTime", "scalar DateTime type Subscription { tick: Int }"],
 			]),
-			["small.graphql:14: there are no subscriptions"],
+			["small.graphql:14: subscriptions are not supported"],
 		);
 	});
 });

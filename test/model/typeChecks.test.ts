@@ -7,7 +7,7 @@ const BEFORE = "width: Int! @stored(default: 1)";
 suite("stored fields", () => {
 	test("a non-null one has a default", () => {
 		assert.deepEqual(faultsOf([["@stored(default: 1)", "@stored"]]), [
-			"small.graphql:27: Pin.width is non-null, so it must have a default, which answers for rows written before the field was",
+			"small.graphql:27: Pin.width is non-null, so it must have a default for rows written before the field existed",
 		]);
 	});
 
