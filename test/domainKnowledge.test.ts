@@ -15,7 +15,7 @@ const PROGRAM_FILES: Readonly<Record<string, string>> = {
 	"cli/banner.ts": "suggests a first query of the demo graph",
 	"cli/commands/account.ts": "is the command that closes and links accounts",
 	"cli/commands/import.ts": "shows import lines in its help",
-	"cli/demo.ts": "imports the demo graph and signs its user in",
+	"app/prepareDemo.ts": "imports the demo graph and signs its user in",
 };
 
 /** Names of the SDL that mean something else in the engine, and what. */

@@ -3,7 +3,7 @@ import { CorkboardError } from "../errors.ts";
 import { type Id, parseId } from "../id/ids.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 
-/** The user who is called that, or has that id: a username may be all digits, so names go first. */
+/** The user with this username or id. A username may be all digits, so usernames are tried first. Throws NOT_FOUND. */
 export async function findActiveUser(
 	corkboard: Corkboard,
 	nameOrId: string,
@@ -15,7 +15,7 @@ export async function findActiveUser(
 	if (isId && (await corkboard.isUser(id))) return id;
 	throw new CorkboardError(
 		"NOT_FOUND",
-		`expected the username or id of a user but got: ${JSON.stringify(nameOrId)}`,
+		`User ${JSON.stringify(nameOrId)} not found.`,
 	);
 }
 

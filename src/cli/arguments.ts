@@ -1,32 +1,32 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../util/nearest.ts";
 
-/** How a command is called: what its help prints and its arguments are checked against. */
+/** The arguments of a command: its help prints them, and command lines are checked against them. */
 export interface Usage {
 	/** One sentence. */
 	readonly summary: string;
-	/** What follows the options, all of it required: `["FILE|-"]`. The last may be given several times: `["FILE…"]`. */
+	/** Required arguments: `["FILE|-"]`. The last may be repeatable: `["FILE…"]`. */
 	readonly operands: readonly string[];
-	/** What may follow them, all of it or nothing. */
+	/** Further arguments, all of them or none. */
 	readonly optionalOperands?: readonly string[];
 	readonly options: Readonly<Record<string, Option>>;
-	/** Further lines for the command's own help. */
+	/** Further lines of the command's own help. */
 	readonly details?: string;
 }
 
 export interface Option {
-	/** What the option's value is called in the help; an option without one is a switch. */
+	/** The name of the option's value in the help; an option without a value is a switch. */
 	readonly value?: string;
 	readonly description: string;
 }
 
 export interface ParsedArguments {
 	readonly operands: readonly string[];
-	/** The values given, by option; a switch that was given is "". */
+	/** The given values, by option; "" for a switch. */
 	readonly options: Readonly<Record<string, string | undefined>>;
 }
 
-/** The command line was not understood: exit 2. */
+/** The command line is not valid: exit code 2. */
 export class UsageError extends Error {
 	override readonly name = "UsageError";
 }
@@ -62,24 +62,35 @@ export function parseArguments(
 			: undefined;
 		if (!option) {
 			throw new UsageError(
-				`expected: ${synopsis(command, usage)} but got: ${token.rawName}${didYouMean(token.rawName, optionNames(usage))}`,
+				`Unknown option ${token.rawName}.${didYouMean(token.rawName, optionNames(usage))} Usage: ${synopsis(command, usage)}`,
 			);
 		}
 		options[token.name] = optionValue(token, option);
 	}
-	const counts = [usage.operands, allOperands(usage)].map(
-		({ length }) => length,
-	);
-	const isOpen = usage.operands.at(-1)?.endsWith("…") === true;
-	if (
-		!counts.includes(operands.length) &&
-		!(isOpen && operands.length > usage.operands.length)
-	) {
-		throw new UsageError(
-			`expected: ${synopsis(command, usage)} but got ${operands.length === 0 ? "nothing" : operands.map(quoted).join(" ")} where ${allOperands(usage).join(" ") || "nothing"} belongs`,
-		);
-	}
+	checkOperands(command, usage, operands);
 	return { operands, options };
+}
+
+function checkOperands(
+	command: string,
+	usage: Usage,
+	given: readonly string[],
+): void {
+	const required = usage.operands.length;
+	const names = [...usage.operands, ...(usage.optionalOperands ?? [])];
+	const isRepeatable = usage.operands.at(-1)?.endsWith("…") === true;
+	if (
+		given.length === required ||
+		given.length === names.length ||
+		(isRepeatable && given.length > required)
+	) {
+		return;
+	}
+	const problem =
+		given.length < names.length
+			? `Missing argument ${names[given.length]}.`
+			: `Unexpected argument ${quoted(given[names.length] ?? "")}.`;
+	throw new UsageError(`${problem} Usage: ${synopsis(command, usage)}`);
 }
 
 function optionValue(
@@ -93,17 +104,15 @@ function optionValue(
 	if (!option.value) {
 		if (token.value === undefined) return "";
 		throw new UsageError(
-			`${token.rawName} takes no value but got: ${quoted(token.value)}`,
+			`Option ${token.rawName} takes no value, got ${quoted(token.value)}.`,
 		);
 	}
-	// A value that looks like an option is more likely one that was forgotten.
-	const forgotten =
+	// A value that looks like an option is more likely the next option.
+	const isMissing =
 		token.value === undefined ||
 		(!token.inlineValue && token.value.startsWith("--"));
-	if (forgotten) {
-		throw new UsageError(
-			`expected ${token.rawName} ${option.value} but got no ${option.value}`,
-		);
+	if (isMissing) {
+		throw new UsageError(`Missing value: ${token.rawName} ${option.value}.`);
 	}
 	return token.value ?? "";
 }
@@ -116,13 +125,6 @@ export function synopsis(command: string, usage: Usage): string {
 		? [`[${usage.optionalOperands.join(" ")}]`]
 		: [];
 	return [command, ...usage.operands, ...optional, ...options].join(" ");
-}
-
-function allOperands({
-	operands,
-	optionalOperands: optional = [],
-}: Usage): readonly string[] {
-	return [...operands, ...optional];
 }
 
 export function help(command: string, usage: Usage): string {
@@ -141,7 +143,7 @@ export function help(command: string, usage: Usage): string {
 	].join("\n");
 }
 
-/** Lines of two columns, indented, the second of them aligned. */
+/** Indented lines of two aligned columns. */
 export function columns(
 	rows: readonly (readonly [string, string])[],
 ): readonly string[] {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
 
-/** What a newcomer reads when the server is up. */
+/** What `serve` prints in development when the server is up. */
 export function banner(server: {
 	readonly url: string;
 	readonly graphiql: boolean;
@@ -24,12 +24,12 @@ export function banner(server: {
 			? [
 					`Demo user  ${demo.username}`,
 					`Token      ${demo.token}`,
-					"  Send it as `Authorization: Bearer TOKEN` and the demo user is the viewer; GraphiQL has it filled in.",
+					"  Send `Authorization: Bearer TOKEN` to be the demo user. GraphiQL sends it already.",
 				]
 			: []),
 		...(folder === null ? [] : [`Data       ${join(folder, "/")}`]),
 		"",
-		"Ctrl-C stops it.",
+		"Press Ctrl-C to stop.",
 		"",
 	].join("\n");
 }
@@ -40,7 +40,7 @@ function shortQuery(username: string): string {
 	return `{ user(username: "${username}") { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }`;
 }
 
-/** One line for a POSIX shell; the queries hold no single quotes. */
+/** One line for a POSIX shell. The queries contain no single quotes. */
 function curl(address: string, query: string): string {
 	return `curl -s ${address} -H 'content-type: application/json' -d '${JSON.stringify({ query })}'`;
 }

@@ -3,33 +3,33 @@ import type { Corkboard } from "../app/openCorkboard.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import type { Config } from "../config.ts";
 
-/** What a command has of the process it runs in, so that a test can give it something else. */
+/** What a command uses of its process. Tests pass something else. */
 export interface CommandContext {
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly stdin: Readable;
-	/** Whether somebody watches stderr, so that a line of progress may be overwritten. */
+	/** Whether stderr is a terminal, where a progress line can be overwritten. */
 	readonly isTerminal: boolean;
-	/** One line, or several, of the command's output. */
+	/** Prints lines of the command's output. */
 	stdout(text: string): void;
-	/** One line, or several, beside the output: progress, warnings, errors. */
+	/** Prints lines that are not output: progress, warnings, errors. */
 	stderr(text: string): void;
-	/** Text on stderr as it is, without an end of line. */
+	/** Prints text on stderr without an end of line. */
 	stderrRaw(text: string): void;
 	/**
 	 * From the first call on, an interrupt (SIGINT, SIGTERM) aborts this signal
-	 * instead of ending the process, and the command is to end by itself soon.
+	 * instead of ending the process. The command must then end by itself.
 	 */
 	interruptSignal(): AbortSignal;
-	/** The program these settings describe. */
+	/** Opens the program with these settings. */
 	open(config: Config, access: AccessMode): Promise<Corkboard>;
 }
 
-/** npm hands on the SIGINT that the terminal has already sent to us: within this time (ms) it is the same one. */
+/** npm forwards the SIGINT that the terminal sent to this process too. Within this time it is the same one. Milliseconds. */
 const SAME_INTERRUPT_MS = 1_000;
 
 export function processContext(): CommandContext {
 	let interruption: AbortSignal | undefined;
-	// Whoever read our output went away (`| head`): there is nobody left to work for.
+	// The reader of the output has ended (`| head`), so the command can end too.
 	for (const stream of [process.stdout, process.stderr]) {
 		stream.on("error", (error: NodeJS.ErrnoException) => {
 			if (error.code !== "EPIPE") throw error;
@@ -44,13 +44,13 @@ export function processContext(): CommandContext {
 		stderr: (text) => void process.stderr.write(`${text}\n`),
 		stderrRaw: (text) => void process.stderr.write(text),
 		interruptSignal: () => (interruption ??= onInterrupt()),
-		// Loaded when asked for: `id` and `--help` need not wait for the server's packages.
+		// Loaded on demand: `id` and `--help` start faster without the server's packages.
 		open: async (config, access) =>
 			(await import("../app/openCorkboard.ts")).openCorkboard(config, access),
 	};
 }
 
-/** The second interrupt ends the process as it would have without us. */
+/** A second interrupt ends the process at once. */
 function onInterrupt(): AbortSignal {
 	const controller = new AbortController();
 	let first = 0;

@@ -12,11 +12,11 @@ import {
 } from "./arguments.ts";
 import { type CommandContext, processContext } from "./commandContext.ts";
 
-/** What a file of this folder exports for its command. */
+/** The exports of a file in commands/. */
 export interface Command {
 	readonly usage: Usage;
-	/** The exit code, once everything the command opened is closed again. */
-	run(given: ParsedArguments, io: CommandContext): Promise<number>;
+	/** Returns the exit code, after everything that the command opened is closed. */
+	run(given: ParsedArguments, context: CommandContext): Promise<number>;
 }
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -33,22 +33,22 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"topology check": () => import("./commands/topologyCheck.ts"),
 };
 
-/** The process's own start: what `launch.mjs` calls. */
+/** Runs this process's command line. `launch.mjs` calls it. */
 export async function start(): Promise<void> {
 	process.exitCode = await main(process.argv.slice(2), processContext());
-	// Its channel to the primary would keep a worker that has nothing left to do.
+	// The channel to the primary would keep a finished worker running.
 	cluster.worker?.disconnect();
 }
 
-/** Runs one command line; answers its exit code: 0, 1 for an error, 2 for a command line that was not understood. */
+/** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid. */
 export async function main(
 	args: readonly string[],
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	try {
 		const [name, rest] = commandIn(args);
 		if (name === "help") {
-			io.stdout(await overview());
+			context.stdout(await overview());
 			return 0;
 		}
 		const load = COMMANDS[name];
@@ -56,12 +56,12 @@ export async function main(
 		const command = await load();
 		const given = parseArguments(name, command.usage, rest);
 		if (given === "help") {
-			io.stdout(help(name, command.usage));
+			context.stdout(help(name, command.usage));
 			return 0;
 		}
-		return await command.run(given, io);
+		return await command.run(given, context);
 	} catch (error) {
-		return reportFailure(error, io);
+		return reportFailure(error, context);
 	}
 }
 
@@ -71,7 +71,7 @@ function commandIn(
 	const [first, second] = args;
 	if (first === undefined) {
 		throw new UsageError(
-			`expected a command (${Object.keys(COMMANDS).join(", ")}) but got nothing; --help says more`,
+			`Missing command. Commands: ${Object.keys(COMMANDS).join(", ")}. Run --help for details.`,
 		);
 	}
 	if (["--help", "-h", "help"].includes(first)) return ["help", []];
@@ -80,14 +80,14 @@ function commandIn(
 		if (Object.hasOwn(COMMANDS, name)) return [name, args.slice(words)];
 	}
 	const names = Object.keys(COMMANDS);
-	const asked =
+	const twoWords =
 		second?.startsWith("-") === false ? `${first} ${second}` : first;
 	const meant =
 		names.find((name) => name.startsWith(`${first} `)) ??
 		nearest(first, names) ??
-		nearest(asked, names);
+		nearest(twoWords, names);
 	throw new UsageError(
-		`expected a command (${names.join(", ")}) but got: ${first}${meant ? `; did you mean ${meant}?` : ""}`,
+		`Unknown command ${first}.${meant ? ` Did you mean ${meant}?` : ""} Commands: ${names.join(", ")}.`,
 	);
 }
 
@@ -105,18 +105,18 @@ async function overview(): Promise<string> {
 		"",
 		...columns(rows),
 		"",
-		"COMMAND --help says more of one. Settings come from the environment: see README.",
+		"COMMAND --help describes one command. Settings come from the environment: see docs/configuration.md.",
 	].join("\n");
 }
 
-function reportFailure(error: unknown, io: CommandContext): number {
+function reportFailure(error: unknown, context: CommandContext): number {
 	if (error instanceof UsageError) {
-		io.stderr(`corkboard: ${error.message}`);
+		context.stderr(`corkboard: ${error.message}`);
 		return 2;
 	}
-	// What went wrong inside is for whoever mends it: with its stack.
+	// An error that nobody expected is printed with its stack, for its repair.
 	if (error instanceof CorkboardError && error.code !== "INTERNAL") {
-		io.stderr(
+		context.stderr(
 			error.message
 				.split("\n")
 				.map((line) => `corkboard: ${line}`)
@@ -126,8 +126,8 @@ function reportFailure(error: unknown, io: CommandContext): number {
 	}
 	const cause = error instanceof CorkboardError ? error.cause : undefined;
 	const shown = cause ?? error;
-	io.stderr(
-		`corkboard: unexpected: ${shown instanceof Error ? (shown.stack ?? shown.message) : String(shown)}`,
+	context.stderr(
+		`corkboard: unexpected error: ${shown instanceof Error ? (shown.stack ?? shown.message) : String(shown)}`,
 	);
 	return 1;
 }

@@ -19,10 +19,10 @@ export function nearest(
 	return best;
 }
 
-/** "; did you mean X?" for the end of a sentence, or nothing. */
+/** " Did you mean X?" to follow a sentence, or nothing. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
 	const meant = nearest(word, candidates);
-	return meant === undefined ? "" : `; did you mean ${meant}?`;
+	return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
 /** Levenshtein's distance, a row at a time. */

@@ -9,70 +9,70 @@ const COMMANDS =
 	"serve, init, import, verify, explain, id, token, account, schema print, documents check, topology check";
 
 describe("a command line", () => {
-	test("without a command, or with one there is not, is told what is expected (exit 2)", async () => {
+	test("prints the commands when the command is missing or unknown (exit code 2)", async () => {
 		assert.deepEqual(await command([]), {
 			code: 2,
 			out: "",
-			err: `corkboard: expected a command (${COMMANDS}) but got nothing; --help says more\n`,
+			err: `corkboard: Missing command. Commands: ${COMMANDS}. Run --help for details.\n`,
 		});
 		assert.deepEqual(await command(["improt", "-"]), {
 			code: 2,
 			out: "",
-			err: `corkboard: expected a command (${COMMANDS}) but got: improt; did you mean import?\n`,
+			err: `corkboard: Unknown command improt. Did you mean import? Commands: ${COMMANDS}.\n`,
 		});
 	});
 
-	test("with half of a command is told the whole of it", async () => {
+	test("suggests the whole command for half of one", async () => {
 		for (const args of [["schema"], ["schema", "show"]]) {
 			const { code, err } = await command(args);
 			assert.equal(code, 2);
-			assert.match(err, /but got: schema; did you mean schema print\?\n$/);
+			assert.match(err, /Unknown command schema\. Did you mean schema print\?/);
 		}
 	});
 
-	test("does not take a property of every object for a command", async () => {
+	test("does not treat a property of Object.prototype as a command or option", async () => {
 		assert.equal((await command(["constructor"])).code, 2);
 		assert.equal((await command(["id", "1", "--constructor"])).code, 2);
 	});
 
-	test("with an option there is not is told which was probably meant", async () => {
+	test("suggests the nearest option for an unknown one", async () => {
 		assert.deepEqual(await command(["verify", "--repiar"]), {
 			code: 2,
 			out: "",
-			err: "corkboard: expected: verify [--repair] but got: --repiar; did you mean --repair?\n",
+			err: "corkboard: Unknown option --repiar. Did you mean --repair? Usage: verify [--repair]\n",
 		});
 		assert.deepEqual(await command(["token", "ada", "--force"]), {
 			code: 2,
 			out: "",
-			err: "corkboard: expected: token USER but got: --force\n",
+			err: "corkboard: Unknown option --force. Usage: token USER\n",
 		});
 	});
 
-	test("with too few operands, or too many, is told which belong there", async () => {
+	test("prints the usage for missing and unexpected arguments", async () => {
 		assert.deepEqual(await command(["import"]), {
 			code: 2,
 			out: "",
-			err: "corkboard: expected: import FILE|- [--strict] but got nothing where FILE|- belongs\n",
+			err: "corkboard: Missing argument FILE|-. Usage: import FILE|- [--strict]\n",
 		});
 		assert.deepEqual(await command(["id", "1", "2"]), {
 			code: 2,
 			out: "",
-			err: 'corkboard: expected: id ID but got "1" "2" where ID belongs\n',
+			err: 'corkboard: Unexpected argument "2". Usage: id ID\n',
 		});
 	});
 
-	test("with an option that lacks its value, or has one it does not take, is refused", async () => {
+	test("rejects an option without its value, with a value it does not take, or with a bad one", async () => {
 		for (const [args, message] of [
-			[["serve", "--workers"], "expected --workers N but got no N"],
-			[["serve", "--workers", "--check"], "expected --workers N but got no N"],
-			[["verify", "--repair=no"], '--repair takes no value but got: "no"'],
+			[["serve", "--workers"], "Missing value: --workers N."],
+			[["serve", "--workers", "--check"], "Missing value: --workers N."],
+			[["verify", "--repair=no"], 'Option --repair takes no value, got "no".'],
 			[
 				["serve", "--workers", "many"],
-				"expected --workers to be a number from 1 to 9999 but got: many",
+				"--workers must be between 1 and 9999, got many.",
 			],
 			[
 				["explain", "-", "--variables", "[1]"],
-				"expected --variables to be a JSON object, or @FILE with one, but got: [1]",
+				"--variables must be a JSON object or @FILE, got [1]",
 			],
 		] as const) {
 			assert.deepEqual(await command(args), {
@@ -83,7 +83,7 @@ describe("a command line", () => {
 		}
 	});
 
-	test("--help tells all commands, and each command its own", async () => {
+	test("prints all commands with --help, and the options of one", async () => {
 		const all = await command(["--help"]);
 		assert.equal(all.code, 0);
 		for (const name of COMMANDS.split(", ")) {
@@ -96,18 +96,18 @@ describe("a command line", () => {
 	});
 });
 
-describe("an error of a command", () => {
+describe("a command that fails", () => {
 	const failing = (error: unknown) =>
 		command(["init"], { open: () => Promise.reject(error) });
 
-	test("that says what to mend is printed without a stack, line by line (exit 1)", async () => {
+	test("prints an expected error without a stack, line by line (exit code 1)", async () => {
 		assert.deepEqual(
 			await failing(new CorkboardError("IN_USE", "taken\nby another")),
 			{ code: 1, out: "", err: "corkboard: taken\ncorkboard: by another\n" },
 		);
 	});
 
-	test("that nobody expected is printed with its stack (exit 1)", async () => {
+	test("prints an unexpected error with its stack (exit code 1)", async () => {
 		for (const error of [
 			new TypeError("a slip"),
 			new CorkboardError("INTERNAL", "Something went wrong on our side.", {
@@ -116,26 +116,29 @@ describe("an error of a command", () => {
 		]) {
 			const { code, err } = await failing(error);
 			assert.equal(code, 1);
-			assert.match(err, /^corkboard: unexpected: TypeError: a slip\n {4}at /);
+			assert.match(
+				err,
+				/^corkboard: unexpected error: TypeError: a slip\n {4}at /,
+			);
 		}
 	});
 });
 
 describe("serve", () => {
-	test("refuses several processes on one data folder, and says why", async () => {
+	test("rejects several workers on one data folder", async () => {
 		assert.deepEqual(await command(["serve", "--workers", "2"]), {
 			code: 1,
 			out: "",
-			err: "corkboard: --workers must be 1 with an embedded data folder but got: 2; one process owns the folder, as its cache would not hear of what another writes\n",
+			err: "corkboard: --workers must be 1 with an embedded data folder, got 2: only one process can own the folder.\n",
 		});
 	});
 
-	test("--check looks at settings, schema and shard map and opens nothing", async () => {
-		// A folder that is not there, whatever lies in this one.
+	test("--check checks settings, schema and topology, and creates no folder", async () => {
+		// A folder that does not exist, whatever is in the current folder.
 		const env = { CORKBOARD_DATA: join(tmpdir(), "corkboard-not-there") };
 		assert.deepEqual(await command(["serve", "--check"], { env }), {
 			code: 0,
-			out: "good: settings, schema (5 types, as locked), shard map (version 1), shards (made at the first start)\n",
+			out: "good: settings, schema (5 types, as locked), topology (version 1), shards (created at the first start)\n",
 			err: "",
 		});
 		assert.deepEqual(

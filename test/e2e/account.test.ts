@@ -8,8 +8,8 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const SECRET = "of the account tests, 32 bytes or more";
 
-describe("an account", () => {
-	it("of another service is linked by an operator or an import, and its tokens name the user from then on", async () => {
+describe("the account command", () => {
+	it("links a user to an external account, as an import can; tokens of the account then sign the user in", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path, CORKBOARD_SECRET: SECRET };
 		const claims = { ...env, CORKBOARD_SUBJECT_CLAIM: "facebook_id" };
@@ -38,7 +38,7 @@ describe("an account", () => {
 			[taken.code, taken.err],
 			[
 				1,
-				'corkboard: expected an account that is nobody\'s but got: "10150000000000002", which is linked to another user\n',
+				'corkboard: Account "10150000000000002" is linked to another user.\n',
 			],
 		);
 
@@ -71,7 +71,7 @@ describe("an account", () => {
 		assert.equal(await viewerOf(server.url, "10150000000000001"), 401);
 	});
 
-	it("that its user closed can be opened again by an operator alone", async () => {
+	it("reopens an account that its user closed", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		let id: string;

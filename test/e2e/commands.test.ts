@@ -28,8 +28,8 @@ describe("a command at the shell", () => {
 	const env = { CORKBOARD_DATA: join(folder.path, "data") };
 	const run = (args: readonly string[], input = "") =>
 		runProgram(args, { env, input });
-	/** Its error alone: one line, nothing on stdout, exit 1. */
-	async function refusal(args: readonly string[], input = ""): Promise<string> {
+	/** The error of a command that prints one line on stderr and nothing on stdout (exit code 1). */
+	async function errorOf(args: readonly string[], input = ""): Promise<string> {
 		const { code, out, err } = await run(args, input);
 		assert.deepEqual({ code, out }, { code: 1, out: "" }, err);
 		const [line = "", ...rest] = err.split("\n");
@@ -108,30 +108,30 @@ describe("a command at the shell", () => {
 		}
 	});
 
-	it("explain refuses what cannot be explained, and says why (exit 1)", async () => {
+	it("explain rejects a file, document, viewer or mutation that it cannot explain (exit code 1)", async () => {
 		const none = join(folder.path, "none.graphql");
 		assert.equal(
-			await refusal(["explain", none]),
-			`corkboard: expected a file that can be read but got: ${none} (ENOENT)`,
+			await errorOf(["explain", none]),
+			`corkboard: Cannot read ${none}: ENOENT.`,
 		);
 		assert.match(
-			await refusal(["explain", "-"], "{ nope }"),
+			await errorOf(["explain", "-"], "{ nope }"),
 			/^corkboard: -:1:3: Cannot query field "nope" on type "Query"/,
 		);
 		assert.match(
-			await refusal(["explain", "-"], "{ viewer {"),
+			await errorOf(["explain", "-"], "{ viewer {"),
 			/^corkboard: -:1:11: Syntax Error/,
 		);
 		assert.match(
-			await refusal(["explain", "-"], QUERY),
+			await errorOf(["explain", "-"], QUERY),
 			/Variable "\$n" of required type "Int!" was not provided\.$/,
 		);
 		assert.match(
-			await refusal(["explain", "-", "--as", "nobody"], "{ viewer { id } }"),
-			/expected the username or id of a user but got: "nobody"$/,
+			await errorOf(["explain", "-", "--as", "nobody"], "{ viewer { id } }"),
+			/User "nobody" not found\.$/,
 		);
 		assert.match(
-			await refusal(
+			await errorOf(
 				["explain", "-"],
 				'mutation { likePin(input: {pinId: "1"}) { pin { id } } }',
 			),
@@ -152,7 +152,7 @@ describe("a command at the shell", () => {
 		assert.match(out, /^! TOO_EXPENSIVE: /m);
 	});
 
-	it("token makes a user the viewer, by name or id, and refuses one there is not (exit 1)", async () => {
+	it("token prints a token of a user, by username or id, and rejects an unknown user (exit code 1)", async () => {
 		const { code, out } = await run(["token", "Ada_Made_Up"]);
 		assert.equal(code, 0);
 		assert.match(out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
@@ -171,14 +171,14 @@ describe("a command at the shell", () => {
 		}>("{ viewer { boards(first: 1) { nodes { id } } } }");
 		for (const nobody of ["nobody", board.viewer.boards.nodes[0]?.id ?? ""]) {
 			assert.equal(
-				await refusal(["token", nobody]),
-				`corkboard: expected the username or id of a user but got: "${nobody}"`,
+				await errorOf(["token", nobody]),
+				`corkboard: User "${nobody}" not found.`,
 			);
 		}
-		// And `id` says of a living id where it is.
-		const { out: told } = await run(["id", viewer.id]);
+		// `id` prints where the user is stored.
+		const { out: printed } = await run(["id", viewer.id]);
 		const rows = Object.fromEntries(
-			told
+			printed
 				.trimEnd()
 				.split("\n")
 				.map((row) => row.split(/ {2,}/)),
@@ -195,11 +195,11 @@ describe("a command at the shell", () => {
 		assert.equal((await server.stop()).code, 0);
 	});
 
-	it("id refuses what is no id (exit 1)", async () => {
-		assert.match(await refusal(["id", "007"]), /but got: "007"$/);
+	it("id rejects a value that is not an id (exit code 1)", async () => {
+		assert.match(await errorOf(["id", "007"]), /got "007"\.$/);
 	});
 
-	it("schema print shows what is checked in", async () => {
+	it("schema print prints the checked-in copies", async () => {
 		for (const [args, copy] of [
 			[["schema", "print"], COPIES.model],
 			[["schema", "print", "--public"], COPIES.publicSchema],
@@ -210,12 +210,12 @@ describe("a command at the shell", () => {
 		}
 	});
 
-	it("topology check tells what is in a good map (exit 0) and every fault of a bad one (exit 1)", async () => {
+	it("topology check prints a good topology (exit code 0) and every problem of a bad one (exit code 1)", async () => {
 		const embedded = await run(["topology", "check"]);
 		assert.equal(embedded.code, 0);
 		assert.match(
 			embedded.out,
-			/: good\n16 shards, 16 of them open for new users; lookups on 16\n/,
+			/: good\n16 shards, 16 open for new users; lookups on 16 mod shards\n/,
 		);
 		const check = (map: string) =>
 			runProgram(["topology", "check"], { env: { CORKBOARD_TOPOLOGY: map } });
@@ -235,7 +235,7 @@ describe("a command at the shell", () => {
 			signal: null,
 			out: [
 				`version 2 of ${good}: good`,
-				"8 shards, 4 of them open for new users; lookups on 4",
+				"8 shards, 4 open for new users; lookups on 4 mod shards",
 				"  shards 0 to 3   sqlite:one",
 				"  shards 4 to 7   sqlite:two  open",
 				"  lookups 0 to 3  sqlite:one",
@@ -278,13 +278,16 @@ describe("a command at the shell", () => {
 		assert.equal((await check(join(folder.path, "none.json"))).code, 1);
 	});
 
-	it("that is not understood is answered with what is expected (exit 2)", async () => {
+	it("prints what is missing or unknown in a command line that is not valid (exit code 2)", async () => {
 		for (const [args, pattern] of [
-			[[], /^corkboard: expected a command \(serve, .*\) but got nothing/],
-			[["servee"], /but got: servee; did you mean serve\?\n$/],
+			[[], /^corkboard: Missing command\. Commands: serve, /],
+			[
+				["servee"],
+				/^corkboard: Unknown command servee\. Did you mean serve\? /,
+			],
 			[
 				["verify", "--fix"],
-				/^corkboard: expected: verify \[--repair\] but got: --fix/,
+				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\]\n$/,
 			],
 		] as const) {
 			const { code, out, err } = await run(args);
@@ -293,7 +296,7 @@ describe("a command at the shell", () => {
 		}
 	});
 
-	it("whose output nobody reads ends quietly", async () => {
+	it("ends quietly when the reader of its output has ended", async () => {
 		for (const args of [
 			["schema", "print", "--public"],
 			["--help"],

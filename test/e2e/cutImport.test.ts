@@ -52,7 +52,7 @@ describe("an import that is cut off in the middle", {
 			assert.deepEqual(end, ends);
 			if (signal !== "SIGKILL") {
 				assert.match(out, /^[1-9][\d,]* lines: [1-9][\d,]* objects /);
-				assert.equal(err, "interrupted: run it again to go on\n");
+				assert.equal(err, "interrupted: run the import again to resume it\n");
 			}
 			const before = count(folder.path);
 			assert.ok(before < PINS, `expected a part but got all ${before}`);
@@ -67,7 +67,7 @@ describe("an import that is cut off in the middle", {
 			const third = await runProgram(["import", "-"], { env, input: LARGE });
 			assert.match(
 				third.out,
-				/^9,003 lines: 0 objects and 0 edges made, 9,003 there already, 0 bad\n/,
+				/^9,003 lines: 0 objects and 0 edges created, 9,003 existing, 0 bad\n/,
 			);
 			assert.equal(count(folder.path), PINS);
 			await assertVerified(env);

@@ -109,7 +109,7 @@ describe("import", () => {
 		const [summary, ...counts] = out.trimEnd().split("\n");
 		assert.equal(
 			summary,
-			"15 lines: 10 objects and 5 edges made, 0 there already, 0 bad",
+			"15 lines: 10 objects and 5 edges created, 0 existing, 0 bad",
 		);
 		// By the order in which shards were written, which differs.
 		assert.deepEqual(counts.toSorted(), [
@@ -212,7 +212,7 @@ describe("import", () => {
 		assert.deepEqual(await runProgram(["import", file], { env }), {
 			code: 0,
 			signal: null,
-			out: "15 lines: 0 objects and 0 edges made, 15 there already, 0 bad\n",
+			out: "15 lines: 0 objects and 0 edges created, 15 existing, 0 bad\n",
 			err: "",
 		});
 		assert.deepEqual(dump(env.CORKBOARD_DATA), stored);
@@ -249,7 +249,7 @@ describe("import", () => {
 		assert.equal(code, 1);
 		assert.equal(
 			out,
-			"11 lines: 2 objects and 0 edges made, 0 there already, 9 bad\n  User 2\n",
+			"11 lines: 2 objects and 0 edges created, 0 existing, 9 bad\n  User 2\n",
 		);
 		const told = err.trimEnd().split("\n");
 		for (const [n, pattern] of [
@@ -291,7 +291,7 @@ describe("import", () => {
 		});
 		assert.equal(code, 1);
 		assert.match(err, /^line 2: expected JSON but got: [^\n]+\n$/);
-		assert.match(out, /^2 lines: 1 objects and 0 edges made, 0 there already/);
+		assert.match(out, /^2 lines: 1 objects and 0 edges created, 0 existing/);
 		// Gone on with once the line is mended.
 		const again = await runProgram(["import", "--strict", "-"], {
 			env,
@@ -300,7 +300,7 @@ describe("import", () => {
 		assert.equal(again.code, 0);
 		assert.match(
 			again.out,
-			/^15 lines: 9 objects and 5 edges made, 1 there already, 0 bad\n/,
+			/^15 lines: 9 objects and 5 edges created, 1 existing, 0 bad\n/,
 		);
 		await assertVerified(env);
 	});
@@ -315,14 +315,14 @@ describe("import", () => {
 		await once(listening, "listening");
 		for (const [file, why] of [
 			[none, "ENOENT"],
-			[folder.path, "a folder"],
+			[folder.path, "it is a folder"],
 			[socket, "ENXIO"],
 		] as const) {
 			assert.deepEqual(await runProgram(["import", file], { env }), {
 				code: 1,
 				signal: null,
 				out: "",
-				err: `corkboard: expected a file to import but got: ${file} (${why})\n`,
+				err: `corkboard: Cannot read ${file}: ${why}.\n`,
 			});
 		}
 		listening.close();

@@ -25,7 +25,7 @@ describe("the README's commands", () => {
 			npm_config_update_notifier: "false",
 		};
 		await using npm = startProgram(["start"], { env, command: NPM });
-		await npm.printed("out", /Ctrl-C stops it\./);
+		await npm.printed("out", /Press Ctrl-C to stop\./);
 		const [, url = ""] = await npm.printed(
 			"out",
 			/^Corkboard serves (http:\S+)\/graphql$/m,
@@ -78,7 +78,7 @@ describe("the README's commands", () => {
 			},
 		);
 		assert.deepEqual({ code, err }, { code: 0, err: "" });
-		assert.match(out, /^4 lines: 3 objects and 1 edges made, 0 there already/);
+		assert.match(out, /^4 lines: 3 objects and 1 edges created, 0 existing/);
 	});
 });
 

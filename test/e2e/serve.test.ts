@@ -21,7 +21,7 @@ const LIMIT_MS = 15_000;
 
 /** The address a welcome tells, once all of it is there. */
 async function welcomed(program: Program): Promise<string> {
-	await program.printed("out", /Ctrl-C stops it\./);
+	await program.printed("out", /Press Ctrl-C to stop\./);
 	const [, url = ""] = await program.printed(
 		"out",
 		/^Corkboard serves (http:\S+)\/graphql$/m,
@@ -56,7 +56,7 @@ describe("the first start of an empty folder", () => {
 		// On a busy machine lines of progress follow.
 		assert.match(
 			server.err(),
-			/^Making a demo graph \(CORKBOARD_DEMO=off starts without one\) …\n(?:[\d,]+ lines, .*\n)*$/,
+			/^Importing a demo graph \(CORKBOARD_DEMO=off starts without one\) …\n(?:[\d,]+ lines, .*\n)*$/,
 		);
 	});
 
@@ -71,10 +71,10 @@ describe("the first start of an empty folder", () => {
 			"",
 			"Demo user  marigold_01",
 			`Token      ${token}`,
-			"  Send it as `Authorization: Bearer TOKEN` and the demo user is the viewer; GraphiQL has it filled in.",
+			"  Send `Authorization: Bearer TOKEN` to be the demo user. GraphiQL sends it already.",
 			`Data       ${join(folder.path, "/")}`,
 			"",
-			"Ctrl-C stops it.",
+			"Press Ctrl-C to stop.",
 			"",
 			"",
 		]);
@@ -206,7 +206,7 @@ describe("a first start that is cut off", () => {
 		const whole = { ...settings, CORKBOARD_DATA: wholeFolder.path };
 		{
 			await using first = startProgram(["serve"], { env: cut });
-			await first.printed("err", /Making a demo graph/);
+			await first.printed("err", /Importing a demo graph/);
 			// Some of it is there, and not all.
 			await sleep(150);
 			first.send("SIGKILL");
@@ -216,7 +216,7 @@ describe("a first start that is cut off", () => {
 			[cut, whole].map(async (env) => {
 				await using server = startProgram(["serve"], { env });
 				await welcomed(server);
-				assert.match(server.err(), /Making a demo graph/);
+				assert.match(server.err(), /Importing a demo graph/);
 				server.send("SIGTERM");
 				assert.equal((await server.ended).code, 0);
 				const { code, out } = await runProgram(["verify"], { env });

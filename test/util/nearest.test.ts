@@ -15,6 +15,6 @@ test("a word that is like none of them has no nearest", () => {
 });
 
 test("a sentence goes on with the word that was probably meant, or not at all", () => {
-	assert.equal(didYouMean("idd", ["id"]), "; did you mean id?");
+	assert.equal(didYouMean("idd", ["id"]), " Did you mean id?");
 	assert.equal(didYouMean("zzz", ["id"]), "");
 });

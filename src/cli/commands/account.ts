@@ -13,35 +13,36 @@ import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
-		"Links a user to an account of another service, closes it, opens it again.",
+		"Links a user to an account of an external token issuer, or closes or reopens the user's account.",
 	operands: ["USER"],
 	options: {
 		link: {
 			value: "ACCOUNT",
-			description: "the subject of the tokens that make this user the viewer",
+			description: "the subject of tokens that sign this user in",
 		},
 		unlink: {
-			description: "no token of another service is this user's any more",
+			description:
+				"remove the link: external tokens no longer sign this user in",
 		},
 		close: {
 			description:
-				"as deactivateUser: invisible, with all that is theirs, and no viewer",
+				"hide the user with everything the user owns, and refuse the user's tokens, as deactivateUser does",
 		},
-		reopen: { description: "take that back" },
+		reopen: { description: "undo --close" },
 	},
 	details:
-		"USER is a username or an id, of a closed account too. An embedded folder has to be free: stop its server first.",
+		"USER is a username or an id; closed accounts are found too. Stop the server of an embedded data folder first.",
 };
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const [name = ""] = given.operands;
 	const changes = changesOf(given);
 	await using corkboard = await openForCommand(
-		io,
-		readConfig(io.env),
+		context,
+		readConfig(context.env),
 		"readWrite",
 	);
 	const user = await anyUser(corkboard, name);
@@ -56,13 +57,13 @@ export async function run(
 		if (thrown instanceof CorkboardError && thrown.code === "CONFLICT") {
 			throw new CorkboardError(
 				"CONFLICT",
-				`expected an account that is nobody's but got: ${JSON.stringify(changes.account)}, which is linked to another user`,
+				`Account ${JSON.stringify(changes.account)} is linked to another user.`,
 				{ cause: thrown },
 			);
 		}
 		throw thrown;
 	}
-	io.stdout(user);
+	context.stdout(user);
 	return 0;
 }
 
@@ -72,17 +73,17 @@ function changesOf({ options }: ParsedArguments): Fields {
 		one !== undefined && other !== undefined;
 	if (both(link, unlink) || both(close, reopen)) {
 		throw new UsageError(
-			"expected one of --link and --unlink, and one of --close and --reopen, but got both",
+			"Give --link or --unlink, not both, and --close or --reopen, not both.",
 		);
 	}
 	if ([link, unlink, close, reopen].every((one) => one === undefined)) {
 		throw new UsageError(
-			"expected --link ACCOUNT, --unlink, --close or --reopen but got: none",
+			"Missing option: --link ACCOUNT, --unlink, --close or --reopen.",
 		);
 	}
 	if (link !== undefined && (link === "" || link.length > MAX_ACCOUNT)) {
 		throw new UsageError(
-			`expected an account of 1 to ${MAX_ACCOUNT} characters but got: ${link.length}`,
+			`ACCOUNT must have 1 to ${MAX_ACCOUNT} characters, got ${link.length}.`,
 		);
 	}
 	return {
@@ -93,7 +94,7 @@ function changesOf({ options }: ParsedArguments): Fields {
 	};
 }
 
-/** Also one whose account is closed. Names go first: a username may be all digits. */
+/** The user, also if the account is closed. A username may be all digits, so usernames are tried first. */
 async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
 	const [row] = await store.readLookups([
 		{ name: "username", key: nameOrId.toLowerCase() },
@@ -108,7 +109,7 @@ async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
 	if (node?.type !== "User" || !isActive(node)) {
 		throw new CorkboardError(
 			"NOT_FOUND",
-			`expected the username or id of a user but got: ${JSON.stringify(nameOrId)}`,
+			`User ${JSON.stringify(nameOrId)} not found.`,
 		);
 	}
 	return node.id;

@@ -5,46 +5,51 @@ import {
 	badDataError,
 	checkDocumentFiles,
 } from "../../server/documents/documentFiles.ts";
+import { plural } from "../../util/format.ts";
 import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
-		"Checks files of persisted documents as a server of all of them would, and says what each operation may cost.",
+		"Checks files of persisted documents as a server does, and prints the worst-case cost of each operation.",
 	operands: ["FILE…"],
 	options: {},
 	details:
-		"A FILE is Apollo's manifest, or Relay's object of texts by id. The cost is of the worst variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit; no data is read. Every fault is told, and the exit code is then 1.",
+		"FILE is an Apollo manifest or a Relay object of texts by id. The cost is that of the most expensive variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit. No data is read. Every problem is printed, and the exit code is then 1.",
 };
 
 export async function run(
 	{ operands }: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
-	const { maxCost } = readConfig(io.env, { secret: "unneeded" });
+	const { maxCost } = readConfig(context.env, { secret: "unneeded" });
 	const rules = documentRules(maxCost);
-	const { files, problems: faults } = await checkDocumentFiles(operands, rules);
+	const { files, problems } = await checkDocumentFiles(operands, rules);
 	for (const { path, operations } of files) {
 		const rows = operations
 			.toSorted((a, b) => b.cost.total - a.cost.total)
-			.map((operation) => described(operation, maxCost));
-		io.stdout(
-			[`${path}: ${count(rows.length, "operation")}`, ...columns(rows)].join(
+			.map((operation) => describeCost(operation, maxCost));
+		context.stdout(
+			[`${path}: ${plural(rows.length, "operation")}`, ...columns(rows)].join(
 				"\n",
 			),
 		);
 	}
-	if (faults.length > 0) throw badDataError(faults);
+	if (problems.length > 0) throw badDataError(problems);
 	return 0;
 }
 
-function described(
+function describeCost(
 	{ kind, name, cost, plan }: WorstCaseCost,
 	maxCost: number,
 ): readonly [string, string] {
 	const steps = plan?.steps ?? [];
 	const kinds = (["call", "scan", "fetch"] as const).map((step) =>
-		count(steps.filter(({ kind }) => kind === step).length, step),
+		plural(
+			steps.filter(({ kind }) => kind === step).length,
+			step,
+			step === "fetch" ? "fetches" : undefined,
+		),
 	);
 	const [mostExpensive] = cost.fields;
 	return [
@@ -57,15 +62,4 @@ function described(
 				: []),
 		].join("; "),
 	];
-}
-
-const PLURALS = {
-	operation: "operations",
-	call: "calls",
-	scan: "scans",
-	fetch: "fetches",
-};
-
-function count(number: number, noun: keyof typeof PLURALS): string {
-	return `${number} ${number === 1 ? noun : PLURALS[noun]}`;
 }

@@ -10,12 +10,12 @@ import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
-		"Runs a query and shows its plan: cost, scans and fetches, shards, cache answers, time.",
+		"Runs a query and prints its plan: cost, scans and fetches, shards, cache answers, time.",
 	operands: ["FILE|-"],
 	options: {
 		variables: {
 			value: "JSON|@FILE",
-			description: "the query's variables, or the file they are in",
+			description: "the query's variables, or a file that holds them",
 		},
 		as: { value: "USER", description: "the viewer, by username or id" },
 	},
@@ -23,13 +23,13 @@ export const usage: Usage = {
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const [file = "-"] = given.operands;
-	const config = readConfig(io.env);
-	const source = file === "-" ? await text(io.stdin) : await content(file);
+	const config = readConfig(context.env);
+	const source = file === "-" ? await text(context.stdin) : await content(file);
 	const variables = await readVariables(given.options.variables);
-	await using corkboard = await openForCommand(io, config, "readOnly");
+	await using corkboard = await openForCommand(context, config, "readOnly");
 	const document = readQuery(corkboard.schema, source, file);
 	const { as } = given.options;
 	const viewer = as === undefined ? null : await findActiveUser(corkboard, as);
@@ -45,7 +45,7 @@ export async function run(
 			errors.map(({ message }) => message).join("\n"),
 		);
 	}
-	io.stdout(printExplain(extensions.explain, errors));
+	context.stdout(printExplain(extensions.explain, errors));
 	return 0;
 }
 
@@ -66,7 +66,7 @@ async function readVariables(
 		Array.isArray(variables)
 	) {
 		throw new UsageError(
-			`expected --variables to be a JSON object, or @FILE with one, but got: ${given}`,
+			`--variables must be a JSON object or @FILE, got ${given}`,
 		);
 	}
 	return variables as Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ async function content(file: string): Promise<string> {
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`expected a file that can be read but got: ${file} (${(cause as NodeJS.ErrnoException).code})`,
+			`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`,
 			{ cause },
 		);
 	}

@@ -8,46 +8,46 @@ import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
-	summary: "Says what an id names and where that lives.",
+	summary: "Prints the type, shard, table and host of an id.",
 	operands: ["ID"],
 	options: {},
 };
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const [text = ""] = given.operands;
 	const id = parseId(text);
 	if (id === "malformed") {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`expected an id, a decimal number of at most 64 bits without leading zeros, but got: ${JSON.stringify(text)}`,
+			`ID must be a decimal number of at most 64 bits without leading zeros, got ${JSON.stringify(text)}.`,
 		);
 	}
 	if (id === "reserved") {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`${text} names nothing: the two top bits of an id are zero, and those of this number are not`,
+			`${text} is not an id: its two top bits must be zero.`,
 		);
 	}
 	const { shard, type, local } = unpackId(id);
 	const { model } = loadOwnModel();
 	const object = model.objectsByNumber.get(type);
 	const topology = readConfiguredTopology(
-		readConfig(io.env, { secret: "unneeded" }),
+		readConfig(context.env, { secret: "unneeded" }),
 	);
 	const host = hostOf(topology, shard);
 	const database = `db${String(shard).padStart(5, "0")}`;
 	const rows: (readonly [string, string])[] = [
 		["id", id],
 		["shard", String(shard)],
-		["type", `${type} (${object?.name ?? "no type of the schema"})`],
+		["type", `${type} (${object?.name ?? "not a type of the schema"})`],
 		["local id", String(local)],
 		["table", object ? `${database}.${object.table}` : "none"],
 		["host", host ?? `none: no range of the topology covers shard ${shard}`],
 	];
-	io.stdout(
+	context.stdout(
 		columns(rows)
 			.map((line) => line.trimStart())
 			.join("\n"),

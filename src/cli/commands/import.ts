@@ -8,38 +8,40 @@ import {
 	type ImportReport,
 	importLines,
 } from "../../ops/import/importLines.ts";
+import { formatNumber } from "../../util/format.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
-import { createProgressLine, formatCount, formatPace } from "../progress.ts";
+import { createProgressLine, formatPace } from "../progress.ts";
 
 export const usage: Usage = {
-	summary: "Reads a graph, a JSON object or edge a line, parents first.",
+	summary:
+		"Imports objects and edges from a file, one JSON value per line, parents first.",
 	operands: ["FILE|-"],
 	options: { strict: { description: "stop at the first bad line" } },
 	details: [
 		'  {"type":"User","key":"u:7","fields":{"username":"pinner7"}}',
 		'  {"edge":"followUser","from":"u:7","to":"u:9"}',
 		"",
-		"A second run of the same lines changes nothing, and one that was interrupted is",
-		"gone on with by running it again. Bad lines are reported and left out (exit 1).",
+		"Importing the same lines again changes nothing. Run an interrupted import again",
+		"to resume it. Bad lines are reported and skipped (exit code 1).",
 	].join("\n"),
 };
 
-/** Bad lines are counted to the end and spelled out up to here. */
-const SPELLED_BAD_LINES = 100;
+/** All bad lines are counted; this many are printed. */
+const PRINTED_BAD_LINES = 100;
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const [file = "-"] = given.operands;
-	const config = readConfig(io.env);
+	const config = readConfig(context.env);
 	limitYoungGeneration(config);
-	const source = await openSource(file, io);
-	const signal = io.interruptSignal();
-	await using corkboard = await openForCommand(io, config, "readWrite");
+	const source = await openSource(file, context);
+	const signal = context.interruptSignal();
+	await using corkboard = await openForCommand(context, config, "readWrite");
 	await corkboard.storage.createTables();
-	const progress = createProgressLine(io);
+	const progress = createProgressLine(context);
 	let bad = 0;
 	const report = await importLines(corkboard.store, source.bytes, {
 		fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
@@ -48,31 +50,31 @@ export async function run(
 		...(source.totalBytes === undefined
 			? {}
 			: { totalBytes: source.totalBytes }),
-		onWaiting: (what) => io.stderr(`waiting for ${what} …`),
+		onWaiting: (what) => context.stderr(`waiting for ${what} …`),
 		onProgress: (done) => progress.update(formatPace(done)),
 		onBadLine(line, reason) {
-			if (++bad > SPELLED_BAD_LINES) return;
+			if (++bad > PRINTED_BAD_LINES) return;
 			progress.end();
-			io.stderr(`line ${line}: ${reason}`);
+			context.stderr(`line ${line}: ${reason}`);
 		},
 	});
 	progress.end();
-	if (bad > SPELLED_BAD_LINES) {
-		io.stderr(`and ${formatCount(bad - SPELLED_BAD_LINES)} bad lines more`);
+	if (bad > PRINTED_BAD_LINES) {
+		context.stderr(`${formatNumber(bad - PRINTED_BAD_LINES)} more bad lines`);
 	}
-	io.stdout(summary(report));
+	context.stdout(summary(report));
 	if (report.outcome === "aborted") {
-		io.stderr("interrupted: run it again to go on");
+		context.stderr("interrupted: run the import again to resume it");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
 	return report.bad === 0 ? 0 : 1;
 }
 
 /**
- * Lines become garbage with their batch. V8's own choice lets a lot of it lie
- * about: 355 MB at the end of 116,372 lines, against 246 MB at the same speed
- * with 8 MB for the young. A fleet's batches are larger: with 8 MB a quarter of
- * the time went to collecting what outgrew them, with 32 MB a tenth.
+ * Limits V8's young generation. Lines become garbage with their batch, and by
+ * default V8 keeps much of it: 355 MB after 116,372 lines, against 246 MB at the
+ * same speed with semi-spaces of 8 MB. The batches of a fleet are larger: with
+ * 8 MB a quarter of the time went into collections, with 16 MB a tenth.
  */
 function limitYoungGeneration({ store }: Config): void {
 	const megabytes = store.kind === "embedded" ? 8 : 16;
@@ -82,9 +84,9 @@ function limitYoungGeneration({ store }: Config): void {
 
 function summary({ lines, objects, edges, existing, bad }: ImportReport) {
 	return [
-		`${formatCount(lines)} lines: ${formatCount(sum(objects))} objects and ${formatCount(sum(edges))} edges made, ${formatCount(existing)} there already, ${formatCount(bad)} bad`,
+		`${formatNumber(lines)} lines: ${formatNumber(sum(objects))} objects and ${formatNumber(sum(edges))} edges created, ${formatNumber(existing)} existing, ${formatNumber(bad)} bad`,
 		...[...Object.entries(objects), ...Object.entries(edges)].map(
-			([name, number]) => `  ${name} ${formatCount(number)}`,
+			([name, number]) => `  ${name} ${formatNumber(number)}`,
 		),
 	].join("\n");
 }
@@ -95,16 +97,16 @@ function sum(counts: Readonly<Record<string, number>>): number {
 
 async function openSource(
 	file: string,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<{ readonly bytes: Readable; readonly totalBytes?: number }> {
-	if (file === "-") return { bytes: io.stdin };
+	if (file === "-") return { bytes: context.stdin };
 	try {
-		// Opened here, so that one that cannot be is refused here.
+		// Opened here so that an unreadable file fails before anything else is opened.
 		const handle = await open(file);
 		const found = await handle.stat();
 		if (found.isDirectory()) {
 			await handle.close();
-			throw new Error("a folder");
+			throw new Error("it is a folder");
 		}
 		const bytes = handle.createReadStream();
 		// A pipe (`<(zcat …)`) has no length.
@@ -113,7 +115,7 @@ async function openSource(
 		const { code, message } = cause as NodeJS.ErrnoException;
 		throw new CorkboardError(
 			"BAD_DATA",
-			`expected a file to import but got: ${file} (${code ?? message})`,
+			`Cannot read ${file}: ${code ?? message}.`,
 			{ cause },
 		);
 	}

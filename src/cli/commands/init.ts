@@ -4,27 +4,28 @@ import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
 export const usage: Usage = {
-	summary: "Makes the tables of every shard; those that are there stay.",
+	summary:
+		"Creates the missing tables and columns of every shard. Existing rows stay.",
 	operands: [],
 	options: {},
 };
 
 export async function run(
 	_: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	await using corkboard = await openForCommand(
-		io,
-		readConfig(io.env),
+		context,
+		readConfig(context.env),
 		"readWrite",
 	);
 	const { shards, modShards } = corkboard.storage;
-	const progress = createProgressLine(io);
+	const progress = createProgressLine(context);
 	await corkboard.storage.createTables((done, total) =>
 		progress.update(`${done} of ${total} shards and mod shards`),
 	);
 	progress.end();
-	io.stdout(
+	context.stdout(
 		`${shards.length} shards and ${modShards} mod shards have all their tables`,
 	);
 	return 0;

@@ -5,22 +5,22 @@ import type { ParsedArguments, Usage } from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
-	summary: "Prints where every field of the schema lives.",
+	summary: "Prints where each field of the schema is stored.",
 	operands: [],
 	options: {
-		public: { description: "the schema that clients see, as SDL, instead" },
+		public: { description: "print the SDL that clients see" },
 	},
 };
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const { model, schema } = loadOwnModel();
 	const printed =
 		given.options.public === undefined
 			? printModel(model)
 			: printPublicSchema(schema);
-	io.stdout(printed.trimEnd());
+	context.stdout(printed.trimEnd());
 	return 0;
 }

@@ -1,15 +1,18 @@
 import { once } from "node:events";
 import { logEvents } from "../../app/logEvents.ts";
+import type { Corkboard } from "../../app/openCorkboard.ts";
 import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
+import { prepareDemo } from "../../app/prepareDemo.ts";
+import { runChecks } from "../../app/runChecks.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { Demo } from "../../server/graphiql/registerGraphiql.ts";
 import { createLog } from "../../server/log.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { banner } from "../banner.ts";
-import { runChecks } from "../checkAll.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { prepareDemo } from "../demo.ts";
+import { createProgressLine, formatPace } from "../progress.ts";
 import { isWorker, runWorkers } from "../workers.ts";
 
 export const usage: Usage = {
@@ -18,38 +21,38 @@ export const usage: Usage = {
 	options: {
 		workers: {
 			value: "N",
-			description: "processes that serve; 1 if not given",
+			description: "number of processes (default 1)",
 		},
 		check: {
 			description:
-				"hold settings, schema, shard map and the tables of every shard against each other, and serve nothing",
+				"check settings, schema, documents, topology and the tables of every shard, and serve nothing",
 		},
 	},
 };
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
-	const config = readConfig(io.env);
+	const config = readConfig(context.env);
 	const workers = workersOf(given.options.workers, config);
-	if (given.options.check !== undefined) return runChecks(config, io);
-	if (workers > 1) return runWorkers(workers, io);
-	const interruption = io.interruptSignal();
+	if (given.options.check !== undefined) return check(config, context);
+	if (workers > 1) return runWorkers(workers, context);
+	const interruption = context.interruptSignal();
 	const log = createLog(config.log);
-	using _news = logEvents(log);
-	await using corkboard = await io.open(config, "readWrite");
+	using _events = logEvents(log);
+	await using corkboard = await context.open(config, "readWrite");
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo
-			? await prepareDemo(corkboard, store.folder, io)
+			? await demoOf(corkboard, store.folder, context)
 			: undefined;
 	if (interruption.aborted) return 0;
-	// A token for everybody who looks is for machines of one's own.
+	// The banner and GraphiQL show the demo user's token: for development only.
 	const shown = demo && config.mode === "development" ? { demo } : {};
 	await using server = await startCorkboardServer(corkboard, { log, ...shown });
 	if (config.mode === "development" && !isWorker()) {
-		io.stdout(
+		context.stdout(
 			banner({
 				url: server.url,
 				graphiql: config.graphiql === "everyone",
@@ -62,19 +65,49 @@ export async function run(
 	return 0;
 }
 
-/** How many processes are to serve; 1 for one of them itself. */
+async function check(config: Config, context: CommandContext): Promise<number> {
+	const { problems, types, topologyVersion, shards } = await runChecks(
+		config,
+		context.open,
+	);
+	if (problems.length > 0) {
+		throw new CorkboardError("BAD_DATA", problems.join("\n"));
+	}
+	context.stdout(
+		`good: settings, schema (${types} types, as locked), topology (version ${topologyVersion}), shards (${shards === null ? "created at the first start" : `${shards} with all their tables`})`,
+	);
+	return 0;
+}
+
+async function demoOf(
+	corkboard: Corkboard,
+	folder: string,
+	context: CommandContext,
+): Promise<Demo | undefined> {
+	const progress = createProgressLine(context);
+	return prepareDemo(corkboard, folder, {
+		signal: context.interruptSignal(),
+		onImport: () =>
+			context.stderr(
+				"Importing a demo graph (CORKBOARD_DEMO=off starts without one) …",
+			),
+		onWaiting: (what) => context.stderr(`waiting for ${what} …`),
+		onProgress: (state) => progress.update(formatPace(state)),
+		onImported: () => progress.end(),
+	});
+}
+
+/** The number of processes that serve; 1 in a worker. */
 function workersOf(text: string | undefined, config: Config): number {
 	if (text === undefined || isWorker()) return 1;
 	if (!/^[1-9][0-9]{0,3}$/.test(text)) {
-		throw new UsageError(
-			`expected --workers to be a number from 1 to 9999 but got: ${text}`,
-		);
+		throw new UsageError(`--workers must be between 1 and 9999, got ${text}.`);
 	}
 	const workers = Number(text);
 	if (workers > 1 && dataFoldersOf(openTopology(config).topology).size > 0) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`--workers must be 1 with an embedded data folder but got: ${text}; one process owns the folder, as its cache would not hear of what another writes`,
+			`--workers must be 1 with an embedded data folder, got ${text}: only one process can own the folder.`,
 		);
 	}
 	return workers;

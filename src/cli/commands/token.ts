@@ -4,7 +4,7 @@ import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
-	summary: "Prints a token that makes a user the viewer.",
+	summary: "Prints an access token of a user.",
 	operands: ["USER"],
 	options: {},
 	details:
@@ -13,15 +13,15 @@ export const usage: Usage = {
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const [name = ""] = given.operands;
 	await using corkboard = await openForCommand(
-		io,
-		readConfig(io.env),
+		context,
+		readConfig(context.env),
 		"readOnly",
 	);
 	const user = await findActiveUser(corkboard, name);
-	io.stdout(await corkboard.accessTokens.sign(user));
+	context.stdout(await corkboard.accessTokens.sign(user));
 	return 0;
 }

@@ -10,57 +10,61 @@ import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
-		"Checks the shard map and says what is in it; of two, also whether the second may follow the first.",
+		"Checks the topology and prints it, or checks whether NEW may follow OLD.",
 	operands: [],
 	optionalOperands: ["OLD", "NEW"],
 	options: {},
 	details:
-		"The map is the file that CORKBOARD_TOPOLOGY names, or the embedded one. With OLD and NEW it is NEW, which is refused where a fleet that runs on OLD would refuse it.",
+		"Without arguments it checks the file that CORKBOARD_TOPOLOGY names, or the embedded topology. With OLD and NEW it checks NEW as servers that run on OLD do.",
 };
 
 export async function run(
 	{ operands }: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
 	const [oldFile, newFile] = operands;
 	if (oldFile !== undefined && newFile !== undefined) {
 		const old = readTopology(oldFile);
 		const next = readTopology(newFile);
 		prefixErrorsWithPath(newFile, () => checkTopologyChange(old, next));
-		say(next, newFile, io);
-		io.stdout(
+		printTopology(next, newFile, context);
+		context.stdout(
 			old.version === next.version
 				? `the same as ${oldFile}`
 				: `may follow version ${old.version} of ${oldFile}`,
 		);
 		return 0;
 	}
-	const config = readConfig(io.env, { secret: "unneeded" });
+	const config = readConfig(context.env, { secret: "unneeded" });
 	const { store } = config;
-	say(
+	printTopology(
 		readConfiguredTopology(config),
 		store.kind === "topology"
 			? store.file
-			: `the embedded map of ${store.folder}`,
-		io,
+			: `the embedded topology of ${store.folder}`,
+		context,
 	);
 	return 0;
 }
 
-function say(topology: Topology, source: string, io: CommandContext): void {
+function printTopology(
+	topology: Topology,
+	source: string,
+	context: CommandContext,
+): void {
 	const { version, shards, lookups } = topology;
-	io.stdout(`version ${version} of ${source}: good`);
-	io.stdout(
-		`${shardsOf(shards).length} shards, ${openShards(topology).length} of them open for new users; lookups on ${modShards(topology)}`,
+	context.stdout(`version ${version} of ${source}: good`);
+	context.stdout(
+		`${shardsOf(shards).length} shards, ${openShards(topology).length} open for new users; lookups on ${modShards(topology)} mod shards`,
 	);
-	io.stdout(
+	context.stdout(
 		columns([
 			...shards.map((range): [string, string] => [
-				`shards ${spelled(range)}`,
-				[hosts(range), ...facts(range)].join("  "),
+				`shards ${formatRange(range)}`,
+				[hosts(range), ...attributesOf(range)].join("  "),
 			]),
 			...lookups.map((range): [string, string] => [
-				`lookups ${spelled(range)}`,
+				`lookups ${formatRange(range)}`,
 				hosts(range),
 			]),
 		]).join("\n"),
@@ -73,13 +77,13 @@ function hosts({ primary, replica }: HostRange): string {
 		.join(", replica ");
 }
 
-function facts({ open, generation = 0 }: ShardRange): readonly string[] {
+function attributesOf({ open, generation = 0 }: ShardRange): readonly string[] {
 	return [
 		...(open ? ["open"] : []),
 		...(generation > 0 ? [`generation ${generation}`] : []),
 	];
 }
 
-function spelled({ range: [first, last] }: HostRange): string {
+function formatRange({ range: [first, last] }: HostRange): string {
 	return first === last ? `${first}` : `${first} to ${last}`;
 }

@@ -1,82 +1,85 @@
 import { readConfig } from "../../config.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
 import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
+import { formatNumber } from "../../util/format.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
-import { createProgressLine, formatCount } from "../progress.ts";
+import { createProgressLine } from "../progress.ts";
 
 export const usage: Usage = {
 	summary:
-		"Checks that both directions of every edge, all counts and all names agree.",
+		"Checks that objects, edges, inverse edges, counts and lookups agree.",
 	operands: [],
-	options: { repair: { description: "bring what disagrees in line" } },
+	options: { repair: { description: "repair the damage that is found" } },
 	details:
-		"Exit 0 if everything agrees, or does after the repair; 1 if something does not.",
+		"Exit code 0 if everything agrees, also if only after the repair; else 1. Pending outbox entries are no damage.",
 };
 
 export async function run(
 	given: ParsedArguments,
-	io: CommandContext,
+	context: CommandContext,
 ): Promise<number> {
-	const config = readConfig(io.env);
+	const config = readConfig(context.env);
 	const repair = given.options.repair !== undefined;
-	const signal = io.interruptSignal();
+	const signal = context.interruptSignal();
 	await using corkboard = await openForCommand(
-		io,
+		context,
 		config,
 		repair ? "readWrite" : "readOnly",
 	);
-	const progress = createProgressLine(io);
-	const verified = await verify(corkboard.store, {
+	const progress = createProgressLine(context);
+	const report = await verify(corkboard.store, {
 		repair,
 		signal,
 		onProgress: ({ objects, edges, lists, lookups }) =>
 			progress.update(
-				`${formatCount(objects + edges + lists + lookups)} rows checked`,
+				`${formatNumber(objects + edges + lists + lookups)} rows checked`,
 			),
 	});
 	progress.end();
-	io.stdout(summary(verified, repair).join("\n"));
-	if (verified.outcome === "aborted") {
-		io.stderr("interrupted before the end");
+	context.stdout(summary(report, repair).join("\n"));
+	if (report.outcome === "aborted") {
+		context.stderr("interrupted before the end");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
-	return verified.clean ? 0 : 1;
+	return report.clean ? 0 : 1;
 }
 
-function summary(verified: VerifyReport, repair: boolean): readonly string[] {
+function summary(report: VerifyReport, repair: boolean): readonly string[] {
 	const {
 		checked,
-		damage: found,
-		remaining: left,
-		pendingEntries: owed,
-		repaired: mended,
-		failedRepairs: unmended,
-	} = verified;
+		damage,
+		remaining,
+		pendingEntries,
+		repaired,
+		failedRepairs,
+	} = report;
 	const lines = [
-		`${formatCount(checked.objects)} objects, ${formatCount(checked.edges)} edges, ${formatCount(checked.lists)} lists, ${formatCount(checked.lookups)} lookups checked`,
-		...(owed > 0 ? [`${formatCount(owed)} debts not paid yet`] : []),
-		...found.flatMap(told),
+		`${formatNumber(checked.objects)} objects, ${formatNumber(checked.edges)} edges, ${formatNumber(checked.lists)} lists, ${formatNumber(checked.lookups)} lookups checked`,
+		...(pendingEntries > 0
+			? [`${formatNumber(pendingEntries)} pending outbox entries`]
+			: []),
+		...damage.flatMap(describeDamage),
 	];
-	if (found.length === 0) return [...lines, "everything agrees"];
-	if (!repair) return [...lines, "verify --repair brings it in line"];
+	if (damage.length === 0) return [...lines, "everything agrees"];
+	if (!repair) return [...lines, "run verify --repair to repair it"];
 	return [
 		...lines,
-		`${formatCount(mended)} repaired`,
-		...unmended,
-		...(left.length === 0
+		`${formatNumber(repaired)} repaired`,
+		...failedRepairs,
+		...(remaining.length === 0
 			? ["everything agrees now"]
-			: ["left after the repair:", ...left.flatMap(told)]),
+			: ["still damaged:", ...remaining.flatMap(describeDamage)]),
 	];
 }
 
-function told({
+function describeDamage({
 	meaning,
 	count: number,
 	examples,
 }: DamageSummary): readonly string[] {
 	return [
-		`${formatCount(number)} ${meaning}`,
+		`${formatNumber(number)} ${meaning}`,
 		...examples.map((example) => `  ${example}`),
 	];
 }

@@ -1,35 +1,43 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findUserByUsername } from "../app/findUser.ts";
-import type { Corkboard } from "../app/openCorkboard.ts";
 import { demoExamples, SOME_PINS } from "../demo/examples.ts";
 import { demoGraph } from "../demo/graph.ts";
 import { DEMO_USERNAME } from "../demo/people.ts";
-import { readQuery } from "../graphql/document.ts";
 import type { Id } from "../id/ids.ts";
 import { createFieldReaders } from "../model/fieldReaders.ts";
 import { importLines } from "../ops/import/importLines.ts";
+import type { ImportProgress } from "../ops/import/progress.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
-import type { CommandContext } from "./commandContext.ts";
-import { createProgressLine, formatPace } from "./progress.ts";
+import { findUserByUsername } from "./findUser.ts";
+import type { Corkboard } from "./openCorkboard.ts";
 
-/** Beside the data: what became of the demo graph, so that a first start that was cut off is gone on with. */
-const NOTE = "demo";
-type State = "being made" | "made";
+/** A file beside the data: the state of the demo graph, so that the next start resumes an interrupted import. */
+const STATE_FILE = "demo";
+type State = "importing" | "imported";
 
-/** The demo graph, made if the folder has nothing in it; undefined if the folder holds something else. */
+export interface DemoOptions {
+	readonly signal: AbortSignal;
+	/** Called before the import, if there is one. */
+	readonly onImport?: () => void;
+	readonly onWaiting?: (what: string) => void;
+	readonly onProgress?: (progress: ImportProgress) => void;
+	/** Called after the import. */
+	readonly onImported?: () => void;
+}
+
+/** Imports the demo graph into an empty folder. Returns undefined if the folder holds something else, or if the import was interrupted. */
 export async function prepareDemo(
 	corkboard: Corkboard,
 	folder: string,
-	io: CommandContext,
+	options: DemoOptions,
 ): Promise<Demo | undefined> {
-	const file = join(folder, NOTE);
+	const file = join(folder, STATE_FILE);
 	const state = await readState(file);
 	if (state === undefined && !(await isEmpty(corkboard))) return undefined;
-	if (state !== "made") {
-		await writeFile(file, `${"being made" satisfies State}\n`);
-		if (!(await makeDemo(corkboard, io))) return undefined;
-		await writeFile(file, `${"made" satisfies State}\n`);
+	if (state !== "imported") {
+		await writeFile(file, `${"importing" satisfies State}\n`);
+		if (!(await importDemo(corkboard, options))) return undefined;
+		await writeFile(file, `${"imported" satisfies State}\n`);
 	}
 	const user = await findUserByUsername(corkboard, DEMO_USERNAME);
 	return user && corkboard.accessTokens.signs
@@ -41,56 +49,51 @@ export async function prepareDemo(
 		: undefined;
 }
 
-/** One the demo user does not like yet, if there is one. */
+/** The id of a pin, if possible one that the demo user does not like yet. */
 async function pinToLike(
 	corkboard: Corkboard,
 	viewer: Id,
 ): Promise<string | undefined> {
-	const { data } = await corkboard.planner.execute({
-		document: readQuery(corkboard.schema, SOME_PINS, "the demo's pins"),
-		variables: {},
-		context: corkboard.createContext(viewer),
-	});
+	const { data } = await corkboard.query(SOME_PINS, { viewer });
 	const pins = pinsIn(data);
 	return (pins.find(({ viewerLikes }) => !viewerLikes) ?? pins[0])?.id;
 }
 
-interface Liked {
+interface PinAndLike {
 	readonly id: string;
 	readonly viewerLikes: boolean;
 }
 
-/** Wherever in an answer they are. */
-function pinsIn(value: unknown): Liked[] {
+/** All pins in a response. */
+function pinsIn(value: unknown): PinAndLike[] {
 	if (typeof value !== "object" || value === null) return [];
 	return "viewerLikes" in value
-		? [value as Liked]
+		? [value as PinAndLike]
 		: Object.values(value).flatMap(pinsIn);
 }
 
-/** False if it was interrupted. */
-async function makeDemo(
-	corkboard: Corkboard,
-	io: CommandContext,
+/** Returns false if it was interrupted. */
+async function importDemo(
+	{ schema, store }: Corkboard,
+	{ signal, onImport, onWaiting, onProgress, onImported }: DemoOptions,
 ): Promise<boolean> {
-	io.stderr("Making a demo graph (CORKBOARD_DEMO=off starts without one) …");
+	onImport?.();
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
-	const progress = createProgressLine(io);
-	const { outcome } = await importLines(corkboard.store, each(lines), {
-		fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
+	const { outcome } = await importLines(store, each(lines), {
+		fields: createFieldReaders(schema, store.domain.fields),
 		strict: true,
-		signal: io.interruptSignal(),
-		onWaiting: (what) => io.stderr(`waiting for ${what} …`),
-		onProgress: (done) => progress.update(formatPace(done)),
+		signal,
+		...(onWaiting && { onWaiting }),
+		...(onProgress && { onProgress }),
 		onBadLine(line, reason) {
 			throw new Error(`line ${line} of the demo graph: ${reason}`);
 		},
 	});
-	progress.end();
+	onImported?.();
 	return outcome === "finished";
 }
 
-/** Every object has at least one name, so a graph without names has nothing in it. */
+/** Every user and interest has a lookup, and everything else has an owner, so a graph without lookups is empty. */
 async function isEmpty({ storage }: Corkboard): Promise<boolean> {
 	for (let modShard = 0; modShard < storage.modShards; modShard++) {
 		for await (const rows of storage.walkLookups(modShard)) {
@@ -107,7 +110,7 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
 async function readState(file: string): Promise<State | undefined> {
 	try {
 		const text = (await readFile(file, "utf8")).trim();
-		return text === "made" ? "made" : "being made";
+		return text === "imported" ? "imported" : "importing";
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
 		throw error;

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { compareLock, parseLock } from "../model/lock.ts";
+import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
+import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
+import { documentRules } from "./documentRules.ts";
+import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
+import type { Corkboard } from "./openCorkboard.ts";
+import type { AccessMode } from "./openStore.ts";
+import { readConfiguredTopology } from "./openTopology.ts";
+
+/** Of missing tables that are named; all are counted. */
+const NAMED_TABLES = 20;
+
+export interface CheckReport {
+	/** Empty if everything agrees. */
+	readonly problems: readonly string[];
+	readonly types: number;
+	readonly topologyVersion: number;
+	/** Shards with all their tables; null where the data folder is created at the first start. */
+	readonly shards: number | null;
+}
+
+/** Checks that settings, schema, lock file, persisted documents, topology and the tables of every shard agree. Creates and serves nothing. */
+export async function runChecks(
+	config: Config,
+	open: (config: Config, access: AccessMode) => Promise<Corkboard>,
+): Promise<CheckReport> {
+	const { model } = loadOwnModel();
+	const topology = readConfiguredTopology(config);
+	const documents = await checkDocumentFiles(
+		config.persistedDocuments.files,
+		documentRules(config.maxCost),
+	);
+	const problems = [...lockProblems(), ...documents.problems];
+	let shards: number | null = null;
+	if (config.store.kind === "topology" || hasShardFiles(config.store.folder)) {
+		await using corkboard = await open(config, "readOnly");
+		const missing = await corkboard.storage.missingTables();
+		problems.push(
+			...missing.slice(0, NAMED_TABLES).map((table) => `${table} is missing.`),
+		);
+		if (missing.length > 0) {
+			problems.push(
+				`Tables and columns missing: ${missing.length}. Create them with npm run -s corkboard -- init.`,
+			);
+		}
+		shards = corkboard.storage.shards.length;
+	}
+	return {
+		problems,
+		types: model.objects.size,
+		topologyVersion: topology.version,
+		shards,
+	};
+}
+
+function lockProblems(): readonly string[] {
+	const file = join(SCHEMA_FOLDER, "model.lock.json");
+	if (!existsSync(file))
+		return [`${file} is missing. Create it with npm run update.`];
+	const { additions, breaks } = compareLock(
+		parseLock(readFileSync(file, "utf8")),
+		loadOwnModel().model,
+	);
+	return [
+		...breaks,
+		...additions.map(
+			(addition) =>
+				`${addition}: not in the lock file. Add it with npm run update.`,
+		),
+	];
+}
