@@ -3,11 +3,7 @@ import type { Config } from "../config.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { CorkboardError } from "../errors.ts";
-import {
-	deliverPending,
-	gracePeriodOf,
-	OutboxWorker,
-} from "../graph/outbox/outboxWorker.ts";
+import { OutboxWorker } from "../graph/outbox/outboxWorker.ts";
 import {
 	createReadCounter,
 	NO_READ_COUNTER,
@@ -15,6 +11,7 @@ import {
 import { createView, type View } from "../graph/read/view.ts";
 import type { Store } from "../graph/store/store.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
+import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { readDocument } from "../graphql/document.ts";
 import { applyScalars } from "../graphql/scalars.ts";
@@ -113,8 +110,8 @@ export async function openCorkboard(
 		opened,
 	);
 	if (access === "readWrite") {
-		await deliverPending(store, gracePeriodOf(store));
-		opened.use(new OutboxWorker(store));
+		// Its first pass runs in the background: readers are right without it.
+		opened.use(new OutboxWorker(new WritePipeline(store)));
 	}
 	const planner = createPlanner<RequestContext>({
 		schema,

@@ -91,37 +91,50 @@ export interface PageEdge {
 	readonly sequence: number;
 }
 
+/** An object to create. */
+export interface NewObject {
+	/** The type's name. */
+	readonly type: string;
+	/** Its stored JSON, references included. */
+	readonly data: JsonObject;
+	readonly idempotency?: {
+		/** Whose key it is, and for which mutation. */
+		readonly scope: string;
+		readonly key: string;
+		/** The whole request: repeats must equal it. */
+		readonly request: JsonObject;
+	};
+	/**
+	 * Edges from the new object, in this order, to objects whose ids are known or
+	 * that are found by natural key and created where there are none. They are
+	 * there when `create` resolves, or as soon as the shards they need answer.
+	 */
+	readonly links?: readonly {
+		readonly mapping: Mapping;
+		readonly to: Id | { readonly type: string; readonly data: JsonObject };
+	}[];
+}
+
 /**
- * Changes to the graph, for one request. None of these asks whether the viewer
- * may: the mutation that calls them does. Each resolves when its own
- * transaction is committed, caches are buried, and what it owes elsewhere is
- * paid or known to be owed. Errors: `CONFLICT` for a natural key that is taken,
- * `NOT_FOUND` for an object that is not there, `UNAVAILABLE` for a host that
- * does not answer.
+ * Changes to the graph, for one request. None of them checks whether the viewer
+ * is allowed to: the mutation that calls them does. Each resolves when its
+ * transaction is committed, caches are invalidated, and what it promises
+ * elsewhere is delivered or in the outbox. Errors: `CONFLICT` for a natural key
+ * that is taken, `NOT_FOUND` for an object that does not exist, `UNAVAILABLE`
+ * for a host that does not answer.
  */
 export interface Writes {
 	/**
-	 * Make an object. `data` is its stored JSON, references included; natural
-	 * keys are claimed, lists that follow its references get it. With
-	 * `idempotency`, a repeated request answers the object of the first; the
-	 * same key with another `request` is `BAD_USER_INPUT`.
+	 * Create an object. Its natural keys are reserved, and it is put on the lists
+	 * that follow its references. With `idempotency`, a repeated request gets the
+	 * object of the first; the same key with another `request` is `BAD_USER_INPUT`.
 	 */
-	create(object: {
-		readonly type: string;
-		readonly data: JsonObject;
-		readonly idempotency?: {
-			/** Whose key it is, and for which mutation. */
-			readonly scope: string;
-			readonly key: string;
-			/** The whole request: repeats must equal it. */
-			readonly request: JsonObject;
-		};
-	}): Promise<Id>;
+	create(object: NewObject): Promise<Id>;
 
 	/**
 	 * Read, change and write an object under its lock. `change` is synchronous,
 	 * may be called again, and gives the whole new content, or null for none.
-	 * Natural keys that changed are renamed. References must not change here.
+	 * Natural keys may change. References must not.
 	 */
 	modify(
 		id: Id,
@@ -136,8 +149,8 @@ export interface Writes {
 
 	/**
 	 * Put an object elsewhere: on the list of `from` (its reference changes if
-	 * that is another one), before or after a neighbour on that list, on top if
-	 * neither is given. A neighbour that is not on the list is `NOT_FOUND`.
+	 * that is another one), before or after a neighbor on that list, on top if
+	 * neither is given. A neighbor that is not on the list is `NOT_FOUND`.
 	 */
 	move(move: {
 		/** A mapping ordered by POSITION that follows a reference. */

@@ -3,7 +3,7 @@
 /** Lookups. The import's state needs no reservation: no lookup of an SDL has a space in its name. */
 export const RESERVED_LOOKUPS = {
 	/** Idempotency keys of requests. */
-	idempotency: "once",
+	idempotency: "idempotency",
 	/** Keys of imported objects. */
 	import: "import",
 	/** The import's lease and numbering. Its rows name no object. */
@@ -17,8 +17,8 @@ export const RESERVED_KEYS = [
 	"active",
 	"state",
 	"version",
-	"nonces",
-	"once",
+	"tokens",
+	"idempotency",
 ] as const;
 
 /** Tables and, as SQLite has them in one namespace, indexes of a shard and of a mod shard. */

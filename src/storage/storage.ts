@@ -57,7 +57,7 @@ export interface Storage extends AsyncDisposable {
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/**
-	 * Outbox entries that are due, oldest first. Each shard returns its entries in
+	 * Outbox entries, oldest first. Each shard returns its entries in
 	 * order of next attempt, then of insertion. A shard that does not answer is left out.
 	 */
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
@@ -285,6 +285,8 @@ export interface PendingEntriesQuery {
 	readonly olderThanMs: number;
 	/** Entries of each shard at most. */
 	readonly limit: number;
+	/** Also entries whose next attempt is not due yet. */
+	readonly includeDelayed?: boolean;
 	/** All shards if absent. */
 	readonly shards?: readonly number[];
 	/** Entries already read: each shard continues after the last of its own. */

@@ -6,6 +6,7 @@ import {
 	type RowDataPacket,
 } from "mysql2/promise";
 import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
@@ -132,7 +133,7 @@ describe("one pin that many like and unlike at once", () => {
 		);
 		const expected = liked.filter(Boolean).length;
 		assert.ok(expected > 0 && expected < LIKERS);
-		await deliverPending(processes[0].store, 0);
+		await deliverPending(new WritePipeline(processes[0].store), 0);
 		assert.equal(await count(), expected);
 		await isClean();
 	});

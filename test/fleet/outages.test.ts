@@ -6,6 +6,7 @@ import {
 	deliverPending,
 	OutboxWorker,
 } from "../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import { PRESENT } from "../../src/storage/storage.ts";
@@ -51,7 +52,7 @@ describe("a shared cache that fails under reads and writes", () => {
 	async function working(happens: () => Promise<void>): Promise<void> {
 		await using a = await open();
 		await using b = await open();
-		await using sweeper = new OutboxWorker(a.store);
+		await using sweeper = new OutboxWorker(new WritePipeline(a.store));
 		assert.ok(sweeper);
 		const pins = await Promise.all(
 			Array.from({ length: WORKERS }, () => makePin(a, { details: "0" }, 1)),
@@ -193,7 +194,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			proxy.mend();
 			// A head that Redis still has is read from there again when the process
 			// forgets it; whoever clears it there says so once more.
-			await using sweeper = new OutboxWorker(writer.store);
+			await using sweeper = new OutboxWorker(new WritePipeline(writer.store));
 			assert.ok(sweeper);
 			await until(
 				"the new value",
@@ -232,14 +233,14 @@ describe("a shared cache that fails under reads and writes", () => {
 				return { writer, id };
 			};
 			const naive = await changed(true);
-			await deliverPending(naive.writer.store, 0);
+			await deliverPending(new WritePipeline(naive.writer.store), 0);
 			assert.equal(
 				await subject.read(reader, naive.id),
 				"old",
 				"as long as the cache keeps it: nobody knows",
 			);
 			const ours = await changed(false);
-			stack.use(new OutboxWorker(ours.writer.store));
+			stack.use(new OutboxWorker(new WritePipeline(ours.writer.store)));
 			await until(
 				"the sweeper to clear it",
 				async () => (await subject.read(reader, ours.id)) === "new",
@@ -313,7 +314,7 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 
 		const half = await verify(store);
 		assert.ok(half.pendingEntries > 0, "half of what was written is owed");
-		await deliverPending(store, 0);
+		await deliverPending(new WritePipeline(store), 0);
 		const { clean, damage: found, pendingEntries: owed } = await verify(store);
 		assert.deepEqual(
 			{ clean, found, owed },

@@ -6,13 +6,14 @@ import {
 	deliverPending,
 	OutboxWorker,
 } from "../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { PRESENT, type Storage } from "../../src/storage/storage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, startFleet } from "./fleet.ts";
 import { makePin } from "./subjects.ts";
 
-const LEASE = { name: "lease", key: "sweeper" };
+const LEASE = { name: "lease", key: "outbox" };
 
 describe("the sweepers of a fleet", () => {
 	let fleet: Fleet;
@@ -71,9 +72,9 @@ describe("the sweepers of a fleet", () => {
 		const [a, b] = [await counting(), await counting()];
 		await using _a = a.process;
 		await using _b = b.process;
-		const first = new OutboxWorker(a.process.store);
+		const first = new OutboxWorker(new WritePipeline(a.process.store));
 		await until("the first to sweep", () => a.looks() > 0);
-		const second = new OutboxWorker(b.process.store);
+		const second = new OutboxWorker(new WritePipeline(b.process.store));
 		try {
 			const before = a.looks();
 			await until("it to sweep again", () => a.looks() > before + 3);
@@ -94,8 +95,8 @@ describe("the sweepers of a fleet", () => {
 		const statements = async (count: number) => {
 			for (let n = 0; n < count; n++) {
 				const username = `waits_${count}_${n}`;
-				const nonces = { username: "n" };
-				const data = { username, nonces, state: "pending", version: 1 };
+				const tokens = { username: "n" };
+				const data = { username, tokens, state: "pending", version: 1 };
 				await storage.transact({
 					shard: 0,
 					creates: [{ type: "User", data }],
@@ -108,7 +109,7 @@ describe("the sweepers of a fleet", () => {
 			const heardOf = await publishedDuring<Statement>(
 				CHANNELS.statement,
 				async () => {
-					assert.deepEqual(await deliverPending(store, 0), {
+					assert.deepEqual(await deliverPending(new WritePipeline(store), 0), {
 						delivered: count,
 						undelivered: 0,
 					});
@@ -116,7 +117,7 @@ describe("the sweepers of a fleet", () => {
 			);
 			return heardOf.map(({ name }) => name);
 		};
-		await deliverPending(store, 0);
+		await deliverPending(new WritePipeline(store), 0);
 		const many = await statements(50);
 		assert.deepEqual(many, await statements(2));
 	});
@@ -130,7 +131,9 @@ describe("the sweepers of a fleet", () => {
 			},
 		};
 		const storage = Object.assign(Object.create(process.storage), down);
-		await using sweeper = new OutboxWorker({ ...process.store, storage });
+		await using sweeper = new OutboxWorker(
+			new WritePipeline({ ...process.store, storage }),
+		);
 		assert.ok(sweeper);
 		await until("it to be paid", isPaid);
 	});

@@ -1,3 +1,4 @@
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import type { Process } from "./fleet.ts";
 
@@ -39,7 +40,7 @@ export async function makePin(
 	data: { readonly details?: string },
 	shard = 0,
 ): Promise<Id> {
-	const { result } = await process.store.transact<Id>({
+	const { result } = await new WritePipeline(process.store).transact<Id>({
 		shard,
 		creates: [{ type: "Pin", data: { ...data, version: 1 } }],
 		decide: ({ created }) => ({ result: created[0] as Id }),

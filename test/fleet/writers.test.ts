@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
-import { deliver } from "../../src/graph/outbox/delivery.ts";
+import { deliver } from "../../src/graph/outbox/deliver.ts";
 import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
@@ -88,7 +89,7 @@ describe("a writer that does not get to the end of its write", () => {
 	it("leaves no old head where it is killed between COMMIT and burial: a tombstone covers it, and its debt is paid", async () => {
 		const stale = await killedAfterCommit("naive");
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
-		await deliverPending(reader.store, 0);
+		await deliverPending(new WritePipeline(reader.store), 0);
 		assert.deepEqual(
 			await seen(stale),
 			{ mine: false, counted: 1 },
@@ -102,7 +103,7 @@ describe("a writer that does not get to the end of its write", () => {
 			"half of it: the inverse is owed",
 		);
 		assert.equal((await owed()).length, 1);
-		assert.deepEqual(await deliverPending(reader.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
 		});
@@ -112,7 +113,7 @@ describe("a writer that does not get to the end of its write", () => {
 	it("owes the burial too, where it could not reach the cache before it was killed", async () => {
 		const pin = await killedAfterCommit("unreachable");
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 }, "old");
-		assert.deepEqual(await deliverPending(reader.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
 		});
@@ -162,11 +163,11 @@ describe("a writer that does not get to the end of its write", () => {
 		const stale = await unanswered(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		assert.equal((await owed()).length, 1, "although it was done");
-		await deliverPending(reader.store, 0);
+		await deliverPending(new WritePipeline(reader.store), 0);
 
 		const pin = await unanswered(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
-		assert.deepEqual(await deliverPending(reader.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
 		});
@@ -231,11 +232,11 @@ describe("a writer that does not get to the end of its write", () => {
 	it("leaves no old head where COMMIT arrives after it was given up", async () => {
 		const stale = await arrivedLate(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
-		await deliverPending(reader.store, 0);
+		await deliverPending(new WritePipeline(reader.store), 0);
 
 		const pin = await arrivedLate(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
-		assert.deepEqual(await deliverPending(reader.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
 		});
@@ -266,7 +267,7 @@ describe("a writer that does not get to the end of its write", () => {
 		const inverse = reader.mapping("likePin.inverse");
 		const key = { mapping: inverse, from: naive.pin, to: user };
 		// By state: it owes a like, and there is none.
-		await reader.store.transact({
+		await new WritePipeline(reader.store).transact({
 			shard: 1,
 			lists: [key],
 			edges: [key],
@@ -286,8 +287,8 @@ describe("a writer that does not get to the end of its write", () => {
 
 		const ours = await slowPayer();
 		assert.equal(ours.debts.length, 1);
-		await deliver(reader.store, ours.debts);
-		await deliver(reader.store, ours.debts);
+		await deliver(new WritePipeline(reader.store), ours.debts);
+		await deliver(new WritePipeline(reader.store), ours.debts);
 		assert.deepEqual(await seen(ours.pin), { mine: false, counted: 0 });
 		const [edge] = await reader.storage.readEdges([
 			{ mapping: inverse, from: ours.pin, to: user },

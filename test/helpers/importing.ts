@@ -111,7 +111,7 @@ export function graphInKeys(folder: string): readonly string[] {
 			const number = numbers.get(table);
 			if (number !== undefined) {
 				const id = (shard << 46n) | (number << 36n) | (local_id as bigint);
-				const { nonces: __, ...content } = JSON.parse(String(data));
+				const { tokens: __, ...content } = JSON.parse(String(data));
 				const told = Object.entries(content).map(([key, value]) => [
 					key,
 					key.endsWith("_id") ? named(value) : value,

@@ -1,108 +1,187 @@
+import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
+import type { LookupRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { readUncachedObjects } from "../store/readStored.ts";
-import type { Store } from "../store/store.ts";
-import { invalidationFailed } from "./delivery.ts";
-import { type Reservation, reservationsOf } from "./naturalKeys.ts";
-import { releaseKeys, reserveKeys } from "./reservations.ts";
+import { readUncachedResults } from "../store/readStored.ts";
+import {
+	isSameReservation,
+	type Reservation,
+	reservationsOf,
+} from "./naturalKeys.ts";
+import { isReserved, releaseKeys, reserveKeys } from "./reservations.ts";
+import { invalidationFailed, type Writer } from "./writer.ts";
 
-export type ObjectStatus = "living" | "dead" | "absent";
+export type ObjectStatus = "active" | "rejected" | "absent";
 
-interface Claimant {
+export interface Activation {
+	readonly status: ObjectStatus;
+	/** The row that holds the key an object was rejected for, where this call met it. */
+	readonly heldBy?: LookupRow;
+}
+
+export interface Activations {
+	readonly activations: ReadonlyMap<Id, Activation>;
+	/** Objects for which something is left to do: activation has to be tried again. */
+	readonly failures: ReadonlyMap<Id, unknown>;
+}
+
+interface Candidate {
 	readonly id: Id;
-	readonly claims: readonly Reservation[];
-	lost: boolean;
+	readonly reservations: readonly Reservation[];
+	heldBy: LookupRow | null;
 }
 
 /**
- * Bring pending objects to life, or to their end. An object that has to win
- * natural keys is
+ * Activate pending objects, or reject them. An object with natural keys is
  *
- *     pending ── all its keys are its own ──▶ living
- *        └────── a key is somebody else's ──▶ dead, for ever
+ *     pending ── all its keys are its own ──────▶ active
+ *        └────── another object holds a key ────▶ rejected, finally
  *
- * and nobody sees it before it lives. Anyone may settle, at any time, and
- * again. Many take as few calls as one: one read, one call for the n-th key of
- * all of them, one transaction a shard.
+ * and invisible until it is active. Anyone may activate at any time, and again.
+ * Many objects take as few calls as one: one read, one call for the n-th key
+ * of all of them, one transaction per shard.
  */
 export async function activateObjects(
-	store: Store,
+	writer: Writer,
 	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, ObjectStatus>> {
-	const fates = new Map<Id, ObjectStatus>();
-	if (ids.length === 0) return fates;
-	const pending: Claimant[] = [];
-	const ended: Reservation[] = [];
-	const contents = await readUncachedObjects(store, ids);
+): Promise<Activations> {
+	const activations = new Map<Id, Activation>();
+	const failures = new Map<Id, unknown>();
+	const candidates: Candidate[] = [];
+	const released: Reservation[] = [];
+	const contents = await readUncachedResults(writer.store, ids, writer.call);
 	for (const [id, data] of contents) {
-		if (data === null) fates.set(id, "absent");
-		else if (data.state === undefined) fates.set(id, "living");
-		else if (data.state === "pending") {
-			pending.push({
-				id,
-				claims: reservationsOf(store, id, data),
-				lost: false,
-			});
+		if (data instanceof CorkboardError) {
+			failures.set(id, data);
+		} else if (data === null) {
+			activations.set(id, { status: "absent" });
+		} else if (data.state === undefined) {
+			activations.set(id, { status: "active" });
 		} else {
-			fates.set(id, "dead");
-			ended.push(...reservationsOf(store, id, data));
+			const reservations = reservationsOf(writer.store, id, data);
+			if (data.state === "pending") {
+				candidates.push({ id, reservations, heldBy: null });
+			} else {
+				activations.set(id, { status: "rejected" });
+				released.push(...reservations);
+			}
 		}
 	}
-	const most = Math.max(0, ...pending.map(({ claims }) => claims.length));
-	for (let nth = 0; nth < most; nth++) {
-		const contenders = pending.filter(
-			({ claims, lost }) => !lost && claims.length > nth,
-		);
-		const won = await reserveKeys(
-			store,
-			contenders.map(({ claims }) => claims[nth] as Reservation),
-		);
-		for (const [at, contender] of contenders.entries()) {
-			contender.lost = !won[at];
-		}
-	}
-	const byShard = Map.groupBy(pending, ({ id }) => unpackId(id).shard);
+	await reserveAll(writer, candidates, failures);
+	const decided = Map.groupBy(
+		candidates.filter(({ id }) => !failures.has(id)),
+		({ id }) => unpackId(id).shard,
+	);
 	await Promise.all(
-		[...byShard].map(async ([shard, some]) => {
-			const states = await setStates(store, shard, some);
-			for (const [at, { id, claims }] of some.entries()) {
-				const state = states[at] as "living" | "dead";
-				fates.set(id, state);
-				if (state === "dead") ended.push(...claims);
+		[...decided].map(async ([shard, some]) => {
+			try {
+				const states = await setStates(writer, shard, some);
+				for (const [at, { id, heldBy }] of some.entries()) {
+					const { status, unheld } = states[at] as DecidedState;
+					activations.set(id, {
+						status,
+						...(status === "rejected" && heldBy !== null && { heldBy }),
+					});
+					released.push(...unheld);
+				}
+			} catch (error) {
+				for (const { id } of some) failures.set(id, error);
 			}
 		}),
 	);
-	await releaseKeys(store, ended);
-	return fates;
+	const rows = await releaseKeys(writer, released);
+	for (const [at, row] of rows.entries()) {
+		if (row instanceof CorkboardError) {
+			failures.set((released[at] as Reservation).id, row);
+		}
+	}
+	return { activations, failures };
 }
 
-/** Pending to living or dead, under the objects' locks; whoever came first has decided. */
+/** Try to reserve the keys of each candidate, up to the first that another object holds. */
+async function reserveAll(
+	writer: Writer,
+	candidates: readonly Candidate[],
+	failures: Map<Id, unknown>,
+): Promise<void> {
+	const most = Math.max(
+		0,
+		...candidates.map(({ reservations }) => reservations.length),
+	);
+	for (let nth = 0; nth < most; nth++) {
+		const contenders = candidates.filter(
+			({ id, reservations, heldBy }) =>
+				heldBy === null && reservations.length > nth && !failures.has(id),
+		);
+		const keys = contenders.map(
+			({ reservations }) => reservations[nth] as Reservation,
+		);
+		const rows = await reserveKeys(writer, keys);
+		for (const [at, contender] of contenders.entries()) {
+			const row = rows[at] ?? null;
+			if (isReserved(row, keys[at] as Reservation)) continue;
+			if (row === null || row instanceof CorkboardError) {
+				// A row that was gone again when it was to be taken over: the next try inserts.
+				failures.set(contender.id, row ?? keyMoved());
+			} else contender.heldBy = row;
+		}
+	}
+}
+
+function keyMoved(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"A natural key changed hands while it was being reserved.",
+	);
+}
+
+interface DecidedState {
+	readonly status: ObjectStatus;
+	/** Reservations that the object does not hold. */
+	readonly unheld: readonly Reservation[];
+}
+
+/** Set pending objects to active or rejected under their locks. Where another writer was first, its decision stands. */
 async function setStates(
-	store: Store,
+	writer: Writer,
 	shard: number,
-	claimants: readonly Claimant[],
-): Promise<readonly ("living" | "dead")[]> {
-	const ids = claimants.map(({ id }) => id);
-	const { result, invalidated: cleared } = await store.transact<
-		readonly ("living" | "dead")[]
+	candidates: readonly Candidate[],
+): Promise<readonly DecidedState[]> {
+	const { result, invalidated } = await writer.transact<
+		readonly DecidedState[]
 	>({
 		shard,
-		objects: ids,
+		objects: candidates.map(({ id }) => id),
 		decide({ objects }) {
 			const changed: { id: Id; data: JsonObject }[] = [];
-			const states = claimants.map(({ id, lost }, at) => {
-				const data = objects[at] ?? null;
-				if (data === null) return "dead";
-				if (data.state !== "pending") {
-					return data.state === "dead" ? "dead" : "living";
-				}
-				const { state: _, ...rest } = data;
-				changed.push({ id, data: lost ? { ...rest, state: "dead" } : rest });
-				return lost ? "dead" : "living";
-			});
+			const states = candidates.map(
+				({ id, reservations, heldBy }, at): DecidedState => {
+					const data = objects[at] ?? null;
+					if (data === null || data.state === "rejected") {
+						return { status: "rejected", unheld: reservations };
+					}
+					if (data.state !== "pending") {
+						// A key that was renamed since may have been reserved again just now.
+						const held = reservationsOf(writer.store, id, data);
+						return {
+							status: "active",
+							unheld: reservations.filter(
+								(one) => !held.some((other) => isSameReservation(one, other)),
+							),
+						};
+					}
+					const { state: _, ...content } = data;
+					if (heldBy === null) {
+						changed.push({ id, data: content });
+						return { status: "active", unheld: [] };
+					}
+					changed.push({ id, data: { ...content, state: "rejected" } });
+					return { status: "rejected", unheld: reservations };
+				},
+			);
 			return { result: states, objects: changed };
 		},
 	});
-	if (!cleared) throw invalidationFailed();
+	if (!invalidated) throw invalidationFailed();
 	return result;
 }

@@ -6,15 +6,17 @@ import type { JsonObject } from "../../util/json.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
 
 /**
- * Natural keys in an object's stored JSON (PROTOCOLS §4): `state`, absent when
- * the object lives; `nonces`, one for each key it claims; and for a request
- * that may be repeated `once`, whose key is claimed like a name.
+ * A natural key that an object holds or tries to get. The object's stored JSON
+ * has `tokens`, one for each of its keys, and `idempotency` for a request that
+ * may be repeated, whose key is reserved like a name. `state` is "pending"
+ * until all keys are its own, absent from then on, and "rejected" if one is
+ * not (docs/consistency.md "4. Reservations (natural keys)").
  */
 export interface Reservation {
 	readonly name: string;
 	readonly key: string;
 	readonly id: Id;
-	/** Tells one claim of a key from the next by the same object. */
+	/** Distinguishes two reservations of one key by the same object. */
 	readonly token: string;
 }
 
@@ -25,7 +27,7 @@ export function newToken(): string {
 	return randomBytes(9).toString("base64url");
 }
 
-/** The token of an idempotency key: what the request was, so that another one with the same key is told from a repeat. */
+/** The token of an idempotency key: a hash of the request, so that another request with the same key is told from a repeat. */
 export function requestToken(request: JsonObject): string {
 	return createHash("sha256")
 		.update(JSON.stringify(request))
@@ -33,47 +35,60 @@ export function requestToken(request: JsonObject): string {
 		.slice(0, 22);
 }
 
-/** The idempotency key of one viewer and one mutation, hashed: clients choose it. */
+/** The idempotency key of one viewer and one mutation, hashed because clients choose it. */
 export function idempotencyLookupKey(scope: string, key: string): string {
 	return createHash("sha256").update(`${scope}\0${key}`).digest("base64url");
 }
 
-/** The natural keys an object's content claims, with a token for each. */
+/** The content with a new token for each natural key in it. */
 export function withTokens(
 	store: Store,
 	type: string,
 	data: JsonObject,
 ): JsonObject {
-	const nonces = Object.fromEntries(
+	const tokens = Object.fromEntries(
 		(store.model.objects.get(type)?.lookups ?? [])
 			.filter((lookup) => typeof data[lookup.key] === "string")
 			.map((lookup) => [lookup.name, newToken()]),
 	);
-	return Object.keys(nonces).length > 0 ? { ...data, nonces } : data;
+	return Object.keys(tokens).length > 0 ? { ...data, tokens } : data;
 }
 
-/** What the object claims, by its content. */
+/** The natural keys that an object's content names, with its tokens. */
 export function reservationsOf(
 	store: Store,
 	id: Id,
 	data: JsonObject,
 ): readonly Reservation[] {
 	const type = store.model.objects.get(typeNameOf(store.model, id) ?? "");
-	const nonces = (data.nonces ?? {}) as Readonly<Record<string, string>>;
-	const claims: Reservation[] = (type?.lookups ?? []).flatMap((lookup) => {
-		const value = data[lookup.key];
-		const token = nonces[lookup.name];
-		return typeof value === "string" && token !== undefined
-			? [{ name: lookup.name, key: normalizeKey(lookup, value), id, token }]
-			: [];
-	});
-	const once = data.once as { key: string; token: string } | null | undefined;
+	const tokens = (data.tokens ?? {}) as Readonly<Record<string, string>>;
+	const reservations: Reservation[] = (type?.lookups ?? []).flatMap(
+		(lookup) => {
+			const value = data[lookup.key];
+			const token = tokens[lookup.name];
+			return typeof value === "string" && token !== undefined
+				? [{ name: lookup.name, key: normalizeKey(lookup, value), id, token }]
+				: [];
+		},
+	);
+	const idempotency = data.idempotency as
+		| { readonly key: string; readonly token: string }
+		| null
+		| undefined;
 	// The idempotency key goes first: a repeated request has to learn that it is
-	// one before it is told that its name is taken, by itself.
-	return once === undefined || once === null
-		? claims
-		: [
-				{ name: IDEMPOTENCY_LOOKUP, key: once.key, id, token: once.token },
-				...claims,
-			];
+	// one before it is refused because its first try holds the name.
+	return idempotency === undefined || idempotency === null
+		? reservations
+		: [{ name: IDEMPOTENCY_LOOKUP, id, ...idempotency }, ...reservations];
+}
+
+export function isSameReservation(
+	one: Reservation,
+	other: Reservation,
+): boolean {
+	return (
+		one.name === other.name &&
+		one.key === other.key &&
+		one.token === other.token
+	);
 }

@@ -1,71 +1,99 @@
-import type { LookupChange, LookupRow } from "../../storage/storage.ts";
-import { readUncachedObjects } from "../store/readStored.ts";
-import type { Store } from "../store/store.ts";
-import { valuesOrThrow } from "../store/unwrap.ts";
-import { type Reservation, reservationsOf } from "./naturalKeys.ts";
+import { CorkboardError } from "../../errors.ts";
+import type {
+	KeyResult,
+	LookupChange,
+	LookupRow,
+} from "../../storage/storage.ts";
+import { readUncachedResults } from "../store/readStored.ts";
+import type { NaturalKey } from "./entry.ts";
+import {
+	isSameReservation,
+	type Reservation,
+	reservationsOf,
+} from "./naturalKeys.ts";
+import type { Writer } from "./writer.ts";
 
 /**
- * Taking and giving up natural keys. The lookup row on its mod shard is the
- * sole arbiter, changed by compare-and-set only (PROTOCOLS §4).
+ * Natural keys are taken and given up by compare-and-set on the lookup row of
+ * their mod shard, which alone decides who holds a key (docs/consistency.md
+ * "4. Reservations (natural keys)").
  */
 
-/** Take keys: insert each key's row, or take it over from an object that is dead; whether each is the claim's own now. */
+/** The row of a key as it stands after a try to reserve it: the reservation's own, or the holder's. */
+export type ReservedRow = KeyResult<LookupRow | null>;
+
+export function isReserved(
+	row: ReservedRow,
+	{ id, token }: Reservation,
+): boolean {
+	return (
+		row !== null &&
+		!(row instanceof CorkboardError) &&
+		row.id === id &&
+		row.token === token
+	);
+}
+
+/** Insert each key's row, or take it over from an object that is rejected or absent. */
 export async function reserveKeys(
-	store: Store,
-	claims: readonly Reservation[],
-): Promise<readonly boolean[]> {
-	const mine = (
-		row: LookupRow | null | undefined,
-		{ id, token }: Reservation,
-	) => row?.id === id && row.token === token;
-	const rows = await setLookups(
-		store,
-		claims.map(({ name, key, id, token }) => ({
+	writer: Writer,
+	reservations: readonly Reservation[],
+): Promise<readonly ReservedRow[]> {
+	const rows = await compareAndSet(
+		writer,
+		reservations.map(({ name, key, id, token }) => ({
 			name,
 			key,
 			expect: null,
 			next: { id, token },
 		})),
 	);
-	const won = claims.map((claim, at) => mine(rows[at], claim));
-	const inTheWay = claims.flatMap((claim, at) => {
-		const row = rows[at];
-		return won[at] || row === null || row === undefined
+	const held = reservations.flatMap((reservation, at) => {
+		const row = rows[at] ?? null;
+		return row === null ||
+			row instanceof CorkboardError ||
+			isReserved(row, reservation)
 			? []
-			: [{ at, claim, row }];
+			: [{ at, reservation, row }];
 	});
-	if (inTheWay.length === 0) return won;
-	const holders = await readUncachedObjects(
-		store,
-		inTheWay.map(({ row }) => row.id),
+	if (held.length === 0) return rows;
+	const holders = await readUncachedResults(
+		writer.store,
+		held.map(({ row }) => row.id),
+		writer.call,
 	);
-	const free = inTheWay.filter(({ row }) => {
+	const results = [...rows];
+	const free = held.filter(({ at, row }) => {
 		const data = holders.get(row.id) ?? null;
-		return data === null || data.state === "dead";
+		if (data instanceof CorkboardError) {
+			results[at] = data;
+			return false;
+		}
+		return data === null || data.state === "rejected";
 	});
-	const taken = await setLookups(
-		store,
-		free.map(({ claim: { name, key, id, token }, row }) => ({
+	const takenOver = await compareAndSet(
+		writer,
+		free.map(({ reservation: { name, key, id, token }, row }) => ({
 			name,
 			key,
 			expect: { id: row.id, token: row.token },
 			next: { id, token },
 		})),
 	);
-	for (const [at, { at: claimAt, claim }] of free.entries()) {
-		won[claimAt] = mine(taken[at], claim);
+	for (const [nth, { at }] of free.entries()) {
+		results[at] = takenOver[nth] as ReservedRow;
 	}
-	return won;
+	return results;
 }
 
-/** Give up keys, each only if the row is still this very claim. */
+/** Give up keys, each only while its row is still that very reservation. */
 export async function releaseKeys(
-	store: Store,
-	claims: readonly Reservation[],
-): Promise<void> {
-	await setLookups(
-		store,
-		claims.map(({ name, key, id, token }) => ({
+	writer: Writer,
+	reservations: readonly Reservation[],
+): Promise<readonly ReservedRow[]> {
+	return compareAndSet(
+		writer,
+		reservations.map(({ name, key, id, token }) => ({
 			name,
 			key,
 			expect: { id, token },
@@ -74,36 +102,64 @@ export async function releaseKeys(
 	);
 }
 
-/** Claims in flight that nobody finished: each stands if its object came to hold it, else it is released. */
+/**
+ * Reservations that a change of an object began or replaced: each stands if
+ * the object came to hold it, else it is released. An error for each that
+ * could not be resolved.
+ */
 export async function resolveReservations(
-	store: Store,
-	claims: readonly Reservation[],
-): Promise<void> {
-	const contents = await readUncachedObjects(
-		store,
-		claims.map(({ id }) => id),
+	writer: Writer,
+	reservations: readonly Reservation[],
+): Promise<ReadonlyMap<Reservation, CorkboardError>> {
+	const failures = new Map<Reservation, CorkboardError>();
+	if (reservations.length === 0) return failures;
+	const contents = await readUncachedResults(
+		writer.store,
+		reservations.map(({ id }) => id),
+		writer.call,
 	);
-	await releaseKeys(
-		store,
-		claims.filter((claim) => {
-			const data = contents.get(claim.id) ?? null;
-			return (
-				data === null ||
-				data.state === "dead" ||
-				!reservationsOf(store, claim.id, data).some(
-					({ name, key, token }) =>
-						name === claim.name && key === claim.key && token === claim.token,
-				)
-			);
-		}),
+	const unheld = reservations.filter((reservation) => {
+		const data = contents.get(reservation.id) ?? null;
+		if (data instanceof CorkboardError) {
+			failures.set(reservation, data);
+			return false;
+		}
+		return (
+			data === null ||
+			data.state === "rejected" ||
+			!reservationsOf(writer.store, reservation.id, data).some((held) =>
+				isSameReservation(held, reservation),
+			)
+		);
+	});
+	const rows = await releaseKeys(writer, unheld);
+	for (const [at, row] of rows.entries()) {
+		if (row instanceof CorkboardError) {
+			failures.set(unheld[at] as Reservation, row);
+		}
+	}
+	return failures;
+}
+
+/** Insert lookups that nobody competes for. Gives each key's row as it stands afterwards: a key that led to another object goes on doing so. */
+export async function insertLookups(
+	writer: Writer,
+	keys: readonly NaturalKey[],
+): Promise<readonly ReservedRow[]> {
+	return compareAndSet(
+		writer,
+		keys.map(({ name, key, id }) => ({
+			name,
+			key,
+			expect: null,
+			next: { id, token: "" },
+		})),
 	);
 }
 
-async function setLookups(
-	store: Store,
+async function compareAndSet(
+	writer: Writer,
 	changes: readonly LookupChange[],
-): Promise<readonly (LookupRow | null)[]> {
-	return changes.length === 0
-		? []
-		: valuesOrThrow(await store.compareAndSetLookups(changes));
+): Promise<readonly ReservedRow[]> {
+	return changes.length === 0 ? [] : writer.compareAndSetLookups(changes);
 }

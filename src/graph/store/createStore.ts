@@ -11,7 +11,6 @@ import type {
 	LookupKey,
 	LookupRow,
 	Storage,
-	TransactionResult,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Domain } from "../domain.ts";
@@ -144,6 +143,7 @@ export function createStore(options: {
 	}
 
 	function publish({ objects: ids = [], lists = [] }: ChangedKeys): void {
+		if (ids.length + lists.length === 0) return;
 		shared?.publish([
 			...ids.map((id) => `o ${id}`),
 			...lists.map((list) => `h ${listKey(list)}`),
@@ -242,44 +242,9 @@ export function createStore(options: {
 		cachedObject: (id) => objects.get(id)?.node,
 		cachedHead: (list) => heads.get(listKey(list)),
 
-		async transact(transaction, trace) {
-			let created: readonly Id[] = [];
-			let isBuried = false;
-			const changed = (): ChangedKeys => ({
-				objects: [...(transaction.objects ?? []), ...created],
-				lists: transaction.lists ?? [],
-			});
-			let done: Awaited<ReturnType<typeof storage.transact>>;
-			try {
-				done = await storage.transact<unknown>(
-					{
-						...transaction,
-						decide(seen) {
-							created = seen.created;
-							return transaction.decide(seen);
-						},
-						...(shared !== undefined && {
-							async beforeCommit() {
-								isBuried = true;
-								await inShared("tombstone", changed(), trace);
-							},
-						}),
-					},
-					trace,
-				);
-			} catch (error) {
-				forget(changed());
-				// COMMIT may still be under way, and until it arrives a reader would fill
-				// what was there before: tombstones anew, and if it was done it is owed.
-				if (isBuried) {
-					await inShared("tombstone", changed(), trace);
-					publish(changed());
-				}
-				throw error;
-			}
-			const cleared = await store.invalidate(changed(), trace);
-			return { ...(done as TransactionResult<never>), invalidated: cleared };
-		},
+		putTombstones: (changed, trace) => inShared("tombstone", changed, trace),
+		invalidateLocally: forget,
+		publish,
 
 		async invalidate(changed, trace) {
 			forget(changed);

@@ -1,20 +1,45 @@
+import type { CallOptions } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
+import type { KeyResult } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
-import { valuesOrThrow } from "./unwrap.ts";
 
-/** What objects hold, by id, null where there is no such object. Past all caches: for what is about to be changed, or decides what is. */
-export async function readUncachedObjects(
+/**
+ * The stored content of objects, read past all caches because a write depends
+ * on it: by id, null for an object that does not exist, an error for one whose
+ * host did not answer.
+ */
+export async function readUncachedResults(
 	{ storage }: Store,
 	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, JsonObject | null>> {
+	call?: CallOptions,
+): Promise<ReadonlyMap<Id, KeyResult<JsonObject | null>>> {
 	const unique = [...new Set(ids)];
 	const texts =
-		unique.length > 0 ? valuesOrThrow(await storage.readObjects(unique)) : [];
+		unique.length > 0 ? await storage.readObjects(unique, call) : [];
 	return new Map(
 		unique.map((id, at) => {
 			const text = texts[at] ?? null;
-			return [id, text === null ? null : (JSON.parse(text) as JsonObject)];
+			return [
+				id,
+				typeof text === "string" ? (JSON.parse(text) as JsonObject) : text,
+			];
 		}),
 	);
+}
+
+/** The same where any error is an error of the whole write. */
+export async function readUncachedObjects(
+	store: Store,
+	ids: readonly Id[],
+	call?: CallOptions,
+): Promise<ReadonlyMap<Id, JsonObject | null>> {
+	const results = await readUncachedResults(store, ids, call);
+	const contents = new Map<Id, JsonObject | null>();
+	for (const [id, result] of results) {
+		if (result instanceof CorkboardError) throw result;
+		contents.set(id, result);
+	}
+	return contents;
 }

@@ -12,8 +12,6 @@ import type {
 	LookupKey,
 	LookupRow,
 	Storage,
-	Transaction,
-	TransactionResult,
 } from "../../storage/storage.ts";
 import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
@@ -26,7 +24,7 @@ import type { Node } from "../types.ts";
 export interface Store {
 	readonly model: Model;
 	readonly domain: Domain;
-	/** For what has to be read past all caches. Writes go through `transact` and `setLookups` below. */
+	/** For what has to be read past all caches. Writes go through the write pipeline. */
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;
 	readObjects(
@@ -48,17 +46,16 @@ export interface Store {
 	cachedHead(list: ListKey): Head | undefined;
 
 	/**
-	 * One transaction, with all that stands in front of the shards set right
-	 * around it: tombstones in the shared caches before its COMMIT; after it this
-	 * process's own entries gone, the shared ones deleted, other processes told
-	 * (PROTOCOLS §2, §3). Where its outcome is unknown they get a tombstone anew
-	 * instead, and whoever pays its debt deletes them. What the transaction locks
-	 * and creates counts as changed.
+	 * The steps by which the write pipeline keeps caches right around a transaction
+	 * (docs/consistency.md "2. Writes and the outbox", "3. Caches"): tombstones in
+	 * the shared caches before its COMMIT, `invalidate` after it. Whether the shared
+	 * caches acknowledged.
 	 */
-	transact<T>(
-		transaction: Transaction<T>,
-		trace?: WriteTrace,
-	): Promise<StoreTransactionResult<T>>;
+	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
+	/** Drop this process's own entries. */
+	invalidateLocally(changed: ChangedKeys): void;
+	/** Tell other processes to drop theirs. */
+	publish(changed: ChangedKeys): void;
 	/** As storage's, and keeps no old row in memory. */
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
@@ -74,11 +71,6 @@ export interface Store {
 	invalidateAll(): void;
 	/** While other processes cannot be heard, nothing in this one is to be believed. */
 	bypass(on: boolean): void;
-}
-
-export interface StoreTransactionResult<T> extends TransactionResult<T> {
-	/** Whether the shared caches acknowledged; else it is owed. */
-	readonly invalidated: boolean;
 }
 
 /** The newest edges of a list, or the first of one that begins with the oldest. */

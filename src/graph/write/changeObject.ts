@@ -1,98 +1,117 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
-import { PRESENT } from "../../storage/storage.ts";
+import { type OutboxRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
 	decideEdges,
 	type EdgesToRead,
-	type EdgeUpdate,
 	edgesToRead,
-	encodeEntry,
-	type OutboxEntry,
-} from "../outbox/delivery.ts";
+	referenceEdge,
+	referenceEdges,
+	splitByShard,
+} from "../outbox/edgeUpdates.ts";
+import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
 import { readUncachedObjects } from "../store/readStored.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
-import { byShard, commit, decided, followEdge, followEdges } from "./commit.ts";
+import type { WritePipeline } from "./pipeline.ts";
 
 /** How often a change is tried again when the object moved to other lists between its reading and its lock. */
 const ATTEMPTS = 5;
 
-/** Where on a list the object shall stand that is being changed. */
-export interface Placing {
+/** Where the object has to stand on one of its lists. */
+export interface TargetPosition {
 	readonly mapping: Mapping;
 	readonly from: Id;
 	readonly before?: Id;
 	readonly after?: Id;
 }
 
+/** The new content without its version; null to change nothing. Synchronous, and may be called again. */
+export type Change = (data: JsonObject) => JsonObject | null;
+
 /**
  * Read-modify-write of one object under its lock, and of the lists that follow
- * its references: those on its own shard in the same transaction, others as
- * debts. `change` gives the new content without its version; null for none.
+ * its references: those of its own shard in the same transaction, others by the
+ * outbox entry.
  */
 export async function changeObject(
-	store: Store,
+	pipeline: WritePipeline,
 	id: Id,
-	change: (data: JsonObject) => JsonObject | null,
+	change: Change,
 	options: {
-		readonly placing?: Placing;
-		/** What the change owes besides edges. */
-		readonly owes?: (data: JsonObject, next: JsonObject) => OutboxEntry;
+		readonly position?: TargetPosition;
+		/** The content, if the caller has just read it. */
+		readonly read?: JsonObject;
+		/** What the outbox entry promises besides edges. */
+		readonly entry?: (data: JsonObject, next: JsonObject) => OutboxEntry;
+		/** Entries to deliver together with that of this change. */
+		readonly alsoDeliver?: readonly OutboxRow[];
 	} = {},
 ): Promise<void> {
+	const { store } = pipeline;
 	const type = typeNamed(store, id);
 	const { shard } = unpackId(id);
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-		const before = (await readUncachedObjects(store, [id])).get(id) ?? null;
-		if (before === null) throw notFound();
+		const before =
+			attempt === 0 && options.read !== undefined
+				? options.read
+				: await readExisting(pipeline, id);
 		const planned = change(before);
 		if (planned === null) return;
-		// Which lists to lock has to be said before the object is locked.
+		// Lists are locked before the object, so they have to be named before it is read under its lock.
 		const expected = edgesToRead(
 			store,
-			byShard(
+			splitByShard(
 				shard,
-				edgesOf(type, id, before, raise(before, planned), options.placing),
+				edgesOf(type, id, before, raiseVersion(before, planned), options),
 			).here,
 		);
-		const { value } = await commit<"done" | "again">(store, {
-			shard,
-			lists: expected.lists,
-			edges: expected.keys,
-			neighbors: expected.around,
-			objects: [id],
-			decide(seen) {
-				const data = seen.objects[0] ?? null;
-				if (data === null) throw notFound();
-				const changed = change(data);
-				if (changed === null) return decided("done");
-				const next = raise(data, changed);
-				const { here, owed } = byShard(
-					shard,
-					edgesOf(type, id, data, next, options.placing),
-				);
-				const edges = edgesToRead(store, here);
-				if (!isSame(edges, expected)) return decided("again");
-				const effects = decideEdges(edges, seen);
-				const debt = encodeEntry({
-					...options.owes?.(data, next),
-					edges: owed,
-				});
-				return {
-					...effects,
-					...decided<"done" | "again">("done", debt),
-					objects: [{ id, data: next }],
-				};
+		const { result } = await pipeline.write<"done" | "again">(
+			{
+				shard,
+				lists: expected.lists,
+				edges: expected.keys,
+				neighbors: expected.neighbors,
+				objects: [id],
+				decide(reads) {
+					const data = reads.objects[0] ?? null;
+					if (data === null) throw notFound();
+					const changed = change(data);
+					if (changed === null) return { result: "done" };
+					const next = raiseVersion(data, changed);
+					const { here, elsewhere } = splitByShard(
+						shard,
+						edgesOf(type, id, data, next, options),
+					);
+					const edges = edgesToRead(store, here);
+					if (!isSame(edges, expected)) return { result: "again" };
+					return {
+						...decideEdges(edges, reads),
+						result: "done",
+						objects: [{ id, data: next }],
+						entry: { ...options.entry?.(data, next), edges: elsewhere },
+					};
+				},
 			},
-		});
-		if (value === "done") return;
+			(result) => (result === "done" ? (options.alsoDeliver ?? []) : []),
+		);
+		if (result === "done") return;
 	}
 	throw new CorkboardError(
 		"UNAVAILABLE",
-		"Too many are changing this at once; try again.",
+		"Too many requests are changing this object at once. Try again.",
 		{ details: { id } },
 	);
+}
+
+export async function readExisting(
+	{ store, call }: WritePipeline,
+	id: Id,
+): Promise<JsonObject> {
+	const data = (await readUncachedObjects(store, [id], call)).get(id) ?? null;
+	if (data === null) throw notFound();
+	return data;
 }
 
 function edgesOf(
@@ -100,24 +119,24 @@ function edgesOf(
 	id: Id,
 	data: JsonObject,
 	next: JsonObject,
-	placing: Placing | undefined,
+	{ position }: { readonly position?: TargetPosition },
 ): readonly EdgeUpdate[] {
-	const edges = followEdges(type, id, data, next);
-	if (placing === undefined) return edges;
-	const { mapping, from, before, after } = placing;
-	const isPlaced = (edge: EdgeUpdate) =>
+	const edges = referenceEdges(type, id, data, next);
+	if (position === undefined) return edges;
+	const { mapping, from, before, after } = position;
+	const isPositioned = (edge: EdgeUpdate) =>
 		edge.mapping === mapping.name && edge.state === PRESENT;
 	return [
-		...edges.filter((edge) => !isPlaced(edge)),
+		...edges.filter((edge) => !isPositioned(edge)),
 		{
-			...followEdge(mapping, from, id, PRESENT, next),
+			...referenceEdge(mapping, from, id, PRESENT, next),
 			...(before !== undefined && { before }),
 			...(after !== undefined && { after }),
 		},
 	];
 }
 
-/** Whether what was locked and read is what is about to be changed. */
+/** Whether the edges that were locked and read are those about to be changed. */
 function isSame(one: EdgesToRead, other: EdgesToRead): boolean {
 	const spell = ({ keys }: EdgesToRead) =>
 		keys.map(({ mapping, from, to }) => `${mapping.name} ${from} ${to}`).join();
@@ -131,9 +150,9 @@ export function typeNamed(store: Store, id: Id): ObjectType {
 }
 
 export function notFound(): CorkboardError {
-	return new CorkboardError("NOT_FOUND", "There is no such object.");
+	return new CorkboardError("NOT_FOUND", "Object not found.");
 }
 
-function raise(data: JsonObject, next: JsonObject): JsonObject {
+function raiseVersion(data: JsonObject, next: JsonObject): JsonObject {
 	return { ...next, version: ((data.version as number | undefined) ?? 0) + 1 };
 }

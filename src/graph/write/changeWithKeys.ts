@@ -2,128 +2,143 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { deliverNow, encodeEntry } from "../outbox/delivery.ts";
+import { deliverNow } from "../outbox/deliver.ts";
 import {
 	newToken,
 	type Reservation,
 	reservationsOf,
 } from "../outbox/naturalKeys.ts";
-import { reserveKeys } from "../outbox/reservations.ts";
-import { readUncachedObjects } from "../store/readStored.ts";
-import type { Store } from "../store/store.ts";
-import { changeObject, notFound, typeNamed } from "./changeObject.ts";
+import { isReserved, reserveKeys } from "../outbox/reservations.ts";
+import {
+	type Change,
+	changeObject,
+	readExisting,
+	typeNamed,
+} from "./changeObject.ts";
+import type { WritePipeline } from "./pipeline.ts";
 
 /**
- * Changing an object whose natural keys may change with it: claim the new ones
- * with fresh nonces, switch the object under its lock, release the old ones by
- * token, so that a → b → a cannot free the second a (PROTOCOLS §4). A claim is
- * owed from before it is made: whoever finds it unfinished releases it.
+ * Change an object whose natural keys may change with it (docs/consistency.md
+ * "4. Reservations (natural keys)"):
+ *
+ * 1. Commit an outbox entry that names the reservations about to be made.
+ * 2. Reserve the new keys, each with a new token.
+ * 3. Change the object under its lock; its outbox entry names the old keys.
+ * 4. Deliver both entries: release each reservation that the object does not
+ *    hold. Releasing goes by token, so that a → b → a cannot free the second a.
  */
 export async function changeWithKeys(
-	store: Store,
+	pipeline: WritePipeline,
 	id: Id,
-	change: (data: JsonObject) => JsonObject | null,
+	change: Change,
 ): Promise<void> {
-	const before = (await readUncachedObjects(store, [id])).get(id) ?? null;
-	if (before === null) throw notFound();
-	const planned = change(before);
+	const { store } = pipeline;
+	const read = await readExisting(pipeline, id);
+	const planned = change(read);
 	if (planned === null) return;
-	const claims = newClaims(store, id, before, planned);
-	if (claims.length === 0) {
-		await switchObject(store, id, change, claims);
+	const reservations = newReservations(pipeline, id, read, planned);
+	const changeReserved = (alsoDeliver: readonly OutboxRow[]) =>
+		changeObject(
+			pipeline,
+			id,
+			withReservations(pipeline, id, change, reservations),
+			{
+				read,
+				alsoDeliver,
+				entry: (data, next) => {
+					const kept = reservationsOf(store, id, next);
+					return {
+						reservations: reservationsOf(store, id, data).filter(
+							({ token }) => !kept.some((held) => held.token === token),
+						),
+					};
+				},
+			},
+		);
+	if (reservations.length === 0) {
+		await changeReserved([]);
 		return;
 	}
-	const owed = await owe(store, id, claims);
+	const { row } = await pipeline.transactWithInvalidations({
+		shard: unpackId(id).shard,
+		decide: () => ({ result: null, entry: { reservations } }),
+	});
+	const begun = row === null ? [] : [row];
 	try {
-		const won = await reserveKeys(store, claims);
-		if (won.includes(false)) throw keyTaken();
-		await switchObject(store, id, change, claims);
-	} finally {
-		await deliverNow(store, owed);
+		const rows = await reserveKeys(pipeline, reservations);
+		for (const [at, reserved] of rows.entries()) {
+			if (reserved instanceof CorkboardError) throw reserved;
+			if (!isReserved(reserved, reservations[at] as Reservation)) {
+				throw keyTaken();
+			}
+		}
+		await changeReserved(begun);
+	} catch (error) {
+		// Where the outcome is unknown the change may still be committed: the outbox
+		// worker releases what the object does not hold once that is decided.
+		if (!isUnknownOutcome(error)) await deliverNow(pipeline, begun);
+		throw error;
 	}
 }
 
 export function keyTaken(): CorkboardError {
-	return new CorkboardError(
-		"CONFLICT",
-		"That name or address is taken by somebody else.",
-	);
+	return new CorkboardError("CONFLICT", "This name or address is taken.");
 }
 
-async function switchObject(
-	store: Store,
+function isUnknownOutcome(error: unknown): boolean {
+	return !(error instanceof CorkboardError) || error.code === "UNAVAILABLE";
+}
+
+/** The change with the tokens of the reserved keys in the new content. */
+function withReservations(
+	pipeline: WritePipeline,
 	id: Id,
-	change: (data: JsonObject) => JsonObject | null,
-	claims: readonly Reservation[],
-): Promise<void> {
-	await changeObject(
-		store,
-		id,
-		(data) => {
-			const changed = change(data);
-			if (changed === null) return null;
-			const nonces = {
-				...(data.nonces as JsonObject | undefined),
-				...Object.fromEntries(claims.map(({ name, token }) => [name, token])),
-			};
-			const next =
-				Object.keys(nonces).length > 0 ? { ...changed, nonces } : changed;
-			// Somebody changed a key between our reading and our lock: what was
-			// claimed is not what would be written.
-			if (
-				newClaims(store, id, data, changed).some((claim) => !has(claims, claim))
-			) {
-				throw keyTaken();
-			}
-			return next;
-		},
-		{
-			owes: (data, next) => {
-				const kept = reservationsOf(store, id, next);
-				return {
-					reservations: reservationsOf(store, id, data).filter(
-						(claim) => !kept.some(({ token }) => token === claim.token),
-					),
-				};
-			},
-		},
-	);
+	change: Change,
+	reservations: readonly Reservation[],
+): Change {
+	return (data) => {
+		const changed = change(data);
+		if (changed === null) return null;
+		const tokens = {
+			...(data.tokens as JsonObject | undefined),
+			...Object.fromEntries(
+				reservations.map(({ name, token }) => [name, token]),
+			),
+		};
+		// Another request changed a key between the reading and the lock: the keys
+		// that are reserved are not those that would be written.
+		const isReservedOtherwise = newReservations(
+			pipeline,
+			id,
+			data,
+			changed,
+		).some((reservation) => !hasKey(reservations, reservation));
+		if (isReservedOtherwise) throw keyTaken();
+		return Object.keys(tokens).length > 0 ? { ...changed, tokens } : changed;
+	};
 }
 
-/** A claim for each natural key that is another one afterwards. */
-function newClaims(
-	store: Store,
+/** A reservation for each natural key that is different afterwards. */
+function newReservations(
+	{ store }: WritePipeline,
 	id: Id,
 	data: JsonObject,
 	next: JsonObject,
 ): readonly Reservation[] {
-	const nonces = Object.fromEntries(
+	const tokens = Object.fromEntries(
 		typeNamed(store, id).lookups.map(({ name }) => [name, newToken()]),
 	);
 	const held = reservationsOf(store, id, data);
-	return reservationsOf(store, id, { ...next, nonces, once: null }).filter(
-		(claim) => !has(held, claim),
-	);
+	return reservationsOf(store, id, {
+		...next,
+		tokens,
+		idempotency: null,
+	}).filter((reservation) => !hasKey(held, reservation));
 }
 
-function has(
-	claims: readonly Reservation[],
+function hasKey(
+	reservations: readonly Reservation[],
 	{ name, key }: Reservation,
 ): boolean {
-	return claims.some((claim) => claim.name === name && claim.key === key);
-}
-
-/** Write the debt alone, and leave it owed. */
-async function owe(
-	store: Store,
-	id: Id,
-	claims: readonly Reservation[],
-): Promise<OutboxRow> {
-	const debt = encodeEntry({ reservations: claims }) as JsonObject;
-	const { outboxKey: key } = await store.storage.transact({
-		shard: unpackId(id).shard,
-		decide: () => ({ result: null, outboxEntry: debt }),
-	});
-	if (key === null) throw new TypeError("expected a debt that was written");
-	return { ...key, entry: debt };
+	return reservations.some((one) => one.name === name && one.key === key);
 }

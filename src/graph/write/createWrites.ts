@@ -1,15 +1,22 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import { type EdgeState, PRESENT, REMOVED } from "../../storage/storage.ts";
+import {
+	type EdgeState,
+	type LookupRow,
+	PRESENT,
+	REMOVED,
+} from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { activateObjects } from "../outbox/activateObjects.ts";
+import { type Activation, activateObjects } from "../outbox/activateObjects.ts";
 import {
 	decideEdges,
 	edgesToRead,
-	encodeEntry,
-	mappingOf,
-} from "../outbox/delivery.ts";
+	edgeWithInverse,
+	referenceEdges,
+	splitByShard,
+} from "../outbox/edgeUpdates.ts";
+import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	idempotencyLookupKey,
@@ -18,25 +25,24 @@ import {
 } from "../outbox/naturalKeys.ts";
 import { nextSequence } from "../outbox/sequences.ts";
 import type { Store } from "../store/store.ts";
-import type { Writes } from "../types.ts";
+import type { NewObject, Writes } from "../types.ts";
 import { changeObject, notFound } from "./changeObject.ts";
 import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
-import { byShard, commit, decided, followEdges } from "./commit.ts";
-import { tracedStore } from "./tracedStore.ts";
+import { WritePipeline } from "./pipeline.ts";
 
 /**
- * Every change is one transaction on one shard, with an outbox row for all it
- * owes elsewhere (PROTOCOLS §2).
+ * The writes of one request. Each is one transaction on one shard, with an
+ * outbox entry for all that it promises elsewhere.
  */
 export function createWrites(
-	untraced: Store,
-	/** Called after each write, whatever came of it: what the request has read may be old. */
+	store: Store,
+	/** Called after each write, also after a failed one: what the request has read may be old. */
 	invalidate: () => void = () => {},
-	/** Whose trace is told what they cause. Its signal is not heeded: a write that was begun is brought to its end. */
+	/** Its trace is given each step. Its signal is ignored: a write that was started is finished. */
 	call: CallOptions = {},
 ): Writes {
-	const store = tracedStore(untraced, call.trace);
-	const thenForget = async <T>(write: Promise<T>): Promise<T> => {
+	const pipeline = new WritePipeline(store, call);
+	const thenInvalidate = async <T>(write: Promise<T>): Promise<T> => {
 		try {
 			return await write;
 		} finally {
@@ -44,169 +50,214 @@ export function createWrites(
 		}
 	};
 	return {
-		create: (object) => thenForget(create(store, object)),
-		modify: (id, change) => thenForget(changeWithKeys(store, id, change)),
+		create: (object) => thenInvalidate(create(pipeline, object)),
+		modify: (id, change) =>
+			thenInvalidate(changeWithKeys(pipeline, id, change)),
 		remove: (id) =>
-			thenForget(
-				changeObject(store, id, (data) =>
+			thenInvalidate(
+				changeObject(pipeline, id, (data) =>
 					data.active === false ? null : { ...data, active: false },
 				),
 			),
-		setEdge: (...edge) => thenForget(setEdge(store, ...edge)),
-		move: (move) => thenForget(place(store, move)),
+		setEdge: (...edge) => thenInvalidate(setEdge(pipeline, ...edge)),
+		move: (move) => thenInvalidate(moveObject(pipeline, move)),
 	};
 }
 
-async function create(
-	store: Store,
-	{ type: name, data, idempotency }: Parameters<Writes["create"]>[0],
-): Promise<Id> {
+async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
+	const { type: name, data } = object;
+	const { store } = pipeline;
 	const type = store.model.objects.get(name);
 	if (type === undefined) {
-		throw new TypeError(`expected a type of the model but got: ${name}`);
+		throw new TypeError(`The model has no type ${name}.`);
 	}
-	const once = idempotency && {
-		key: idempotencyLookupKey(idempotency.scope, idempotency.key),
-		token: requestToken(idempotency.request),
+	const idempotency = object.idempotency && {
+		key: idempotencyLookupKey(object.idempotency.scope, object.idempotency.key),
+		token: requestToken(object.idempotency.request),
 	};
-	const named = withTokens(store, name, data);
-	const waits = named.nonces !== undefined || once !== undefined;
+	const withKeys = withTokens(store, name, data);
+	const isPending = withKeys.tokens !== undefined || idempotency !== undefined;
 	const content: JsonObject = {
-		...named,
-		...(once && { once }),
-		...(waits && { state: "pending" }),
+		...withKeys,
+		...(idempotency && { idempotency }),
+		...(isPending && { state: "pending" }),
 		version: 1,
 	};
 	const shard = store.domain.placement.shardFor(name, data, store.storage);
-	// The new id is not known before the insert; which lists follow it is.
-	const followed = edgesToRead(
+	/** Nothing leads to an object before it is active: until then all its edges are in the outbox. */
+	const split = (edges: readonly EdgeUpdate[]) =>
+		isPending ? { here: [], elsewhere: edges } : splitByShard(shard, edges);
+	// The id is not known before the insert, but the lists that get the object are.
+	const { lists } = edgesToRead(
 		store,
-		waits
-			? []
-			: byShard(shard, followEdges(type, "0" as Id, null, content)).here,
+		split(referenceEdges(type, "0" as Id, null, content)).here,
 	);
-	const { created } = await commit<null>(store, {
+	const { created, delivery } = await pipeline.write({
 		shard,
-		lists: followed.lists,
+		lists,
 		creates: [{ type: name, data: content }],
-		decide(seen) {
-			const id = seen.created[0] as Id;
-			const edges = followEdges(type, id, null, content);
-			// Nothing leads to an object before it has won its names.
-			const { here, owed } = waits
-				? { here: [], owed: edges }
-				: byShard(shard, edges);
+		decide(reads) {
+			const id = reads.created[0] as Id;
+			const { here, elsewhere } = split(
+				referenceEdges(type, id, null, content),
+			);
+			const linked = linksOf(store, id, object.links ?? [], reads.now);
 			return {
 				...decideEdges(edgesToRead(store, here), {
-					...seen,
+					...reads,
 					edges: here.map(() => null),
 				}),
-				...decided(
-					null,
-					encodeEntry({ pendingObjects: waits ? [id] : [], edges: owed }),
-				),
+				entry: {
+					pendingObjects: isPending ? [id] : [],
+					edges: [...elsewhere, ...(linked.edges ?? [])],
+					links: linked.links ?? [],
+				},
 			};
 		},
 	});
 	const id = created[0] as Id;
-	return waits ? settled(store, id, once) : id;
+	if (!isPending) return id;
+	const activation =
+		delivery.activations.get(id) ?? (await activate(pipeline, id));
+	if (activation.status === "active") return id;
+	if (idempotency === undefined) throw keyTaken();
+	return firstOfRepeated(pipeline, id, idempotency, activation);
 }
 
-/** The id of an object that had to win its names: its own, or that of the first of repeated requests. */
-async function settled(
+/** Edges to objects whose ids are known, and links to those that delivery finds or creates. */
+function linksOf(
 	store: Store,
+	from: Id,
+	links: NonNullable<NewObject["links"]>,
+	now: number,
+): Pick<OutboxEntry, "edges" | "links"> {
+	const { domain, storage } = store;
+	return {
+		edges: links.flatMap(({ mapping, to }, at) =>
+			typeof to === "string"
+				? edgeWithInverse(mapping, {
+						from,
+						to,
+						state: PRESENT,
+						version: 1,
+						sequence: now + at,
+					})
+				: [],
+		),
+		links: links.flatMap(({ mapping, to }, at) =>
+			typeof to === "string"
+				? []
+				: [
+						{
+							...to,
+							mapping: mapping.name,
+							from,
+							sequence: now + at,
+							shard: domain.placement.shardFor(to.type, to.data, storage),
+						},
+					],
+		),
+	};
+}
+
+/** The object of the first request with this idempotency key, after the object of this request was rejected. */
+async function firstOfRepeated(
+	pipeline: WritePipeline,
 	id: Id,
-	once: { readonly key: string; readonly token: string } | undefined,
+	{ key, token }: { readonly key: string; readonly token: string },
+	{ heldBy }: Activation,
 ): Promise<Id> {
-	if (await isLiving(store, id)) return id;
-	if (once === undefined) throw keyTaken();
-	const [first] = await store.storage.readLookups([
-		{ name: IDEMPOTENCY_LOOKUP, key: once.key },
-	]);
-	if (first instanceof CorkboardError) throw first;
-	if (first === null || first === undefined || first.id === id)
-		throw keyTaken();
-	if (first.token !== once.token) {
+	const first =
+		heldBy ?? (await readLookup(pipeline, { name: IDEMPOTENCY_LOOKUP, key }));
+	// The idempotency key was free or its own: another natural key is taken.
+	if (first?.name !== IDEMPOTENCY_LOOKUP || first.id === id) throw keyTaken();
+	if (first.token !== token) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			"This idempotencyKey came with another request before; a new request needs a new key.",
+			"This idempotencyKey was used for a different request. Use a new key for a new request.",
 		);
 	}
-	if (await isLiving(store, first.id)) return first.id;
+	const { status } = await activate(pipeline, first.id);
+	if (status === "active") return first.id;
 	throw keyTaken();
 }
 
-async function isLiving(store: Store, id: Id): Promise<boolean> {
-	return (await activateObjects(store, [id])).get(id) === "living";
+async function readLookup(
+	{ store, call }: WritePipeline,
+	key: Pick<LookupRow, "name" | "key">,
+): Promise<LookupRow | null> {
+	const [row = null] = await store.storage.readLookups([key], call);
+	if (row instanceof CorkboardError) throw row;
+	return row;
+}
+
+async function activate(pipeline: WritePipeline, id: Id): Promise<Activation> {
+	const { activations, failures } = await activateObjects(pipeline, [id]);
+	const activation = activations.get(id);
+	if (activation === undefined) throw failures.get(id);
+	return activation;
 }
 
 async function setEdge(
-	store: Store,
+	pipeline: WritePipeline,
 	...[mapping, from, to, present]: Parameters<Writes["setEdge"]>
 ): Promise<void> {
+	const { store } = pipeline;
 	const { shard } = unpackId(from);
-	const inverse =
-		mapping.inverse?.kind === "target"
-			? mappingOf(store, mapping.inverse.mapping)
-			: null;
-	const isInverseHere = inverse !== null && unpackId(to).shard === shard;
 	const state: EdgeState = present ? PRESENT : REMOVED;
-	const keys = [{ mapping, from, to }];
-	if (isInverseHere) keys.push({ mapping: inverse, from: to, to: from });
-	await commit<null>(store, {
+	const updates = (version: number, sequence: number) =>
+		splitByShard(
+			shard,
+			edgeWithInverse(mapping, { from, to, state, version, sequence }),
+		);
+	const locked = edgesToRead(store, updates(0, 0).here);
+	await pipeline.write({
 		shard,
-		lists: keys,
-		edges: keys,
-		decide(seen) {
-			const old = seen.edges[0] ?? null;
-			if ((old?.state ?? REMOVED) === state) return decided(null);
-			const edge = {
-				state,
-				version: (old?.version ?? 0) + 1,
-				sequence: present
-					? nextSequence(seen.lists[0]?.lastSequence ?? 0, seen.now)
+		lists: locked.lists,
+		edges: locked.keys,
+		decide(reads) {
+			const old = reads.edges[0] ?? null;
+			if ((old?.state ?? REMOVED) === state) return { result: undefined };
+			const { here, elsewhere } = updates(
+				(old?.version ?? 0) + 1,
+				present
+					? nextSequence(reads.lists[0]?.lastSequence ?? 0, reads.now)
 					: (old?.sequence as number),
-			};
-			const owed =
-				inverse !== null && !isInverseHere
-					? [{ ...edge, mapping: inverse.name, from: to, to: from }]
-					: [];
+			);
 			return {
-				...decided(null, encodeEntry({ edges: owed })),
-				edges: keys.map((key) => ({ ...key, ...edge })),
+				...decideEdges(edgesToRead(store, here), reads),
+				entry: { edges: elsewhere },
 			};
 		},
 	});
 }
 
-async function place(
-	store: Store,
+async function moveObject(
+	pipeline: WritePipeline,
 	{ mapping, object, from, before, after }: Parameters<Writes["move"]>[0],
 ): Promise<void> {
 	if (mapping.inverse?.kind !== "reference") {
-		throw new TypeError(
-			`expected a mapping that follows a reference but got: ${mapping.name}`,
-		);
+		throw new TypeError(`The mapping ${mapping.name} follows no reference.`);
 	}
 	const { key } = mapping.inverse;
-	const neighbour = before ?? after;
-	if (neighbour === object) return;
-	if (neighbour !== undefined) {
-		const [edge] = await store.storage.readEdges([
-			{ mapping, from, to: neighbour },
-		]);
+	const neighbor = before ?? after;
+	if (neighbor === object) return;
+	if (neighbor !== undefined) {
+		const { store, call } = pipeline;
+		const keys = [{ mapping, from, to: neighbor }];
+		const [edge] = await store.storage.readEdges(keys, call);
 		if (edge instanceof CorkboardError) throw edge;
 		if (edge?.state !== PRESENT) throw notFound();
 	}
 	await changeObject(
-		store,
+		pipeline,
 		object,
 		(data) => {
 			if (data.active === false) throw notFound();
 			return { ...data, [key]: from };
 		},
 		{
-			placing: {
+			position: {
 				mapping,
 				from,
 				...(before !== undefined && { before }),

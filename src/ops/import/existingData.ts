@@ -66,7 +66,7 @@ export async function readExistingData(
 			holders
 				.filter(({ id }) => {
 					const data = contents.get(id) ?? null;
-					return data !== null && data.state !== "dead";
+					return data !== null && data.state !== "rejected";
 				})
 				.map(naturalKeyText),
 		),

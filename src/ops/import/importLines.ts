@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import { deliverPending } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
 import { acquireImportLease } from "./importLease.ts";
 import type { ImportRun } from "./importRun.ts";
@@ -71,9 +72,10 @@ export async function importLines(
 		store.storage,
 		options.onWaiting,
 	);
-	await payAll(store);
+	const pipeline = new WritePipeline(store);
+	await payAll(pipeline);
 	const numbering = await readNumbering(store.storage, now());
-	const run: ImportRun = { store, numbering, strict };
+	const run: ImportRun = { store, pipeline, numbering, strict };
 	const reader = createLineReader(store, options.fields);
 	const progress = createProgressReporter(
 		options.onProgress,
@@ -114,12 +116,13 @@ export async function importLines(
  * a living write is harmless, but for the claim of a rename under way, which
  * would be released under its feet.
  */
-async function payAll(store: Store): Promise<void> {
+async function payAll(pipeline: WritePipeline): Promise<void> {
+	const { storage } = pipeline.store;
 	const swept = await deliverPending(
-		store,
+		pipeline,
 		0,
 		({ entry: debt }) =>
-			store.storage.hasSingleWriter || debt.reservations === undefined,
+			storage.hasSingleWriter || debt.reservations === undefined,
 	);
 	if (swept.undelivered === 0) return;
 	throw new CorkboardError(

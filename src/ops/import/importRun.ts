@@ -1,11 +1,13 @@
-import type { EdgeUpdate } from "../../graph/outbox/delivery.ts";
+import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
+import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { OutboxKey } from "../../storage/storage.ts";
 import type { Numbering } from "./numbering.ts";
 
 /** What all batches of an import share. */
 export interface ImportRun {
 	readonly store: Store;
+	readonly pipeline: WritePipeline;
 	readonly numbering: Numbering;
 	readonly strict: boolean;
 }

@@ -1,10 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
-import {
-	applyEdges,
-	insertLookups,
-	type NaturalKey,
-} from "../../graph/outbox/delivery.ts";
+import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
+import type { NaturalKey } from "../../graph/outbox/entry.ts";
+import { insertLookups } from "../../graph/outbox/reservations.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
+import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import { readExistingData } from "./existingData.ts";
 import type { BatchOutbox, ImportRun } from "./importRun.ts";
@@ -32,7 +31,7 @@ export async function writeBatch(
 	run: ImportRun,
 	lines: readonly Line[],
 ): Promise<BatchReport> {
-	const { store } = run;
+	const { store, pipeline } = run;
 	const known = await readExistingData(store, lines, (line) =>
 		inheritedFrom(store.domain.visibility, line),
 	);
@@ -55,11 +54,12 @@ export async function writeBatch(
 		const type = object.line.type.name;
 		objects.set(type, (objects.get(type) ?? 0) + 1);
 	}
-	const [elsewhere] = await insertLookups(store, keys);
+	const rows = valuesOrThrow(await insertLookups(pipeline, keys));
+	const elsewhere = keys.find(({ id }, at) => rows[at]?.id !== id);
 	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
-	await applyEdges(store, debts.edges);
+	await applyEdges(pipeline, debts.edges);
 	if (debts.entries.length > 0)
-		await store.storage.deleteOutboxEntries(debts.entries);
+		await pipeline.deleteOutboxEntries(debts.entries);
 	return {
 		objects,
 		edges: written.edges,

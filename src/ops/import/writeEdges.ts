@@ -1,15 +1,11 @@
-import {
-	type EdgeUpdate,
-	encodeEntry,
-	invalidationsOf,
-	mappingOf,
-} from "../../graph/outbox/delivery.ts";
+import { type EdgeUpdate, mappingOf } from "../../graph/outbox/entry.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
@@ -34,7 +30,7 @@ interface NumberedEdge {
 
 /** Make edges, and their inverses with them or as debts: one transaction a shard. Those that are there, or were removed since, are left as they are. */
 export async function writeEdges(
-	{ store, numbering }: ImportRun,
+	{ store, pipeline, numbering }: ImportRun,
 	edges: readonly NewEdge[],
 	debts: BatchOutbox,
 ): Promise<WrittenEdges> {
@@ -58,7 +54,7 @@ export async function writeEdges(
 	const byShard = Map.groupBy(fresh, ({ from }) => unpackId(from).shard);
 	const written = await Promise.all(
 		[...byShard].map(([shard, some]) =>
-			writeShard(store, numbering, shard, some, debts),
+			writeShard(pipeline, numbering, shard, some, debts),
 		),
 	);
 	const counts = new Map<string, number>();
@@ -81,13 +77,13 @@ async function missing(
 
 /** Answers the edges it made. */
 async function writeShard(
-	store: Store,
+	pipeline: WritePipeline,
 	numbering: Numbering,
 	shard: number,
 	wanted: readonly NumberedEdge[],
 	debts: BatchOutbox,
 ): Promise<readonly NumberedEdge[]> {
-	const inverses = wanted.map((edge) => inverseOf(store, edge));
+	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
 	const inversesHere = inverses.filter(
 		(inverse) => inverse !== null && unpackId(inverse.from).shard === shard,
 	) as EdgeKey[];
@@ -96,52 +92,43 @@ async function writeShard(
 	const places = new Map(
 		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
 	);
-	const {
-		result,
-		outboxKey: debt,
-		invalidated: cleared,
-	} = await store.transact({
-		shard,
-		lists: locked,
-		edges: keys,
-		decide(seen) {
-			const tops = lastSequencesOf(locked, seen);
-			const made: NumberedEdge[] = [];
-			const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
-			const owed: EdgeUpdate[] = [];
-			for (const [at, edge] of wanted.entries()) {
-				if (seen.edges[at] !== null) continue;
-				const { mapping, from, to, number } = edge;
-				const list = listKey(edge);
-				const sequence = numbering.sequenceInList(tops.get(list) ?? 0, number);
-				tops.set(list, sequence);
-				const fact = { state: PRESENT, version: 1, sequence } as const;
-				made.push(edge);
-				edges.push({ mapping, from, to, ...fact });
-				const inverse = inverses[at] ?? null;
-				if (inverse === null) continue;
-				const place = places.get(inverse);
-				if (place === undefined) {
-					owed.push({ ...inverse, mapping: inverse.mapping.name, ...fact });
-				} else if (seen.edges[place] === null) {
-					edges.push({ ...inverse, ...fact });
+	const { result, row, invalidated } = await pipeline.transactWithInvalidations(
+		{
+			shard,
+			lists: locked,
+			edges: keys,
+			decide(seen) {
+				const tops = lastSequencesOf(locked, seen);
+				const made: NumberedEdge[] = [];
+				const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+				const owed: EdgeUpdate[] = [];
+				for (const [at, edge] of wanted.entries()) {
+					if (seen.edges[at] !== null) continue;
+					const { mapping, from, to, number } = edge;
+					const list = listKey(edge);
+					const sequence = numbering.sequenceInList(
+						tops.get(list) ?? 0,
+						number,
+					);
+					tops.set(list, sequence);
+					const fact = { state: PRESENT, version: 1, sequence } as const;
+					made.push(edge);
+					edges.push({ mapping, from, to, ...fact });
+					const inverse = inverses[at] ?? null;
+					if (inverse === null) continue;
+					const place = places.get(inverse);
+					if (place === undefined) {
+						owed.push({ ...inverse, mapping: inverse.mapping.name, ...fact });
+					} else if (seen.edges[place] === null) {
+						edges.push({ ...inverse, ...fact });
+					}
 				}
-			}
-			const debt = encodeEntry({
-				edges: owed,
-				...(store.sharesCaches && {
-					invalidations: invalidationsOf({ lists: locked }),
-				}),
-			});
-			return {
-				result: { made, owed },
-				edges,
-				...(debt !== undefined && { outboxEntry: debt }),
-			};
+				return { result: { made, owed }, edges, entry: { edges: owed } };
+			},
 		},
-	});
-	// What a shared cache did not acknowledge stays owed, to the sweeper.
-	if (debt !== null && cleared) debts.entries.push(debt);
+	);
+	// What a shared cache did not acknowledge is left to the outbox worker.
+	if (row !== null && invalidated) debts.entries.push(row);
 	debts.edges.push(...result.owed);
 	return result.made;
 }
@@ -152,7 +139,7 @@ function inverseOf(
 ): EdgeKey | null {
 	return mapping.inverse?.kind === "target"
 		? {
-				mapping: mappingOf(store, mapping.inverse.mapping),
+				mapping: mappingOf(store.model, mapping.inverse.mapping),
 				from: to,
 				to: from,
 			}

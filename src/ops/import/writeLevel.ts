@@ -1,15 +1,12 @@
 import { activateObjects } from "../../graph/outbox/activateObjects.ts";
-import {
-	type EdgeUpdate,
-	encodeEntry,
-	invalidationsOf,
-} from "../../graph/outbox/delivery.ts";
+import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { withTokens } from "../../graph/outbox/naturalKeys.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lastSequences.ts";
 import { listKey, type Store } from "../../graph/store/store.ts";
+import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
 import {
@@ -41,7 +38,7 @@ interface PreparedObject {
 
 /** Make objects whose references are all there: one transaction a shard. Answers the lines that came to nothing. */
 export async function writeLevel(
-	{ store, numbering }: ImportRun,
+	{ store, pipeline, numbering }: ImportRun,
 	level: readonly NewObject[],
 	debts: BatchOutbox,
 ): Promise<readonly BadLine[]> {
@@ -67,27 +64,28 @@ export async function writeLevel(
 	await numbering.open();
 	const owed = await Promise.all(
 		[...byShard].map(([shard, some]) =>
-			createOnShard(store, numbering, shard, some, debts),
+			createOnShard(pipeline, numbering, shard, some, debts),
 		),
 	);
 
 	const waiting = [...byShard.values()]
 		.flat()
 		.filter(({ needsActivation: waits }) => waits);
-	const fates = await activateObjects(
-		store,
+	const { activations, failures } = await activateObjects(
+		pipeline,
 		waiting.map(({ object }) => object.id as Id),
 	);
-	const dead = new Set<Id>();
+	for (const error of failures.values()) throw error;
+	const rejected = new Set<Id>();
 	for (const { object } of waiting) {
 		const id = object.id as Id;
-		if (fates.get(id) === "living") continue;
-		dead.add(id);
+		if (activations.get(id)?.status === "active") continue;
+		rejected.add(id);
 		object.id = null;
 		bad.push(badLine(object, nameTakenReason(object.line)));
 	}
 	for (const edge of owed.flat())
-		if (!dead.has(edge.to)) debts.edges.push(edge);
+		if (!rejected.has(edge.to)) debts.edges.push(edge);
 	return bad;
 }
 
@@ -115,7 +113,7 @@ function prepareObject(
 		content[creationField.key] ??= new Date(numbering.start).toISOString();
 	}
 	const named = withTokens(store, type.name, content);
-	const waits = named.nonces !== undefined;
+	const waits = named.tokens !== undefined;
 	return {
 		object,
 		needsActivation: waits,
@@ -125,13 +123,13 @@ function prepareObject(
 
 /** Answers the edges it owes to lists elsewhere; names and keys are owed too. */
 async function createOnShard(
-	store: Store,
+	pipeline: WritePipeline,
 	numbering: Numbering,
 	shard: number,
 	placed: readonly PreparedObject[],
 	debts: BatchOutbox,
 ): Promise<readonly EdgeUpdate[]> {
-	const follows = placed.map((one) => listsOf(store, one));
+	const follows = placed.map((one) => listsOf(pipeline.store, one));
 	const locked = distinctLists(
 		follows.flatMap((lists, at) =>
 			lists.filter((list) =>
@@ -139,49 +137,37 @@ async function createOnShard(
 			),
 		),
 	);
-	const {
-		result,
-		outboxKey: debt,
-		invalidated: cleared,
-	} = await store.transact({
-		shard,
-		lists: locked,
-		creates: placed.map(({ object, content }) => ({
-			type: object.line.type.name,
-			data: content,
-		})),
-		decide(seen) {
-			const { edges, owed } = decideListEdges(numbering, seen, locked, {
-				placed,
-				follows,
-				shard,
-			});
-			const debt = encodeEntry({
-				pendingObjects: seen.created.filter(
-					(_, at) => placed[at]?.needsActivation,
-				),
-				lookups: placed.map(({ object }, at) => ({
-					name: IMPORT_LOOKUP,
-					key: object.line.key,
-					id: seen.created[at] as Id,
-				})),
-				edges: owed,
-				...(store.sharesCaches && {
-					invalidations: invalidationsOf({
-						objects: seen.created,
-						lists: locked,
-					}),
-				}),
-			});
-			return {
-				result: { created: seen.created, owed },
-				edges,
-				...(debt !== undefined && { outboxEntry: debt }),
-			};
+	const { result, row, invalidated } = await pipeline.transactWithInvalidations(
+		{
+			shard,
+			lists: locked,
+			creates: placed.map(({ object, content }) => ({
+				type: object.line.type.name,
+				data: content,
+			})),
+			decide(seen) {
+				const { edges, owed } = decideListEdges(numbering, seen, locked, {
+					placed,
+					follows,
+					shard,
+				});
+				const entry = {
+					pendingObjects: seen.created.filter(
+						(_, at) => placed[at]?.needsActivation,
+					),
+					lookups: placed.map(({ object }, at) => ({
+						name: IMPORT_LOOKUP,
+						key: object.line.key,
+						id: seen.created[at] as Id,
+					})),
+					edges: owed,
+				};
+				return { result: { created: seen.created, owed }, edges, entry };
+			},
 		},
-	});
-	// What a shared cache did not acknowledge stays owed, to the sweeper.
-	if (debt !== null && cleared) debts.entries.push(debt);
+	);
+	// What a shared cache did not acknowledge is left to the outbox worker.
+	if (row !== null && invalidated) debts.entries.push(row);
 	for (const [at, { object }] of placed.entries()) {
 		object.id = result.created[at] as Id;
 	}

@@ -1,11 +1,11 @@
-import { mappingOf } from "../../graph/outbox/delivery.ts";
+import { mappingOf } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { edgeTopic } from "./pendingEntries.ts";
+import { edgeTopic, linksTopic } from "./pendingEntries.ts";
 import { repairEdgePair, repairListEdge } from "./repair.ts";
 import {
 	isActiveContent,
@@ -27,14 +27,14 @@ export async function checkEdges(
 			return checkInverses(
 				store,
 				mapping,
-				mappingOf(store, mapping.inverse.mapping),
+				mappingOf(store.model, mapping.inverse.mapping),
 				edges,
 			);
 		case "target":
 			return checkSources(
 				store,
 				mapping,
-				mappingOf(store, mapping.inverse.mapping),
+				mappingOf(store.model, mapping.inverse.mapping),
 				edges,
 			);
 		default:
@@ -70,6 +70,7 @@ async function checkSources(
 		const damage = {
 			about: [
 				edgeTopic(mapping.name, from, to),
+				linksTopic(mapping.name, from),
 				...(inverse === null ? [] : [edgeTopic(inverse.name, to, from)]),
 			],
 			mend: () => repairEdgePair(store, mapping, inverse, from, to),
@@ -116,6 +117,7 @@ async function checkInverses(
 			about: [
 				edgeTopic(mapping.name, edge.from, edge.to),
 				edgeTopic(source.name, edge.to, edge.from),
+				linksTopic(source.name, edge.to),
 			],
 			mend: () => repairEdgePair(store, source, mapping, edge.to, edge.from),
 		}));

@@ -49,7 +49,7 @@ function damageOf(
 ): DamageKind | null {
 	if (data === "absent") return "lookup to nothing";
 	if (data === "not JSON") return null;
-	if (data.state === "dead") return "lookup to the dead";
+	if (data.state === "rejected") return "lookup to the dead";
 	if (name === IMPORT_LOOKUP) return null;
 	const isHeld = reservationsOf(store, id, data).some(
 		(claim) =>

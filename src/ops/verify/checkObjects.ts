@@ -2,6 +2,7 @@ import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import {
 	type Mapping,
@@ -45,7 +46,9 @@ export async function checkObjects(
 				what: `${type.name} ${id}`,
 				about: [id],
 				mend: async () => {
-					await activateObjects(store, [id]);
+					const writer = new WritePipeline(store);
+					const { failures } = await activateObjects(writer, [id]);
+					for (const error of failures.values()) throw error;
 				},
 			});
 		} else if (isActiveContent(data)) {

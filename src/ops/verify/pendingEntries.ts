@@ -1,4 +1,4 @@
-import type { OutboxEntry } from "../../graph/outbox/delivery.ts";
+import { decodeEntry } from "../../graph/outbox/entry.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import type { Storage } from "../../storage/storage.ts";
 
@@ -18,7 +18,7 @@ export async function readPendingEntries(
 	const about = new Set<string>();
 	const rows = await storage.pendingEntries({ olderThanMs: 0, limit: MOST });
 	for (const row of rows) {
-		const debt = row.entry as unknown as OutboxEntry;
+		const debt = decodeEntry(row);
 		for (const id of debt.pendingObjects ?? []) about.add(id);
 		for (const { name, key } of [
 			...(debt.reservations ?? []),
@@ -29,12 +29,20 @@ export async function readPendingEntries(
 		for (const { mapping, from, to } of debt.edges ?? []) {
 			about.add(edgeTopic(mapping, from, to));
 		}
+		for (const { mapping, from } of debt.links ?? []) {
+			about.add(linksTopic(mapping, from));
+		}
 	}
 	return { count: rows.length, keys: about };
 }
 
 export function edgeTopic(mapping: string, from: string, to: string): string {
 	return `edge ${edgeName({ name: mapping }, { from, to })}`;
+}
+
+/** Edges of an object whose targets delivery is finding or creating. */
+export function linksTopic(mapping: string, from: string): string {
+	return `links ${mapping} ${from}`;
 }
 
 export function lookupTopic(name: string, key: string): string {

@@ -1,7 +1,9 @@
-import { applyEdges, type EdgeUpdate } from "../../graph/outbox/delivery.ts";
+import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
+import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import {
@@ -42,7 +44,7 @@ export async function repairEdgePair(
 	const { state, version, sequence } = truth;
 	for (const { mapping, from, to } of keys) {
 		const edge = { mapping: mapping.name, from, to, state, version, sequence };
-		await applyEdges(store, [edge]);
+		await applyEdges(new WritePipeline(store), [edge]);
 	}
 }
 
@@ -97,7 +99,7 @@ export async function repairListEdge(
 		version,
 		sequence: null,
 	};
-	await applyEdges(store, [owed]);
+	await applyEdges(new WritePipeline(store), [owed]);
 }
 
 /** A list's own row, by counting its edges under its lock. */
@@ -105,7 +107,7 @@ export async function repairListCount(
 	store: Store,
 	list: ListKey,
 ): Promise<void> {
-	await store.transact({
+	await new WritePipeline(store).transact({
 		shard: unpackId(list.from).shard,
 		lists: [list],
 		decide: () => ({ result: null, recount: [list] }),
@@ -143,8 +145,8 @@ export async function repairNaturalKey(
 					? now
 					: {
 							...now,
-							nonces: {
-								...(now.nonces as JsonObject | undefined),
+							tokens: {
+								...(now.tokens as JsonObject | undefined),
 								[name]: newToken(),
 							},
 							version: versionOf(now) + 1,
@@ -177,7 +179,7 @@ async function holds(store: Store, row: LookupRow): Promise<boolean> {
 	const data = (await readContents(store.storage, [row.id])).get(row.id);
 	return (
 		typeof data === "object" &&
-		data.state !== "dead" &&
+		data.state !== "rejected" &&
 		reservationsOf(store, row.id, data).some(
 			({ name, key, token }) =>
 				name === row.name && key === row.key && token === row.token,
@@ -190,7 +192,7 @@ async function changeContent(
 	id: Id,
 	change: (data: JsonObject) => JsonObject,
 ): Promise<JsonObject> {
-	const { result } = await store.transact<JsonObject>({
+	const { result } = await new WritePipeline(store).transact<JsonObject>({
 		shard: unpackId(id).shard,
 		objects: [id],
 		decide({ objects: [data] }) {

@@ -8,6 +8,7 @@ import {
 } from "../../graph/outbox/outboxWorker.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Edge, LookupRow } from "../../storage/storage.ts";
 import {
@@ -79,7 +80,10 @@ export async function verify(
 ): Promise<VerifyReport> {
 	const mending: RepairProgress | null =
 		options.repair === true ? { mended: 0, unmended: [] } : null;
-	if (mending !== null) await deliverPending(store, gracePeriodOf(store));
+	if (mending !== null) {
+		const writer = new WritePipeline(store);
+		await deliverPending(writer, gracePeriodOf(writer));
+	}
 	const first = await walkAll(store, options, mending);
 	let last = first;
 	for (let round = 0; mending !== null && round < ROUNDS; round++) {

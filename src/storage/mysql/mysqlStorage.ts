@@ -221,6 +221,7 @@ class MysqlStorage implements Storage {
 		const { olderThanMs, limit, shards = this.shards, after = [] } = query;
 		startCall("pendingEntries", shards.length);
 		const now = Date.now() * 1_000;
+		const dueBy = query.includeDelayed ? Number.MAX_SAFE_INTEGER : now;
 		const writtenBy = now - olderThanMs * 1_000;
 		const positions = lastPositions(after);
 		const rows: PendingEntry[] = [];
@@ -232,7 +233,7 @@ class MysqlStorage implements Storage {
 				const read = await pendingEntries(
 					host,
 					some.map(({ shard }) => shard),
-					{ now, writtenBy, limit, after: positions },
+					{ now: dueBy, writtenBy, limit, after: positions },
 					this.#asked(some[0]?.shard),
 				);
 				rows.push(...read);

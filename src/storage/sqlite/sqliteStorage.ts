@@ -209,6 +209,7 @@ class SqliteStorage implements Storage {
 		const { olderThanMs, limit, shards = this.shards, after = [] } = query;
 		startCall("pendingEntries", shards.length);
 		const now = Date.now() * 1_000;
+		const dueBy = query.includeDelayed ? Number.MAX_SAFE_INTEGER : now;
 		const writtenBy = now - olderThanMs * 1_000;
 		const positions = lastPositions(after);
 		const results: readonly KeyResult<readonly PendingEntry[]>[] = readByFile(
@@ -217,7 +218,7 @@ class SqliteStorage implements Storage {
 			() => [],
 			(file, [shard = 0]) => [
 				pendingEntries(file.reader, shard, {
-					now,
+					now: dueBy,
 					writtenBy,
 					limit,
 					after: positions.get(shard),

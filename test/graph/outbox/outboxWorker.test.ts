@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import {
@@ -28,15 +29,15 @@ async function owe(
 
 /** A user whose maker died before the name was claimed. */
 function pending(graph: Embedded, username: string): Promise<Id> {
-	const nonces = { username: `of ${username}` };
-	return owe(graph, { username, nonces, state: "pending" }, (id) => ({
+	const tokens = { username: `of ${username}` };
+	return owe(graph, { username, tokens, state: "pending" }, (id) => ({
 		pendingObjects: [id],
 	}));
 }
 
 async function statesOf({ storage }: Embedded, ids: readonly Id[]) {
 	const texts = await storage.readObjects(ids);
-	return texts.map((text) => JSON.parse(String(text)).state ?? "living");
+	return texts.map((text) => JSON.parse(String(text)).state ?? "active");
 }
 
 describe("a sweep", () => {
@@ -67,7 +68,7 @@ describe("a sweep", () => {
 				await using graph = await openEmbedded({ shards: 1 });
 				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
 				const verbs = await callsOf(async () => {
-					const swept = await deliverPending(graph.store, 0);
+					const swept = await deliverPending(new WritePipeline(graph.store), 0);
 					assert.deepEqual(swept, { delivered: count, undelivered: 0 });
 				});
 				return verbs.map((verb) => verb.split(" ")[0]);
@@ -80,11 +81,11 @@ describe("a sweep", () => {
 	it("lets one of two pending users have the name that both want", async () => {
 		await using graph = await openEmbedded();
 		const ids = [await pending(graph, "ada"), await pending(graph, "ada")];
-		assert.deepEqual(await deliverPending(graph.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 2,
 			undelivered: 0,
 		});
-		assert.deepEqual(await statesOf(graph, ids), ["living", "dead"]);
+		assert.deepEqual(await statesOf(graph, ids), ["active", "rejected"]);
 		const [row] = await graph.storage.readLookups([
 			{ name: "username", key: "ada" },
 		]);
@@ -97,9 +98,9 @@ describe("a sweep", () => {
 			lookups: [{ name: "import", key: "u:1", id }],
 		});
 		const first = await owe(graph, { username: "first" }, keys);
-		await deliverPending(graph.store, 0);
+		await deliverPending(new WritePipeline(graph.store), 0);
 		await owe(graph, { username: "second" }, keys);
-		assert.deepEqual(await deliverPending(graph.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 1,
 			undelivered: 0,
 		});
@@ -129,13 +130,13 @@ describe("a sweep", () => {
 			delivered: paid,
 			undelivered: left,
 			error,
-		} = await deliverPending(graph.store, 0);
+		} = await deliverPending(new WritePipeline(graph.store), 0);
 		assert.deepEqual([paid, left], [3, 1]);
-		assert.match(String(error), /a mapping named none/);
+		assert.match(String(error), /the mapping none, which/);
 		assert.deepEqual(await statesOf(graph, ids), [
-			"living",
-			"living",
-			"living",
+			"active",
+			"active",
+			"active",
 		]);
 		assert.equal(
 			(await graph.storage.pendingEntries({ olderThanMs: 0, limit: 10 }))

@@ -5,6 +5,7 @@ import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node, Page } from "../../../src/graph/types.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
+import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import type { Storage, Transaction } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
@@ -368,11 +369,11 @@ describe("what a write owes", () => {
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual((await listOf(graph, "followUser", one)).ids, [two]);
 		assert.deepEqual((await listOf(graph, "followUser.inverse", two)).ids, []);
-		const stuck = await deliverPending(graph.store, 0);
+		const stuck = await deliverPending(new WritePipeline(graph.store), 0);
 		assert.deepEqual([stuck.delivered, stuck.undelivered], [0, 1]);
 
 		down = -1;
-		assert.deepEqual(await deliverPending(graph.store, 0), {
+		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 1,
 			undelivered: 0,
 		});
@@ -404,13 +405,13 @@ describe("what a write owes", () => {
 		});
 		down = -1;
 		await writes.setEdge(follow, one, two, false);
-		await deliverPending(graph.store, 0);
+		await deliverPending(new WritePipeline(graph.store), 0);
 		// The first payer slept through the unfollow and pays what it once read.
 		const { deliver: pay } = await import(
-			"../../../src/graph/outbox/delivery.ts"
+			"../../../src/graph/outbox/deliver.ts"
 		);
 		assert.ok(early);
-		await pay(graph.store, [early]);
+		await pay(new WritePipeline(graph.store), [early]);
 		assert.deepEqual(await listOf(graph, "followUser.inverse", two), {
 			ids: [],
 			count: 0,
@@ -440,7 +441,7 @@ describe("what a write owes", () => {
 			.view()
 			.readPages(graph.mapping("followUser"), [one], { first: 5, want: WANT });
 		assert.equal((page as Page).totalCount, 1);
-		await deliverPending(graph.store, 0);
+		await deliverPending(new WritePipeline(graph.store), 0);
 		assert.deepEqual((await listOf(graph, "followUser.inverse", two)).ids, [
 			one,
 		]);
@@ -504,7 +505,7 @@ describe("names", () => {
 			null,
 		]);
 		dead = false;
-		await deliverPending(graph.store, 0);
+		await deliverPending(new WritePipeline(graph.store), 0);
 		const [user] = await createView(graph.cold(), null).readObjects([id]);
 		assert.equal((user as { id: Id }).id, id);
 	});
@@ -560,7 +561,7 @@ describe("names", () => {
 		assert.equal((user as Node).data.username, "new");
 		dead = false;
 		renaming = false;
-		await deliverPending(graph.store, 0);
+		await deliverPending(new WritePipeline(graph.store), 0);
 		await writes.create({ type: "User", data: { username: "old" } });
 	});
 
@@ -580,7 +581,7 @@ describe("names", () => {
 			writes.modify(id, (data) => ({ ...data, username: "new" })),
 		);
 		die = false;
-		await deliverPending(graph.store, 0);
+		await deliverPending(new WritePipeline(graph.store), 0);
 		const other = await writes.create({
 			type: "User",
 			data: { username: "new" },

@@ -200,8 +200,8 @@ describe("what a mutation takes and what an import takes", () => {
 	/** What is stored of it and what stands for what is not, less what is each one's own. Its natural keys are given up, for the next to have. */
 	async function taken(type: string, id: Id): Promise<JsonObject> {
 		const [text] = await corkboard.storage.readObjects([id]);
-		const { nonces, created_at, ...content } = JSON.parse(String(text));
-		for (const [name, token] of Object.entries(nonces ?? {})) {
+		const { tokens, created_at, ...content } = JSON.parse(String(text));
+		for (const [name, token] of Object.entries(tokens ?? {})) {
 			const key = String(content[name]).toLowerCase();
 			for (const spelled of [key, String(content[name])]) {
 				await corkboard.store.compareAndSetLookups([

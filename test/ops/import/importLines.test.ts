@@ -48,7 +48,7 @@ describe("an import", () => {
 			[ada, board, pin(1), pin(2, { origin: "p:1", link: null })],
 			{ now: () => START },
 		);
-		const { nonces: _, ...user } = await contentOf(graph, "u:ada");
+		const { tokens: _, ...user } = await contentOf(graph, "u:ada");
 		assert.deepEqual(user, {
 			username: "Ada",
 			name: "Ada",
@@ -85,7 +85,7 @@ describe("an import", () => {
 		);
 		assert.deepEqual(bad, []);
 		const own = { created_at: "2026-11-20T12:00:00.000Z", version: 1 };
-		const { nonces: _, ...user } = await contentOf(graph, "u:ada");
+		const { tokens: _, ...user } = await contentOf(graph, "u:ada");
 		assert.deepEqual(user, {
 			username: "Ada",
 			name: "Ada",
@@ -271,7 +271,7 @@ describe("an import", () => {
 		assert.deepEqual(
 			users.map(({ username, state }) => [username, state]).toSorted(),
 			[
-				["Ada", "dead"],
+				["Ada", "rejected"],
 				["ada", undefined],
 				["bob", undefined],
 			],
@@ -284,7 +284,7 @@ describe("an import", () => {
 		sqlOn(
 			graph.folder,
 			/^db/,
-			"UPDATE users SET data = json_set(data, '$.state', 'dead')",
+			"UPDATE users SET data = json_set(data, '$.state', 'rejected')",
 		);
 		const { report, bad } = await importAll(graph, [{ ...ada, key: "u:new" }]);
 		assert.deepEqual(bad, []);

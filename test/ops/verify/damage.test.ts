@@ -183,7 +183,7 @@ const CASES: readonly Case[] = [
 			return sqlOn(
 				graph.folder,
 				DB,
-				"UPDATE users SET data = json_set(data, '$.state', 'dead') WHERE data LIKE '%late%'",
+				"UPDATE users SET data = json_set(data, '$.state', 'rejected') WHERE data LIKE '%late%'",
 			);
 		},
 	},
@@ -219,7 +219,7 @@ const CASES: readonly Case[] = [
 			sqlOn(
 				folder,
 				DB,
-				"UPDATE users SET data = json_remove(data, '$.nonces') WHERE data LIKE '%Ada%'",
+				"UPDATE users SET data = json_remove(data, '$.tokens') WHERE data LIKE '%Ada%'",
 			),
 	},
 	{

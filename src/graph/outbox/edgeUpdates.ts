@@ -1,0 +1,239 @@
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping, ObjectType } from "../../model/types.ts";
+import {
+	type Edge,
+	type EdgeKey,
+	type EdgeState,
+	type ListKey,
+	PRESENT,
+	REMOVED,
+	type TransactionReads,
+} from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { distinctLists, lastSequencesOf } from "../store/lastSequences.ts";
+import { listKey, type Store } from "../store/store.ts";
+import { type EdgeUpdate, mappingOf } from "./entry.ts";
+import type { HostBreakers } from "./hostBreakers.ts";
+import {
+	type NewSequence,
+	nextSequence,
+	sequenceBetween,
+} from "./sequences.ts";
+import { type Decision, invalidationFailed, type Writer } from "./writer.ts";
+
+/** At most this many edges are applied in one transaction. */
+const EDGES_PER_TRANSACTION = 500;
+
+/**
+ * Apply edge updates on the shards of their lists, each if its version is
+ * greater than the list's. Shards are independent of each other: `failed` is
+ * called with the updates of each transaction that failed.
+ */
+export async function applyEdges(
+	writer: Writer,
+	updates: readonly EdgeUpdate[],
+	failed: (updates: readonly EdgeUpdate[], error: unknown) => void = (
+		_,
+		error,
+	) => {
+		throw error;
+	},
+	breakers?: HostBreakers,
+): Promise<void> {
+	const byShard = Map.groupBy(updates, ({ from }) => unpackId(from).shard);
+	await Promise.all(
+		[...byShard].map(async ([shard, all]) => {
+			const host = writer.store.storage.hostOf(shard);
+			for (let at = 0; at < all.length; at += EDGES_PER_TRANSACTION) {
+				const some = all.slice(at, at + EDGES_PER_TRANSACTION);
+				try {
+					breakers?.check(host);
+					await applyOnShard(writer, shard, some);
+					breakers?.succeeded(host);
+				} catch (error) {
+					breakers?.failed(host, error);
+					failed(some, error);
+				}
+			}
+		}),
+	);
+}
+
+async function applyOnShard(
+	writer: Writer,
+	shard: number,
+	updates: readonly EdgeUpdate[],
+): Promise<void> {
+	const edges = edgesToRead(writer.store, updates);
+	const { invalidated } = await writer.transact({
+		shard,
+		lists: edges.lists,
+		edges: edges.keys,
+		neighbors: edges.neighbors,
+		decide: (reads) => decideEdges(edges, reads),
+	});
+	if (!invalidated) throw invalidationFailed();
+}
+
+/** Edge updates, and what a transaction of their shard has to lock and read for them. */
+export interface EdgesToRead {
+	readonly updates: readonly EdgeUpdate[];
+	readonly lists: readonly ListKey[];
+	readonly keys: readonly EdgeKey[];
+	readonly neighbors: readonly EdgeKey[];
+}
+
+export function edgesToRead(
+	store: Store,
+	updates: readonly EdgeUpdate[],
+): EdgesToRead {
+	// An edge may be updated twice, by a like and by the unlike after it: the greater version decides.
+	const latest = new Map<string, EdgeUpdate>();
+	for (const edge of updates) {
+		const key = `${edge.mapping} ${edge.from} ${edge.to}`;
+		const other = latest.get(key);
+		if (other === undefined || other.version < edge.version) {
+			latest.set(key, edge);
+		}
+	}
+	const unique = [...latest.values()];
+	const keys = unique.map((edge) => ({
+		mapping: mappingOf(store.model, edge.mapping),
+		from: edge.from,
+		to: edge.to,
+	}));
+	const neighbors = unique.flatMap((edge, at) => {
+		const beside = edge.before ?? edge.after;
+		return beside === undefined
+			? []
+			: [{ ...(keys[at] as EdgeKey), to: beside }];
+	});
+	return { updates: unique, lists: distinctLists(keys), keys, neighbors };
+}
+
+/**
+ * The edges to write: those whose update is newer than what the transaction
+ * read. `reads` are of a transaction that asked for nothing but these edges; a
+ * transaction that reads more passes on the parts that belong to them.
+ */
+export function decideEdges(
+	toRead: EdgesToRead,
+	reads: Pick<TransactionReads, "lists" | "edges" | "neighbors" | "now">,
+): Decision<undefined> {
+	const lastSequences = lastSequencesOf(toRead.lists, reads);
+	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+	let nextNeighbors = 0;
+	for (const [at, edge] of toRead.updates.entries()) {
+		const key = toRead.keys[at] as EdgeKey;
+		const old = reads.edges[at] ?? null;
+		const isPlaced = edge.before !== undefined || edge.after !== undefined;
+		const beside = isPlaced ? reads.neighbors[nextNeighbors++] : undefined;
+		if (old !== null && old.version >= edge.version) continue;
+		const list = listKey(key);
+		const last = lastSequences.get(list) as number;
+		let sequence: NewSequence;
+		if (edge.sequence !== null) {
+			sequence = edge.sequence;
+		} else if (edge.state === REMOVED) {
+			sequence = old?.sequence ?? nextSequence(last, reads.now);
+		} else if (beside?.edge?.state === PRESENT) {
+			sequence = sequenceBetween(
+				key.mapping,
+				edge.to,
+				beside,
+				edge.before === undefined,
+			);
+		} else {
+			// At the top, also where the neighbor has left the list meanwhile.
+			sequence = nextSequence(last, reads.now);
+		}
+		if (sequence === "no gap") return { result: undefined, renumber: key };
+		lastSequences.set(list, Math.max(last, sequence));
+		changed.push({
+			...key,
+			sequence,
+			state: edge.state,
+			version: edge.version,
+		});
+	}
+	return { result: undefined, edges: changed };
+}
+
+/**
+ * The edges of the lists that follow an object's references, as its content
+ * goes from `data` to `next`. Their version is the object's, which every change
+ * of the object raises.
+ */
+export function referenceEdges(
+	type: ObjectType,
+	id: Id,
+	data: JsonObject | null,
+	next: JsonObject,
+): readonly EdgeUpdate[] {
+	const edges: EdgeUpdate[] = [];
+	for (const mapping of type.derivedMappings) {
+		if (mapping.inverse?.kind !== "reference") continue;
+		const { key } = mapping.inverse;
+		const old = data?.active === false ? undefined : data?.[key];
+		const now = next.active === false ? undefined : next[key];
+		if (old === now) continue;
+		if (typeof old === "string") {
+			edges.push(referenceEdge(mapping, old as Id, id, REMOVED, next));
+		}
+		if (typeof now === "string") {
+			edges.push(referenceEdge(mapping, now as Id, id, PRESENT, next));
+		}
+	}
+	return edges;
+}
+
+export function referenceEdge(
+	mapping: Mapping,
+	from: Id,
+	to: Id,
+	state: EdgeState,
+	content: JsonObject,
+): EdgeUpdate {
+	return {
+		mapping: mapping.name,
+		from,
+		to,
+		state,
+		version: content.version as number,
+		sequence: null,
+	};
+}
+
+/** An edge of a mapping that has an inverse, and that inverse: the same state, version and sequence. */
+export function edgeWithInverse(
+	mapping: Mapping,
+	edge: Omit<EdgeUpdate, "mapping">,
+): readonly EdgeUpdate[] {
+	const forward = { ...edge, mapping: mapping.name };
+	return mapping.inverse?.kind === "target"
+		? [
+				forward,
+				{
+					...edge,
+					mapping: mapping.inverse.mapping,
+					from: edge.to,
+					to: edge.from,
+				},
+			]
+		: [forward];
+}
+
+/** The updates of a transaction's own shard, and those for its outbox entry. */
+export function splitByShard(
+	shard: number,
+	updates: readonly EdgeUpdate[],
+): {
+	readonly here: readonly EdgeUpdate[];
+	readonly elsewhere: readonly EdgeUpdate[];
+} {
+	const isHere = (edge: EdgeUpdate) => unpackId(edge.from).shard === shard;
+	return {
+		here: updates.filter(isHere),
+		elsewhere: updates.filter((edge) => !isHere(edge)),
+	};
+}

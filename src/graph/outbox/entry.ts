@@ -1,0 +1,96 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
+import type { EdgeState, OutboxRow } from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Reservation } from "./naturalKeys.ts";
+
+/**
+ * What one transaction promises to other shards and to shared caches: one
+ * outbox row, committed with the transaction and deleted when every part of it
+ * was acknowledged (docs/consistency.md "2. Writes and the outbox").
+ *
+ * Delivery is idempotent: edges are applied by version and natural keys by
+ * compare-and-set. Anyone may deliver an entry twice, late or out of order.
+ */
+export interface OutboxEntry {
+	/** Edges of lists on other shards. */
+	readonly edges?: readonly EdgeUpdate[];
+	/** Objects that wait for their natural keys. Their edges and links wait with them. */
+	readonly pendingObjects?: readonly Id[];
+	/** Reservations that were begun or are to be given up: released unless the object holds them. */
+	readonly reservations?: readonly Reservation[];
+	/** Keys that no two objects compete for, such as those of an import. */
+	readonly lookups?: readonly NaturalKey[];
+	/** Edges to objects that are found by natural key, or created. */
+	readonly links?: readonly Link[];
+	/** What shared caches have to delete. */
+	readonly invalidations?: EntryInvalidations;
+}
+
+/** An edge as it has to become, unless the list has a newer version of it. */
+export interface EdgeUpdate {
+	readonly mapping: string;
+	readonly from: Id;
+	readonly to: Id;
+	readonly state: EdgeState;
+	readonly version: number;
+	/** The source's sequence; null where the list itself decides: in a list that follows a reference. */
+	readonly sequence: number | null;
+	/** The neighbor that the edge was asked to stand next to. */
+	readonly before?: Id;
+	readonly after?: Id;
+}
+
+export interface NaturalKey {
+	readonly name: string;
+	readonly key: string;
+	readonly id: Id;
+}
+
+/**
+ * An edge from `from` to the object that holds a natural key. Delivery finds
+ * that object, or creates it on `shard` with `data`.
+ */
+export interface Link {
+	readonly mapping: string;
+	readonly from: Id;
+	/** Of the edge and of its inverse. */
+	readonly sequence: number;
+	/** The type's name; its first natural key in `data` is the one to look for. */
+	readonly type: string;
+	readonly data: JsonObject;
+	readonly shard: number;
+}
+
+export interface EntryInvalidations {
+	readonly objects: readonly Id[];
+	readonly lists: readonly { readonly mapping: string; readonly from: Id }[];
+}
+
+/** The JSON of an outbox row, without empty parts; undefined for an entry that promises nothing. */
+export function encodeEntry(entry: OutboxEntry): JsonObject | undefined {
+	const parts = Object.entries(entry).filter(
+		([, part]) =>
+			part !== undefined && (!Array.isArray(part) || part.length > 0),
+	);
+	return parts.length === 0
+		? undefined
+		: (Object.fromEntries(parts) as JsonObject);
+}
+
+export function decodeEntry({ entry }: OutboxRow): OutboxEntry {
+	return entry as unknown as OutboxEntry;
+}
+
+/** The mapping that an entry names. */
+export function mappingOf(model: Model, name: string): Mapping {
+	const mapping = model.mappings.get(name);
+	if (mapping === undefined) {
+		throw new CorkboardError(
+			"BAD_DATA",
+			`The outbox names the mapping ${name}, which the model does not have.`,
+		);
+	}
+	return mapping;
+}

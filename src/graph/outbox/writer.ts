@@ -1,0 +1,62 @@
+import type { CallOptions } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type {
+	KeyResult,
+	LookupChange,
+	LookupRow,
+	OutboxKey,
+	OutboxRow,
+	Transaction,
+	TransactionReads,
+	TransactionWrites,
+} from "../../storage/storage.ts";
+import type { ChangedKeys, Store } from "../store/store.ts";
+import type { OutboxEntry } from "./entry.ts";
+
+/**
+ * The steps that delivery shares with every other write. The write pipeline
+ * (../write/pipeline.ts) implements them, and traces each.
+ */
+export interface Writer {
+	readonly store: Store;
+	/** For reads on the way to a write. */
+	readonly call: CallOptions;
+	/** One transaction, with the caches in front of it kept right. What it puts into the outbox is not delivered. */
+	transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>>;
+	compareAndSetLookups(
+		changes: readonly LookupChange[],
+	): Promise<readonly KeyResult<LookupRow | null>[]>;
+	/** Whether every shared cache acknowledged. */
+	invalidate(changed: ChangedKeys): Promise<boolean>;
+	deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void>;
+}
+
+/** A transaction of the storage port whose `decide` gives a typed outbox entry. */
+export interface WriteTransaction<T>
+	extends Omit<Transaction<T>, "decide" | "beforeCommit"> {
+	readonly decide: (reads: TransactionReads) => Decision<T>;
+}
+
+/** The result of `decide`. */
+export interface Decision<T> extends Omit<TransactionWrites<T>, "outboxEntry"> {
+	readonly entry?: OutboxEntry | undefined;
+}
+
+export interface Committed<T> {
+	readonly result: T;
+	readonly created: readonly Id[];
+	/** The outbox row that was committed with it. */
+	readonly row: OutboxRow | null;
+	/** Whether every shared cache acknowledged. */
+	readonly invalidated: boolean;
+}
+
+/** For a write that stays undelivered because a shared cache did not answer. */
+export function invalidationFailed(): CorkboardError {
+	return new CorkboardError(
+		"UNAVAILABLE",
+		"A shared cache did not acknowledge an invalidation.",
+		{ details: { kind: "invalidation" } },
+	);
+}

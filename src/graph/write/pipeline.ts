@@ -1,0 +1,285 @@
+import type {
+	CallOptions,
+	Trace,
+	WriteDescription,
+	WriteSummary,
+	WriteTrace,
+} from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type {
+	KeyResult,
+	LookupChange,
+	LookupRow,
+	OutboxKey,
+	OutboxRow,
+	TransactionResult,
+} from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { type Delivery, deliverNow } from "../outbox/deliver.ts";
+import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
+import { invalidationsOf } from "../outbox/invalidations.ts";
+import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
+import { type ChangedKeys, type Store, typeNameOf } from "../store/store.ts";
+
+export interface Written<T> {
+	readonly result: T;
+	readonly created: readonly Id[];
+	/** What delivery did before its deadline: callers need not read again what it knows. */
+	readonly delivery: Delivery;
+}
+
+/**
+ * The way of every write to the shards, in order: lock and read, decide, write,
+ * tombstone, commit, invalidate, deliver (docs/consistency.md "2. Writes and the
+ * outbox"). The commit alone decides whether the write happened.
+ *
+ * With a trace, each call is one write of it: names and numbers only, never
+ * what is written.
+ */
+export class WritePipeline implements Writer {
+	readonly store: Store;
+	readonly call: CallOptions;
+	readonly #trace: Trace | undefined;
+	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
+	readonly #undelivered = new Map<string, WriteTrace>();
+
+	/** `call.signal` is ignored: a write that was started is finished. */
+	constructor(store: Store, { trace }: CallOptions = {}) {
+		this.store = store;
+		this.call = trace === undefined ? {} : { trace };
+		this.#trace = trace;
+	}
+
+	/** Steps 1 to 7. `alsoDeliver`: entries that earlier transactions of the same write committed. */
+	async write<T>(
+		transaction: WriteTransaction<T>,
+		alsoDeliver: (result: T) => readonly OutboxRow[] = () => [],
+	): Promise<Written<T>> {
+		const { result, created, row, invalidated } =
+			await this.transactWithInvalidations(transaction);
+
+		// 7. Deliver what the entry promises to other shards, if that is soon done.
+		// What was invalidated just now need not be invalidated again.
+		const own = row && (invalidated ? withoutInvalidations(row) : row);
+		const delivery = await deliverNow(this, [
+			...alsoDeliver(result),
+			...(own === null ? [] : [own]),
+		]);
+		return { result, created, delivery };
+	}
+
+	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
+	transactWithInvalidations<T>(
+		transaction: WriteTransaction<T>,
+	): Promise<Committed<T>> {
+		return this.#transact(transaction, (decision, created) => {
+			const { objects = [], edges = [], entry } = decision;
+			const isUnchanged = created.length + objects.length + edges.length === 0;
+			return isUnchanged || !this.store.sharesCaches
+				? entry
+				: {
+						...entry,
+						invalidations: invalidationsOf(changedBy(transaction, created)),
+					};
+		});
+	}
+
+	/** Steps 1 to 6 of a delivery: the entry that is being delivered stays until the invalidation is acknowledged. */
+	transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>> {
+		return this.#transact(transaction, ({ entry }) => entry);
+	}
+
+	async #transact<T>(
+		transaction: WriteTransaction<T>,
+		entryOf: (
+			decision: ReturnType<WriteTransaction<T>["decide"]>,
+			created: readonly Id[],
+		) => OutboxEntry | undefined,
+	): Promise<Committed<T>> {
+		const { store } = this;
+		const trace = this.#trace?.startWrite(startOf(store, transaction));
+		let summary = NOTHING_WRITTEN;
+		let created: readonly Id[] = [];
+		let outboxEntry: JsonObject | undefined;
+		let hasTombstones = false;
+		let committed: TransactionResult<T>;
+		try {
+			// 1. Lock and read: the storage port begins a transaction on one shard,
+			// locks lists, then objects, and inserts new objects.
+			committed = await store.storage.transact<T>(
+				{
+					...transaction,
+					decide(reads) {
+						// 2. Decide, synchronously; again after a deadlock or a renumbering.
+						const decision = transaction.decide(reads);
+						created = reads.created;
+						// 3. Write: the port writes objects, edges, counts and the outbox row.
+						const { entry: _, ...writes } = decision;
+						outboxEntry = encodeEntry(entryOf(decision, created) ?? {});
+						summary = summaryOf(created, decision, outboxEntry);
+						return {
+							...writes,
+							...(outboxEntry !== undefined && { outboxEntry }),
+						};
+					},
+					...(store.sharesCaches && {
+						// 4. Tombstone: no reader fills a shared cache with the old value,
+						// also if this process dies between the commit and step 6.
+						async beforeCommit() {
+							hasTombstones = true;
+							await store.putTombstones(changedBy(transaction, created), trace);
+						},
+					}),
+				},
+				trace,
+			);
+			// 5. Commit: done when the port's `transact` resolves.
+		} catch (error) {
+			store.invalidateLocally(changedBy(transaction, created));
+			// The outcome of COMMIT may be unknown, and it may take effect later: until
+			// then readers would cache the old value. New tombstones cover it; if it
+			// was committed, the outbox worker delivers its entry.
+			if (hasTombstones) {
+				await store.putTombstones(changedBy(transaction, created), trace);
+				store.publish(changedBy(transaction, created));
+			}
+			trace?.fail(error);
+			throw error;
+		}
+
+		// 6. Invalidate: this process's caches, the shared caches, other processes.
+		const invalidated = await store.invalidate(
+			changedBy(transaction, created),
+			trace,
+		);
+		trace?.end(summary);
+		const { outboxKey, result } = committed;
+		if (outboxKey !== null && trace !== undefined) {
+			this.#undelivered.set(nameOf(outboxKey), trace);
+		}
+		const row =
+			outboxKey === null
+				? null
+				: { ...outboxKey, entry: outboxEntry as JsonObject };
+		return { result, created, row, invalidated };
+	}
+
+	compareAndSetLookups(
+		changes: readonly LookupChange[],
+	): Promise<readonly KeyResult<LookupRow | null>[]> {
+		return this.#traced(
+			{
+				verb: "reservation",
+				changes: [...new Set(changes.map(({ name }) => name))],
+				shards: [],
+			},
+			(trace) => this.store.compareAndSetLookups(changes, trace),
+			(rows) => ({
+				rowsWritten: rows.filter(
+					(row, at) =>
+						!(row instanceof CorkboardError) &&
+						row?.token === changes[at]?.next?.token,
+				).length,
+				outbox: {},
+			}),
+		);
+	}
+
+	invalidate(changed: ChangedKeys): Promise<boolean> {
+		return this.#traced(
+			{ verb: "invalidation", changes: ["shared caches"], shards: [] },
+			(trace) => this.store.invalidate(changed, trace),
+		);
+	}
+
+	async deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void> {
+		await this.#traced(
+			{
+				verb: "outbox",
+				changes: ["outbox"],
+				shards: [...new Set(rows.map(({ shard }) => shard))],
+			},
+			(trace) => this.store.storage.deleteOutboxEntries(rows, trace),
+		);
+		for (const row of rows) {
+			this.#undelivered.get(nameOf(row))?.delivered();
+			this.#undelivered.delete(nameOf(row));
+		}
+	}
+
+	async #traced<T>(
+		start: WriteDescription,
+		run: (trace: WriteTrace | undefined) => Promise<T>,
+		summaryOf: (result: T) => WriteSummary = () => NOTHING_WRITTEN,
+	): Promise<T> {
+		if (this.#trace === undefined) return run(undefined);
+		const trace = this.#trace.startWrite(start);
+		try {
+			const result = await run(trace);
+			trace.end(summaryOf(result));
+			return result;
+		} catch (error) {
+			trace.fail(error);
+			throw error;
+		}
+	}
+}
+
+const NOTHING_WRITTEN: WriteSummary = { rowsWritten: 0, outbox: {} };
+
+/** All that a transaction locks and creates counts as changed. */
+function changedBy(
+	{ objects = [], lists = [] }: WriteTransaction<unknown>,
+	created: readonly Id[],
+): ChangedKeys {
+	return { objects: [...objects, ...created], lists };
+}
+
+function withoutInvalidations({ entry, ...key }: OutboxRow): OutboxRow {
+	const { invalidations: _, ...parts } = entry;
+	return { ...key, entry: parts };
+}
+
+function startOf(
+	{ model }: Store,
+	{ shard, creates = [], objects = [], lists = [] }: WriteTransaction<unknown>,
+): WriteDescription {
+	const changes = new Set([
+		...creates.map(({ type }) => type),
+		...objects.flatMap((id) => typeNameOf(model, id) ?? []),
+		...lists.map(({ mapping }) => mapping.name),
+	]);
+	return { verb: "transaction", changes: [...changes], shards: [shard] };
+}
+
+/** An object that is created and changed at once is one row. */
+function summaryOf(
+	created: readonly Id[],
+	{
+		objects = [],
+		edges = [],
+	}: Pick<ReturnType<WriteTransaction<unknown>["decide"]>, "objects" | "edges">,
+	outboxEntry: JsonObject = {},
+): WriteSummary {
+	const written = new Set([...created, ...objects.map(({ id }) => id)]);
+	const parts = Object.entries(outboxEntry).map(
+		([kind, part]) => [kind, countOf(part)] as const,
+	);
+	return {
+		rowsWritten: written.size + edges.length,
+		outbox: Object.fromEntries(parts.filter(([, count]) => count > 0)),
+	};
+}
+
+/** Of a list, or of the lists in a record. */
+function countOf(part: unknown): number {
+	if (Array.isArray(part)) return part.length;
+	return typeof part === "object" && part !== null
+		? Object.values(part).reduce((sum, one) => sum + countOf(one), 0)
+		: 0;
+}
+
+function nameOf({ shard, local }: OutboxKey): string {
+	return `${shard} ${local}`;
+}
