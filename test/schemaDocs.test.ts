@@ -29,8 +29,15 @@ import {
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createCursorCodec } from "../src/id/cursors.ts";
+import { checkFieldPolicies } from "../src/model/fieldReaders.ts";
 import { type ModelAndSchema, readModel } from "../src/model/read.ts";
+import {
+	RESERVED_KEYS,
+	RESERVED_LOOKUPS,
+	RESERVED_TABLES,
+} from "../src/model/reservedNames.ts";
 import type { SdlFile } from "../src/model/sdl.ts";
+import { text } from "../src/model/validation.ts";
 import type { Resolvers } from "../src/plan/batchResolver.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
@@ -157,6 +164,39 @@ describe("docs/schema.md", () => {
 				...placement,
 			} as unknown as PlacementPolicy).colocateWith("Sticker")?.field,
 			"board",
+		);
+	});
+
+	it("shows an entry that the field policies take", () => {
+		const [, field = "", max] =
+			/`(\w+): \{ validate: text\((\d+)\) \}`/.exec(page) ?? [];
+		const { model } = read();
+		checkFieldPolicies(model, {
+			Board: { [field]: { validate: text(Number(max)) } },
+		});
+		assert.throws(
+			() =>
+				checkFieldPolicies(model, { Board: { colour: { validate: text(1) } } }),
+			/The field policies name Board\.colour, which the schema does not store\./,
+		);
+	});
+
+	it("names the reserved lookups, keys and tables", () => {
+		const [reserved = ""] = /are reserved: [\s\S]*?\n\n/.exec(page) ?? [];
+		const named = new Set(
+			[...reserved.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+		);
+		assert.deepEqual(
+			[...named].toSorted(),
+			[
+				...new Set([
+					...Object.values(RESERVED_LOOKUPS).filter(
+						(name) => !name.includes(" "),
+					),
+					...RESERVED_KEYS,
+					...RESERVED_TABLES,
+				]),
+			].toSorted(),
 		);
 	});
 
