@@ -1,4 +1,4 @@
-/** What the server tells GraphiQL's page, as JSON in the page. */
+/** What the server passes to GraphiQL's page, as JSON in the page. */
 export interface PageConfig {
 	readonly demo: {
 		readonly token: string;
@@ -7,11 +7,11 @@ export interface PageConfig {
 	} | null;
 	/** The operator who signed in. */
 	readonly operator: { readonly token: string } | null;
-	/** Whether a run may be explained: without it there is no such view. */
+	/** Whether requests may be explained. If not, the page has no Explain view. */
 	readonly explain: boolean;
 }
 
-/** A tab of a first visit. */
+/** A tab that is open on a first visit. */
 export interface PageExample {
 	readonly query: string;
 	readonly variables?: Readonly<Record<string, unknown>>;

@@ -4,8 +4,8 @@ type Kind = ExplainStep["kind"];
 
 export const KINDS: Readonly<Record<Kind, string>> = {
 	call: "runs a resolver",
-	scan: "reads edges of lists",
-	fetch: "reads objects by id",
+	scan: "reads lists",
+	fetch: "reads objects",
 	write: "changes rows",
 };
 
