@@ -11,7 +11,7 @@ import { type Visit, visitGraphiql } from "../helpers/graphiqlPage.ts";
 import { join as joinUp } from "../helpers/member.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-suite("GraphiQL on the demo graph", { timeout: 240_000 }, () => {
+suite("GraphiQL on the demo graph", () => {
 	let browser: Browser;
 	let demo: DemoServer;
 	before(async () => {

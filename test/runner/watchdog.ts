@@ -1,26 +1,29 @@
-/** Calls back once nothing has been reported for some time. Keeps no process running. */
+const STEPS = 20;
+
+/**
+ * Calls back once nothing has been reported for some time. The time is counted in
+ * steps, so that a machine that was suspended counts as one. Keeps no process
+ * running.
+ */
 export class Watchdog implements Disposable {
-	readonly #ms: number;
-	readonly #onStall: () => void;
-	#timer: NodeJS.Timeout;
+	readonly #timer: NodeJS.Timeout;
+	#steps = 0;
 
 	constructor(ms: number, onStall: () => void) {
-		this.#ms = ms;
-		this.#onStall = onStall;
-		this.#timer = this.#start();
+		this.#timer = setInterval(() => {
+			// The first step began before the time did.
+			if (++this.#steps <= STEPS) return;
+			clearInterval(this.#timer);
+			onStall();
+		}, ms / STEPS).unref();
 	}
 
 	/** Something happened: the time starts again. */
 	progress(): void {
-		clearTimeout(this.#timer);
-		this.#timer = this.#start();
+		this.#steps = 0;
 	}
 
 	[Symbol.dispose](): void {
-		clearTimeout(this.#timer);
-	}
-
-	#start(): NodeJS.Timeout {
-		return setTimeout(this.#onStall, this.#ms).unref();
+		clearInterval(this.#timer);
 	}
 }
