@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../errors.ts";
 import type { Io } from "./io.ts";
 
-/** A worker that ends sooner than this after its start did not get as far as serving. Milliseconds. */
+/** A worker that ends before it serves, or sooner than this after its start, died young. Milliseconds. */
 const YOUNG_MS = 5_000;
 /** So many young deaths in a row, and there is something wrong that another start will not mend. */
 const MOST_YOUNG_DEATHS = 5;
@@ -34,6 +34,10 @@ export async function serveWith(count: number, io: Io): Promise<number> {
 	const start = () => {
 		const worker = cluster.fork();
 		const born = performance.now();
+		let hasServed = false;
+		worker.once("listening", () => {
+			hasServed = true;
+		});
 		workers.add(worker);
 		worker.on("exit", async (code, signal) => {
 			workers.delete(worker);
@@ -42,7 +46,8 @@ export async function serveWith(count: number, io: Io): Promise<number> {
 				return;
 			}
 			io.err(`worker ${worker.process.pid} ended (${signal ?? code})`);
-			youngDeaths = performance.now() - born < YOUNG_MS ? youngDeaths + 1 : 0;
+			const isYoung = !hasServed || performance.now() - born < YOUNG_MS;
+			youngDeaths = isYoung ? youngDeaths + 1 : 0;
 			if (youngDeaths >= MOST_YOUNG_DEATHS) {
 				gaveUp = true;
 				ending.resolve();
