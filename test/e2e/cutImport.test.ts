@@ -6,7 +6,6 @@ import { client } from "../helpers/client.ts";
 import { dump, sqlOn } from "../helpers/importing.ts";
 import {
 	type Environment,
-	type Program,
 	runProgram,
 	serve,
 	startProgram,
@@ -49,13 +48,13 @@ describe("an import that is cut off in the middle", {
 			await using first = startProgram(["import", "-"], { env });
 			// Its input does not end, so it cannot be done.
 			first.stdin.write(LARGE.slice(0, BATCH + 100).join(""));
-			await pinsIn(folder.path, first);
+			await pinsIn(folder.path);
 			first.send(signal);
 			const { out, err, ...end } = await first.ended;
 			assert.deepEqual(end, ends);
 			if (signal !== "SIGKILL") {
 				assert.match(out, /^[1-9][\d,]* lines: [1-9][\d,]* objects /);
-				assert.equal(err, "interrupted: run it again to go on\n");
+				assert.match(err, /(?:^|\n)interrupted: run it again to go on\n$/);
 			}
 			const before = count(folder.path);
 			assert.ok(before < PINS, `expected a part but got all ${before}`);
@@ -63,7 +62,8 @@ describe("an import that is cut off in the middle", {
 			const input = LARGE.join("");
 			const again = await runProgram(["import", "-"], { env, input });
 			assert.equal(again.code, 0, again.err);
-			if (signal !== "SIGKILL") assert.equal(again.err, "");
+			// What was interrupted has given its lease back.
+			if (signal !== "SIGKILL") assert.doesNotMatch(again.err, WAITING);
 			const third = await runProgram(["import", "-"], { env, input });
 			assert.match(
 				third.out,
@@ -94,7 +94,7 @@ describe("an import that is cut off in the middle", {
 		const env = { CORKBOARD_DATA: folder.path };
 		await using first = startProgram(["import", "-"], { env });
 		first.stdin.write(LARGE.slice(0, BATCH).join(""));
-		await pinsIn(folder.path, first);
+		await pinsIn(folder.path);
 		first.send("SIGKILL");
 		await first.ended;
 		// The next waits ten seconds at most, and speaks after one of them. So the
@@ -124,10 +124,9 @@ describe("an import that is cut off in the middle", {
 		const env = { CORKBOARD_DATA: folder.path };
 		await using slow = startProgram(["import", "-"], { env });
 		slow.stdin.write(LARGE.slice(0, BATCH).join(""));
-		await pinsIn(folder.path, slow);
+		await pinsIn(folder.path);
 		// In a log there is a line at most every five seconds.
 		await sleep(5_000);
-		assert.equal(slow.err(), "");
 		slow.stdin.end(LARGE.slice(BATCH).join(""));
 		const { code, err } = await slow.ended;
 		assert.equal(code, 0);
@@ -135,11 +134,8 @@ describe("an import that is cut off in the middle", {
 	});
 
 	/** Until some pins are stored. */
-	function pinsIn(folder: string, importing: Program): Promise<void> {
-		return until("pins to be stored", () => {
-			assert.equal(importing.err(), "");
-			return count(folder) > 0;
-		});
+	function pinsIn(folder: string): Promise<void> {
+		return until("pins to be stored", () => count(folder) > 0);
 	}
 });
 
