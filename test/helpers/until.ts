@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function until(
 	expected: string,
 	look: () => boolean | Promise<boolean>,
-	ms = 60_000,
+	ms = 120_000,
 ): Promise<void> {
 	const deadline = performance.now() + ms;
 	while (!(await look())) {
