@@ -33,13 +33,14 @@ suite("GraphiQL on the demo graph", () => {
 		return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
 	}
 
-	/**
-	 * Shows a tab. GraphiQL reads the name of its operation 100 ms later, by a
-	 * timer of the page's, and this waits for a later one of the same page.
-	 */
+	/** Shows a tab. GraphiQL reads the name of its operation a moment later, and stores it with the tab. */
 	async function open({ page }: Visit, name: string): Promise<void> {
 		await tab(page, name).click();
-		await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+		await page.waitForFunction((name) => {
+			const stored = localStorage.getItem("graphiql:tabState");
+			const { tabs, activeTabIndex } = JSON.parse(stored ?? "{}");
+			return tabs?.[activeTabIndex]?.operationName === name;
+		}, name);
 	}
 
 	test("shows the steps of the very run that answered, with the price against the limit, only while it is open", async () => {
