@@ -8,7 +8,7 @@ import { openBrowser } from "../helpers/browser.ts";
 import { client } from "../helpers/client.ts";
 import { type DemoServer, serveDemo } from "../helpers/demoServer.ts";
 import { type Visit, visitGraphiql } from "../helpers/graphiqlPage.ts";
-import { join as joinUp } from "../helpers/member.ts";
+import { join as joinUp, type Member, made } from "../helpers/member.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 suite("GraphiQL on the demo graph", () => {
@@ -200,7 +200,7 @@ suite("GraphiQL on the demo graph", () => {
 	test("points out what failed, and on which host, when one is down", async () => {
 		using folder = temporaryFolder();
 		await using down = await serveDemo({ CORKBOARD_DATA: folder.path });
-		const [viewer, other] = await apart(down);
+		const [viewer, other, member] = await apart(down);
 		const host = `db${String(shardOf(other)).padStart(5, "0")}.sqlite`;
 		await using visited = await visitGraphiql(browser, down.url, {
 			stored: {
@@ -210,6 +210,9 @@ suite("GraphiQL on the demo graph", () => {
 		});
 		const { page } = visited;
 		await tab(page, "Explain").click();
+		// A write and a read: the process has the user in memory, and for ten seconds from now.
+		await made(member, "updateUser", { bio: "new" }, "user");
+		await member.data("{ viewer { bio } }");
 		const path = join(folder.path, host);
 		{
 			using file = new DatabaseSync(path);
@@ -290,14 +293,16 @@ suite("GraphiQL on the demo graph", () => {
 	const shardOf = (id: string) => BigInt(id) >> 46n;
 
 	/** The demo user, and a new one on another shard. */
-	async function apart(server: DemoServer): Promise<[string, string]> {
+	async function apart(server: DemoServer): Promise<[string, string, Member]> {
 		const demoUser = client(server.url, server.token);
 		const { viewer } = await demoUser.data<{ viewer: { id: string } }>(
 			"{ viewer { id } }",
 		);
 		for (let n = 0; ; n++) {
-			const { id } = await joinUp(server.url, `somebody_${n}`);
-			if (shardOf(id) !== shardOf(viewer.id)) return [viewer.id, id];
+			const member = await joinUp(server.url, `somebody_${n}`);
+			if (shardOf(member.id) !== shardOf(viewer.id)) {
+				return [viewer.id, member.id, member];
+			}
 		}
 	}
 
