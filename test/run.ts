@@ -8,23 +8,30 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type FileResult, runFile } from "./runner/file.ts";
+import { stopGroup } from "./runner/leftovers.ts";
 import {
 	manifestFaults,
 	readManifest,
 	testFiles,
 	writeManifest,
 } from "./runner/manifest.ts";
+import { slowestFirst, slowestOf } from "./runner/order.ts";
 import { needsServers } from "./runner/servers.ts";
+import { Watchdog } from "./runner/watchdog.ts";
 import { describeProgram, findProgram } from "./services/program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PROGRAMS = ["mysqld", "mariadbd", "redis-server", "memcached"] as const;
-const FILE_LIMIT_MS = 240_000;
-const WHOLE_LIMIT_MS = 900_000;
+/** A file in which no test begins and none ends for so long is stopped. */
+const FILE_STALL_MS = 300_000;
+/** The run is stopped if nothing is reported for so long: a first download of the servers may take most of it. */
+const STALL_MS = 900_000;
+/** CI stops a run after 90 minutes and would print no result. */
+const WHOLE_LIMIT_MS = 4_800_000;
 
 const accept = process.argv.includes("--accept");
 const pattern = process.argv.slice(2).find((word) => !word.startsWith("--"));
@@ -38,6 +45,11 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 const limit = setTimeout(
 	() => stop.abort(new Error(`stopped after ${WHOLE_LIMIT_MS / 1_000} s`)),
 	WHOLE_LIMIT_MS,
+).unref();
+const watchdog = new Watchdog(STALL_MS, () =>
+	stop.abort(
+		new Error(`stopped: nothing was reported for ${STALL_MS / 1_000} s`),
+	),
 );
 
 let passed = 0;
@@ -62,12 +74,20 @@ function indented(text: string): string {
 /** A command of a package, as an npm script would run it. */
 async function check(command: string, ...args: string[]): Promise<void> {
 	const path = join(ROOT, "node_modules", ".bin");
+	const temporary = join(folder, command);
+	mkdirSync(temporary);
 	const child = spawn(join(path, command), args, {
 		cwd: ROOT,
-		env: { ...process.env, PATH: path + delimiter + process.env.PATH },
+		env: {
+			...process.env,
+			PATH: path + delimiter + process.env.PATH,
+			TMPDIR: temporary,
+		},
+		detached: true,
 		stdio: ["ignore", "pipe", "pipe"],
-		signal: stop.signal,
 	});
+	const stopping = () => void stopGroup(child, temporary);
+	stop.signal.addEventListener("abort", stopping);
 	let output = "";
 	for (const stream of [child.stdout, child.stderr]) {
 		stream.setEncoding("utf8").on("data", (chunk: string) => {
@@ -81,6 +101,9 @@ async function check(command: string, ...args: string[]): Promise<void> {
 		console.log(`${code === 0 ? "✓" : "✗"} ${command} ${args.join(" ")}`);
 	} catch (error) {
 		fail(command, [String(error)]);
+	} finally {
+		stop.signal.removeEventListener("abort", stopping);
+		watchdog.progress();
 	}
 }
 
@@ -100,7 +123,10 @@ const chosen = found.filter(
 		whole || (embedded ? !needsServers(ROOT, file) : file.includes(pattern)),
 );
 let tests = 0;
+const seconds = new Map<string, number>();
 const folder = mkdtempSync(join(tmpdir(), "corkboard-test-"));
+// Node keeps what it compiled here: hundreds of processes load the same modules.
+process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
 try {
 	if (whole || embedded) {
 		await check("biome", "ci", ".");
@@ -110,9 +136,10 @@ try {
 		// Fetched here, with progress, where it counts against no file's time.
 		for (const name of PROGRAMS) {
 			console.log(describeProgram(await findProgram(name)));
+			watchdog.progress();
 		}
 	}
-	const waiting = [...chosen];
+	const waiting = [...slowestFirst(chosen, readManifest(ROOT).slowest)];
 	await Promise.all(
 		Array.from({ length: availableParallelism() }, async () => {
 			for (
@@ -123,16 +150,19 @@ try {
 				const result = await runFile(file, {
 					root: ROOT,
 					folder,
-					limitMs: FILE_LIMIT_MS,
+					stallMs: FILE_STALL_MS,
 					signal: stop.signal,
+					onProgress: () => watchdog.progress(),
 				});
 				tests += result.passed;
+				seconds.set(file, result.seconds);
 				tell(result);
 			}
 		}),
 	);
 } finally {
 	clearTimeout(limit);
+	watchdog[Symbol.dispose]();
 	rmSync(folder, { recursive: true, force: true });
 }
 
@@ -141,7 +171,11 @@ if (chosen.length === 0) {
 	fail("the run", [`expected a test file like ${pattern} but found none`]);
 }
 if (accept && whole && failed === 0) {
-	writeManifest(ROOT, { minimum: tests, files: found });
+	writeManifest(ROOT, {
+		minimum: tests,
+		files: found,
+		slowest: slowestOf(seconds),
+	});
 }
 if (whole) {
 	const faults = manifestFaults(readManifest(ROOT), found, tests);

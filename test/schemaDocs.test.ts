@@ -75,6 +75,8 @@ describe("docs/schema.md", () => {
 	let all: Resolvers<RequestContext>;
 	before(async () => {
 		folder = mkdtempSync(join(tmpdir(), "corkboard-schema-docs-"));
+		// What lies above the temporary folder must not decide what kind of module this is.
+		writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 		file = join(folder, "stickers.ts");
 		const [code, ...others] = blocks("ts");
 		assert.ok(code && others.length === 0);

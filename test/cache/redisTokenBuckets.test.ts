@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { openRedisTokenBuckets } from "../../src/cache/redisTokenBuckets.ts";
 import { msUntilFull, takePoints } from "../../src/util/tokenBucket.ts";
+import { timed } from "../helpers/timing.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 
@@ -60,8 +61,13 @@ describe("buckets on Redis", () => {
 	it("fill again, by the server's clock, as those of a process do", async () => {
 		const filling = { points: 1_000, perMs: 10_000 };
 		await using buckets = open();
-		assert.equal((await buckets.take(filling, "c", 1_000))?.waitMs, 0);
-		const { waitMs = 0 } = (await buckets.take(filling, "c", 50)) ?? {};
+		// Asked together: on a busy machine there may be a second between two requests.
+		const [all, more] = await Promise.all([
+			buckets.take(filling, "c", 1_000),
+			buckets.take(filling, "c", 50),
+		]);
+		assert.equal(all?.waitMs, 0);
+		const { waitMs = 0 } = more ?? {};
 		assert.ok(waitMs > 0 && waitMs <= 500, String(waitMs));
 		await sleep(waitMs + 20);
 		assert.equal((await buckets.take(filling, "c", 50))?.waitMs, 0);
@@ -77,12 +83,13 @@ describe("buckets on Redis", () => {
 			redis: new RedisConnections(own.url),
 		});
 		await own.pause();
-		const started = performance.now();
-		for (let n = 0; n < 20; n++) {
-			assert.equal(await buckets.take(filling, "d", 1), null);
-		}
+		const { ownMs } = await timed(async () => {
+			for (let n = 0; n < 20; n++) {
+				assert.equal(await buckets.take(filling, "d", 1), null);
+			}
+		});
 		// The first waits for its deadline, the breaker answers for the rest.
-		assert.ok(performance.now() - started < 1_000);
+		assert.ok(ownMs < 1_000, `after ${ownMs} ms`);
 		await own.resume();
 		await own.kill();
 		assert.equal(await buckets.take(filling, "d", 1), null);

@@ -52,7 +52,7 @@ describe("clients of a server that runs known documents only", () => {
 		);
 		await promisify(execFile)(process.execPath, [TOOL], {
 			cwd: project.folder,
-			timeout: 30_000,
+			timeout: 240_000,
 		});
 		manifest = JSON.parse(readFileSync(manifestFile, "utf8"));
 		writeFileSync(

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type DemoServer, serveDemo } from "./demo.ts";
 import { longBoard, plainly, talkedAbout } from "./lists.ts";
 
-describe("Relay 21, in the example app", { timeout: 120_000 }, () => {
+describe("Relay 21, in the example app", () => {
 	let browser: Browser;
 	let demo: DemoServer;
 	let pinboard: Pinboard;

@@ -19,7 +19,6 @@ import { BUILD } from "../../src/server/graphiql/assetFolder.ts";
 import { importsOf } from "../floors.ts";
 import { startProgram } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { freePort } from "../services/port.ts";
 import { fileText, ROOT } from "./composeFile.ts";
 import { copiesOf, imageOf, instructionsOf, listOf } from "./dockerfile.ts";
 
@@ -32,7 +31,7 @@ async function health(port: number): Promise<number> {
 	try {
 		await promisify(execFile)(process.execPath, HEALTH, {
 			env: { PORT: String(port) },
-			timeout: 10_000,
+			timeout: 60_000,
 		});
 		return 0;
 	} catch (error) {
@@ -234,14 +233,17 @@ async function whileServing(
 	env: Readonly<Record<string, string>>,
 	body: (url: string, port: number) => Promise<void>,
 ): Promise<string> {
-	const port = await freePort();
 	await using program = start(folder, ["serve"], {
-		PORT: String(port),
+		PORT: "0",
 		CORKBOARD_DEMO: "off",
 		CORKBOARD_MODE: "production",
 		...env,
 	});
-	await program.printed("out", /listening|ready|http/i);
+	const [, address] = await program.printed(
+		"out",
+		/Server listening at http:\/\/[0-9.]+:(\d+)/,
+	);
+	const port = Number(address);
 	await body(`http://127.0.0.1:${port}`, port);
 	program.send("SIGTERM");
 	assert.equal((await program.ended).code, 0);

@@ -8,7 +8,6 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { startMemcached } from "../services/memcached.ts";
 import { caughtUp, startMysql } from "../services/mysql.ts";
-import { freePort } from "../services/port.ts";
 import { startRedis } from "../services/redis.ts";
 import type { Server } from "../services/server.ts";
 import { checkOf, fileText, readCompose, serviceOf } from "./composeFile.ts";
@@ -58,12 +57,12 @@ async function sql(
 	const connection = await createConnection({
 		uri: url,
 		multipleStatements: true,
-		connectTimeout: 5_000,
+		connectTimeout: 60_000,
 	});
 	try {
 		const [rows] = await connection.query<RowDataPacket[]>({
 			sql: text,
-			timeout: 30_000,
+			timeout: 60_000,
 		});
 		return rows;
 	} finally {
@@ -175,14 +174,13 @@ test("the tables are made and the API serves, on what the files say and these us
 	using folder = temporaryFolder();
 	const file = join(folder.path, "topology.json");
 	writeFileSync(file, here(fileText("deploy/topology/topology.json")));
-	const port = await freePort();
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_MEMCACHED: memcached.address,
 		CORKBOARD_REDIS: redis.url,
 		CORKBOARD_SECRET: "x".repeat(32),
 		HOST: "127.0.0.1",
-		PORT: String(port),
+		PORT: "0",
 	};
 	assert.deepEqual(
 		Object.keys(serviceOf(compose, "api").environment ?? {}).filter(
@@ -198,17 +196,13 @@ test("the tables are made and the API serves, on what the files say and these us
 		{ code: 0, out: "32 shards and 32 mod shards have all their tables\n" },
 	);
 	await using api = startProgram(serviceOf(compose, "api").command, { env });
-	const url = `http://127.0.0.1:${port}`;
+	const [, url = ""] = await api.printed(
+		"out",
+		/Server listening at (http:\/\/[0-9.]+:\d+)/,
+	);
 	await until(
 		"the API ready",
-		async () => {
-			try {
-				return (await fetch(`${url}/health/ready`)).ok;
-			} catch {
-				return false;
-			}
-		},
-		30_000,
+		async () => (await fetch(`${url}/health/ready`)).ok,
 	);
 	const answer = await fetch(`${url}/graphql`, {
 		method: "POST",

@@ -13,7 +13,7 @@ query Welcome {
 }
 `;
 
-suite("GraphiQL in a browser", { timeout: 240_000 }, () => {
+suite("GraphiQL in a browser", () => {
 	let browser: Browser;
 	let toy: Toy;
 	before(async () => {

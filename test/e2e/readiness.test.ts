@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { runProgram, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startMysql } from "../services/mysql.ts";
-import { freePort } from "../services/port.ts";
+import { reservePort } from "../services/port.ts";
 
 test("a server is ready while one of two MySQL hosts answers, and not when none does", async () => {
 	using folder = temporaryFolder();
@@ -26,7 +26,8 @@ test("a server is ready while one of two MySQL hosts answers, and not when none 
 		}),
 	);
 	// Nobody listens there: a cache that is down does not keep a server from serving.
-	const cache = `127.0.0.1:${await freePort()}`;
+	await using unused = await reservePort();
+	const cache = `127.0.0.1:${unused.port}`;
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_SECRET: "of the readiness tests, 32 bytes or more",

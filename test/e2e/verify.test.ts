@@ -145,7 +145,7 @@ describe("verify", () => {
 			}
 		});
 		try {
-			for (let n = 0; n < 2; n++) {
+			for (let n = 0; n < 2 || writes <= 20; n++) {
 				const { code, out } = await verify();
 				assert.equal(code, 0, out);
 				assert.match(out, /\neverything agrees\n$/);
@@ -154,7 +154,6 @@ describe("verify", () => {
 			isVerified = true;
 			await Promise.all(writers);
 		}
-		assert.ok(writes > 20, `only ${writes} writes`);
 		assert.equal((await server.stop()).code, 0);
 		const last = await verify();
 		assert.equal(last.code, 0, last.out);

@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page, Response } from "playwright-core";
 import { type DemoServer, serveDemo } from "../clients/demo.ts";
 import { longBoard, plainly } from "../clients/lists.ts";
 import { openBrowser } from "../helpers/browser.ts";
+import { until } from "../helpers/until.ts";
 import { logIn, type Pinboard, servePinboard, visit } from "./pinboard.ts";
 
-describe("the example app", { timeout: 120_000 }, () => {
+/** The response to a request whose body has this in it. */
+function responseTo(page: Page, body: RegExp): Promise<Response> {
+	return page.waitForResponse((response) =>
+		body.test(response.request().postData() ?? ""),
+	);
+}
+
+describe("the example app", () => {
 	let browser: Browser;
 	let demo: DemoServer;
 	let pinboard: Pinboard;
@@ -109,7 +117,7 @@ describe("the example app", { timeout: 120_000 }, () => {
 		};
 		assert.deepEqual(await likes(), [false, before]);
 
-		const answered = page.waitForResponse(demo.url);
+		const answered = responseTo(page, /likePin/);
 		answer.resolve();
 		await answered;
 		assert.deepEqual(await likes(), [true, before + 1]);
@@ -166,17 +174,25 @@ describe("the example app", { timeout: 120_000 }, () => {
 			await count(),
 		];
 		const change = follows === "true" ? -1 : 1;
-		const answered = page.waitForResponse(demo.url);
+		const answered = responseTo(page, /followUser/i);
 		await button.click();
 		await answered;
-		assert.equal(
-			await button.getAttribute("aria-pressed"),
-			String(follows !== "true"),
+		await until(
+			"the button pressed, or not any more",
+			async () =>
+				(await button.getAttribute("aria-pressed")) ===
+				String(follows !== "true"),
 		);
-		assert.equal(await count(), before + change);
+		await until(
+			"the new count",
+			async () => (await count()) === before + change,
+		);
 		await page.reload();
 		await button.waitFor();
-		assert.equal(await count(), before + change);
+		await until(
+			"the count kept",
+			async () => (await count()) === before + change,
+		);
 		assert.deepEqual(faults, []);
 		await page.context().close();
 	});

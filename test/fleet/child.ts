@@ -10,6 +10,8 @@ export type Order =
 			readonly addresses: Addresses;
 			readonly as: "ours" | "naive" | "unreachable";
 			readonly channel: boolean;
+			/** Whether its clock stands still: what it has in memory does not age. */
+			readonly still?: boolean;
 	  }
 	/** Answered when it has come as far as that step, where it then stands. */
 	| { readonly do: "reach"; readonly step: string }
@@ -42,8 +44,12 @@ let opened: Awaited<ReturnType<typeof openProcess>> | undefined;
 
 async function obey(order: Order): Promise<unknown> {
 	if (order.do === "open") {
-		const { addresses, as, channel } = order;
-		opened = await openProcess(addresses, { channel, meddle: KINDS[as] });
+		const { addresses, as, channel, still = false } = order;
+		opened = await openProcess(addresses, {
+			channel,
+			meddle: KINDS[as],
+			...(still && { now: () => 0 }),
+		});
 		return "opened";
 	}
 	if (opened === undefined) throw new TypeError("expected to be open");

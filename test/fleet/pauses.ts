@@ -6,7 +6,7 @@ export interface Held {
 }
 
 /** How long a step may be awaited, or held (ms), before the test fails. */
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 60_000;
 
 /**
  * Named steps at which a process can be stopped, so that an interleaving that

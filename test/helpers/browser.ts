@@ -29,6 +29,9 @@ const FLAGS = [
 	"--disable-sync",
 ];
 
+/** Nothing that a test waits for in a browser takes nearly as long (ms), even on busy cores. */
+export const PAGE_LIMIT_MS = 120_000;
+
 /**
  * A headless Chromium: the machine's own if there is one, else the one the
  * package @sparticuz/chromium carries, with the libraries and fonts it needs, so
@@ -37,12 +40,17 @@ const FLAGS = [
 export async function openBrowser(): Promise<Browser> {
 	const installed = await onPath("chromium");
 	if (installed !== null) {
-		return chromium.launch({ executablePath: installed, args: FLAGS });
+		return chromium.launch({
+			executablePath: installed,
+			args: FLAGS,
+			timeout: PAGE_LIMIT_MS,
+		});
 	}
 	const folder = await unpacked();
 	return chromium.launch({
 		executablePath: join(folder, "chromium"),
 		args: FLAGS,
+		timeout: PAGE_LIMIT_MS,
 		env: {
 			...process.env,
 			LD_LIBRARY_PATH: [join(folder, "lib"), process.env.LD_LIBRARY_PATH]

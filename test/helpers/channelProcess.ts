@@ -16,6 +16,8 @@ export function openProcess(
 	const cache = new LocalCache<string>({
 		weigh: (value) => value.length,
 		maxWeight: 1_000_000,
+		// Nothing ages: what is forgotten is so because the channel said so.
+		now: () => 0,
 	});
 	const channel: InvalidationChannel = openInvalidationChannel({
 		redis: new RedisConnections(
@@ -44,8 +46,7 @@ export function openProcess(
 			(await cache.read(["a"], async () => [value]))[0],
 		restored: () =>
 			until(`${name} to hear itself`, () => told.at(-1) === "restored"),
-		lost: (ms?: number) =>
-			until(`${name} to be lost`, () => told.at(-1) === "lost", ms),
+		lost: () => until(`${name} to be lost`, () => told.at(-1) === "lost"),
 		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
 	};
 }

@@ -49,6 +49,11 @@ export class FakeMemcached implements AsyncDisposable {
 		return this.#sockets.size;
 	}
 
+	/** How many responses are kept until `release`. */
+	get kept(): number {
+		return this.#kept.length;
+	}
+
 	/** Sends what was kept, to whoever still listens. */
 	release(): void {
 		for (const send of this.#kept.splice(0)) send();

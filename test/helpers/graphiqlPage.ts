@@ -1,4 +1,5 @@
 import type { Browser, Page, Response } from "playwright-core";
+import { PAGE_LIMIT_MS } from "./browser.ts";
 
 /** GraphiQL, opened by a fresh visitor, and all that went wrong on the page. */
 export interface Visit extends AsyncDisposable {
@@ -11,9 +12,6 @@ export interface Visit extends AsyncDisposable {
 	/** Opens the page again. What of the old one was still on its way is cut off, which is no fault. */
 	reload(): Promise<void>;
 }
-
-/** What a page may take on busy cores (ms). */
-const TIMEOUT_MS = 30_000;
 
 export async function visitGraphiql(
 	browser: Browser,
@@ -34,7 +32,7 @@ export async function visitGraphiql(
 		colorScheme,
 	});
 	const page = await context.newPage();
-	page.setDefaultTimeout(TIMEOUT_MS);
+	page.setDefaultTimeout(PAGE_LIMIT_MS);
 	const faults: string[] = [];
 	const requests: string[] = [];
 	page.on("console", (message) => {

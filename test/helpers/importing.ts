@@ -6,6 +6,7 @@ import {
 	type ImportReport,
 	importLines,
 } from "../../src/ops/import/importLines.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Embedded } from "./embedded.ts";
 import { openEmbedded } from "./embedded.ts";
 import { theFieldReaders, theModel } from "./model.ts";
@@ -129,14 +130,32 @@ export function graphInKeys(folder: string): readonly string[] {
 	return facts.toSorted();
 }
 
-/** As a process of its own, which can be killed: `importing.ts FOLDER FILE SHARDS`. It says `at work` when it begins to write. */
+/** Storage that ends this process by SIGKILL as it comes to its n-th write. */
+function dyingAt(nth: number, storage: Storage): Storage {
+	let writes = 0;
+	return new Proxy(storage, {
+		get(target, name) {
+			const value: unknown = Reflect.get(target, name, target);
+			if (typeof value !== "function") return value;
+			return (...given: unknown[]) => {
+				if (["transact", "setLookups", "settle"].includes(String(name))) {
+					if (++writes === nth) process.kill(process.pid, "SIGKILL");
+				}
+				return value.apply(target, given);
+			};
+		},
+	});
+}
+
+/** As a process of its own: `importing.ts FOLDER FILE SHARDS [N]`. It kills itself at its N-th write. */
 if (import.meta.main) {
-	const [folder = "", file = "", shards = "4"] = process.argv.slice(2);
+	const [folder = "", file = "", shards = "4", nth = "0"] =
+		process.argv.slice(2);
 	await using embedded = await openEmbedded({
 		folder,
 		shards: Number(shards),
+		wrap: (storage) => dyingAt(Number(nth), storage),
 	});
-	process.stdout.write("at work\n");
 	const report = await importLines(embedded.store, createReadStream(file), {
 		fields: theFieldReaders(),
 		now: () => START,

@@ -86,14 +86,14 @@ export async function ask(
 ): Promise<readonly RowDataPacket[]> {
 	const connection = await createConnection({
 		uri: url,
-		connectTimeout: 5_000,
+		connectTimeout: 60_000,
 	});
 	try {
 		let rows: RowDataPacket[] = [];
 		for (const sql of statements) {
 			[rows] = await connection.query<RowDataPacket[]>({
 				sql,
-				timeout: 30_000,
+				timeout: 60_000,
 			});
 		}
 		return rows;

@@ -5,8 +5,8 @@ import type { Readable, Writable } from "node:stream";
 
 const ROOT = join(import.meta.dirname, "../..");
 const LAUNCH = join(ROOT, "src/cli/launch.mjs");
-/** No command of a test takes nearly as long (ms), even on busy cores. */
-const LIMIT_MS = 60_000;
+/** Nothing that a test waits for takes nearly as long (ms), even on busy cores. */
+const LIMIT_MS = 180_000;
 const OUTPUT_LIMIT = 4 * 1024 * 1024;
 
 export type Environment = Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Program extends AsyncDisposable {
 	/** What it has printed so far. */
 	readonly out: () => string;
 	readonly err: () => string;
-	/** Rejects, and the process is killed, if it does not end in time. */
+	/** To read it is to expect the end: it rejects, and the process is killed, if that does not come in time. */
 	readonly ended: Promise<Ended>;
 	/** The first match in what it prints; an error if it ends, or prints nothing like it in time. */
 	printed(stream: "out" | "err", pattern: RegExp): Promise<RegExpExecArray>;
@@ -47,10 +47,10 @@ export function startProgram(
 	options: StartOptions = {},
 ): Program {
 	const [file, ...first] = options.command ?? [process.execPath, LAUNCH];
-	const { PATH, TMPDIR, HOME } = process.env;
+	const { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE } = process.env;
 	const child = spawn(file, [...first, ...args], {
 		cwd: ROOT,
-		env: { PATH, TMPDIR, HOME, ...options.env },
+		env: { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, ...options.env },
 		stdio: ["pipe", "pipe", "pipe"],
 	});
 	const { pid } = child;
@@ -74,10 +74,7 @@ export function startProgram(
 
 	const said = () => `\nstdout: ${text.out}\nstderr: ${text.err}`;
 	let isLate = false;
-	const limit = setTimeout(() => {
-		isLate = true;
-		killed();
-	}, LIMIT_MS);
+	let limit: NodeJS.Timeout | undefined;
 	const ended = once(child, "close").then(([code, signal]): Ended => {
 		clearTimeout(limit);
 		if (isLate) {
@@ -87,6 +84,10 @@ export function startProgram(
 	});
 	// Whoever awaits it is told; a test that fails before that has its own error.
 	ended.catch(() => {});
+	let isClosed = false;
+	child.once("close", () => {
+		isClosed = true;
+	});
 
 	return {
 		pid,
@@ -94,7 +95,15 @@ export function startProgram(
 		stdout: child.stdout,
 		out: () => text.out,
 		err: () => text.err,
-		ended,
+		get ended() {
+			if (!isClosed) {
+				limit ??= setTimeout(() => {
+					isLate = true;
+					killed();
+				}, LIMIT_MS);
+			}
+			return ended;
+		},
 		async printed(stream, pattern) {
 			const source = stream === "out" ? child.stdout : child.stderr;
 			const match = () => pattern.exec(text[stream]);
@@ -106,14 +115,26 @@ export function startProgram(
 				if (found) resolve(found);
 			};
 			source.on("data", look);
+			const late = Promise.withResolvers<never>();
+			const timer = setTimeout(
+				() =>
+					late.reject(
+						new Error(
+							`expected ${pattern} within ${LIMIT_MS} ms but got:${said()}`,
+						),
+					),
+				LIMIT_MS,
+			);
 			try {
 				return await Promise.race([
 					promise,
+					late.promise,
 					ended.then(() => {
 						throw new Error(`expected ${pattern} but it ended${said()}`);
 					}),
 				]);
 			} finally {
+				clearTimeout(timer);
 				source.off("data", look);
 			}
 		},
@@ -156,14 +177,13 @@ export async function serve(env: Environment): Promise<Served> {
 			"out",
 			/Server listening at (http:\/\/[0-9.]+:\d+)/,
 		);
-		return {
-			...program,
+		return Object.assign(program, {
 			url,
 			stop() {
 				program.send("SIGTERM");
 				return program.ended;
 			},
-		};
+		});
 	} catch (error) {
 		await program[Symbol.asyncDispose]();
 		throw error;

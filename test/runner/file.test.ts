@@ -20,13 +20,17 @@ let files = 0;
 /** What the runner makes of a test file with this text. */
 function run(
 	text: string,
-	{ limitMs = 20_000, signal = new AbortController().signal } = {},
+	{
+		stallMs = 120_000,
+		signal = new AbortController().signal,
+		onProgress = () => {},
+	} = {},
 ) {
 	const file = `made-up-${++files}.test.mjs`;
 	const folder = join(root, `run-${files}`);
 	mkdirSync(folder);
 	writeFileSync(join(root, file), HEAD + text);
-	return runFile(file, { root, folder, limitMs, signal });
+	return runFile(file, { root, folder, stallMs, signal, onProgress });
 }
 
 /** Gone, or dead and waiting to be taken note of. */
@@ -113,22 +117,45 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.match(result.output, /ERR_MODULE_NOT_FOUND/);
 	});
 
-	test("stops a file at its limit, keeping what had passed", async () => {
+	test("stops a file that reports nothing for too long, names the test that ran, and keeps what had passed", async () => {
 		const result = await run(
-			`test("a", () => {}); test("b", () => { setInterval(() => {}, 1000); });`,
-			{ limitMs: 1_500 },
+			`import { describe } from "node:test"; test("a", () => {}); describe("outer", () => { test("inner", () => new Promise(() => { setInterval(() => {}, 1000); })); });`,
+			{ stallMs: 6_000 },
+		);
+		assert.equal(result.passed, 1);
+		assert.equal(
+			result.failures[0],
+			'reported nothing for 6 s while "outer", "inner" ran: too slow, or something is still open',
+		);
+	});
+
+	test("stops a file that ended its tests and left something open", async () => {
+		const result = await run(
+			`test("a", () => { setInterval(() => {}, 1000); });`,
+			{ stallMs: 6_000 },
 		);
 		assert.deepEqual(result.failures, [
-			"did not end within 1.5 s: too slow, or something is still open",
+			"reported nothing for 6 s while no test ran: too slow, or something is still open",
 		]);
 	});
 
+	test("lets a file run as long as its tests go on, and reports that they do", async () => {
+		let reports = 0;
+		const result = await run(
+			`for (let n = 0; n < 8; n++) test(String(n), () => new Promise((done) => setTimeout(done, 1_000)));`,
+			{ stallMs: 6_000, onProgress: () => reports++ },
+		);
+		assert.deepEqual(result.failures, []);
+		assert.equal(result.passed, 8);
+		assert.ok(result.seconds > 6, `${result.seconds} s`);
+		assert.ok(reports >= 8, `${reports} reports`);
+	});
+
 	test("stops a file when it is told to", async () => {
+		const stop = new AbortController();
 		const result = await run(
 			`test("a", () => new Promise(() => { setInterval(() => {}, 1000); }));`,
-			{
-				signal: AbortSignal.timeout(700),
-			},
+			{ signal: stop.signal, onProgress: () => stop.abort() },
 		);
 		assert.ok(result.failures.includes("was stopped"));
 	});

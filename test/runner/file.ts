@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { kill, leftovers } from "./leftovers.ts";
+import { GRACE_MS, kill, leftovers, stopGroup } from "./leftovers.ts";
 import type { Report } from "./reporter.ts";
+import { Watchdog } from "./watchdog.ts";
 
 /** What came of one test file. */
 export interface FileResult {
@@ -21,19 +22,24 @@ export interface FileResult {
 
 const REPORTER = join(import.meta.dirname, "reporter.ts");
 const OUTPUT_LIMIT = 64 * 1024;
-/** What a test stopped may take so long (ms) to be gone. */
-const GRACE_MS = 2_000;
+/** How often the reports are looked at. */
+const LOOK_MS = 250;
+
+export interface FileOptions {
+	readonly root: string;
+	/** A folder for this run; the file gets one inside it. */
+	readonly folder: string;
+	/** A file that reports nothing for so long is stopped: no test began and none ended. */
+	readonly stallMs: number;
+	readonly signal: AbortSignal;
+	/** Called when the file has reported something. */
+	readonly onProgress?: () => void;
+}
 
 /** Runs one file in a process, a process group and a TMPDIR of its own. */
 export async function runFile(
 	file: string,
-	options: {
-		readonly root: string;
-		/** A folder for this run; the file gets one inside it. */
-		readonly folder: string;
-		readonly limitMs: number;
-		readonly signal: AbortSignal;
-	},
+	options: FileOptions,
 ): Promise<FileResult> {
 	const started = performance.now();
 	const name = file.replaceAll(/[^A-Za-z0-9]+/g, "-");
@@ -59,7 +65,7 @@ export async function runFile(
 	// All that was printed has come; a process left running may hold the pipes until it is ended.
 	const closed = once(child, "close");
 	const failures: string[] = [];
-	const ended = await end(child, temporary, options);
+	const ended = await end(child, temporary, reports, options);
 	if (ended !== "exited") failures.push(ended);
 	for (const left of await clearAway(child, temporary)) {
 		failures.push(`left running: ${left}`);
@@ -116,26 +122,51 @@ function onlyIn(path: string): readonly string[] {
 	);
 }
 
+/** Waits for the end of the process, or stops it; answers which. */
 async function end(
 	child: ChildProcess,
 	temporary: string,
-	{ limitMs, signal }: { limitMs: number; signal: AbortSignal },
+	reports: string,
+	{ stallMs, signal, onProgress }: FileOptions,
 ): Promise<"exited" | string> {
-	const limit = AbortSignal.timeout(limitMs);
+	const stalled = new AbortController();
+	using watchdog = new Watchdog(stallMs, () => stalled.abort());
+	let size = 0;
+	const look = setInterval(() => {
+		const now = statSync(reports, { throwIfNoEntry: false })?.size ?? 0;
+		if (now === size) return;
+		size = now;
+		watchdog.progress();
+		onProgress?.();
+	}, LOOK_MS);
 	try {
-		await once(child, "exit", { signal: AbortSignal.any([limit, signal]) });
+		await once(child, "exit", {
+			signal: AbortSignal.any([stalled.signal, signal]),
+		});
 		return "exited";
 	} catch (error) {
-		if (!limit.aborted && !signal.aborted) throw error;
-		const pid = child.pid ?? 0;
-		for (const left of leftovers(pid, temporary)) kill(left.pid, "SIGTERM");
-		kill(pid, "SIGTERM");
-		await Promise.race([once(child, "exit"), sleep(GRACE_MS)]);
-		kill(pid, "SIGKILL");
-		return limit.aborted && !signal.aborted
-			? `did not end within ${limitMs / 1_000} s: too slow, or something is still open`
-			: "was stopped";
+		if (!stalled.signal.aborted && !signal.aborted) throw error;
+		const running = runningTests(readReports(reports));
+		await stopGroup(child, temporary);
+		return signal.aborted
+			? "was stopped"
+			: `reported nothing for ${stallMs / 1_000} s while ${running} ran: too slow, or something is still open`;
+	} finally {
+		clearInterval(look);
 	}
+}
+
+/** The tests and suites that have begun and not ended, outermost first. */
+function runningTests(told: readonly Report[]): string {
+	const running: string[] = [];
+	for (const report of told) {
+		if (report.kind === "started") running.push(report.name);
+		else if (report.kind === "completed") {
+			const at = running.lastIndexOf(report.name);
+			if (at >= 0) running.splice(at, 1);
+		}
+	}
+	return running.length === 0 ? "no test" : `"${running.join('", "')}"`;
 }
 
 /** Ends what the file left running; answers what did not go by itself in time. */

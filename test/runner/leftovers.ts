@@ -1,4 +1,7 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A process that outlived the test file that started it. */
 export interface Leftover {
@@ -36,6 +39,25 @@ export function kill(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
 	}
+}
+
+/** How long (ms) a stopped process may take to end by itself. */
+export const GRACE_MS = 2_000;
+
+/** Ends a process that leads a group of its own, and all of the group, each by its id. */
+export async function stopGroup(
+	child: ChildProcess,
+	folder: string,
+): Promise<void> {
+	const pid = child.pid ?? 0;
+	const exited =
+		child.exitCode === null && child.signalCode === null
+			? once(child, "exit")
+			: Promise.resolve();
+	for (const left of leftovers(pid, folder)) kill(left.pid, "SIGTERM");
+	await Promise.race([exited, sleep(GRACE_MS, undefined, { ref: false })]);
+	for (const left of leftovers(pid, folder)) kill(left.pid, "SIGKILL");
+	await exited;
 }
 
 function processes(): readonly number[] {

@@ -6,6 +6,8 @@ export interface Manifest {
 	/** Fewer tests than this is a failure. */
 	readonly minimum: number;
 	readonly files: readonly string[];
+	/** Of these, those to start first. */
+	readonly slowest: readonly string[];
 }
 
 const MANIFEST = "test/manifest.json";

@@ -10,6 +10,8 @@ export type Report =
 			/** What failed, with its stack; empty if nothing did. */
 			readonly error: string;
 	  }
+	/** A test or suite begins to run, or has run: the order is that of time, where results come in the order of the file. */
+	| { readonly kind: "started" | "completed"; readonly name: string }
 	/** Something came up after the test it belongs to had passed. */
 	| { readonly kind: "late"; readonly message: string }
 	/** All tests have ended: a file that stops before this point did not run them. */
@@ -48,6 +50,8 @@ function reportOf(
 ): Report | undefined {
 	const { name = "", nesting = 0, message = "" } = data;
 	if (type === "test:start") around.splice(nesting, around.length, name);
+	if (type === "test:dequeue") return { kind: "started", name };
+	if (type === "test:complete") return { kind: "completed", name };
 	if (type === "test:summary") return { kind: "end" };
 	if (type === "test:diagnostic" && /after the test ended/.test(message)) {
 		return { kind: "late", message };

@@ -25,7 +25,7 @@ const SOURCES = [
 /** Without a byte for so long (s) a download has failed. */
 const IDLE_LIMIT_S = 60;
 const WHOLE_LIMIT_MS = 840_000;
-const UNPACK_LIMIT_MS = 60_000;
+const UNPACK_LIMIT_MS = 300_000;
 
 const MACHINES: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
 	x64: ["x86_64-linux-gnu", "ld-linux-x86-64.so.2"],

@@ -6,7 +6,7 @@ import { findProgram, type Program } from "./program.ts";
 import type { Server } from "./server.ts";
 import { CREATE_USER, startSql } from "./sql.ts";
 
-const INITIALISE_LIMIT_MS = 120_000;
+const INITIALISE_LIMIT_MS = 600_000;
 
 /** What mariadb-install-db feeds to a new server, in its order; 10.11 says mysql_ where 11 says mariadb_. */
 const SCRIPTS = [

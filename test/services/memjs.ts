@@ -14,5 +14,5 @@ const { Client } = createRequire(import.meta.url)("memjs") as {
 };
 
 export function memjsClient(address: string): Client {
-	return Client.create(address, { timeout: 1, retries: 0 });
+	return Client.create(address, { timeout: 60, retries: 0 });
 }

@@ -12,11 +12,11 @@ import type { Server } from "./server.ts";
 async function connect({ url }: Server) {
 	const connection = await createConnection({
 		uri: url,
-		connectTimeout: 2_000,
+		connectTimeout: 60_000,
 	});
 	connection.on("error", () => {});
 	return {
-		query: (sql: string, timeout = 5_000) => rows(connection, sql, timeout),
+		query: (sql: string, timeout = 60_000) => rows(connection, sql, timeout),
 		[Symbol.dispose]: () => connection.destroy(),
 	};
 }

@@ -8,8 +8,8 @@ import { findProgram } from "./program.ts";
 import type { Server } from "./server.ts";
 import { CREATE_USER, type Dialect, PASSWORD, startSql, USER } from "./sql.ts";
 
-const INITIALISE_LIMIT_MS = 120_000;
-const STATEMENT_LIMIT_MS = 10_000;
+const INITIALISE_LIMIT_MS = 600_000;
+const STATEMENT_LIMIT_MS = 60_000;
 
 /** A replica that follows its primary, as one pair of the fleet. */
 export interface Pair extends AsyncDisposable {

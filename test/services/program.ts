@@ -80,7 +80,7 @@ const PACKAGES: Readonly<Record<Source["set"], readonly string[]>> = {
 
 /** What is unpacked in another way than before gets another folder. */
 const LAYOUT = 1;
-const VERSION_LIMIT_MS = 10_000;
+const VERSION_LIMIT_MS = 60_000;
 
 const found = new Map<ProgramName, Promise<Program>>();
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./port.ts";
+import { type ReservedPort, reservePort } from "./port.ts";
 import { startWatched, type Watched } from "./watched.ts";
 
 /** How a server is started on a port, and how one sees that it answers. */
@@ -23,9 +23,10 @@ export interface Recipe {
 	}): Promise<boolean>;
 }
 
-const START_LIMIT_MS = 60_000;
+/** No server takes nearly as long, even on busy cores. */
+const START_LIMIT_MS = 180_000;
 /** MySQL writes down what it has in memory. */
-const END_LIMIT_MS = 60_000;
+const END_LIMIT_MS = 180_000;
 const LOOK_MS = 15;
 /** How often a port may turn out to be somebody else's. */
 const PORT_TRIES = 5;
@@ -37,20 +38,21 @@ const PORT_TRIES = 5;
  */
 export class Server implements AsyncDisposable {
 	readonly host = "127.0.0.1";
-	readonly port: number;
 	readonly #recipe: Recipe;
 	readonly #folder: string;
+	/** Also between a stop and the next start. */
+	readonly #reserved: ReservedPort;
 	#process: Watched;
 
 	private constructor(
 		recipe: Recipe,
 		folder: string,
-		port: number,
+		reserved: ReservedPort,
 		running: Watched,
 	) {
 		this.#recipe = recipe;
 		this.#folder = folder;
-		this.port = port;
+		this.#reserved = reserved;
 		this.#process = running;
 	}
 
@@ -59,11 +61,12 @@ export class Server implements AsyncDisposable {
 		try {
 			await recipe.prepare(folder);
 			for (let tries = 1; ; tries++) {
-				const port = await freePort();
+				const reserved = await reservePort();
 				try {
-					const running = await launch(recipe, folder, port);
-					return new Server(recipe, folder, port, running);
+					const running = await launch(recipe, folder, reserved.port);
+					return new Server(recipe, folder, reserved, running);
 				} catch (error) {
+					await reserved[Symbol.asyncDispose]();
 					if (tries >= PORT_TRIES || !isPortTaken(error)) throw error;
 				}
 			}
@@ -71,6 +74,10 @@ export class Server implements AsyncDisposable {
 			await rm(folder, { recursive: true, force: true });
 			throw error;
 		}
+	}
+
+	get port(): number {
+		return this.#reserved.port;
 	}
 
 	/** `127.0.0.1:6379` */
@@ -116,7 +123,10 @@ export class Server implements AsyncDisposable {
 		this.#signal("SIGSTOP");
 		// The signal is on its way, and a thread on another core may still answer.
 		const until = performance.now() + STOP_LIMIT_MS;
-		while (!isStopped(this.pid) && performance.now() < until) {
+		while (!isStopped(this.pid)) {
+			if (performance.now() > until) {
+				throw new Error(`expected process ${this.pid} to stand still`);
+			}
 			Atomics.wait(NOTHING, 0, 0, 1);
 		}
 	}
@@ -128,6 +138,7 @@ export class Server implements AsyncDisposable {
 	/** Ends it for good and removes its folder. By SIGKILL: nobody will read what it would write down. */
 	async stop(): Promise<void> {
 		await this.kill("SIGKILL");
+		await this.#reserved[Symbol.asyncDispose]();
 		await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
 	}
 
@@ -213,7 +224,7 @@ async function within<T>(
 	}
 }
 
-const STOP_LIMIT_MS = 1_000;
+const STOP_LIMIT_MS = 60_000;
 const NOTHING = new Int32Array(new SharedArrayBuffer(4));
 
 /** Whether all threads of a process stand still (proc(5): state T). Elsewhere than on Linux nobody can tell. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertGone } from "./gone.ts";
-import { freePort } from "./port.ts";
+import { reservePort } from "./port.ts";
 import { environmentOf, sharedServices, startServices } from "./shared.ts";
 
 describe("services", () => {
@@ -66,7 +66,8 @@ describe("services", () => {
 		["memcached", "TEST_MEMCACHED", ""],
 	] as const) {
 		test(`that do not answer are told, without their passwords: ${kind}`, async () => {
-			const address = `127.0.0.1:${await freePort()}`;
+			await using reserved = await reservePort();
+			const address = `127.0.0.1:${reserved.port}`;
 			await assert.rejects(
 				sharedServices({ [kind]: 1 }, { [setting]: scheme + address }),
 				({ message }: Error) => {

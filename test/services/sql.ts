@@ -18,7 +18,7 @@ export const CREATE_USER = [
 	"",
 ].join("\n");
 
-const CONNECT_LIMIT_MS = 2_000;
+const CONNECT_LIMIT_MS = 10_000;
 /** What a template is made with; another number for another way of making it. */
 const TEMPLATE = 1;
 

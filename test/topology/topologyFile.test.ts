@@ -239,16 +239,34 @@ describe("a followed topology file", () => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		const watcher = file.follow();
-		const text = JSON.stringify(fleet(2));
+		for (let version = 2; ; version++) {
+			const before = file.events.length;
+			const longestMs = await writeInThirds(file, fleet(version));
+			await until(
+				`version ${version}`,
+				() => watcher.topology.version === version,
+			);
+			// On a busy machine a half may stand still so long that it is taken for the whole.
+			if (longestMs > 45 && version < 40) continue;
+			assert.deepEqual(file.events.slice(before), [`loaded ${version}`]);
+			break;
+		}
+	});
+
+	/** Answers how long (ms) the file stood still, at the longest. */
+	async function writeInThirds(file: TestFile, content: object) {
+		const text = JSON.stringify(content);
 		const third = Math.ceil(text.length / 3);
+		let longestMs = 0;
 		file.write("");
 		for (let from = 0; from < text.length; from += third) {
+			const began = performance.now();
 			await sleep(30);
 			appendFileSync(file.path, text.slice(from, from + third));
+			longestMs = Math.max(longestMs, performance.now() - began);
 		}
-		await until("version 2", () => watcher.topology.version === 2);
-		assert.deepEqual(file.events, ["loaded 1", "loaded 2"]);
-	});
+		return longestMs;
+	}
 
 	test("is passed to onChange again after onChange rejects", async (context) => {
 		const file = topologyFile(context);

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { demoGraph } from "../../../src/demo/graph.ts";
+import type { CorkboardError } from "../../../src/errors.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { acquireImportLease } from "../../../src/ops/import/importLease.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
@@ -36,6 +36,7 @@ import {
 	sqlOn,
 } from "../../helpers/importing.ts";
 import { theFieldReaders } from "../../helpers/model.ts";
+import { until } from "../../helpers/until.ts";
 
 describe("an import that is run again", () => {
 	it("changes nothing when it is run again", async () => {
@@ -164,11 +165,12 @@ describe("an import that is run again", () => {
 			writeFileSync(file, lines.join("\n"));
 			const whole = join(folder, "whole");
 			const killed = join(folder, "killed");
-			await importing(whole, file, null);
-			const deaths = [150, 30, 300, 80, 500, 200];
-			let died = 0;
-			for (const ms of deaths) {
-				if (await importing(killed, file, ms)) died++;
+			assert.equal(await importing(whole, file), false);
+			for (const nth of [1, 4, 9, 2, 16, 6]) {
+				assert.ok(
+					await importing(killed, file, nth),
+					`expected a death at write ${nth}`,
+				);
 				// As if the seconds had passed until the lease of the dead is over.
 				sqlOn(
 					killed,
@@ -176,8 +178,7 @@ describe("an import that is run again", () => {
 					"DELETE FROM lookups WHERE name = 'import state' AND key = 'lease'",
 				);
 			}
-			assert.ok(died >= 3, `expected deaths at work but got: ${died}`);
-			await importing(killed, file, null);
+			assert.equal(await importing(killed, file), false);
 			assert.deepEqual(graphInKeys(killed), graphInKeys(whole));
 		} finally {
 			rmSync(folder, { recursive: true, force: true });
@@ -210,7 +211,7 @@ describe("an import that is run again", () => {
 
 	it("tells once what it waits for, after a second", async () => {
 		await using graph = await openEmbedded();
-		await leave(graph.storage, 2_000);
+		await leave(graph.storage, 3_000);
 		const began = Date.now();
 		const told: number[] = [];
 		await importAll(graph, [ada], {
@@ -262,9 +263,15 @@ describe("an import that is run again", () => {
 			/^mod/,
 			"UPDATE lookups SET token = '9999999999999 other' WHERE name = 'import state'",
 		);
-		// Until it would have been renewed.
-		await sleep(1_200);
-		await assert.rejects(lease.assertHeld(), { code: "IN_USE" });
+		await until("a try to renew it", async () => {
+			try {
+				await lease.assertHeld();
+				return false;
+			} catch (error) {
+				assert.equal((error as CorkboardError).code, "IN_USE");
+				return true;
+			}
+		});
 		await lease[Symbol.asyncDispose]();
 	});
 
@@ -296,11 +303,11 @@ async function leave(storage: Storage, ms: number): Promise<void> {
 	await storage.compareAndSetLookups([row]);
 }
 
-/** Import in a process of its own, killed so many milliseconds after it began to write. Answers whether it died of that. */
+/** Imports in a process of its own, which kills itself at its n-th write. Answers whether it came to that. */
 async function importing(
 	folder: string,
 	file: string,
-	killAfterMs: number | null,
+	dieAt = 0,
 ): Promise<boolean> {
 	const child = spawn(
 		process.execPath,
@@ -309,21 +316,14 @@ async function importing(
 			folder,
 			file,
 			"4",
+			String(dieAt),
 		],
-		{ stdio: ["ignore", "pipe", "inherit"], timeout: 60_000 },
+		{ stdio: ["ignore", "ignore", "inherit"] },
 	);
-	const exited = once(child, "exit");
-	let said = "";
-	for await (const chunk of child.stdout) {
-		said += String(chunk);
-		if (killAfterMs !== null && said.includes("at work")) {
-			await Promise.race([sleep(killAfterMs), exited]);
-			child.kill("SIGKILL");
-		}
-	}
-	const [code, signal] = await exited;
-	if (killAfterMs === null) assert.equal(code, 0);
-	return signal === "SIGKILL";
+	const [code, signal] = await once(child, "exit");
+	if (signal === null) assert.equal(code, 0);
+	else assert.equal(signal, "SIGKILL");
+	return signal !== null;
 }
 
 /** The end of a process at its n-th write: odd ones before it happens, even ones just after. No call is answered from then on. */

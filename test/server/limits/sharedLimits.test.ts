@@ -5,6 +5,7 @@ import { openRedisTokenBuckets } from "../../../src/cache/redisTokenBuckets.ts";
 import type { Execute } from "../../../src/server/graphql/operation.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
 import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
+import { timed } from "../../helpers/timing.ts";
 import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 import { startRedis } from "../../services/redis.ts";
@@ -159,22 +160,23 @@ describe("two servers with one Redis", () => {
 				[oneBudget, otherBudget, one, other].map((server) => server.ask()),
 			);
 			await silence(own);
-			const began = performance.now();
-			const seen = await Promise.all([
-				...[oneBudget, otherBudget].map((server) => statuses(server, 2)),
-				...[one, other].map((server) => statuses(server, REQUESTS + 1)),
-			]);
+			const { result: seen, ownMs } = await timed(() =>
+				Promise.all([
+					...[oneBudget, otherBudget].map((server) => statuses(server, 2)),
+					...[one, other].map((server) => statuses(server, REQUESTS + 1)),
+				]),
+			);
 			const requests = [...Array<number>(REQUESTS).fill(200), 429];
 			assert.deepEqual(seen, [[200, 429], [200, 429], requests, requests]);
 			// The first of each waits for its deadline, the breaker answers the rest.
-			assert.ok(performance.now() - began < 4_000);
+			assert.ok(ownMs < 4_000, `${ownMs} ms`);
 		});
 	}
 
 	it("count together again when it is back", async () => {
 		await using own = await startRedis();
-		await using one = await startLimited(own, "requests");
-		await using other = await startLimited(own, "requests");
+		await using one = await startLimited(own, "requests", deadlineMs);
+		await using other = await startLimited(own, "requests", deadlineMs);
 		await own.kill();
 		for (const server of [one, other]) {
 			assert.equal((await statuses(server, REQUESTS + 1)).at(-1), 429);

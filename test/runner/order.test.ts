@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { slowestFirst, slowestOf } from "./order.ts";
+
+test("the slowest files are those that took ten seconds or more, the slowest first", () => {
+	const seconds = new Map([
+		["a", 9.9],
+		["b", 10],
+		["c", 60],
+	]);
+	assert.deepEqual(slowestOf(seconds), ["c", "b"]);
+});
+
+test("the slowest files are started first, and all others after them in their own order", () => {
+	assert.deepEqual(slowestFirst(["a", "b", "c", "d"], ["d", "gone", "b"]), [
+		"d",
+		"b",
+		"a",
+		"c",
+	]);
+});
