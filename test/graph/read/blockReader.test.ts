@@ -66,8 +66,8 @@ describe("block lists longer than a head", () => {
 			);
 		});
 		const [oldest] = blockers as [Id];
-		assert.deepEqual(calls.slice(0, 2), ["scan 2", `objects ${MANY}`]);
-		assert.match(calls[2] ?? "", /^edges \d+$/);
+		assert.deepEqual(calls.slice(0, 2), ["scanLists 2", `readObjects ${MANY}`]);
+		assert.match(calls[2] ?? "", /^readEdges \d+$/);
 		assert.equal(calls.length, 3);
 		// And what was asked is known.
 		assert.deepEqual(await callsOf(() => view.readObjects([oldest])), []);

@@ -234,7 +234,7 @@ describe("pages", () => {
 			);
 			assert.equal((answer as Page).totalCount, 60);
 		});
-		assert.deepEqual(calls, ["scan 1"]);
+		assert.deepEqual(calls, ["scanLists 1"]);
 	});
 
 	it("refuse a cursor of another list, and garbage", async () => {
@@ -290,6 +290,6 @@ describe("pages", () => {
 			),
 		);
 		// And once, at the level of the first objects, the viewer's block lists.
-		assert.deepEqual(calls, ["scan 60", "scan 2", "objects 1"]);
+		assert.deepEqual(calls, ["scanLists 60", "scanLists 2", "readObjects 1"]);
 	});
 });
