@@ -28,7 +28,7 @@ import {
 } from "../src/graph/write/placement.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
-import { createCursorCodec } from "../src/id/cursors.ts";
+import { createCursorCodec } from "../src/id/cursorCodec.ts";
 import { checkFieldPolicies } from "../src/model/fieldReaders.ts";
 import { type ModelAndSchema, readModel } from "../src/model/read.ts";
 import {

@@ -254,14 +254,12 @@ export function scanTests(open: OpenStorage): void {
 		const scan = { mapping: likePin, from: user(1), backward: false };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: -1 }]), {
 			name: "TypeError",
-			message:
-				"The limit of a scan must be an integer of at least 0, got -1.",
+			message: "The limit of a scan must be an integer of at least 0, got -1.",
 		});
 		const after = { sequence: Number.NaN, to: pin(1) };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, after }]), {
 			name: "TypeError",
-			message:
-				"The sequence of a position must be an integer, got NaN.",
+			message: "The sequence of a position must be an integer, got NaN.",
 		});
 		const mapping = { ...likePin, name: "no such" };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, mapping }]), {
