@@ -204,7 +204,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		};
 		edit({ ...FILE, deep: DEEP, bad: "{ nothing }" });
 		await until("the refusal to be logged", () =>
-			/"msg":"a file of documents is refused/.test(server.out()),
+			/"msg":"document file rejected"/.test(server.out()),
 		);
 		assert.match(server.out(), /document deep \(Deep\): The operation costs/);
 		assert.match(server.out(), /document bad:1:3: Cannot query field/);
