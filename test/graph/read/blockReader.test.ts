@@ -114,7 +114,7 @@ describe("block lists longer than a head", () => {
 	});
 
 	it("are their user's alone to page through", async () => {
-		const want = {
+		const fields = {
 			edges: true,
 			hasNextPage: false,
 			hasPreviousPage: false,
@@ -130,7 +130,7 @@ describe("block lists longer than a head", () => {
 			const pages = await createView(graph.cold(), who).readPages(
 				graph.mapping("blockUser"),
 				[viewer, stranger],
-				{ first: 100, want },
+				{ first: 100, fields },
 			);
 			assert.deepEqual(
 				pages.map((page) =>
