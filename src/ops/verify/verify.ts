@@ -48,7 +48,7 @@ export interface VerifyReport {
 	readonly clean: boolean;
 	readonly outcome: "finished" | "aborted";
 	readonly checked: Checked;
-	/** Debts that are not paid yet: those of a thousand a shard. */
+	/** Outbox entries that are not delivered yet. */
 	readonly pendingEntries: number;
 	/** What was wrong before anything was mended. */
 	readonly damage: readonly DamageSummary[];

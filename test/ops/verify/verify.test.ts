@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Id } from "../../../src/id/ids.ts";
+import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { globalListId } from "../../../src/model/types.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import { idOf, pin } from "../../helpers/importedGraph.ts";
@@ -18,11 +18,11 @@ describe("verify", { concurrency: 8 }, () => {
 			clean: true,
 			outcome: "finished",
 			checked: { objects: 7, edges: 16, lists: 13, lookups: 11 },
-			owed: 0,
-			found: [],
-			mended: 0,
-			unmended: [],
-			left: [],
+			pendingEntries: 0,
+			damage: [],
+			repaired: 0,
+			failedRepairs: [],
+			remaining: [],
 		});
 	});
 
@@ -90,6 +90,73 @@ describe("verify", { concurrency: 8 }, () => {
 			[paid.clean, paid.pendingEntries, paid.repaired],
 			[true, 0, 0],
 		);
+	});
+
+	it("reports no damage and repairs nothing where thousands of pending entries on a shard explain it", async () => {
+		const count = 1_500;
+		await using graph = await smallGraph();
+		const names = Array.from({ length: count }, (_, n) => `follower${n}`);
+		await importAll(
+			graph,
+			names.flatMap((name) => [
+				{ type: "User", key: name, fields: { username: name, name } },
+				{ edge: "followUser", from: "u:ada", to: name },
+			]),
+		);
+		// As after writes whose other shards did not answer: the inverse edges are
+		// missing, each has an entry in the outbox, and none is due yet.
+		const ada = (await idOf(graph, "u:ada")) as Id;
+		const mapping = graph.mapping("followUser");
+		const ids = await Promise.all(names.map((name) => idOf(graph, name)));
+		const edges = await graph.storage.readEdges(
+			ids.map((to) => ({ mapping, from: ada, to: to as Id })),
+		);
+		sqlOn(graph.folder, DB, "DELETE FROM user_followed_by_users");
+		sqlOn(
+			graph.folder,
+			DB,
+			"DELETE FROM lists WHERE mapping = 'followUser.inverse'",
+		);
+		const bob = (await idOf(graph, "u:bob")) as Id;
+		const [followsBob] = await graph.storage.readEdges([
+			{ mapping, from: ada, to: bob },
+		]);
+		for (const edge of [...edges, followsBob]) {
+			assert.ok(edge && !(edge instanceof Error));
+			await graph.storage.transact({
+				shard: unpackId(ada).shard,
+				decide: () => ({
+					result: null,
+					outboxEntry: {
+						edges: [
+							{
+								mapping: "followUser.inverse",
+								from: edge.to,
+								to: ada,
+								state: edge.state,
+								version: edge.version,
+								sequence: edge.sequence,
+							},
+						],
+					},
+				}),
+			});
+		}
+		sqlOn(
+			graph.folder,
+			DB,
+			`UPDATE outbox SET next_attempt_at = ${(Date.now() + 3_600_000) * 1_000}`,
+		);
+		for (const repair of [false, true]) {
+			const { clean, damage, pendingEntries, repaired } = await verify(
+				graph.store,
+				{ repair },
+			);
+			assert.deepEqual(
+				{ clean, damage, pendingEntries, repaired },
+				{ clean: true, damage: [], pendingEntries: count + 1, repaired: 0 },
+			);
+		}
 	});
 
 	it("finds nothing wrong with a graph that is being written to", async () => {
