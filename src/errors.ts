@@ -12,6 +12,26 @@ export const ERRORS = {
 		status: 400,
 		message: "The request is malformed.",
 	},
+	GRAPHQL_PARSE_FAILED: {
+		client: true,
+		status: 400,
+		message: "The document does not parse.",
+	},
+	GRAPHQL_VALIDATION_FAILED: {
+		client: true,
+		status: 400,
+		message: "The document is invalid.",
+	},
+	OPERATION_RESOLUTION_FAILURE: {
+		client: true,
+		status: 400,
+		message: "The document does not contain the operation.",
+	},
+	PERSISTED_QUERY_NOT_FOUND: {
+		client: true,
+		status: 400,
+		message: "Document not found.",
+	},
 	BAD_USER_INPUT: {
 		client: true,
 		status: 400,
@@ -120,4 +140,12 @@ export function asCorkboardError(thrown: unknown): CorkboardError {
 	return thrown instanceof CorkboardError
 		? thrown
 		: new CorkboardError("INTERNAL", undefined, { cause: thrown });
+}
+
+/** Any thrown value as an error whose code and message clients may see. */
+export function asClientError(thrown: unknown): CorkboardError {
+	const error = asCorkboardError(thrown);
+	return isClientCode(error.code)
+		? error
+		: new CorkboardError("INTERNAL", undefined, { cause: error });
 }

@@ -12,11 +12,11 @@ import { createStore } from "../src/graph/store/createStore.ts";
 import { createWrites } from "../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
-import { createCursorCodec } from "../src/id/cursors.ts";
+import { createCursorCodec } from "../src/id/cursorCodec.ts";
 import { readModel } from "../src/model/read.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
-import { embeddedTopology } from "../src/topology/embedded.ts";
+import { embeddedTopology } from "../src/topology/embeddedTopology.ts";
 import { theModel } from "./helpers/model.ts";
 
 const ROOT = join(import.meta.dirname, "..");

@@ -28,7 +28,7 @@ import {
 } from "../src/graph/write/placement.ts";
 import type { RequestContext } from "../src/graphql/context.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
-import { createCursorCodec } from "../src/id/cursors.ts";
+import { createCursorCodec } from "../src/id/cursorCodec.ts";
 import { checkFieldPolicies } from "../src/model/fieldReaders.ts";
 import { type ModelAndSchema, readModel } from "../src/model/read.ts";
 import {
@@ -41,7 +41,7 @@ import { text } from "../src/model/validation.ts";
 import type { Resolvers } from "../src/plan/batchResolver.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { openSqliteStorage } from "../src/storage/sqlite/sqliteStorage.ts";
-import { embeddedTopology } from "../src/topology/embedded.ts";
+import { embeddedTopology } from "../src/topology/embeddedTopology.ts";
 import { theModel } from "./helpers/model.ts";
 import { COPIES, type Copies, update } from "./update.ts";
 

@@ -15,7 +15,7 @@ import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { readDocument } from "../graphql/document.ts";
 import { applyScalars } from "../graphql/scalars.ts";
-import { createCursorCodec } from "../id/cursors.ts";
+import { createCursorCodec } from "../id/cursorCodec.ts";
 import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";

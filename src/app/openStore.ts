@@ -7,7 +7,7 @@ import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
-import type { CursorCodec } from "../id/cursors.ts";
+import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
 import {
 	type MysqlLimits,
@@ -18,7 +18,7 @@ import {
 	type ReloadableStorage,
 } from "../storage/reloadableStorage.ts";
 import { lockFolder } from "../storage/sqlite/driver/folderLock.ts";
-import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
+import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { generationOf } from "../topology/ranges.ts";

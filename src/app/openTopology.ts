@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
 import type { CorkboardError } from "../errors.ts";
-import { embeddedTopology } from "../topology/embedded.ts";
-import { readTopology } from "../topology/file.ts";
+import { embeddedTopology } from "../topology/embeddedTopology.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";
+import { readTopology } from "../topology/parseTopology.ts";
 import { openTopologyFile } from "../topology/topologyFile.ts";
 import type { Topology } from "../topology/types.ts";
 

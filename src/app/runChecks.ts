@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
-import { hasShardFiles } from "../storage/sqlite/driver/holdsData.ts";
+import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { documentRules } from "./documentRules.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";

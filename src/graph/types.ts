@@ -59,7 +59,7 @@ export interface PageArguments {
 	readonly last?: number;
 	readonly after?: string;
 	readonly before?: string;
-	readonly want: PageFields;
+	readonly fields: PageFields;
 }
 
 /** What of a page will be looked at; the rest is not read. */

@@ -69,7 +69,7 @@ function coerceArguments(
 		);
 		const page =
 			access.kind === "scan"
-				? { ...coercePageArguments(args), want: access.pageFields }
+				? { ...coercePageArguments(args), fields: access.pageFields }
 				: null;
 		return { args, page };
 	} catch (thrown) {

@@ -1,5 +1,5 @@
 import { type ASTNode, GraphQLError } from "graphql";
-import { asCorkboardError, CorkboardError, isClientCode } from "../errors.ts";
+import { asClientError, isClientCode } from "../errors.ts";
 
 /** An error at a position of the response. `originalError` is for the log only. */
 export function fieldError(
@@ -27,7 +27,7 @@ export function requestError(
 		readonly extensions?: Readonly<Record<string, unknown>>;
 	} = {},
 ): GraphQLError {
-	const originalError = clientSafe(thrown);
+	const originalError = asClientError(thrown);
 	return new GraphQLError(originalError.message, {
 		...where,
 		originalError,
@@ -44,14 +44,6 @@ export function inputError(thrown: unknown): GraphQLError {
 		originalError: thrown.originalError ?? thrown,
 		extensions: { code: "BAD_USER_INPUT" },
 	});
-}
-
-/** An error whose code and message clients may see. */
-function clientSafe(thrown: unknown): CorkboardError {
-	const error = asCorkboardError(thrown);
-	return isClientCode(error.code)
-		? error
-		: new CorkboardError("INTERNAL", undefined, { cause: error });
 }
 
 function hasClientCode({ extensions }: GraphQLError): boolean {

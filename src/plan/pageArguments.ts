@@ -12,7 +12,7 @@ export const MAX_PAGE_SIZE = 100;
  */
 export function coercePageArguments(
 	args: Readonly<Record<string, unknown>>,
-): Omit<PageArguments, "want"> {
+): Omit<PageArguments, "fields"> {
 	const first = coerceSize("first", args.first);
 	const last = coerceSize("last", args.last);
 	const after = coerceCursor("after", args.after);

@@ -131,7 +131,7 @@ function worstArguments(
 		},
 	);
 	const first = sizes.length === 0 ? DEFAULT_PAGE_SIZE : Math.max(...sizes);
-	return { args: {}, page: { first, want: access.pageFields } };
+	return { args: {}, page: { first, fields: access.pageFields } };
 }
 
 function worstVariables(

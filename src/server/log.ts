@@ -2,15 +2,14 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogFormat, LogLevel } from "../util/logSettings.ts";
 
 /**
- * The log: a JSON object a line, or a line of text for people. Both spell text
- * that came from outside as a JSON string, so that nobody can write a line of
- * their own. Headers are never logged; should one slip in, what authenticates
- * is blacked out.
+ * The log: one JSON object or one line of text for each event. Both print
+ * foreign text as a JSON string, so that it cannot add a line. No header is
+ * logged on purpose; credentials that get in by mistake are redacted.
  */
 export function createLog(options: {
 	readonly level: LogLevel;
 	readonly format: LogFormat;
-	/** Standard output if not given. */
+	/** Default: standard output. */
 	readonly destination?: DestinationStream;
 }): Logger {
 	const settings = {
@@ -32,7 +31,7 @@ export function createLog(options: {
 	);
 }
 
-/** `12:00:00.000 info  request method="POST" status=200` */
+/** `12:00:00.000 info  request completed method="POST" status=200` */
 function asText(line: string): string {
 	const { level, time, msg, err, ...rest } = JSON.parse(line) as {
 		level: number;
@@ -51,7 +50,7 @@ function asText(line: string): string {
 	return `${clock} ${name.padEnd(5)} ${printable(msg ?? "")}${values.join("")}${stack}\n`;
 }
 
-/** Without line ends and terminal escapes. */
+/** Escapes line ends and terminal escapes. */
 function printable(text: string): string {
 	return JSON.stringify(text).slice(1, -1);
 }

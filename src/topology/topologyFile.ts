@@ -4,7 +4,7 @@ import { CHANNELS, type TopologyEvent } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { type FileWatcher, watchFiles } from "../util/watchFiles.ts";
 import { checkTopologyChange } from "./check.ts";
-import { parseTopology, prefixErrorsWithPath } from "./file.ts";
+import { parseTopology, prefixErrorsWithPath } from "./parseTopology.ts";
 import type { Topology } from "./types.ts";
 
 export interface TopologyFileOptions {

@@ -1,6 +1,6 @@
 /**
- * A bucket of points that fills up evenly: `points` in `perMs`, and never holds
- * more. Who takes more than is there is told when it will be.
+ * A token bucket holds at most `points`, and refills evenly from empty to full
+ * in `perMs`.
  */
 export interface BucketLimit {
 	readonly points: number;
@@ -8,16 +8,14 @@ export interface BucketLimit {
 }
 
 export interface TokenBucket {
-	/** As of `at` (ms). */
+	/** At the time `at` (ms). */
 	readonly level: number;
 	readonly at: number;
 }
 
-/** What became of an attempt to take points. */
 export interface TakeResult {
-	/** 0 where they were taken (given back, where they are negative), else the ms until they are there. */
+	/** 0 where the points were taken, else the ms until there are enough. Negative points are given back. */
 	readonly waitMs: number;
-	/** What is in the bucket now. */
 	readonly level: number;
 }
 
@@ -28,17 +26,16 @@ export function takePoints(
 	now: number,
 ): TakeResult & { readonly bucket: TokenBucket } {
 	const { level: before, at } = bucket ?? { level: size, at: now };
-	const filled = Math.min(
+	const refilled = Math.min(
 		size,
 		before + (Math.max(0, now - at) * size) / perMs,
 	);
 	const waitMs =
-		points > filled ? Math.ceil(((points - filled) * perMs) / size) : 0;
-	const level = waitMs > 0 ? filled : Math.min(size, filled - points);
+		points > refilled ? Math.ceil(((points - refilled) * perMs) / size) : 0;
+	const level = waitMs > 0 ? refilled : Math.min(size, refilled - points);
 	return { waitMs, level, bucket: { level, at: Math.max(at, now) } };
 }
 
-/** Until a bucket of this level is full again. */
 export function msUntilFull(
 	{ points, perMs }: BucketLimit,
 	level: number,

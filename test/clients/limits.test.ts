@@ -70,7 +70,7 @@ const ASKS: Readonly<Record<ClientName, Ask>> = {
 function answered({ lines }: Toy): Readonly<Record<string, number>> {
 	const counts: Record<string, number> = {};
 	for (const { msg, status } of lines) {
-		if (msg !== "request") continue;
+		if (msg !== "request completed") continue;
 		counts[String(status)] = (counts[String(status)] ?? 0) + 1;
 	}
 	return counts;

@@ -149,7 +149,7 @@ function pageOf(model: Model, name: string): Resolve {
 /** CONTRACT "Types": null means not given, nothing is clamped, and `before` alone takes the 20 before it. */
 function pageArguments(
 	{ first, last, after, before }: Record<string, unknown>,
-	want: PageFields,
+	fields: PageFields,
 ): PageArguments {
 	for (const size of [first, last]) {
 		if (typeof size === "number" && (size < 0 || size > 100)) {
@@ -162,7 +162,7 @@ function pageArguments(
 	const bounds = {
 		...(typeof after === "string" && { after }),
 		...(typeof before === "string" && { before }),
-		want,
+		fields,
 	};
 	if (typeof first === "number") return { first, ...bounds };
 	if (typeof last === "number") return { last, ...bounds };

@@ -72,15 +72,15 @@ describe("a board page with its pins and their owners", () => {
 		// The board, and beside it the viewer's block lists; the board's owner,
 		// who tells whether it may be seen; its pins; the pins' owners likewise.
 		assert.deepEqual(cold.slice(0, 6), [
-			"scan 2",
-			"objects 1",
-			"objects 1",
-			"scan 1",
-			"objects 25",
-			"objects 25",
+			"scanLists 2",
+			"readObjects 1",
+			"readObjects 1",
+			"scanLists 1",
+			"readObjects 25",
+			"readObjects 25",
 		]);
 		// The owners are there, so what is left is likes, as edges and as the viewer's head.
-		assert.deepEqual(cold.slice(6).toSorted(), ["edges 25", "scan 1"]);
+		assert.deepEqual(cold.slice(6).toSorted(), ["readEdges 25", "scanLists 1"]);
 		const warm = await callsOf(async () => {
 			const data = (await ask(25)) as {
 				board: { pins: { nodes: { owner: { username: string } }[] } };

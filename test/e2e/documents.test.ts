@@ -70,15 +70,12 @@ describe("documents check", () => {
 			`corkboard: ${relay}: document a:1:11: Cannot query field "nothing" on type "Query".`,
 			`corkboard: ${relay}: document b:1:2: Syntax Error: Expected Name, found <EOF>.`,
 			`corkboard: ${relay}: document c (Deep): The operation costs 3040200, over the limit of 50000. Most of the cost: interests.nodes.pins.nodes.comments (3000000), interests.nodes.pins (40000), interests (200).`,
-			`corkboard: ${apollo}: expected format "apollo-persisted-query-manifest", version 1, but got: "apollo-persisted-query-manifest", version 2`,
+			`corkboard: ${apollo}: format must be "apollo-persisted-query-manifest", version 1, got "apollo-persisted-query-manifest", version 2`,
 		]);
 		writeFileSync(apollo, "{}");
 		const missing = await command(["documents", "check", none, apollo]);
 		assert.equal(missing.code, 1);
-		assert.equal(
-			missing.err,
-			`corkboard: ${none}: expected a file that can be read but got: ENOENT\n`,
-		);
+		assert.equal(missing.err, `corkboard: ${none}: cannot be read: ENOENT\n`);
 		assert.match(missing.out, /apollo\.json: 0 operations/);
 		assert.equal((await command(["documents", "check"])).code, 2);
 	});
@@ -90,7 +87,7 @@ describe("documents check", () => {
 		);
 		writeFileSync(web, JSON.stringify({ user: USER, mine: MINE }));
 		writeFileSync(ios, JSON.stringify({ user: MAKE, mine: MINE }));
-		const fault = `corkboard: ${ios}: document user: ${web} has another text under this id\n`;
+		const fault = `corkboard: ${ios}: document user: ${web} has another text for this id\n`;
 		const checked = await command(["documents", "check", web, ios]);
 		assert.equal(checked.err, fault);
 		assert.equal(checked.code, 1);
@@ -207,7 +204,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		};
 		edit({ ...FILE, deep: DEEP, bad: "{ nothing }" });
 		await until("the refusal to be logged", () =>
-			/"msg":"a file of documents is refused/.test(server.out()),
+			/"msg":"document file rejected"/.test(server.out()),
 		);
 		assert.match(server.out(), /document deep \(Deep\): The operation costs/);
 		assert.match(server.out(), /document bad:1:3: Cannot query field/);

@@ -192,7 +192,7 @@ suite("GraphiQL in a browser", () => {
 		await page.getByRole("button", { name: "Sign in" }).click();
 		assert.equal(
 			await page.getByRole("alert").textContent(),
-			"The token does not verify.",
+			"The token is not valid.",
 		);
 	});
 

@@ -31,7 +31,7 @@ describe("verify", () => {
 	const verify = (...args: string[]) =>
 		runProgram(["verify", ...args], { env });
 
-	it("finds a whole graph clean (exit 0), and changes nothing with --repair", async () => {
+	it("reports an undamaged graph as clean (exit code 0), and changes nothing with --repair", async () => {
 		const input = LINES.map((line) => JSON.stringify(line)).join("\n");
 		const imported = await runProgram(["import", "-"], { env, input });
 		assert.equal(imported.code, 0, imported.err);
@@ -43,7 +43,7 @@ describe("verify", () => {
 		}
 	});
 
-	it("tells what was damaged, where, and what mends it (exit 1), and leaves it as it is", async () => {
+	it("reports what is damaged and where (exit code 1), and changes nothing without --repair", async () => {
 		for (const [files, sql] of [
 			[
 				/^db/,
@@ -63,18 +63,18 @@ describe("verify", () => {
 			assert.deepEqual({ code, err }, { code: 1, err: "" });
 			assert.match(out, CLEAN);
 			for (const pattern of [
-				/^1 edges without their inverse$/m,
-				/^2 lists whose count is not that of their edges$/m,
-				/^1 living objects whose natural key is not theirs$/m,
+				/^1 edges without their inverse edge$/m,
+				/^2 lists whose count differs from their number of edges$/m,
+				/^1 active objects without the lookup of their natural key$/m,
 				/^run verify --repair to repair it$/m,
 			]) {
 				assert.match(out, pattern);
 			}
-			assert.match(out, /^ {2}placePin of \d+: says 7, has 2$/m);
+			assert.match(out, /^ {2}placePin of \d+: count 7, but 2 edges$/m);
 		}
 	});
 
-	it("--repair brings it in line (exit 0), and then everything agrees", async () => {
+	it("repairs all damage with --repair (exit code 0)", async () => {
 		const { code, out } = await verify("--repair");
 		assert.equal(code, 0, out);
 		assert.match(out, /^[3-9] repaired$/m);
@@ -122,7 +122,7 @@ describe("verify", () => {
 		assert.equal((await server.stop()).code, 0);
 	});
 
-	it("beside a server that is written to finds nothing wrong", async () => {
+	it("finds no damage beside a server that takes writes", async () => {
 		await using server = await serve(env);
 		const visitor = client(server.url);
 		const { user } = await visitor.data<{
@@ -160,7 +160,7 @@ describe("verify", () => {
 		assert.doesNotMatch(last.out, /pending outbox entries/);
 	});
 
-	it("of a folder without data, as every command that reads, is refused in a sentence, and makes none (exit 1)", async () => {
+	it("fails with a sentence for a folder without data, as other reading commands do, and creates no folder (exit code 1)", async () => {
 		const none = join(folder.path, "none");
 		for (const args of [
 			["verify"],

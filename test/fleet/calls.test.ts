@@ -124,10 +124,10 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		// The board, who may see it, its pins and those who saved them.
 		assert.ok(calls.length <= 5, calls.join());
 		assert.deepEqual(
-			calls.filter((call) => call.startsWith("scan")),
-			["scan 1"],
+			calls.filter((call) => call.startsWith("scanLists")),
+			["scanLists 1"],
 		);
-		assert.ok(calls.includes(`objects ${PINS}`));
+		assert.ok(calls.includes(`readObjects ${PINS}`));
 		for (const { call, statements } of cold.levels) {
 			assert.equal(new Set(statements).size, statements.length, call);
 		}
@@ -142,7 +142,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		assert.deepEqual(batchesOf(cached, "redis"), ["1 keys"]);
 		// As many keys as were read cold, level by level.
 		const ofObjects = calls
-			.filter((call) => call.startsWith("objects"))
+			.filter((call) => call.startsWith("readObjects"))
 			.map((call) => Number(call.split(" ")[1]));
 		const asked = cached.filter(({ layer }) => layer === "memcached");
 		assert.ok(asked.every(({ verb, ok }) => verb === "get" && ok));

@@ -6,7 +6,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { createView, type View } from "../../src/graph/read/view.ts";
 import type { Head, Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
-import { createCursorCodec } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import {

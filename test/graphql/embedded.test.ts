@@ -57,7 +57,7 @@ async function listed(
 ): Promise<readonly unknown[]> {
 	const [page] = await at.view(viewer).readPages(at.mapping(mapping), [from], {
 		first: 20,
-		want: {
+		fields: {
 			edges: true,
 			hasNextPage: false,
 			hasPreviousPage: false,

@@ -6,12 +6,12 @@ import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
-import { createCursorCodec } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { embeddedTopology } from "../../src/topology/embedded.ts";
+import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { theModel } from "./model.ts";
 
 /** A graph in a folder of its own, which goes when the test does. */

@@ -75,14 +75,14 @@ async function resolve(
 				mapping.from === null
 					? globalListId(model, mapping)
 					: (parent as Node).id;
-			const want = {
+			const fields = {
 				edges: true,
 				hasNextPage: true,
 				hasPreviousPage: true,
 				cursors: true,
 				totalCount: true,
 			};
-			const page = { ...coercePageArguments(args), want };
+			const page = { ...coercePageArguments(args), fields };
 			return one(await graph.readPages(mapping, [from], page));
 		}
 		case "resolver": {

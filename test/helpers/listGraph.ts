@@ -22,8 +22,8 @@ export class ListGraph implements Graph {
 	readonly viewer: Id | null = null;
 	/** The calls of each tick: `pages likePin 2`, `objects 3`. */
 	readonly ticks: string[][] = [];
-	/** What each call of `pages` wanted. */
-	readonly wants: PageFields[] = [];
+	/** The fields that each call of `readPages` asked for. */
+	readonly pageFields: PageFields[] = [];
 	readonly hidden = new Set<Id>();
 	readonly down = new Set<Id>();
 	/** Answers wait for this besides, in tests of what comes late. */
@@ -68,7 +68,7 @@ export class ListGraph implements Graph {
 		page: PageArguments,
 		call?: CallOptions,
 	) {
-		this.wants.push(page.want);
+		this.pageFields.push(page.fields);
 		await this.#called(`pages ${mapping.name} ${froms.length}`, call, froms);
 		return froms.map((from) => this.#page(mapping, from, page));
 	}
@@ -91,7 +91,7 @@ export class ListGraph implements Graph {
 	#page(
 		mapping: Mapping,
 		from: Id,
-		{ first, last, after, before, want }: PageArguments,
+		{ first, last, after, before, fields }: PageArguments,
 	): Page | CorkboardError {
 		const list = this.#lists.get(`${mapping.name} ${from}`) ?? [];
 		const seen = list.flatMap((edge) => {
@@ -114,7 +114,7 @@ export class ListGraph implements Graph {
 				: range.slice(Math.max(0, range.length - last));
 		const at = last === undefined ? start : end - taken.length;
 		return {
-			edges: want.edges
+			edges: fields.edges
 				? taken.map(({ node, sequence, to }) => ({
 						node,
 						sequence,

@@ -1,7 +1,8 @@
 import { CorkboardError } from "../../src/errors.ts";
-import type { Graph, Node, Writes } from "../../src/graph/types.ts";
+import type { Graph, NewObject, Node, Writes } from "../../src/graph/types.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import {
+	globalListId,
 	type Lookup,
 	type Mapping,
 	type Model,
@@ -105,6 +106,25 @@ export class MemoryGraph implements Graph, Writes {
 		}
 		const id = this.add(type, data);
 		if (idempotency) this.#repeats.set(repeatKey, { id, request });
+		for (const { mapping, to } of object.links ?? []) {
+			this.addEdge(mapping.name, id, this.#linked(to));
+		}
+		return id;
+	}
+
+	/** The object of a link: found by its natural key, or created and put on the lists of all of its type. */
+	#linked(to: NonNullable<NewObject["links"]>[number]["to"]): Id {
+		if (typeof to === "string") return to;
+		const lookup = this.#type(to.type).lookups.find(
+			({ key }) => typeof to.data[key] === "string",
+		);
+		if (lookup === undefined) throw new Error(`${to.type} has no natural key`);
+		const key = lookupKey(lookup, to.data[lookup.key] as string);
+		const id = this.#lookups.get(key) ?? this.add(to.type, to.data);
+		for (const mapping of this.model.mappings.values()) {
+			if (mapping.from !== null || mapping.to !== to.type) continue;
+			this.addEdge(mapping.name, globalListId(this.model, mapping), id);
+		}
 		return id;
 	}
 

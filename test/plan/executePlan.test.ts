@@ -73,7 +73,7 @@ describe("calls of the graph", () => {
 			} }`,
 			{ id: star },
 		);
-		assert.deepEqual(graph.wants, [
+		assert.deepEqual(graph.pageFields, [
 			{ ...nothing, totalCount: true },
 			{ ...nothing, hasNextPage: true },
 			{ ...nothing, hasPreviousPage: true, cursors: true },

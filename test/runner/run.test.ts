@@ -63,7 +63,10 @@ describe("a run of the tests", () => {
 		const { code, out } = await run.ended;
 		assert.equal(code, 1);
 		assert.match(out, /^✗ the run\n {4}Error: stopped by SIGTERM$/m);
-		assert.match(out, /^✗ test\/topology\/topologyFile\.test\.ts\n {4}was stopped$/m);
+		assert.match(
+			out,
+			/^✗ test\/topology\/topologyFile\.test\.ts\n {4}was stopped$/m,
+		);
 		assert.match(out, /\n\d+ passed, [1-9]\d* failed\n$/);
 		assert.deepEqual(processesIn(folder.path), []);
 	});

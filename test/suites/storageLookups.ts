@@ -134,7 +134,7 @@ export function lookupTests(open: OpenStorage): void {
 			await publishedDuring(CHANNELS.storage, () =>
 				opened.storage.readLookups(keys),
 			),
-			[{ verb: "lookups", keys: 60 }],
+			[{ verb: "readLookups", keys: 60 }],
 		);
 		const statements = await publishedDuring<Statement>(
 			CHANNELS.statement,

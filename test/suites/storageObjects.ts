@@ -137,7 +137,7 @@ export function objectTests(open: OpenStorage): void {
 				}),
 			);
 		});
-		assert.deepEqual(calls, [{ verb: "objects", keys: 150 }]);
+		assert.deepEqual(calls, [{ verb: "readObjects", keys: 150 }]);
 		const hosts = Map.groupBy([0, 1, 2], (shard) => storage.hostOf(shard));
 		assert.deepEqual(
 			statements.map(({ name, shard, host, rows }) => ({

@@ -94,7 +94,7 @@ export function refusalTests(open: OpenStorage): void {
 		});
 		await assert.rejects(storage.transact({ shard: 4, decide }), {
 			code: "NOT_FOUND",
-			message: "There is no shard 4: no range of the topology covers it.",
+			message: "No range of the topology covers shard 4.",
 		});
 	});
 

@@ -236,7 +236,7 @@ export function scanTests(open: OpenStorage): void {
 				),
 			);
 		});
-		assert.deepEqual(calls, [{ verb: "scan", keys: 80 }]);
+		assert.deepEqual(calls, [{ verb: "scanLists", keys: 80 }]);
 		const hosts = Map.groupBy([0, 1], (shard) => storage.hostOf(shard));
 		assert.deepEqual(
 			statements.map(({ name, shard, rows }) => ({ name, shard, rows })),
@@ -254,14 +254,12 @@ export function scanTests(open: OpenStorage): void {
 		const scan = { mapping: likePin, from: user(1), backward: false };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: -1 }]), {
 			name: "TypeError",
-			message:
-				"expected the limit of a scan to be an integer from 0 but got: -1",
+			message: "The limit of a scan must be an integer of at least 0, got -1.",
 		});
 		const after = { sequence: Number.NaN, to: pin(1) };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, after }]), {
 			name: "TypeError",
-			message:
-				"expected the sequence of a position to be an integer but got: NaN",
+			message: "The sequence of a position must be an integer, got NaN.",
 		});
 		const mapping = { ...likePin, name: "no such" };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, mapping }]), {

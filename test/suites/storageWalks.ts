@@ -122,7 +122,7 @@ export function walkTests(open: OpenStorage): void {
 		});
 		assert.throws(() => storage.walkEdges(4, likePin), {
 			code: "NOT_FOUND",
-			message: "There is no shard 4: no range of the topology covers it.",
+			message: "No range of the topology covers shard 4.",
 		});
 		assert.throws(() => storage.walkObjects(0, "Nothing"), {
 			name: "TypeError",

@@ -1,8 +1,11 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config.ts";
 import { checkTopologyChange } from "../../topology/check.ts";
-import { prefixErrorsWithPath, readTopology } from "../../topology/file.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
+import {
+	prefixErrorsWithPath,
+	readTopology,
+} from "../../topology/parseTopology.ts";
 import { modShards, openShards, shardsOf } from "../../topology/ranges.ts";
 import type { HostRange, ShardRange, Topology } from "../../topology/types.ts";
 import { columns, type ParsedArguments, type Usage } from "../arguments.ts";

@@ -5,7 +5,7 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldPolicies, slugs } from "../validators.ts";
 import { edgeMutation } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { addToInterests, findOrCreateInterests } from "./filing.ts";
+import { interestLinks } from "./interestLinks.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import {
@@ -25,14 +25,13 @@ const createPin = mutation(
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
 		}),
-		// The board, and for each interest whether it is listed.
+		// The board, and the lookup of each interest.
 		cost: ({ interests }) =>
 			1 + (Array.isArray(interests) ? interests.length : 0),
 	},
 	async (input, context) => {
 		const { boardId, interests: names, idempotencyKey: _, ...fields } = input;
 		const board = await requireOwned(context, "Board", boardId);
-		const interests = await findOrCreateInterests(names ?? [], context);
 		const pin = await context.writes.create({
 			type: "Pin",
 			data: newStoredJson(context.graph.model, "Pin", {
@@ -41,9 +40,9 @@ const createPin = mutation(
 				board: board.id,
 				owner: context.viewer,
 			}),
+			links: await interestLinks(names ?? [], context),
 			...idempotency("createPin", context.viewer, input),
 		});
-		await addToInterests(pin, interests, context);
 		return { pin };
 	},
 );

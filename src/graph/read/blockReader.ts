@@ -2,94 +2,97 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { type KeyResult, PRESENT } from "../../storage/storage.ts";
+import {
+	type KeyResult,
+	type ListKey,
+	PRESENT,
+} from "../../storage/storage.ts";
 import type { BlockMappings } from "../domain.ts";
 import type { Head, Store } from "../store/store.ts";
 
-/** How the viewer and another user stand to each other. */
+/** Blocks between the viewer and another user. */
 export interface BlockStatus {
-	/** The viewer blocks them. */
+	/** The viewer blocks the user. */
 	readonly blockedByViewer: boolean;
-	/** They block the viewer. */
+	/** The user blocks the viewer. */
 	readonly blocksViewer: boolean;
 }
 
 export interface BlockReader {
-	/** Begin to read, if it has to be: beside whatever else is read first. */
+	/** Starts to read the block lists, beside whatever is read first. */
 	prefetch(call: CallOptions | undefined): void;
-	/** By user. An error where it cannot be told: then nothing of theirs is shown. */
+	/** By user. An error if a status could not be read: then nothing of that user is visible. */
 	readStatus(
 		users: readonly Id[],
 		call: CallOptions | undefined,
 	): Promise<ReadonlyMap<Id, KeyResult<BlockStatus>>>;
 }
 
-const NEITHER: BlockStatus = { blockedByViewer: false, blocksViewer: false };
+const NO_BLOCK: BlockStatus = { blockedByViewer: false, blocksViewer: false };
 
-/** Nobody is blocked, and blocks, who is not known. */
+/** For requests without a viewer. */
 export const NO_BLOCKS: BlockReader = {
 	prefetch() {},
 	async readStatus(users) {
-		return new Map(users.map((user) => [user, NEITHER]));
+		return new Map(users.map((user) => [user, NO_BLOCK]));
 	},
 };
 
 /**
- * The viewer's two block lists, read once a request: heads of lists like any
- * other, so in the process mostly. What a head too short for its list does not
- * say is asked by edge, once a level.
+ * The viewer's two block lists, read once a request. They are heads of lists
+ * like any other, so mostly cached in the process. What a head shorter than its
+ * list does not tell is read edge by edge, once a level of the plan.
  */
 export function createBlockReader(
 	store: Store,
-	{ mapping: blocks, inverse: blocked }: BlockMappings,
+	{ mapping: blocks, inverse: blockedBy }: BlockMappings,
 	viewer: Id,
 ): BlockReader {
-	const lists = [blocks, blocked].map((mapping) => ({
+	const lists = [blocks, blockedBy].map((mapping) => ({
 		mapping,
 		from: viewer,
 	}));
-	let heads: readonly KeyResult<List>[] | undefined;
-	let reading: Promise<readonly KeyResult<List>[]> | undefined;
+	let blockLists: readonly KeyResult<BlockList>[] | undefined;
+	let reading: Promise<readonly KeyResult<BlockList>[]> | undefined;
 
-	function begin(call: CallOptions | undefined): void {
-		if (heads !== undefined || reading !== undefined) return;
+	function prefetch(call: CallOptions | undefined): void {
+		if (blockLists !== undefined || reading !== undefined) return;
 		const cached = lists.map((list) => store.cachedHead(list));
 		if (cached.every((head) => head !== undefined)) {
-			heads = cached.map((head, at) => listOf(head, lists[at]?.mapping));
+			blockLists = cached.map((head, at) => toBlockList(head, lists[at]));
 			return;
 		}
 		reading = store
 			.readHeads(lists, 1, call)
 			.then(
-				(answers) =>
-					(heads = answers.map((answer, at) =>
-						answer instanceof CorkboardError
-							? answer
-							: listOf(answer, lists[at]?.mapping),
+				(results) =>
+					(blockLists = results.map((result, at) =>
+						result instanceof CorkboardError
+							? result
+							: toBlockList(result, lists[at]),
 					)),
 			);
-		// Whoever asks is told.
+		// `readStatus` awaits it and rejects.
 		reading.catch(() => {});
 	}
 
 	return {
-		prefetch: begin,
+		prefetch,
 
 		async readStatus(users, call) {
-			begin(call);
-			const known = heads ?? (await reading) ?? [];
-			const whole: List[] = [];
-			for (const one of known) {
-				if (one instanceof CorkboardError) {
-					return new Map(users.map((user) => [user, one]));
+			prefetch(call);
+			const known: BlockList[] = [];
+			for (const result of blockLists ?? (await reading) ?? []) {
+				if (result instanceof CorkboardError) {
+					return new Map(users.map((user) => [user, result]));
 				}
-				whole.push(one);
+				known.push(result);
 			}
-			const unknown = whole.flatMap((list) =>
+			const unknown = known.flatMap((list) =>
 				list.complete
 					? []
 					: users
-							.filter((user) => !list.told.has(user))
+							.filter((user) => !list.holds.has(user))
 							.map((user) => ({ list, user })),
 			);
 			const edges =
@@ -103,23 +106,23 @@ export function createBlockReader(
 							})),
 							call,
 						);
-			const failed = new Map<Id, CorkboardError>();
+			const errors = new Map<Id, CorkboardError>();
 			for (const [at, { list, user }] of unknown.entries()) {
 				const edge = edges[at];
-				if (edge instanceof CorkboardError) failed.set(user, edge);
-				else list.told.set(user, edge?.state === PRESENT);
+				if (edge instanceof CorkboardError) errors.set(user, edge);
+				else list.holds.set(user, edge?.state === PRESENT);
 			}
-			const is = ({ name }: Mapping, user: Id) =>
-				whole.some(
-					({ mapping, told }) =>
-						mapping.name === name && told.get(user) === true,
+			const isOn = ({ name }: Mapping, user: Id) =>
+				known.some(
+					({ mapping, holds }) =>
+						mapping.name === name && holds.get(user) === true,
 				);
 			return new Map(
 				users.map((user) => [
 					user,
-					failed.get(user) ?? {
-						blockedByViewer: is(blocks, user),
-						blocksViewer: is(blocked, user),
+					errors.get(user) ?? {
+						blockedByViewer: isOn(blocks, user),
+						blocksViewer: isOn(blockedBy, user),
 					},
 				]),
 			);
@@ -127,17 +130,17 @@ export function createBlockReader(
 	};
 }
 
-interface List {
+interface BlockList {
 	readonly mapping: Mapping;
 	readonly complete: boolean;
-	/** Whether each user is on it, as far as is known. */
-	readonly told: Map<Id, boolean>;
+	/** Whether a user is on the list, as far as is known. */
+	readonly holds: Map<Id, boolean>;
 }
 
-function listOf(head: Head, mapping: Mapping | undefined): List {
+function toBlockList(head: Head, list: ListKey | undefined): BlockList {
 	return {
-		mapping: mapping as Mapping,
+		mapping: (list as ListKey).mapping,
 		complete: head.complete,
-		told: new Map(head.edges.map(({ to }) => [to, true])),
+		holds: new Map(head.edges.map(({ to }) => [to, true])),
 	};
 }

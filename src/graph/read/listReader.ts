@@ -10,47 +10,54 @@ import type {
 	Scan,
 	ScanResult,
 } from "../../storage/storage.ts";
-import type { Head, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
-import { scanHead, startsAtHead } from "./scanHead.ts";
+import { scanLists } from "./scanLists.ts";
 
 /**
- * Walking lists edge by edge until enough objects are met that the viewer may
- * see. Edges to others are left out, and a list is topped up by at most this
- * many further rounds.
+ * Reads one list from one side, edge by edge, until it has enough objects that
+ * the viewer may see (docs/consistency.md, "5. Pages"). Many readers advance
+ * together: one round scans all their lists, then loads all objects that the
+ * edges lead to. So the number of storage calls depends on the rounds, never on
+ * the number of lists.
+ *
+ * 1. The first round scans as many edges as objects are needed.
+ * 2. If a bound is a cursor of an older epoch of the list, it is relocated and
+ *    the scan repeated.
+ * 3. Edges to objects that the viewer may not see are left out; up to
+ *    `MAX_TOP_UPS` further rounds make up for them.
  */
-const TOP_UPS = 3;
+export interface ListReader {
+	readonly key: ListKey;
+	readonly backward: boolean;
+	/** The bounds of the client, both exclusive: the near and the far one in the direction of reading. */
+	start: PageBound;
+	end: PageBound;
+	/** The last edge scanned. The next scan continues after it. */
+	lastScanned: Position | undefined;
+	/** Edges to objects that the viewer may see, in the direction of reading. */
+	readonly visible: VisibleEdge[];
+	listRow: ListRow | null;
+	/** Whether no edge within the bounds is left. */
+	exhausted: boolean;
+	/** The end of a page that stopped short because the top-ups ran out. */
+	cutAt: Position | undefined;
+	/** Whether an object follows in the direction of reading. */
+	hasMore: boolean;
+	/** Whether an object lies before the start. */
+	hasPreceding: boolean;
+	error: CorkboardError | null;
+}
 
+/** Where list readers read from. */
 export interface ListSources {
 	readonly store: Store;
 	readonly readVisible: (
 		ids: readonly Id[],
 		call?: CallOptions,
 	) => Promise<readonly KeyResult<Node | null>[]>;
-	/** Told how many edges were read. */
+	/** Called with the number of edges that were read. */
 	readonly onEdgesRead: (edges: number) => void;
-}
-
-/** One list being walked from one side. */
-export interface ListReader {
-	readonly key: ListKey;
-	readonly backward: boolean;
-	/** The client's bounds, both exclusive: where the walk starts and where it ends. */
-	start: PageBound;
-	end: PageBound;
-	/** The last edge scanned; the next scan goes on behind it. */
-	lastScanned: Position | undefined;
-	/** What the viewer may see, in the order of the walk. */
-	readonly visible: VisibleEdge[];
-	listRow: ListRow | null;
-	/** No further edge within the bounds. */
-	exhausted: boolean;
-	/** Where a page ends that was cut short. */
-	cutAt: Position | undefined;
-	/** Whether something follows in the direction of the walk, and whether something lies behind its start. */
-	hasMore: boolean;
-	hasPreceding: boolean;
-	error: CorkboardError | null;
 }
 
 export interface VisibleEdge {
@@ -58,21 +65,26 @@ export interface VisibleEdge {
 	readonly node: Node | CorkboardError;
 }
 
-/** A bound that came as a cursor knows the list's epoch at the time. */
+/** A bound that came as a cursor carries the epoch of the list at that time. */
 export type PageBound = (Position & { readonly epoch?: number }) | undefined;
+
+const MAX_TOP_UPS = 3;
+
+/** Cursors carry the epoch of the list modulo this (id/cursors.ts). */
+export const EPOCHS = 2 ** 16;
 
 export function createListReader(
 	key: ListKey,
 	backward: boolean,
 	{ after, before }: { readonly after: PageBound; readonly before: PageBound },
 ): ListReader {
-	const [near, far] = backward ? [before, after] : [after, before];
+	const [start, end] = backward ? [before, after] : [after, before];
 	return {
 		key,
 		backward,
-		start: near,
-		end: far,
-		lastScanned: near,
+		start,
+		end,
+		lastScanned: start,
 		visible: [],
 		listRow: null,
 		exhausted: false,
@@ -83,184 +95,123 @@ export function createListReader(
 	};
 }
 
-/** Walk on until each list has `needed` objects, has no more edges, or has been topped up often enough. */
+/** Reads on until each reader has `needed` objects, is exhausted, or has used up its top-ups. */
 export async function readMore(
 	sources: ListSources,
-	walks: readonly ListReader[],
+	readers: readonly ListReader[],
 	needed: number,
 	call: CallOptions | undefined,
 ): Promise<void> {
-	let pending = walks;
-	for (let round = 0; pending.length > 0 && round <= TOP_UPS; round++) {
-		const limits = pending.map((walk) => needed - walk.visible.length);
-		let scanned = await scanAll(sources.store, pending, limits, call);
-		if (
-			round === 0 &&
-			(await relocateCursors(sources.store, pending, scanned, call))
-		) {
-			scanned = await scanAll(sources.store, pending, limits, call);
+	const { store } = sources;
+	let pending = readers;
+	for (let round = 0; pending.length > 0 && round <= MAX_TOP_UPS; round++) {
+		const limits = pending.map((reader) => needed - reader.visible.length);
+		const scan = () =>
+			scanLists(
+				store,
+				pending.map((reader, at) => toScan(reader, limits[at] as number)),
+				call,
+			);
+		let results = await scan();
+		if (round === 0 && (await relocateCursors(store, pending, results, call))) {
+			results = await scan();
 		}
-		const edges = scanned.flatMap((answer) =>
-			isError(answer) ? [] : answer.edges,
+		const edges = results.flatMap((result) =>
+			result instanceof CorkboardError ? [] : result.edges,
 		);
 		sources.onEdgesRead(edges.length);
-		const nodes = await loadAll(sources, edges, call);
-		for (const [at, walk] of pending.entries()) {
-			const answer = scanned[at] as KeyResult<ScanResult>;
-			if (isError(answer)) walk.error = answer;
-			else take(walk, answer, limits[at] as number, nodes);
+		const nodes = await readNodes(sources, edges, call);
+		for (const [at, reader] of pending.entries()) {
+			const result = results[at] as KeyResult<ScanResult>;
+			if (result instanceof CorkboardError) reader.error = result;
+			else addScanned(reader, result, limits[at] as number, nodes);
 		}
 		pending = pending.filter(
-			(walk) =>
-				walk.error === null && !walk.exhausted && walk.visible.length < needed,
+			({ error, exhausted, visible }) =>
+				error === null && !exhausted && visible.length < needed,
 		);
 	}
 }
 
-function take(
-	walk: ListReader,
+function addScanned(
+	reader: ListReader,
 	{ edges, list }: ScanResult,
 	limit: number,
 	nodes: ReadonlyMap<Id, KeyResult<Node | null>>,
 ): void {
-	walk.listRow = list;
-	walk.exhausted = edges.length < limit;
+	reader.listRow = list;
+	reader.exhausted = edges.length < limit;
 	for (const edge of edges) {
 		const node = nodes.get(edge.to) ?? null;
-		if (node !== null) walk.visible.push({ edge, node });
+		if (node !== null) reader.visible.push({ edge, node });
 	}
-	walk.lastScanned = edges.at(-1) ?? walk.lastScanned;
+	reader.lastScanned = edges.at(-1) ?? reader.lastScanned;
 }
 
 /**
- * A list that was renumbered since a cursor was spelled has its edges at other
- * sequences: the cursor's edge tells its present one. Where it is gone for
- * good, the old one is the best guess. Answers whether any bound moved.
+ * Renumbering a list gives its edges new sequences and raises its epoch. A
+ * cursor of another epoch is relocated to the present sequence of its edge; if
+ * the row of the edge is gone, the old sequence is the best approximation.
+ * Returns whether there was such a cursor.
  */
 async function relocateCursors(
 	store: Store,
-	walks: readonly ListReader[],
-	scanned: readonly KeyResult<ScanResult>[],
+	readers: readonly ListReader[],
+	results: readonly KeyResult<ScanResult>[],
 	call: CallOptions | undefined,
 ): Promise<boolean> {
-	const stale: { walk: ListReader; side: "start" | "end"; place: Position }[] =
-		[];
-	for (const [at, walk] of walks.entries()) {
-		const answer = scanned[at] as KeyResult<ScanResult>;
-		if (isError(answer)) continue;
+	const stale: {
+		reader: ListReader;
+		side: "start" | "end";
+		position: Position;
+	}[] = [];
+	for (const [at, reader] of readers.entries()) {
+		const result = results[at] as KeyResult<ScanResult>;
+		if (result instanceof CorkboardError) continue;
+		const epoch = result.list.epoch % EPOCHS;
 		for (const side of ["start", "end"] as const) {
-			const place = walk[side];
-			if (
-				place?.epoch !== undefined &&
-				place.epoch !== answer.list.epoch % EPOCHS
-			) {
-				stale.push({ walk, side, place });
+			const position = reader[side];
+			if (position?.epoch !== undefined && position.epoch !== epoch) {
+				stale.push({ reader, side, position });
 			}
 		}
 	}
 	if (stale.length === 0) return false;
-	const anchors = await store.storage.readEdges(
-		stale.map(({ walk, place }) => ({ ...walk.key, to: place.to })),
+	const edges = await store.storage.readEdges(
+		stale.map(({ reader, position }) => ({ ...reader.key, to: position.to })),
 		call,
 	);
-	for (const [at, { walk, side, place }] of stale.entries()) {
-		const anchor = anchors[at];
-		walk[side] = isEdge(anchor) ? anchor : place;
-		if (side === "start") walk.lastScanned = walk.start;
+	for (const [at, { reader, side, position }] of stale.entries()) {
+		const edge = edges[at] ?? null;
+		const isKnown = edge !== null && !(edge instanceof CorkboardError);
+		reader[side] = isKnown ? edge : position;
+		if (side === "start") reader.lastScanned = reader.start;
 	}
 	return true;
 }
 
-/** Objects by id. */
-async function loadAll(
-	{ readVisible: visible }: ListSources,
+/** The objects that the edges lead to, by id. */
+async function readNodes(
+	{ readVisible }: ListSources,
 	edges: readonly Edge[],
 	call: CallOptions | undefined,
 ): Promise<ReadonlyMap<Id, KeyResult<Node | null>>> {
 	if (edges.length === 0) return new Map();
 	const ids = [...new Set(edges.map((edge) => edge.to))];
-	const answers = await visible(ids, call);
+	const nodes = await readVisible(ids, call);
 	return new Map(
-		ids.map((id, at) => [id, answers[at] as KeyResult<Node | null>]),
+		ids.map((id, at) => [id, nodes[at] as KeyResult<Node | null>]),
 	);
 }
 
-/** The next edges of each walk: from the cached head where it reaches that far, else from the shards. */
-async function scanAll(
-	store: Store,
-	walks: readonly ListReader[],
-	limits: readonly number[],
-	call: CallOptions | undefined,
-): Promise<readonly KeyResult<ScanResult>[]> {
-	const answers = new Array<KeyResult<ScanResult> | undefined>(walks.length);
-	const fromHead: number[] = [];
-	const scans: { at: number; scan: Scan }[] = [];
-	for (const [at, walk] of walks.entries()) {
-		const scan = toScan(walk, limits[at] as number);
-		const head = store.cachedHead(walk.key);
-		answers[at] = head && scanHead(head, scan);
-		if (answers[at] !== undefined) {
-			call?.trace?.cache("process", 1, 0);
-		} else if (startsAtHead(scan)) {
-			fromHead.push(at);
-		} else {
-			scans.push({ at, scan });
-		}
-	}
-	const depth = Math.max(0, ...fromHead.map((at) => limits[at] as number));
-	const [heads, scanned] = await Promise.all([
-		fromHead.length === 0
-			? []
-			: store.readHeads(
-					fromHead.map((at) => (walks[at] as ListReader).key),
-					depth,
-					call,
-				),
-		scans.length === 0
-			? []
-			: store.storage.scanLists(
-					scans.map(({ scan }) => scan),
-					call,
-				),
-	]);
-	for (const [index, at] of fromHead.entries()) {
-		const head = heads[index] as KeyResult<Head>;
-		answers[at] = isError(head)
-			? head
-			: scanHead(head, toScan(walks[at] as ListReader, limits[at] as number));
-	}
-	for (const [index, { at }] of scans.entries()) {
-		answers[at] = scanned[index] as KeyResult<ScanResult>;
-	}
-	return answers as KeyResult<ScanResult>[];
-}
-
-function toScan(walk: ListReader, limit: number): Scan {
+function toScan(reader: ListReader, limit: number): Scan {
+	const { key, backward, lastScanned, end } = reader;
+	const [after, before] = backward ? [end, lastScanned] : [lastScanned, end];
 	return {
-		...walk.key,
-		backward: walk.backward,
-		...(walk.backward
-			? bounds(walk.end, walk.lastScanned)
-			: bounds(walk.lastScanned, walk.end)),
+		...key,
+		backward,
+		...(after && { after }),
+		...(before && { before }),
 		limit,
 	};
-}
-
-function bounds(
-	after: Position | undefined,
-	before: Position | undefined,
-): Pick<Scan, "after" | "before"> {
-	return { ...(after && { after }), ...(before && { before }) };
-}
-/** A cursor carries so many epochs before they come round again. */
-export const EPOCHS = 2 ** 16;
-
-export function isError<T>(
-	answer: T | CorkboardError,
-): answer is CorkboardError {
-	return answer instanceof CorkboardError;
-}
-
-function isEdge(answer: KeyResult<Edge | null> | undefined): answer is Edge {
-	return answer !== undefined && answer !== null && !isError(answer);
 }

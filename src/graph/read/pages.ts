@@ -2,13 +2,13 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
 import type { Position } from "../../storage/storage.ts";
-import { listKey, type Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Page, PageArguments, PageEdge } from "../types.ts";
 import {
 	createListReader,
 	EPOCHS,
-	isError,
 	type ListReader,
 	type ListSources,
 	type PageBound,
@@ -16,14 +16,9 @@ import {
 } from "./listReader.ts";
 
 /**
- * Pages of many lists at once. Each round scans all lists that still need
- * edges, then loads all objects they lead to, so the number of rounds is the
- * number of storage calls whatever the number of lists (PROTOCOLS §5).
- *
- * A list's edges to objects the viewer may not see are left out and the page
- * is topped up (walks.ts). One edge more than the page
- * holds is read when somebody asks whether another follows: it answers yes
- * only if the viewer may see what is behind it.
+ * One page of each of many lists (docs/consistency.md, "5. Pages"). When the
+ * client asks whether another page follows, one object more than the page holds
+ * is read: the answer is yes only if the viewer may see that object.
  */
 export async function readPages(
 	sources: ListSources,
@@ -33,39 +28,45 @@ export async function readPages(
 	call?: CallOptions,
 ): Promise<readonly (Page | CorkboardError)[]> {
 	const { store } = sources;
-	const { want } = page;
+	const { fields } = page;
 	const backward = page.last !== undefined;
 	const size = (backward ? page.last : page.first) as number;
-	const wantMore = backward ? want.hasPreviousPage : want.hasNextPage;
-	const wantOther = backward ? want.hasNextPage : want.hasPreviousPage;
+	const asksForMore = backward ? fields.hasPreviousPage : fields.hasNextPage;
+	const asksForPreceding = backward
+		? fields.hasNextPage
+		: fields.hasPreviousPage;
 
-	const walks = froms.map((from): ListReader | CorkboardError => {
+	const readers = froms.map((from): ListReader | CorkboardError => {
 		const bounds = readBounds(store, mapping, from, page);
-		return isError(bounds)
+		return bounds instanceof CorkboardError
 			? bounds
 			: createListReader({ mapping, from }, backward, bounds);
 	});
-	const good = walks.filter((walk): walk is ListReader => !isError(walk));
+	const valid = readers.filter(
+		(reader): reader is ListReader => !(reader instanceof CorkboardError),
+	);
 
-	const looksAtEdges = want.edges || want.cursors || wantOther;
-	const needed = wantMore ? size + 1 : looksAtEdges ? size : 0;
-	if (needed > 0 || want.totalCount) {
-		await readMore(sources, good, needed, call);
+	const readsEdges = fields.edges || fields.cursors || asksForPreceding;
+	const needed = asksForMore ? size + 1 : readsEdges ? size : 0;
+	if (needed > 0 || fields.totalCount) {
+		await readMore(sources, valid, needed, call);
 	}
-	for (const walk of good) {
-		walk.hasMore = walk.visible.length > size || !walk.exhausted;
-		walk.visible.splice(size);
-		// A page cut short by the bound goes on after the last edge scanned, or
-		// whoever pages on would meet the same hidden edges again.
-		if (!walk.exhausted && walk.visible.length < size)
-			walk.cutAt = walk.lastScanned;
+	for (const reader of valid) {
+		reader.hasMore = reader.visible.length > size || !reader.exhausted;
+		reader.visible.splice(size);
+		// The next page must start after the last edge scanned, or it would scan the
+		// same hidden edges again.
+		if (!reader.exhausted && reader.visible.length < size)
+			reader.cutAt = reader.lastScanned;
 	}
 	await Promise.all([
-		wantMore && probeBeyond(sources, good, call),
-		wantOther && probeBehind(sources, good, call),
+		asksForMore && probeBeyond(sources, valid, call),
+		asksForPreceding && probePreceding(sources, valid, call),
 	]);
-	return walks.map((walk) =>
-		isError(walk) ? walk : (walk.error ?? toPage(store, walk, want)),
+	return readers.map((reader) =>
+		reader instanceof CorkboardError
+			? reader
+			: (reader.error ?? toPage(store, reader, fields)),
 	);
 }
 
@@ -82,64 +83,69 @@ function readBounds(
 	for (const name of ["after", "before"] as const) {
 		const cursor = page[name];
 		if (cursor === undefined) continue;
-		const place = store.cursors.decode(listKey({ mapping, from }), cursor);
-		if (place === null) {
+		const position = store.cursors.decode(listName(mapping, from), cursor);
+		if (position === null) {
 			return new CorkboardError(
 				"BAD_USER_INPUT",
-				`\`${name}\` must be a cursor of this list, as \`edges.cursor\` or \`pageInfo\` gave it.`,
+				`${name} must be a cursor of this list, from edges.cursor or pageInfo.`,
 			);
 		}
-		bounds[name] = place;
+		bounds[name] = position;
 	}
 	return bounds;
 }
 
-/** A page that ended at a bound of the client's: whether something lies beyond it. */
+/** Decides `hasMore` of pages that end at a bound of the client: whether an object lies beyond it. */
 async function probeBeyond(
 	sources: ListSources,
-	walks: readonly ListReader[],
+	readers: readonly ListReader[],
 	call: CallOptions | undefined,
 ): Promise<void> {
-	const open = walks.filter(
-		(walk) => walk.error === null && !walk.hasMore && walk.end !== undefined,
+	const open = readers.filter(
+		(reader) =>
+			reader.error === null && !reader.hasMore && reader.end !== undefined,
 	);
-	const probes = open.map((walk) =>
-		probeFrom(walk, walk.backward, walk.visible.at(-1)?.edge ?? walk.start),
-	);
-	await readMore(sources, probes, 1, call);
-	for (const [at, walk] of open.entries())
-		walk.hasMore = met(probes[at] as ListReader);
-}
-
-/** A page that began at a bound of the client's: whether something lies behind its start. */
-async function probeBehind(
-	sources: ListSources,
-	walks: readonly ListReader[],
-	call: CallOptions | undefined,
-): Promise<void> {
-	const open = walks.filter(
-		(walk) => walk.error === null && walk.start !== undefined,
-	);
-	const probes = open.map((walk) =>
+	const probes = open.map((reader) =>
 		probeFrom(
-			walk,
-			!walk.backward,
-			walk.visible[0]?.edge ?? justPast(walk, walk.start as Position),
+			reader,
+			reader.backward,
+			reader.visible.at(-1)?.edge ?? reader.start,
 		),
 	);
 	await readMore(sources, probes, 1, call);
-	for (const [at, walk] of open.entries()) {
-		walk.hasPreceding = met(probes[at] as ListReader);
+	for (const [at, reader] of open.entries())
+		reader.hasMore = foundAny(probes[at] as ListReader);
+}
+
+/** Decides `hasPreceding` of pages that start at a bound of the client: whether an object lies before it. */
+async function probePreceding(
+	sources: ListSources,
+	readers: readonly ListReader[],
+	call: CallOptions | undefined,
+): Promise<void> {
+	const open = readers.filter(
+		(reader) => reader.error === null && reader.start !== undefined,
+	);
+	const probes = open.map((reader) =>
+		probeFrom(
+			reader,
+			!reader.backward,
+			reader.visible[0]?.edge ?? justPast(reader, reader.start as Position),
+		),
+	);
+	await readMore(sources, probes, 1, call);
+	for (const [at, reader] of open.entries()) {
+		reader.hasPreceding = foundAny(probes[at] as ListReader);
 	}
 }
 
 function probeFrom(
-	walk: ListReader,
+	reader: ListReader,
 	backward: boolean,
 	from: Position | undefined,
 ): ListReader {
 	return createListReader(
-		walk.key,
+		reader.key,
 		backward,
 		backward
 			? { after: undefined, before: from }
@@ -147,55 +153,56 @@ function probeFrom(
 	);
 }
 
-/** Whether a probe met something, or could not tell within its bound. */
-function met(probe: ListReader): boolean {
+/** Whether a probe found an object, or could not tell within its rounds. */
+function foundAny(probe: ListReader): boolean {
 	return probe.visible.length > 0 || !probe.exhausted;
 }
 
-/** An exclusive bound one step further on, so that the edge at `place` itself lies behind it. */
-function justPast(walk: ListReader, place: Position): Position {
-	const up = (walk.key.mapping.order === "OLDEST_FIRST") !== walk.backward;
+/** An exclusive bound one step further, so that the edge at `position` itself lies before it. */
+function justPast(reader: ListReader, position: Position): Position {
+	const up = (reader.key.mapping.order === "OLDEST_FIRST") !== reader.backward;
 	return {
-		sequence: place.sequence,
-		to: String(BigInt(place.to) + (up ? 1n : -1n)) as Id,
+		sequence: position.sequence,
+		to: String(BigInt(position.to) + (up ? 1n : -1n)) as Id,
 	};
 }
 
 function toPage(
 	store: Store,
-	walk: ListReader,
-	want: PageArguments["want"],
+	reader: ListReader,
+	fields: PageArguments["fields"],
 ): Page {
-	const list = listKey(walk.key);
-	const epoch = (walk.listRow?.epoch ?? 0) % EPOCHS;
-	const spell = ({ sequence, to }: Position) =>
+	const list = listName(reader.key.mapping, reader.key.from);
+	const epoch = (reader.listRow?.epoch ?? 0) % EPOCHS;
+	const encode = ({ sequence, to }: Position) =>
 		store.cursors.encode(list, { sequence, to, epoch });
-	const edges = walk.visible.map(
+	const edges = reader.visible.map(
 		({ edge, node }): PageEdge => ({
 			node,
 			sequence: edge.sequence,
-			cursor: () => spell(edge),
+			cursor: () => encode(edge),
 		}),
 	);
-	const first: Position | undefined = walk.visible[0]?.edge;
-	const last: Position | undefined = walk.cutAt ?? walk.visible.at(-1)?.edge;
-	const cursor = (place: Position | undefined) =>
-		want.cursors && place !== undefined ? spell(place) : null;
-	return walk.backward
+	const first: Position | undefined = reader.visible[0]?.edge;
+	const last: Position | undefined =
+		reader.cutAt ?? reader.visible.at(-1)?.edge;
+	const cursor = (position: Position | undefined) =>
+		fields.cursors && position !== undefined ? encode(position) : null;
+	return reader.backward
 		? {
 				edges: edges.reverse(),
-				hasNextPage: walk.hasPreceding,
-				hasPreviousPage: walk.hasMore,
+				hasNextPage: reader.hasPreceding,
+				hasPreviousPage: reader.hasMore,
 				startCursor: cursor(last),
 				endCursor: cursor(first),
-				totalCount: walk.listRow?.count ?? null,
+				totalCount: reader.listRow?.count ?? null,
 			}
 		: {
 				edges,
-				hasNextPage: walk.hasMore,
-				hasPreviousPage: walk.hasPreceding,
+				hasNextPage: reader.hasMore,
+				hasPreviousPage: reader.hasPreceding,
 				startCursor: cursor(first),
 				endCursor: cursor(last),
-				totalCount: walk.listRow?.count ?? null,
+				totalCount: reader.listRow?.count ?? null,
 			};
 }

@@ -5,24 +5,23 @@ import type { Visibility } from "../domain.ts";
 import { typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
-/** Edges and objects that a request read, of which its cost is the most. */
+/** Counts the edges and objects that a request reads: its actual cost, never above the cost it was admitted for. */
 export interface ReadCounter {
 	addEdges(count: number): void;
-	/** What was asked for, as the viewer sees it; `keptOf` has what decided that. */
+	/** Adds requested objects as the viewer sees them. `readDependency` returns the parents and owners that were read to decide that. */
 	addObjects(
 		ids: readonly Id[],
-		seen: readonly KeyResult<Node | null>[],
-		keptOf: (id: Id) => KeyResult<Node | null> | undefined,
+		results: readonly KeyResult<Node | null>[],
+		readDependency: (id: Id) => KeyResult<Node | null> | undefined,
 	): void;
 	readonly total: number;
 }
 
 /**
- * An object counts once, with those that tell whether it may be seen. One that
- * may not be seen counts, each time it is asked for, as an id does that names
- * nothing: as much as its type may take, whatever was read of it. Else the sum,
- * which viewers are told and pay, would tell what is hidden from them, and whose
- * it is.
+ * A visible object counts once, together with its parents and owners. An object
+ * that the viewer may not see counts like an id that does not exist: each time
+ * it is requested, with the most that its type may cost, whatever was read.
+ * Otherwise the reported cost would reveal hidden objects and their owners.
  */
 export function createReadCounter(
 	model: Model,
@@ -31,7 +30,7 @@ export function createReadCounter(
 	const visible = new Set<Id>();
 	let others = 0;
 
-	function unseen(id: Id): number {
+	function costOfHidden(id: Id): number {
 		const type = typeNameOf(model, id);
 		return type === null
 			? 1
@@ -45,21 +44,21 @@ export function createReadCounter(
 			others += count;
 		},
 
-		addObjects(ids, seen, keptOf) {
-			const see = (node: Node): void => {
+		addObjects(ids, results, readDependency) {
+			const add = (node: Node): void => {
 				if (visible.has(node.id)) return;
 				visible.add(node.id);
 				const { parent, owner } = visibility.keysOf(node.type);
 				for (const key of [parent, owner]) {
-					const place = key === null ? null : node.data[key];
-					const kept = keptOf(place as Id);
-					if (kept && "data" in kept) see(kept);
+					const id = key === null ? null : node.data[key];
+					const dependency = readDependency(id as Id);
+					if (dependency && "data" in dependency) add(dependency);
 				}
 			};
 			for (const [at, id] of ids.entries()) {
-				const answer = seen[at] ?? null;
-				if (answer !== null && "data" in answer) see(answer);
-				else others += unseen(id);
+				const result = results[at] ?? null;
+				if (result !== null && "data" in result) add(result);
+				else others += costOfHidden(id);
 			}
 		},
 
@@ -69,7 +68,7 @@ export function createReadCounter(
 	};
 }
 
-/** For requests of which nobody is told, and nobody pays. */
+/** For requests whose cost is neither reported nor limited. */
 export const NO_READ_COUNTER: ReadCounter = {
 	addEdges() {},
 	addObjects() {},

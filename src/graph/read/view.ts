@@ -10,25 +10,25 @@ import { createBlockReader, NO_BLOCKS } from "./blockReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
 
-/** A graph that can forget what it read, as it has to after a write of the same request. */
+/** A graph whose reads a write of the same request can discard. */
 export interface View extends Graph {
 	discardReads(): void;
 }
 
 /**
- * One viewer's view, for one request. It keeps what it read, so that one
- * request meets one state of an object, and merges what sibling branches of a
- * plan ask for in one tick. The key of a load is a step's whole list of ids: a
- * promise per step, none per object.
+ * The graph as one viewer sees it, for one request. It keeps what it read, so
+ * that the request sees one state of each object, and it merges the reads that
+ * sibling branches of a plan start in one tick. A load's key is the whole list of
+ * ids of a step: one promise per step, none per object.
  */
 export function createView(
 	store: Store,
 	viewer: Id | null,
-	tally: ReadCounter = NO_READ_COUNTER,
+	counter: ReadCounter = NO_READ_COUNTER,
 ): View {
 	const { model, domain } = store;
 	const { visibility } = domain;
-	let kept = new Map<Id, KeyResult<Node | null>>();
+	let objects = new Map<Id, KeyResult<Node | null>>();
 	const newBlocks = () =>
 		viewer === null || visibility.blocks === null
 			? NO_BLOCKS
@@ -38,130 +38,139 @@ export function createView(
 
 	const loader = new DataLoader<ObjectsLoad, readonly KeyResult<Node | null>[]>(
 		async (loads) => {
-			const keep = kept;
+			// A write may discard the map while this reads.
+			const known = objects;
 			const wanted = new Set<Id>();
 			for (const { ids } of loads) {
-				for (const id of ids) if (!keep.has(id)) wanted.add(id);
+				for (const id of ids) if (!known.has(id)) wanted.add(id);
 			}
 			const ids = [...wanted];
-			const answers =
+			const results =
 				ids.length > 0 ? await store.readObjects(ids, mergedCall(loads)) : [];
 			for (const [at, id] of ids.entries()) {
-				keep.set(id, answers[at] as KeyResult<Node | null>);
+				known.set(id, results[at] as KeyResult<Node | null>);
 			}
 			return loads.map((load) =>
-				load.ids.map((id) => keep.get(id) as KeyResult<Node | null>),
+				load.ids.map((id) => known.get(id) as KeyResult<Node | null>),
 			);
 		},
 		{ cache: false },
 	);
 
-	/** Objects as stored. What is in memory already waits for no batch. */
-	function stored(
+	/** Objects as stored. If all are in memory, they wait for no batch. */
+	function readStored(
 		ids: readonly Id[],
 		call: CallOptions | undefined,
 	): Promise<readonly KeyResult<Node | null>[]> {
-		const answers: KeyResult<Node | null>[] = [];
+		const results: KeyResult<Node | null>[] = [];
 		let inRequest = 0;
 		for (const id of ids) {
-			let answer = kept.get(id);
-			if (answer === undefined) {
-				answer = store.cachedObject(id);
-				if (answer === undefined) break;
-				kept.set(id, answer);
+			let result = objects.get(id);
+			if (result === undefined) {
+				result = store.cachedObject(id);
+				if (result === undefined) break;
+				objects.set(id, result);
 			} else {
 				inRequest++;
 			}
-			answers.push(answer);
+			results.push(result);
 		}
-		if (answers.length === ids.length) {
+		if (results.length === ids.length) {
 			call?.trace?.cache("request", inRequest, ids.length - inRequest);
 			call?.trace?.cache("process", ids.length - inRequest, 0);
-			return Promise.resolve(answers);
+			return Promise.resolve(results);
 		}
 		return loader.load({ ids, call });
 	}
 
-	async function visible(
+	/**
+	 * Visible objects; null for the others. Parents and owners are read by the
+	 * same function, level by level: an object is visible only if they are.
+	 */
+	async function readVisible(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<KeyResult<Node | null>[]> {
-		const listed = blocks;
-		listed.prefetch(call);
-		const nodes = await stored(ids, call);
-		const surrounding = new Set<Id>();
-		/** Whose standing decides: objects' owners, and users themselves. */
+		const blockReader = blocks;
+		blockReader.prefetch(call);
+		const stored = await readStored(ids, call);
+		const dependencies = new Set<Id>();
+		/** Whose block status decides: owners of objects, and users themselves. */
 		const users = new Set<Id>();
-		const shown = nodes.map((node): Shown | null => {
+		const candidates = stored.map((node): Candidate | null => {
 			if (!isNode(node) || !visibility.isVisible(node, viewer)) return null;
 			const keys = visibility.keysOf(node.type);
-			const place = idIn(node, keys.parent);
-			// A part of nothing is not seen.
-			if (keys.parent !== null && place === null) return null;
-			// What belongs to nobody has nobody to hide it.
+			const parent = idIn(node, keys.parent);
+			// A part without its whole is not visible.
+			if (keys.parent !== null && parent === null) return null;
+			// An object without an owner has no user who could hide it.
 			const owner = idIn(node, keys.owner);
-			if (place !== null) surrounding.add(place);
-			if (owner !== null) surrounding.add(owner);
+			if (parent !== null) dependencies.add(parent);
+			if (owner !== null) dependencies.add(owner);
 			const user = node.type === userType ? node.id : owner;
 			if (user !== null && user !== viewer) users.add(user);
-			return { node, place, owner, user };
+			return { node, parent, owner, user };
 		});
-		const asked = [...surrounding];
-		const [answers, standings] = await Promise.all([
-			asked.length === 0 ? [] : visible(asked, call),
+		const dependencyIds = [...dependencies];
+		const [results, statuses] = await Promise.all([
+			dependencyIds.length === 0 ? [] : readVisible(dependencyIds, call),
 			viewer === null || users.size === 0
 				? null
-				: listed.readStatus([...users], call),
+				: blockReader.readStatus([...users], call),
 		]);
-		const seen = new Map(asked.map((id, at) => [id, answers[at] ?? null]));
-		return nodes.map((node, at) => {
-			const one = shown[at] ?? null;
-			if (one === null) return isNode(node) ? null : node;
-			const { place, owner, user } = one;
-			const placed = place === null ? one.node : (seen.get(place) ?? null);
-			const owned = owner === null ? one.node : (seen.get(owner) ?? null);
-			if (placed === null || owned === null) return null;
-			const standing = user === null ? undefined : standings?.get(user);
-			if (standing instanceof CorkboardError) return standing;
-			// The account of whom the viewer blocks stays in sight, to unblock it.
-			if (standing?.blocksViewer) return null;
-			if (standing?.blockedByViewer && one.node.type !== userType) return null;
-			if (placed instanceof CorkboardError) return placed;
-			return owned instanceof CorkboardError ? owned : one.node;
+		const visible = new Map(
+			dependencyIds.map((id, at) => [id, results[at] ?? null]),
+		);
+		return stored.map((result, at) => {
+			const candidate = candidates[at] ?? null;
+			if (candidate === null) return isNode(result) ? null : result;
+			const { node, user } = candidate;
+			const resultOf = (id: Id | null) =>
+				id === null ? node : (visible.get(id) ?? null);
+			const parent = resultOf(candidate.parent);
+			const owner = resultOf(candidate.owner);
+			if (parent === null || owner === null) return null;
+			const status = user === null ? undefined : statuses?.get(user);
+			if (status instanceof CorkboardError) return status;
+			if (status?.blocksViewer) return null;
+			// A user whom the viewer blocks stays visible, so that the viewer can unblock it.
+			if (status?.blockedByViewer && node.type !== userType) return null;
+			if (parent instanceof CorkboardError) return parent;
+			return owner instanceof CorkboardError ? owner : node;
 		});
 	}
 
-	async function objects(
+	async function readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<KeyResult<Node | null>[]> {
-		const seen = await visible(ids, call);
-		tally.addObjects(ids, seen, (id) => kept.get(id));
-		return seen;
+		const results = await readVisible(ids, call);
+		counter.addObjects(ids, results, (id) => objects.get(id));
+		return results;
 	}
 
 	const graph: View = {
 		model,
 		viewer,
-		readObjects: objects,
+		readObjects,
 		async readPages(mapping, froms, page, call) {
-			const may = froms.filter(
+			const readable = froms.filter(
 				(from) => from === viewer || !visibility.isPrivateList(mapping),
 			);
 			const pages = await readPages(
-				{ store, readVisible: objects, onEdgesRead: tally.addEdges },
+				{ store, readVisible: readObjects, onEdgesRead: counter.addEdges },
 				mapping,
-				may,
+				readable,
 				page,
 				call,
 			);
-			if (may.length === froms.length) return pages;
-			const byList = new Map(may.map((from, at) => [from, pages[at]]));
+			if (readable.length === froms.length) return pages;
+			const byList = new Map(readable.map((from, at) => [from, pages[at]]));
 			return froms.map((from) => byList.get(from) ?? null);
 		},
 
 		async hasEdges(mapping, from, tos, call) {
-			tally.addEdges(tos.length);
+			counter.addEdges(tos.length);
 			const list = { mapping, from };
 			const head = store.cachedHead(list);
 			const present = new Set(head?.edges.map((edge) => edge.to));
@@ -172,8 +181,8 @@ export function createView(
 				call?.trace?.cache("process", tos.length, 0);
 				return tos.map((to) => present.has(to));
 			}
-			// The head is read along, at the same level, so that next time a short
-			// list answers from memory.
+			// The head is read beside the edges, so that a short list answers from
+			// memory the next time.
 			const [edges] = await Promise.all([
 				store.storage.readEdges(
 					unknown.map((to) => ({ mapping, from, to })),
@@ -181,9 +190,9 @@ export function createView(
 				),
 				head === undefined ? store.readHeads([list], 1, call) : undefined,
 			]);
-			const answers = new Map(unknown.map((to, at) => [to, edges[at]]));
+			const results = new Map(unknown.map((to, at) => [to, edges[at]]));
 			return tos.map((to) => {
-				const edge = answers.get(to);
+				const edge = results.get(to);
 				if (edge instanceof CorkboardError) return edge;
 				return present.has(to) || edge?.state === PRESENT;
 			});
@@ -203,24 +212,23 @@ export function createView(
 		},
 
 		discardReads() {
-			kept = new Map();
+			objects = new Map();
 			blocks = newBlocks();
 		},
 	};
 	return graph;
 }
 
-function isNode(answer: KeyResult<Node | null>): answer is Node {
-	return answer !== null && !(answer instanceof CorkboardError);
+function isNode(result: KeyResult<Node | null>): result is Node {
+	return result !== null && !(result instanceof CorkboardError);
 }
 
-/** An object that may be seen if what is around it may be. */
-interface Shown {
+/** A node that is visible if its parent and owner are, and no block hides it. */
+interface Candidate {
 	readonly node: Node;
-	/** What it is a part of. */
-	readonly place: Id | null;
+	readonly parent: Id | null;
 	readonly owner: Id | null;
-	/** Whose standing with the viewer decides. */
+	/** Whose block status decides. */
 	readonly user: Id | null;
 }
 
@@ -234,10 +242,11 @@ interface ObjectsLoad {
 	readonly call: CallOptions | undefined;
 }
 
-/** Merged loads are one call; what it costs is told to the first that is being explained, and the rest see what they asked for as kept by the request. */
+/** Merged loads are one call. Its trace is that of the first load; the others report hits of the request. */
 function mergedCall(loads: readonly ObjectsLoad[]): CallOptions | undefined {
 	const [first, ...rest] = loads;
-	for (const { ids, call } of rest)
+	for (const { ids, call } of rest) {
 		call?.trace?.cache("request", ids.length, 0);
+	}
 	return first?.call;
 }

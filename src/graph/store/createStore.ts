@@ -2,7 +2,7 @@ import { LocalCache } from "../../cache/localCache.ts";
 import { readThrough, type SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import type { CursorCodec } from "../../id/cursors.ts";
+import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type {

@@ -1,6 +1,6 @@
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
-import type { CursorCodec } from "../../id/cursors.ts";
+import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type {

@@ -11,15 +11,15 @@ import {
 import type { Damage } from "./damage.ts";
 import { repairListCount } from "./repair.ts";
 
-/** A list's row beside what its present edges come to. */
+/** The row of a list, and the count and highest sequence of its edges. */
 export interface CountedList {
 	readonly from: Id;
 	readonly count: number;
 	readonly lastSequence: number;
-	/** Present edges. */
+	/** Number of present edges. */
 	readonly edges: number;
-	/** The highest sequence among them. */
-	readonly top: number;
+	/** The highest sequence of a present edge. */
+	readonly highest: number;
 }
 
 const BATCH = 1_000;
@@ -32,21 +32,21 @@ export function checkCounts(
 	return lists.flatMap((list): readonly Damage[] => {
 		const { from } = list;
 		const damage = {
-			about: [],
-			mend: () => repairListCount(store, { mapping, from }),
+			topics: [],
+			repair: () => repairListCount(store, { mapping, from }),
 		};
-		const of = `${mapping.name} of ${from}`;
+		const name = `${mapping.name} of ${from}`;
 		if (list.count !== list.edges) {
-			const what = `${of}: says ${list.count}, has ${list.edges}`;
-			return [{ kind: "wrong count", what, ...damage }];
+			const description = `${name}: count ${list.count}, but ${list.edges} edges`;
+			return [{ kind: "wrong count", description, ...damage }];
 		}
-		if (list.lastSequence >= list.top) return [];
-		const what = `${of}: says ${list.lastSequence}, has an edge at ${list.top}`;
-		return [{ kind: "last sequence too low", what, ...damage }];
+		if (list.lastSequence >= list.highest) return [];
+		const description = `${name}: last sequence ${list.lastSequence}, but an edge at ${list.highest}`;
+		return [{ kind: "last sequence too low", description, ...damage }];
 	});
 }
 
-/** All lists of a shard, in batches: rows and edges walked side by side, both by the id of whom they belong to. */
+/** All lists of a shard, in batches. Walks rows and edges side by side; both are in order of their owner's id. */
 export async function* walkCounts(
 	storage: Storage,
 	shard: number,
@@ -70,7 +70,7 @@ export async function* walkCounts(
 			count: order <= 0 ? row.value.count : 0,
 			lastSequence: order <= 0 ? row.value.lastSequence : 0,
 			edges: order >= 0 ? sum.value.edges : 0,
-			top: order >= 0 ? sum.value.top : 0,
+			highest: order >= 0 ? sum.value.highest : 0,
 		});
 		if (order <= 0) row = await rows.next();
 		if (order >= 0) sum = await sums.next();
@@ -82,7 +82,7 @@ export async function* walkCounts(
 	if (batch.length > 0) yield batch;
 }
 
-/** Lists counted anew, page by page; a list that changes meanwhile is counted again by whoever asks again. */
+/** Counts the edges of lists again, page by page. The count of a list that changes meanwhile may be wrong; the caller counts again. */
 export async function recountLists(
 	storage: Storage,
 	mapping: Mapping,
@@ -91,7 +91,7 @@ export async function recountLists(
 	const counted: CountedList[] = [];
 	for (const from of froms) {
 		let edges = 0;
-		let top = 0;
+		let highest = 0;
 		let after: Position | undefined;
 		for (;;) {
 			const [page] = valuesOrThrow(
@@ -107,11 +107,11 @@ export async function recountLists(
 			);
 			if (page === undefined) break;
 			edges += page.edges.length;
-			for (const edge of page.edges) top = Math.max(top, edge.sequence);
+			for (const edge of page.edges) highest = Math.max(highest, edge.sequence);
 			after = page.edges.at(-1);
 			if (page.edges.length < BATCH) {
 				const { count, lastSequence } = page.list;
-				counted.push({ from, count, lastSequence, edges, top });
+				counted.push({ from, count, lastSequence, edges, highest });
 				break;
 			}
 		}
@@ -121,22 +121,22 @@ export async function recountLists(
 
 async function* sumsOf(
 	edges: AsyncIterable<Edge>,
-): AsyncGenerator<Pick<CountedList, "from" | "edges" | "top">> {
+): AsyncGenerator<Pick<CountedList, "from" | "edges" | "highest">> {
 	let from: Id | null = null;
 	let count = 0;
-	let top = 0;
+	let highest = 0;
 	for await (const edge of edges) {
 		if (edge.from !== from) {
-			if (from !== null) yield { from, edges: count, top };
+			if (from !== null) yield { from, edges: count, highest };
 			from = edge.from;
 			count = 0;
-			top = 0;
+			highest = 0;
 		}
 		if (edge.state !== PRESENT) continue;
 		count++;
-		top = Math.max(top, edge.sequence);
+		highest = Math.max(highest, edge.sequence);
 	}
-	if (from !== null) yield { from, edges: count, top };
+	if (from !== null) yield { from, edges: count, highest };
 }
 
 async function* flat<T>(
@@ -145,7 +145,7 @@ async function* flat<T>(
 	for await (const batch of batches) yield* batch;
 }
 
-/** As the numbers they are. */
+/** Numeric order. */
 function compareIds(a: Id, b: Id): number {
 	if (a.length !== b.length) return a.length - b.length;
 	return a === b ? 0 : a < b ? -1 : 1;

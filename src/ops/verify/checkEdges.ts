@@ -14,7 +14,7 @@ import {
 	versionOf,
 } from "./storedContent.ts";
 
-/** What is wrong with edges of one mapping, held against what tells the same fact. */
+/** Compares edges of one mapping with their inverse edges, or with the references they derive from. */
 export async function checkEdges(
 	store: Store,
 	mapping: Mapping,
@@ -22,7 +22,7 @@ export async function checkEdges(
 ): Promise<readonly Damage[]> {
 	switch (mapping.inverse?.kind) {
 		case "reference":
-			return checkFollowing(store, mapping, edges);
+			return checkDerived(store, mapping, edges);
 		case "source":
 			return checkInverses(
 				store,
@@ -68,32 +68,32 @@ async function checkSources(
 		const { from, to } = edge;
 		const back = inverses[at] ?? null;
 		const damage = {
-			about: [
+			topics: [
 				edgeTopic(mapping.name, from, to),
 				linksTopic(mapping.name, from),
 				...(inverse === null ? [] : [edgeTopic(inverse.name, to, from)]),
 			],
-			mend: () => repairEdgePair(store, mapping, inverse, from, to),
+			repair: () => repairEdgePair(store, mapping, inverse, from, to),
 		};
 		const [missing] = [from, to].filter((id) => isAbsent(contents, id));
 		if (missing !== undefined && edge.state === PRESENT) {
-			const what = `${describeEdge(mapping, edge)}; ${missing} is not there`;
-			return [{ kind: "edge to nothing", what, ...damage }];
+			const description = `${describeEdge(mapping, edge)}; ${missing} does not exist`;
+			return [{ kind: "edge to nothing", description, ...damage }];
 		}
 		if (inverse === null) return [];
 		if (back === null) {
 			return [
 				{
 					kind: "inverse missing",
-					what: describeEdge(mapping, edge),
+					description: describeEdge(mapping, edge),
 					...damage,
 				},
 			];
 		}
-		const what = `${describeEdge(mapping, edge)}; its inverse: ${describeState(back)}`;
+		const description = `${describeEdge(mapping, edge)}; its inverse edge: ${describeState(back)}`;
 		return describeState(back) === describeState(edge)
 			? []
-			: [{ kind: "inverse differs", what, ...damage }];
+			: [{ kind: "inverse differs", description, ...damage }];
 	});
 }
 
@@ -113,18 +113,18 @@ async function checkInverses(
 		.filter((_, at) => sources[at] === null)
 		.map((edge) => ({
 			kind: "inverse without source",
-			what: describeEdge(mapping, edge),
-			about: [
+			description: describeEdge(mapping, edge),
+			topics: [
 				edgeTopic(mapping.name, edge.from, edge.to),
 				edgeTopic(source.name, edge.to, edge.from),
 				linksTopic(source.name, edge.to),
 			],
-			mend: () => repairEdgePair(store, source, mapping, edge.to, edge.from),
+			repair: () => repairEdgePair(store, source, mapping, edge.to, edge.from),
 		}));
 }
 
-/** Edges that should be there but are not are found by their objects: `checkObjects`. */
-async function checkFollowing(
+/** Edges of lists that are derived from a reference. `checkObjects` finds those that are missing. */
+async function checkDerived(
 	store: Store,
 	mapping: Mapping,
 	edges: readonly Edge[],
@@ -140,31 +140,31 @@ async function checkFollowing(
 		const data = contents.get(to) ?? "absent";
 		if (data === "not JSON") return [];
 		const damage = {
-			about: [edgeTopic(mapping.name, from, to), to],
-			mend: () => repairListEdge(store, { mapping, from }, to),
+			topics: [edgeTopic(mapping.name, from, to), to],
+			repair: () => repairListEdge(store, { mapping, from }, to),
 		};
 		if (edge.state === PRESENT && data === "absent") {
-			const what = `${describeEdge(mapping, edge)}; ${to} is not there`;
-			return [{ kind: "edge to nothing", what, ...damage }];
+			const description = `${describeEdge(mapping, edge)}; ${to} does not exist`;
+			return [{ kind: "edge to nothing", description, ...damage }];
 		}
 		if (data === "absent") return [];
 		if (
 			edge.state === PRESENT &&
 			!(isActiveContent(data) && data[key] === from)
 		) {
-			const what = isActiveContent(data)
-				? `${describeEdge(mapping, edge)}; it names ${String(data[key])}`
-				: `${describeEdge(mapping, edge)}; it is gone`;
-			return [{ kind: "stranger on list", what, ...damage }];
+			const description = isActiveContent(data)
+				? `${describeEdge(mapping, edge)}; it references ${String(data[key])}`
+				: `${describeEdge(mapping, edge)}; it is deleted`;
+			return [{ kind: "object not of list", description, ...damage }];
 		}
 		const own = versionOf(data);
 		if (edge.version <= own) return [];
-		const what = `${describeEdge(mapping, edge)}; the object has version ${own}`;
-		return [{ kind: "edge ahead of object", what, ...damage }];
+		const description = `${describeEdge(mapping, edge)}; its object has version ${own}`;
+		return [{ kind: "edge ahead of object", description, ...damage }];
 	});
 }
 
-/** The root of a list of the whole graph is no object. */
+/** The owner of a list of the whole graph is not an object. */
 function isAbsent(contents: ReadonlyMap<Id, StoredContent>, id: Id): boolean {
 	return contents.get(id) === "absent" && unpackId(id).local !== 0;
 }

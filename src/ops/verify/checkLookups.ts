@@ -10,7 +10,7 @@ import { lookupTopic } from "./pendingEntries.ts";
 import { deleteLookup } from "./repair.ts";
 import { readContents, type StoredContent } from "./storedContent.ts";
 
-/** What is wrong with lookup rows, held against the objects they lead to. Rows of lookups that are of no object are left alone. */
+/** Compares lookup rows with the objects they name. Skips lookups whose rows name no object. */
 export async function checkLookups(
 	store: Store,
 	rows: readonly LookupRow[],
@@ -33,10 +33,10 @@ export async function checkLookups(
 		return [
 			{
 				kind,
-				// An e-mail address is a key too, and reports are passed around.
-				what: `${name}${name === IMPORT_LOOKUP ? ` ${key}` : ""} → ${id}`,
-				about: [lookupTopic(name, key), id],
-				mend: () => deleteLookup(store, row),
+				// The key may be an email address, which a report must not contain.
+				description: `${name}${name === IMPORT_LOOKUP ? ` ${key}` : ""} → ${id}`,
+				topics: [lookupTopic(name, key), id],
+				repair: () => deleteLookup(store, row),
 			},
 		];
 	});
@@ -49,11 +49,13 @@ function damageOf(
 ): DamageKind | null {
 	if (data === "absent") return "lookup to nothing";
 	if (data === "not JSON") return null;
-	if (data.state === "rejected") return "lookup to the dead";
+	if (data.state === "rejected") return "lookup to rejected";
 	if (name === IMPORT_LOOKUP) return null;
 	const isHeld = reservationsOf(store, id, data).some(
-		(claim) =>
-			claim.name === name && claim.key === key && claim.token === token,
+		(reservation) =>
+			reservation.name === name &&
+			reservation.key === key &&
+			reservation.token === token,
 	);
 	return isHeld ? null : "lookup not held";
 }

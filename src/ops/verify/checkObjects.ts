@@ -25,50 +25,50 @@ interface ActiveObject {
 	readonly data: JsonObject;
 }
 
-/** What is wrong with objects of one type: their text, what they refer to, the lists that should have them, their natural keys. */
+/** Checks the JSON, references, list edges and natural keys of objects of one type. */
 export async function checkObjects(
 	store: Store,
 	type: ObjectType,
 	objects: ReadonlyMap<Id, StoredContent>,
 ): Promise<readonly Damage[]> {
 	const damages: Damage[] = [];
-	const living: ActiveObject[] = [];
+	const active: ActiveObject[] = [];
 	for (const [id, data] of objects) {
 		if (data === "not JSON") {
 			damages.push({
 				kind: "not JSON",
-				what: `${type.name} ${id}`,
-				about: [id],
+				description: `${type.name} ${id}`,
+				topics: [id],
 			});
 		} else if (data !== "absent" && data.state === "pending") {
 			damages.push({
 				kind: "pending",
-				what: `${type.name} ${id}`,
-				about: [id],
-				mend: async () => {
+				description: `${type.name} ${id}`,
+				topics: [id],
+				repair: async () => {
 					const writer = new WritePipeline(store);
 					const { failures } = await activateObjects(writer, [id]);
 					for (const error of failures.values()) throw error;
 				},
 			});
 		} else if (isActiveContent(data)) {
-			living.push({ id, data });
+			active.push({ id, data });
 		}
 	}
 	return [
 		...damages,
-		...(await checkReferences(store, type, living)),
-		...(await checkLists(store, type, living)),
-		...(await checkNames(store, type, living)),
+		...(await checkReferences(store, type, active)),
+		...(await checkLists(store, type, active)),
+		...(await checkNaturalKeys(store, type, active)),
 	];
 }
 
 async function checkReferences(
 	store: Store,
 	type: ObjectType,
-	living: readonly ActiveObject[],
+	active: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
-	const named = living.flatMap(({ id, data }) =>
+	const named = active.flatMap(({ id, data }) =>
 		type.references.flatMap(({ key, field }) => {
 			const target = data[key];
 			return typeof target === "string"
@@ -84,19 +84,19 @@ async function checkReferences(
 		.filter(({ target }) => contents.get(target) === "absent")
 		.map(({ id, field, target }) => ({
 			kind: "reference to nothing",
-			what: `${type.name} ${id}: its ${field} is ${target}, which is not there`,
-			about: [],
+			description: `${type.name} ${id}: its ${field} ${target} does not exist`,
+			topics: [],
 		}));
 }
 
 async function checkLists(
 	store: Store,
 	type: ObjectType,
-	living: readonly ActiveObject[],
+	active: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
-	const keys = living.flatMap(({ id, data }) =>
+	const keys = active.flatMap(({ id, data }) =>
 		type.derivedMappings.flatMap((mapping) => {
-			const from = referred(mapping, data);
+			const from = referencedOwner(mapping, data);
 			return from === null ? [] : [{ mapping, from, to: id }];
 		}),
 	);
@@ -106,30 +106,30 @@ async function checkLists(
 		.filter((_, at) => edges[at]?.state !== PRESENT)
 		.map(({ mapping, from, to }) => ({
 			kind: "list lacks object",
-			what: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
-			about: [edgeTopic(mapping.name, from, to), to],
-			mend: () => repairListEdge(store, { mapping, from }, to),
+			description: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
+			topics: [edgeTopic(mapping.name, from, to), to],
+			repair: () => repairListEdge(store, { mapping, from }, to),
 		}));
 }
 
-function referred(mapping: Mapping, data: JsonObject): Id | null {
+function referencedOwner(mapping: Mapping, data: JsonObject): Id | null {
 	if (mapping.inverse?.kind !== "reference") return null;
 	const from = data[mapping.inverse.key];
 	return typeof from === "string" ? (from as Id) : null;
 }
 
-async function checkNames(
+async function checkNaturalKeys(
 	store: Store,
 	type: ObjectType,
-	living: readonly ActiveObject[],
+	active: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
-	const wanted = living.flatMap(({ id, data }) => {
-		const claims = reservationsOf(store, id, data);
-		const bare = type.lookups
+	const wanted = active.flatMap(({ id, data }) => {
+		const reservations = reservationsOf(store, id, data);
+		const unreserved = type.lookups
 			.filter(
 				({ name, key }) =>
 					typeof data[key] === "string" &&
-					!claims.some((claim) => claim.name === name),
+					!reservations.some((reservation) => reservation.name === name),
 			)
 			.map((lookup) => ({
 				name: lookup.name,
@@ -137,7 +137,7 @@ async function checkNames(
 				id,
 				token: null,
 			}));
-		return [...claims, ...bare];
+		return [...reservations, ...unreserved];
 	});
 	if (wanted.length === 0) return [];
 	const rows = valuesOrThrow(await store.storage.readLookups(wanted));
@@ -147,9 +147,9 @@ async function checkNames(
 			return row?.id !== id || row.token !== token;
 		})
 		.map(({ name, key, id }) => ({
-			kind: "name not held",
-			what: `${type.name} ${id}: its ${name} is not its own in the lookups`,
-			about: [lookupTopic(name, key), id],
-			mend: () => repairNaturalKey(store, id, name),
+			kind: "lookup missing",
+			description: `${type.name} ${id}: its ${name} has no lookup, or another object's`,
+			topics: [lookupTopic(name, key), id],
+			repair: () => repairNaturalKey(store, id, name),
 		}));
 }

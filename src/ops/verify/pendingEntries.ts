@@ -1,39 +1,44 @@
 import { decodeEntry } from "../../graph/outbox/entry.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { PendingEntry, Storage } from "../../storage/storage.ts";
 
-/** What is owed, as far as it may explain what looks like damage. */
+/** What the pending outbox entries of all shards will change. What looks like damage there is work under way. */
 export interface PendingEntries {
 	readonly count: number;
-	/** Edges, ids and keys, spelled as in `Damage.about`. */
-	readonly keys: ReadonlySet<string>;
+	/** As in `Damage.topics`. Only these are kept in memory, not the entries. */
+	readonly topics: ReadonlySet<string>;
 }
-
-/** Debts of each shard that are looked at; a graph that is swept has far fewer. */
-const MOST = 1_000;
 
 export async function readPendingEntries(
 	storage: Storage,
 ): Promise<PendingEntries> {
-	const about = new Set<string>();
-	const rows = await storage.pendingEntries({ olderThanMs: 0, limit: MOST });
-	for (const row of rows) {
-		const debt = decodeEntry(row);
-		for (const id of debt.pendingObjects ?? []) about.add(id);
+	const topics = new Set<string>();
+	let count = 0;
+	for await (const row of allEntries(storage)) {
+		count++;
+		const entry = decodeEntry(row);
+		for (const id of entry.pendingObjects ?? []) topics.add(id);
 		for (const { name, key } of [
-			...(debt.reservations ?? []),
-			...(debt.lookups ?? []),
+			...(entry.reservations ?? []),
+			...(entry.lookups ?? []),
 		]) {
-			about.add(lookupTopic(name, key));
+			topics.add(lookupTopic(name, key));
 		}
-		for (const { mapping, from, to } of debt.edges ?? []) {
-			about.add(edgeTopic(mapping, from, to));
+		for (const { mapping, from, to } of entry.edges ?? []) {
+			topics.add(edgeTopic(mapping, from, to));
 		}
-		for (const { mapping, from } of debt.links ?? []) {
-			about.add(linksTopic(mapping, from));
+		for (const { mapping, from } of entry.links ?? []) {
+			topics.add(linksTopic(mapping, from));
 		}
 	}
-	return { count: rows.length, keys: about };
+	return { count, topics };
+}
+
+/** Also those that are not due yet. */
+async function* allEntries(storage: Storage): AsyncGenerator<PendingEntry> {
+	for (const shard of storage.shards) {
+		for await (const rows of storage.walkOutbox(shard)) yield* rows;
+	}
 }
 
 export function edgeTopic(mapping: string, from: string, to: string): string {

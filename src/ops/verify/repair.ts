@@ -17,12 +17,12 @@ import type { JsonObject } from "../../util/json.ts";
 import { isActiveContent, readContents, versionOf } from "./storedContent.ts";
 
 /**
- * Repairs, each of one thing, each reading anew what it mends. They are made
- * of the same steps as writes, applied by version and by compare-and-set, so
- * one that was broken off or meets a write does no harm: it is found again.
+ * Each function here repairs one thing, and first reads it again. Repairs use
+ * the same steps as writes, by version and by compare-and-set, so an interrupted
+ * repair, or one beside a write, does no harm: the next `verify` finds the rest.
  */
 
-/** An edge and its inverse: the greater version wins; of equal ones that differ the source's, raised. Without both objects, both are removed. */
+/** Makes an edge and its inverse equal. The greater version wins; at equal versions the source edge wins, with its version raised. Both are removed if one of the objects does not exist. */
 export async function repairEdgePair(
 	store: Store,
 	source: Mapping,
@@ -32,23 +32,25 @@ export async function repairEdgePair(
 ): Promise<void> {
 	const keys = [{ mapping: source, from, to }];
 	if (inverse !== null) keys.push({ mapping: inverse, from: to, to: from });
-	const [told = null, back = null] = valuesOrThrow(
+	const [sourceEdge = null, inverseEdge = null] = valuesOrThrow(
 		await store.storage.readEdges(keys),
 	);
 	const contents = await readContents(store.storage, [from, to]);
-	const isWhole = [from, to].every(
+	const haveBothObjects = [from, to].every(
 		(id) => unpackId(id).local === 0 || contents.get(id) !== "absent",
 	);
-	const truth = isWhole ? truthOf(told, back) : removedAfter(told, back);
-	if (truth === null) return;
-	const { state, version, sequence } = truth;
+	const repaired = haveBothObjects
+		? latestOf(sourceEdge, inverseEdge)
+		: removedEdge(sourceEdge, inverseEdge);
+	if (repaired === null) return;
+	const { state, version, sequence } = repaired;
 	for (const { mapping, from, to } of keys) {
 		const edge = { mapping: mapping.name, from, to, state, version, sequence };
 		await applyEdges(new WritePipeline(store), [edge]);
 	}
 }
 
-function truthOf(source: Edge | null, inverse: Edge | null): Edge | null {
+function latestOf(source: Edge | null, inverse: Edge | null): Edge | null {
 	if (source === null || inverse === null) return source ?? inverse;
 	if (source.version !== inverse.version) {
 		return source.version > inverse.version ? source : inverse;
@@ -58,14 +60,14 @@ function truthOf(source: Edge | null, inverse: Edge | null): Edge | null {
 	return same ? source : { ...source, version: source.version + 1 };
 }
 
-function removedAfter(a: Edge | null, b: Edge | null): Edge | null {
+function removedEdge(a: Edge | null, b: Edge | null): Edge | null {
 	const edge = a ?? b;
 	if (edge === null) return null;
 	const version = Math.max(a?.version ?? 0, b?.version ?? 0) + 1;
 	return { ...edge, state: REMOVED, version };
 }
 
-/** An edge of a list that follows a reference: as the object has it. Where the edge is ahead, the object's version is raised first. */
+/** Makes an edge of a derived list agree with its object. If the edge has the greater version, the object's version is raised first. */
 export async function repairListEdge(
 	store: Store,
 	{ mapping, from }: ListKey,
@@ -77,21 +79,22 @@ export async function repairListEdge(
 	);
 	const data = (await readContents(store.storage, [id])).get(id) ?? "absent";
 	if (data === "not JSON") throw unreadable(id);
-	const names = isActiveContent(data) && data[mapping.inverse.key] === from;
-	const state = names ? PRESENT : REMOVED;
+	const references =
+		isActiveContent(data) && data[mapping.inverse.key] === from;
+	const state = references ? PRESENT : REMOVED;
 	if (edge === null && state === REMOVED) return;
-	const own = data === "absent" ? 0 : versionOf(data);
+	const ownVersion = data === "absent" ? 0 : versionOf(data);
 	const needed =
-		edge === null ? own : edge.version + Number(edge.state !== state);
-	const version = Math.max(own, needed);
-	if (data !== "absent" && version > own) {
+		edge === null ? ownVersion : edge.version + Number(edge.state !== state);
+	const version = Math.max(ownVersion, needed);
+	if (data !== "absent" && version > ownVersion) {
 		await changeContent(store, id, (now) => ({
 			...now,
 			version: Math.max(version, versionOf(now)),
 		}));
 	}
 	if (edge?.state === state) return;
-	const owed: EdgeUpdate = {
+	const update: EdgeUpdate = {
 		mapping: mapping.name,
 		from,
 		to: id,
@@ -99,10 +102,10 @@ export async function repairListEdge(
 		version,
 		sequence: null,
 	};
-	await applyEdges(new WritePipeline(store), [owed]);
+	await applyEdges(new WritePipeline(store), [update]);
 }
 
-/** A list's own row, by counting its edges under its lock. */
+/** Counts a list's edges under its lock, and writes the list's row. */
 export async function repairListCount(
 	store: Store,
 	list: ListKey,
@@ -114,7 +117,7 @@ export async function repairListCount(
 	});
 }
 
-/** A lookup row that nothing holds. */
+/** Deletes a lookup row whose key no object has. */
 export async function deleteLookup(
 	store: Store,
 	row: LookupRow,
@@ -127,7 +130,7 @@ export async function deleteLookup(
 	);
 }
 
-/** A natural key of a living object: its row is made, or taken over from one that does not hold it. */
+/** Writes the lookup row of an active object's natural key. Replaces the row of an object that does not have the key. */
 export async function repairNaturalKey(
 	store: Store,
 	id: Id,
@@ -136,12 +139,14 @@ export async function repairNaturalKey(
 	const contents = await readContents(store.storage, [id]);
 	const data = contents.get(id);
 	if (data === undefined || !isActiveContent(data)) return;
-	const isClaimed = (now: JsonObject) =>
-		reservationsOf(store, id, now).some((claim) => claim.name === name);
-	const named = isClaimed(data)
+	const isReserved = (now: JsonObject) =>
+		reservationsOf(store, id, now).some(
+			(reservation) => reservation.name === name,
+		);
+	const named = isReserved(data)
 		? data
 		: await changeContent(store, id, (now) =>
-				isClaimed(now)
+				isReserved(now)
 					? now
 					: {
 							...now,
@@ -152,30 +157,30 @@ export async function repairNaturalKey(
 							version: versionOf(now) + 1,
 						},
 			);
-	for (const claim of reservationsOf(store, id, named)) {
-		if (claim.name !== name) continue;
+	for (const reservation of reservationsOf(store, id, named)) {
+		if (reservation.name !== name) continue;
 		const [row = null] = valuesOrThrow(
-			await store.storage.readLookups([claim]),
+			await store.storage.readLookups([reservation]),
 		);
-		if (row !== null && (await holds(store, row))) {
+		if (row !== null && (await hasKey(store, row))) {
 			if (row.id === id) return;
-			throw new Error(`${row.id} holds it too`);
+			throw new Error(`${row.id} has the same key.`);
 		}
 		valuesOrThrow(
 			await store.compareAndSetLookups([
 				{
 					name,
-					key: claim.key,
+					key: reservation.key,
 					expect: row === null ? null : { id: row.id, token: row.token },
-					next: { id, token: claim.token },
+					next: { id, token: reservation.token },
 				},
 			]),
 		);
 	}
 }
 
-/** Whether the object a row leads to claims that key with that token. */
-async function holds(store: Store, row: LookupRow): Promise<boolean> {
+/** Whether the object of a lookup row has that key with that token. */
+async function hasKey(store: Store, row: LookupRow): Promise<boolean> {
 	const data = (await readContents(store.storage, [row.id])).get(row.id);
 	return (
 		typeof data === "object" &&
@@ -205,5 +210,5 @@ async function changeContent(
 }
 
 function unreadable(id: Id): Error {
-	return new Error(`${id} cannot be read`);
+	return new Error(`${id} does not exist or is not JSON.`);
 }

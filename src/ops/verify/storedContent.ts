@@ -3,7 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 
-/** An object as verify sees it: its content, or that it has no row, or that its text is not JSON. */
+/** The content of an object's row; `absent` without a row, `not JSON` where it cannot be parsed. */
 export type StoredContent = JsonObject | "absent" | "not JSON";
 
 export async function readContents(
@@ -28,7 +28,7 @@ export function parseContent(text: string | null): StoredContent {
 	}
 }
 
-/** Whether it has not been deleted, and neither waits for a name nor lost it. */
+/** Whether the object is active: not deleted, pending or rejected. */
 export function isActiveContent(content: StoredContent): content is JsonObject {
 	return (
 		typeof content === "object" &&

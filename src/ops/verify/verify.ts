@@ -29,13 +29,13 @@ import {
 } from "./storedContent.ts";
 
 export interface VerifyOptions {
-	/** Mend what can be mended, then verify again. */
+	/** Repair what can be repaired, then verify again. */
 	readonly repair?: boolean;
 	readonly signal?: AbortSignal;
 	readonly onProgress?: (checked: Checked) => void;
 }
 
-/** How much was looked at. */
+/** Numbers of rows that were checked. */
 export interface Checked {
 	readonly objects: number;
 	readonly edges: number;
@@ -44,95 +44,97 @@ export interface Checked {
 }
 
 export interface VerifyReport {
-	/** Whether nothing is wrong (any more). What is merely owed is not wrong. */
+	/** Whether there is no damage, or none after the repair. Pending outbox entries are no damage. */
 	readonly clean: boolean;
 	readonly outcome: "finished" | "aborted";
 	readonly checked: Checked;
-	/** Debts that are not paid yet: those of a thousand a shard. */
+	/** Outbox entries that are not delivered yet. */
 	readonly pendingEntries: number;
-	/** What was wrong before anything was mended. */
+	/** The damage before any repair. */
 	readonly damage: readonly DamageSummary[];
 	readonly repaired: number;
-	/** Mends that failed, each as a sentence; the first few. */
+	/** The first few repairs that failed, each as a sentence. */
 	readonly failedRepairs: readonly string[];
-	/** What is wrong now; without `repair`, what was found. */
+	/** The damage that remains; without `repair`, all of it. */
 	readonly remaining: readonly DamageSummary[];
 }
 
-/** A mend may bring to light what it hid: an object that comes to life is missing from its lists. */
+/** A repair may reveal further damage: an object that becomes active is missing from its lists. */
 const ROUNDS = 3;
-/** What looks wrong is looked at so many times before it is: a write may be between its commit and its payments. */
-const LOOKS = 3;
-const BETWEEN_LOOKS_MS = 50;
+/** Damage is reported if it is found this many times in a row: a write may be between its commit and its delivery. */
+const CHECKS = 3;
+const BETWEEN_CHECKS_MS = 50;
 const PROGRESS_MS = 500;
-const UNMENDED = 20;
+/** Of failed repairs that are reported. */
+const MAX_FAILED_REPAIRS = 20;
 
 /**
- * Walk the whole graph and hold every fact against what else tells it
- * (PROTOCOLS §1, "verify compares state, sequence and version"). Memory is
- * bounded: everything goes in batches. Not a snapshot: on a graph that is
- * being written to, what a debt explains, or is gone at a second look, is no
- * damage.
+ * Walks the whole graph and compares everything that is stored twice: edges
+ * with their inverse edges, lists with their counts, references with lists,
+ * objects with lookups (docs/consistency.md). Reads in batches, so that memory
+ * stays bounded by the keys of pending outbox entries. This is not a snapshot:
+ * damage that a pending entry explains, or that a second check does not find,
+ * is a write under way.
  */
 export async function verify(
 	store: Store,
 	options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-	const mending: RepairProgress | null =
-		options.repair === true ? { mended: 0, unmended: [] } : null;
-	if (mending !== null) {
+	const progress: RepairProgress | null =
+		options.repair === true ? { repaired: 0, failures: [] } : null;
+	if (progress !== null) {
 		const writer = new WritePipeline(store);
 		await deliverPending(writer, gracePeriodOf(writer));
 	}
-	const first = await walkAll(store, options, mending);
+	const first = await verifyOnce(store, options, progress);
 	let last = first;
-	for (let round = 0; mending !== null && round < ROUNDS; round++) {
-		if (last.findings.length === 0 || last.isAborted) break;
+	for (let round = 0; progress !== null && round < ROUNDS; round++) {
+		if (last.damage.length === 0 || last.isAborted) break;
 		const isLastRound = round === ROUNDS - 1;
-		last = await walkAll(store, options, isLastRound ? null : mending);
+		last = await verifyOnce(store, options, isLastRound ? null : progress);
 	}
 	return {
-		clean: last.findings.length === 0 && !last.isAborted,
+		clean: last.damage.length === 0 && !last.isAborted,
 		outcome: last.isAborted ? "aborted" : "finished",
 		checked: first.checked,
-		pendingEntries: last.owed.count,
-		damage: first.findings,
-		repaired: mending?.mended ?? 0,
-		failedRepairs: mending?.unmended ?? [],
-		remaining: last.findings,
+		pendingEntries: last.pending.count,
+		damage: first.damage,
+		repaired: progress?.repaired ?? 0,
+		failedRepairs: progress?.failures ?? [],
+		remaining: last.damage,
 	};
 }
 
 interface RepairProgress {
-	mended: number;
-	readonly unmended: string[];
+	repaired: number;
+	readonly failures: string[];
 }
 
-interface Walked {
-	readonly findings: readonly DamageSummary[];
+interface PassResult {
+	readonly damage: readonly DamageSummary[];
 	readonly checked: Checked;
-	readonly owed: PendingEntries;
+	readonly pending: PendingEntries;
 	readonly isAborted: boolean;
 }
 
-/** One walk. Lookups come before the objects that claim them, edges before the counts of them: mends need that order. */
-async function walkAll(
+/** One pass. Repairs need this order: lookups before the objects that have the keys, edges before their counts. */
+async function verifyOnce(
 	store: Store,
 	options: VerifyOptions,
-	mending: RepairProgress | null,
-): Promise<Walked> {
+	progress: RepairProgress | null,
+): Promise<PassResult> {
 	const { model, storage } = store;
-	const findings = new DamageReport();
+	const damage = new DamageReport();
 	const checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
-	let owed = await readPendingEntries(storage);
+	let pending = await readPendingEntries(storage);
 	let isAborted = false;
-	let told = performance.now();
+	let reportedAt = performance.now();
 
-	/** Whether to go on. */
+	/** Counts checked rows. Returns false once the signal is aborted. */
 	async function walked(what: keyof Checked, count: number): Promise<boolean> {
 		checked[what] += count;
-		if (performance.now() - told >= PROGRESS_MS) {
-			told = performance.now();
+		if (performance.now() - reportedAt >= PROGRESS_MS) {
+			reportedAt = performance.now();
 			options.onProgress?.({ ...checked });
 		}
 		await nextTurn();
@@ -140,26 +142,26 @@ async function walkAll(
 		return !isAborted;
 	}
 
-	/** `look` reads everything anew, but for the first time. */
+	/** `check` uses the rows of the walk the first time, and reads them again each further time. */
 	async function report(
-		look: (time: number) => Promise<readonly Damage[]>,
+		check: (time: number) => Promise<readonly Damage[]>,
 	): Promise<void> {
-		let damages = await look(0);
-		for (let time = 1; damages.length > 0 && time < LOOKS; time++) {
+		let damages = await check(0);
+		for (let time = 1; damages.length > 0 && time < CHECKS; time++) {
 			if (damages.every(isExplained)) return;
-			await sleep(BETWEEN_LOOKS_MS);
-			owed = await readPendingEntries(storage);
-			damages = await look(time);
+			await sleep(BETWEEN_CHECKS_MS);
+			pending = await readPendingEntries(storage);
+			damages = await check(time);
 		}
-		for (const damage of damages) {
-			if (isExplained(damage)) continue;
-			findings.add(damage);
-			if (mending !== null) await repairDamage(damage, mending);
+		for (const found of damages) {
+			if (isExplained(found)) continue;
+			damage.add(found);
+			if (progress !== null) await repairDamage(found, progress);
 		}
 	}
 
-	function isExplained({ about }: Damage): boolean {
-		return about.some((name) => owed.keys.has(name));
+	function isExplained({ topics }: Damage): boolean {
+		return topics.some((topic) => pending.topics.has(topic));
 	}
 
 	async function lookups(): Promise<void> {
@@ -245,20 +247,20 @@ async function walkAll(
 		if (!isAborted) await phase();
 	}
 	options.onProgress?.({ ...checked });
-	return { findings: findings.list(), checked, owed, isAborted };
+	return { damage: damage.list(), checked, pending, isAborted };
 }
 
 async function repairDamage(
-	{ what, mend }: Damage,
-	mending: RepairProgress,
+	{ description, repair }: Damage,
+	progress: RepairProgress,
 ): Promise<void> {
-	if (mend === undefined) return;
+	if (repair === undefined) return;
 	try {
-		await mend();
-		mending.mended++;
+		await repair();
+		progress.repaired++;
 	} catch (thrown) {
-		if (mending.unmended.length >= UNMENDED) return;
+		if (progress.failures.length >= MAX_FAILED_REPAIRS) return;
 		const reason = thrown instanceof Error ? thrown.message : String(thrown);
-		mending.unmended.push(`${what}: ${reason}`);
+		progress.failures.push(`${description}: ${reason}`);
 	}
 }

@@ -13,54 +13,54 @@ import type { Id } from "../../id/ids.ts";
 import { Lru } from "../../util/lru.ts";
 import { hasOperatorClaim, type OperatorClaim } from "./operators.ts";
 
-/** Who is who: a token (RFC 7519) says who sends a request. */
+/** JSON Web Tokens (RFC 7519) that identify the sender of a request. */
 export interface AccessTokens {
-	/** Whether we sign any. */
+	/** Whether this server signs tokens. */
 	readonly signs: boolean;
-	/** Throws BAD_CONFIG where somebody else signs them. */
+	/** Throws BAD_CONFIG where another service signs them. */
 	sign(id: Id): Promise<string>;
-	/** Throws UNAUTHENTICATED for anything but a living token, UNAVAILABLE where keys cannot be had. */
+	/** Throws UNAUTHENTICATED for an invalid token, UNAVAILABLE where the keys cannot be fetched. */
 	verify(token: string): Promise<VerifiedToken>;
 }
 
-/** What is believed of a token that verifies. */
+/** What a valid token says. */
 export interface VerifiedToken {
 	readonly subject: string;
-	/** Whether it says that whoever it is of is an operator. */
+	/** Whether a claim makes its subject an operator. */
 	readonly isOperator: boolean;
 }
 
-/** What a token has to say beside who it is for and until when. */
+/** Claims that a token must have, besides its subject and expiry. */
 export interface ExpectedClaims {
 	readonly issuer: string | null;
 	readonly audience: string | null;
-	/** The claim that names the user. */
+	/** The name of the claim with the subject. */
 	readonly subject: string;
 }
 
 const PLAIN: ExpectedClaims = { issuer: null, audience: null, subject: "sub" };
 
-/** RFC 7518 §3.2: a key of HS256 has at least the size of its hash. */
+/** RFC 7518 §3.2: an HS256 key is at least as long as its hash. */
 const SECRET_BYTES = 32;
-/** By how much clocks may differ. */
+/** Allowed difference between clocks. */
 const SKEW_S = 30;
-/** Tokens that were found good and are remembered, at most. */
+/** Most valid tokens in the cache. */
 const MAX_VERIFIED = 10_000;
-/** What OpenID Connect allows for a subject (Core 1.0, §2). */
+/** Characters of a subject in OpenID Connect (Core 1.0, §2). */
 const MAX_SUBJECT = 255;
 
-/** Tokens of our own: HS256. The algorithm is pinned, so that a token cannot choose how it is verified. */
+/** Tokens that this server signs, with HS256. The algorithm is pinned: a token does not choose how it is verified. */
 export function createAccessTokens(
 	secret: Uint8Array,
 	lifetimeSeconds: number,
 	claims: ExpectedClaims = PLAIN,
-	/** Of which one makes a token an operator's. */
+	/** One of these makes the subject an operator. */
 	operatorClaims: readonly OperatorClaim[] = [],
 ): AccessTokens {
 	if (secret.length < SECRET_BYTES) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`the secret must have at least ${SECRET_BYTES} bytes but got: ${secret.length}`,
+			`The secret must have at least ${SECRET_BYTES} bytes, got ${secret.length}.`,
 		);
 	}
 	const key = createSecretKey(secret);
@@ -87,10 +87,10 @@ export function createAccessTokens(
 }
 
 /**
- * Tokens of somebody else, whose public keys are at a URL. They are fetched
- * when first needed, again every ten minutes, and at once for a key that is
- * not among them, but not twice in 30 s. HS256 is not taken: a public key is
- * no secret, and ours signs nothing here.
+ * Tokens of another service, whose public keys (JWKS) are at a URL. Keys are
+ * fetched at first use, every ten minutes, and for an unknown key at once, but
+ * at most every 30 s. HS256 is rejected: a public key must not serve as its
+ * secret.
  */
 export function createJwksAccessTokens(
 	url: string,
@@ -109,7 +109,7 @@ export function createJwksAccessTokens(
 		async sign() {
 			throw new CorkboardError(
 				"BAD_CONFIG",
-				"tokens come from whoever has the keys of CORKBOARD_JWKS: none are made here",
+				"This server signs no tokens: CORKBOARD_JWKS names the service that does.",
 			);
 		},
 		verify: cachedVerify(
@@ -120,7 +120,7 @@ export function createJwksAccessTokens(
 	};
 }
 
-/** As `fetch` does, but whatever keeps it from answering is known by its code: fetch throws TypeErrors, as keys that will not do. */
+/** `fetch`, with UNAVAILABLE for its failures. It throws TypeErrors, as jose does for unusable keys. */
 async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 	try {
 		return await fetch(url, options);
@@ -129,7 +129,7 @@ async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 	}
 }
 
-/** jose takes tokens without `exp` unless told otherwise. */
+/** jose accepts tokens without `exp` by default. */
 function optionsOf(
 	algorithms: string[],
 	{ issuer, audience, subject }: ExpectedClaims,
@@ -144,33 +144,33 @@ function optionsOf(
 }
 
 /**
- * A token that was good is good until it ends, so its signature is checked
- * once: that costs as much as a whole small answer. Its SHA-256 is kept, not
- * itself: who reads this memory has no token to use. A key that is withdrawn
- * early is not noticed for tokens that are kept; those whom it matters to are
- * deactivated, which is asked for every request.
+ * Verifies a token's signature once and caches the result until it expires: a
+ * verification takes as long as a small operation. The cache holds SHA-256
+ * hashes, so that a memory dump contains no usable token. A revoked key has no
+ * effect on cached tokens; deactivate the user instead, which every request
+ * checks.
  */
 function cachedVerify(
 	payloadOf: (token: string) => Promise<JWTPayload>,
 	claims: ExpectedClaims,
 	operatorClaims: readonly OperatorClaim[],
 ): AccessTokens["verify"] {
-	const known = new Lru<VerifiedToken>({
+	const valid = new Lru<VerifiedToken>({
 		maxWeight: MAX_VERIFIED,
 		weigh: () => 1,
 		now: () => Date.now(),
 	});
 	return async (token) => {
 		const hash = createHash("sha256").update(token).digest("base64");
-		const kept = known.get(hash);
-		if (kept !== undefined) return kept;
+		const cached = valid.get(hash);
+		if (cached !== undefined) return cached;
 		let payload: JWTPayload;
 		try {
 			payload = await payloadOf(token);
 		} catch (cause) {
 			throw verificationError(cause);
 		}
-		// A number would have lost digits already.
+		// A number would already have lost digits.
 		const subject = payload[claims.subject];
 		if (
 			typeof subject !== "string" ||
@@ -184,15 +184,15 @@ function cachedVerify(
 			subject,
 			isOperator: hasOperatorClaim(payload, operatorClaims),
 		};
-		known.set(hash, verified, endsAt - Date.now());
+		valid.set(hash, verified, endsAt - Date.now());
 		return verified;
 	};
 }
 
 /**
- * Keys that cannot be had are not the client's fault: it may try again with the
- * same token. One that was had and will not do (too short, not a point of its
- * curve) verifies nothing, now or later.
+ * UNAVAILABLE where the keys cannot be fetched: the client may retry with the
+ * same token. A key that is unusable (too short, not on its curve) makes the
+ * token invalid for good.
  */
 function verificationError(cause: unknown): CorkboardError {
 	if (cause instanceof CorkboardError) return cause;
@@ -205,7 +205,7 @@ function verificationError(cause: unknown): CorkboardError {
 	return unauthenticated(
 		cause instanceof errors.JWTExpired
 			? "The token has expired."
-			: "The token does not verify.",
+			: "The token is not valid.",
 		cause,
 	);
 }

@@ -2,17 +2,17 @@ import { type Id, parseId } from "../../id/ids.ts";
 import { type AccessTokens, unauthenticated } from "./accessTokens.ts";
 import { NO_OPERATORS, type Operators } from "./operators.ts";
 
-/** What is asked of the graph to tell who a token's subject is. */
+/** Reads of the graph that resolve a token's subject. */
 export interface Users {
 	/** Whether this id names an active user. */
 	readonly isUser: (id: Id) => Promise<boolean>;
-	/** The user whom an operator linked to this account of whoever else signs tokens. */
+	/** The user linked by an operator to this account of an external identity provider. */
 	readonly userOfAccount: (account: string) => Promise<Id | null>;
 }
 
-/** Who a request is from. */
+/** The sender of a request. */
 export interface Identity {
-	/** Null where it names nobody. */
+	/** Null for an anonymous request. */
 	readonly viewer: Id | null;
 	readonly isOperator: boolean;
 }
@@ -20,11 +20,10 @@ export interface Identity {
 const ANONYMOUS: Identity = { viewer: null, isOperator: false };
 
 /**
- * The viewer a request names in its Authorization header; null without one. A
- * header that cannot be believed refuses the whole request (UNAUTHENTICATED):
- * answered as anonymous, a client would take its own expiry for an empty graph.
- * That the user is active is asked for every request, however long its token
- * has been known.
+ * The identity in a request's Authorization header; without one, anonymous. An
+ * invalid header rejects the whole request (UNAUTHENTICATED): treated as
+ * anonymous, a client with an expired token would see an empty graph. Whether
+ * the user is active is read for every request, also with a cached token.
  */
 export async function identify(
 	authorization: string | undefined,
@@ -35,9 +34,7 @@ export async function identify(
 	if (authorization === undefined) return ANONYMOUS;
 	const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 	if (token === undefined) {
-		throw unauthenticated(
-			"The Authorization header must read: Bearer, a space, a token.",
-		);
+		throw unauthenticated("The Authorization header must be: Bearer TOKEN.");
 	}
 	const { subject, isOperator } = await tokens.verify(token);
 	const identityOf = (viewer: Id): Identity => ({

@@ -2,18 +2,18 @@ import type { JWTPayload } from "jose";
 import type { Id } from "../../id/ids.ts";
 
 /**
- * Who runs the fleet, as against who uses the graph: they may look at the
- * schema, at what a run did, and run any document, where others may not. They
- * see no more of the graph than anybody: what is another's stays hidden.
+ * Operators run the fleet. They may read the schema, explain operations and run
+ * any document where others may not. They see no more of the graph than any
+ * other user.
  */
 export interface Operators {
-	/** Users of ours. */
+	/** By user id. */
 	readonly ids: ReadonlySet<Id>;
-	/** What a token may say beside whose it is; one of these is enough. */
+	/** By a claim of their token; one of these suffices. */
 	readonly claims: readonly OperatorClaim[];
 }
 
-/** `roles=operator`: the claim is that text, a list that has it, or words with spaces between (RFC 8693 §4.2) that it is one of. */
+/** `roles=operator`: the claim is that text, a list that contains it, or a space-separated text that contains it (RFC 8693 §4.2). */
 export interface OperatorClaim {
 	readonly name: string;
 	readonly value: string;

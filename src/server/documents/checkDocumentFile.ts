@@ -16,11 +16,11 @@ import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
 import { MAX_TOKENS } from "../limits/documentLimits.ts";
 import { type FileDocument, parseDocumentFile } from "./parseDocumentFile.ts";
 
-/** A document that is good: it parses, is valid and never costs more than the limit. */
+/** A document that parses, is valid and never costs more than the limit. */
 export interface CheckedDocument extends FileDocument {
-	/** Of the text: 64 hex digits. */
+	/** Of the text, as 64 hex digits. */
 	readonly sha256: string;
-	/** Its places are told in errors; they have no tokens. */
+	/** Its nodes have locations for errors, but no tokens. */
 	readonly document: DocumentNode;
 }
 
@@ -28,13 +28,13 @@ export interface CheckedFile {
 	readonly documents: readonly CheckedDocument[];
 	/** Of the documents that were looked at and are good. */
 	readonly operations: readonly WorstCaseCost[];
-	/** What the file gives each id, good or not: the hash of its text. */
+	/** The hash of each id's text, valid or not. */
 	readonly sha256ById: ReadonlyMap<string, string>;
 	/** Every one, each worded as `file: document id: …`. The file is good if there are none. */
 	readonly problems: readonly string[];
 }
 
-/** What documents are held against. */
+/** What documents are checked against. */
 export interface DocumentRules {
 	readonly schema: GraphQLSchema;
 	readonly planner: Pick<Planner<never>, "analyzeWorstCaseCost">;
@@ -53,28 +53,28 @@ export async function checkDocumentFile(
 	known: ReadonlyMap<string, CheckedDocument> = new Map(),
 ): Promise<CheckedFile> {
 	const parsed = parseDocumentFile(file, text);
-	const faults = [...parsed.problems];
+	const problems = [...parsed.problems];
 	const documents: CheckedDocument[] = [];
 	const operations: WorstCaseCost[] = [];
 	const sha256ById = new Map<string, string>();
 	for (const given of parsed.documents) {
 		const sha256 = sha256Of(given.text);
 		sha256ById.set(given.id, sha256);
-		const same = known.get(sha256);
-		if (same !== undefined) {
-			documents.push({ ...same, id: given.id });
+		const unchanged = known.get(sha256);
+		if (unchanged !== undefined) {
+			documents.push({ ...unchanged, id: given.id });
 		} else {
 			const checked = check(given, rules);
 			if ("document" in checked) {
 				documents.push({ ...given, sha256, document: checked.document });
 				operations.push(...checked.operations);
 			} else {
-				faults.push(...checked.map((fault) => `${file}: ${fault}`));
+				problems.push(...checked.map((problem) => `${file}: ${problem}`));
 			}
 		}
 		await nextTurn();
 	}
-	return { documents, operations, sha256ById, problems: faults };
+	return { documents, operations, sha256ById, problems };
 }
 
 export function sha256Of(text: string): string {
@@ -97,19 +97,19 @@ function check(
 	}
 	const invalid = validate(schema, document);
 	if (invalid.length > 0)
-		return invalid.map((fault) => describeProblem(given.id, fault));
+		return invalid.map((problem) => describeProblem(given.id, problem));
 	const operations = planner.analyzeWorstCaseCost(document);
 	if (operations.length === 0) {
-		return [`document ${given.id}: expected an operation but got: none`];
+		return [`document ${given.id}: contains no operation`];
 	}
-	const faults = operations.flatMap((operation) => {
+	const problems = operations.flatMap((operation) => {
 		const overLimit = costLimitError(operation.cost, maxCost);
 		return [
 			...operation.errors,
 			...(overLimit === null ? [] : [overLimit]),
-		].map((fault) => describeProblem(given.id, fault, operation));
+		].map((problem) => describeProblem(given.id, problem, operation));
 	});
-	if (faults.length > 0) return faults;
+	if (problems.length > 0) return problems;
 	dropTokens(document);
 	return { document, operations };
 }
@@ -117,9 +117,9 @@ function check(
 const NO_TOKEN = new Token(TokenKind.SOF, 0, 0, 0, 0);
 
 /**
- * graphql-js keeps every token of a text, each holding the next, as long as any
- * place of the document does. Errors tell offsets only, and a document of a
- * file lives as long as the process.
+ * Every location of a document references the linked list of all its tokens,
+ * which errors do not need. A document of a file stays in memory as long as the
+ * process.
  */
 function dropTokens(document: DocumentNode): void {
 	visit(document, {
@@ -135,11 +135,11 @@ function describeProblem(
 	{ message, locations }: GraphQLError,
 	operation?: WorstCaseCost,
 ): string {
-	const [place] = locations ?? [];
+	const [location] = locations ?? [];
 	return [
 		`document ${id}`,
 		...(operation?.name ? [` (${operation.name})`] : []),
-		...(place ? [`:${place.line}:${place.column}`] : []),
+		...(location ? [`:${location.line}:${location.column}`] : []),
 		`: ${message}`,
 	].join("");
 }

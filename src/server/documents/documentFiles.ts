@@ -10,13 +10,13 @@ import {
 	type DocumentRules,
 } from "./checkDocumentFile.ts";
 
-/** A thousand documents of real clients are 1 to 3 MB. */
+/** A thousand documents of a typical client take 1 to 3 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 export interface DocumentFilesOptions {
 	readonly paths: readonly string[];
 	readonly rules: DocumentRules;
-	/** Given each document that is new, before it is in use. */
+	/** Called with each new document before it is in use. */
 	readonly prepare: (document: CheckedDocument) => void;
 	readonly log: {
 		info(fields: object, message: string): void;
@@ -25,27 +25,27 @@ export interface DocumentFilesOptions {
 	readonly pollMs?: number;
 }
 
-/** The documents in use, by their two names. */
+/** The documents in use, by id and by hash. */
 export interface DocumentIndex {
 	readonly byId: ReadonlyMap<string, CheckedDocument>;
 	readonly bySha256: ReadonlyMap<string, CheckedDocument>;
 }
 
 interface File extends Named {
-	/** What it held when it was last found good. */
-	good: string;
+	/** The text whose documents are in use. */
+	loaded: string;
 	documents: readonly CheckedDocument[];
 	sha256ById: CheckedFile["sha256ById"];
-	/** What it held when it was last found bad, or why it could not be read. */
-	bad: string | null;
-	/** Whether that was told: at the second look, as whoever writes may have been half-way at the first. */
-	isTold: boolean;
+	/** The text that was rejected last, or why the file could not be read. */
+	rejected: string | null;
+	/** Whether that was logged: at the second poll, since a writer may have been halfway at the first. */
+	isLogged: boolean;
 }
 
 /**
- * The documents of files, now and after each edit. A file with any fault is
- * refused whole, and what it last held when it was good stays. At the start
- * there is nothing to stay: BAD_DATA with every fault of every file.
+ * Load the documents of files, now and after each edit. A file with any problem
+ * is rejected whole, and its previous documents stay in use. At the start there
+ * are none: throws BAD_DATA with every problem of every file.
  */
 export async function openDocumentFiles(
 	options: DocumentFilesOptions,
@@ -56,11 +56,11 @@ export async function openDocumentFiles(
 	const files = checked.files.map(
 		({ path, text, documents, sha256ById }): File => ({
 			path,
-			good: text,
+			loaded: text,
 			documents,
 			sha256ById,
-			bad: null,
-			isTold: false,
+			rejected: null,
+			isLogged: false,
 		}),
 	);
 	const index = indexOf(files);
@@ -74,32 +74,32 @@ interface ReadFile extends CheckedFile {
 }
 
 export interface CheckedFiles {
-	/** Those that could be read. */
+	/** The readable ones. */
 	readonly files: readonly ReadFile[];
-	/** Of every file, and between them. There is nothing to serve if there is one. */
+	/** Of each file, and between files. A server starts only without any. */
 	readonly problems: readonly string[];
 }
 
-/** What a server does with its files before it starts, and the command line in its place. */
+/** Check files as a server does before it starts; `documents check` does only this. */
 export async function checkDocumentFiles(
 	paths: readonly string[],
 	rules: DocumentRules,
 ): Promise<CheckedFiles> {
 	const files: ReadFile[] = [];
-	const faults: string[] = [];
+	const problems: string[] = [];
 	for (const path of paths) {
 		try {
 			const text = await readText(path);
 			const checked = await checkDocumentFile(path, text, rules);
 			const file = { ...checked, path, text };
-			faults.push(...checked.problems, ...conflictsOf(file, files));
+			problems.push(...checked.problems, ...conflictsOf(file, files));
 			files.push(file);
 		} catch (thrown) {
 			if (!(thrown instanceof CorkboardError)) throw thrown;
-			faults.push(thrown.message);
+			problems.push(thrown.message);
 		}
 	}
-	return { files, problems: faults };
+	return { files, problems };
 }
 
 export class DocumentFiles implements AsyncDisposable {
@@ -118,7 +118,7 @@ export class DocumentFiles implements AsyncDisposable {
 		this.#index = index;
 		this.#watch = watchFiles(
 			files.map(({ path }) => path),
-			() => this.#look(),
+			() => this.#poll(),
 			{ pollMs: options.pollMs },
 		);
 	}
@@ -131,66 +131,67 @@ export class DocumentFiles implements AsyncDisposable {
 		await this.#watch[Symbol.asyncDispose]();
 	}
 
-	async #look(): Promise<void> {
+	async #poll(): Promise<void> {
 		for (const file of this.#files) {
 			let text = "";
 			try {
 				text = await readText(file.path);
-				if (text === file.good) file.bad = null;
-				else if (text !== file.bad || !file.isTold) {
-					await this.#take(file, text);
+				if (text === file.loaded) file.rejected = null;
+				else if (text !== file.rejected || !file.isLogged) {
+					await this.#load(file, text);
 				}
 			} catch (thrown) {
-				// A missing file has no text, but a reason.
-				const bad = text || String(thrown);
-				if (bad !== file.bad) {
-					file.bad = bad;
-					file.isTold = false;
+				// A missing file has no text: the error stands for it.
+				const rejected = text || String(thrown);
+				if (rejected !== file.rejected) {
+					file.rejected = rejected;
+					file.isLogged = false;
 					continue;
 				}
-				if (file.isTold) continue;
-				file.isTold = true;
+				if (file.isLogged) continue;
+				file.isLogged = true;
 				this.#options.log.error(
 					{
 						path: file.path,
-						faults:
+						problems:
 							thrown instanceof CorkboardError
 								? thrown.message.split("\n")
 								: [String(thrown)],
 					},
-					"a file of documents is refused, and what it held before stays in use",
+					"document file rejected",
 				);
 			}
 		}
 	}
 
-	async #take(file: File, text: string): Promise<void> {
+	async #load(file: File, text: string): Promise<void> {
 		const { rules, prepare, log } = this.#options;
 		const before = this.#index;
-		const {
-			documents,
-			sha256ById,
-			problems: faults,
-		} = await checkDocumentFile(file.path, text, rules, before.bySha256);
+		const { documents, sha256ById, problems } = await checkDocumentFile(
+			file.path,
+			text,
+			rules,
+			before.bySha256,
+		);
 		const others = this.#files.filter((other) => other !== file);
 		const conflicts = conflictsOf({ path: file.path, sha256ById }, others);
-		if (faults.length + conflicts.length > 0) {
-			throw badDataError([...faults, ...conflicts]);
+		if (problems.length + conflicts.length > 0) {
+			throw badDataError([...problems, ...conflicts]);
 		}
 		const index = indexOf(
 			this.#files.map((other) => (other === file ? { documents } : other)),
 		);
 		await prepareAll(index, before, prepare);
-		file.good = text;
+		file.loaded = text;
 		file.documents = documents;
 		file.sha256ById = sha256ById;
-		file.bad = null;
+		file.rejected = null;
 		this.#index = index;
-		// What was wrong with another may have been what this one held.
-		for (const other of others) other.bad = null;
+		// Another file may have been in conflict with this one.
+		for (const other of others) other.rejected = null;
 		log.info(
 			{ path: file.path, documents: documents.length },
-			"a file of documents is in use",
+			"document file loaded",
 		);
 	}
 }
@@ -202,7 +203,7 @@ interface Named {
 	readonly sha256ById: CheckedFile["sha256ById"];
 }
 
-/** The ids of a file under which another has another text. */
+/** One problem for each id that another file uses for another text. */
 function conflictsOf(
 	{ path, sha256ById }: Named,
 	others: readonly Named[],
@@ -212,7 +213,7 @@ function conflictsOf(
 			.filter((other) => (other.sha256ById.get(id) ?? sha256) !== sha256)
 			.map(
 				(other) =>
-					`${path}: document ${id}: ${other.path} has another text under this id`,
+					`${path}: document ${id}: ${other.path} has another text for this id`,
 			),
 	);
 }
@@ -228,7 +229,7 @@ function indexOf(files: readonly Pick<File, "documents">[]): DocumentIndex {
 	return { byId, bySha256 };
 }
 
-/** Those that are new. Between two of them requests may be served. */
+/** Prepares new documents. Requests may be served between two of them. */
 async function prepareAll(
 	{ bySha256 }: DocumentIndex,
 	before: DocumentIndex,
@@ -241,13 +242,13 @@ async function prepareAll(
 	}
 }
 
-/** Of a file as a server or the command line is given it. Throws BAD_DATA. */
+/** Throws BAD_DATA. */
 async function readText(path: string): Promise<string> {
 	try {
 		const { size } = await stat(path);
 		if (size > MAX_FILE_BYTES) {
 			throw badDataError([
-				`${path}: expected at most ${MAX_FILE_BYTES} bytes but got: ${size}`,
+				`${path}: has ${size} bytes; the limit is ${MAX_FILE_BYTES}`,
 			]);
 		}
 		return await readFile(path, "utf8");
@@ -255,12 +256,12 @@ async function readText(path: string): Promise<string> {
 		if (cause instanceof CorkboardError) throw cause;
 		throw new CorkboardError(
 			"BAD_DATA",
-			`${path}: expected a file that can be read but got: ${(cause as NodeJS.ErrnoException).code}`,
+			`${path}: cannot be read: ${(cause as NodeJS.ErrnoException).code}`,
 			{ cause },
 		);
 	}
 }
 
-export function badDataError(faults: readonly string[]): CorkboardError {
-	return new CorkboardError("BAD_DATA", faults.join("\n"));
+export function badDataError(problems: readonly string[]): CorkboardError {
+	return new CorkboardError("BAD_DATA", problems.join("\n"));
 }

@@ -6,12 +6,12 @@ import type { DocumentIndex } from "./documentFiles.ts";
 
 /**
  * - `off`: any document runs; there are no files.
- * - `report`: any document runs; those that are in no file are counted and logged.
- * - `strict`: only documents of the files run.
+ * - `report`: any document runs; those of no file are counted and logged.
+ * - `strict`: only documents of files run.
  */
 export type DocumentMode = "off" | "report" | "strict";
 
-/** Texts that processes share, by key: of documents that clients registered. Neither method rejects. */
+/** Texts of documents that clients registered, shared by processes. Neither method rejects. */
 export interface SharedTexts {
 	get(key: string): Promise<string | null>;
 	set(key: string, text: string, ttlMs: number): Promise<void>;
@@ -19,39 +19,39 @@ export interface SharedTexts {
 
 export interface DocumentsOptions {
 	readonly mode: DocumentMode;
-	/** What the files hold at the moment. */
+	/** The current documents of files. */
 	readonly files: { readonly index: DocumentIndex } | null;
-	/** Null where there is one process, or nothing between several. */
+	/** Null where processes share no texts. */
 	readonly shared: SharedTexts | null;
 	readonly log: { warn(fields: object, message: string): void };
 	/** Milliseconds. */
 	readonly now?: () => number;
 }
 
-/** Anyone may register a document, so what is kept is bounded: characters in all, and of one. */
+/** Any client may register documents, so memory is bounded: characters in total, and of one document. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 const MAX_TEXT = 64 * 1024;
 const TTL_MS = 24 * 60 * 60 * 1_000;
-/** Parsed documents that are in no file. An AST takes about 40 bytes a character of its text. */
+/** Of parsed documents of no file. An AST takes about 40 bytes for each character. */
 const MAX_PARSED_CHARACTERS = 1024 * 1024;
-/** Unknown documents that are logged, each once; the rest are only counted. */
+/** Unknown documents that are logged, each once; further ones are only counted. */
 const MAX_LOGGED = 1_000;
 
-/** The one store of documents, whatever the client calls them. */
+/** All documents that the server has, by every name that clients use. */
 export interface Documents {
 	readonly mode: DocumentMode;
-	/** A document of the files, by the id its client's build gave it, or its hash. */
+	/** A document of a file, by the id that its client's build gave it. */
 	byId(id: string): CheckedDocument | null;
 	bySha256(sha256: string): CheckedDocument | null;
-	/** Whether a text is here under its hash, of a file or registered. */
+	/** Whether there is a text with this hash, of a file or registered. */
 	has(sha256: string): Promise<boolean>;
-	/** `report`: a document ran that is in no file. */
+	/** Counts and logs a document of no file, in mode `report`. */
 	recordUnknown(sha256: string, operationName: string | null): void;
-	/** Requests so far whose document is in no file. */
+	/** Requests so far with a document of no file. */
 	readonly unknownCount: number;
-	/** Apollo's store of texts, by hash: those of the files, and what clients register (APQ). */
+	/** Apollo's cache of texts by hash: of files, and registered by clients (APQ). */
 	readonly texts: ApolloCache<string>;
-	/** Apollo's store of parsed and valid documents; a file's are there before anyone asks. */
+	/** Apollo's cache of parsed and valid documents; those of files are there from the start. */
 	readonly parsed: ApolloCache<DocumentNode>;
 }
 
@@ -74,17 +74,17 @@ export function createDocuments(options: DocumentsOptions): Documents {
 		weigh: ({ loc }) => (loc?.source.body.length ?? MAX_TEXT) + 100,
 	});
 	const logged = new Set<string>();
-	let unknown = 0;
+	let count = 0;
 	const bySha256 = (sha256: string) =>
 		files?.index.bySha256.get(sha256) ?? null;
 
 	async function textOf(sha256: string): Promise<string | undefined> {
 		const known = bySha256(sha256)?.text;
 		if (known !== undefined || mode === "strict") return known;
-		const own = registered.get(sha256);
-		if (own !== undefined || shared === null) return own;
+		const local = registered.get(sha256);
+		if (local !== undefined || shared === null) return local;
 		const text = (await shared.get(SHARED_PREFIX + sha256)) ?? undefined;
-		// Others write there too: what has another hash is another document.
+		// Other programs may write to the shared store: verify the hash.
 		if (text === undefined || sha256Of(text) !== sha256) return undefined;
 		registered.set(sha256, text, TTL_MS);
 		return text;
@@ -97,23 +97,26 @@ export function createDocuments(options: DocumentsOptions): Documents {
 		has: async (sha256) => (await textOf(sha256)) !== undefined,
 
 		recordUnknown(sha256, operationName) {
-			unknown++;
+			count++;
 			if (CHANNELS.unknownDocument.hasSubscribers) {
-				const seen: UnknownDocument = { sha256, operationName };
-				CHANNELS.unknownDocument.publish(seen);
+				const event: UnknownDocument = { sha256, operationName };
+				CHANNELS.unknownDocument.publish(event);
 			}
 			if (logged.has(sha256) || logged.size >= MAX_LOGGED) return;
 			logged.add(sha256);
 			log.warn(
-				{ sha256, operation: operationName?.slice(0, 100) ?? null, unknown },
-				logged.size < MAX_LOGGED
-					? "a document that is in no file"
-					: "a document that is in no file; further ones are counted only",
+				{
+					sha256,
+					operation: operationName?.slice(0, 100) ?? null,
+					count,
+					...(logged.size === MAX_LOGGED && { isLastLogged: true }),
+				},
+				"unknown document",
 			);
 		},
 
 		get unknownCount() {
-			return unknown;
+			return count;
 		},
 
 		texts: {
@@ -143,7 +146,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
 
 const SHARED_PREFIX = "c1.document.";
 
-/** Apollo puts prefixes of its own before the hash: `apq:`, the schema's hash. */
+/** Apollo prefixes the hash, with `apq:` or the hash of the schema. */
 function hashIn(key: string): string {
 	return key.slice(key.lastIndexOf(":") + 1);
 }

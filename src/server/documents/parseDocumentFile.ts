@@ -1,6 +1,6 @@
-/** A document as a client's build wrote it into a file. */
+/** A document that a client's build wrote into a file. */
 export interface FileDocument {
-	/** What the client will send. */
+	/** The id that the client sends. */
 	readonly id: string;
 	readonly text: string;
 }
@@ -10,11 +10,11 @@ export interface ParsedFile {
 	readonly problems: readonly string[];
 }
 
-/** An id is a key of ours and stands in log lines; longer ones name nothing that exists. */
+/** Ids are keys and appear in the log, so they are short and printable. */
 const ID = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * The two formats that builds of clients write:
+ * Parse a file in one of the two formats that client builds write:
  *
  *     Apollo   {"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id", "body", "name", "type"}]}
  *     Relay    {"<id>": "<text>"}, as `persistConfig.file`; empty before the first build
@@ -24,13 +24,11 @@ export function parseDocumentFile(file: string, text: string): ParsedFile {
 	try {
 		json = JSON.parse(text);
 	} catch (error) {
-		return invalidFile(
-			`${file}: expected JSON but got: ${(error as Error).message}`,
-		);
+		return invalidFile(`${file}: not valid JSON: ${(error as Error).message}`);
 	}
 	if (!isObject(json)) {
 		return invalidFile(
-			`${file}: expected ${EXPECTED} but got: ${kindOf(json)}`,
+			`${file}: must be Apollo's manifest or Relay's object of texts by id, got ${kindOf(json)}`,
 		);
 	}
 	return Object.hasOwn(json, "operations")
@@ -38,18 +36,16 @@ export function parseDocumentFile(file: string, text: string): ParsedFile {
 		: collect(file, Object.entries(json));
 }
 
-const EXPECTED = "Apollo's manifest, or Relay's object of texts by id,";
-
 function apollo(file: string, json: Readonly<Record<string, unknown>>) {
 	const { format, version, operations } = json;
 	if (format !== "apollo-persisted-query-manifest" || version !== 1) {
 		return invalidFile(
-			`${file}: expected format "apollo-persisted-query-manifest", version 1, but got: ${JSON.stringify(format)}, version ${JSON.stringify(version)}`,
+			`${file}: format must be "apollo-persisted-query-manifest", version 1, got ${JSON.stringify(format)}, version ${JSON.stringify(version)}`,
 		);
 	}
 	if (!Array.isArray(operations)) {
 		return invalidFile(
-			`${file}: expected operations to be a list but got: ${kindOf(operations)}`,
+			`${file}: operations must be a list, got ${kindOf(operations)}`,
 		);
 	}
 	return collect(
@@ -65,30 +61,32 @@ function collect(
 	entries: readonly (readonly [id: unknown, text: unknown])[],
 ): ParsedFile {
 	const documents = new Map<string, string>();
-	const faults: string[] = [];
+	const problems: string[] = [];
 	for (const [at, [id, text]] of entries.entries()) {
 		if (typeof id !== "string" || !ID.test(id)) {
-			faults.push(
-				`${file}: document ${at + 1}: expected an id of 1 to 200 visible ASCII letters but got: ${typeof id === "string" ? JSON.stringify(id.slice(0, 200)) : kindOf(id)}`,
+			problems.push(
+				`${file}: document ${at + 1}: the id must have 1 to 200 visible ASCII characters, got ${typeof id === "string" ? JSON.stringify(id.slice(0, 200)) : kindOf(id)}`,
 			);
 		} else if (typeof text !== "string") {
-			faults.push(
-				`${file}: document ${id}: expected its text but got: ${kindOf(text)}`,
+			problems.push(
+				`${file}: document ${id}: the text must be a string, got ${kindOf(text)}`,
 			);
 		} else if (documents.has(id) && documents.get(id) !== text) {
-			faults.push(`${file}: document ${id}: is there twice, with two texts`);
+			problems.push(
+				`${file}: document ${id}: occurs twice, with different texts`,
+			);
 		} else {
 			documents.set(id, text);
 		}
 	}
 	return {
 		documents: [...documents].map(([id, text]) => ({ id, text })),
-		problems: faults,
+		problems,
 	};
 }
 
-function invalidFile(fault: string): ParsedFile {
-	return { documents: [], problems: [fault] };
+function invalidFile(problem: string): ParsedFile {
+	return { documents: [], problems: [problem] };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

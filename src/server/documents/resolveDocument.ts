@@ -1,8 +1,9 @@
 import type { FastifyRequest } from "fastify";
+import { ERRORS } from "../../errors.ts";
 import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
 import type { Documents } from "./documents.ts";
 
-/** Why a request is refused before Apollo sees it. All are 400: the client's to mend. */
+/** Rejects a request before Apollo handles it. */
 export interface DocumentError {
 	readonly message: string;
 	readonly code: "BAD_REQUEST" | "PERSISTED_QUERY_NOT_FOUND";
@@ -11,50 +12,49 @@ export interface DocumentError {
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * Bring whatever a client calls its document to the one form Apollo knows, a
- * hash under which `Documents` has the text:
+ * Translate the ways in which clients name a document into the one that Apollo
+ * knows, a hash under which `Documents` has the text:
  *
  *     documentId   GraphQL over HTTP, Appendix A: `sha256:…`, or an id of the client's own
  *     extensions.persistedQuery.sha256Hash   APQ, and Apollo's manifest
- *     id, doc_id   what Relay's network layers send
- *     query        the text itself, if it is that of a known document
+ *     id, doc_id   sent by Relay's network layers
+ *     query        the text itself, if the document is known
  *
- * in a POST's body or a GET's parameters. An empty operationName is one that was
- * not given (GraphQL over HTTP, "GET"; clients send it by POST too). What is none
- * of these, or malformed in another way, is left as it is, for Apollo to refuse.
+ * in a POST's body or a GET's parameters. An empty operationName counts as
+ * absent (GraphQL over HTTP, "GET"; clients send it by POST too). Apollo rejects
+ * whatever is malformed in another way.
  *
- * A GET that carries no text needs no header of the kind that pages of other
- * origins cannot send. That header protects what a browser adds to any request
- * by itself: cookies, which are ignored here, and effects, which a GET has
- * none of. What text a stranger may have run is a document that this server was
- * given before, by POST or in a file.
+ * A GET without a text passes Apollo's CSRF prevention. That check protects
+ * cookies, which are ignored here, and side effects, which a GET does not have.
+ * The GET can only run a document that the server already has, from a POST or a
+ * file.
  */
 export async function resolveDocument(
 	request: FastifyRequest,
 	documents: Documents,
 ): Promise<DocumentError | null> {
-	if (request.method === "GET") return inParameters(request, documents);
+	if (request.method === "GET") return resolveParameters(request, documents);
 	const { body } = request;
 	if (typeof body !== "object" || body === null || Array.isArray(body)) {
 		return null;
 	}
-	let asked = body as Readonly<Record<string, unknown>>;
-	if (asked.operationName === "") {
-		asked = { ...asked, operationName: null };
-		request.body = asked;
+	let parameters = body as Readonly<Record<string, unknown>>;
+	if (parameters.operationName === "") {
+		parameters = { ...parameters, operationName: null };
+		request.body = parameters;
 	}
-	if (!mayExtend(asked.extensions)) return null;
-	const found = await find(asked, documents);
-	if (found === null || "message" in found) return found;
+	if (!isExtensible(parameters.extensions)) return null;
+	const resolved = await find(parameters, documents);
+	if (resolved === null || "message" in resolved) return resolved;
 	request.body = {
-		...asked,
+		...parameters,
 		query: undefined,
-		extensions: extensionsWith(asked.extensions, found.sha256),
+		extensions: extensionsWith(parameters.extensions, resolved.sha256),
 	};
 	return null;
 }
 
-async function inParameters(
+async function resolveParameters(
 	request: FastifyRequest,
 	documents: Documents,
 ): Promise<DocumentError | null> {
@@ -62,7 +62,7 @@ async function inParameters(
 	const parameters = new URLSearchParams(search);
 	for (const name of ["documentId", "id", "doc_id"]) {
 		if (parameters.getAll(name).length > 1) {
-			return badRequest(`Expected ${name} once but got it more often.`);
+			return badRequest(`The parameter ${name} occurs more than once.`);
 		}
 	}
 	const names = parameters.getAll("operationName");
@@ -74,59 +74,57 @@ async function inParameters(
 	if (!parameters.has("query")) {
 		request.headers = { "apollo-require-preflight": "no text" };
 	}
-	if (!mayExtend(extensions)) return null;
-	const found = await find(
+	if (!isExtensible(extensions)) return null;
+	const resolved = await find(
 		{ ...Object.fromEntries(parameters), extensions },
 		documents,
 	);
-	if (found === null || "message" in found) return found;
+	if (resolved === null || "message" in resolved) return resolved;
 	for (const name of ["documentId", "id", "doc_id", "query"]) {
 		parameters.delete(name);
 	}
 	parameters.set(
 		"extensions",
-		JSON.stringify(extensionsWith(extensions, found.sha256)),
+		JSON.stringify(extensionsWith(extensions, resolved.sha256)),
 	);
 	request.raw.url = `${path}?${parameters}`;
 	return null;
 }
 
-type Found = { readonly sha256: string } | DocumentError | null;
+type Resolution = { readonly sha256: string } | DocumentError | null;
 
-/** The hash under which the text is, or null where Apollo is to judge what was sent as it is. */
+/** The hash of the text; null to leave the request to Apollo as it is. */
 async function find(
-	asked: Readonly<Record<string, unknown>>,
+	parameters: Readonly<Record<string, unknown>>,
 	documents: Documents,
-): Promise<Found> {
-	const { documentId, query } = asked;
+): Promise<Resolution> {
+	const { documentId, query } = parameters;
 	const text = typeof query === "string" && query !== "" ? query : null;
 	if (documentId !== undefined && documentId !== null) {
 		return typeof documentId === "string"
 			? byDocumentId(documentId, text, documents)
-			: badRequest(
-					`Expected documentId to be a string but got: ${typeof documentId}.`,
-				);
+			: badRequest(`documentId must be a string, got ${typeof documentId}.`);
 	}
-	const persisted = persistedIn(asked.extensions);
+	const persisted = persistedQueryIn(parameters.extensions);
 	if (persisted !== null) return byApq(persisted, text, documents);
 	if (text !== null) return byText(text, documents);
 	for (const name of ["id", "doc_id"]) {
-		const id = asked[name];
+		const id = parameters[name];
 		if (typeof id === "string") return byDocumentId(id, null, documents);
 	}
 	return null;
 }
 
-/** Appendix A: an id without a colon is of the client's own making. */
+/** Appendix A: an id without a colon is the client's own. */
 async function byDocumentId(
 	id: string,
 	text: string | null,
 	documents: Documents,
-): Promise<Found> {
+): Promise<Resolution> {
 	const sha256 = id.startsWith("sha256:") ? id.slice("sha256:".length) : id;
 	if (id !== sha256 && !SHA256.test(sha256)) {
 		return badRequest(
-			"Expected sha256: to be followed by 64 lower-case hex digits but got something else.",
+			"In documentId, sha256: must be followed by 64 lower-case hex digits.",
 		);
 	}
 	const known =
@@ -135,7 +133,7 @@ async function byDocumentId(
 	if (text !== null) {
 		const own = known?.sha256 ?? (SHA256.test(sha256) ? sha256 : null);
 		if (own !== null && own !== sha256Of(text)) {
-			return badRequest("The documentId is that of another text than query.");
+			return badRequest("documentId and query are different documents.");
 		}
 		return byText(text, documents);
 	}
@@ -149,19 +147,19 @@ async function byApq(
 	{ version, sha256Hash }: Persisted,
 	text: string | null,
 	documents: Documents,
-): Promise<Found> {
-	// Apollo refuses other versions; of this one it takes any hash.
+): Promise<Resolution> {
+	// Apollo rejects other versions, and accepts any hash of this one.
 	if (version !== 1) return null;
 	if (typeof sha256Hash !== "string" || sha256Hash === "") {
 		return badRequest(
-			`Expected persistedQuery.sha256Hash to be a string but got: ${typeof sha256Hash}.`,
+			`persistedQuery.sha256Hash must be a string, got ${typeof sha256Hash}.`,
 		);
 	}
 	const known: CheckedDocument | null =
 		documents.byId(sha256Hash) ?? documents.bySha256(sha256Hash);
 	if (known !== null && (text === null || text === known.text)) return known;
 	if (!SHA256.test(sha256Hash)) {
-		// An id of a manifest's own, which this server does not have (yet).
+		// An id of a manifest that this server does not have (yet).
 		return text === null ? NOT_FOUND_AS_APQ : byText(text, documents);
 	}
 	return text !== null && documents.mode === "strict"
@@ -169,12 +167,12 @@ async function byApq(
 		: null;
 }
 
-/** A text that is a known document's needs no parsing; in `strict` any other is refused. */
-function byText(text: string, documents: Documents): Found {
+/** A known document needs no parsing; `strict` rejects others. */
+function byText(text: string, documents: Documents): Resolution {
 	if (documents.mode === "off") return null;
 	const known = documents.bySha256(sha256Of(text));
 	if (known !== null) return known;
-	return documents.mode === "strict" ? ONLY_KNOWN : null;
+	return documents.mode === "strict" ? NOT_REGISTERED : null;
 }
 
 interface Persisted {
@@ -182,7 +180,7 @@ interface Persisted {
 	readonly sha256Hash?: unknown;
 }
 
-function persistedIn(extensions: unknown): Persisted | null {
+function persistedQueryIn(extensions: unknown): Persisted | null {
 	if (typeof extensions !== "object" || extensions === null) return null;
 	const { persistedQuery } = extensions as { persistedQuery?: unknown };
 	return typeof persistedQuery === "object" && persistedQuery !== null
@@ -190,8 +188,8 @@ function persistedIn(extensions: unknown): Persisted | null {
 		: null;
 }
 
-/** Other extensions are malformed: they stay where they are, and Apollo refuses them. */
-function mayExtend(extensions: unknown): extensions is object | null {
+/** Apollo rejects other extensions as malformed. */
+function isExtensible(extensions: unknown): extensions is object | null {
 	return (
 		extensions === undefined ||
 		(typeof extensions === "object" && !Array.isArray(extensions))
@@ -205,7 +203,7 @@ function extensionsWith(extensions: unknown, sha256: string): object {
 	};
 }
 
-/** What is not JSON comes as the text it is, which `mayExtend` does not take. */
+/** Text that is not JSON stays text, which `isExtensible` rejects. */
 function jsonOf(text: string | null): unknown {
 	try {
 		return text === null ? null : JSON.parse(text);
@@ -219,15 +217,15 @@ function badRequest(message: string): DocumentError {
 }
 
 const NOT_FOUND: DocumentError = {
-	message: "This server knows no document of this id.",
+	message: ERRORS.PERSISTED_QUERY_NOT_FOUND.message,
 	code: "PERSISTED_QUERY_NOT_FOUND",
 };
 
-/** With a hash nobody has: Apollo then says what APQ's clients wait for. */
+/** A hash that no document has: Apollo then responds as APQ clients expect. */
 const NOT_FOUND_AS_APQ = { sha256: "none" };
 
-const ONLY_KNOWN: DocumentError = {
+const NOT_REGISTERED: DocumentError = {
 	message:
-		"This server runs only documents it was given beforehand: send the id of one (documentId), or its text to the letter.",
+		"This server runs only registered documents. Send the id of one as documentId, or its exact text as query.",
 	code: "BAD_REQUEST",
 };

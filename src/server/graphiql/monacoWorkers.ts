@@ -1,6 +1,6 @@
 /**
- * Where Monaco gets its workers: from files beside this one, each a program of
- * its own. Without this it would run them on the page's own thread.
+ * Monaco's workers are files beside this one. Without this setting Monaco runs
+ * them on the page's own thread.
  */
 const NAMES: ReadonlySet<string> = new Set(["json", "graphql"]);
 

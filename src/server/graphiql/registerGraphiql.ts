@@ -116,7 +116,11 @@ export async function registerGraphiql(
 		try {
 			assets = await assetsInUse();
 		} catch {
-			return sendError(reply, 503, "GraphiQL is not available at the moment.");
+			return sendError(
+				reply,
+				"UNAVAILABLE",
+				"GraphiQL is not available at the moment.",
+			);
 		}
 		// An operator's page has a form, to sign out.
 		const policy = contentSecurityPolicy(config.operator ? "'self'" : "'none'");

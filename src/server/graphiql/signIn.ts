@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CorkboardError } from "../../errors.ts";
+import { asClientError } from "../../errors.ts";
 import type { Identity } from "../auth/identity.ts";
 import type { PageHandler } from "../graphql/registerGraphql.ts";
 
@@ -7,37 +7,37 @@ export const SIGN_IN_PATH = "/graphiql/sign-in";
 export const SIGN_OUT_PATH = "/graphiql/sign-out";
 
 /**
- * A browser that opens an address sends no Authorization header, so an operator
- * shows a token once, and it comes back as a cookie: to the page only, which
- * then sends it as a header by itself. The API looks at no cookie, so that no
- * other site can have it asked in an operator's name.
+ * A browser that opens a URL sends no Authorization header, so an operator
+ * enters a token once and the browser returns it as a cookie. Only the page
+ * reads the cookie, and sends its token as a header. The API ignores cookies, so
+ * that no other site can send requests in an operator's name.
  */
 const COOKIE = "corkboard_operator";
 
-/** Twice what a token with many claims takes. */
+/** Twice the size of a token with many claims. */
 const FORM_BYTES = 16_384;
 
-/** RFC 7515 §7.1; it goes into a header as it is. */
-const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** RFC 7515 §7.1. A token that matches may be put into a header. */
+const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-const NOTHING_ELSE =
+const FORM_POLICY =
 	"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/** Give an operator what `show` sends, and everybody else a form that asks for an operator's token. */
+/** Returns what sends the page to operators, and a form that asks for an operator's token to others. */
 export async function registerSignIn(
 	app: FastifyInstance,
 	identify: (authorization: string) => Promise<Identity>,
 	show: (reply: FastifyReply, token: string) => Promise<FastifyReply>,
 ): Promise<PageHandler> {
-	/** What is wrong with a token; null for an operator's. */
-	async function faultOf(token: string): Promise<string | null> {
+	/** Why a token does not open the page; null for an operator's. */
+	async function problemOf(token: string): Promise<string | null> {
 		try {
 			const { isOperator } = await identify(`Bearer ${token}`);
 			return isOperator ? null : "This token is not an operator's.";
 		} catch (thrown) {
-			// Its words are for whoever sent the token.
-			if (thrown instanceof CorkboardError) return thrown.message;
-			throw thrown;
+			const error = asClientError(thrown);
+			if (error.code === "INTERNAL") throw thrown;
+			return error.message;
 		}
 	}
 
@@ -50,10 +50,10 @@ export async function registerSignIn(
 		forms.post(SIGN_IN_PATH, async ({ body, protocol }, reply) => {
 			const token =
 				body instanceof URLSearchParams ? (body.get("token") ?? "").trim() : "";
-			const fault = SHAPE.test(token)
-				? await faultOf(token)
-				: "Expected a token, three parts with dots between them.";
-			if (fault !== null) return sendForm(reply, fault);
+			const problem = TOKEN.test(token)
+				? await problemOf(token)
+				: "A token has three parts, with dots between them.";
+			if (problem !== null) return sendForm(reply, problem);
 			return reply
 				.header("set-cookie", cookie(token, protocol === "https"))
 				.redirect("/graphql", 303);
@@ -68,35 +68,35 @@ export async function registerSignIn(
 	return async (request, reply) => {
 		const token = tokenOf(request);
 		if (token === null) return sendForm(reply, null);
-		const fault = await faultOf(token);
-		return fault === null ? show(reply, token) : sendForm(reply, fault);
+		const problem = await problemOf(token);
+		return problem === null ? show(reply, token) : sendForm(reply, problem);
 	};
 }
 
 function tokenOf({ headers }: FastifyRequest): string | null {
 	for (const pair of headers.cookie?.split(";") ?? []) {
 		const [name, value = ""] = pair.split("=", 2);
-		if (name?.trim() === COOKIE && SHAPE.test(value)) return value;
+		if (name?.trim() === COOKIE && TOKEN.test(value)) return value;
 	}
 	return null;
 }
 
-/** Until the browser is closed; the token ends by itself. */
+/** A session cookie; the token expires by itself. */
 function cookie(token: string, isSecure: boolean): string {
 	return `${COOKIE}=${token}; Path=/graphql; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 }
 
-function sendForm(reply: FastifyReply, fault: string | null): FastifyReply {
+function sendForm(reply: FastifyReply, problem: string | null): FastifyReply {
 	return reply
 		.code(401)
 		.header("www-authenticate", "Bearer")
-		.header("content-security-policy", NOTHING_ELSE)
+		.header("content-security-policy", FORM_POLICY)
 		.header("referrer-policy", "no-referrer")
 		.type("text/html; charset=utf-8")
-		.send(form(fault));
+		.send(form(problem));
 }
 
-function form(fault: string | null): string {
+function form(problem: string | null): string {
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -118,11 +118,11 @@ button { background: light-dark(#a8561d, #e5a063); border: 0; border-radius: 6px
 <body>
 <main>
 <h1>Corkboard</h1>
-<p>GraphiQL is for operators here. Programs POST their queries to this same address.</p>
+<p>On this server, GraphiQL is for operators. The API has this same address: send it queries by POST.</p>
 <form method="post" action="${SIGN_IN_PATH}">
 <label for="token">An operator's token</label>
 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required autofocus>
-${fault === null ? "" : `<p role="alert">${fault.replaceAll("'", "&#39;")}</p>`}
+${problem === null ? "" : `<p role="alert">${problem.replaceAll("'", "&#39;")}</p>`}
 <button>Sign in</button>
 </form>
 </main>

@@ -24,10 +24,10 @@ import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import type { DependsOnViewer, Execute, RequestContext } from "./operation.ts";
 import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
 
-/** How long an operation may take to answer in part once it was told to stop. */
+/** How long an aborted operation may take to return a partial result. */
 const GRACE_MS = 1_000;
 
-/** Of validation, told at once; with one more that says that there were others. */
+/** Validation errors of one response; one more says that there were others. */
 const MAX_ERRORS = 10;
 
 export interface ApolloOptions {
@@ -35,16 +35,16 @@ export interface ApolloOptions {
 	readonly execute: Execute;
 	readonly documents: Documents;
 	readonly dependsOnViewer: DependsOnViewer;
-	/** Whether who asks may learn of the schema: by introspection, and by suggestions in errors. */
+	/** Whether introspection and suggestions in errors are allowed. */
 	readonly exposesSchema: boolean;
 	readonly log: FastifyBaseLogger;
 }
 
 /**
- * Apollo with `execute` in place of graphql-js. It comes in as a gateway, the
- * one door Apollo has for another executor, so that plugins, the cache of
- * documents and persisted queries work as ever. Everything Apollo would else
- * decide by NODE_ENV or APOLLO_* is said here.
+ * Apollo Server with `execute` in place of graphql-js. A gateway is the one way
+ * to give Apollo another executor; plugins, the document cache and persisted
+ * queries work as usual. Every option that defaults to NODE_ENV or APOLLO_* is
+ * set here.
  */
 export function createApollo(
 	options: ApolloOptions,
@@ -58,8 +58,8 @@ export function createApollo(
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
 		csrfPrevention: true,
-		// With it on, Apollo would run the rules below only after its own, and
-		// these have cost what they may by then. Ours counts the same, sooner.
+		// With this option, Apollo runs the rules below after its own, which by
+		// then have spent the time. Ours counts the same selections earlier.
 		maxRecursiveSelections: false,
 		parseOptions: { maxTokens: MAX_TOKENS },
 		validationRules: [documentLimits],
@@ -68,8 +68,8 @@ export function createApollo(
 		documentStore: documents.parsed,
 		logger: log,
 		formatError: (formatted, error) =>
-			// Apollo's own way to leave out suggestions takes time that grows with the
-			// square of a message; this does both.
+			// Apollo's own way to hide suggestions takes quadratic time in the length
+			// of a message, so this hides them.
 			toClientError(formatted, error, { log, hideSuggestions: !exposesSchema }),
 		plugins: [
 			responseSummaryPlugin(options),
@@ -94,12 +94,12 @@ function gatewayTo(
 		async load() {
 			return {
 				async executor({ request, document, operation, source, context }) {
-					const fault = operationError(
+					const error = operationError(
 						schema,
 						operation,
 						request.operationName,
 					);
-					if (fault !== null) return { errors: [fault] };
+					if (error !== null) return { errors: [error] };
 					const {
 						viewer,
 						signal,
@@ -131,10 +131,10 @@ function gatewayTo(
 	};
 }
 
-/** What is wrong with the choice of operation, which validation does not look at. */
+/** The error of an operation name, which validation does not check. */
 function operationError(
 	schema: GraphQLSchema,
-	// Apollo's type forgets that a request may name none of the document's.
+	// Undefined where the request names no operation of the document; Apollo's type omits that.
 	operation: OperationDefinitionNode | undefined,
 	name: string | undefined,
 ): GraphQLError | null {
@@ -168,7 +168,7 @@ function withCost(
 		: { ...result, extensions: { ...result.extensions, cost } };
 }
 
-/** A result without data refuses the request: its HTTP status is that of its first error. */
+/** A result without data is a request error: its HTTP status is that of its first error. */
 function asRequestError(result: ExecutionResult): ExecutionResult {
 	const [first, ...others] = result.errors ?? [];
 	return result.data === undefined && first !== undefined

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from "fastify";
 import type { Identity } from "../auth/identity.ts";
 
-/** Sent with `1`, it asks for `extensions.explain`: an account of the very run that answers. */
+/** With the value `1`, this request header asks for `extensions.explain`, about the same execution as the response. */
 export const EXPLAIN_HEADER = "corkboard-explain";
 
 /**
- * Who may have a run explained: everybody in development, in production
- * operators only. An account tells of statements, rows, hosts and time, and so
- * of objects that were read and then not shown: it is for whoever may read the
- * tables. Whoever may not is not refused: the header is as if it were not there.
+ * Whether the sender may use explain: in development everybody, in production
+ * operators. Explain shows statements, rows, hosts and times, and so reveals
+ * objects that were read and then hidden from the viewer. For others the header
+ * has no effect.
  */
 export function mayExplain(
 	mode: "development" | "production",
@@ -17,7 +17,7 @@ export function mayExplain(
 	return mode === "development" || isOperator;
 }
 
-/** Only by POST: an answer to GET may be kept, and given to others. */
+/** Only by POST: caches may keep the response to a GET and serve it to others. */
 export function requestsExplain({ method, headers }: FastifyRequest): boolean {
 	return method === "POST" && headers[EXPLAIN_HEADER] === "1";
 }

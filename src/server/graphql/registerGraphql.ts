@@ -143,7 +143,7 @@ export async function registerGraphql(
 					: forEveryone;
 			const documentError = await resolveDocument(request, documents);
 			if (documentError !== null) {
-				return sendError(reply, 400, documentError.message, documentError.code);
+				return sendError(reply, documentError.code, documentError.message);
 			}
 			const body = String(await handle.call(app, request, reply));
 			applyStatus(reply, summary, options.httpStatus);

@@ -11,6 +11,7 @@ import Fastify, {
 	type FastifyRequest,
 	LogController,
 } from "fastify";
+import { ERRORS, type ErrorCode } from "../../errors.ts";
 import { internalError } from "./clientError.ts";
 import { HttpError } from "./httpError.ts";
 import { encodingError, registerJsonParser } from "./jsonBody.ts";
@@ -18,7 +19,7 @@ import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;
-	/** From now on requests are refused, on connections that are still open. */
+	/** Reject requests from now on, also on open connections. */
 	drain(): void;
 	readonly isDraining: boolean;
 }
@@ -28,40 +29,40 @@ export const BODY_BYTES = 1_000_000;
 export interface HttpLimits {
 	/** From the first byte of a request to its last. */
 	readonly receiveMs: number;
-	/** A connection on which nothing moves; longer than any answer may take. */
+	/** A connection without traffic; longer than any response may take. */
 	readonly idleSocketMs: number;
-	/** Between two requests; longer than proxies keep theirs, so that they close first. */
+	/** Between two requests. Longer than a proxy keeps its connections, so that the proxy closes first. */
 	readonly keepAliveMs: number;
 }
 
-/** Less than this costs more to compress than to send. */
+/** A smaller response fits into one packet uncompressed. */
 const COMPRESSED_BYTES = 1_400;
 
 const LOCALHOST = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 
 /**
- * Fastify with this project's limits, and with its own errors told in
- * GraphQL's shape. `allowed` names the methods of each path, for 405.
+ * Fastify with our limits and with all errors in GraphQL's format.
+ * `allowedMethods` has the methods of each path, for 405.
  */
 export async function createHttpApp(options: {
 	readonly log: FastifyBaseLogger;
 	readonly mode: "development" | "production";
 	readonly cors: readonly string[];
 	readonly trustProxy: boolean | string;
-	/** Whether answers are compressed for clients that take it. */
+	/** Whether to compress responses for clients that accept it. */
 	readonly compression: boolean;
-	/** The header in which a proxy says what it calls the request; null if its word is not taken. */
+	/** The header with a proxy's id of the request; null to ignore it. */
 	readonly requestIdHeader: string | null;
 	readonly limits: HttpLimits;
 	readonly allowedMethods: ReadonlyMap<string, readonly string[]>;
 }): Promise<HttpApp> {
-	const { log, limits, allowedMethods: allowed, requestIdHeader } = options;
-	let draining = false;
+	const { log, limits, allowedMethods, requestIdHeader } = options;
+	let isDraining = false;
 
 	const app: FastifyInstance = Fastify({
 		loggerInstance: log,
-		// One line a request, written below: Fastify's own carries the URL, and
-		// that the query and variables of a GET.
+		// Logged below, once a request. Fastify's own line includes the URL, and
+		// so the query and variables of a GET.
 		logController: new LogController({ disableRequestLogging: true }),
 		genReqId: ({ headers }) => requestId(headers[requestIdHeader ?? ""]),
 		trustProxy: options.trustProxy === true ? isNearest : options.trustProxy,
@@ -71,16 +72,16 @@ export async function createHttpApp(options: {
 		keepAliveTimeout: limits.keepAliveMs,
 		http: {
 			headersTimeout: limits.receiveMs,
-			// Node looks for requests that are overdue only every 30 s by itself.
+			// Node's default is to look for late requests every 30 s.
 			connectionsCheckingInterval: Math.min(1_000, limits.receiveMs),
-			// Refused below, with a body.
+			// Rejected below, with a body.
 			requireHostHeader: false,
 		},
 		return503OnClosing: false,
 		exposeHeadRoutes: false,
 		clientErrorHandler: rejectMalformedRequest,
 		frameworkErrors: (_error, _request, reply) => {
-			sendError(reply, 400, "The URL is malformed.");
+			sendError(reply, "BAD_REQUEST", "The URL is malformed.");
 		},
 	});
 	registerJsonParser(app);
@@ -90,16 +91,20 @@ export async function createHttpApp(options: {
 		reply.header("x-content-type-options", "nosniff");
 		reply.header("cache-control", "no-store");
 		if (isNegotiated(request)) {
-			const isKept = request.method === "GET";
-			reply.header("vary", isKept ? "Accept, Authorization" : "Accept");
+			const isCacheable = request.method === "GET";
+			reply.header("vary", isCacheable ? "Accept, Authorization" : "Accept");
 		}
 		const path = request.url.split("?", 1)[0] ?? "";
-		if (draining && !path.startsWith("/health/")) {
-			return sendError(reply, 503, "The server is shutting down.");
+		if (isDraining && !path.startsWith("/health/")) {
+			return sendError(reply, "UNAVAILABLE", "The server is shutting down.");
 		}
-		// The integration builds a URL of these two; what does not fit throws.
+		// Apollo's integration builds a URL of these two, which may throw.
 		if (!URL.canParse(`${request.protocol}://${request.hostname}/`)) {
-			return sendError(reply, 400, "The Host header is missing or malformed.");
+			return sendError(
+				reply,
+				"BAD_REQUEST",
+				"The Host header is missing or malformed.",
+			);
 		}
 	});
 	await app.register(cors, {
@@ -108,28 +113,28 @@ export async function createHttpApp(options: {
 				? [...options.cors, LOCALHOST]
 				: [...options.cors],
 		methods: ["GET", "POST"],
-		// Without allowedHeaders any header that is asked for may come: clients have
-		// some of their own. As no cookie is taken, the origin is all there is to guard.
+		// Without allowedHeaders, CORS allows any request header: clients have some
+		// of their own. Cookies are ignored, so only the origin needs a check.
 		exposedHeaders: ["etag", "retry-after", "x-request-id"],
 		maxAge: 600,
 		strictPreflight: false,
 	});
-	// Before any body is read.
+	// Before the body is read.
 	app.addHook("onRequest", async (request, reply) => {
 		if (!request.is404) return;
-		const methods = allowed.get(request.url.split("?", 1)[0] ?? "");
-		if (methods === undefined)
-			return sendError(reply, 404, "There is nothing here.");
+		const methods = allowedMethods.get(request.url.split("?", 1)[0] ?? "");
+		if (methods === undefined) return sendError(reply, "NOT_FOUND");
 		reply.header("allow", methods.join(", "));
 		return sendError(
 			reply,
+			"BAD_REQUEST",
+			`This URL accepts only ${methods.join(" and ")}.`,
 			405,
-			`This address takes ${methods.join(" and ")} only.`,
 		);
 	});
 	app.addHook("preParsing", async (request, reply) => {
-		const fault = encodingError(request, reply);
-		if (fault !== null) return sendError(reply, 415, fault);
+		const message = encodingError(request, reply);
+		if (message !== null) return sendError(reply, "BAD_REQUEST", message, 415);
 	});
 	if (options.compression) {
 		await app.register(compress, {
@@ -138,80 +143,68 @@ export async function createHttpApp(options: {
 			globalDecompression: false,
 		});
 	}
-	app.setNotFoundHandler((_request, reply) =>
-		sendError(reply, 404, "There is nothing here."),
-	);
+	app.setNotFoundHandler((_request, reply) => sendError(reply, "NOT_FOUND"));
 	app.setErrorHandler(handleError);
-	// A connection kept alive would outlast its answer, and the drain with it.
+	// A connection kept alive would prolong the drain.
 	app.addHook("onSend", async (_request, reply) => {
-		if (draining) reply.header("connection", "close");
+		if (isDraining) reply.header("connection", "close");
 	});
 	app.addHook("onResponse", async (request, reply) => {
 		request.log.info(
 			{
 				method: request.method,
-				// The pattern, not what the client wrote.
+				// The pattern: the URL may hold a query and its variables.
 				route: request.routeOptions.url ?? null,
 				status: reply.statusCode,
 				ms: Math.round(reply.elapsedTime),
 			},
-			"request",
+			"request completed",
 		);
 	});
 	return {
 		app,
 		drain() {
-			draining = true;
+			isDraining = true;
 		},
 		get isDraining() {
-			return draining;
+			return isDraining;
 		},
 	};
 }
 
 /**
- * Each proxy adds to X-Forwarded-For on the right. What stands to the left of
- * what the nearest one wrote may be the client's own invention, so without a list
- * of proxies only that one is believed.
+ * Each proxy appends to X-Forwarded-For, and a client can invent everything to
+ * the left of what the nearest proxy appended. Without a list of proxies, only
+ * the nearest one is trusted.
  */
 function isNearest(_address: string, hop: number): boolean {
 	return hop === 0;
 }
 
-/** Written to logs and headers, so one that could be mistaken for anything else is not taken. */
+/** The proxy's id of a request. It goes into logs and headers, so its characters are limited. */
 function requestId(given: string | string[] | undefined): string {
 	return typeof given === "string" && /^[\w.:/+=-]{1,128}$/.test(given)
 		? given
 		: randomUUID();
 }
 
-/** What Fastify throws before Apollo is asked, or what broke outside of it. */
+/** What Fastify throws before Apollo handles the request, or fails outside of Apollo. */
 function handleError(
 	error: FastifyError,
 	request: FastifyRequest,
 	reply: FastifyReply,
 ): FastifyReply {
 	const status = error.statusCode ?? 500;
-	if (error instanceof HttpError)
-		return sendError(reply, status, error.message);
-	if (status === 413) {
-		return sendError(
-			reply,
-			413,
-			`The body is larger than ${BODY_BYTES} bytes.`,
-		);
-	}
-	if (status === 415) {
-		return sendError(reply, 415, "The body must be of type application/json.");
+	if (error instanceof HttpError) {
+		return sendError(reply, error.code, error.message, status);
 	}
 	if (status >= 400 && status < 500) {
-		return sendError(
-			reply,
-			status,
-			request.method === "POST" && status === 400
-				? "The body is not a valid JSON text."
-				: `${STATUS_CODES[status] ?? "Bad Request"}.`,
-		);
+		const isJsonError = request.method === "POST" && status === 400;
+		const message =
+			REJECTIONS[isJsonError ? "invalidJson" : status] ??
+			`${STATUS_CODES[status] ?? "Bad Request"}.`;
+		const code = status === 404 ? "NOT_FOUND" : "BAD_REQUEST";
+		return sendError(reply, code, message, status);
 	}
 	return sendErrorBody(
 		reply,
@@ -220,7 +213,14 @@ function handleError(
 	);
 }
 
-/** Requests that Node could not make sense of, and those that came too slowly: there is no reply to write to. */
+/** Messages of what Fastify rejects, by status. */
+const REJECTIONS: Readonly<Record<string | number, string>> = {
+	invalidJson: "The body is not valid JSON.",
+	413: `The body is larger than ${BODY_BYTES} bytes.`,
+	415: "The body must be of type application/json.",
+};
+
+/** Requests that Node cannot parse or that arrive too slowly: there is no reply object for them. */
 function rejectMalformedRequest(
 	error: Error & { readonly code?: string },
 	socket: Socket,
@@ -229,11 +229,11 @@ function rejectMalformedRequest(
 	if (socket.writable) {
 		const [status, message] =
 			error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-				? ([408, "The request came too slowly."] as const)
+				? ([408, "The request arrived too slowly."] as const)
 				: error.code === "HPE_HEADER_OVERFLOW"
 					? ([431, "The request's headers are too large."] as const)
 					: ([400, "This is not a valid HTTP request."] as const);
-		const body = errorBody(status, message);
+		const body = errorBody("BAD_REQUEST", message);
 		socket.write(
 			[
 				`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -248,13 +248,14 @@ function rejectMalformedRequest(
 	socket.destroy(error);
 }
 
+/** Respond in GraphQL's format; message and status default to those of the code. */
 export function sendError(
 	reply: FastifyReply,
-	status: number,
-	message: string,
-	code: string = codeOf(status),
+	code: ErrorCode,
+	message: string = ERRORS[code].message,
+	status: number = ERRORS[code].status,
 ): FastifyReply {
-	return sendErrorBody(reply, status, errorBody(status, message, code));
+	return sendErrorBody(reply, status, errorBody(code, message));
 }
 
 function sendErrorBody(
@@ -265,16 +266,6 @@ function sendErrorBody(
 	return reply.code(status).type(mediaTypeFor(reply.request)).send(body);
 }
 
-/** What may be asked again later, unchanged, is UNAVAILABLE. */
-function codeOf(status: number): string {
-	if (status === 404) return "NOT_FOUND";
-	return status === 429 || status === 503 ? "UNAVAILABLE" : "BAD_REQUEST";
-}
-
-function errorBody(
-	status: number,
-	message: string,
-	code: string = codeOf(status),
-): string {
+function errorBody(code: ErrorCode, message: string): string {
 	return JSON.stringify({ errors: [{ message, extensions: { code } }] });
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { HttpError } from "./httpError.ts";
 
 /**
- * Bodies are JSON texts in UTF-8 (RFC 8259 §8.1), and nothing else: Fastify by
- * itself takes any charset for UTF-8, and puts U+FFFD where bytes are none, so
- * that what is stored would not be what was sent.
+ * Accept only JSON in UTF-8 (RFC 8259 §8.1). Fastify's own parser treats any
+ * charset as UTF-8 and replaces invalid bytes by U+FFFD, so that the stored
+ * text would not be the text sent.
  */
 export function registerJsonParser(app: FastifyInstance): void {
 	const parse = app.getDefaultJsonParser("error", "error");
@@ -17,7 +17,10 @@ export function registerJsonParser(app: FastifyInstance): void {
 			try {
 				text = UTF_8.decode(body as Buffer);
 			} catch {
-				done(new HttpError(400, "The body is not valid UTF-8."), undefined);
+				done(
+					new HttpError("BAD_REQUEST", "The body is not valid UTF-8."),
+					undefined,
+				);
 				return;
 			}
 			parse(request, text, done);
@@ -28,9 +31,9 @@ export function registerJsonParser(app: FastifyInstance): void {
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Why a body is not taken, by its headers alone; null if it may be. Compressed
- * ones are refused: a thousand bytes can unfold to a million, and a query is
- * no more than some kilobytes.
+ * Why a body is rejected, by its headers alone; null if it is not. Compressed
+ * bodies are rejected, because a kilobyte can expand to a megabyte and a query
+ * takes a few kilobytes.
  */
 export function encodingError(
 	request: FastifyRequest,
@@ -42,7 +45,7 @@ export function encodingError(
 		encoding !== undefined &&
 		!/^(?:\s*identity\s*(?:,|$))*$/i.test(encoding)
 	) {
-		// RFC 9110 §12.5.3: what would be taken.
+		// RFC 9110 §12.5.3: the encodings that would be accepted.
 		reply.header("accept-encoding", "identity");
 		return "The body must not be compressed.";
 	}

@@ -6,16 +6,16 @@ const GRAPHQL_PATH = "/graphql";
 const JSON_TYPE = "application/json; charset=utf-8";
 const GRAPHQL_TYPE = "application/graphql-response+json; charset=utf-8";
 
-/** Whether an answer to this is in the media type the client prefers. */
+/** Whether the response is in the media type that the client prefers. */
 export function isNegotiated({ url }: FastifyRequest): boolean {
 	return url.split("?", 1)[0] === GRAPHQL_PATH;
 }
 
 /**
- * The media type of what is refused before Apollo sees it: the one that Apollo
- * would have chosen, by the same library from the same list (its
- * `chooseContentTypeForSingleResultResponse`, which it does not export). Also a
- * client that takes neither is told why.
+ * The media type of an error response that Apollo does not send: the one that
+ * Apollo would choose, by the same library from the same list (its
+ * `chooseContentTypeForSingleResultResponse`, which it does not export). A
+ * client that accepts neither gets JSON.
  */
 export function mediaTypeFor(request: FastifyRequest): string {
 	const { accept } = request.headers;

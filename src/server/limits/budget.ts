@@ -10,53 +10,53 @@ import {
 	type TokenBuckets,
 } from "./tokenBuckets.ts";
 
-/** How much one viewer, or one address, may have read. */
+/** Limits how many edges and objects one viewer or address reads in a period. */
 export interface Budget {
-	/** Takes an operation's cost before it runs; answers TOO_EXPENSIVE with `Retry-After` when there is not enough. */
-	take(spender: string, cost: number): Promise<GraphQLError | null>;
+	/** Takes an operation's worst-case cost before it runs; resolves to TOO_EXPENSIVE with `Retry-After` where there is not enough. */
+	take(budgetKey: string, cost: number): Promise<GraphQLError | null>;
 	/**
-	 * Once it is known what was read: gives back what was not used, or takes what
-	 * was read beyond the cost, as far as there is any. Nobody waits for it.
+	 * After the operation: gives back what it did not read, or takes what it read
+	 * beyond its cost, down to an empty bucket. Nobody waits for this.
 	 */
-	adjust(spender: string, cost: number, read: number): void;
+	adjust(budgetKey: string, cost: number, read: number): void;
 }
 
-/** `shared` is null where this process counts for itself. */
+/** `shared` is null where each process counts by itself. */
 export function createBudget(
-	filling: BucketLimit,
+	limit: BucketLimit,
 	shared: SharedTokenBuckets | null,
 	now?: () => number,
 ): Budget {
-	const buckets = createTokenBuckets(filling, shared, now);
+	const buckets = createTokenBuckets(limit, shared, now);
 	return {
-		async take(spender, cost) {
-			const { waitMs } = await buckets.take(spender, leastOf(cost));
-			return waitMs > 0 ? exhausted(filling, cost, waitMs) : null;
+		async take(budgetKey, cost) {
+			const { waitMs } = await buckets.take(budgetKey, pointsOf(cost));
+			return waitMs > 0 ? exceeded(limit, cost, waitMs) : null;
 		},
-		adjust(spender, cost, read) {
-			// The link to Redis answers null for what fails; the rest is arithmetic.
-			void adjustLevel(buckets, spender, leastOf(read) - leastOf(cost));
+		adjust(budgetKey, cost, read) {
+			// Cannot reject: shared buckets resolve to null when they fail.
+			void adjustLevel(buckets, budgetKey, pointsOf(read) - pointsOf(cost));
 		},
 	};
 }
 
 async function adjustLevel(
 	buckets: TokenBuckets,
-	spender: string,
+	budgetKey: string,
 	points: number,
 ): Promise<void> {
 	if (points === 0) return;
-	const { waitMs, level } = await buckets.take(spender, points);
-	// Redis tells levels rounded.
-	if (waitMs > 0) await buckets.take(spender, Math.floor(level));
+	const { waitMs, level } = await buckets.take(budgetKey, points);
+	// Rounded down, because Redis returns rounded levels.
+	if (waitMs > 0) await buckets.take(budgetKey, Math.floor(level));
 }
 
-/** Also an operation that reads nothing is work. */
-function leastOf(cost: number): number {
+/** An operation that reads nothing also takes time. */
+function pointsOf(cost: number): number {
 	return Math.max(1, cost);
 }
 
-/** Who pays: the viewer, or the address of one who is not known; of IPv6 the /64 that one customer has. */
+/** The viewer, or the address of an anonymous request: of IPv6, the /64 that one customer has. */
 export function budgetKeyOf(
 	viewer: Id | null,
 	request: FastifyRequest,
@@ -65,14 +65,14 @@ export function budgetKeyOf(
 	return `address ${normalizeIP(request.ip)}`;
 }
 
-function exhausted(
+function exceeded(
 	{ points, perMs }: BucketLimit,
 	cost: number,
 	waitMs: number,
 ): GraphQLError {
 	const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
 	return new GraphQLError(
-		`Expected at most ${points} edges and objects to be read in ${perMs / 1_000} s but this operation, which may read ${cost}, would be more. Ask again in ${seconds} s.`,
+		`Budget exceeded: this operation costs ${cost}, and ${points} edges and objects may be read in ${perMs / 1_000} s. Retry in ${seconds} s.`,
 		{
 			extensions: {
 				code: "TOO_EXPENSIVE",

@@ -2,23 +2,23 @@ import type { FastifyRequest } from "fastify";
 import type { GraphQLError } from "graphql";
 import type { Budget } from "./budget.ts";
 
-/** Sent with `1`, it asks for `extensions.cost`. */
+/** With the value `1`, this request header asks for `extensions.cost`. */
 export const COST_HEADER = "corkboard-cost";
 
-/** What one operation may read at most, and what it did read: edges and objects. */
+/** Edges and objects of one operation: its worst case, and what it read. */
 export interface CostReport {
 	readonly requested: number;
 	readonly actual: number;
 }
 
-/** Beside one operation: told its cost before it runs, and what it read after. */
+/** Accompanies one operation, for its budget and its cost report. */
 export interface CostMeter {
-	/** The error that refuses it, if it must not run. */
+	/** Called with the worst-case cost; an error means that the operation must not run. */
 	admit(cost: number): Promise<GraphQLError | null>;
-	/** Whether it matters what is read. */
+	/** Whether reads need to be counted. */
 	readonly isMetering: boolean;
 	recordReads(count: number): void;
-	/** To be told with the answer; null where nobody asked or nothing ran. */
+	/** For the response; null where the client did not ask for it or nothing ran. */
 	readonly cost: CostReport | null;
 }
 
@@ -27,28 +27,28 @@ export function createCostMeter(options: {
 	readonly budget: Budget | null;
 	readonly budgetKey: string;
 }): CostMeter {
-	const { isReported: asked, budget, budgetKey: spender } = options;
+	const { isReported, budget, budgetKey } = options;
 	let requested: number | null = null;
 	let actual = 0;
 	return {
 		async admit(cost) {
-			const refused = (await budget?.take(spender, cost)) ?? null;
-			if (refused === null) requested = cost;
-			return refused;
+			const error = (await budget?.take(budgetKey, cost)) ?? null;
+			if (error === null) requested = cost;
+			return error;
 		},
-		isMetering: asked || budget !== null,
+		isMetering: isReported || budget !== null,
 		recordReads(count) {
 			actual = count;
 			if (requested === null) return;
-			budget?.adjust(spender, requested, count);
+			budget?.adjust(budgetKey, requested, count);
 		},
 		get cost() {
-			return asked && requested !== null ? { requested, actual } : null;
+			return isReported && requested !== null ? { requested, actual } : null;
 		},
 	};
 }
 
-/** Only by POST: an answer to GET may be kept, and given to others. */
+/** Only by POST: caches may keep the response to a GET and serve it to others. */
 export function requestsCost({ method, headers }: FastifyRequest): boolean {
 	return method === "POST" && headers[COST_HEADER] === "1";
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { CorkboardError } from "../../errors.ts";
 
-/** Aborted when the request has taken `ms`, or its client has gone away. */
+/** Aborted when the request takes longer than `ms`, or its client disconnects. */
 export function requestDeadline(
 	response: ServerResponse,
 	ms: number,
@@ -19,7 +19,7 @@ export function requestDeadline(
 		clearTimeout(timer);
 		if (!response.writableFinished) {
 			controller.abort(
-				new CorkboardError("UNAVAILABLE", "The client went away."),
+				new CorkboardError("UNAVAILABLE", "The client disconnected."),
 			);
 		}
 	});

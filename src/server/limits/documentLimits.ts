@@ -20,68 +20,69 @@ export const MAX_TOKENS = 2_000;
  * report every error they find.
  */
 export const DOCUMENT_LIMITS = {
-	/** Every error's location is computed by a scan over the lines. */
+	/** graphql-js scans them for the location of every error. */
 	lines: 3_000,
 	/** Of one operation. */
 	variables: 100,
-	/** Fields within fields, fragments unfolded. Introspection takes 15, a page in a page in a page in a page 16. */
+	/** Levels of fields, with fragments expanded. Introspection takes 15, four nested pages 16. */
 	depth: 25,
-	/** Written in the whole document. */
+	/** In the whole document. */
 	aliases: 100,
-	/** At one place, and in the whole document. */
-	directivesAtOnePlace: 4,
+	/** At one location, and in the whole document. */
+	directivesAtOneLocation: 4,
 	directives: 200,
-	/** Of one mutation: they run one after another, each a transaction or more. */
+	/** Root fields of one mutation: they run one after another, each in one or more transactions. */
 	mutations: 10,
-	/** Times that one selection set may write the same field. */
+	/** Of the same field in one selection set. */
 	repeats: 20,
-	/** Fields and spreads of one operation, fragments unfolded. */
+	/** Fields and spreads of one operation, with fragments expanded. */
 	selections: 5_000,
-	/** Pairs that have to be compared to tell whether they can be merged, in one operation: of fields under one key, and of fragments side by side, each of which counts for 4. */
+	/** Pairs of one operation that validation compares to see whether they can be merged: fields with the same key, and fragments of one selection set, of which each pair counts 4. */
 	overlaps: 20_000,
 } as const;
 
 /**
- * A validation rule that looks at the whole document before any other sees
- * more than its root. For one over a limit it reports that alone, and puts a
- * document without definitions in its place: graphql-js lets a visitor replace
- * a node, and then no rule walks what was there.
+ * A validation rule that checks the whole document before another rule visits
+ * more than its root. Where a limit is exceeded it reports only that, and
+ * replaces the document by one without definitions, so that no other rule
+ * visits them.
  */
 export function documentLimits(context: ValidationContext): ASTVisitor {
 	return {
 		Document(document) {
-			const fault = documentLimitError(document);
-			if (fault === null) return undefined;
-			context.reportError(new GraphQLError(fault));
+			const message = documentLimitError(document);
+			if (message === null) return undefined;
+			context.reportError(new GraphQLError(message));
 			return { ...document, definitions: [] };
 		},
 	};
 }
 
-/** What about a document is over a limit, as a sentence; null if nothing is. */
+/** A sentence about the first limit that a document exceeds, else null. */
 export function documentLimitError(document: DocumentNode): string | null {
 	try {
-		new Counting(document).count();
+		new DocumentCounter(document).check();
 		return null;
 	} catch (thrown) {
-		if (thrown instanceof Over) return thrown.message;
+		if (thrown instanceof LimitError) return thrown.message;
 		throw thrown;
 	}
 }
 
-class Over extends Error {}
+class LimitError extends Error {}
 
-/** What stands in a selection set, fragments unfolded; counted once a set. */
-interface Weight {
+/** Of a selection set, with fragments expanded. */
+interface Size {
 	readonly depth: number;
 	readonly selections: number;
 }
 
-class Counting {
+class DocumentCounter {
 	readonly #text: string;
 	readonly #operations: readonly OperationDefinitionNode[];
 	readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-	readonly #weights = new Map<SelectionSetNode, Weight | "counting">();
+	/** Each set is counted once, however often it is spread. */
+	readonly #sizes = new Map<SelectionSetNode, Size | "counting">();
 	#aliases = 0;
 	#directives = 0;
 
@@ -97,7 +98,7 @@ class Counting {
 		);
 	}
 
-	count(): void {
+	check(): void {
 		atMost(linesOf(this.#text), DOCUMENT_LIMITS.lines, "lines");
 		for (const { variableDefinitions = [] } of this.#operations) {
 			atMost(
@@ -106,111 +107,111 @@ class Counting {
 				"variables of one operation",
 			);
 			for (const { directives } of variableDefinitions) {
-				this.#placed(directives?.length ?? 0);
+				this.#countDirectives(directives?.length ?? 0);
 			}
 		}
 		for (const one of [...this.#operations, ...this.#fragments.values()]) {
-			this.#placed(one.directives?.length ?? 0);
-			const { depth, selections } = this.#weigh(one.selectionSet);
+			this.#countDirectives(one.directives?.length ?? 0);
+			const { depth, selections } = this.#sizeOf(one.selectionSet);
 			atMost(depth, DOCUMENT_LIMITS.depth, "levels of fields");
 			atMost(selections, DOCUMENT_LIMITS.selections, SELECTIONS);
 		}
 		for (const { operation, selectionSet } of this.#operations) {
 			if (operation === "mutation") {
 				atMost(
-					this.#unfold([selectionSet]).fields.length,
+					this.#expand([selectionSet]).fields.length,
 					DOCUMENT_LIMITS.mutations,
 					"mutations",
 				);
 			}
-			this.#overlap(selectionSet);
+			this.#checkOverlaps(selectionSet);
 		}
 	}
 
-	#weigh(set: SelectionSetNode): Weight {
-		const known = this.#weights.get(set);
+	#sizeOf(set: SelectionSetNode): Size {
+		const known = this.#sizes.get(set);
 		if (known === "counting") {
-			// In the words of graphql-js, which would go on to compare its fields.
-			throw new Over("Cannot spread a fragment within itself.");
+			// The message of graphql-js, which would first compare its fields.
+			throw new LimitError("Cannot spread a fragment within itself.");
 		}
 		if (known !== undefined) return known;
-		this.#weights.set(set, "counting");
-		const written = new Map<string, number>();
+		this.#sizes.set(set, "counting");
+		const repeats = new Map<string, number>();
 		let depth = 0;
 		let selections = 0;
 		for (const one of set.selections) {
-			this.#placed(one.directives?.length ?? 0);
-			let below: Weight = { depth: 0, selections: 0 };
+			this.#countDirectives(one.directives?.length ?? 0);
+			let below: Size = { depth: 0, selections: 0 };
 			if (one.kind === Kind.FIELD) {
 				if (one.alias !== undefined) {
 					this.#aliases++;
 					atMost(this.#aliases, DOCUMENT_LIMITS.aliases, "aliases");
 				}
 				const key = keyOf(one);
-				const times = (written.get(key) ?? 0) + 1;
-				atMost(times, DOCUMENT_LIMITS.repeats, "times the same field");
-				written.set(key, times);
-				if (one.selectionSet) below = this.#weigh(one.selectionSet);
+				const times = (repeats.get(key) ?? 0) + 1;
+				atMost(times, DOCUMENT_LIMITS.repeats, "repetitions of a field");
+				repeats.set(key, times);
+				if (one.selectionSet) below = this.#sizeOf(one.selectionSet);
 				depth = Math.max(depth, 1 + below.depth);
 			} else {
-				const inner = this.#within(one);
-				if (inner !== undefined) below = this.#weigh(inner);
+				const inner = this.#selectionSetOf(one);
+				if (inner !== undefined) below = this.#sizeOf(inner);
 				depth = Math.max(depth, below.depth);
 			}
 			selections += 1 + below.selections;
-			// Doubling at each fragment it would soon be no number.
+			// Checked at each selection: nested fragments may double it each time.
 			atMost(selections, DOCUMENT_LIMITS.selections, SELECTIONS);
 			atMost(depth, DOCUMENT_LIMITS.depth, "levels of fields");
 		}
-		const weight = { depth, selections };
-		this.#weights.set(set, weight);
-		return weight;
+		const size = { depth, selections };
+		this.#sizes.set(set, size);
+		return size;
 	}
 
-	/** What is put into one set by a spread or an inline fragment. */
-	#within(one: Exclude<SelectionNode, { kind: Kind.FIELD }>) {
+	/** Of a spread or an inline fragment. */
+	#selectionSetOf(one: Exclude<SelectionNode, { kind: Kind.FIELD }>) {
 		return one.kind === Kind.INLINE_FRAGMENT
 			? one.selectionSet
 			: this.#fragments.get(one.name.value)?.selectionSet;
 	}
 
-	#placed(count: number): void {
+	#countDirectives(count: number): void {
 		atMost(
 			count,
-			DOCUMENT_LIMITS.directivesAtOnePlace,
-			"directives at one place",
+			DOCUMENT_LIMITS.directivesAtOneLocation,
+			"directives at one location",
 		);
 		this.#directives += count;
 		atMost(this.#directives, DOCUMENT_LIMITS.directives, "directives");
 	}
 
-	/** The fields of these sets, fragments unfolded, each once, and how many sets that were. */
-	#unfold(sets: readonly SelectionSetNode[]) {
+	/** The fields of these sets with fragments expanded, each once, and the number of sets. */
+	#expand(sets: readonly SelectionSetNode[]) {
 		const seen = new Set<SelectionSetNode>();
 		const fields: Extract<SelectionNode, { kind: Kind.FIELD }>[] = [];
-		const waiting = [...sets];
-		for (let set = waiting.pop(); set !== undefined; set = waiting.pop()) {
+		const pending = [...sets];
+		for (let set = pending.pop(); set !== undefined; set = pending.pop()) {
 			if (seen.has(set)) continue;
 			seen.add(set);
 			for (const one of set.selections) {
 				if (one.kind === Kind.FIELD) fields.push(one);
 				else {
-					const inner = this.#within(one);
-					if (inner !== undefined) waiting.push(inner);
+					const inner = this.#selectionSetOf(one);
+					if (inner !== undefined) pending.push(inner);
 				}
 			}
 		}
 		return { fields, sets: seen.size };
 	}
 
-	/** What OverlappingFieldsCanBeMerged has to look at: all pairs of one key, here and in what they select together. */
-	#overlap(root: SelectionSetNode): void {
+	/** Counts what OverlappingFieldsCanBeMerged compares: all pairs of one key, here and in what they select together. */
+	#checkOverlaps(root: SelectionSetNode): void {
 		let pairs = 0;
-		const waiting: (readonly SelectionSetNode[])[] = [[root]];
-		for (let sets = waiting.pop(); sets !== undefined; sets = waiting.pop()) {
-			const { fields: unfolded, sets: besides } = this.#unfold(sets);
-			pairs += 4 * pairsOf(besides);
-			const byKey = Map.groupBy(unfolded, keyOf);
+		const pending: (readonly SelectionSetNode[])[] = [[root]];
+		for (let sets = pending.pop(); sets !== undefined; sets = pending.pop()) {
+			const { fields: expanded, sets: fragments } = this.#expand(sets);
+			pairs += 4 * pairsOf(fragments);
+			const byKey = Map.groupBy(expanded, keyOf);
 			for (const fields of byKey.values()) {
 				pairs += pairsOf(fields.length);
 				atMost(
@@ -219,7 +220,7 @@ class Counting {
 					"pairs of fields and fragments to compare",
 				);
 				const below = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
-				if (below.length > 0) waiting.push(below);
+				if (below.length > 0) pending.push(below);
 			}
 		}
 	}
@@ -230,7 +231,7 @@ function linesOf(text: string): number {
 	return 1 + (text.match(/\r\n|[\n\r]/g)?.length ?? 0);
 }
 
-const SELECTIONS = "fields with all fragments unfolded";
+const SELECTIONS = "fields with fragments expanded";
 
 function pairsOf(count: number): number {
 	return (count * (count - 1)) / 2;
@@ -242,7 +243,5 @@ function keyOf(field: Extract<SelectionNode, { kind: Kind.FIELD }>): string {
 
 function atMost(count: number, limit: number, what: string): void {
 	if (count <= limit) return;
-	throw new Over(
-		`Expected a document with at most ${limit} ${what} but got more.`,
-	);
+	throw new LimitError(`The document exceeds the limit of ${limit} ${what}.`);
 }

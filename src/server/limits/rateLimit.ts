@@ -8,13 +8,13 @@ import {
 	type TokenBuckets,
 } from "./tokenBuckets.ts";
 
-/** How often one address (of IPv6, one /64) may ask. */
+/** How often one address (of IPv6, one /64) may send requests. */
 export interface RateLimit {
 	/** A point is a request. */
 	readonly buckets: TokenBuckets;
 }
 
-/** So many requests in so many milliseconds. `shared` is null where this process counts for itself. */
+/** `shared` is null where each process counts by itself. */
 export function createRateLimit(
 	{ requests, perMs }: { readonly requests: number; readonly perMs: number },
 	shared: SharedTokenBuckets | null,
@@ -23,9 +23,9 @@ export function createRateLimit(
 }
 
 /**
- * 429 for an address that asks too often, before its token or body is looked
- * at. Health is not counted. Who an address is depends on whether
- * X-Forwarded-For is believed.
+ * Reject an address over its limit with 429, before its token or body is read.
+ * Health requests do not count. What the address is depends on which proxies
+ * are trusted.
  */
 export async function registerRateLimit(
 	app: FastifyInstance,
@@ -40,20 +40,21 @@ export async function registerRateLimit(
 		allowList: (request) => request.url.startsWith("/health/"),
 		errorResponseBuilder: (_request, { ttl }) =>
 			new HttpError(
+				"UNAVAILABLE",
+				`Rate limit exceeded: ${points} requests from one address in ${perMs / 1_000} s. Retry in ${Math.ceil(ttl / 1_000)} s.`,
 				429,
-				`Expected at most ${points} requests from one address in ${perMs / 1_000} s but got more. Ask again in ${Math.ceil(ttl / 1_000)} s.`,
 			),
 	});
 }
 
 /**
- * The plugin's own store on Redis waits for it as long as the client library
- * does, and then either fails the request or counts nothing.
+ * Replaces the plugin's Redis store, which waits for Redis as long as the
+ * client library does and then either fails the request or counts nothing.
  */
 function storeIn(buckets: TokenBuckets): new () => FastifyRateLimitStore {
-	const { limit: filling } = buckets;
+	const { limit } = buckets;
 	return class BucketStore implements FastifyRateLimitStore {
-		/** The plugin tells `ttl`, in seconds, as RateLimit-Reset, and as Retry-After to who has to wait. */
+		/** The plugin sends `ttl`, in seconds, as RateLimit-Reset, and as Retry-After with a 429. */
 		incr(
 			address: string,
 			done: (
@@ -61,16 +62,16 @@ function storeIn(buckets: TokenBuckets): new () => FastifyRateLimitStore {
 				result?: { current: number; ttl: number },
 			) => void,
 		): void {
-			// Not a spender's name: a budget may fill as this does.
+			// The prefix keeps it apart from a budget with the same limit.
 			buckets.take(`requests of ${address}`, 1).then(
 				({ waitMs, level }) =>
 					done(
 						null,
 						waitMs > 0
-							? { current: filling.points + 1, ttl: waitMs }
+							? { current: limit.points + 1, ttl: waitMs }
 							: {
-									current: filling.points - Math.floor(level),
-									ttl: msUntilFull(filling, level),
+									current: limit.points - Math.floor(level),
+									ttl: msUntilFull(limit, level),
 								},
 					),
 				done,

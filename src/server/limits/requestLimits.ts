@@ -2,32 +2,32 @@ import { ApolloServerErrorCode } from "@apollo/server/errors";
 import { GraphQLError } from "graphql";
 
 /**
- * What a request may hold, looked at before anything of it is parsed. A document
- * of a file is sent by its id, or known by its text, and may be longer.
+ * Limits on a request before anything of it is parsed. A document of a file is
+ * sent by its id, or recognized by its text, and may be longer.
  */
 export const REQUEST_LIMITS = {
 	/**
-	 * Of a document. What Relay and Apollo print takes 6 to 12 a token, indentation
-	 * included, so that a document of MAX_TOKENS tokens fits.
+	 * Of a document. Relay and Apollo print 6 to 12 characters a token,
+	 * indentation included, so a document of MAX_TOKENS tokens fits.
 	 */
 	characters: 32_768,
-	/** In all variables, at every depth, whether the document has a use for them or not. */
+	/** In all variables, at every depth, used by the document or not. */
 	values: 1_000,
 } as const;
 
-/** Why a POST is refused as it is; null if it may be looked at further. A GET has as little as a URL of Node's holds. */
+/** The error of a POST that exceeds a limit, else null. Node limits the length of a GET's URL. */
 export function requestLimitError(body: unknown): GraphQLError | null {
 	if (typeof body !== "object" || body === null) return null;
 	const { query, variables } = body as Readonly<Record<string, unknown>>;
 	if (typeof query === "string" && query.length > REQUEST_LIMITS.characters) {
 		return new GraphQLError(
-			`Expected a document of at most ${REQUEST_LIMITS.characters} characters but got: ${query.length}.`,
+			`The document has ${query.length} characters; the limit is ${REQUEST_LIMITS.characters}.`,
 			{ extensions: { code: ApolloServerErrorCode.GRAPHQL_PARSE_FAILED } },
 		);
 	}
 	if (hasMoreValues(variables, REQUEST_LIMITS.values)) {
 		return new GraphQLError(
-			`Expected at most ${REQUEST_LIMITS.values} values in the variables but got more.`,
+			`The variables exceed the limit of ${REQUEST_LIMITS.values} values.`,
 			{ extensions: { code: ApolloServerErrorCode.BAD_USER_INPUT } },
 		);
 	}
@@ -35,15 +35,16 @@ export function requestLimitError(body: unknown): GraphQLError | null {
 }
 
 function hasMoreValues(variables: unknown, limit: number): boolean {
-	const waiting = [variables];
+	const pending = [variables];
 	let count = 0;
-	for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-		if (typeof at !== "object" || at === null) continue;
-		// Keys only: to read values of an object of very many takes thrice as long.
-		const keys = Array.isArray(at) ? null : Object.keys(at);
-		count += keys?.length ?? (at as readonly unknown[]).length;
+	for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+		if (typeof value !== "object" || value === null) continue;
+		// Counts the keys of an object: reading the values of a large one takes
+		// three times as long.
+		const keys = Array.isArray(value) ? null : Object.keys(value);
+		count += keys?.length ?? (value as readonly unknown[]).length;
 		if (count > limit) return true;
-		for (const value of Object.values(at)) waiting.push(value);
+		for (const inner of Object.values(value)) pending.push(inner);
 	}
 	return false;
 }

@@ -7,45 +7,44 @@ import {
 	takePoints,
 } from "../../util/tokenBucket.ts";
 
-/** Buckets of all processes; null from one that does not answer in time. */
+/** Token buckets that all processes share; null where the store does not answer in time. */
 export interface SharedTokenBuckets {
 	take(
-		filling: BucketLimit,
+		limit: BucketLimit,
 		name: string,
 		points: number,
 	): Promise<TakeResult | null>;
 }
 
-/** A bucket for each owner, whoever that is. */
+/** One bucket for each key, all with the same limit. */
 export interface TokenBuckets {
 	readonly limit: BucketLimit;
-	take(owner: string, points: number): Promise<TakeResult>;
+	take(key: string, points: number): Promise<TakeResult>;
 }
 
-/** Owners that are counted in a process at once. One that is forgotten begins anew. */
-const MAX_OWNERS = 50_000;
+/** Keys that a process counts at a time. A forgotten key starts with a full bucket. */
+const MAX_KEYS = 50_000;
 
 /**
- * Shared between processes where there is a Redis. While that does not answer
- * (50 ms, then a breaker keeps it from being asked), each process counts for
- * itself: nobody is refused for Redis' sake, and nobody gets more than one
- * bucket more for each process.
+ * Buckets in Redis where there is one. While it does not answer (50 ms, then a
+ * breaker skips it), each process counts by itself: a failure of Redis rejects
+ * nobody, and gives nobody more than one extra bucket for each process.
  */
 export function createTokenBuckets(
-	filling: BucketLimit,
+	limit: BucketLimit,
 	shared: SharedTokenBuckets | null,
 	now: () => number = () => performance.now(),
 ): TokenBuckets {
-	const own = new Lru<TokenBucket>({ maxWeight: MAX_OWNERS, weigh: () => 1 });
+	const local = new Lru<TokenBucket>({ maxWeight: MAX_KEYS, weigh: () => 1 });
 	return {
-		limit: filling,
-		async take(owner, points) {
-			// Redis is told neither addresses nor ids.
-			const name = createHash("sha256").update(owner).digest("base64url");
-			const told = await shared?.take(filling, name, points);
-			if (told) return told;
-			const taken = takePoints(filling, own.get(name), points, now());
-			own.set(name, taken.bucket);
+		limit,
+		async take(key, points) {
+			// Hashed, so that Redis holds neither addresses nor ids.
+			const name = createHash("sha256").update(key).digest("base64url");
+			const result = await shared?.take(limit, name, points);
+			if (result) return result;
+			const taken = takePoints(limit, local.get(name), points, now());
+			local.set(name, taken.bucket);
 			return taken;
 		},
 	};

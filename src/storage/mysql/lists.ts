@@ -4,11 +4,11 @@ import { listName } from "../keys.ts";
 import { renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Row } from "./driver/driver.ts";
 import type { MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Row } from "./driver/mysql2Connection.ts";
 import { countEdges, presentEdges, writeEdges } from "./mappings.ts";
 import { chunks, type Shard } from "./shards.ts";
-import { anyOf, type Fragment, valuesOf } from "./union.ts";
+import { anyOf, type Fragment, valuesOf } from "./sqlFragment.ts";
 
 /** Lists of one statement. */
 const LISTS = 500;

@@ -7,10 +7,10 @@ import type {
 	LookupRow,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Sql } from "./driver/connection.ts";
-import type { Row, Scalar } from "./driver/driver.ts";
 import { StorageFailure } from "./driver/failure.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Row, Scalar } from "./driver/mysql2Connection.ts";
+import type { Sql } from "./driver/mysqlConnection.ts";
 import {
 	asStorageError,
 	chunks,
@@ -18,7 +18,7 @@ import {
 	readByHost,
 	type Shard,
 } from "./shards.ts";
-import { anyOf, unionAll, valuesOf } from "./union.ts";
+import { anyOf, unionAll, valuesOf } from "./sqlFragment.ts";
 
 /** Rows of one statement. */
 const ROWS = 500;

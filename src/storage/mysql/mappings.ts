@@ -10,10 +10,16 @@ import {
 	PRESENT,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Row } from "./driver/driver.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Row } from "./driver/mysql2Connection.ts";
 import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
-import { anyOf, type Fragment, namesOf, unionAll, valuesOf } from "./union.ts";
+import {
+	anyOf,
+	type Fragment,
+	namesOf,
+	unionAll,
+	valuesOf,
+} from "./sqlFragment.ts";
 
 /** Edges of one statement that writes or looks them up by their ends. */
 const EDGES = 500;

@@ -8,10 +8,9 @@ import type { Mapping, Model } from "../../model/types.ts";
 import { openShards } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
-import { startCall } from "../beginCall.ts";
-import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
+import { checkScan, startCall, unknownShard } from "../portCall.ts";
 import type {
 	Edge,
 	EdgeKey,
@@ -31,10 +30,9 @@ import type {
 	Transaction,
 	TransactionResult,
 } from "../storage.ts";
-import { unknownShard } from "../unmapped.ts";
+import { createTables, missingTables } from "./createTables.ts";
 import { StorageFailure } from "./driver/failure.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
-import { createTables, missingTables } from "./init.ts";
 import { walkLists } from "./lists.ts";
 import {
 	compareAndSetLookups,
@@ -135,7 +133,7 @@ class MysqlStorage implements Storage {
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]> {
-		startCall("objects", ids.length, call);
+		startCall("readObjects", ids.length, call);
 		return readByHost<Id, string | null>(ids, {
 			shardOf: (id) => this.#map.shards.get(unpackId(id).shard),
 			absent: () => null,
@@ -149,7 +147,7 @@ class MysqlStorage implements Storage {
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
-		startCall("scan", scans.length, call);
+		startCall("scanLists", scans.length, call);
 		for (const scan of scans) {
 			checkScan(scan);
 			this.#checkMapping(scan.mapping);
@@ -170,7 +168,7 @@ class MysqlStorage implements Storage {
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
-		startCall("edges", keys.length, call);
+		startCall("readEdges", keys.length, call);
 		for (const { mapping } of keys) this.#checkMapping(mapping);
 		return readByHost<EdgeKey, Edge | null>(keys, {
 			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
@@ -185,7 +183,7 @@ class MysqlStorage implements Storage {
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		startCall("lookups", keys.length, call);
+		startCall("readLookups", keys.length, call);
 		return readLookups(keys, this.#lookupCall(call));
 	}
 
@@ -208,7 +206,7 @@ class MysqlStorage implements Storage {
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		startCall("setLookups", changes.length);
+		startCall("compareAndSetLookups", changes.length);
 		for (const shard of this.#map.modShards.values()) {
 			this.#checkWritable(shard);
 		}
@@ -268,14 +266,17 @@ class MysqlStorage implements Storage {
 	}
 
 	async missingTables(): Promise<readonly string[]> {
-		startCall("missing", this.#map.shards.size + this.#map.modShards.size);
+		startCall(
+			"missingTables",
+			this.#map.shards.size + this.#map.modShards.size,
+		);
 		return missingTables(this.#model, this.#map);
 	}
 
 	async createTables(
 		progress?: (done: number, total: number) => void,
 	): Promise<void> {
-		startCall("init", this.#map.shards.size + this.#map.modShards.size);
+		startCall("createTables", this.#map.shards.size + this.#map.modShards.size);
 		for (const shard of this.#map.shards.values()) this.#checkWritable(shard);
 		await createTables(this.#model, this.#map, progress);
 	}

@@ -4,10 +4,10 @@ import type { JsonObject } from "../../util/json.ts";
 import type { NewObject, StoredObject } from "../storage.ts";
 import { newObjectId, parseStored } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
-import type { Sql } from "./driver/connection.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Sql } from "./driver/mysqlConnection.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import { namesOf, unionAll, valuesOf } from "./union.ts";
+import { namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
 
 /** Rows of one INSERT, and about how many characters of data: the server takes 16 MB at a time. */
 const INSERT_ROWS = 500;

@@ -6,10 +6,10 @@ import type {
 	PendingEntry,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Row } from "./driver/driver.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Row } from "./driver/mysql2Connection.ts";
 import { chunks, type Shard } from "./shards.ts";
-import { unionAll, valuesOf } from "./union.ts";
+import { unionAll, valuesOf } from "./sqlFragment.ts";
 
 /** Entries of one statement. */
 const ENTRIES = 500;

@@ -10,11 +10,11 @@ import {
 	type ScanResult,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { Value } from "./driver/driver.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Value } from "./driver/mysql2Connection.ts";
 import { isOneOf, listOf } from "./lists.ts";
 import type { KeyOnShard } from "./shards.ts";
-import { type Fragment, namesOf, unionAll } from "./union.ts";
+import { type Fragment, namesOf, unionAll } from "./sqlFragment.ts";
 
 /** In the place of a scan's number: the row is a list's own. */
 const LIST = -1;

@@ -8,9 +8,9 @@ import {
 import type { HostRange, Topology } from "../../topology/types.ts";
 import type { KeyResult } from "../storage.ts";
 import { databaseOf } from "./ddl.ts";
-import type { ServerAddress } from "./driver/driver.ts";
 import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
+import type { ServerAddress } from "./driver/mysql2Connection.ts";
 
 /** One shard or mod shard: a database on a host. */
 export interface Shard {

@@ -1,13 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import {
-	checkListIsLocked,
-	checkObjectWrites,
-	checkRenumberCount,
-	checkTransaction,
-	computeListChanges,
-} from "../effects.ts";
 import { edgeName, listName } from "../keys.ts";
 import type {
 	Edge,
@@ -19,6 +12,13 @@ import type {
 	TransactionReads,
 	TransactionWrites,
 } from "../storage.ts";
+import {
+	checkListIsLocked,
+	checkObjectWrites,
+	checkRenumberCount,
+	checkTransaction,
+	computeListChanges,
+} from "../transactionRules.ts";
 import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
 import { lockLists, recountList, renumberList, writeLists } from "./lists.ts";
 import {

@@ -2,11 +2,11 @@ import type { StatementTrace, WriteTrace } from "../../diagnostics.ts";
 import type { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
-import { checkTransaction } from "../effects.ts";
 import { listName } from "../keys.ts";
-import { ListQueue } from "../listQueue.ts";
 import type { Transaction, TransactionResult } from "../storage.ts";
+import { checkTransaction } from "../transactionRules.ts";
 import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
+import { ListQueue } from "./listQueue.ts";
 import { typeNamed } from "./objects.ts";
 import { asStorageError, type Shard } from "./shards.ts";
 import {

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import type { Model } from "../../model/types.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
-import type { ShardFile } from "./driver/shardFile.ts";
+import type { Sql } from "./driver/sqliteConnection.ts";
 
 /**
  * The tables of a shard and of a mod shard, printed from the model for SQLite.
@@ -47,20 +45,20 @@ const NEXT_ATTEMPT_AT = "INTEGER NOT NULL DEFAULT 0";
 const LAST_ERROR = "TEXT";
 
 /** The order of delivery. */
-const DUE: Sql = {
+export const DUE_INDEX: Sql = {
 	name: "create outbox_due",
 	text: "CREATE INDEX IF NOT EXISTS outbox_due ON outbox (next_attempt_at, local_id)",
 };
 
 /** A change to a table that an earlier version created, made when the column is missing. */
-interface TableUpgrade {
+export interface TableUpgrade {
 	readonly table: string;
 	readonly column: string;
 	/** Clause of ALTER TABLE. */
 	readonly clause: string;
 }
 
-const UPGRADES: readonly TableUpgrade[] = [
+export const UPGRADES: readonly TableUpgrade[] = [
 	{
 		table: "outbox",
 		column: "entry",
@@ -88,48 +86,6 @@ const UPGRADES: readonly TableUpgrade[] = [
 	},
 ];
 
-/** Create the file's missing tables and upgrade older ones, in one transaction. */
-export function createTables(file: ShardFile, tables: readonly Sql[]): void {
-	file.create((connection) => {
-		for (const { table, clause } of missingColumns(connection, tables)) {
-			connection.run({
-				name: `upgrade ${table}`,
-				text: `ALTER TABLE ${quoted(table)} ${clause}`,
-			});
-		}
-		for (const table of tables) connection.run(table);
-		if (tables.some(({ name }) => name === `${CREATE}outbox`)) {
-			connection.run(DUE);
-		}
-	});
-}
-
-/** Columns that tables of earlier versions lack. */
-function missingColumns(
-	connection: SqliteConnection,
-	tables: readonly Sql[],
-): readonly TableUpgrade[] {
-	const names = new Set(tables.map(({ name }) => name));
-	return [...Map.groupBy(UPGRADES, ({ table }) => table)].flatMap(
-		([table, upgrades]) => {
-			if (!names.has(`${CREATE}${table}`)) return [];
-			const columns = new Set(
-				connection
-					.rows<{ readonly name: string }>(COLUMNS, [table])
-					.map(({ name }) => name),
-			);
-			// A table that does not exist is created whole.
-			if (columns.size === 0) return [];
-			return upgrades.filter(({ column }) => !columns.has(column));
-		},
-	);
-}
-
-const COLUMNS: Sql = {
-	name: "columns",
-	text: "SELECT name FROM pragma_table_info(?)",
-};
-
 export function modShardTables(): readonly Sql[] {
 	return [
 		table(
@@ -144,34 +100,8 @@ export function modShardTables(): readonly Sql[] {
 	];
 }
 
-/** What `createTables` would create or change in a file. */
-export function missingTables(
-	file: ShardFile,
-	tables: readonly Sql[],
-): readonly string[] {
-	const { host, path } = file.location;
-	const database = host.slice(0, -".sqlite".length);
-	const existing = new Set(
-		existsSync(path)
-			? file.reader
-					.rows<{ readonly name: string }>(TABLES, [])
-					.map(({ name }) => `${CREATE}${name}`)
-			: [],
-	);
-	const columns = existing.size > 0 ? missingColumns(file.reader, tables) : [];
-	return [
-		...tables
-			.filter(({ name }) => !existing.has(name))
-			.map(({ name }) => `${database}.${name.slice(CREATE.length)}`),
-		...columns.map(({ table, column }) => `${database}.${table}.${column}`),
-	];
-}
-
-const CREATE = "create ";
-const TABLES: Sql = {
-	name: "tables",
-	text: "SELECT name FROM sqlite_master WHERE type = 'table'",
-};
+/** What the names of statements that create tables begin with. */
+export const CREATE = "create ";
 
 /** A table's name in a statement. It comes from the model, never from a request. */
 export function quoted(name: string): string {

@@ -3,7 +3,7 @@ import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
 import { renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow, Position } from "../storage.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 import { type MappingStatements, statementsOf } from "./mappings.ts";
 
 const READ_LISTS: Sql = {

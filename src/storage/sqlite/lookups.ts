@@ -1,7 +1,7 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupChange, LookupKey, LookupRow } from "../storage.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 const COLUMNS = "name, key, CAST(id AS TEXT) AS id, token";
 

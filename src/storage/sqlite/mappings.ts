@@ -1,7 +1,6 @@
 import type { Trace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
-import { inGroups } from "../inGroups.ts";
 import { edgeName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import {
@@ -12,7 +11,8 @@ import {
 	PRESENT,
 } from "../storage.ts";
 import { quoted } from "./ddl.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
+import { readInGroups } from "./readInGroups.ts";
 
 /** The statements on edges, by the mapping's name. Scans are in sqliteScan.ts. */
 export type MappingStatements = ReadonlyMap<string, EdgeStatements>;
@@ -127,7 +127,7 @@ export function readEdges(
 	keys: readonly EdgeKey[],
 	trace?: Trace,
 ): readonly (Edge | null)[] {
-	return inGroups(
+	return readInGroups(
 		keys,
 		({ mapping }) => mapping.name,
 		(_, some) => {

@@ -2,11 +2,11 @@ import type { Trace } from "../../diagnostics.ts";
 import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { inGroups } from "../inGroups.ts";
 import type { StoredObject } from "../storage.ts";
 import { newObjectId } from "../storedObject.ts";
 import { quoted } from "./ddl.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
+import { readInGroups } from "./readInGroups.ts";
 
 /** The statements on objects, by the type's number. */
 export type ObjectStatements = ReadonlyMap<number, TypeStatements>;
@@ -63,7 +63,7 @@ export function readObjects(
 	trace?: Trace,
 ): readonly (string | null)[] {
 	const parts = ids.map(unpackId);
-	return inGroups(
+	return readInGroups(
 		parts,
 		({ type }) => type,
 		(number, keys) => {

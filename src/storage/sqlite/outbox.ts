@@ -6,7 +6,7 @@ import type {
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 const COLUMNS = `local_id AS local, entry, ts AS writtenAt, attempts,
 	next_attempt_at AS nextAttemptAt, last_error AS lastError`;

@@ -1,7 +1,6 @@
 import type { Trace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { inGroups } from "../inGroups.ts";
 import { isDescending } from "../order.ts";
 import {
 	type Position,
@@ -10,7 +9,8 @@ import {
 	type ScanResult,
 } from "../storage.ts";
 import { quoted } from "./ddl.ts";
-import type { Sql, SqliteConnection } from "./driver/connection.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
+import { readInGroups } from "./readInGroups.ts";
 
 /**
  * All scans of one mapping on one shard in one statement, with the lists' own
@@ -76,7 +76,7 @@ export function scanLists(
 	scans: readonly Scan[],
 	trace?: Trace,
 ): readonly ScanResult[] {
-	return inGroups(
+	return readInGroups(
 		scans,
 		({ mapping, backward, limit }) => `${mapping.name} ${backward} ${limit}`,
 		(_, some) => {

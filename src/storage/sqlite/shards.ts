@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
 import type { HostRange } from "../../topology/types.ts";
-import { inGroups } from "../inGroups.ts";
 import type { KeyResult } from "../storage.ts";
 import { ShardFile } from "./driver/shardFile.ts";
+import { readInGroups } from "./readInGroups.ts";
 
 const SCHEME = "sqlite:";
 
@@ -50,7 +50,7 @@ export function readByFile<Key, A>(
 	absent: (key: Key) => A,
 	read: (file: ShardFile, keys: readonly Key[]) => readonly A[],
 ): readonly KeyResult<A>[] {
-	return inGroups<Key, ShardFile | undefined, KeyResult<A>>(
+	return readInGroups<Key, ShardFile | undefined, KeyResult<A>>(
 		keys,
 		fileOf,
 		(file, some) => {

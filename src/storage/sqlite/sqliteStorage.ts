@@ -4,10 +4,9 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
-import { startCall } from "../beginCall.ts";
-import { checkScan } from "../checkScan.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
+import { checkScan, startCall, unknownShard } from "../portCall.ts";
 import type {
 	Edge,
 	EdgeKey,
@@ -27,13 +26,8 @@ import type {
 	Transaction,
 	TransactionResult,
 } from "../storage.ts";
-import { unknownShard } from "../unmapped.ts";
-import {
-	createTables,
-	missingTables,
-	modShardTables,
-	shardTables,
-} from "./ddl.ts";
+import { createTables, missingTables } from "./createTables.ts";
+import { modShardTables, shardTables } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import { walkLists } from "./lists.ts";
 import { changeLookups, readLookups, walkLookups } from "./lookups.ts";
@@ -116,7 +110,7 @@ class SqliteStorage implements Storage {
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]> {
-		startCall("objects", ids.length, call);
+		startCall("readObjects", ids.length, call);
 		return readByFile(
 			ids,
 			(id) => this.#files.get(unpackId(id).shard),
@@ -130,7 +124,7 @@ class SqliteStorage implements Storage {
 		scans: readonly Scan[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ScanResult>[]> {
-		startCall("scan", scans.length, call);
+		startCall("scanLists", scans.length, call);
 		scans.forEach(checkScan);
 		return readByFile(
 			scans,
@@ -153,7 +147,7 @@ class SqliteStorage implements Storage {
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
-		startCall("edges", keys.length, call);
+		startCall("readEdges", keys.length, call);
 		return readByFile(
 			keys,
 			({ from }) => this.#files.get(unpackId(from).shard),
@@ -167,7 +161,7 @@ class SqliteStorage implements Storage {
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		startCall("lookups", keys.length, call);
+		startCall("readLookups", keys.length, call);
 		return readByFile(
 			keys,
 			({ key }) => this.#modFileOf(key),
@@ -194,7 +188,7 @@ class SqliteStorage implements Storage {
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		startCall("setLookups", changes.length);
+		startCall("compareAndSetLookups", changes.length);
 		return readByFile(
 			changes,
 			({ key }) => this.#modFileOf(key),
@@ -257,7 +251,7 @@ class SqliteStorage implements Storage {
 	async missingTables(): Promise<readonly string[]> {
 		const tables = shardTables(this.#model);
 		const modTables = modShardTables();
-		startCall("missing", this.#files.size + this.#modFiles.size);
+		startCall("missingTables", this.#files.size + this.#modFiles.size);
 		return [
 			...[...this.#files.values()].flatMap((file) =>
 				missingTables(file, tables),
@@ -280,7 +274,7 @@ class SqliteStorage implements Storage {
 				tables: modTables,
 			})),
 		];
-		startCall("init", files.length);
+		startCall("createTables", files.length);
 		let done = 0;
 		for (const { file, tables } of files) {
 			createTables(file, tables);

@@ -1,13 +1,6 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
-import {
-	checkListIsLocked,
-	checkObjectWrites,
-	checkRenumberCount,
-	checkTransaction,
-	computeListChanges,
-} from "../effects.ts";
 import type {
 	NewObject,
 	Transaction,
@@ -16,7 +9,14 @@ import type {
 	TransactionWrites,
 } from "../storage.ts";
 import { parseStored } from "../storedObject.ts";
-import type { SqliteConnection } from "./driver/connection.ts";
+import {
+	checkListIsLocked,
+	checkObjectWrites,
+	checkRenumberCount,
+	checkTransaction,
+	computeListChanges,
+} from "../transactionRules.ts";
+import type { SqliteConnection } from "./driver/sqliteConnection.ts";
 import { readLists, recountList, renumberList, writeList } from "./lists.ts";
 import {
 	type MappingStatements,

@@ -66,8 +66,8 @@ describe("block lists longer than a head", () => {
 			);
 		});
 		const [oldest] = blockers as [Id];
-		assert.deepEqual(calls.slice(0, 2), ["scan 2", `objects ${MANY}`]);
-		assert.match(calls[2] ?? "", /^edges \d+$/);
+		assert.deepEqual(calls.slice(0, 2), ["scanLists 2", `readObjects ${MANY}`]);
+		assert.match(calls[2] ?? "", /^readEdges \d+$/);
 		assert.equal(calls.length, 3);
 		// And what was asked is known.
 		assert.deepEqual(await callsOf(() => view.readObjects([oldest])), []);
@@ -114,7 +114,7 @@ describe("block lists longer than a head", () => {
 	});
 
 	it("are their user's alone to page through", async () => {
-		const want = {
+		const fields = {
 			edges: true,
 			hasNextPage: false,
 			hasPreviousPage: false,
@@ -130,7 +130,7 @@ describe("block lists longer than a head", () => {
 			const pages = await createView(graph.cold(), who).readPages(
 				graph.mapping("blockUser"),
 				[viewer, stranger],
-				{ first: 100, want },
+				{ first: 100, fields },
 			);
 			assert.deepEqual(
 				pages.map((page) =>

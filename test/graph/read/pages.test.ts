@@ -48,13 +48,13 @@ describe("pages", () => {
 	after(() => graph[Symbol.asyncDispose]());
 
 	async function page(
-		args: Omit<PageArguments, "want">,
+		args: Omit<PageArguments, "fields">,
 		viewer: Id | null = reader,
-		want: PageArguments["want"] = ALL,
+		fields: PageArguments["fields"] = ALL,
 	): Promise<Page> {
 		const [answer] = await graph
 			.view(viewer)
-			.readPages(graph.mapping("followBoard"), [reader], { ...args, want });
+			.readPages(graph.mapping("followBoard"), [reader], { ...args, fields });
 		assert.ok(answer && !(answer instanceof CorkboardError));
 		return answer;
 	}
@@ -87,7 +87,7 @@ describe("pages", () => {
 	});
 
 	it("say whether one follows also to those who look at nothing else", async () => {
-		const want = {
+		const fields = {
 			edges: false,
 			hasNextPage: true,
 			hasPreviousPage: true,
@@ -102,12 +102,12 @@ describe("pages", () => {
 			[0, true],
 		] as const) {
 			assert.equal(
-				(await page({ first: size }, reader, want)).hasNextPage,
+				(await page({ first: size }, reader, fields)).hasNextPage,
 				more,
 				`first ${size}`,
 			);
 			assert.equal(
-				(await page({ last: size }, reader, want)).hasPreviousPage,
+				(await page({ last: size }, reader, fields)).hasPreviousPage,
 				more,
 				`last ${size}`,
 			);
@@ -223,7 +223,7 @@ describe("pages", () => {
 				[reader],
 				{
 					first: 0,
-					want: {
+					fields: {
 						edges: true,
 						hasNextPage: false,
 						hasPreviousPage: false,
@@ -234,20 +234,20 @@ describe("pages", () => {
 			);
 			assert.equal((answer as Page).totalCount, 60);
 		});
-		assert.deepEqual(calls, ["scan 1"]);
+		assert.deepEqual(calls, ["scanLists 1"]);
 	});
 
 	it("refuse a cursor of another list, and garbage", async () => {
 		const [own] = await graph
 			.view(owner)
-			.readPages(graph.mapping("ownBoard"), [owner], { first: 1, want: ALL });
+			.readPages(graph.mapping("ownBoard"), [owner], { first: 1, fields: ALL });
 		for (const cursor of [(own as Page).endCursor as string, "garbage", ""]) {
 			const [answer] = await graph
 				.view(reader)
 				.readPages(graph.mapping("followBoard"), [reader], {
 					first: 5,
 					after: cursor,
-					want: ALL,
+					fields: ALL,
 				});
 			assert.ok(answer instanceof CorkboardError);
 			assert.equal(answer.code, "BAD_USER_INPUT");
@@ -286,10 +286,10 @@ describe("pages", () => {
 			createView(store, owner).readPages(
 				graph.mapping("followBoard.inverse"),
 				boards.map(({ id }) => id),
-				{ first: 3, want: ALL },
+				{ first: 3, fields: ALL },
 			),
 		);
 		// And once, at the level of the first objects, the viewer's block lists.
-		assert.deepEqual(calls, ["scan 60", "scan 2", "objects 1"]);
+		assert.deepEqual(calls, ["scanLists 60", "scanLists 2", "readObjects 1"]);
 	});
 });

@@ -92,8 +92,8 @@ describe("one viewer's view", () => {
 	it("reads a level once: pins, then their boards and owners", async () => {
 		const view = createView(graph.cold(), null);
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
-			"objects 5",
-			"objects 2",
+			"readObjects 5",
+			"readObjects 2",
 		]);
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), []);
 	});
@@ -107,7 +107,7 @@ describe("one viewer's view", () => {
 				view.readObjects([ada]),
 			]),
 		);
-		assert.deepEqual(calls, ["objects 3"]);
+		assert.deepEqual(calls, ["readObjects 3"]);
 	});
 
 	it("asks nothing of storage for what the process has", async () => {
@@ -123,9 +123,9 @@ describe("one viewer's view", () => {
 		const store = graph.cold();
 		const view = createView(store, bo);
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
-			"scan 2",
-			"objects 5",
-			"objects 2",
+			"scanLists 2",
+			"readObjects 5",
+			"readObjects 2",
 		]);
 		assert.deepEqual(await callsOf(() => view.readObjects([ada])), []);
 		const next = createView(store, bo);
@@ -147,7 +147,7 @@ describe("one viewer's view", () => {
 				false,
 			]);
 		});
-		assert.deepEqual(first.toSorted(), ["edges 5", "scan 1"]);
+		assert.deepEqual(first.toSorted(), ["readEdges 5", "scanLists 1"]);
 		const again = await callsOf(async () => {
 			assert.deepEqual(
 				await view.hasEdges(likes, bo, [pins[1], pins[2]] as Id[]),

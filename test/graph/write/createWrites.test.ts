@@ -28,7 +28,7 @@ async function listOf(
 	const [page] = await createView(graph.cold(), viewer).readPages(
 		graph.mapping(mapping),
 		[from],
-		{ first: 100, want: WANT },
+		{ first: 100, fields: WANT },
 	);
 	assert.ok(page && !(page instanceof CorkboardError), `${page}`);
 	return {
@@ -248,7 +248,7 @@ describe("writes", () => {
 					.view()
 					.readPages(graph.mapping("placePin"), [on], {
 						first: size,
-						want: { ...WANT, cursors: true },
+						fields: { ...WANT, cursors: true },
 					});
 				return (page as Page).endCursor as string;
 			};
@@ -264,7 +264,7 @@ describe("writes", () => {
 				.readPages(graph.mapping("placePin"), [on], {
 					first: 10,
 					after: afterThree,
-					want: WANT,
+					fields: WANT,
 				});
 			assert.deepEqual(
 				await order(),
@@ -428,7 +428,7 @@ describe("what a write owes", () => {
 		const [one, two] = await twoShards(graph);
 		await graph.view().readPages(graph.mapping("followUser"), [one], {
 			first: 5,
-			want: WANT,
+			fields: WANT,
 		});
 		lose = true;
 		await assert.rejects(
@@ -439,7 +439,10 @@ describe("what a write owes", () => {
 		// It did commit: the process that wrote must not go on showing the list as it was.
 		const [page] = await graph
 			.view()
-			.readPages(graph.mapping("followUser"), [one], { first: 5, want: WANT });
+			.readPages(graph.mapping("followUser"), [one], {
+				first: 5,
+				fields: WANT,
+			});
 		assert.equal((page as Page).totalCount, 1);
 		await deliverPending(new WritePipeline(graph.store), 0);
 		assert.deepEqual((await listOf(graph, "followUser.inverse", two)).ids, [

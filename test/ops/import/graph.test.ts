@@ -48,7 +48,7 @@ function readLists(model: Model, lines: readonly DemoLine[]) {
 /** A whole list, page by page. */
 async function readWhole(view: View, mapping: Mapping, from: Id) {
 	const edges: PageEdge[] = [];
-	const want = {
+	const fields = {
 		edges: true,
 		hasNextPage: true,
 		hasPreviousPage: false,
@@ -60,7 +60,7 @@ async function readWhole(view: View, mapping: Mapping, from: Id) {
 		const [page] = await view.readPages(mapping, [from], {
 			first: 100,
 			...(after !== null && { after }),
-			want,
+			fields,
 		});
 		assert.ok(page && !(page instanceof Error));
 		edges.push(...page.edges);

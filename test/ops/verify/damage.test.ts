@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
 			sqlOn(folder, DB, "UPDATE pin_has_comments SET state = 1"),
 	},
 	{
-		kind: "stranger on list",
+		kind: "object not of list",
 		damage: ({ folder }) =>
 			sqlOn(
 				folder,
@@ -89,7 +89,7 @@ const CASES: readonly Case[] = [
 			),
 	},
 	{
-		kind: "stranger on list",
+		kind: "object not of list",
 		damage: ({ folder }) =>
 			sqlOn(
 				folder,
@@ -177,7 +177,7 @@ const CASES: readonly Case[] = [
 		damage: (graph) => claim(graph, "nobody", (3n << 36n) | 999n),
 	},
 	{
-		kind: "lookup to the dead",
+		kind: "lookup to rejected",
 		damage: async (graph) => {
 			await graph.writes.create({ type: "User", data: { username: "late" } });
 			return sqlOn(
@@ -193,7 +193,7 @@ const CASES: readonly Case[] = [
 			claim(graph, "adas_other", await bits(graph, "u:ada")),
 	},
 	{
-		kind: "name not held",
+		kind: "lookup missing",
 		damage: ({ folder }) =>
 			sqlOn(
 				folder,
@@ -202,7 +202,7 @@ const CASES: readonly Case[] = [
 			),
 	},
 	{
-		kind: "name not held",
+		kind: "lookup missing",
 		with: ["lookup not held"],
 		damage: async (graph) =>
 			sqlOn(
@@ -213,7 +213,7 @@ const CASES: readonly Case[] = [
 			),
 	},
 	{
-		kind: "name not held",
+		kind: "lookup missing",
 		with: ["lookup not held"],
 		damage: ({ folder }) =>
 			sqlOn(
@@ -223,7 +223,7 @@ const CASES: readonly Case[] = [
 			),
 	},
 	{
-		kind: "name not held",
+		kind: "lookup missing",
 		damage: async (graph) => {
 			await graph.writes.create({ type: "User", data: { username: "carol" } });
 			return sqlOn(
@@ -234,7 +234,7 @@ const CASES: readonly Case[] = [
 		},
 		with: ["lookup not held"],
 		// Two have one name, and both say it is theirs.
-		left: ["name not held"],
+		left: ["lookup missing"],
 	},
 	{
 		kind: "pending",
@@ -244,7 +244,7 @@ const CASES: readonly Case[] = [
 				DB,
 				"UPDATE users SET data = json_set(data, '$.state', 'pending') WHERE data LIKE '%Ada%'",
 			),
-		with: ["stranger on list"],
+		with: ["object not of list"],
 	},
 	{
 		kind: "not JSON",

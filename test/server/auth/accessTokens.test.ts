@@ -232,7 +232,7 @@ describe("tokens of somebody else", () => {
 		]) {
 			await assert.rejects(
 				verifier.verify(token),
-				isCode("UNAUTHENTICATED", /does not verify/),
+				isCode("UNAUTHENTICATED", /is not valid/),
 			);
 		}
 	});

@@ -23,7 +23,7 @@ suite("tokens", () => {
 			() => createAccessTokens(new Uint8Array(31), 60),
 			(error: CorkboardError) =>
 				error.code === "BAD_CONFIG" &&
-				error.message === "the secret must have at least 32 bytes but got: 31",
+				error.message === "The secret must have at least 32 bytes, got 31.",
 		);
 	});
 
@@ -89,11 +89,10 @@ suite("a request", () => {
 	test("with a header that cannot be believed is refused whole, with 401", async () => {
 		await using toy = await startToy();
 		const headers = {
-			"": "The Authorization header must read: Bearer, a space, a token.",
-			"Basic YTpi":
-				"The Authorization header must read: Bearer, a space, a token.",
-			Bearer: "The Authorization header must read: Bearer, a space, a token.",
-			"Bearer nonsense": "The token does not verify.",
+			"": "The Authorization header must be: Bearer TOKEN.",
+			"Basic YTpi": "The Authorization header must be: Bearer TOKEN.",
+			Bearer: "The Authorization header must be: Bearer TOKEN.",
+			"Bearer nonsense": "The token is not valid.",
 			[`Bearer ${await createAccessTokens(new Uint8Array(32).fill(7), -60).sign(ADA)}`]:
 				"The token has expired.",
 			[`Bearer ${await tokens.sign(GONE)}`]: "The token names no active user.",

@@ -129,8 +129,8 @@ suite("the documents of files", () => {
 		edit(two, { a: "{ viewer }", b: "{ viewer }", c: "{ hello }" });
 		assert.deepEqual(await faultsOf([one, two, one]), [
 			`${one}: document b:1:2: Syntax Error: Expected Name, found <EOF>.`,
-			`${two}: document a: ${one} has another text under this id`,
-			`${two}: document b: ${one} has another text under this id`,
+			`${two}: document a: ${one} has another text for this id`,
+			`${two}: document b: ${one} has another text for this id`,
 		]);
 		edit(one, { a: "{ hello }" });
 		edit(two, { a: "{ hello }" });
@@ -144,9 +144,9 @@ suite("the documents of files", () => {
 		edit(path, {});
 		truncateSync(path, limit + 1);
 		assert.deepEqual(await faultsOf([path]), [
-			`${path}: expected at most ${limit} bytes but got: ${limit + 1}`,
+			`${path}: has ${limit + 1} bytes; the limit is ${limit}`,
 		]);
 		truncateSync(path, limit);
-		assert.match(String(await faultsOf([path])), /expected JSON but got/);
+		assert.match(String(await faultsOf([path])), /not valid JSON/);
 	});
 });

@@ -42,25 +42,25 @@ describe("a file of documents", () => {
 		"no object": [
 			[],
 			[
-				"f.json: expected Apollo's manifest, or Relay's object of texts by id, but got: a list",
+				"f.json: must be Apollo's manifest or Relay's object of texts by id, got a list",
 			],
 		],
 		"a manifest of another format": [
 			{ format: "mine", version: 1, operations: [] },
 			[
-				'f.json: expected format "apollo-persisted-query-manifest", version 1, but got: "mine", version 1',
+				'f.json: format must be "apollo-persisted-query-manifest", version 1, got "mine", version 1',
 			],
 		],
 		"operations that are no list": [
 			manifest({}),
-			["f.json: expected operations to be a list but got: an object"],
+			["f.json: operations must be a list, got an object"],
 		],
 		"ids that nobody could send, and texts that are none": [
 			{ "a b": "{ x }", ["x".repeat(201)]: "{ x }", c: null },
 			[
-				'f.json: document 1: expected an id of 1 to 200 visible ASCII letters but got: "a b"',
-				`f.json: document 2: expected an id of 1 to 200 visible ASCII letters but got: "${"x".repeat(200)}"`,
-				"f.json: document c: expected its text but got: nothing",
+				'f.json: document 1: the id must have 1 to 200 visible ASCII characters, got "a b"',
+				`f.json: document 2: the id must have 1 to 200 visible ASCII characters, got "${"x".repeat(200)}"`,
+				"f.json: document c: the text must be a string, got nothing",
 			],
 		],
 		"an operation without an id, and two with one": [
@@ -71,9 +71,9 @@ describe("a file of documents", () => {
 				7,
 			]),
 			[
-				"f.json: document 1: expected an id of 1 to 200 visible ASCII letters but got: nothing",
-				"f.json: document a: is there twice, with two texts",
-				"f.json: document 4: expected an id of 1 to 200 visible ASCII letters but got: nothing",
+				"f.json: document 1: the id must have 1 to 200 visible ASCII characters, got nothing",
+				"f.json: document a: occurs twice, with different texts",
+				"f.json: document 4: the id must have 1 to 200 visible ASCII characters, got nothing",
 			],
 		],
 	};
@@ -84,9 +84,6 @@ describe("a file of documents", () => {
 	}
 
 	test("that is not JSON is refused with what is wrong with it", () => {
-		assert.match(
-			String(parsed("{,").problems),
-			/^f\.json: expected JSON but got: /,
-		);
+		assert.match(String(parsed("{,").problems), /^f\.json: not valid JSON: /);
 	});
 });

@@ -30,18 +30,18 @@ suite("when a file changes,", () => {
 		assert.deepEqual(await who.json(), { data: { viewer: null } });
 	});
 
-	test("one with faults is refused whole, with each of them told once, and the old one stays", async () => {
+	test("a file with problems is rejected whole, each problem is logged once, and the old documents stay", async () => {
 		await using served = await serving("strict");
 		const { toy, edit, news } = served;
 		edit(JSON.stringify({ ...relayFile, a: "{", b: "{ nothing }", c: 1 }));
-		await until("a refusal", () => news.length > 0);
+		await until("a rejection", () => news.length > 0);
 		await new Promise((resolve) => setTimeout(resolve, 400));
 		assert.equal(news.length, 1);
-		const faults = news[0]?.fields.faults as string[];
+		const problems = news[0]?.fields.problems as string[];
 		assert.deepEqual(
-			faults.map((fault) => fault.replace(/^\S+\.json: /, "")),
+			problems.map((problem) => problem.replace(/^\S+\.json: /, "")),
 			[
-				"document c: expected its text but got: a number",
+				"document c: the text must be a string, got a number",
 				"document a:1:2: Syntax Error: Expected Name, found <EOF>.",
 				'document b:1:3: Cannot query field "nothing" on type "Query".',
 			],
@@ -50,25 +50,25 @@ suite("when a file changes,", () => {
 		assert.deepEqual(await response.json(), ADA);
 		edit(JSON.stringify({ better: "{ hello }" }));
 		await until(
-			"the mended file to be in use",
+			"the repaired file to be in use",
 			async () => (await toy.post({ id: "better" })).status === 200,
 		);
 	});
 
-	test("an id that another file gives another text is told among its faults, with both files named", async () => {
+	test("an id with different texts in two files is logged as a problem that names both files", async () => {
 		await using served = await serving("strict");
 		const { edit, news, paths } = served;
 		const id = sha256(WHO);
 		const [relay, apollo] = paths;
-		const conflict = `${relay}: document ${id}: ${apollo} has another text under this id`;
+		const conflict = `${relay}: document ${id}: ${apollo} has another text for this id`;
 		edit(JSON.stringify({ [id]: HELLO }));
-		await until("a refusal", () => news.length > 0);
-		assert.deepEqual(news[0]?.fields.faults, [conflict]);
+		await until("a rejection", () => news.length > 0);
+		assert.deepEqual(news[0]?.fields.problems, [conflict]);
 		edit(JSON.stringify({ [id]: "{", b: "{ nothing }" }));
-		await until("another refusal", () => news.length > 1);
+		await until("another rejection", () => news.length > 1);
 		assert.deepEqual(news[1]?.fields, {
 			path: relay,
-			faults: [
+			problems: [
 				`${relay}: document ${id}:1:2: Syntax Error: Expected Name, found <EOF>.`,
 				`${relay}: document b:1:3: Cannot query field "nothing" on type "Query".`,
 				conflict,
@@ -76,18 +76,18 @@ suite("when a file changes,", () => {
 		});
 	});
 
-	test("one that was refused for what another held is in use once the other holds it no more", async () => {
+	test("a file in conflict with another is loaded once the other no longer conflicts", async () => {
 		await using served = await serving("strict");
 		const { toy, edit, news, paths } = served;
 		edit(JSON.stringify({ [sha256(WHO)]: HELLO }));
-		await until("a refusal", () => news.length > 0);
+		await until("a rejection", () => news.length > 0);
 		const [relay, apollo = ""] = paths;
 		writeFileSync(`${apollo}.new`, "{}");
 		renameSync(`${apollo}.new`, apollo);
-		await until("the refused file to be in use", () =>
+		await until("the rejected file to be in use", () =>
 			news.some(
 				({ fields, message }) =>
-					fields.path === relay && message.endsWith("is in use"),
+					fields.path === relay && message === "document file loaded",
 			),
 		);
 		const response = await toy.post({ id: sha256(WHO), variables });

@@ -77,7 +77,7 @@ suite("the page at /graphql", () => {
 			assert.deepEqual(await missing.json(), {
 				errors: [
 					{
-						message: "There is nothing here.",
+						message: "Not found.",
 						extensions: { code: "NOT_FOUND" },
 					},
 				],

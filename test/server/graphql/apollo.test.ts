@@ -274,7 +274,7 @@ suite("what the executor does", () => {
 		await began;
 		client.abort();
 		await assert.rejects(request);
-		assert.equal(((await told) as Error).message, "The client went away.");
+		assert.equal(((await told) as Error).message, "The client disconnected.");
 	});
 });
 

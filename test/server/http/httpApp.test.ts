@@ -35,7 +35,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 	});
 	after(() => toy.server.close());
 
-	const broken = fault("The body is not a valid JSON text.", "BAD_REQUEST");
+	const broken = fault("The body is not valid JSON.", "BAD_REQUEST");
 	for (const [which, body] of [
 		["malformed JSON", "{"],
 		["an empty body", ""],
@@ -74,10 +74,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 		] as const) {
 			const response = await fetch(toy.server.url + path, { method });
 			assert.equal(response.status, 404, path);
-			assert.deepEqual(
-				await response.json(),
-				fault("There is nothing here.", "NOT_FOUND"),
-			);
+			assert.deepEqual(await response.json(), fault("Not found.", "NOT_FOUND"));
 		}
 	});
 
@@ -92,7 +89,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 			assert.equal(response.headers.get("allow"), "GET, POST");
 			assert.deepEqual(
 				await response.json(),
-				fault("This address takes GET and POST only.", "BAD_REQUEST"),
+				fault("This URL accepts only GET and POST.", "BAD_REQUEST"),
 			);
 		}
 	});
@@ -160,7 +157,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 		assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
 		assert.match(
 			answer,
-			/\{"errors":\[\{"message":"The request came too slowly/,
+			/\{"errors":\[\{"message":"The request arrived too slowly/,
 		);
 		assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1);
 	});
@@ -367,7 +364,8 @@ suite("the log", () => {
 		});
 		await fetch(`${toy.server.url}/sesame?sesame=sesame`);
 		await fetch(`${toy.server.url}/graphql?query={sesame}`);
-		const requests = () => toy.lines.filter((line) => line.msg === "request");
+		const requests = () =>
+			toy.lines.filter((line) => line.msg === "request completed");
 		// Each is written when its answer has gone out, which the client may see first.
 		await until("four lines", () => requests().length === 4);
 		const lines = requests();

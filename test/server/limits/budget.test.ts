@@ -26,7 +26,7 @@ describe("a budget", () => {
 		assert.deepEqual(refused?.extensions.code, "TOO_EXPENSIVE");
 		assert.match(
 			refused?.message ?? "",
-			/^Expected at most 100 edges and objects to be read in 60 s but this operation, which may read 40, would be more\. Ask again in 6 s\.$/,
+			/^Budget exceeded: this operation costs 40, and 100 edges and objects may be read in 60 s\. Retry in 6 s\.$/,
 		);
 		assert.equal(await budget.take("a", 30), null, "cheaper ones still run");
 		clock.now += 24_000;

@@ -29,7 +29,7 @@ const nested = (depth: number, inner: string) =>
 const HOSTILE: Readonly<Record<string, readonly [string, RegExp]>> = {
 	"10,000 aliases": [
 		`{ ${times(10_000, (n) => `a${n}: __typename`)} }`,
-		/at most 32768 characters/,
+		/the limit is 32768/,
 	],
 	"2,100 tokens": [
 		`{ ${times(700, (n) => `a${n}: __typename`)} }`,
@@ -37,23 +37,23 @@ const HOSTILE: Readonly<Record<string, readonly [string, RegExp]>> = {
 	],
 	"101 aliases": [
 		`{ ${times(101, (n) => `a${n}: __typename`)} }`,
-		/at most 100 aliases/,
+		/limit of 100 aliases/,
 	],
 	"500 times one field": [
 		`{ ${times(500, () => "__typename")} }`,
-		/at most 20 times the same field/,
+		/limit of 20 repetitions of a field/,
 	],
 	"26 levels": [
 		`{ viewer { ${nested(12, "id")} } }`,
-		/at most 25 levels of fields/,
+		/limit of 25 levels of fields/,
 	],
 	"26 levels in fragments": [
 		`{ viewer { ...F0 } } ${times(12, (n) => `fragment F${n} on User { followers { nodes { ...F${n + 1} } } }`)} fragment F12 on User { id }`,
-		/at most 25 levels of fields/,
+		/limit of 25 levels of fields/,
 	],
 	"fragments that double at each step": [
 		`{ ...F0 } ${times(60, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F60 on Query { __typename }`,
-		/at most 5000 fields with all fragments unfolded/,
+		/limit of 5000 fields with fragments expanded/,
 	],
 	"a fragment within itself": [
 		"{ viewer { ...F } } fragment F on User { followers { nodes { ...G } } } fragment G on User { followers { nodes { ...F } } }",
@@ -61,31 +61,31 @@ const HOSTILE: Readonly<Record<string, readonly [string, RegExp]>> = {
 	],
 	"fields that overlap": [
 		`{ ${times(19, () => `viewer { ${times(19, () => "boards { totalCount }")} }`)} }`,
-		/at most 20000 pairs/,
+		/limit of 20000 pairs/,
 	],
 	"fragments side by side": [
 		`{ viewer { ${times(190, (n) => `...F${n}`)} } } ${times(190, (n) => `fragment F${n} on User { id }`)}`,
-		/at most 20000 pairs/,
+		/limit of 20000 pairs/,
 	],
 	"inline fragments side by side": [
 		`{ viewer { ${times(200, () => "... { boards { totalCount } }")} } }`,
-		/at most 20000 pairs/,
+		/limit of 20000 pairs/,
 	],
 	"10 directives at one place": [
 		"{ __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa }",
-		/at most 4 directives at one place/,
+		/limit of 4 directives at one location/,
 	],
 	"600 directives": [
 		`{ ${times(75, (n) => `viewer { f${n}: id @aa @aa @aa @aa }`)} }`,
-		/at most/,
+		/exceeds the limit of/,
 	],
 	"11 mutations": [
 		`mutation { ${times(11, (n) => `m${n}: unlikePin(input: {pinId: "1"}) { pin { id } }`)} }`,
-		/at most 10 mutations/,
+		/limit of 10 mutations/,
 	],
 	"11 mutations in a fragment": [
 		`mutation { ...F } fragment F on Mutation { ${times(11, (n) => `m${n}: unlikePin(input: {pinId: "1"}) { pin { id } }`)} }`,
-		/at most 10 mutations/,
+		/limit of 10 mutations/,
 	],
 	"900 fields that are not there": [
 		`{ ${times(900, (n) => `x${n}`)} }`,
@@ -169,7 +169,7 @@ describe("the limits of documents", () => {
 				...specifiedRules,
 				documentLimits,
 			]).map(({ message }) => message),
-			["Expected a document with at most 100 aliases but got more."],
+			["The document exceeds the limit of 100 aliases."],
 		);
 	});
 });

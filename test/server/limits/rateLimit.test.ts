@@ -48,7 +48,7 @@ suite("an address that asks too often", () => {
 		};
 		assert.match(
 			errors[0]?.message ?? "",
-			/^Expected at most 3 requests from one address in 60 s but got more\. Ask again in \d+ s\.$/,
+			/^Rate limit exceeded: 3 requests from one address in 60 s\. Retry in \d+ s\.$/,
 		);
 		assert.deepEqual(errors[0]?.extensions, { code: "UNAVAILABLE" });
 	});

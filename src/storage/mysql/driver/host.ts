@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
-import type { MysqlConnection, Sql } from "./connection.ts";
-import type { Row, ServerAddress, WriteResult } from "./driver.ts";
 import { StorageFailure, UnknownOutcome } from "./failure.ts";
+import type { Row, ServerAddress, WriteResult } from "./mysql2Connection.ts";
+import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import { type CheckedOutConnection, Pool } from "./pool.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */

@@ -3,9 +3,9 @@ import {
 	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
-import { MysqlConnection } from "./connection.ts";
-import type { ServerAddress } from "./driver.ts";
 import { StorageFailure } from "./failure.ts";
+import type { ServerAddress } from "./mysql2Connection.ts";
+import { MysqlConnection } from "./mysqlConnection.ts";
 import { QueryCanceller } from "./queryCanceller.ts";
 import { type Purpose, prepareSession } from "./session.ts";
 

@@ -1,6 +1,6 @@
 import { deadlineIn } from "../../../util/deadline.ts";
-import { MysqlConnection } from "./connection.ts";
-import type { ServerAddress } from "./driver.ts";
+import type { ServerAddress } from "./mysql2Connection.ts";
+import { MysqlConnection } from "./mysqlConnection.ts";
 
 /** Past this many waiting, the server's own limit on statements has to do. */
 const MAX_WAITING = 100;

@@ -1,6 +1,6 @@
 import type { Deadline } from "../../../util/deadline.ts";
-import type { MysqlConnection, Sql } from "./connection.ts";
 import { StorageFailure } from "./failure.ts";
+import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 
 /**
  * What a connection is for:

@@ -4,7 +4,7 @@ import {
 	type OpenMode,
 	type ShardFileLocation,
 	SqliteConnection,
-} from "./connection.ts";
+} from "./sqliteConnection.ts";
 
 /**
  * A shard's file: one connection that writes and one that only reads, so that

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "../../../../src/storage/mysql/driver/connection.ts";
 import {
 	StorageFailure,
 	UnknownOutcome,
@@ -10,6 +9,7 @@ import {
 	Host,
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
+import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
 import { parseHostUrl } from "../../../../src/topology/hostUrl.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";

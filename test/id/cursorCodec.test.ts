@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createCursorCodec } from "../../src/id/cursors.ts";
+import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 
 const cursors = createCursorCodec(Buffer.alloc(32, 7));

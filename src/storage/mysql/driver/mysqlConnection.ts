@@ -4,6 +4,7 @@ import {
 	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
+import { StorageFailure, toStorageFailure } from "./failure.ts";
 import {
 	type Mysql2Connection,
 	openMysql2Connection,
@@ -11,8 +12,7 @@ import {
 	type ServerAddress,
 	type Value,
 	type WriteResult,
-} from "./driver.ts";
-import { StorageFailure, toStorageFailure } from "./failure.ts";
+} from "./mysql2Connection.ts";
 
 /** One SQL statement with placeholders for all values. */
 export interface Sql {

@@ -2,7 +2,7 @@
  * Reads many keys a group at a time (a shard, a table), and puts the answers
  * back in the order of the keys. `read` answers its keys in their order.
  */
-export function inGroups<Key, Group, A>(
+export function readInGroups<Key, Group, A>(
 	keys: readonly Key[],
 	groupOf: (key: Key) => Group,
 	read: (group: Group, keys: readonly Key[]) => readonly A[],

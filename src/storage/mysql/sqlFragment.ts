@@ -1,5 +1,5 @@
-import type { Sql } from "./driver/connection.ts";
-import type { Value } from "./driver/driver.ts";
+import type { Value } from "./driver/mysql2Connection.ts";
+import type { Sql } from "./driver/mysqlConnection.ts";
 
 /** A part of a statement with the values of its placeholders. */
 export interface Fragment {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { ListQueue } from "../../src/storage/listQueue.ts";
+import { ListQueue } from "../../../src/storage/mysql/listQueue.ts";
 
 interface Group {
 	readonly jobs: readonly string[];

@@ -6,7 +6,7 @@ import {
 	type OpenMode,
 	type Sql,
 	SqliteConnection,
-} from "../../../../src/storage/sqlite/driver/connection.ts";
+} from "../../../../src/storage/sqlite/driver/sqliteConnection.ts";
 import { temporaryFolder } from "../../../helpers/temporaryFolder.ts";
 
 const CREATE = sql("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER) STRICT");

@@ -1,0 +1,39 @@
+import { type CallOptions, CHANNELS } from "../diagnostics.ts";
+import { CorkboardError } from "../errors.ts";
+import type { Scan } from "./storage.ts";
+
+/** Every call of the storage port starts here. Throws if its signal is aborted already. */
+export function startCall(
+	verb: string,
+	keys: number,
+	call?: CallOptions,
+): void {
+	call?.signal?.throwIfAborted();
+	if (CHANNELS.storage.hasSubscribers) CHANNELS.storage.publish({ verb, keys });
+}
+
+/** A sequence that is not an integer would match nothing, and SQLite takes a negative limit as none. */
+export function checkScan({ limit, after, before }: Scan): void {
+	if (!Number.isSafeInteger(limit) || limit < 0) {
+		throw new TypeError(
+			`The limit of a scan must be an integer of at least 0, got ${limit}.`,
+		);
+	}
+	for (const position of [after, before]) {
+		if (position !== undefined && !Number.isSafeInteger(position.sequence)) {
+			throw new TypeError(
+				`The sequence of a position must be an integer, got ${position.sequence}.`,
+			);
+		}
+	}
+}
+
+export function unknownShard(
+	kind: "shard" | "mod shard",
+	shard: number,
+): CorkboardError {
+	return new CorkboardError(
+		"NOT_FOUND",
+		`No range of the topology covers ${kind} ${shard}.`,
+	);
+}
