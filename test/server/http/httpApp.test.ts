@@ -165,7 +165,7 @@ suite("a server that closes", () => {
 	test("lets what runs end, and then is gone", async () => {
 		const toy = await startToy();
 		const running = toy.post({ query: "{ slow(ms: 400) }" });
-		await toy.began;
+		await toy.firstOperation;
 		const began = Date.now();
 		const closing = toy.server.close();
 		// Refused by the server, or by the machine once nobody listens.
@@ -217,7 +217,7 @@ suite("a server that closes", () => {
 		const toy = await startToy({ limits: { drainMs: 200 } });
 		const running = toy.post({ query: "{ stuck }" });
 		const cut = assert.rejects(running);
-		await toy.began;
+		await toy.firstOperation;
 		const began = Date.now();
 		await toy.server.close();
 		await cut;
