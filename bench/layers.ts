@@ -1,13 +1,13 @@
 /**
- * How much each cache layer takes off a warm Q3 (user → 10 boards → 10 pins →
- * like count and 3 likers), on a fleet that holds an imported graph:
+ * Measures what each cache layer saves of a warm query Q3 (user → 10 boards →
+ * 10 pins → like count and 3 likers), on a fleet with an imported graph:
  *
  *     CORKBOARD_TOPOLOGY=… CORKBOARD_MEMCACHED=… CORKBOARD_REDIS=… CORKBOARD_SECRET=… \
  *       node bench/layers.ts [users] [rounds]
  *
- * All variants run in one process, one after another, so on a noisy machine run
- * it twice. Times are of `planner.execute`, without
- * HTTP, one operation at a time; medians over all users and rounds.
+ * All variants run one after another in one process, so run it twice on a noisy
+ * machine. Times are of `planner.execute`, without HTTP, one operation at a
+ * time, over all users and rounds.
  */
 import { parse } from "graphql";
 import { openCorkboard } from "../src/app/openCorkboard.ts";
@@ -50,16 +50,16 @@ CHANNELS.statement.subscribe((message) => {
 const times = new Map<string, number[]>();
 const counts = new Map<string, number>();
 for (const [name, variant] of variants) {
-	// Only the last keeps anything in memory: "readOnly" opens without.
+	// "readOnly" opens without the cache in process.
 	const access = name === "+ in process" ? "readWrite" : "readOnly";
 	await using corkboard = await openCorkboard(variant, access);
 	const ask = async (user: number) => {
-		const answer = await corkboard.planner.execute({
+		const response = await corkboard.planner.execute({
 			document: Q3,
 			variables: { name: `pinner${user}` },
 			context: corkboard.createContext(null),
 		});
-		if (answer.errors) throw answer.errors[0];
+		if (response.errors) throw response.errors[0];
 	};
 	if (access === "readWrite")
 		await new Promise((resolve) => setTimeout(resolve, 800));
@@ -68,9 +68,9 @@ for (const [name, variant] of variants) {
 	statements = 0;
 	for (let round = 0; round < rounds; round++) {
 		for (let user = 0; user < users; user++) {
-			const began = performance.now();
+			const start = performance.now();
 			await ask(user * 7);
-			measured.push(performance.now() - began);
+			measured.push(performance.now() - start);
 		}
 	}
 	times.set(

@@ -1,14 +1,14 @@
 /**
- * What one request costs the server process (CPU, everything included: HTTP,
- * parsing, checks, plan, cache, JSON), warm, with the demo graph in its folder:
+ * Measures the CPU time of one warm request in the server process, from HTTP to
+ * JSON, with the demo graph:
  *
  *     node bench/server.ts [requests]
  *
- * The same three-level query each time, on eight connections kept alive. The
- * last row is the floor: the same bytes, canned, from bare node:http. Servers
- * are processes of their own; their CPU is read from the kernel (Linux only),
- * so a busy machine shifts the figures less than it shifts wall time. Rounds of
- * all rows in turn; medians.
+ * Each request has the same three-level query, on eight kept-alive connections.
+ * The last row is the lower bound: node:http sends the same bytes. Each server
+ * is a process; its CPU time comes from the kernel (Linux only), because a busy
+ * machine affects it less than wall time. Rounds of all rows alternate; the
+ * output is the median, with the least and the most.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ import { createInterface } from "node:readline";
 
 const ROUNDS = 5;
 const CONNECTIONS = 8;
-/** Clock ticks a second, as all Linux kernels tell them to programs (proc(5)). */
+/** Clock ticks per second in /proc: 100 on all Linux kernels (proc(5)). */
 const TICKS = 100;
 
 const QUERY = `query ($name: String!) {
@@ -50,16 +50,16 @@ const started: ChildProcess[] = [];
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 try {
 	const corkboard = await startCorkboard();
-	const answer = await ask(corkboard);
-	const canned = await startCanned(answer);
+	const response = await ask(corkboard);
+	const bareHttp = await startBareHttp(response);
 	const subjects = [
 		corkboard,
 		{
 			...corkboard,
-			name: "Corkboard, by id of a known text (APQ)",
+			name: "Corkboard, automatic persisted query",
 			body: await apqBody(corkboard),
 		},
-		canned,
+		bareHttp,
 	];
 	const perRequest = new Map<string, number[]>();
 	for (const subject of subjects) await load(subject, requests);
@@ -72,7 +72,9 @@ try {
 			perRequest.set(subject.name, [...row, ms]);
 		}
 	}
-	console.log(`${answer.length} bytes of answer, ${requests} requests a round`);
+	console.log(
+		`${response.length} bytes per response, ${requests} requests per round`,
+	);
 	for (const [name, row] of perRequest) {
 		const [least, , median, , most] = row.toSorted((a, b) => a - b);
 		console.log(
@@ -124,17 +126,17 @@ async function apqBody(subject: Subject): Promise<string> {
 	return JSON.stringify({ variables, extensions });
 }
 
-async function startCanned(answer: string): Promise<Subject> {
-	const code = `require("node:http").createServer((q, r) => { q.resume(); q.on("end", () => r.end(process.env.ANSWER)); })
+async function startBareHttp(body: string): Promise<Subject> {
+	const code = `require("node:http").createServer((q, r) => { q.resume(); q.on("end", () => r.end(process.env.BODY)); })
 		.listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
 	const child = spawn(process.execPath, ["-e", code], {
-		env: { PATH: process.env.PATH, ANSWER: answer },
+		env: { PATH: process.env.PATH, BODY: body },
 		stdio: ["ignore", "pipe", "inherit"],
 	});
 	started.push(child);
 	const [port] = await once(child.stdout as NodeJS.ReadableStream, "data");
 	return {
-		name: "the same bytes, canned",
+		name: "node:http, same bytes",
 		url: `http://127.0.0.1:${String(port).trim()}/`,
 		body: "{}",
 		process: child,
@@ -152,7 +154,7 @@ async function load(subject: Subject, count: number): Promise<void> {
 
 function ask({ url, body }: Subject): Promise<string> {
 	return new Promise((resolve, reject) => {
-		const sent = request(
+		const outgoing = request(
 			url,
 			{
 				agent,
@@ -173,8 +175,8 @@ function ask({ url, body }: Subject): Promise<string> {
 				});
 			},
 		);
-		sent.on("error", reject);
-		sent.end(body);
+		outgoing.on("error", reject);
+		outgoing.end(body);
 	});
 }
 

@@ -123,7 +123,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		identify(authorization, accessTokens, users, operators);
 	try {
 		if (options.rateLimit) await registerRateLimit(app, options.rateLimit);
-		registerHealth(http, { checks: options.health, identify: identifyBy });
+		registerHealth(http, {
+			checks: options.health,
+			isOperator: async (authorization) =>
+				(await identifyBy(authorization)).isOperator,
+		});
 		const page =
 			options.graphiql === "nobody"
 				? null

@@ -20,7 +20,7 @@ const PAGE = `query ($id: ID!, $first: Int) {
 	}
 }`;
 
-/** DESIGN, "What must stay true" 6: round trips depend on the depth of the query, never on the length of its lists. */
+/** Round trips depend on the depth of a query, never on the length of its lists. */
 describe("a board page with its pins and their owners", () => {
 	let folder: string;
 	let corkboard: Corkboard;
@@ -49,7 +49,7 @@ describe("a board page with its pins and their owners", () => {
 			}
 			ids = { board, viewer: owner as string };
 		}
-		// Opened again, so that nothing of what was written is in memory.
+		// Opened again, so that its caches are empty.
 		corkboard = await openCorkboard(config, "readWrite");
 	});
 	after(async () => {
@@ -58,19 +58,19 @@ describe("a board page with its pins and their owners", () => {
 	});
 
 	async function ask(first: number): Promise<unknown> {
-		const answer = await corkboard.planner.execute({
+		const response = await corkboard.planner.execute({
 			document: parse(PAGE),
 			variables: { id: ids.board, first },
 			context: corkboard.createContext(ids.viewer as never),
 		});
-		assert.equal(answer.errors, undefined);
-		return answer.data;
+		assert.equal(response.errors, undefined);
+		return response.data;
 	}
 
-	it("is one storage call a level, cold, and none when the process has it", async () => {
+	it("takes one storage call per level with cold caches, and none with warm ones", async () => {
 		const cold = await callsOf(() => ask(25));
-		// The board, and beside it the viewer's block lists; the board's owner,
-		// who tells whether it may be seen; its pins; the pins' owners likewise.
+		// The board with the viewer's block lists; the board's owner, which
+		// decides its visibility; its pins; the pins' objects and their owners.
 		assert.deepEqual(cold.slice(0, 6), [
 			"scanLists 2",
 			"readObjects 1",
@@ -79,7 +79,7 @@ describe("a board page with its pins and their owners", () => {
 			"readObjects 25",
 			"readObjects 25",
 		]);
-		// The owners are there, so what is left is likes, as edges and as the viewer's head.
+		// The owners are read already. The viewer's likes remain: edges, and the head of the list.
 		assert.deepEqual(cold.slice(6).toSorted(), ["readEdges 25", "scanLists 1"]);
 		const warm = await callsOf(async () => {
 			const data = (await ask(25)) as {
@@ -93,7 +93,7 @@ describe("a board page with its pins and their owners", () => {
 		assert.deepEqual(warm, []);
 	});
 
-	it("is as many calls for 3 pins as for 25", async () => {
+	it("takes as many calls for 3 pins as for 25", async () => {
 		const calls = async (first: number) => {
 			await using fresh = await openCorkboard(corkboard.config, "readOnly");
 			return callsOf(() =>
@@ -107,16 +107,16 @@ describe("a board page with its pins and their owners", () => {
 		assert.equal((await calls(3)).length, (await calls(25)).length);
 	});
 
-	it("asks storage nothing for ids that cannot be anything", async () => {
+	it("makes no storage call for ids that no object can have", async () => {
 		const { shard } = unpackId(ids.board as never);
 		const nothing = packId({ shard, type: 900, local: 1 });
-		const answer = await corkboard.planner.execute({
+		const response = await corkboard.planner.execute({
 			document: parse(
 				`{ a: node(id: "${nothing}") { id } b: board(id: "9223372036854775807") { id } }`,
 			),
 			context: corkboard.createContext(null),
 		});
-		assert.deepEqual({ ...answer.data }, { a: null, b: null });
-		assert.equal(answer.errors, undefined);
+		assert.deepEqual({ ...response.data }, { a: null, b: null });
+		assert.equal(response.errors, undefined);
 	});
 });

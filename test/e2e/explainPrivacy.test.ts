@@ -13,7 +13,7 @@ interface Body {
 	readonly extensions?: { readonly explain?: ExplainOutput };
 }
 
-/** A user, by the API. */
+/** Creates a user. */
 async function join(
 	server: WholeServer,
 	username: string,
@@ -25,9 +25,9 @@ async function join(
 	return { id: user.id, token };
 }
 
-/** What a client can compare: the status, the headers but those of the moment, and the body to the byte. */
-async function seen(asked: ReturnType<WholeServer["ask"]>) {
-	const { response, text } = await asked;
+/** What a client can compare: the status, the headers except time and request id, and the exact body. */
+async function comparable(request: ReturnType<WholeServer["ask"]>) {
+	const { response, text } = await request;
 	const headers = [...response.headers].filter(
 		([name]) => !["date", "x-request-id"].includes(name),
 	);
@@ -38,15 +38,15 @@ function all(steps: readonly ExplainStep[]): readonly ExplainStep[] {
 	return steps.flatMap((step) => [step, ...all(step.steps)]);
 }
 
-describe("an account of a run", () => {
-	it("names no value that was given, stored or signed, whatever is asked", async () => {
+describe("explain output", () => {
+	it("contains no argument, stored value or token", async () => {
 		await using server = await startWhole({ CORKBOARD_MODE: "development" });
 		const values: string[] = [];
 		const value = (text: string) => {
 			values.push(text);
 			return text;
 		};
-		const accounts: ExplainOutput[] = [];
+		const outputs: ExplainOutput[] = [];
 		let token = "";
 		const ask = async (query: string, variables: object = {}) => {
 			const { text } = await server.ask(
@@ -58,7 +58,7 @@ describe("an account of a run", () => {
 			);
 			const { data, extensions } = JSON.parse(text) as Body;
 			assert.ok(extensions?.explain, text);
-			accounts.push(extensions.explain);
+			outputs.push(extensions.explain);
 			return data as Readonly<Record<string, Readonly<Record<string, never>>>>;
 		};
 		const mutate = async (name: string, input: object, fields: string) => {
@@ -74,14 +74,14 @@ describe("an account of a run", () => {
 			{
 				username: value("grace_made_up"),
 				email: value("grace@hidden.example"),
-				bio: value("A bio nobody is told"),
+				bio: value("A hidden bio"),
 				website: value("https://hidden.example/grace"),
 				idempotencyKey: value("key-of-grace-made-up"),
 			},
 			"user { id } token",
 		);
 		token = value(joined.token);
-		// One that fails: the address is taken.
+		// Fails: the address is taken.
 		await mutate(
 			"createUser",
 			{ username: "other_made_up", email: "grace@hidden.example" },
@@ -101,7 +101,7 @@ describe("an account of a run", () => {
 			"createPin",
 			{
 				boardId: board.id,
-				details: value("Details nobody is told"),
+				details: value("Hidden details"),
 				link: value("https://hidden.example/pin"),
 				interests: [value("moths-made-up")],
 			},
@@ -110,7 +110,7 @@ describe("an account of a run", () => {
 		await mutate("likePin", { pinId: pin.id }, "pin { id }");
 		await mutate(
 			"addComment",
-			{ pinId: pin.id, text: value("A comment nobody is told") },
+			{ pinId: pin.id, text: value("A hidden comment") },
 			"comment { id }",
 		);
 		await ask(
@@ -118,24 +118,25 @@ describe("an account of a run", () => {
 				interest(slug: "moths-made-up") { name pins { totalCount } }
 				node(id: "${pin.id}") { id } viewer { likes { nodes { details } } } }`,
 		);
-		const told = JSON.stringify(accounts);
-		for (const text of values) {
-			assert.ok(!told.includes(text), `an account names ${text}`);
+		const text = JSON.stringify(outputs);
+		for (const value of values) {
+			assert.ok(!text.includes(value), `explain output contains ${value}`);
 		}
 		for (const { id } of [joined.user, board, pin]) {
-			assert.ok(!told.includes(`"${id}"`), `an account names an id: ${id}`);
+			assert.ok(
+				!text.includes(`"${id}"`),
+				`explain output contains the id ${id}`,
+			);
 		}
-		// What was looked at is not nothing: names were claimed and rows written.
-		const steps = accounts.flatMap(({ steps }) => all(steps));
+		// The operations did write: natural keys were reserved and rows written.
+		const steps = outputs.flatMap(({ steps }) => all(steps));
 		const verbs = new Set(steps.flatMap(({ write }) => write?.verb ?? []));
 		assert.deepEqual(verbs, new Set(["transaction", "reservation", "outbox"]));
-		assert.ok(
-			steps.some(({ errors: failures }) => failures[0]?.code === "CONFLICT"),
-		);
+		assert.ok(steps.some(({ errors }) => errors[0]?.code === "CONFLICT"));
 	});
 
 	for (const mode of ["development", "production"] as const) {
-		it(`is there for nobody who has no right to it or does not ask, and nothing else differs: ${mode}`, async () => {
+		it(`is sent only on request to those who may see it, and changes nothing else of the response: ${mode}`, async () => {
 			await using server = await startWhole({
 				CORKBOARD_MODE: mode,
 				CORKBOARD_OPERATORS: "roles=operator",
@@ -157,10 +158,12 @@ describe("an account of a run", () => {
 					[{ query: "{ viewer { username } }" }, bearer("forged")],
 					["{", {}],
 				];
-			// Twice, as the first finds less in the caches and says so in no way.
+			// Twice: the state of the caches must not show.
 			for (const [body, headers] of [...requests, ...requests]) {
-				const plain = await seen(server.ask(body, headers));
-				const asking = await seen(server.ask(body, { ...headers, ...EXPLAIN }));
+				const plain = await comparable(server.ask(body, headers));
+				const asking = await comparable(
+					server.ask(body, { ...headers, ...EXPLAIN }),
+				);
 				if (mode === "production") {
 					assert.deepEqual(asking, plain);
 				} else {

@@ -45,7 +45,7 @@ suite("GraphiQL on the demo graph", () => {
 
 	test("shows the steps of the execution that answered, and its cost against the limit, only while the view is open", async () => {
 		await using visited = await visit();
-		const { page, faults, requests } = visited;
+		const { page, problems, requests } = visited;
 		const plain = await visited.run();
 		assert.equal(plain.request().headers()["corkboard-explain"], undefined);
 		assert.equal((await plain.json()).extensions?.explain, undefined);
@@ -106,7 +106,7 @@ suite("GraphiQL on the demo graph", () => {
 		const again = await visited.run();
 		assert.equal(again.request().headers()["corkboard-explain"], undefined);
 
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 		for (const url of requests) {
 			assert.ok(url.startsWith(`${demo.url}/`) || url.startsWith("data:"), url);
 		}
@@ -146,8 +146,8 @@ suite("GraphiQL on the demo graph", () => {
 		});
 		const { page } = visited;
 		await tab(page, "Explain").click();
-		const answer = await visited.run();
-		const { errors, extensions } = await answer.json();
+		const response = await visited.run();
+		const { errors, extensions } = await response.json();
 		assert.equal(errors[0].extensions.code, "TOO_EXPENSIVE");
 		assert.equal(extensions.explain.statements, 0);
 		await page
@@ -166,7 +166,7 @@ suite("GraphiQL on the demo graph", () => {
 				query: `mutation Follow { followUser(input: {userId: "${other}"}) { user { username } } }`,
 			},
 		});
-		const { page, faults } = visited;
+		const { page, problems } = visited;
 		await tab(page, "Explain").click();
 		const { extensions } = await (await visited.run()).json();
 		assert.equal(extensions.explain.written, 2);
@@ -194,7 +194,7 @@ suite("GraphiQL on the demo graph", () => {
 			),
 			["begin", "insert outbox", "commit"],
 		);
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 	});
 
 	test("highlights the step that failed and names its host", async () => {
@@ -239,7 +239,7 @@ suite("GraphiQL on the demo graph", () => {
 
 	test("opens with tabs for a query, paging, a mutation and a persisted document, and each runs", async () => {
 		await using visited = await visit();
-		const { page, faults } = visited;
+		const { page, problems } = visited;
 		assert.deepEqual(
 			await page.locator(".graphiql-tab-button").allTextContents(),
 			["Welcome", "PageWalk", "LikePin", "Persisted"],
@@ -277,17 +277,17 @@ suite("GraphiQL on the demo graph", () => {
 		assert.equal(calls.length, 2);
 		for (const [, address, text] of calls) {
 			assert.equal(address, `${demo.url}/graphql`);
-			const answer = await fetch(address, {
+			const response = await fetch(address, {
 				method: "POST",
 				headers: { "content-type": "application/json" },
 				body: text,
 			});
-			const { data } = (await answer.json()) as {
+			const { data } = (await response.json()) as {
 				data: { interests: { nodes: object[] } };
 			};
 			assert.equal(data.interests.nodes.length, 3);
 		}
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 	});
 
 	const shardOf = (id: string) => BigInt(id) >> 46n;

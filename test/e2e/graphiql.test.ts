@@ -47,9 +47,9 @@ suite("GraphiQL in a browser", () => {
 			.waitFor();
 	}
 
-	test("says who you are, runs the welcome query as that user and shows the answer", async () => {
+	test("shows the demo user, executes the first query as that user and shows the response", async () => {
 		await using visited = await visit();
-		const { page, faults, requests } = visited;
+		const { page, problems, requests } = visited;
 		assert.equal(await page.title(), "Corkboard: GraphiQL");
 		assert.equal(
 			await page.locator(".banner p").textContent(),
@@ -59,8 +59,8 @@ suite("GraphiQL in a browser", () => {
 			.locator(".graphiql-editor-tool .view-line", { hasText: "Bearer ey" })
 			.waitFor();
 
-		const answer = await visited.run();
-		assert.deepEqual(await answer.json(), {
+		const response = await visited.run();
+		assert.deepEqual(await response.json(), {
 			data: { hello: "Hello reader", viewer: ADA },
 		});
 		await shown(page, "Hello reader");
@@ -70,7 +70,7 @@ suite("GraphiQL in a browser", () => {
 				requests.some((url) => url.endsWith(`/${worker}.worker.js`)),
 			);
 		}
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 		for (const url of requests) {
 			assert.ok(
 				url.startsWith(`${toy.server.url}/`) || url.startsWith("data:"),
@@ -79,9 +79,9 @@ suite("GraphiQL in a browser", () => {
 		}
 	});
 
-	test("shows the schema's own words in its docs", async () => {
+	test("shows the descriptions of the schema in its docs", async () => {
 		await using visited = await visit();
-		const { page, faults } = visited;
+		const { page, problems } = visited;
 		await page
 			.getByRole("button", { name: "Show Documentation Explorer" })
 			.click();
@@ -89,12 +89,12 @@ suite("GraphiQL in a browser", () => {
 		await page
 			.locator(".graphiql-doc-explorer", { hasText: "The id of who asks." })
 			.waitFor();
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 	});
 
-	test("runs a mutation in a second tab, remembers both, and keeps a history", async () => {
+	test("executes a mutation in a second tab, and keeps both tabs and a history", async () => {
 		await using visited = await visit();
-		const { page, faults } = visited;
+		const { page, problems } = visited;
 		await visited.run();
 		await page.getByRole("button", { name: "New tab" }).click();
 		await type(
@@ -102,10 +102,10 @@ suite("GraphiQL in a browser", () => {
 			".graphiql-query-editor",
 			"mutation Change { setNumber(to: 7) }",
 		);
-		// The page reads the operation's name a moment after it was typed.
+		// GraphiQL reads the operation's name a moment after typing.
 		await page.locator(".graphiql-tab-button", { hasText: "Change" }).waitFor();
-		const answer = await visited.run();
-		assert.deepEqual(await answer.json(), { data: { setNumber: 7 } });
+		const response = await visited.run();
+		assert.deepEqual(await response.json(), { data: { setNumber: 7 } });
 		await shown(page, '"setNumber": 7');
 
 		await page.getByRole("button", { name: "Show History" }).click();
@@ -113,7 +113,7 @@ suite("GraphiQL in a browser", () => {
 		await history.getByText("Welcome").waitFor();
 		await history.getByText("Change").waitFor();
 
-		// The page stores its tabs half a second after the last change.
+		// GraphiQL stores its tabs half a second after the last change.
 		await page.waitForFunction(() =>
 			localStorage.getItem("graphiql:tabState")?.includes("Change"),
 		);
@@ -122,10 +122,10 @@ suite("GraphiQL in a browser", () => {
 			await page.locator(".graphiql-tab-button").allTextContents(),
 			["Welcome", "Change"],
 		);
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 	});
 
-	test("shows a refusal as it came, and points at a mistake while it is typed", async () => {
+	test("shows errors of the response, and underlines a mistake during typing", async () => {
 		await using visited = await visit();
 		const { page } = visited;
 		await type(page, ".graphiql-query-editor", "query { nothing }");
@@ -138,20 +138,20 @@ suite("GraphiQL in a browser", () => {
 		await shown(page, "Cannot query field");
 	});
 
-	test("without a demo user says that you are anonymous, and how not to be", async () => {
+	test("tells an anonymous visitor how to sign in", async () => {
 		await using plain = await startToy({ graphiql: "everyone" });
 		await using visited = await visit(plain);
-		const { page, faults } = visited;
+		const { page, problems } = visited;
 		assert.equal(
 			await page.locator(".banner p").textContent(),
 			'You are anonymous. To sign in, set a token under Headers: {"Authorization": "Bearer …"}',
 		);
 		const { data } = await (await visited.run()).json();
 		assert.deepEqual(Object.keys(data), ["__schema"]);
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 	});
 
-	test("in production lets an operator sign in, see the schema and explain, and sign out", async () => {
+	test("lets an operator sign in, read the schema, explain, and sign out in production", async () => {
 		await using closed = await startToy({
 			graphiql: "operators",
 			mode: "production",
@@ -161,9 +161,9 @@ suite("GraphiQL in a browser", () => {
 		await using visited = await visitGraphiql(browser, closed.server.url, {
 			operatorToken,
 		});
-		const { page, faults } = visited;
-		// The page that asks for a token is a 401, and the way in.
-		assert.deepEqual(faults.splice(0).toSorted(), [
+		const { page, problems } = visited;
+		// The sign-in page has status 401.
+		assert.deepEqual(problems.splice(0).toSorted(), [
 			`401 ${closed.server.url}/graphql`,
 			"Failed to load resource: the server responded with a status of 401 (Unauthorized)",
 		]);
@@ -181,7 +181,7 @@ suite("GraphiQL in a browser", () => {
 		await page
 			.locator(".graphiql-doc-explorer", { hasText: "The id of who asks." })
 			.waitFor();
-		assert.deepEqual(faults, []);
+		assert.deepEqual(problems, []);
 		await page.waitForFunction(() => localStorage.getItem("graphiql:tabState"));
 		const stored = await page.evaluate(() => JSON.stringify(localStorage));
 		assert.match(stored, /graphiql:queries/);
@@ -196,7 +196,7 @@ suite("GraphiQL in a browser", () => {
 		);
 	});
 
-	test("has no Explain view where nothing may be explained", async () => {
+	test("has no Explain view where the server does not explain", async () => {
 		await using plain = await startToy({
 			graphiql: "everyone",
 			mode: "production",

@@ -3,9 +3,9 @@ import { after, before, describe, it } from "node:test";
 import type { Storage } from "../../src/storage/storage.ts";
 import { startWhole, type WholeServer } from "../helpers/wholeServer.ts";
 
-const WORDS = "Cannot read properties of undefined (reading 'hunter2')";
+const MESSAGE = "Cannot read properties of undefined (reading 'hunter2')";
 
-interface Told {
+interface Body {
 	readonly data: Readonly<Record<string, unknown>> | null;
 	readonly errors: readonly {
 		readonly message: string;
@@ -14,17 +14,17 @@ interface Told {
 	}[];
 }
 
-/** Verbs of the port that are broken, by a mistake nobody foresaw. */
+/** Methods of the storage port that throw an unexpected error. */
 type Broken = Partial<Pick<Storage, "readObjects" | "scanLists" | "transact">>;
 
 const rejects = async (): Promise<never> => {
-	throw new TypeError(WORDS);
+	throw new TypeError(MESSAGE);
 };
 const throws = (): never => {
-	throw new TypeError(WORDS);
+	throw new TypeError(MESSAGE);
 };
 
-describe("a mistake below the resolvers", () => {
+describe("an unexpected error in storage", () => {
 	let server: WholeServer;
 	let token: string;
 	let id: string;
@@ -41,7 +41,7 @@ describe("a mistake below the resolvers", () => {
 	});
 	after(() => server[Symbol.asyncDispose]());
 
-	/** Ask while the storage is broken. */
+	/** Sends a query while these methods are broken. */
 	async function broken(verbs: Broken, query: string) {
 		const { storage } = server;
 		Object.assign(storage, verbs);
@@ -65,7 +65,7 @@ describe("a mistake below the resolvers", () => {
 			'{ node(id: "ID") { id } viewer { username } }',
 		],
 		[
-			"a scan that throws before it answers",
+			"a scan that throws synchronously",
 			{ scanLists: throws },
 			"interests",
 			"{ interests { totalCount } viewer { username } }",
@@ -78,14 +78,14 @@ describe("a mistake below the resolvers", () => {
 		],
 	];
 	for (const [what, verbs, field, query] of cases) {
-		it(`is INTERNAL at its field, with an id under which the log has its words and the answer has none: ${what}`, async () => {
+		it(`becomes INTERNAL at its field with an errorId, and only the log has the message: ${what}`, async () => {
 			const unknown = (BigInt(id) + 1_000n).toString();
 			const { response, text } = await broken(
 				verbs,
 				query.replace("ID", unknown),
 			);
 			assert.equal(response.status, 200);
-			const { data, errors } = JSON.parse(text) as Told;
+			const { data, errors } = JSON.parse(text) as Body;
 			assert.equal(data?.[field], null);
 			const [error, ...others] = errors;
 			assert.deepEqual(others, []);

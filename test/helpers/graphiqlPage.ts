@@ -1,15 +1,16 @@
 import type { Browser, Page, Response } from "playwright-core";
 import { PAGE_LIMIT_MS } from "./browser.ts";
 
-/** GraphiQL, opened by a fresh visitor, and all that went wrong on the page. */
+/** GraphiQL in a new browser context. */
 export interface Visit extends AsyncDisposable {
 	readonly page: Page;
-	readonly faults: string[];
-	/** The addresses of all requests, of the page and its workers. */
+	/** Console errors and warnings, failed requests and responses from 400. */
+	readonly problems: string[];
+	/** URLs requested by the page and its workers. */
 	readonly requests: string[];
-	/** Presses the button; the response as it came. */
+	/** Presses the run button and returns the response. */
 	run(): Promise<Response>;
-	/** Opens the page again. What of the old one was still on its way is cut off, which is no fault. */
+	/** Reloads the page. Aborted requests of the old page are not problems. */
 	reload(): Promise<void>;
 }
 
@@ -20,9 +21,9 @@ export async function visitGraphiql(
 		readonly width?: number;
 		readonly height?: number;
 		readonly colorScheme?: "light" | "dark";
-		/** What the page finds stored: one tab, with this operation. */
+		/** Stored tab state: one tab with this operation. */
 		readonly stored?: { readonly name: string; readonly query: string };
-		/** Where the page is for operators: whose token to sign in with. */
+		/** Signs in with this token, on a page for operators. */
 		readonly operatorToken?: string;
 	} = {},
 ): Promise<Visit> {
@@ -81,28 +82,28 @@ export async function visitGraphiql(
 		await page.getByLabel("An operator's token").fill(options.operatorToken);
 		await page.getByRole("button", { name: "Sign in" }).click();
 	}
-	await editorOf(page);
+	await waitForEditor(page);
 	return {
 		page,
-		faults,
+		problems: faults,
 		requests,
 		async run() {
-			const answered = page.waitForResponse(
+			const response = page.waitForResponse(
 				(response) => response.request().method() === "POST",
 			);
 			await page.getByRole("button", { name: "Execute query" }).click();
-			return answered;
+			return response;
 		},
 		async reload() {
 			leaving = true;
 			await page.reload();
-			await editorOf(page);
+			await waitForEditor(page);
 			leaving = false;
 		},
 		[Symbol.asyncDispose]: () => context.close(),
 	};
 }
 
-async function editorOf(page: Page): Promise<void> {
+async function waitForEditor(page: Page): Promise<void> {
 	await page.locator(".graphiql-query-editor .view-line").first().waitFor();
 }

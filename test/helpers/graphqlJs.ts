@@ -17,7 +17,7 @@ import { globalListId } from "../../src/model/types.ts";
 import { coercePageArguments } from "../../src/plan/pageArguments.ts";
 import type { ListGraph } from "./listGraph.ts";
 import {
-	type Answer,
+	type JsonResponse,
 	model,
 	resolvers,
 	schema,
@@ -25,15 +25,15 @@ import {
 } from "./planning.ts";
 
 /**
- * The same operation by stock graphql-js, field by field, on the same graph and
- * the same resolvers: what the plan has to agree with.
+ * Executes an operation by stock graphql-js, field by field, with the same graph
+ * and resolvers as the plan. The plan must give the same response.
  */
-export async function byGraphqlJs(
+export async function executeByGraphqlJs(
 	document: DocumentNode,
 	variables: Record<string, unknown>,
 	graph: ListGraph,
 	world: World,
-): Promise<Answer> {
+): Promise<JsonResponse> {
 	const result = await execute({
 		schema,
 		document,
@@ -115,7 +115,7 @@ async function resolve(
 	}
 }
 
-/** Ids where the field is of objects: the objects. */
+/** Reads the objects of ids; returns other values as they are. */
 async function load(
 	value: unknown,
 	type: GraphQLOutputType,
@@ -134,9 +134,10 @@ async function load(
 	return isAbstractType(named) || node.type === named.name ? node : null;
 }
 
-function one(answers: readonly unknown[]): unknown {
-	if (answers.length !== 1) throw new Error("expected one answer");
-	return answers[0];
+function one(results: readonly unknown[]): unknown {
+	if (results.length !== 1)
+		throw new Error(`expected one result, got ${results.length}`);
+	return results[0];
 }
 
 function withCode(error: GraphQLError) {

@@ -15,8 +15,8 @@ import { createPlanner } from "../../src/plan/planner.ts";
 import { ListGraph } from "./listGraph.ts";
 
 /**
- * A small schema with everything a plan can meet, non-null fields in places
- * included where the real one has none, so that nulls have far to walk.
+ * A small schema with everything that a plan supports. It has more non-null
+ * fields than the real one, so that nulls propagate far.
  */
 const CONNECTIONS = ["User", "Pin", "Comment"]
 	.map(
@@ -178,25 +178,25 @@ export const model: Model = {
 	),
 };
 
-/** A comment's pin and the pin's board have to be seen to see it. */
-export function guards(type: string): readonly VisibilityDependency[] {
+/** A pin is visible with its board, and a comment with its pin. */
+export function dependenciesOf(type: string): readonly VisibilityDependency[] {
 	if (type === "Pin") return [{ field: "board", objects: 1 }];
 	return type === "Comment" ? [{ field: "pin", objects: 2 }] : [];
 }
 
-/** What resolvers of these tests work on. */
+/** The state of the test resolvers. */
 export interface World {
 	sum: number;
-	/** Each call of a resolver, with how many parents it was asked for. */
+	/** Each call of a resolver, with the number of parents. */
 	readonly calls: string[];
-	/** Settles the call of `broken(how: "late")`. */
+	/** `broken(how: "late")` waits for it. */
 	readonly late: Promise<void>;
-	/** What `Mutation.add` names. */
+	/** The objects in the payload of `Mutation.add`. */
 	readonly user: Id | null;
 	readonly users: readonly Id[];
 }
 
-type Answering = (
+type Results = (
 	parents: readonly (Node | null)[],
 	args: Readonly<Record<string, unknown>>,
 	world: World,
@@ -209,11 +209,11 @@ const each =
 			world: World,
 			parent: Node | null,
 		) => unknown,
-	): Answering =>
+	): Results =>
 	(parents, args, world) =>
 		parents.map((parent) => answer(args, world, parent));
 
-const answering: Readonly<Record<string, Answering>> = {
+const results: Readonly<Record<string, Results>> = {
 	"Query.node": each(({ id }) => id),
 	"Query.nodes": each(({ ids }) => ids),
 	"Query.user": each(({ id }) => id),
@@ -253,7 +253,7 @@ function failure(): CorkboardError {
 }
 
 export const resolvers: Resolvers<World> = new Map(
-	Object.entries(answering).map(([field, answer]) => [
+	Object.entries(results).map(([field, answer]) => [
 		field,
 		{
 			dependsOnViewer: false,
@@ -268,13 +268,13 @@ export const resolvers: Resolvers<World> = new Map(
 );
 
 export const visibility = {
-	dependenciesOf: guards,
+	dependenciesOf: dependenciesOf,
 	isPrivateList: () => false,
 };
 
 export const MAX_COST = 50_000;
 
-/** A graph, a world and a planner of its own for each test. */
+/** A new graph, world and planner. */
 export function planning(options: { readonly maxPlans?: number } = {}) {
 	const graph = new ListGraph(model);
 	const late = Promise.withResolvers<void>();
@@ -299,12 +299,12 @@ export function planning(options: { readonly maxPlans?: number } = {}) {
 		world,
 		planner,
 		late,
-		/** The answer as JSON has it. */
-		async answer(
+		/** The response as JSON. */
+		async execute(
 			query: string | DocumentNode,
 			variables: Record<string, unknown> = {},
 			more: { operationName?: string; signal?: AbortSignal } = {},
-		): Promise<Answer> {
+		): Promise<JsonResponse> {
 			const executed = await planner.execute({
 				document: typeof query === "string" ? valid(query) : query,
 				variables,
@@ -316,7 +316,7 @@ export function planning(options: { readonly maxPlans?: number } = {}) {
 	};
 }
 
-export interface Answer {
+export interface JsonResponse {
 	readonly data?: Record<string, unknown> | null;
 	readonly errors?: readonly {
 		readonly message: string;
@@ -326,16 +326,16 @@ export interface Answer {
 	}[];
 }
 
-/** A document that validation would let through. */
+/** Parses and validates a document. */
 export function valid(query: string): DocumentNode {
 	const document = parse(query);
-	const faults = validate(schema, document);
-	if (faults.length > 0) throw new Error(faults.join("\n"));
+	const errors = validate(schema, document);
+	if (errors.length > 0) throw new Error(errors.join("\n"));
 	return document;
 }
 
-/** Where errors are and what they are, sorted. */
-export function errorsOf({ errors = [] }: Answer): readonly string[] {
+/** `path CODE` of each error, sorted. */
+export function errorsOf({ errors = [] }: JsonResponse): readonly string[] {
 	return errors
 		.map(({ path = [], extensions }) => `${path.join(".")} ${extensions.code}`)
 		.sort();

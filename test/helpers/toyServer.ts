@@ -22,9 +22,9 @@ export const toySchema = buildSchema(`
 		"The id of who asks."
 		viewer: String
 		color(is: Color!): String
-		"Answers when told to stop, or after ms."
+		"Resolves after ms, or when aborted."
 		slow(ms: Int!): String
-		"Never answers, whatever it is told."
+		"Never resolves."
 		stuck: String
 		fail(how: String!): String
 		must: String!
@@ -36,7 +36,7 @@ export const toySchema = buildSchema(`
 	}
 `);
 
-/** graphql-js on a toy schema stands for the plan. */
+/** graphql-js on a toy schema, in place of the planner. */
 const executeToy: Execute = async (operation) => {
 	const result = await execute({
 		schema: toySchema,
@@ -81,9 +81,9 @@ function rootValue({ viewer, signal }: Operation) {
 
 export interface Toy extends AsyncDisposable {
 	readonly server: Server;
-	/** Resolved when the first operation has begun. */
-	readonly began: Promise<void>;
-	/** What was logged: JSON lines, parsed. */
+	/** Resolves at the start of the first operation. */
+	readonly firstOperation: Promise<void>;
+	/** The parsed JSON lines of the log. */
 	readonly lines: Record<string, unknown>[];
 	post(
 		body: unknown,
@@ -95,11 +95,11 @@ export async function startToy(
 	options: Partial<ServerOptions> = {},
 ): Promise<Toy> {
 	const lines: Record<string, unknown>[] = [];
-	const { promise: began, resolve: begin } = Promise.withResolvers<void>();
+	const firstOperation = Promise.withResolvers<void>();
 	const server = await startServer({
 		schema: toySchema,
 		execute(operation) {
-			begin();
+			firstOperation.resolve();
 			return executeToy(operation);
 		},
 		isUser: async (id) => id === ADA,
@@ -120,7 +120,7 @@ export async function startToy(
 	});
 	return {
 		server,
-		began,
+		firstOperation: firstOperation.promise,
 		lines,
 		post(body, headers = {}) {
 			return fetch(`${server.url}/graphql`, {

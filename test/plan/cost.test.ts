@@ -11,106 +11,106 @@ function total(query: string, variables: Record<string, unknown> = {}) {
 	return cost.total;
 }
 
-/** Of one user, who costs 1 to fetch. */
+/** The cost of a selection on one user, without the user, who costs 1. */
 const ofUser = (selection: string) =>
 	total(`{ user(id: 1) { ${selection} } }`) - 1;
 
-describe("the cost", () => {
+describe("operation cost", () => {
 	const costs: readonly [string, string, number][] = [
-		["of what is stored is nothing", "id name picture { url }", 0],
+		["stored fields are free", "id name picture { url }", 0],
 		[
-			"of an edge and its object is 2",
+			"an edge with its object costs 2",
 			"followers(first: 1) { nodes { id } }",
 			2,
 		],
 		[
-			"of a page is 20 times that if no size is given",
+			"a page without a size counts as 20 edges",
 			"followers { nodes { id } }",
 			40,
 		],
 		[
-			"is the same by edges, nodes or both",
+			"a page costs the same through edges, nodes or both",
 			"followers(first: 3) { edges { node { id } cursor } nodes { name } }",
 			6,
 		],
 		[
-			"is the same where only cursors are looked at, since objects tell what may be seen",
+			"a page of cursors costs as much as a page of objects, because objects decide visibility",
 			"followers(first: 3) { edges { cursor } }",
 			6,
 		],
 		[
-			"is the same for what a page says of itself",
+			"pageInfo costs as much as the page",
 			"followers(first: 3) { pageInfo { endCursor } }",
 			6,
 		],
 		[
-			"of a count is nothing",
+			"totalCount is free",
 			"followers(first: 100) { totalCount __typename }",
 			0,
 		],
 		[
-			"of an empty page is nothing",
+			"an empty page is free",
 			"followers(first: 0) { nodes { likes { nodes { id } } } totalCount }",
 			0,
 		],
 		[
-			"of what lies beside an empty page is an edge and its object",
+			"hasNextPage and hasPreviousPage of an empty page cost an edge and its object",
 			"followers(first: 0) { pageInfo { hasNextPage } } likes(last: 0) { pageInfo { hasPreviousPage } }",
 			1 + 1 + 1 + 2,
 		],
 		[
-			"of what is under an empty page is nothing then, too",
+			"selections below an empty page are free even with hasNextPage",
 			"followers(first: 0) { nodes { likes { nodes { id } } } pageInfo { hasNextPage } }",
 			2,
 		],
 		[
-			"of the cursors of an empty page is nothing",
+			"the cursors of an empty page are free",
 			"followers(first: 0) { pageInfo { startCursor endCursor } }",
 			0,
 		],
 		[
-			"of aliases adds up",
+			"aliases add up",
 			"a: followers(first: 1) { nodes { id } } b: followers(first: 2) { nodes { id } }",
 			6,
 		],
 		[
-			"of pages in pages multiplies",
+			"nested pages multiply",
 			"followers(first: 10) { nodes { followers(first: 10) { nodes { id } } } }",
 			20 + 200,
 		],
 		[
-			"counts what is under edges and nodes for each of them",
+			"selections below edges and below nodes both count",
 			"followers(first: 10) { nodes { best { id } } edges { node { best { id } } } }",
 			20 + 10 + 10,
 		],
-		["of a reference is 1", "best { best { id } }", 2],
+		["a reference costs 1", "best { best { id } }", 2],
 		[
-			"has a pin's board in it, which tells whether it may be seen",
+			"a pin includes its board, which decides its visibility",
 			"likes(first: 10) { nodes { id } }",
 			10 + 20,
 		],
 		[
-			"has that board in it once, also where it is selected",
+			"a selected board is not counted twice",
 			"likes(first: 10) { nodes { board { name } } }",
 			10 + 20,
 		],
 		[
-			"has the pins of that board",
+			"pins of a selected board count",
 			"likes(first: 1) { nodes { board { pins(first: 5) { nodes { id } } } } }",
 			3 + 10,
 		],
 		[
-			"counts other references of a pin",
+			"other references of a pin count",
 			"likes(first: 10) { nodes { owner { name } } }",
 			10 + 20 + 10,
 		],
 		[
-			"of wrong arguments is nothing",
+			"a field with invalid arguments is free",
 			"followers(first: 1000) { nodes { id } }",
 			0,
 		],
 		[
-			"of a list of a resolver's is what it may name",
+			"a resolver's list costs the most objects it may name",
 			"friends { id best { id } }",
 			1 + 1,
 		],
@@ -119,25 +119,25 @@ describe("the cost", () => {
 		test(name, () => assert.equal(ofUser(selection), cost));
 	}
 
-	test("of a board's pins has no board in it, which was read on the way", () => {
+	test("a board's pins do not count their board again", () => {
 		const board =
 			"{ node(id: 1) { ... on Board { pins(first: 10) { nodes { id board { id } } } } } }";
 		const alone = total("{ node(id: 1) { ... on Board { id } } }");
 		assert.equal(total(board) - alone, 20);
 	});
 
-	test("of a pin's comments has neither pin nor board in it", () => {
+	test("a pin's comments count neither the pin nor its board again", () => {
 		const pin =
 			"{ node(id: 1) { ... on Pin { comments(first: 10) { nodes { pin { board { id } } } } } } }";
 		const alone = total("{ node(id: 1) { ... on Pin { id } } }");
 		assert.equal(total(pin) - alone, 20);
 	});
 
-	test("of a comment, by its id, is the comment, its pin and that pin's board", () => {
+	test("a comment by id costs the comment, its pin and the pin's board", () => {
 		assert.equal(total("{ node(id: 1) { ... on Comment { text } } }"), 3);
 	});
 
-	test("of an interface is that of the most expensive type", () => {
+	test("an interface costs as much as its most expensive type", () => {
 		const likes = "... on User { likes(first: 10) { nodes { id } } }";
 		const followers = "... on User { followers(first: 10) { nodes { id } } }";
 		const pins = "... on Board { pins(first: 10) { nodes { id } } }";
@@ -146,7 +146,7 @@ describe("the cost", () => {
 		assert.equal(total(`{ node(id: 1) { ${pins} ${followers} } }`), 3 + 20);
 	});
 
-	test("of what a resolver names counts each, by its arguments", () => {
+	test("maxObjects of a resolver multiplies the objects by its arguments", () => {
 		assert.equal(
 			total(
 				"query ($ids: [ID!]!) { nodes(ids: $ids) { ... on User { best { id } } } }",
@@ -156,11 +156,11 @@ describe("the cost", () => {
 		);
 	});
 
-	test("of a resolver is what it states", () => {
+	test("a resolver costs what it states", () => {
 		assert.equal(total("{ echo a: echo }"), 6);
 	});
 
-	test("of a mutation has the objects of its payload in it", () => {
+	test("a mutation costs the objects of its payload", () => {
 		assert.equal(
 			total(
 				"mutation { add(amount: 1) { sum user { best { id } } users { id } } }",
@@ -169,14 +169,14 @@ describe("the cost", () => {
 		);
 	});
 
-	test("takes sizes from variables", () => {
+	test("page sizes come from variables", () => {
 		const query = "query ($n: Int = 5) { users(first: $n) { nodes { id } } }";
 		assert.equal(total(query), 10);
 		assert.equal(total(query, { n: 7 }), 14);
 		assert.equal(total(query, { n: null }), 40);
 	});
 
-	test("is nothing for what is skipped", () => {
+	test("skipped fields are free", () => {
 		const query =
 			"query ($no: Boolean!) { users @include(if: $no) { nodes { id } } __typename }";
 		assert.equal(total(query, { no: false }), 0);
@@ -184,30 +184,30 @@ describe("the cost", () => {
 	});
 });
 
-describe("the limit", () => {
+describe("the cost limit", () => {
 	const levels = (depth: number): string =>
 		depth === 0
 			? "id"
 			: `followers(first: 100) { nodes { ${levels(depth - 1)} } }`;
 
-	test("lets 100 × 100 pass", async () => {
-		const { graph, answer } = planning();
+	test("allows two nested pages of 100", async () => {
+		const { graph, execute } = planning();
 		const id = graph.add("User");
-		const answered = await answer(
+		const response = await execute(
 			`query ($id: ID!) { user(id: $id) { ${levels(2)} } }`,
 			{ id },
 		);
-		assert.deepEqual(answered, {
+		assert.deepEqual(response, {
 			data: { user: { followers: { nodes: [] } } },
 		});
 	});
 
-	test("refuses 100 × 100 × 100 before anything is read, and says what costs most", async () => {
-		const { graph, world, answer } = planning();
-		const answered = await answer(
+	test("rejects three nested pages of 100 before any read, and names the most expensive fields", async () => {
+		const { graph, world, execute } = planning();
+		const response = await execute(
 			`{ user(id: 1) { name ${levels(3)} } __typename }`,
 		);
-		assert.deepEqual(answered, {
+		assert.deepEqual(response, {
 			errors: [
 				{
 					message:
@@ -234,7 +234,7 @@ describe("the limit", () => {
 		assert.deepEqual(world.calls, []);
 	});
 
-	test("counts pages without end as a number", () => {
+	test("stays a number for 200 nested pages", () => {
 		assert.equal(total(`{ user(id: 1) { ${levels(200)} } }`), 1e15);
 	});
 });

@@ -5,7 +5,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { errorsOf, planning, valid } from "../helpers/planning.ts";
 
-/** A user with `count` followers, each of whom has the user and a board's pin. */
+/** A user with `count` followers. Each follower follows the user back and likes a pin. */
 function crowd(count: number) {
 	const plan = planning();
 	const { graph } = plan;
@@ -23,15 +23,15 @@ function crowd(count: number) {
 	return { ...plan, star, board, followers };
 }
 
-describe("calls of the graph", () => {
+describe("graph calls", () => {
 	const PROFILE = `query ($id: ID!) { user(id: $id) { name followers(first: 50) { nodes {
 		name best { name } isFriend likes { edges { at node { board { name } owner { name } } } }
 	} } } }`;
 
 	for (const count of [1, 50]) {
-		test(`are one per step and level, siblings in one tick, with ${count} in each list`, async () => {
-			const { graph, world, answer, star } = crowd(count);
-			const { data, errors } = await answer(PROFILE, { id: star });
+		test(`are one per step and level, with siblings in one tick, for lists of ${count}`, async () => {
+			const { graph, world, execute, star } = crowd(count);
+			const { data, errors } = await execute(PROFILE, { id: star });
 			assert.equal(errors, undefined);
 			assert.equal(JSON.stringify(data).split('"Kitchens"').length, count + 1);
 			assert.deepEqual(graph.ticks, [
@@ -44,17 +44,17 @@ describe("calls of the graph", () => {
 		});
 	}
 
-	test("are none for what nothing leads to", async () => {
-		const { graph, world, answer, followers } = crowd(1);
+	test("are not made for steps that no object reaches", async () => {
+		const { graph, world, execute, followers } = crowd(1);
 		const lonely = graph.add("User", { name: "lonely" });
 		graph.hidden.add(followers[0] as Id);
-		await answer(PROFILE, { id: lonely });
+		await execute(PROFILE, { id: lonely });
 		assert.deepEqual(graph.ticks, [["objects 1"], ["pages followUser 1"]]);
 		assert.deepEqual(world.calls, ["Query.user 1"]);
 	});
 
-	test("want only the parts of a page that something looks at", async () => {
-		const { graph, answer, star } = crowd(1);
+	test("request only the selected fields of a page", async () => {
+		const { graph, execute, star } = crowd(1);
 		const nothing = {
 			edges: false,
 			hasNextPage: false,
@@ -62,7 +62,7 @@ describe("calls of the graph", () => {
 			cursors: false,
 			totalCount: false,
 		};
-		await answer(
+		await execute(
 			`query ($id: ID!) { user(id: $id) {
 				a: followers { totalCount }
 				b: followers { pageInfo { hasNextPage } }
@@ -83,9 +83,9 @@ describe("calls of the graph", () => {
 		]);
 	});
 
-	test("are made once for fields that are merged, and once for each alias", async () => {
-		const { graph, answer, star } = crowd(3);
-		await answer(
+	test("are made once for merged fields, and once for each alias", async () => {
+		const { graph, execute, star } = crowd(3);
+		await execute(
 			"query ($id: ID!) { user(id: $id) { followers { totalCount } ...F a: followers { totalCount } } } fragment F on User { followers { nodes { id } } }",
 			{ id: star },
 		);
@@ -95,13 +95,13 @@ describe("calls of the graph", () => {
 		]);
 	});
 
-	test("are a hundred for a hundred aliases, in one tick", async () => {
-		const { graph, answer, star } = crowd(1);
+	test("of 100 aliases are made in one tick", async () => {
+		const { graph, execute, star } = crowd(1);
 		const aliases = Array.from(
 			{ length: 100 },
 			(_, at) => `a${at}: followers(first: 1) { nodes { name } }`,
 		);
-		const { data } = await answer(
+		const { data } = await execute(
 			`query ($id: ID!) { user(id: $id) { ${aliases.join(" ")} } }`,
 			{ id: star },
 		);
@@ -112,17 +112,17 @@ describe("calls of the graph", () => {
 });
 
 describe("errors", () => {
-	test("stand at their own position alone", async () => {
-		const { graph, answer, star, followers } = crowd(3);
+	test("null only their own position", async () => {
+		const { graph, execute, star, followers } = crowd(3);
 		graph.down.add(followers[1] as Id);
-		const answered = await answer(
+		const response = await execute(
 			"query ($id: ID!) { user(id: $id) { followers { nodes { name } } } }",
 			{ id: star },
 		);
-		assert.deepEqual(answered.data, {
+		assert.deepEqual(response.data, {
 			user: { followers: { nodes: [{ name: "f2" }, null, { name: "f0" }] } },
 		});
-		assert.deepEqual(answered.errors, [
+		assert.deepEqual(response.errors, [
 			{
 				message: "The host does not answer.",
 				path: ["user", "followers", "nodes", 1],
@@ -132,7 +132,7 @@ describe("errors", () => {
 		]);
 	});
 
-	test("carry the error they came from, for the log", async () => {
+	test("keep their cause for the log", async () => {
 		const { planner, world, graph, star } = crowd(1);
 		graph.down.add(star);
 		const { errors = [] } = await planner.execute({
@@ -146,14 +146,14 @@ describe("errors", () => {
 		assert.equal(error.originalError.code, "UNAVAILABLE");
 	});
 
-	test("nobody foresaw are INTERNAL and keep their words to themselves", async () => {
-		const { planner, world, answer } = planning();
+	test("of unknown kinds become INTERNAL without their messages", async () => {
+		const { planner, world, execute } = planning();
 		const query = '{ broken(how: "throw") echo }';
-		const answered = await answer(query);
-		assert.equal(answered.data?.broken, null);
-		assert.equal(typeof answered.data?.echo, "string");
-		assert.equal(JSON.stringify(answered).includes("secret words"), false);
-		assert.deepEqual(errorsOf(answered), ["broken INTERNAL"]);
+		const response = await execute(query);
+		assert.equal(response.data?.broken, null);
+		assert.equal(typeof response.data?.echo, "string");
+		assert.equal(JSON.stringify(response).includes("secret words"), false);
+		assert.deepEqual(errorsOf(response), ["broken INTERNAL"]);
 		const { errors } = await planner.execute({
 			document: valid(query),
 			context: world,
@@ -163,43 +163,43 @@ describe("errors", () => {
 		assert.equal(cause.message, "secret words");
 	});
 
-	test("of a graph that throws stand at every parent", async () => {
-		const { graph, answer, star } = crowd(2);
+	test("thrown by the graph are raised for every parent", async () => {
+		const { graph, execute, star } = crowd(2);
 		graph.bug = new Error("secret words");
-		const answered = await answer(
+		const response = await execute(
 			"query ($id: ID!) { a: user(id: $id) { id } b: user(id: $id) { id } }",
 			{ id: star },
 		);
-		assert.deepEqual(answered.data, { a: null, b: null });
-		assert.deepEqual(errorsOf(answered), ["a INTERNAL", "b INTERNAL"]);
+		assert.deepEqual(response.data, { a: null, b: null });
+		assert.deepEqual(errorsOf(response), ["a INTERNAL", "b INTERNAL"]);
 	});
 
-	test("are what a resolver gets that does not answer each parent", async () => {
-		const { answer } = planning();
-		const answered = await answer('{ broken(how: "short") }');
-		assert.deepEqual(answered.data, { broken: null });
-		assert.deepEqual(errorsOf(answered), ["broken INTERNAL"]);
+	test("are raised if a resolver returns too few results", async () => {
+		const { execute } = planning();
+		const response = await execute('{ broken(how: "short") }');
+		assert.deepEqual(response.data, { broken: null });
+		assert.deepEqual(errorsOf(response), ["broken INTERNAL"]);
 	});
 
-	test("of values that do not serialize do not quote them", async () => {
-		const { graph, answer } = planning();
+	test("of serialization do not quote the value", async () => {
+		const { graph, execute } = planning();
 		const id = graph.add("User", { age: "secret words" });
-		const answered = await answer(
+		const response = await execute(
 			"query ($id: ID!) { user(id: $id) { age } }",
 			{ id },
 		);
-		assert.deepEqual(answered.data, { user: { age: null } });
-		assert.deepEqual(errorsOf(answered), ["user.age INTERNAL"]);
-		assert.equal(JSON.stringify(answered).includes("secret"), false);
+		assert.deepEqual(response.data, { user: { age: null } });
+		assert.deepEqual(errorsOf(response), ["user.age INTERNAL"]);
+		assert.equal(JSON.stringify(response).includes("secret"), false);
 	});
 
-	test("of arguments stand at every parent, and nothing is read for them", async () => {
-		const { graph, answer, star } = crowd(2);
-		const answered = await answer(
+	test("of arguments are raised for every parent without a read", async () => {
+		const { graph, execute, star } = crowd(2);
+		const response = await execute(
 			"query ($id: ID!, $n: Int) { user(id: $id) { followers { nodes { likes(first: $n) { totalCount } } } } }",
 			{ id: star, n: 101 },
 		);
-		assert.deepEqual(errorsOf(answered), [
+		assert.deepEqual(errorsOf(response), [
 			"user.followers.nodes.0.likes BAD_USER_INPUT",
 			"user.followers.nodes.1.likes BAD_USER_INPUT",
 		]);
@@ -208,10 +208,10 @@ describe("errors", () => {
 });
 
 describe("the deadline", () => {
-	test("makes what is pending UNAVAILABLE and lets the rest go out", async () => {
-		const { answer, late, world } = planning();
+	test("makes pending steps UNAVAILABLE and keeps other results", async () => {
+		const { execute, late, world } = planning();
 		const controller = new AbortController();
-		const answering = answer(
+		const answering = execute(
 			'{ echo broken(how: "late") table }',
 			{},
 			{ signal: controller.signal },
@@ -219,21 +219,21 @@ describe("the deadline", () => {
 		while (world.calls.length < 3) await new Promise(setImmediate);
 		await new Promise(setImmediate);
 		controller.abort();
-		const answered = await answering;
+		const response = await answering;
 		late.resolve();
-		assert.equal(typeof answered.data?.echo, "string");
-		assert.equal(answered.data?.broken, null);
-		assert.deepEqual(errorsOf(answered), [
+		assert.equal(typeof response.data?.echo, "string");
+		assert.equal(response.data?.broken, null);
+		assert.deepEqual(errorsOf(response), [
 			"broken UNAVAILABLE",
 			"table.2.1 INTERNAL",
 		]);
 	});
 
-	test("makes each place of a level UNAVAILABLE where the graph is late", async () => {
-		const { graph, answer, star } = crowd(2);
+	test("makes every position of a late level UNAVAILABLE", async () => {
+		const { graph, execute, star } = crowd(2);
 		const controller = new AbortController();
 		const held = Promise.withResolvers<void>();
-		const answering = answer(
+		const answering = execute(
 			"query ($id: ID!) { user(id: $id) { followers { nodes { name likes { totalCount } } } } }",
 			{ id: star },
 			{ signal: controller.signal },
@@ -241,27 +241,27 @@ describe("the deadline", () => {
 		while (graph.ticks.length < 2) await new Promise(setImmediate);
 		graph.held = held.promise;
 		controller.abort();
-		const answered = await answering;
+		const response = await answering;
 		held.resolve();
-		assert.deepEqual(answered.data, { user: { followers: null } });
-		assert.deepEqual(errorsOf(answered), ["user.followers UNAVAILABLE"]);
+		assert.deepEqual(response.data, { user: { followers: null } });
+		assert.deepEqual(errorsOf(response), ["user.followers UNAVAILABLE"]);
 	});
 
-	test("that has passed lets nothing begin", async () => {
-		const { graph, world, answer } = planning();
-		const answered = await answer(
+	test("in the past prevents any step", async () => {
+		const { graph, world, execute } = planning();
+		const response = await execute(
 			"{ __typename echo }",
 			{},
 			{ signal: AbortSignal.abort() },
 		);
-		assert.deepEqual(answered.data, { __typename: "Query", echo: null });
-		assert.deepEqual(errorsOf(answered), ["echo UNAVAILABLE"]);
+		assert.deepEqual(response.data, { __typename: "Query", echo: null });
+		assert.deepEqual(errorsOf(response), ["echo UNAVAILABLE"]);
 		assert.deepEqual(world.calls, []);
 		assert.deepEqual(graph.ticks, []);
 	});
 
-	test("leaves no listener behind on a signal that outlives the request", async () => {
-		const { answer } = planning();
+	test("leaves no listener on the signal after the response", async () => {
+		const { execute } = planning();
 		const { signal } = new AbortController();
 		let listeners = 0;
 		const add = signal.addEventListener.bind(signal);
@@ -274,19 +274,19 @@ describe("the deadline", () => {
 			listeners--;
 			remove(...given);
 		};
-		await answer("{ echo }", {}, { signal });
+		await execute("{ echo }", {}, { signal });
 		assert.equal(listeners, 0);
 	});
 });
 
 describe("mutations", () => {
-	test("run one after another, each with all its selections", async () => {
-		const { graph, world, answer } = planning();
+	test("execute one after another, each with all its selections", async () => {
+		const { graph, world, execute } = planning();
 		world.user = graph.add("User", { name: "ada" });
-		const answered = await answer(
+		const response = await execute(
 			"mutation { a: add(amount: 1) { sum user { name } } b: add(amount: 2) { sum user { followers { totalCount } } } }",
 		);
-		assert.deepEqual(answered, {
+		assert.deepEqual(response, {
 			data: {
 				a: { sum: 1, user: { name: "ada" } },
 				b: { sum: 3, user: { followers: { totalCount: 0 } } },
@@ -299,30 +299,30 @@ describe("mutations", () => {
 		]);
 	});
 
-	test("go on after one that failed", async () => {
-		const { answer } = planning();
-		const answered = await answer(
+	test("continue after one that failed", async () => {
+		const { execute } = planning();
+		const response = await execute(
 			"mutation { a: add(amount: 0) { sum } b: add(amount: 2) { sum } }",
 		);
-		assert.deepEqual(answered.data, { a: null, b: { sum: 2 } });
-		assert.deepEqual(errorsOf(answered), ["a CONFLICT"]);
+		assert.deepEqual(response.data, { a: null, b: { sum: 2 } });
+		assert.deepEqual(errorsOf(response), ["a CONFLICT"]);
 	});
 
-	test("that had not begun at the deadline are not begun", async () => {
-		const { graph, world, answer } = planning();
+	test("that have not started at the deadline do not start", async () => {
+		const { graph, world, execute } = planning();
 		world.user = graph.add("User", { name: "ada" });
 		const controller = new AbortController();
 		graph.held = new Promise<void>(() => {});
-		const answering = answer(
+		const answering = execute(
 			"mutation { a: add(amount: 1) { sum user { name } } b: add(amount: 2) { sum } }",
 			{},
 			{ signal: controller.signal },
 		);
 		while (graph.ticks.length < 1) await new Promise(setImmediate);
 		controller.abort();
-		const answered = await answering;
-		assert.deepEqual(answered.data, { a: { sum: 1, user: null }, b: null });
-		assert.deepEqual(errorsOf(answered), [
+		const response = await answering;
+		assert.deepEqual(response.data, { a: { sum: 1, user: null }, b: null });
+		assert.deepEqual(errorsOf(response), [
 			"a.user UNAVAILABLE",
 			"b UNAVAILABLE",
 		]);

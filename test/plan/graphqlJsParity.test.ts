@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { byGraphqlJs } from "../helpers/graphqlJs.ts";
+import { executeByGraphqlJs } from "../helpers/graphqlJs.ts";
 import { errorsOf, planning, valid } from "../helpers/planning.ts";
 
-/** Ada has three followers, one of whom fails; she likes two pins of one board, with comments. */
-function filled() {
+/** Ada has three followers, and `fails` throws for one of them. She likes two pins of one board. Each pin has two comments. */
+function populated() {
 	const plan = planning();
 	const { graph, world } = plan;
 	const user = (name: string, data = {}) =>
@@ -41,134 +41,131 @@ function filled() {
 		graph.link("commentPin", pin, text);
 		graph.link("commentPin", pin, textless);
 	}
-	for (const one of [ada, bob]) graph.link("listUser", LIST_ROOT, one);
+	for (const one of [ada, bob]) graph.link("listUser", GLOBAL_LIST, one);
 	world.user = bob;
 	world.users = [bob, eve];
 	const gone = eve;
 	return { ...plan, ada, bob, cid, eve, gone, board, pins };
 }
 
-/** Of lists of users: shard 0, type 3, no row. */
-const LIST_ROOT = String(3n << 36n) as Id;
+/** The owner of the global list of users: shard 0, type 3, local 0. */
+const GLOBAL_LIST = String(3n << 36n) as Id;
 
-describe("the plan answers as graphql-js does", () => {
+describe("the plan gives the same response as graphql-js", () => {
 	const operations: readonly [string, string, Record<string, unknown>?][] = [
 		[
-			"with what is stored, defaults, enums and records",
+			"for stored fields, defaults, enums and records",
 			"{ user(id: $ADA) { id __typename name bio age mood createdAt picture { url alt __typename } best { name mood picture { url } } } }",
 		],
 		[
-			"with aliases, in the order of the document",
+			"for aliases, in document order",
 			"{ b: user(id: $ADA) { z: name a: name id } a: user(id: $BOB) { id } __typename }",
 		],
 		[
-			"with fields merged over fragments",
+			"for fields merged across fragments",
 			"query { user(id: $ADA) { ...A best { id } ...B name } } fragment A on User { name best { name } ...B } fragment B on Node { id ... on User { best { age } } }",
 		],
 		[
-			"with interfaces, by the type of each object",
+			"for interfaces with objects of several types",
 			"{ nodes(ids: [$ADA, $PIN, $BOARD, $ADA, $ABSENT]) { __typename id ... on User { name } ... on Pin { details board { name } } ... on Board { called: name } ... { __typename } ...X } } fragment X on Node { ... on Pin { owner { name } } }",
 		],
 		[
-			"with pages forward, backward and between",
+			"for forward and backward pages",
 			"{ user(id: $ADA) { followers(first: 2) { ...P } l: followers(last: 2) { ...P } a: followers(first: 1, after: $CURSOR) { ...P } b: followers(before: $CURSOR) { ...P } n: followers(first: 0) { ...P } } } fragment P on UserConnection { edges { cursor at node { name } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount __typename }",
 		],
+		["for a global list", "{ users { nodes { name } totalCount } }"],
 		[
-			"with a list of the whole graph",
-			"{ users { nodes { name } totalCount } }",
-		],
-		[
-			"with wrong page sizes, a cursor of another list",
+			"for invalid page sizes and an invalid cursor",
 			'{ user(id: $ADA) { followers(first: -1) { totalCount } f: followers(first: 1, last: 1) { totalCount } g: followers(after: "x") { totalCount } name } }',
 		],
 		[
-			"with null where an object is of another type or absent",
+			"for ids of absent objects and of other types",
 			"{ user(id: $PIN) { id } u: user(id: $ABSENT) { id } node(id: $ABSENT) { id } }",
 		],
 		[
-			"with a null that nulls the whole data",
+			"for a null that propagates to data",
 			"{ surely(id: $ABSENT) { id } user(id: $ADA) { id } }",
 		],
 		[
-			"with a null that walks up to an object",
+			"for a null that propagates to an object",
 			"{ user(id: $ADA) { name best { name surelyBest { name surelyBest { name } } } } }",
 		],
 		[
-			"with a null that walks up through the edges of a page",
+			"for a null that propagates through the edges of a page",
 			"{ user(id: $ADA) { followers { edges { node { name surelyFails } } nodes { surelyFails } } } }",
 		],
 		[
-			"with a null that walks up through a list",
+			"for a null that propagates through a list",
 			"{ user(id: $ADA) { friends { name surelyFails } best { friends { id } } } }",
 		],
 		[
-			"with missing text of one comment among others",
+			"for one comment without its non-null text",
 			"{ node(id: $PIN) { ... on Pin { comments { nodes { id text } edges { node { text } } } } } }",
 		],
 		[
-			"with errors at each position",
+			"for errors at several positions",
 			"{ user(id: $ADA) { fails x: fails followers { nodes { fails surelyFails } } } }",
 		],
 		[
-			"with a non-null connection",
+			"for a non-null connection",
 			"{ user(id: $ADA) { surelyLikes { totalCount nodes { id } } s: surelyLikes(first: 200) { totalCount } } }",
 		],
 		[
-			"with lists of lists, and what does not serialize in them",
+			"for lists of lists with values that cannot be serialized",
 			"{ table strictTable }",
 		],
 		[
-			"with arguments: defaults, enums, input objects, null",
+			"for arguments: defaults, enums, input objects, null",
 			'query ($w: Wish, $m: Mood = BAD, $n: Int! = 3, $none: Wish) { a: echo b: echo(wish: {}) c: echo(wish: { words: "one", mood: $m }) d: echo(wish: $w, number: $n) e: echo(wish: null) f: echo(wish: $none) }',
 			{ w: { words: ["x", "y"] } },
 		],
 		[
-			"with a null variable for a non-null argument with a default",
+			"for a null variable in a non-null argument with a default",
 			"query ($n: Int = 3) { echo(number: $n) table }",
 			{ n: null },
 		],
 		[
-			"with @skip and @include, by variables and by words",
+			"for @skip and @include with variables and constants",
 			"query ($yes: Boolean!, $no: Boolean = false) { user(id: $ADA) { name @skip(if: $yes) id @include(if: $yes) bio @include(if: $no) age @skip(if: false) ...F @skip(if: $no) ... @include(if: $no) { mood } best @include(if: $yes) @skip(if: $yes) { id } } } fragment F on User { f: name @include(if: $yes) }",
 			{ yes: true },
 		],
 		[
-			"with nothing left of a selection",
+			"for selections that are skipped entirely",
 			"query ($no: Boolean!) { user(id: $ADA) { name @include(if: $no) best { id @include(if: $no) } } echo @include(if: $no) }",
 			{ no: false },
 		],
 		[
-			"with a condition that is null",
+			"for a null condition",
 			"query ($c: Boolean = true) { user(id: $ADA) { best { id @skip(if: $c) } name } echo }",
 			{ c: null },
 		],
 		[
-			"with a condition that is null at the root",
+			"for a null condition at the root",
 			"query ($c: Boolean = true) { echo @skip(if: $c) }",
 			{ c: null },
 		],
 		[
-			"with introspection beside data",
+			"for introspection beside data",
 			'query ($t: String!, $d: Boolean) { user(id: $ADA) { name } __type(name: $t) { name kind fields(includeDeprecated: $d) { name type { ...T } } } n: __type(name: "None") { name } __schema { queryType { name } types { kind name } } } fragment T on __Type { kind name ofType { kind name } }',
 			{ t: "Image" },
 		],
 		[
-			"with mutations one after another",
+			"for mutations in series",
 			"mutation { a: add(amount: 1) { sum user { name } users { name } } b: add(amount: 2) { sum surely { id } } c: add(amount: 0) { sum } d: add(amount: 3) { __typename sum } }",
 		],
 		[
-			"with a mutation that nulls the data",
+			"for a mutation whose null propagates to data",
 			"mutation { a: add(amount: 1) { sum } b: addSurely(amount: 0) { sum } c: add(amount: 2) { sum } }",
 		],
 		[
-			"with a field at __proto__ and the like",
+			"for response keys such as __proto__",
 			"{ __proto__: user(id: $ADA) { constructor: name __proto__: id toString: best { __proto__: name hasOwnProperty: __typename } } valueOf: __typename }",
 		],
 	];
 	for (const [name, query, variables = {}] of operations) {
 		test(name, async () => {
-			const ours = filled();
-			const theirs = filled();
+			const ours = populated();
+			const theirs = populated();
 			const { ada, bob, board, pins, eve, graph } = ours;
 			for (const one of [graph, theirs.graph]) {
 				one.hidden.add(eve);
@@ -184,13 +181,13 @@ describe("the plan answers as graphql-js does", () => {
 			const document = valid(
 				query.replaceAll(/\$([A-Z]+)/g, (_, word) => `"${words[word]}"`),
 			);
-			const expected = await byGraphqlJs(
+			const expected = await executeByGraphqlJs(
 				document,
 				variables,
 				theirs.graph,
 				theirs.world,
 			);
-			const got = await ours.answer(document, variables);
+			const got = await ours.execute(document, variables);
 			assert.equal(JSON.stringify(got.data), JSON.stringify(expected.data));
 			assert.deepEqual(errorsOf(got), errorsOf(expected));
 			assert.deepEqual(

@@ -3,56 +3,56 @@ import { describe, test } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
 import { coercePageArguments } from "../../src/plan/pageArguments.ts";
 
-describe("the arguments of a connection", () => {
-	const taken: readonly [string, object, object][] = [
-		["nothing given is the first 20", {}, { first: 20 }],
+describe("connection arguments", () => {
+	const accepted: readonly [string, object, object][] = [
+		["no arguments select the first 20", {}, { first: 20 }],
 		[
-			"null is not given",
+			"null counts as absent",
 			{ first: null, after: null, last: null, before: null },
 			{ first: 20 },
 		],
-		["0 is a size", { first: 0 }, { first: 0 }],
-		["100 is a size", { last: 100 }, { last: 100 }],
+		["0 is a valid size", { first: 0 }, { first: 0 }],
+		["100 is a valid size", { last: 100 }, { last: 100 }],
 		[
-			"after alone is the 20 that follow",
+			"after alone selects the next 20",
 			{ after: "c" },
 			{ first: 20, after: "c" },
 		],
 		[
-			"before alone is the 20 just before",
+			"before alone selects the previous 20",
 			{ before: "c" },
 			{ last: 20, before: "c" },
 		],
 		[
-			"both cursors bound a range, from its start",
+			"after with before selects from the start of the range",
 			{ after: "a", before: "b" },
 			{ first: 20, after: "a", before: "b" },
 		],
 		[
-			"first keeps its direction before a cursor",
+			"first with before selects from the start",
 			{ first: 3, before: "b" },
 			{ first: 3, before: "b" },
 		],
 		[
-			"last keeps its direction after a cursor",
+			"last with after selects from the end",
 			{ last: 3, after: "a" },
 			{ last: 3, after: "a" },
 		],
 		[
-			"an empty cursor is one, for the graph to refuse",
+			"an empty cursor is passed on, for the graph to reject",
 			{ after: "" },
 			{ first: 20, after: "" },
 		],
 	];
-	for (const [name, given, expected] of taken) {
+	for (const [name, given, expected] of accepted) {
 		test(name, () =>
 			assert.deepEqual(coercePageArguments({ ...given }), expected),
 		);
 	}
 
-	const refused: readonly [string, object, string][] = [
+	const rejected: readonly [string, object, string][] = [
 		[
-			"first with last",
+			"first together with last",
 			{ first: 1, last: 1 },
 			"first and last cannot be used together.",
 		],
@@ -62,19 +62,15 @@ describe("the arguments of a connection", () => {
 			"first must be between 0 and 100, got -1.",
 		],
 		[
-			"more than 100",
+			"a size above 100",
 			{ last: 101 },
 			"last must be between 0 and 100, got 101.",
 		],
-		["a part of one", { first: 1.5 }, "first must be an integer, got 1.5."],
-		[
-			"what is no number",
-			{ first: Number.NaN },
-			"first must be an integer, got NaN.",
-		],
+		["a fraction", { first: 1.5 }, "first must be an integer, got 1.5."],
+		["NaN", { first: Number.NaN }, "first must be an integer, got NaN."],
 	];
-	for (const [name, given, message] of refused) {
-		test(`refuses ${name}`, () => {
+	for (const [name, given, message] of rejected) {
+		test(`${name} is rejected`, () => {
 			assert.throws(
 				() => coercePageArguments({ ...given }),
 				(error) =>

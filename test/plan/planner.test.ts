@@ -17,10 +17,10 @@ import {
 } from "../helpers/planning.ts";
 import { assertCpuWithin } from "../helpers/timing.ts";
 
-const compiling = { schema, model, resolvers, visibility };
+const context = { schema, model, resolvers, visibility };
 
 function plans(maxPlans: number) {
-	const { bind } = createPlanCache(compiling, { maxPlans });
+	const { bind } = createPlanCache(context, { maxPlans });
 	return (
 		document: ReturnType<typeof parse>,
 		variables = {},
@@ -33,7 +33,7 @@ function plans(maxPlans: number) {
 }
 
 describe("compiled plans", () => {
-	test("are kept for a document that comes again", () => {
+	test("are reused for the same document", () => {
 		const planOf = plans(10);
 		const document = valid(
 			"query ($n: Int) { users(first: $n) { totalCount } }",
@@ -41,20 +41,20 @@ describe("compiled plans", () => {
 		assert.equal(planOf(document, { n: 1 }), planOf(document, { n: 2 }));
 	});
 
-	test("are one for each set of values of the variables in conditions, and no others", () => {
+	test("depend on the values of the variables in @skip and @include, and on no others", () => {
 		const planOf = plans(10);
 		const document = valid(
 			"query ($a: Boolean!, $b: Boolean!, $id: ID!) { user(id: $id) { id @skip(if: $a) ...F } } fragment F on User { name @include(if: $b) }",
 		);
-		const made = [true, false].flatMap((a) =>
+		const compiled = [true, false].flatMap((a) =>
 			[true, false].flatMap((b) =>
 				["1", "2"].map((id) => planOf(document, { a, b, id })),
 			),
 		);
-		assert.equal(new Set(made).size, 4);
+		assert.equal(new Set(compiled).size, 4);
 	});
 
-	test("leave out what is skipped", () => {
+	test("leave out skipped fields", () => {
 		const planOf = plans(10);
 		const document = valid("query ($a: Boolean!) { echo @skip(if: $a) table }");
 		const keys = (a: boolean) =>
@@ -63,14 +63,14 @@ describe("compiled plans", () => {
 		assert.deepEqual(keys(false), ["echo", "table"]);
 	});
 
-	test("are one for each operation of a document", () => {
+	test("differ for the operations of one document", () => {
 		const planOf = plans(10);
 		const document = valid("query A { echo } query B { table }");
 		assert.equal(planOf(document, {}, "A").root.fields[0]?.key, "echo");
 		assert.equal(planOf(document, {}, "B").root.fields[0]?.key, "table");
 	});
 
-	test("are bounded, and the one not used for longest goes first", () => {
+	test("are evicted in least-recently-used order", () => {
 		const planOf = plans(2);
 		const [a, b, c] = ["{ echo }", "{ table }", "{ x: echo }"].map((query) => ({
 			document: valid(query),
@@ -84,14 +84,14 @@ describe("compiled plans", () => {
 		assert.notEqual(planOf(b.document), second);
 	});
 
-	test("have one step for each read, under the step it needs", () => {
+	test("have one step for each batch read, below the step whose result it needs", () => {
 		const document = valid(
 			"{ nodes(ids: []) { ... on User { followers { edges { node { best { id } } } } likes { totalCount } } ... on Board { name } } }",
 		);
 		const [operation] = document.definitions;
 		assert.ok(operation?.kind === "OperationDefinition");
 		const { steps } = compilePlan(
-			compiling,
+			context,
 			document,
 			operation,
 			getFragments(document),
@@ -101,9 +101,9 @@ describe("compiled plans", () => {
 			steps.map(({ number, kind, path }) => [number, `${kind} ${path}`]),
 		);
 		assert.deepEqual(
-			steps.map(({ kind, path, target: reads, parent, withPage }) => [
+			steps.map(({ kind, path, target, parent, withPage }) => [
 				`${kind} ${path}`,
-				reads,
+				target,
 				parent === null ? null : pathOf.get(parent),
 				withPage,
 			]),
@@ -125,21 +125,21 @@ describe("compiled plans", () => {
 });
 
 describe("the planner", () => {
-	test("refuses variables that do not fit", async () => {
-		const { answer, world } = planning();
-		const answered = await answer(
+	test("rejects invalid variables", async () => {
+		const { execute, world } = planning();
+		const response = await execute(
 			"query ($id: ID!, $n: Int) { user(id: $id) { followers(first: $n) { totalCount } } }",
 			{ n: "x" },
 		);
-		assert.equal(answered.data, undefined);
+		assert.equal(response.data, undefined);
 		assert.deepEqual(
-			answered.errors?.map(({ message }) => message),
+			response.errors?.map(({ message }) => message),
 			[
 				'Variable "$id" of required type "ID!" was not provided.',
 				'Variable "$n" got invalid value "x"; Int cannot represent non-integer value: "x"',
 			],
 		);
-		assert.deepEqual(errorsOf(answered), [
+		assert.deepEqual(errorsOf(response), [
 			" BAD_USER_INPUT",
 			" BAD_USER_INPUT",
 		]);
@@ -147,8 +147,8 @@ describe("the planner", () => {
 	});
 
 	test("reports ten errors of the variables, and that more are omitted", async () => {
-		const { answer } = planning();
-		const { errors } = await answer(
+		const { execute } = planning();
+		const { errors } = await execute(
 			"query ($ids: [ID!]!) { nodes(ids: $ids) { id } }",
 			{
 				ids: Array.from({ length: 1000 }, () => ({})),
@@ -159,9 +159,9 @@ describe("the planner", () => {
 		assert.match(errors?.[10]?.message ?? "", /^More errors are omitted\.$/);
 	});
 
-	test("says where in a variable a value is wrong, and shows little of it", async () => {
-		const { answer } = planning();
-		const { errors } = await answer(
+	test("names the path of an invalid value in a variable, and quotes at most 40 characters", async () => {
+		const { execute } = planning();
+		const { errors } = await execute(
 			"query ($w: Wish, $__proto__: [ID!]!, $none: Int) { echo(wish: $w, number: 1) a: nodes(ids: $__proto__) { id } user(id: 1) { followers(first: $none) { totalCount } friends(of: $none) { id } } }",
 			JSON.parse(
 				`{"w": {"mood": "GOOD", "words": ["a", {"b": "${"c".repeat(1_000)}"}]}, "__proto__": ["1", null]}`,
@@ -176,36 +176,36 @@ describe("the planner", () => {
 		);
 	});
 
-	test("needs a name where a document has many operations", async () => {
-		const { answer } = planning();
+	test("requires an operation name for a document with several operations", async () => {
+		const { execute } = planning();
 		const query = "query A { table } query B { echo }";
-		const named = await answer(query, {}, { operationName: "B" });
+		const named = await execute(query, {}, { operationName: "B" });
 		assert.deepEqual(Object.keys(named.data ?? {}), ["echo"]);
-		const unnamed = await answer(query);
+		const unnamed = await execute(query);
 		assert.equal(unnamed.data, undefined);
 		assert.equal(
 			unnamed.errors?.[0]?.message,
 			"Must provide operation name if query contains multiple operations.",
 		);
-		const wrong = await answer(query, {}, { operationName: "__proto__" });
+		const wrong = await execute(query, {}, { operationName: "__proto__" });
 		assert.equal(
 			wrong.errors?.[0]?.message,
 			'Unknown operation named "__proto__".',
 		);
 	});
 
-	test("does not start with a field that no resolver answers, or a resolver without a field", () => {
-		const some = new Map(resolvers);
-		const [name, resolver] = [...some][0] ?? [];
+	test("throws BAD_MODEL for a field without its resolver, or a resolver without its field", () => {
+		const incomplete = new Map(resolvers);
+		const [name, resolver] = [...incomplete][0] ?? [];
 		assert.ok(name && resolver);
-		some.delete(name);
-		some.set("User.name", resolver);
+		incomplete.delete(name);
+		incomplete.set("User.name", resolver);
 		assert.throws(
 			() =>
 				createPlanner({
 					schema,
 					model,
-					resolvers: some,
+					resolvers: incomplete,
 					visibility,
 					maxCost: 1,
 					maxPlans: 1,
@@ -220,32 +220,32 @@ describe("the planner", () => {
 });
 
 describe("hostile operations", () => {
-	test("whose fragments unfold without end are refused before they are unfolded", async () => {
-		const { answer, world } = planning();
+	test("with exponentially nested fragments are rejected before they are expanded", async () => {
+		const { execute, world } = planning();
 		const fragments = Array.from(
 			{ length: 60 },
-			(_, at) =>
-				`fragment F${at} on User { a: best { ...F${at + 1} } b: best { ...F${at + 1} } }`,
+			(_, index) =>
+				`fragment F${index} on User { a: best { ...F${index + 1} } b: best { ...F${index + 1} } }`,
 		);
 		const document = `{ user(id: 1) { ...F0 } } ${fragments.join(" ")} fragment F60 on User { id }`;
-		// Unfolded, it would be 2^60 fields.
+		// Expanded, it would have 2^60 fields.
 		await assertCpuWithin(
 			1_000,
 			() => parse(document),
 			async (round) => {
-				const answered = await answer(`${document} #${round}`);
-				assert.deepEqual(errorsOf(answered), [" TOO_EXPENSIVE"]);
+				const response = await execute(`${document} #${round}`);
+				assert.deepEqual(errorsOf(response), [" TOO_EXPENSIVE"]);
 			},
 		);
 		assert.deepEqual(world.calls, []);
 	});
 
-	test("that nest five hundred deep run", async () => {
-		const { graph, answer } = planning();
+	test("with 500 levels execute", async () => {
+		const { graph, execute } = planning();
 		const id = graph.add("User", { name: "ada" });
 		const self = graph.add("User", { name: "bob", best_id: id });
 		const deep = `${"best { ".repeat(500)}name${" }".repeat(500)}`;
-		const { data, errors } = await answer(
+		const { data, errors } = await execute(
 			`query ($id: ID!) { user(id: $id) { ${deep} } }`,
 			{ id: self },
 		);
@@ -253,10 +253,10 @@ describe("hostile operations", () => {
 		assert.deepEqual(data, { user: { best: { best: null } } });
 	});
 
-	test("cannot reach a prototype by a response key", async () => {
-		const { graph, answer } = planning();
+	test("cannot set a prototype through a response key", async () => {
+		const { graph, execute } = planning();
 		const id = graph.add("User", { name: "ada" });
-		const { data } = await answer(
+		const { data } = await execute(
 			"query ($id: ID!) { user(id: $id) { __proto__: picture { polluted: url } constructor: id } __proto__: user(id: $id) { polluted: name } }",
 			{ id },
 		);

@@ -12,12 +12,12 @@ import {
 } from "../helpers/planning.ts";
 import { assertCpuWithin } from "../helpers/timing.ts";
 
-function survey(query: string) {
+function analyze(query: string) {
 	return planning().planner.analyzeWorstCaseCost(valid(query));
 }
 
 function worst(query: string): number {
-	const [only] = survey(query);
+	const [only] = analyze(query);
 	assert.deepEqual(only?.errors, []);
 	return only?.cost.total ?? -1;
 }
@@ -28,22 +28,22 @@ function actualCost(query: string, variables: Record<string, unknown>): number {
 	return cost.total;
 }
 
-describe("an operation whose requests are still to come", () => {
-	test("counts pages as large as a variable can make them", () => {
+describe("worst-case cost", () => {
+	test("assumes 100 for a page size in a variable", () => {
 		const query =
 			"query($n: Int) { user(id: 1) { followers(first: $n) { nodes { id } } } }";
 		assert.equal(worst(query), 1 + 200);
 		assert.equal(worst(query), actualCost(query, { n: 100 }));
 	});
 
-	test("counts either end of a page a variable may ask for", () => {
-		// Both at once are refused, for nothing: that is not the worst of it.
+	test("assumes the larger of first and last in variables", () => {
+		// Both together are an error and cost nothing, so that is not the worst case.
 		const query =
 			"query($f: Int, $l: Int) { user(id: 1) { followers(first: $f, last: $l) { nodes { id } } } }";
 		assert.equal(worst(query), 201);
 	});
 
-	test("keeps the sizes that the document itself says, and the usual one", () => {
+	test("uses page sizes written in the document, and the default", () => {
 		assert.equal(
 			worst(
 				"query($a: String) { user(id: 1) { followers(first: 3, after: $a) { nodes { id } } } }",
@@ -58,7 +58,7 @@ describe("an operation whose requests are still to come", () => {
 		);
 	});
 
-	test("counts all that a variable may leave out", () => {
+	test("includes fields that a variable may skip", () => {
 		const query = `query($with: Boolean!, $without: Boolean!) { user(id: 1) {
 			followers(first: 3) @include(if: $with) { nodes { id } }
 			...More @skip(if: $without)
@@ -71,8 +71,8 @@ describe("an operation whose requests are still to come", () => {
 		);
 	});
 
-	test("has its faults told that no variable can mend", () => {
-		const [only] = survey(
+	test("reports errors that no variables can avoid", () => {
+		const [only] = analyze(
 			"{ user(id: 1) { followers(first: 101) { nodes { id } } } }",
 		);
 		assert.deepEqual(
@@ -81,12 +81,12 @@ describe("an operation whose requests are still to come", () => {
 		);
 	});
 
-	test("is told with its name and plan, one for each of a document's", () => {
-		const told = survey(
+	test("is reported for each operation of a document, with its name and plan", () => {
+		const analyzed = analyze(
 			"query A { user(id: 1) { name } } query B { user(id: 1) { followers { totalCount } } }",
 		);
 		assert.deepEqual(
-			told.map(({ kind, name, plan }) => [
+			analyzed.map(({ kind, name, plan }) => [
 				kind,
 				name,
 				plan?.steps.map((step) => step.kind),
@@ -98,7 +98,7 @@ describe("an operation whose requests are still to come", () => {
 		);
 	});
 
-	test("that unfolds without end is a fault, not a hang", async () => {
+	test("of exponentially nested fragments is an error, in bounded CPU time", async () => {
 		const fragments = Array.from(
 			{ length: 30 },
 			(_, n) =>
@@ -122,11 +122,11 @@ describe("an operation whose requests are still to come", () => {
 	});
 });
 
-describe("a document that was prepared", () => {
+describe("a prepared document", () => {
 	const query = `query($yes: Boolean!) { user(id: 1) { name followers(first: 1) @include(if: $yes) { totalCount } } }`;
 	const other = valid("{ user(id: 1) { id } }");
 
-	test("keeps its plans, of every condition, where others push each other out", () => {
+	test("keeps its plans for all conditions while other plans are evicted", () => {
 		const plans = createPlanCache(
 			{ schema, model, resolvers, visibility },
 			{ maxPlans: 1 },
@@ -144,7 +144,7 @@ describe("a document that was prepared", () => {
 			planOf(other, true);
 			assert.equal(planOf(document, yes), plan);
 		}
-		// Where nothing was prepared, another plan takes the one place there is.
+		// Without preparation, the next plan evicts it from a cache of one.
 		const unprepared = valid(query);
 		const plan = planOf(unprepared, true);
 		planOf(other, true);

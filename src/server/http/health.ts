@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Identity } from "../auth/identity.ts";
 import type { HttpApp } from "./httpApp.ts";
 
 /** What a process needs to serve. */
@@ -44,19 +43,17 @@ export function registerHealth(
 	http: HttpApp,
 	options: {
 		readonly checks: HealthChecks;
-		readonly identify: (authorization: string) => Promise<Identity>;
+		/** By the Authorization header. */
+		readonly isOperator: (authorization: string) => Promise<boolean>;
 	},
 ): void {
-	const { checks, identify } = options;
+	const { checks, isOperator } = options;
 
 	async function maySeeHosts(request: FastifyRequest): Promise<boolean> {
 		if (isLoopback(request)) return true;
 		const { authorization } = request.headers;
 		if (authorization === undefined) return false;
-		return identify(authorization).then(
-			({ isOperator }) => isOperator,
-			() => false,
-		);
+		return isOperator(authorization).catch(() => false);
 	}
 
 	http.app.get("/health/live", async (_request, reply) =>

@@ -167,7 +167,7 @@ suite("a server that closes", () => {
 	test("lets what runs end, and then is gone", async () => {
 		const toy = await startToy();
 		const running = toy.post({ query: "{ slow(ms: 400) }" });
-		await toy.began;
+		await toy.firstOperation;
 		const closing = timed(() => toy.server.close());
 		// Refused by the server, or by the machine once nobody listens.
 		const late = await toy.post({ query: "{ hello }" }).then(
@@ -224,7 +224,7 @@ suite("a server that closes", () => {
 		const toy = await startToy({ limits: { drainMs: 200 } });
 		const running = toy.post({ query: "{ stuck }" });
 		const cut = assert.rejects(running);
-		await toy.began;
+		await toy.firstOperation;
 		const { ownMs } = await timed(() => toy.server.close());
 		await cut;
 		assert.ok(ownMs < 5_000, `${ownMs} ms`);
