@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { DEMO_USERNAME } from "./people.ts";
 import { DEMO_QUERY } from "./query.ts";
 
-/** A document to try, with variables for it. Its operation's name is its title. */
+/** A document to try, with its variables. The name of its operation is the tab's title. */
 export interface Example {
 	readonly query: string;
 	readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** A pin the demo user can see: liked by the example of a mutation. */
+/** Pins that the demo user can see. The example mutation likes one of them. */
 export const SOME_PINS = `{
   user(username: "${DEMO_USERNAME}") {
     following(first: 10) {
@@ -17,9 +17,9 @@ export const SOME_PINS = `{
   }
 }`;
 
-const WALK = `# A page at a time, forward. Run it, put endCursor
-# into "after" under Variables, and run it again.
-query PageWalk($after: String) {
+const PAGING = `# Page forward through a list: run it, copy endCursor
+# to "after" under Variables, and run it again.
+query Paging($after: String) {
   user(username: "${DEMO_USERNAME}") {
     followers(first: 5, after: $after) {
       totalCount
@@ -36,8 +36,8 @@ query PageWalk($after: String) {
 }
 `;
 
-const LIKE = `# Which pin is said under Variables. Liking it twice
-# is no error; unlikePin takes the like back.
+const LIKE = `# The pin is under Variables. Liking a pin twice is not
+# an error. unlikePin removes the like.
 mutation LikePin($input: LikePinInput!) {
   likePin(input: $input) {
     pin {
@@ -52,12 +52,12 @@ mutation LikePin($input: LikePinInput!) {
 }
 `;
 
-/** Where the page puts its own address. */
+/** A placeholder that the page replaces with its own origin. */
 export const ORIGIN = "http://localhost:4000";
 
 const PERSISTED_TEXT = "query Persisted{interests(first:3){nodes{slug name}}}";
 
-/** What GraphiQL cannot send by itself, as commands for a shell. */
+/** A persisted request, which GraphiQL cannot send, as shell commands. */
 function persisted(): string {
 	const extensions = {
 		persistedQuery: {
@@ -67,18 +67,18 @@ function persisted(): string {
 	};
 	const call = (body: object) =>
 		`# curl -s ${ORIGIN}/graphql -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
-	return `# A document that was sent once need not be sent again:
-# its SHA-256 names it. In a terminal, once with its text …
+	return `# The server keeps a document that was sent once: later
+# requests name it by its SHA-256. Send the text first …
 #
 ${call({ query: PERSISTED_TEXT, extensions })}
 #
-# … and from then on without. Whoever is told
-# PERSISTED_QUERY_NOT_FOUND sends the text again;
-# Apollo Client and urql do all this by themselves.
+# … and then only the hash. On the error
+# PERSISTED_QUERY_NOT_FOUND, send the text again.
+# Apollo Client and urql do this by themselves.
 #
 ${call({ extensions })}
 #
-# It answers what this does:
+# The response is the same as for:
 query Persisted {
   interests(first: 3) {
     nodes { slug name }
@@ -87,11 +87,11 @@ query Persisted {
 `;
 }
 
-/** GraphiQL's first tabs on the demo graph: a query, a page walk, a mutation, a persisted call. */
+/** GraphiQL's first tabs on the demo graph: a query, paging, a mutation, a persisted request. */
 export function demoExamples(pin: string | undefined): readonly Example[] {
 	return [
 		{ query: DEMO_QUERY },
-		{ query: WALK, variables: { after: null } },
+		{ query: PAGING, variables: { after: null } },
 		...(pin === undefined
 			? []
 			: [{ query: LIKE, variables: { input: { pinId: pin } } }]),

@@ -3,7 +3,7 @@ import { DEMO_USERNAME, makePeople, type Person } from "./people.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { REMARKS, SUBJECTS, type Subject } from "./subjects.ts";
 
-/** A line of an import (CONTRACT: "Import lines"). */
+/** A line of an import (docs/consistency.md, "7. Import"). */
 export type DemoLine =
 	| {
 			readonly type: string;
@@ -36,8 +36,9 @@ const OPENED = Date.UTC(2025, 0, 6, 9);
 const TODAY = Date.UTC(2026, 9, 30, 18);
 
 /**
- * A graph to look around in: the same lines for the same seed, parents first
- * and in the order things happened, so that "newest first" is.
+ * A graph to explore: the same lines for the same seed. A line comes after the
+ * lines it refers to, and lists are in the order of their dates, so that "newest
+ * first" is true.
  */
 export function* demoGraph(seed = 1): Generator<DemoLine> {
 	const random = seededRandom(seed);
@@ -69,16 +70,18 @@ function* follows(
 ): Generator<DemoLine> {
 	const [demo, ...others] = people;
 	if (!demo) return;
-	// Popularity has nothing to do with who came first, except for the demo user's.
+	// Popularity does not depend on who joined first, except that the demo user is popular.
 	const popular = random.shuffled(others).toSpliced(1, 0, demo);
 	const openBoards = random.shuffled(boards.filter((board) => !board.secret));
 	for (const person of random.shuffled(people)) {
 		const busy = person === demo ? 40 : random.integer(1, 27);
-		for (const other of drawn(busy, () => random.pickPopular(popular, 4))) {
+		for (const other of distinctDraws(busy, () =>
+			random.pickPopular(popular, 4),
+		)) {
 			if (other !== person) yield edge("followUser", person.key, other.key);
 		}
 		const wanted = person === demo ? 12 : random.integer(0, 5);
-		for (const board of drawn(wanted, () =>
+		for (const board of distinctDraws(wanted, () =>
 			random.pickPopular(openBoards, 20),
 		)) {
 			if (board.owner !== person) {
@@ -99,7 +102,9 @@ function* likes(
 	const popular = random.shuffled(pins);
 	for (const person of random.shuffled(people)) {
 		const many = person.username === DEMO_USERNAME ? 60 : random.integer(0, 26);
-		for (const pin of drawn(many, () => random.pickPopular(popular, 60))) {
+		for (const pin of distinctDraws(many, () =>
+			random.pickPopular(popular, 60),
+		)) {
 			yield edge("likePin", person.key, pin.key);
 		}
 	}
@@ -124,7 +129,7 @@ function* comments(
 				pin: pin.key,
 				text: random
 					.pick(REMARKS)
-					.replace("{thing}", () => uncapitalised(pin.thing)),
+					.replace("{thing}", () => uncapitalized(pin.thing)),
 				createdAt: moment(created),
 			},
 		};
@@ -151,7 +156,7 @@ function makeBoards(random: Random, person: Person): readonly Board[] {
 		...plan,
 		key: `demo:board:${person.username}:${n + 1}`,
 		owner: person,
-		// Most boards are small, a few are worth paging through.
+		// Most boards are small; a few are large enough to page through.
 		pins: isDemo
 			? random.integer(12, 30)
 			: Math.round(1 + 44 * random.fraction() ** 9),
@@ -253,15 +258,15 @@ function boardLine(board: Board): DemoLine {
 			name: board.name,
 			description: board.secret
 				? "Nobody else can see this one."
-				: `${board.owner.name} on ${uncapitalised(board.subject.name)}.`,
+				: `${board.owner.name} on ${uncapitalized(board.subject.name)}.`,
 			secret: board.secret,
 			createdAt: moment(board.created),
 		},
 	};
 }
 
-/** So many draws, those that came twice left out. */
-function drawn<T>(times: number, draw: () => T): ReadonlySet<T> {
+/** The distinct results of so many draws. */
+function distinctDraws<T>(times: number, draw: () => T): ReadonlySet<T> {
 	return new Set(Array.from({ length: times }, draw));
 }
 
@@ -292,6 +297,6 @@ function moment(milliseconds: number): string {
 	return new Date(milliseconds).toISOString();
 }
 
-function uncapitalised(text: string): string {
+function uncapitalized(text: string): string {
 	return text.charAt(0).toLowerCase() + text.slice(1);
 }

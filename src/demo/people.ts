@@ -1,13 +1,13 @@
 import type { Random } from "./random.ts";
 import { ASIDES, SUBJECTS, type Subject } from "./subjects.ts";
 
-/** Somebody who plainly does not exist. */
+/** An invented person, whose name shows it. */
 export interface Person {
 	readonly key: string;
 	readonly username: string;
 	readonly name: string;
 	readonly bio: string;
-	/** What this person collects, most of all first. */
+	/** What this person collects, favorite first. */
 	readonly subjects: readonly Subject[];
 	/** Milliseconds since 1970. */
 	readonly joined: number;
@@ -61,10 +61,10 @@ const LAST_NAMES = [
 	"Seedley",
 ];
 
-/** The account that a newcomer is given: popular, busy, and with something to hide. */
+/** The user that GraphiQL signs in: it has followers, many boards and a secret board. */
 export const DEMO_USERNAME = "marigold_01";
 
-/** Earliest first; the demo user is the first. */
+/** In order of joining; the demo user is the first. */
 export function makePeople(
 	random: Random,
 	count: number,
@@ -80,18 +80,18 @@ export function makePeople(
 		const last = surnames[n % FIRST_NAMES.length]?.[round] ?? "";
 		if (last === "") {
 			throw new RangeError(
-				`expected at most ${FIRST_NAMES.length * LAST_NAMES.length} people but got: ${count}`,
+				`There are names for at most ${FIRST_NAMES.length * LAST_NAMES.length} people, got ${count}.`,
 			);
 		}
 		const username = `${first.toLowerCase()}_${String(round + 1).padStart(2, "0")}`;
-		const favourite = random.pickPopular(SUBJECTS, 6);
-		const second = random.pick(SUBJECTS.filter((other) => other !== favourite));
+		const favorite = random.pickPopular(SUBJECTS, 6);
+		const second = random.pick(SUBJECTS.filter((other) => other !== favorite));
 		return {
 			key: `demo:user:${username}`,
 			username,
 			name: `${first} ${last}`,
-			bio: `${favourite.name}, and some ${second.name.toLowerCase()}. ${random.pick(ASIDES)}`,
-			subjects: [favourite, second],
+			bio: `${favorite.name}, and some ${second.name.toLowerCase()}. ${random.pick(ASIDES)}`,
+			subjects: [favorite, second],
 			joined: Math.floor(from + ((until - from) * n) / count),
 		};
 	});

@@ -1,7 +1,7 @@
 import { DEMO_USERNAME } from "./people.ts";
 
-/** What GraphiQL opens with on the demo graph: a page of everything, from one person on. Lines are short: its editor is narrow. */
-export const DEMO_QUERY = `# Who is this, and what does she collect?
+/** GraphiQL's first query on the demo graph. Lines are short because its editor is narrow. */
+export const DEMO_QUERY = `# A user, her followers and what she collects
 query Welcome {
   user(username: "${DEMO_USERNAME}") {
     name

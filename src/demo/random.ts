@@ -1,17 +1,17 @@
-/** Chance that can be repeated: the same seed draws the same. */
+/** Pseudo-random draws: the same seed gives the same draws. */
 export interface Random {
-	/** From 0 up to, but not, 1. */
+	/** From 0 (included) to 1 (excluded). */
 	fraction(): number;
 	/** From `least` to `most`, both included. */
 	integer(least: number, most: number): number;
 	chance(probability: number): boolean;
 	pick<T>(from: readonly T[]): T;
-	/** As `pick`, but the first are drawn most: the item at n with a weight of 1 / (n + flatness). */
+	/** As `pick`, but the first items are drawn most often: the item at n has the weight 1 / (n + flatness). */
 	pickPopular<T>(from: readonly T[], flatness: number): T;
 	shuffled<T>(items: readonly T[]): readonly T[];
 }
 
-/** Mulberry32: 32 bits of state, which is plenty for a demo. */
+/** Mulberry32: 32 bits of state, enough for a demo. */
 export function seededRandom(seed: number): Random {
 	let state = seed >>> 0;
 	const fraction = () => {
@@ -51,7 +51,7 @@ export function seededRandom(seed: number): Random {
 function at<T>(items: readonly T[], index: number): T {
 	if (index < 0 || index >= items.length) {
 		throw new RangeError(
-			`expected an index below ${items.length} but got: ${index}`,
+			`The index must be below ${items.length}, got ${index}.`,
 		);
 	}
 	return items[index] as T;

@@ -1,11 +1,11 @@
-/** What the demo's people collect. The first subjects are the most popular. */
+/** What people of the demo graph collect. The first subjects are the most popular. */
 export interface Subject {
 	readonly slug: string;
 	readonly name: string;
 	readonly boards: readonly string[];
-	/** Each begins a sentence about one thing: "Sourdough loaf". */
+	/** Each begins a description of a pin: "Sourdough loaf". */
 	readonly things: readonly string[];
-	/** Each ends it: "with a crust you can hear". */
+	/** Each ends a description: "with a crust you can hear". */
 	readonly endings: readonly string[];
 }
 
@@ -372,7 +372,7 @@ export const SUBJECTS: readonly Subject[] = [
 	},
 ];
 
-/** What people say under pins. `{thing}` is the pin's own. */
+/** Texts of comments. `{thing}` is the thing of the pin. */
 export const REMARKS: readonly string[] = [
 	"Trying this on Sunday. Wish me luck.",
 	"I have looked at this four times today.",
@@ -392,7 +392,7 @@ export const REMARKS: readonly string[] = [
 	"I showed this to my aunt. She wants two.",
 ];
 
-/** How people go on about themselves after naming what they collect. */
+/** Second sentences of bios, after what the person collects. */
 export const ASIDES: readonly string[] = [
 	"Usually outdoors, occasionally on purpose.",
 	"Owner of too many jars.",

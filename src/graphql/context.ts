@@ -2,15 +2,15 @@ import type { CallOptions } from "../diagnostics.ts";
 import type { Graph, Writes } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 
-/** What every batch resolver is given beside its parents and arguments, made anew for each request. */
+/** What every batch resolver gets beside its parents and arguments. Created for each request. */
 export interface RequestContext {
 	/** The graph as the viewer sees it. */
 	readonly graph: Graph;
-	/** Changes to it, which never ask whether the viewer may: resolvers do. What they cause is told to the call's trace. */
+	/** Writes to the graph. They check no permissions: resolvers do. The trace of `call` records them. */
 	writes(call?: CallOptions): Writes;
-	/** Who asks; null for an anonymous request. */
+	/** The user who sends the request; null for an anonymous request. */
 	readonly viewer: Id | null;
-	/** A token that makes this user the viewer of the requests that carry it; null where somebody else signs them. */
+	/** An access token whose viewer is this user; null if another issuer signs tokens. */
 	signToken(id: Id): Promise<string | null>;
 	now(): Date;
 }

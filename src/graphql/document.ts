@@ -9,9 +9,8 @@ import {
 import { CorkboardError } from "../errors.ts";
 
 /**
- * A document of queries, from a file rather than a request. Throws
- * BAD_USER_INPUT, which tells every fault at once, each as
- * `file:line:column: sentence`.
+ * Parses and validates a document of queries from a file. Throws one
+ * BAD_USER_INPUT with every problem, each as `file:line:column: message`.
  */
 export function readQuery(
 	schema: GraphQLSchema,
@@ -24,16 +23,19 @@ export function readQuery(
 			definition.kind === Kind.OPERATION_DEFINITION &&
 			definition.operation !== "query",
 	);
-	const faults = [
+	const problems = [
 		...validate(schema, document),
 		...writes.map(
 			(node) =>
-				new GraphQLError("expected queries only but got a mutation", {
-					nodes: node,
-				}),
+				new GraphQLError(
+					"The file must contain queries only, got a mutation.",
+					{
+						nodes: node,
+					},
+				),
 		),
 	];
-	if (faults.length > 0) throw refusal(file, faults);
+	if (problems.length > 0) throw documentError(file, problems);
 	return document;
 }
 
@@ -45,7 +47,7 @@ export function readDocument(
 ): DocumentNode {
 	const document = parseDocument(text, file);
 	const problems = validate(schema, document);
-	if (problems.length > 0) throw refusal(file, problems);
+	if (problems.length > 0) throw documentError(file, problems);
 	return document;
 }
 
@@ -53,13 +55,13 @@ function parseDocument(text: string, file: string): DocumentNode {
 	try {
 		return parse(text);
 	} catch (thrown) {
-		if (thrown instanceof GraphQLError) throw refusal(file, [thrown]);
+		if (thrown instanceof GraphQLError) throw documentError(file, [thrown]);
 		throw thrown;
 	}
 }
 
-function refusal(file: string, faults: readonly GraphQLError[]) {
-	const lines = faults.map(({ message, locations }) => {
+function documentError(file: string, problems: readonly GraphQLError[]) {
+	const lines = problems.map(({ message, locations }) => {
 		const [place] = locations ?? [];
 		return `${file}${place ? `:${place.line}:${place.column}` : ""}: ${message}`;
 	});

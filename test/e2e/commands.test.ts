@@ -135,7 +135,7 @@ describe("a command at the shell", () => {
 				["explain", "-"],
 				'mutation { likePin(input: {pinId: "1"}) { pin { id } } }',
 			),
-			/expected queries only but got a mutation$/,
+			/The file must contain queries only, got a mutation\.$/,
 		);
 	});
 

@@ -242,9 +242,9 @@ suite("GraphiQL on the demo graph", () => {
 		const { page, problems } = visited;
 		assert.deepEqual(
 			await page.locator(".graphiql-tab-button").allTextContents(),
-			["Welcome", "PageWalk", "LikePin", "Persisted"],
+			["Welcome", "Paging", "LikePin", "Persisted"],
 		);
-		await open(visited, "PageWalk");
+		await open(visited, "Paging");
 		const walked = await (await visited.run()).json();
 		const { pageInfo, edges } = walked.data.user.followers;
 		assert.equal(edges.length, 5);

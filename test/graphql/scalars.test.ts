@@ -69,17 +69,17 @@ describe("DateTime", () => {
 				(thrown) =>
 					thrown instanceof GraphQLError &&
 					thrown.message.startsWith(
-						"DateTime: expected a moment in RFC 3339, such as 2026-01-31T12:00:00.000Z, but got: ",
+						"DateTime must be an RFC 3339 date and time, such as 2026-01-31T12:00:00.000Z, got ",
 					),
 				String(given),
 			);
 		}
 	});
 
-	it("refuses to serialise a Date that is none", () => {
+	it("refuses to serialize an invalid Date", () => {
 		assert.throws(
 			() => serializeDateTime(new Date(Number.NaN)),
-			/but got: "Invalid Date"$/,
+			/got "Invalid Date"\.$/,
 		);
 	});
 });
@@ -105,14 +105,14 @@ describe("applyScalars", () => {
 		);
 		assert.throws(
 			() => type.parseLiteral(parseValue("2026")),
-			/DateTime: expected a string but got: IntValue/,
+			/DateTime must be a string, got IntValue\./,
 		);
 	});
 
 	it("refuses a schema without DateTime", () => {
 		assert.throws(
 			() => applyScalars(buildSchema("type Query { a: Int }")),
-			/expected a schema with a scalar DateTime but got: none/,
+			/The schema has no scalar DateTime\./,
 		);
 	});
 });

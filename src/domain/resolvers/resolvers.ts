@@ -7,7 +7,7 @@ import { pinResolvers } from "./pins.ts";
 import { queryResolvers } from "./query.ts";
 import { userResolvers } from "./users.ts";
 
-/** All behaviour there is. Every other field of the schema is derived from the model. */
+/** All batch resolvers, by `Type.field`. Every other field follows from the model. */
 export const resolvers: Resolvers<RequestContext> = new Map([
 	...queryResolvers,
 	...userResolvers,
