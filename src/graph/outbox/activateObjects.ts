@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { readUncachedResults } from "../store/readStored.ts";
+import { readUncachedResults } from "../store/readUncached.ts";
 import {
 	isSameReservation,
 	type Reservation,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Id } from "../../id/ids.ts";
 import type { LookupKey, LookupRow, Storage } from "../../storage/storage.ts";
-import { valuesOrThrow } from "../store/unwrap.ts";
+import { valuesOrThrow } from "../store/readUncached.ts";
 
 /** How long a holder that was killed keeps the next one waiting. */
 export const LEASE_MS = 5_000;

@@ -1,5 +1,6 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -10,8 +11,8 @@ import {
 	type TransactionReads,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { distinctLists, lastSequencesOf } from "../store/lastSequences.ts";
-import { listKey, type Store } from "../store/store.ts";
+import { distinctLists, lastSequencesOf } from "../store/lockedLists.ts";
+import type { Store } from "../store/store.ts";
 import { type EdgeUpdate, mappingOf } from "./entry.ts";
 import type { HostBreakers } from "./hostBreakers.ts";
 import {
@@ -129,7 +130,7 @@ export function decideEdges(
 		const isPlaced = edge.before !== undefined || edge.after !== undefined;
 		const beside = isPlaced ? reads.neighbors[nextNeighbors++] : undefined;
 		if (old !== null && old.version >= edge.version) continue;
-		const list = listKey(key);
+		const list = listName(key.mapping, key.from);
 		const last = lastSequences.get(list) as number;
 		let sequence: NewSequence;
 		if (edge.sequence !== null) {

@@ -4,7 +4,7 @@ import type {
 	LookupChange,
 	LookupRow,
 } from "../../storage/storage.ts";
-import { readUncachedResults } from "../store/readStored.ts";
+import { readUncachedResults } from "../store/readUncached.ts";
 import type { NaturalKey } from "./entry.ts";
 import {
 	isSameReservation,

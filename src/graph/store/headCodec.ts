@@ -3,13 +3,13 @@ import { PRESENT } from "../../storage/storage.ts";
 import type { Head } from "./store.ts";
 
 /**
- * A head as one packed value, so that a hundred lists are one command:
+ * A head as one string, so that one command reads a hundred lists:
  *
  *     1|from|count|lastSequence|epoch|complete|to:sequence:version,…
  *
- * All edges of a head are present. Text, as ids are decimal strings anyway: a
- * head of 32 edges is some 1,200 bytes, and reading it allocates no more than
- * the edges themselves.
+ * All edges of a head are present. It is text because ids are decimal strings
+ * anyway: a head of 32 edges takes about 1,200 bytes, and decoding it allocates
+ * only the edges.
  */
 export function encodeHead({ edges, complete, list }: Head): string {
 	const packed = edges.map(
@@ -26,7 +26,7 @@ export function encodeHead({ edges, complete, list }: Head): string {
 	].join("|");
 }
 
-/** Null for text that `printHead` did not write. */
+/** Null for text that `encodeHead` did not write. */
 export function decodeHead(text: string): Head | null {
 	const [version, from, count, lastSequence, epoch, complete, packed, ...rest] =
 		text.split("|");
@@ -49,7 +49,7 @@ export function decodeHead(text: string): Head | null {
 			version: Number(edgeVersion),
 		} as const;
 	});
-	const isWhole =
+	const isValid =
 		DECIMAL.test(list.from) &&
 		[list.count, list.lastSequence, list.epoch].every(Number.isSafeInteger) &&
 		edges.every(
@@ -58,7 +58,7 @@ export function decodeHead(text: string): Head | null {
 				Number.isSafeInteger(edge.sequence) &&
 				Number.isSafeInteger(edge.version),
 		);
-	return isWhole ? { edges, complete: complete === "1", list } : null;
+	return isValid ? { edges, complete: complete === "1", list } : null;
 }
 
 const VERSION = "1";

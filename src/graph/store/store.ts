@@ -17,21 +17,21 @@ import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
 
 /**
- * What all requests of a process share: the shards, and the caches in front of
- * them. It knows no viewer: what it answers is what is stored, deleted and
- * hidden things included, so nothing above `graph/` may hold one.
+ * The shards and the caches in front of them, shared by all requests of a
+ * process. It knows no viewer and returns deleted and hidden objects too, so only
+ * `graph/` may read with it.
  */
 export interface Store {
 	readonly model: Model;
 	readonly domain: Domain;
-	/** For what has to be read past all caches. Writes go through the write pipeline. */
+	/** For reads past all caches. Writes go through the write pipeline. */
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Node | null>[]>;
-	/** The beginning of each list, with at least `depth` edges or all there are. */
+	/** The head of each list, with at least `depth` edges or all there are. */
 	readHeads(
 		lists: readonly ListKey[],
 		depth: number,
@@ -41,43 +41,38 @@ export interface Store {
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
-	/** What is in the process already: the object, null for one known to be absent, undefined if it has to be read. */
+	/** The object if it is cached in the process, null if it is known not to exist, undefined if it has to be read. */
 	cachedObject(id: Id): Node | null | undefined;
 	cachedHead(list: ListKey): Head | undefined;
 
-	/**
-	 * The steps by which the write pipeline keeps caches right around a transaction
-	 * (docs/consistency.md "2. Writes and the outbox", "3. Caches"): tombstones in
-	 * the shared caches before its COMMIT, `invalidate` after it. Whether the shared
-	 * caches acknowledged.
-	 */
+	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
+	readonly sharesCaches: boolean;
+	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
 	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** Drop this process's own entries. */
+	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged. */
+	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
+	/** Drops the keys from the caches in this process. */
 	invalidateLocally(changed: ChangedKeys): void;
-	/** Tell other processes to drop theirs. */
+	/** Makes other processes drop the keys from theirs. */
 	publish(changed: ChangedKeys): void;
-	/** As storage's, and keeps no old row in memory. */
+	/** Drops here what another process published with `SharedCaches.publish`. */
+	applyInvalidations(keys: readonly string[]): void;
+	/** Drops everything cached in the process, for example after a shard moved. */
+	invalidateAll(): void;
+	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
+	bypass(on: boolean): void;
+	/** As storage's, and drops the cached rows. */
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
-	/** Whether caches are shared with other processes, so that a write owes their clearing. */
-	readonly sharesCaches: boolean;
-	/** Delete from all caches. Answers whether the shared ones acknowledged. */
-	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** Forget here what another process changed: keys as `Shared.publish` was given them. */
-	applyInvalidations(keys: readonly string[]): void;
-	/** Forget all that is kept in the process: what it was read from is no longer what it would be read from. */
-	invalidateAll(): void;
-	/** While other processes cannot be heard, nothing in this one is to be believed. */
-	bypass(on: boolean): void;
 }
 
-/** The newest edges of a list, or the first of one that begins with the oldest. */
+/** The first edges of a list: the newest, or the oldest in a list that begins with these. */
 export interface Head {
 	/** In the mapping's order. */
 	readonly edges: readonly Edge[];
-	/** Whether that is the whole list. */
+	/** Whether these are all edges of the list. */
 	readonly complete: boolean;
 	readonly list: ListRow;
 }
@@ -87,18 +82,14 @@ export interface ChangedKeys {
 	readonly lists?: readonly ListKey[];
 }
 
-/** What processes share besides the shards. */
+/** The caches that processes share. */
 export interface SharedCaches {
 	readonly objects: SharedCache | null;
 	readonly heads: SharedCache | null;
-	/** Tell other processes which of their entries to forget. */
+	/** Makes other processes drop these keys from the caches in them. */
 	readonly publish: (keys: readonly string[]) => void;
-	/** Rises when a shard is moved or promoted: what was cached of it before is not looked at. */
+	/** Rises when a shard moves or its primary changes; values cached before that are not read any more. */
 	readonly generationOf: (shard: number) => number;
-}
-
-export function listKey(list: ListKey): string {
-	return `${list.mapping.name} ${list.from}`;
 }
 
 export function typeNameOf(model: Model, id: Id): string | null {

@@ -12,7 +12,7 @@ import {
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
 import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
-import { readUncachedObjects } from "../store/readStored.ts";
+import { readUncachedObjects } from "../store/readUncached.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
 import type { WritePipeline } from "./pipeline.ts";
 

@@ -1,6 +1,8 @@
-import { readUncachedObjects } from "../../graph/store/readStored.ts";
+import {
+	readUncachedObjects,
+	valuesOrThrow,
+} from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import type { Id } from "../../id/ids.ts";
 import { normalizeKey } from "../../model/types.ts";
 import type { LookupKey } from "../../storage/storage.ts";

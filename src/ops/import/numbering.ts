@@ -1,5 +1,5 @@
 import { CorkboardError } from "../../errors.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
 import type { LookupRow, Storage } from "../../storage/storage.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";

@@ -2,12 +2,13 @@ import { type EdgeUpdate, mappingOf } from "../../graph/outbox/entry.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
-} from "../../graph/store/lastSequences.ts";
-import { listKey, type Store } from "../../graph/store/store.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+} from "../../graph/store/lockedLists.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
+import type { Store } from "../../graph/store/store.ts";
 import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
 import type { BatchOutbox, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
@@ -105,7 +106,7 @@ async function writeShard(
 				for (const [at, edge] of wanted.entries()) {
 					if (seen.edges[at] !== null) continue;
 					const { mapping, from, to, number } = edge;
-					const list = listKey(edge);
+					const list = listName(edge.mapping, edge.from);
 					const sequence = numbering.sequenceInList(
 						tops.get(list) ?? 0,
 						number,

@@ -4,8 +4,8 @@ import { withTokens } from "../../graph/outbox/naturalKeys.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
-} from "../../graph/store/lastSequences.ts";
-import { listKey, type Store } from "../../graph/store/store.ts";
+} from "../../graph/store/lockedLists.ts";
+import type { Store } from "../../graph/store/store.ts";
 import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
@@ -14,6 +14,7 @@ import {
 	type Mapping,
 	type ObjectType,
 } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -234,7 +235,7 @@ function decideListEdges(
 				owed.push({ ...fact, mapping: list.mapping.name, sequence });
 				continue;
 			}
-			const key = listKey(list);
+			const key = listName(list.mapping, list.from);
 			const sequence = numbering.sequenceInList(tops.get(key) ?? 0, number);
 			tops.set(key, sequence);
 			edges.push({ ...fact, mapping: list.mapping, sequence });

@@ -1,6 +1,6 @@
 import { mappingOf } from "../../graph/outbox/entry.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";

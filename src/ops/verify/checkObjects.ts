@@ -1,7 +1,7 @@
 import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import {

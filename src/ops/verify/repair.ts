@@ -1,8 +1,8 @@
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";

@@ -1,4 +1,4 @@
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";

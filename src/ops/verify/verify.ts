@@ -6,8 +6,8 @@ import {
 	deliverPending,
 	gracePeriodOf,
 } from "../../graph/outbox/outboxWorker.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import { valuesOrThrow } from "../../graph/store/unwrap.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Edge, LookupRow } from "../../storage/storage.ts";

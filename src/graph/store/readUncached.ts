@@ -43,3 +43,13 @@ export async function readUncachedObjects(
 	}
 	return contents;
 }
+
+/** The results if none is an error; otherwise throws the first error. For work that is useless in part. */
+export function valuesOrThrow<T>(
+	results: readonly KeyResult<T>[],
+): readonly T[] {
+	return results.map((result) => {
+		if (result instanceof CorkboardError) throw result;
+		return result;
+	});
+}

@@ -1,0 +1,110 @@
+import { LocalCache } from "../../cache/localCache.ts";
+import { readThrough, type SharedCache } from "../../cache/sharedCache.ts";
+import type { CallOptions } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import { listName } from "../../storage/keys.ts";
+import type { KeyResult, ListKey, Storage } from "../../storage/storage.ts";
+import { decodeHead, encodeHead } from "./headCodec.ts";
+import { sharedKey } from "./sharedKey.ts";
+import type { Head, SharedCaches } from "./store.ts";
+
+/** Heads of lists, by `listName`: the cache in the process, in front of Redis, in front of the shards. */
+export interface HeadCache {
+	readonly local: LocalCache<Head>;
+	/** Heads with at least `depth` edges, or all there are. */
+	read(
+		lists: readonly ListKey[],
+		depth: number,
+		call?: CallOptions,
+	): Promise<readonly KeyResult<Head>[]>;
+}
+
+/**
+ * How many edges are read for a head: those of a default page, one more that
+ * tells whether another page follows, and some that may be hidden.
+ */
+const HEAD_EDGES = 32;
+
+/** Bytes: two ids as strings, three numbers and an object. */
+const EDGE_BYTES = 200;
+
+export function createHeadCache(options: {
+	readonly storage: Storage;
+	readonly shared: SharedCaches | undefined;
+	/** Bytes. */
+	readonly maxWeight: number;
+	/** Milliseconds. */
+	readonly now?: () => number;
+}): HeadCache {
+	const { storage, shared, ...limits } = options;
+	const local = new LocalCache<Head>({
+		weigh: ({ edges }) => 200 + edges.length * EDGE_BYTES,
+		...limits,
+	});
+
+	async function readShared(
+		lists: readonly ListKey[],
+		depth: number,
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<Head>[]> {
+		// A depth of 0 asks for counts alone and reads no edge. Heads in Redis all
+		// have one depth; deeper ones are not worth their space there.
+		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
+		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
+		const load = async (missing: readonly number[]) => {
+			const results = await storage.scanLists(
+				missing.map((index) => ({
+					...(lists[index] as ListKey),
+					backward: false,
+					limit,
+				})),
+				call,
+			);
+			return results.map(
+				(result): KeyResult<Head> =>
+					result instanceof CorkboardError
+						? result
+						: {
+								edges: result.edges,
+								list: result.list,
+								complete:
+									limit > 0
+										? result.edges.length < limit
+										: result.list.count === 0,
+							},
+			);
+		};
+		if (!isShared) return load(lists.map((_, index) => index));
+		return readThrough<KeyResult<Head>>(
+			shared.heads as SharedCache,
+			lists.map(({ mapping, from }) =>
+				sharedKey(shared, from, listName(mapping, from)),
+			),
+			{
+				decode: decodeHead,
+				encode: (value) =>
+					value instanceof CorkboardError ? null : encodeHead(value),
+			},
+			load,
+			call?.trace,
+		);
+	}
+
+	return {
+		local,
+		read: (lists, depth, call) =>
+			local.read<CorkboardError>(
+				lists.map(({ mapping, from }) => listName(mapping, from)),
+				(missing) =>
+					readShared(
+						missing.map((index) => lists[index] as ListKey),
+						depth,
+						call,
+					),
+				{
+					suffices: (head) => head.complete || head.edges.length >= depth,
+					trace: call?.trace,
+				},
+			),
+	};
+}
