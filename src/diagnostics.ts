@@ -114,7 +114,7 @@ export interface WriteDescription {
 }
 
 /** Why a write is begun anew: it met another one, its connection was dead, or its host takes no writes for now. */
-export type RetryReason = "conflict" | "lost" | "readOnly";
+export type RetryReason = "conflict" | "connectionLost" | "readOnly";
 
 /** What one write caused. */
 export interface WriteTrace {

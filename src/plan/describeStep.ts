@@ -56,7 +56,7 @@ const CACHE_WRITES = { tombstone: "tombstone", delete: "deleted key" };
 
 const RETRY_REASONS: Readonly<Record<RetryReason, string>> = {
 	conflict: "conflict with another write",
-	lost: "connection lost",
+	connectionLost: "connection lost",
 	readOnly: "host is read-only",
 };
 

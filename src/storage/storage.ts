@@ -208,7 +208,7 @@ export interface Transaction<T> {
 	 * has to be run again, and must not reject. SQLite, which has no caches shared
 	 * with other processes in front of it, does not call it.
 	 */
-	readonly beforeCommit?: (created: readonly Id[]) => Promise<void>;
+	readonly beforeCommit?: () => Promise<void>;
 }
 
 export interface NewObject {

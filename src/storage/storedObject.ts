@@ -2,6 +2,7 @@ import { CorkboardError } from "../errors.ts";
 import { type Id, MAX_LOCAL, packId, unpackId } from "../id/ids.ts";
 import type { ObjectType } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
+import type { OutboxKey } from "./storage.ts";
 
 /** The id of a row that was just inserted. */
 export function newObjectId(
@@ -12,21 +13,46 @@ export function newObjectId(
 	if (local > MAX_LOCAL) {
 		throw new CorkboardError(
 			"INTERNAL",
-			`Shard ${shard} is full: expected a local id of at most ${MAX_LOCAL} in ${type.table} but got: ${local}.`,
+			`Shard ${shard} is full: the next local id of ${type.table} is ${local}, the largest possible one ${MAX_LOCAL}.`,
 		);
 	}
 	return packId({ shard, type: type.number, local });
 }
 
-export function parseStored(id: Id, text: string): JsonObject {
+/** Throws INTERNAL if the text is not a JSON object. */
+export function parseStoredObject(id: Id, text: string): JsonObject {
+	const { shard, type, local } = unpackId(id);
+	return parseStored(
+		text,
+		`object ${id} (shard ${shard}, type ${type}, row ${local})`,
+	);
+}
+
+/** Throws INTERNAL if the text is not a JSON object. */
+export function parseOutboxEntry(
+	{ shard, local }: OutboxKey,
+	text: string,
+): JsonObject {
+	return parseStored(text, `outbox entry ${local} of shard ${shard}`);
+}
+
+function parseStored(text: string, what: string): JsonObject {
+	const data = parseJsonObject(text);
+	if (data !== null) return data;
+	throw new CorkboardError(
+		"INTERNAL",
+		`The stored data of ${what} is not a JSON object.`,
+	);
+}
+
+/** Null for text that is not a JSON object. */
+export function parseJsonObject(text: string): JsonObject | null {
 	try {
-		return JSON.parse(text);
-	} catch (thrown) {
-		const { shard, type, local } = unpackId(id);
-		throw new CorkboardError(
-			"INTERNAL",
-			`expected the stored data of ${id} (shard ${shard}, type ${type}, row ${local}) to be JSON but got: something else`,
-			{ cause: thrown },
-		);
+		const data: unknown = JSON.parse(text);
+		return typeof data === "object" && data !== null && !Array.isArray(data)
+			? (data as JsonObject)
+			: null;
+	} catch {
+		return null;
 	}
 }

@@ -6,14 +6,6 @@ export function rangeOf(topology: Topology, shard: number): ShardRange | null {
 	return find(topology.shards, shard);
 }
 
-/** The same for a mod shard, where lookups are. */
-export function lookupRangeOf(
-	topology: Topology,
-	modShard: number,
-): HostRange | null {
-	return find(topology.lookups, modShard);
-}
-
 /** A shard's primary as it may be printed; null for a shard no range covers. */
 export function hostOf(topology: Topology, shard: number): string | null {
 	const range = rangeOf(topology, shard);

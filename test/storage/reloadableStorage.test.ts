@@ -418,7 +418,7 @@ describe("a write that a host refuses as read-only", () => {
 		const [first] = versions;
 		assert.ok(first);
 		const lost = new CorkboardError("UNAVAILABLE", "no answer", {
-			details: { kind: "lost" },
+			details: { kind: "connectionLost" },
 		});
 		first.fault = lost;
 		await assert.rejects(write(storage), (thrown) => thrown === lost);

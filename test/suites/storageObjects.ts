@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { CorkboardError } from "../../src/errors.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { board, pin, user } from "../helpers/storageModel.ts";
@@ -110,6 +111,18 @@ export function objectTests(open: OpenStorage): void {
 		assert.equal(answer.message, "Shard 1 does not answer at the moment.");
 	});
 
+	test("an error of a host carries the same kind of failure on every driver", async () => {
+		await using opened = await open({ dead: [1] });
+		const [error] = await opened.storage.readObjects([pin(1, 1)]);
+		assert.ok(error instanceof CorkboardError);
+		const { kind, shard, host, statement } = error.details;
+		assert.equal(kind, "connectionLost");
+		assert.equal(shard, 1);
+		assert.equal(typeof host, "string");
+		assert.equal(typeof statement, "string");
+		assert.equal((error.cause as Error).name, "StorageFailure");
+	});
+
 	test("many objects of one type are one statement a host, in one call", async () => {
 		await using opened = await open();
 		const { storage } = opened;
@@ -214,7 +227,7 @@ export function objectTests(open: OpenStorage): void {
 		await assert.rejects(create(storage, 2, "Pin", {}), {
 			code: "INTERNAL",
 			message:
-				"Shard 2 is full: expected a local id of at most 68719476735 in pins but got: 68719476736.",
+				"Shard 2 is full: the next local id of pins is 68719476736, the largest possible one 68719476735.",
 		});
 		assert.deepEqual(await storage.readObjects([pin(2 ** 36 - 1, 2)]), [
 			'{"last":true}',

@@ -1,11 +1,11 @@
 import { LocalCache } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
-import { CorkboardError } from "../../errors.ts";
+import { asCorkboardError, CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult, Storage } from "../../storage/storage.ts";
-import type { JsonObject } from "../../util/json.ts";
+import { parseStoredObject } from "../../storage/storedObject.ts";
 import type { Node } from "../types.ts";
 import { sharedKey } from "./sharedKey.ts";
 import { type SharedCaches, typeNameOf } from "./store.ts";
@@ -111,13 +111,10 @@ function parseObject(
 ): ParsedObject | CorkboardError {
 	if (text === ABSENT) return { node: null, weight: 0, text };
 	try {
-		const data = JSON.parse(text) as JsonObject;
+		const data = parseStoredObject(id, text);
 		const type = typeNameOf(model, id) as string;
 		return { node: { id, type, data }, weight: text.length * 3, text };
-	} catch (cause) {
-		return new CorkboardError("INTERNAL", "A stored object is not JSON.", {
-			cause,
-			details: { id },
-		});
+	} catch (thrown) {
+		return asCorkboardError(thrown);
 	}
 }

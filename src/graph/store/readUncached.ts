@@ -2,6 +2,7 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { KeyResult } from "../../storage/storage.ts";
+import { parseStoredObject } from "../../storage/storedObject.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Store } from "./store.ts";
 
@@ -23,7 +24,7 @@ export async function readUncachedResults(
 			const text = texts[at] ?? null;
 			return [
 				id,
-				typeof text === "string" ? (JSON.parse(text) as JsonObject) : text,
+				typeof text === "string" ? parseStoredObject(id, text) : text,
 			];
 		}),
 	);

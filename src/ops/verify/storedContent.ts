@@ -1,6 +1,7 @@
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject } from "../../util/json.ts";
 
 /** The content of an object's row; `absent` without a row, `not JSON` where it cannot be parsed. */
@@ -17,15 +18,7 @@ export async function readContents(
 }
 
 export function parseContent(text: string | null): StoredContent {
-	if (text === null) return "absent";
-	try {
-		const data: unknown = JSON.parse(text);
-		return typeof data === "object" && data !== null && !Array.isArray(data)
-			? (data as JsonObject)
-			: "not JSON";
-	} catch {
-		return "not JSON";
-	}
+	return text === null ? "absent" : (parseJsonObject(text) ?? "not JSON");
 }
 
 /** Whether the object is active: not deleted, pending or rejected. */

@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
+import { StorageFailure } from "../storageFailure.ts";
 import {
 	createDatabase,
 	createTable,
@@ -11,7 +12,6 @@ import {
 	UPGRADES,
 	upgradeTable,
 } from "./ddl.ts";
-import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Shard, ShardMap } from "./shards.ts";
 
@@ -198,11 +198,14 @@ function askedOf(wanted: Wanted | undefined): QueryOptions {
 
 /** Whoever makes tables is no client: they are told what is wrong with which host. */
 function worded(thrown: unknown): unknown {
-	const failure = thrown instanceof UnknownOutcome ? thrown.cause : thrown;
+	const failure =
+		thrown instanceof StorageFailure && thrown.kind === "unknownOutcome"
+			? thrown.cause
+			: thrown;
 	if (!(failure instanceof StorageFailure)) return thrown;
 	const { kind, host, statement, errno, message } = failure;
 	const options = { cause: thrown, details: { host, statement, errno } };
-	return kind === "unfit"
+	return kind === "unsupported"
 		? new CorkboardError("BAD_CONFIG", `${host}: ${message}`, options)
 		: new CorkboardError(
 				"UNAVAILABLE",

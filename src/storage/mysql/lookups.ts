@@ -6,18 +6,12 @@ import type {
 	LookupKey,
 	LookupRow,
 } from "../storage.ts";
+import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { tableIn } from "./ddl.ts";
-import { StorageFailure } from "./driver/failure.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Row, Scalar } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
-import {
-	asStorageError,
-	chunks,
-	type KeyOnShard,
-	readByHost,
-	type Shard,
-} from "./shards.ts";
+import { chunks, type KeyOnShard, readByHost, type Shard } from "./shards.ts";
 import { anyOf, unionAll, valuesOf } from "./sqlFragment.ts";
 
 /** Rows of one statement. */
@@ -107,7 +101,7 @@ async function changeOnShards(
 					outcomes.set(shard, affected === some.length ? "all" : "some");
 				} catch (thrown) {
 					if (!(thrown instanceof StorageFailure)) throw thrown;
-					outcomes.set(shard, asStorageError(thrown, shard));
+					outcomes.set(shard, toStorageError(thrown, shard.number));
 				}
 			},
 		),

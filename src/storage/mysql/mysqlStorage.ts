@@ -30,8 +30,8 @@ import type {
 	Transaction,
 	TransactionResult,
 } from "../storage.ts";
+import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { createTables, missingTables } from "./createTables.ts";
-import { StorageFailure } from "./driver/failure.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
 import { walkLists } from "./lists.ts";
 import {
@@ -49,7 +49,7 @@ import {
 	walkOutbox,
 } from "./outbox.ts";
 import { scanLists } from "./scan.ts";
-import { asStorageError, mapShards, readByHost, type Shard } from "./shards.ts";
+import { mapShards, readByHost, type Shard } from "./shards.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
 /** How many rows a walk holds at a time. */
@@ -420,7 +420,7 @@ async function forShard<T>(shard: Shard, body: () => Promise<T>): Promise<T> {
 		return await body();
 	} catch (thrown) {
 		throw thrown instanceof StorageFailure
-			? asStorageError(thrown, shard)
+			? toStorageError(thrown, shard.number)
 			: thrown;
 	}
 }

@@ -2,7 +2,7 @@ import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { NewObject, StoredObject } from "../storage.ts";
-import { newObjectId, parseStored } from "../storedObject.ts";
+import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
@@ -76,7 +76,7 @@ export async function lockObjects(
 				type: type.number,
 				local: Number(local),
 			});
-			found.set(id, parseStored(id, data as string));
+			found.set(id, parseStoredObject(id, data as string));
 		}
 	}
 	return found;

@@ -5,6 +5,7 @@ import type {
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
+import { parseOutboxEntry } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
@@ -139,10 +140,10 @@ function outboxRow(
 	shard: number,
 	[local, entry, ts, attempts, nextAttemptAt, lastError]: Row,
 ): PendingEntry {
+	const key = { shard, local: Number(local) };
 	return {
-		shard,
-		local: Number(local),
-		entry: JSON.parse(entry as string) as JsonObject,
+		...key,
+		entry: parseOutboxEntry(key, entry as string),
 		writtenAt: Number(ts),
 		attempts: Number(attempts),
 		nextAttemptAt: Number(nextAttemptAt),

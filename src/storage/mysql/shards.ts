@@ -7,8 +7,8 @@ import {
 } from "../../topology/hostUrl.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import type { KeyResult } from "../storage.ts";
+import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { databaseOf } from "./ddl.ts";
-import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import { Host, type HostLimits } from "./driver/host.ts";
 import type { ServerAddress } from "./driver/mysql2Connection.ts";
 
@@ -108,8 +108,11 @@ export async function readByHost<Key, A>(
 		try {
 			found = await read(host, some);
 		} catch (thrown) {
-			if (!(thrown instanceof StorageFailure)) throw thrown;
-			found = some.map(({ shard }) => asStorageError(thrown, shard));
+			if (thrown instanceof StorageFailure) {
+				found = some.map(({ shard }) => toStorageError(thrown, shard.number));
+			} else if (thrown instanceof CorkboardError) {
+				found = some.map(() => thrown);
+			} else throw thrown;
 		}
 		at.forEach((index, one) => {
 			answers[index] = found[one] as KeyResult<A>;
@@ -136,42 +139,6 @@ export function chunks<Item>(
 	return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
 		items.slice(index * size, (index + 1) * size),
 	);
-}
-
-/**
- * What MySQL threw, as our own error. The message may reach a client and says
- * no more than which shard; host, statement and the server's words are details
- * for the log.
- */
-export function asStorageError(
-	thrown: StorageFailure | UnknownOutcome,
-	shard: Shard,
-): CorkboardError {
-	const failure = thrown instanceof UnknownOutcome ? thrown.cause : thrown;
-	const details =
-		failure instanceof StorageFailure
-			? {
-					host: failure.host,
-					shard: shard.number,
-					statement: failure.statement,
-					kind: failure.kind,
-					errno: failure.errno,
-					reason: failure.message,
-				}
-			: { host: shard.host.name, shard: shard.number };
-	const options = { cause: thrown, details };
-	const kind = thrown instanceof StorageFailure ? thrown.kind : "late";
-	return kind === "refused"
-		? new CorkboardError(
-				"INTERNAL",
-				`Shard ${shard.number} refused a row that breaks a rule of its table.`,
-				options,
-			)
-		: new CorkboardError(
-				"UNAVAILABLE",
-				`Shard ${shard.number} does not answer at the moment.`,
-				options,
-			);
 }
 
 function addressOf(primary: string): ServerAddress {

@@ -204,29 +204,29 @@ class Work {
 				await recountList(this.#statements, this.#shard, list, row as ListRow);
 			}
 		}
-		const owing = decided.filter(
+		const withEntry = decided.filter(
 			({ effects }) => effects.outboxEntry !== undefined,
 		);
 		const locals = await insertOutboxEntries(
 			this.#statements,
 			this.#shard,
-			owing.map(({ effects }) => effects.outboxEntry as JsonObject),
+			withEntry.map(({ effects }) => effects.outboxEntry as JsonObject),
 			this.#now,
 		);
-		const debts = new Map(owing.map((one, index) => [one, locals[index]]));
+		const localOf = new Map(withEntry.map((one, at) => [one, locals[at]]));
 		const value = outcomes.map((outcome): SettledTransaction => {
 			if (!("effects" in outcome)) return outcome;
-			const local = debts.get(outcome);
-			const debt =
+			const local = localOf.get(outcome);
+			const outboxKey =
 				local === undefined ? null : { shard: this.#shard.number, local };
-			return { result: outcome.effects.result, outboxKey: debt };
+			return { result: outcome.effects.result, outboxKey };
 		});
-		const burials = decided.flatMap(
+		const hooks = decided.flatMap(
 			({ transaction: { beforeCommit } }) => beforeCommit ?? [],
 		);
-		if (burials.length === 0) return { value, commit: true };
+		if (hooks.length === 0) return { value, commit: true };
 		const commitBy = performance.now() + COMMIT_MS;
-		await Promise.all(burials.map((bury) => bury(this.#created)));
+		await Promise.all(hooks.map((beforeCommit) => beforeCommit()));
 		return { value, commit: true, commitBy };
 	}
 

@@ -4,11 +4,11 @@ import type { Model } from "../../model/types.ts";
 import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { listName } from "../keys.ts";
 import type { Transaction, TransactionResult } from "../storage.ts";
+import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { checkTransaction } from "../transactionRules.ts";
-import { StorageFailure, UnknownOutcome } from "./driver/failure.ts";
 import { ListQueue } from "./listQueue.ts";
 import { typeNamed } from "./objects.ts";
-import { asStorageError, type Shard } from "./shards.ts";
+import type { Shard } from "./shards.ts";
 import {
 	isGroupable,
 	runTransactionGroup,
@@ -114,8 +114,8 @@ export class TransactionQueue {
 			}
 			outcomes = live.map(({ shard }) => ({
 				thrown:
-					thrown instanceof StorageFailure || thrown instanceof UnknownOutcome
-						? asStorageError(thrown, shard)
+					thrown instanceof StorageFailure
+						? toStorageError(thrown, shard.number)
 						: thrown,
 			}));
 		}
@@ -130,12 +130,16 @@ export class TransactionQueue {
 
 function tooMany(shard: Shard, expected: string): CorkboardError {
 	const { name } = shard.host;
-	return asStorageError(
-		new StorageFailure("busy", `expected ${expected} but got: too many`, {
-			host: name,
-			statement: "queue",
-		}),
-		shard,
+	return toStorageError(
+		new StorageFailure(
+			"poolExhausted",
+			`expected ${expected} but got: too many`,
+			{
+				host: name,
+				statement: "queue",
+			},
+		),
+		shard.number,
 	);
 }
 
@@ -155,9 +159,8 @@ function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
 
 /** Whether one of many may be to blame, and the others would do without it. */
 function isOnesOwn(thrown: unknown): boolean {
-	if (thrown instanceof UnknownOutcome) return false;
 	if (!(thrown instanceof StorageFailure)) return true;
-	return thrown.kind === "refused" || thrown.kind === "failed";
+	return thrown.kind === "constraint" || thrown.kind === "failed";
 }
 
 /** The others of a group wait for the one that came last, which is at most a transaction's time longer. */

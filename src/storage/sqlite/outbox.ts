@@ -6,6 +6,7 @@ import type {
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
+import { parseOutboxEntry } from "../storedObject.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 const COLUMNS = `local_id AS local, entry, ts AS writtenAt, attempts,
@@ -119,7 +120,7 @@ function outboxRow(shard: number, row: StoredEntry): PendingEntry {
 	return {
 		shard,
 		local,
-		entry: JSON.parse(entry) as JsonObject,
+		entry: parseOutboxEntry({ shard, local }, entry),
 		writtenAt,
 		attempts,
 		nextAttemptAt,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
 import type { HostRange } from "../../topology/types.ts";
 import type { KeyResult } from "../storage.ts";
+import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { ShardFile } from "./driver/shardFile.ts";
 import { readInGroups } from "./readInGroups.ts";
 
@@ -58,9 +59,25 @@ export function readByFile<Key, A>(
 			try {
 				return read(file, some);
 			} catch (thrown) {
-				if (!(thrown instanceof CorkboardError)) throw thrown;
-				return some.map(() => thrown);
+				const error = asStorageError(thrown, file);
+				if (!(error instanceof CorkboardError)) throw thrown;
+				return some.map(() => error);
 			}
 		},
 	);
+}
+
+/** Runs `body` on a shard's file and throws what callers of the port expect. */
+export function onFile<T>(file: ShardFile, body: (file: ShardFile) => T): T {
+	try {
+		return body(file);
+	} catch (thrown) {
+		throw asStorageError(thrown, file);
+	}
+}
+
+function asStorageError(thrown: unknown, { location }: ShardFile): unknown {
+	return thrown instanceof StorageFailure
+		? toStorageError(thrown, location.shard)
+		: thrown;
 }

@@ -40,7 +40,7 @@ import {
 	walkOutbox,
 } from "./outbox.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
-import { mapShardFiles, readByFile, shardsIn } from "./shards.ts";
+import { mapShardFiles, onFile, readByFile, shardsIn } from "./shards.ts";
 import { type Statements, transact } from "./transaction.ts";
 
 /** How many rows a walk holds at a time. */
@@ -181,7 +181,9 @@ class SqliteStorage implements Storage {
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
 		);
 		const file = this.#fileOf(transaction.shard);
-		return transact(file.writer, this.#statements, transaction, trace);
+		return onFile(file, ({ writer }) =>
+			transact(writer, this.#statements, transaction, trace),
+		);
 	}
 
 	async compareAndSetLookups(
@@ -254,10 +256,10 @@ class SqliteStorage implements Storage {
 		startCall("missingTables", this.#files.size + this.#modFiles.size);
 		return [
 			...[...this.#files.values()].flatMap((file) =>
-				missingTables(file, tables),
+				onFile(file, () => missingTables(file, tables)),
 			),
 			...[...this.#modFiles.values()].flatMap((file) =>
-				missingTables(file, modTables),
+				onFile(file, () => missingTables(file, modTables)),
 			),
 		];
 	}
@@ -277,7 +279,7 @@ class SqliteStorage implements Storage {
 		startCall("createTables", files.length);
 		let done = 0;
 		for (const { file, tables } of files) {
-			createTables(file, tables);
+			onFile(file, () => createTables(file, tables));
 			done += 1;
 			progress?.(done, files.length);
 			await nextTurn();
@@ -294,7 +296,7 @@ class SqliteStorage implements Storage {
 			throw new TypeError(`expected a type of the model but got: ${type}`);
 		}
 		const file = this.#fileOf(shard);
-		return walk<StoredObject>("walkObjects", (last) =>
+		return walk<StoredObject>("walkObjects", file, (last) =>
 			walkObjects(
 				file.reader,
 				statements,
@@ -308,7 +310,7 @@ class SqliteStorage implements Storage {
 	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
 		const file = this.#fileOf(shard);
 		const { mappings } = this.#statements;
-		return walk<Edge>("walkEdges", (last) =>
+		return walk<Edge>("walkEdges", file, (last) =>
 			walkEdges(file.reader, mappings, mapping, last, WALK_ROWS),
 		);
 	}
@@ -318,14 +320,14 @@ class SqliteStorage implements Storage {
 		mapping: Mapping,
 	): AsyncIterable<readonly ListRow[]> {
 		const file = this.#fileOf(shard);
-		return walk<ListRow>("walkLists", (last) =>
+		return walk<ListRow>("walkLists", file, (last) =>
 			walkLists(file.reader, mapping, last?.from ?? null, WALK_ROWS),
 		);
 	}
 
 	walkOutbox(shard: number): AsyncIterable<readonly PendingEntry[]> {
 		const file = this.#fileOf(shard);
-		return walk<PendingEntry>("walkOutbox", (last) =>
+		return walk<PendingEntry>("walkOutbox", file, (last) =>
 			walkOutbox(file.reader, shard, last?.local ?? 0, WALK_ROWS),
 		);
 	}
@@ -333,7 +335,7 @@ class SqliteStorage implements Storage {
 	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
 		const file = this.#modFiles.get(shard);
 		if (file === undefined) throw unknownShard("mod shard", shard);
-		return walk<LookupRow>("walkLookups", (last) =>
+		return walk<LookupRow>("walkLookups", file, (last) =>
 			walkLookups(file.reader, last, WALK_ROWS),
 		);
 	}
@@ -386,12 +388,14 @@ class SqliteStorage implements Storage {
 /** Batch after batch until one is not full, with a turn of the event loop after each for whoever else is served. */
 async function* walk<Row>(
 	verb: string,
+	file: ShardFile,
 	next: (last: Row | null) => readonly Row[],
 ): AsyncGenerator<readonly Row[]> {
 	let last: Row | null = null;
 	startCall(verb, 1);
 	for (;;) {
-		const rows: readonly Row[] = next(last);
+		const from: Row | null = last;
+		const rows: readonly Row[] = onFile(file, () => next(from));
 		if (rows.length > 0) yield rows;
 		if (rows.length < WALK_ROWS) return;
 		last = rows.at(-1) ?? null;

@@ -8,7 +8,7 @@ import type {
 	TransactionResult,
 	TransactionWrites,
 } from "../storage.ts";
-import { parseStored } from "../storedObject.ts";
+import { parseStoredObject } from "../storedObject.ts";
 import {
 	checkListIsLocked,
 	checkObjectWrites,
@@ -97,7 +97,7 @@ function see(
 	return {
 		lists: readLists(connection, transaction.lists ?? []),
 		objects: readObjects(connection, objects, ids).map((text, index) =>
-			text === null ? null : parseStored(ids[index] as Id, text),
+			text === null ? null : parseStoredObject(ids[index] as Id, text),
 		),
 		edges: readEdges(connection, mappings, transaction.edges ?? []),
 		neighbors: around.map(({ mapping }, index) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
-import { StorageFailure, UnknownOutcome } from "./failure.ts";
+import { StorageFailure } from "../../storageFailure.ts";
 import type { Row, ServerAddress, WriteResult } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import { type CheckedOutConnection, Pool } from "./pool.ts";
@@ -128,7 +128,7 @@ export class Host implements AsyncDisposable {
 		} catch (thrown) {
 			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
 			pool.closeIdle();
-			trace?.retry?.("lost");
+			trace?.retry?.("connectionLost");
 			return lendOnce(pool, await pool.acquire(limit), use);
 		}
 	}
@@ -169,7 +169,7 @@ export class Host implements AsyncDisposable {
 			// COMMIT was not sent: it is certain that nothing was done.
 			await this.#rollBack(connection, asked);
 			throw new StorageFailure(
-				"late",
+				"timeout",
 				"expected time for COMMIT but got: none",
 				{
 					host: this.name,
@@ -181,7 +181,11 @@ export class Host implements AsyncDisposable {
 			await this.#run(connection, COMMIT, { ...asked, deadline: limit });
 		} catch (thrown) {
 			connection.destroy();
-			throw new UnknownOutcome(thrown);
+			throw new StorageFailure(
+				"unknownOutcome",
+				"COMMIT was sent, but no answer says whether it was done.",
+				{ host: this.name, statement: COMMIT.name, cause: thrown },
+			);
 		}
 		return value;
 	}
@@ -276,5 +280,5 @@ async function lendOnce<T>(
 }
 
 function isRepeatable(thrown: unknown): boolean {
-	return thrown instanceof StorageFailure && thrown.kind === "lost";
+	return thrown instanceof StorageFailure && thrown.kind === "connectionLost";
 }

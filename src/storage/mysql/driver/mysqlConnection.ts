@@ -4,7 +4,7 @@ import {
 	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
-import { StorageFailure, toStorageFailure } from "./failure.ts";
+import { StorageFailure } from "../../storageFailure.ts";
 import {
 	type Mysql2Connection,
 	openMysql2Connection,
@@ -13,6 +13,7 @@ import {
 	type Value,
 	type WriteResult,
 } from "./mysql2Connection.ts";
+import { toStorageFailure } from "./toStorageFailure.ts";
 
 /** One SQL statement with placeholders for all values. */
 export interface Sql {
@@ -54,7 +55,7 @@ export class MysqlConnection {
 		});
 		try {
 			await withDeadline(connected, earlierOf(limit, connectMs), () =>
-				lateFailure(address.name, CONNECT),
+				timeoutFailure(address.name, CONNECT),
 			);
 		} catch (thrown) {
 			socket.destroy();
@@ -117,7 +118,7 @@ export class MysqlConnection {
 		);
 		try {
 			return await withDeadline(answer, limit, () =>
-				lateFailure(this.#host, name),
+				timeoutFailure(this.#host, name),
 			);
 		} catch (thrown) {
 			const failure = wrap(thrown, limit, this.#host, name);
@@ -125,7 +126,7 @@ export class MysqlConnection {
 			const good =
 				failure instanceof StorageFailure &&
 				failure.errno !== null &&
-				failure.kind !== "lost" &&
+				failure.kind !== "connectionLost" &&
 				failure.kind !== "readOnly";
 			if (!good) this.#lost = true;
 			throw failure;
@@ -135,9 +136,9 @@ export class MysqlConnection {
 
 const CLOSE_MS = 1_000;
 
-function lateFailure(host: string, statement: string): StorageFailure {
+function timeoutFailure(host: string, statement: string): StorageFailure {
 	return new StorageFailure(
-		"late",
+		"timeout",
 		`expected an answer in time but got: none`,
 		{
 			host,

@@ -3,7 +3,7 @@ import {
 	earlierOf,
 	withDeadline,
 } from "../../../util/deadline.ts";
-import { StorageFailure } from "./failure.ts";
+import { StorageFailure } from "../../storageFailure.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
 import { MysqlConnection } from "./mysqlConnection.ts";
 import { QueryCanceller } from "./queryCanceller.ts";
@@ -198,7 +198,7 @@ export class Pool implements AsyncDisposable {
 	#busy(expected: string): StorageFailure {
 		const { size, address } = this.#options;
 		return new StorageFailure(
-			"busy",
+			"poolExhausted",
 			`expected ${expected} but got: all ${size} connections in use and ${this.#waiting.size} waiting`,
 			{ host: address.name, statement: ACQUIRE },
 		);

@@ -1,5 +1,5 @@
 import type { Deadline } from "../../../util/deadline.ts";
-import { StorageFailure } from "./failure.ts";
+import { StorageFailure } from "../../storageFailure.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 
 /**
@@ -115,7 +115,7 @@ export function checkSettings(
 		);
 	}
 	if (faults.length > 0) {
-		throw new StorageFailure("unfit", faults.join("; "), {
+		throw new StorageFailure("unsupported", faults.join("; "), {
 			host,
 			statement: SETTINGS.name,
 		});

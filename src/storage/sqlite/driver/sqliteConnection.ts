@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
-import { CorkboardError } from "../../../errors.ts";
+import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
 
 /** One SQL statement, with placeholders for all values. The text is made once, from the model. */
 export interface Sql {
@@ -64,6 +64,7 @@ const WRITE_PRAGMAS = `
 /** SQLite's primary result codes after which the file has to be opened anew: I/O error, corrupt, cannot open, not a database. */
 const LOST = new Set([10, 11, 14, 26]);
 const CONSTRAINT = 19;
+const BUSY = 5;
 
 const BEGIN: Sql = { name: "begin", text: "BEGIN IMMEDIATE" };
 const COMMIT: Sql = { name: "commit", text: "COMMIT" };
@@ -183,7 +184,7 @@ export class SqliteConnection implements Disposable {
 			return use(statement);
 		} catch (thrown) {
 			if (LOST.has(primaryCode(thrown) ?? 0)) this.#lost = true;
-			throw asStorageError(thrown, this.#place, sql.name);
+			throw toStorageFailure(thrown, this.#place, sql.name);
 		}
 	}
 
@@ -221,7 +222,7 @@ function open(place: ShardFileLocation, mode: OpenMode): DatabaseSync {
 		return database;
 	} catch (thrown) {
 		database?.close();
-		throw asStorageError(thrown, place, "open");
+		throw toStorageFailure(thrown, place, "open");
 	}
 }
 
@@ -234,27 +235,23 @@ function primaryCode(thrown: unknown): number | null {
 		: null;
 }
 
-/**
- * What SQLite threw, as our own error. The message may reach a client and says
- * no more than which shard; path and statement are details for the log.
- */
-function asStorageError(
+/** The error that SQLite gave a statement; anything else it threw stays as it is. */
+function toStorageFailure(
 	thrown: unknown,
-	place: ShardFileLocation,
+	{ host, path }: ShardFileLocation,
 	statement: string,
 ): unknown {
-	const code = primaryCode(thrown);
-	if (code === null) return thrown;
-	const options = { cause: thrown, details: { ...place, statement } };
-	return code === CONSTRAINT
-		? new CorkboardError(
-				"INTERNAL",
-				`Shard ${place.shard} refused a row that breaks a rule of its table.`,
-				options,
-			)
-		: new CorkboardError(
-				"UNAVAILABLE",
-				`Shard ${place.shard} does not answer at the moment.`,
-				options,
-			);
+	const errno = primaryCode(thrown);
+	if (errno === null) return thrown;
+	return new StorageFailure(
+		kindOf(errno),
+		`${path}: ${(thrown as Error).message}`,
+		{ host, statement, errno, cause: thrown },
+	);
+}
+
+function kindOf(errno: number): FailureKind {
+	if (errno === CONSTRAINT) return "constraint";
+	if (errno === BUSY) return "timeout";
+	return LOST.has(errno) ? "connectionLost" : "failed";
 }

@@ -2,14 +2,11 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-	StorageFailure,
-	UnknownOutcome,
-} from "../../../../src/storage/mysql/driver/failure.ts";
-import {
 	Host,
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
+import { StorageFailure } from "../../../../src/storage/storageFailure.ts";
 import { parseHostUrl } from "../../../../src/topology/hostUrl.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
@@ -87,7 +84,7 @@ describe("a statement's time", () => {
 		const { result, ms, ownMs } = await timed(() =>
 			kindOf(host.rows(SLEEP, asked(300))),
 		);
-		assert.equal(result, "late");
+		assert.equal(result, "timeout");
 		assert.ok(ms > 290 && ownMs < 900, `it took ${ms} ms`);
 		await eventually(async () => (await running()).length === 0);
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
@@ -115,7 +112,7 @@ describe("a statement's time", () => {
 						return { value: null, commit: true };
 					}),
 				),
-				"late",
+				"timeout",
 			);
 			return { value: null, commit: false };
 		});
@@ -134,10 +131,10 @@ describe("a statement's time", () => {
 		server.pause();
 		try {
 			const { ownMs } = await timed(async () => {
-				assert.equal(await kindOf(sleeping), "late");
+				assert.equal(await kindOf(sleeping), "timeout");
 				// Neither on a connection it has, nor on a new one.
-				assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "late");
-				assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "late");
+				assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "timeout");
+				assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "timeout");
 			});
 			assert.ok(ownMs < 2_000, `it took ${ownMs} ms`);
 		} finally {
@@ -162,14 +159,18 @@ describe("the pool", () => {
 		];
 		assert.equal(
 			await assertAtOnce(kindOf(host.rows(ONE, asked()))),
-			"busy",
+			"poolExhausted",
 			"refused at once",
 		);
 		const { result, ownMs } = await impatient;
-		assert.equal(result, "busy");
+		assert.equal(result, "poolExhausted");
 		assert.ok(ownMs < 300, `given up after ${ownMs} ms`);
 		await Promise.all(using);
-		assert.deepEqual(await Promise.all(waiting), ["none", "busy", "none"]);
+		assert.deepEqual(await Promise.all(waiting), [
+			"none",
+			"poolExhausted",
+			"none",
+		]);
 		const [row] = await ask(
 			server,
 			"SELECT COUNT(*) AS n FROM information_schema.processlist WHERE command = 'Sleep'",
@@ -198,7 +199,7 @@ describe("the pool", () => {
 				Array.from({ length: 50 }, () => kindOf(host.rows(ONE, asked()))),
 			),
 		);
-		assert.deepEqual(new Set(kinds), new Set(["lost"]));
+		assert.deepEqual(new Set(kinds), new Set(["connectionLost"]));
 		assert.ok(ownMs < 1_000, `${ownMs} ms`);
 	});
 
@@ -271,7 +272,7 @@ describe("transactions", () => {
 					commitBy: performance.now() + 1_000,
 				};
 			}),
-			UnknownOutcome,
+			{ name: "StorageFailure", kind: "unknownOutcome" },
 		);
 		assert.equal(bodies, 1);
 		const [row] = await ask(server, "SELECT n FROM t.rows WHERE id = 1");
@@ -327,9 +328,9 @@ describe("transactions", () => {
 		await using host = open();
 		const insert = (id: string) =>
 			host.run(sql("insert", `INSERT INTO t.rows VALUES (${id}, 0)`), asked());
-		assert.equal(await kindOf(insert("1")), "refused");
-		assert.equal(await kindOf(insert("99999999999")), "refused");
-		assert.equal(await kindOf(insert("'x'")), "refused");
+		assert.equal(await kindOf(insert("1")), "constraint");
+		assert.equal(await kindOf(insert("99999999999")), "constraint");
+		assert.equal(await kindOf(insert("'x'")), "constraint");
 	});
 });
 
@@ -342,8 +343,8 @@ describe("what a server has to be", () => {
 		try {
 			await using host = open();
 			await assert.rejects(host.rows(ONE, asked()), {
-				name: "MysqlFailure",
-				kind: "unfit",
+				name: "StorageFailure",
+				kind: "unsupported",
 				message:
 					"expected auto_increment_increment to be 1 but got: 2; expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0",
 			});

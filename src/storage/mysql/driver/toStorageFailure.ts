@@ -1,0 +1,70 @@
+import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
+
+/** ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and MariaDB's ER_CHECKREAD: the row changed since it was read. */
+const CONFLICTS = new Set([1205, 1213, 1020]);
+/** ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE */
+const READ_ONLY = new Set([1290, 1792, 1836]);
+/** ER_QUERY_INTERRUPTED, MySQL's ER_QUERY_TIMEOUT, MariaDB's ER_STATEMENT_TIMEOUT */
+const INTERRUPTED = new Set([1317, 3024, 1969]);
+/** ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED */
+const FULL = new Set([1040, 1203, 1226]);
+/** ER_SERVER_SHUTDOWN, ER_ABORTING_CONNECTION, ER_CONNECTION_KILLED (1927 in MariaDB), ER_CLIENT_INTERACTION_TIMEOUT */
+const ENDED = new Set([1053, 1152, 1927, 3169, 4031]);
+
+/** ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
+const WRONG_VALUE = 1366;
+
+/** The error that mysql2 gave an operation. */
+export function toStorageFailure(
+	thrown: unknown,
+	host: string,
+	statement: string,
+): StorageFailure {
+	const { errno, sqlState, message } = asDriverError(thrown);
+	// mysql2 adds the statement's text to its errors, values included, which must not reach the log.
+	if (thrown instanceof Error && "sql" in thrown) delete thrown.sql;
+	// Errors of the system have no SQL state; those of the server do.
+	if (errno === undefined || sqlState === undefined) {
+		return new StorageFailure("connectionLost", message, {
+			host,
+			statement,
+			cause: thrown,
+		});
+	}
+	return new StorageFailure(kindOf(errno, sqlState), message, {
+		host,
+		statement,
+		errno,
+		cause: thrown,
+	});
+}
+
+function kindOf(errno: number, sqlState: string): FailureKind {
+	if (CONFLICTS.has(errno)) return "conflict";
+	if (READ_ONLY.has(errno)) return "readOnly";
+	if (INTERRUPTED.has(errno)) return "timeout";
+	if (FULL.has(errno)) return "poolExhausted";
+	if (ENDED.has(errno) || sqlState.startsWith("08")) return "connectionLost";
+	// Data exceptions and broken constraints. MySQL gives this one no class.
+	const isRow = sqlState.startsWith("22") || sqlState.startsWith("23");
+	if (isRow || errno === WRONG_VALUE) return "constraint";
+	return "failed";
+}
+
+function asDriverError(thrown: unknown): {
+	readonly message: string;
+	readonly errno?: number;
+	readonly sqlState?: string;
+} {
+	if (!(thrown instanceof Error)) return { message: String(thrown) };
+	const { message } = thrown;
+	const { errno, sqlState } = thrown as {
+		readonly errno?: unknown;
+		readonly sqlState?: unknown;
+	};
+	return {
+		message,
+		...(typeof errno === "number" && { errno }),
+		...(typeof sqlState === "string" && { sqlState }),
+	};
+}

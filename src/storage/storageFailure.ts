@@ -1,0 +1,85 @@
+import { CorkboardError } from "../errors.ts";
+
+/**
+ * Why a statement failed, by what has to be done about it:
+ *
+ * - `connectionLost`: there was no connection, or it ended.
+ * - `timeout`: no answer in time; whether the statement ran is unknown.
+ * - `poolExhausted`: no connection came free in time, or too many callers wait for one.
+ * - `conflict`: a deadlock or a lock wait timeout; the transaction may be run again.
+ * - `readOnly`: the server takes no writes, as after a promotion (docs/consistency.md, 6. Topology).
+ * - `constraint`: a row breaks a rule of its table.
+ * - `unsupported`: the server's version or settings are not those we rely on.
+ * - `unknownOutcome`: COMMIT was sent and failed, or its answer did not come. The cause says why.
+ * - `failed`: any other error of the server.
+ */
+export type FailureKind =
+	| "connectionLost"
+	| "timeout"
+	| "poolExhausted"
+	| "conflict"
+	| "readOnly"
+	| "constraint"
+	| "unsupported"
+	| "unknownOutcome"
+	| "failed";
+
+/**
+ * What both drivers throw. It is for the log: it names the host and carries the
+ * server's own message. Callers of the storage port get `toStorageError` of it.
+ */
+export class StorageFailure extends Error {
+	readonly kind: FailureKind;
+	/** `host:port` of a server, or the name of a shard's file. */
+	readonly host: string;
+	/** As `Statement.name`. */
+	readonly statement: string;
+	/** The database's error number; null where the database said nothing. */
+	readonly errno: number | null;
+
+	constructor(
+		kind: FailureKind,
+		message: string,
+		options: {
+			readonly host: string;
+			readonly statement: string;
+			readonly errno?: number;
+			readonly cause?: unknown;
+		},
+	) {
+		super(message, "cause" in options ? { cause: options.cause } : undefined);
+		this.name = "StorageFailure";
+		this.kind = kind;
+		this.host = options.host;
+		this.statement = options.statement;
+		this.errno = options.errno ?? null;
+	}
+}
+
+/**
+ * The error that callers of the storage port get. Its message may reach a
+ * client and names only the shard; `details` are for the log. Its `kind` is
+ * that of the failure, or of the cause of an unknown outcome.
+ */
+export function toStorageError(
+	failure: StorageFailure,
+	shard: number,
+): CorkboardError {
+	const { cause } = failure;
+	const isUnknown = failure.kind === "unknownOutcome";
+	const { kind, host, statement, errno, message } =
+		isUnknown && cause instanceof StorageFailure ? cause : failure;
+	const details = { host, shard, statement, kind, errno, reason: message };
+	const options = { cause: failure, details };
+	return kind === "constraint" && !isUnknown
+		? new CorkboardError(
+				"INTERNAL",
+				`Shard ${shard} refused a row that breaks a rule of its table.`,
+				options,
+			)
+		: new CorkboardError(
+				"UNAVAILABLE",
+				`Shard ${shard} does not answer at the moment.`,
+				options,
+			);
+}
