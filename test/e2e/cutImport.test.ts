@@ -144,7 +144,7 @@ describe("an import that is cut off in the middle", {
 
 /** What the next one says. */
 const WAITING =
-	/^waiting for the lease of an import that was cut off, at most 5 seconds …$/m;
+	/^waiting for the lease of an interrupted import, at most 5 seconds …$/m;
 
 /** Pins stored; 0 while there are no tables, or they are just being made. */
 function count(folder: string): number {

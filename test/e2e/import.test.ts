@@ -253,15 +253,15 @@ describe("import", () => {
 		);
 		const told = err.trimEnd().split("\n");
 		for (const [n, pattern] of [
-			/^line 2: expected JSON but got: /,
-			/^line 3: expected a type of the model but got: "Usr"; did you mean User\?$/,
+			/^line 2: Not JSON: /,
+			/^line 3: Unknown type "Usr"\. Did you mean User\?$/,
 			/^line 4: username .*"x y"/,
-			/^line 5: User has no field "nmae" to import; did you mean name\?$/,
-			/^line 6: owner: .*"u:99"$/,
-			/^line 7: expected an edge .*"likePim"; did you mean likePin\?$/,
-			/^line 8: to: .*"u:5"$/,
-			/^line 9: from and to must be two, but got the same key$/,
-			/^line 10: the User's username or email or account is taken$/,
+			/^line 5: User has no field "nmae" to import\. Did you mean name\?$/,
+			/^line 6: owner: .*"u:99"\.$/,
+			/^line 7: Unknown edge "likePim"\. Did you mean likePin\? Edges: /,
+			/^line 8: to: .*"u:5"\.$/,
+			/^line 9: from and to must differ\.$/,
+			/^line 10: The User's username or email or account is taken\.$/,
 		].entries()) {
 			assert.match(told[n] ?? "", pattern);
 		}
@@ -290,7 +290,7 @@ describe("import", () => {
 			input,
 		});
 		assert.equal(code, 1);
-		assert.match(err, /^line 2: expected JSON but got: [^\n]+\n$/);
+		assert.match(err, /^line 2: Not JSON: [^\n]+\n$/);
 		assert.match(out, /^2 lines: 1 objects and 0 edges created, 0 existing/);
 		// Gone on with once the line is mended.
 		const again = await runProgram(["import", "--strict", "-"], {

@@ -10,26 +10,26 @@ import type { JsonObject } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Line, ObjectLine } from "./lineReader.ts";
 
-/** What a batch's lines may refer to that was there before it. */
+/** What existed before a batch, of what its lines name. */
 export interface ExistingData {
 	/** By import key. */
 	readonly ids: ReadonlyMap<string, Id>;
-	/** Whether somebody holds a natural key, as `naturalKey` spells it. */
+	/** Natural keys that objects have, as `naturalKeyText` writes them. */
 	readonly taken: ReadonlySet<string>;
-	/** The content of objects whose references new ones inherit. */
+	/** The content of objects whose owner new objects inherit. */
 	readonly contents: ReadonlyMap<Id, JsonObject | null>;
 }
 
-/** Two calls whatever the number of lines: all keys, and the objects that have to be looked at. */
+/** Makes two storage calls, whatever the number of lines: one for all keys, one for the objects. */
 export async function readExistingData(
 	store: Store,
 	lines: readonly Line[],
-	/** The import keys of objects that are inherited from. */
+	/** The import key of the object that a line inherits its owner from. */
 	inheritedFrom: (line: ObjectLine) => string | null,
 ): Promise<ExistingData> {
 	const imported = new Set<string>();
 	const natural = new Map<string, LookupKey>();
-	const heirs = new Set<string>();
+	const ownerKeys = new Set<string>();
 	for (const line of lines) {
 		if (line.kind === "edge") {
 			imported.add(line.from).add(line.to);
@@ -39,7 +39,7 @@ export async function readExistingData(
 			for (const key of naturalKeys(line))
 				natural.set(naturalKeyText(key), key);
 			const from = inheritedFrom(line);
-			if (from !== null) heirs.add(from);
+			if (from !== null) ownerKeys.add(from);
 		}
 	}
 	const keys = [...imported];
@@ -59,11 +59,11 @@ export async function readExistingData(
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
 	const contents = await readUncachedObjects(store, [
 		...holders.map(({ id }) => id),
-		...[...heirs].flatMap((key) => ids.get(key) ?? []),
+		...[...ownerKeys].flatMap((key) => ids.get(key) ?? []),
 	]);
 	return {
 		ids,
-		// A dead one's name is free: whoever claims it takes it over.
+		// The natural key of a rejected object is free: another object may reserve it.
 		taken: new Set(
 			holders
 				.filter(({ id }) => {
@@ -76,7 +76,7 @@ export async function readExistingData(
 	};
 }
 
-/** The natural keys an object's line claims, folded. */
+/** The natural keys of an object's line, normalized. */
 export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
 	return type.lookups.flatMap((lookup) => {
 		const value = data[lookup.key];

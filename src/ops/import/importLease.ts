@@ -11,16 +11,16 @@ import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 
 const KEY = { name: IMPORT_STATE_LOOKUP, key: "lease" } as const;
 const POLL_MS = 200;
-/** A wait longer than this is told of. */
-const SILENT_MS = 1_000;
+/** A longer wait is reported. */
+const REPORT_AFTER_MS = 1_000;
 
-/** One import at a time. */
+/** Held by the one import that runs. */
 export interface ImportLease extends AsyncDisposable {
-	/** Call it before each batch: throws when the lease is no longer ours. */
+	/** Call it before each batch. Throws IN_USE when the lease is lost. */
 	assertHeld(): Promise<void>;
 }
 
-/** Waits for a lease that nobody renews any more, and tells once for what; refuses as soon as somebody does. */
+/** Waits for a lease that is not renewed any more to expire. Throws IN_USE as soon as another import renews it. */
 export async function acquireImportLease(
 	storage: Storage,
 	onWaiting: (what: string) => void = () => {},
@@ -29,14 +29,14 @@ export async function acquireImportLease(
 	let row = first;
 	const until = Date.now() + 2 * LEASE_MS;
 	const began = performance.now();
-	let isTold = false;
+	let isReported = false;
 	while (row !== null && expiryOf(row) > Date.now()) {
-		// Renewed by its holder; or by a clock so far ahead of ours that nothing can be told.
+		// Its holder renewed it, or the holder's clock is too far ahead to know.
 		if (row.token !== first?.token || Date.now() > until) throw inUse();
-		if (!isTold && performance.now() - began >= SILENT_MS) {
-			isTold = true;
+		if (!isReported && performance.now() - began >= REPORT_AFTER_MS) {
+			isReported = true;
 			onWaiting(
-				`the lease of an import that was cut off, at most ${LEASE_MS / 1_000} seconds`,
+				`the lease of an interrupted import, at most ${LEASE_MS / 1_000} seconds`,
 			);
 		}
 		await sleep(POLL_MS);
@@ -55,6 +55,6 @@ export async function acquireImportLease(
 function inUse(): CorkboardError {
 	return new CorkboardError(
 		"IN_USE",
-		"Another import is at work on this graph; expected one at a time.",
+		"Another import is running on this graph. Run one at a time.",
 	);
 }

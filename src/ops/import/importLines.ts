@@ -16,16 +16,16 @@ import { type BatchReport, writeBatch } from "./writeBatch.ts";
 export interface ImportOptions {
 	/** How the values of fields are read: `fieldReaders(schema)`. */
 	readonly fields: FieldReaders;
-	/** Stop at the first bad line. What came before it stays. */
+	/** Stop at the first bad line. What was imported before it stays. */
 	readonly strict?: boolean;
 	/** Stops at the end of a batch. */
 	readonly signal?: AbortSignal;
 	readonly onProgress?: (progress: ImportProgress) => void;
-	/** Called when it has waited for a second: for what. */
+	/** Called once, with what the import waits for, after a second. */
 	readonly onWaiting?: (what: string) => void;
 	/** In the order of the lines. */
 	readonly onBadLine?: (line: number, reason: string) => void;
-	/** Of the source, so that progress can tell the time left. */
+	/** Size of the source, so that progress includes the time left. */
 	readonly totalBytes?: number;
 	/** Milliseconds since 1970. */
 	readonly now?: () => number;
@@ -33,34 +33,34 @@ export interface ImportOptions {
 
 export interface ImportReport {
 	/**
-	 * `aborted` by the signal, `stopped` at a bad line when strict. Either is
-	 * gone on with by running it again.
+	 * `aborted` by the signal, or `stopped` at a bad line when strict. Running the
+	 * import again resumes it.
 	 */
 	readonly outcome: "finished" | "aborted" | "stopped";
-	/** Read, empty ones included. */
+	/** Lines that were read, including empty ones. */
 	readonly lines: number;
-	/** Made, by type. */
+	/** Number of created objects, by type. */
 	readonly objects: Readonly<Record<string, number>>;
-	/** Made, by edge name. */
+	/** Number of created edges, by edge name. */
 	readonly edges: Readonly<Record<string, number>>;
-	/** Lines whose object or edge was there already, and was left as it is. */
+	/** Lines whose object or edge existed, and stays as it is. */
 	readonly existing: number;
 	readonly bad: number;
 }
 
 /**
- * Large enough that a batch's statements are few and full. SQLite answers within
- * the tick, so a batch is what a signal waits for; on a fleet each step of a
- * batch is a round trip to every host, and there are hosts enough to fill.
+ * Large enough for few, full statements. SQLite calls block the event loop, so a
+ * signal waits for the end of a batch. On a fleet each step of a batch is a
+ * round trip to every host, so larger batches are faster.
  */
 const LINES_PER_BATCH = 2_000;
 const LINES_PER_FLEET_BATCH = 6_000;
 
 /**
- * Bring objects and edges in, a line each: text line by line, or bytes with
- * line ends. Idempotent by the lines' keys, so a run that was broken off, by
- * whatever, is gone on with by running it again from the start (PROTOCOLS §7).
- * Throws IN_USE when another import is at work, and what the storage throws.
+ * Imports objects and edges, one per line, from an iterable of lines or a stream
+ * of bytes. Idempotent by the import keys of the lines: run an interrupted
+ * import again, from the first line, to resume it (docs/consistency.md, "7.
+ * Import"). Throws IN_USE when another import runs, and what the storage throws.
  */
 export async function importLines(
 	store: Store,
@@ -73,7 +73,7 @@ export async function importLines(
 		options.onWaiting,
 	);
 	const pipeline = new WritePipeline(store);
-	await payAll(pipeline);
+	await deliverAll(pipeline);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, pipeline, numbering, strict };
 	const reader = createLineReader(store, options.fields);
@@ -101,8 +101,8 @@ export async function importLines(
 			return { ...report("stopped"), lines: written.bad[0]?.number ?? 0 };
 		}
 		progress(total.lines, batch.bytes);
-		// SQLite answers within the tick: without a turn of the event loop no
-		// timer and no signal would ever be heard.
+		// SQLite calls block: without a turn of the event loop no timer and no
+		// signal handler would run.
 		await nextTurn();
 	}
 	if (signal?.aborted) return report("aborted");
@@ -112,23 +112,22 @@ export async function importLines(
 }
 
 /**
- * Objects whose keys are still owed would be made a second time. Paying beside
- * a living write is harmless, but for the claim of a rename under way, which
- * would be released under its feet.
+ * Delivers the import keys of earlier runs: without them their objects would be
+ * created a second time. Entries with reservations of other processes are left,
+ * because delivery would release the reservation of a rename in progress.
  */
-async function payAll(pipeline: WritePipeline): Promise<void> {
+async function deliverAll(pipeline: WritePipeline): Promise<void> {
 	const { storage } = pipeline.store;
-	const swept = await deliverPending(
+	const pass = await deliverPending(
 		pipeline,
 		0,
-		({ entry: debt }) =>
-			storage.hasSingleWriter || debt.reservations === undefined,
+		({ entry }) => storage.hasSingleWriter || entry.reservations === undefined,
 	);
-	if (swept.undelivered === 0) return;
+	if (pass.undelivered === 0) return;
 	throw new CorkboardError(
 		"UNAVAILABLE",
-		`An import begins by paying what earlier writes owe, but got: ${swept.undelivered} that cannot be paid now. Try again when all shards answer.`,
-		{ cause: swept.error },
+		`An import first delivers pending outbox entries, and ${pass.undelivered} cannot be delivered now. Try again when all shards answer.`,
+		{ cause: pass.error },
 	);
 }
 

@@ -12,7 +12,7 @@ export interface ImportRun {
 	readonly strict: boolean;
 }
 
-/** What a batch owes: written with its transactions, paid at its end. */
+/** The outbox entries of a batch, written by its transactions, and the edge updates in them. Delivered at the end of the batch. */
 export interface BatchOutbox {
 	readonly entries: OutboxKey[];
 	readonly edges: EdgeUpdate[];

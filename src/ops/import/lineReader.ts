@@ -6,7 +6,7 @@ import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { MAX_LINE, type RawLine } from "./readBatches.ts";
 
-/** What one line says (CONTRACT, "Import lines"). */
+/** One line, parsed (format: README, "Import"). */
 export type Line = ObjectLine | EdgeLine | BadLine;
 
 export interface ObjectLine {
@@ -16,7 +16,7 @@ export interface ObjectLine {
 	readonly key: string;
 	/** The stored JSON, without references. */
 	readonly data: Record<string, JsonValue>;
-	/** What its references name: import keys. */
+	/** Its references, by import key. */
 	readonly references: readonly NamedReference[];
 }
 
@@ -39,7 +39,7 @@ export interface BadLine {
 	readonly reason: string;
 }
 
-/** The most characters of an import key: it is kept in a lookup row, beside names and addresses. */
+/** Characters of an import key. Keys are stored in lookup rows. */
 const MAX_KEY = 200;
 
 interface StoredFieldReader {
@@ -50,7 +50,7 @@ interface StoredFieldReader {
 
 interface RequiredField {
 	readonly field: string;
-	/** In the stored JSON, of the field and of its stand-in. */
+	/** Keys in the stored JSON, of the field and of the field that replaces it. */
 	readonly key: string;
 	readonly standIn: string | undefined;
 }
@@ -63,7 +63,7 @@ interface TypeFields {
 	readonly required: readonly RequiredField[];
 }
 
-/** A line's end for the reader's own use: caught in `read`. */
+/** Ends the parsing of a line. `read` catches it. */
 class LineError extends Error {}
 
 export interface LineReader {
@@ -89,7 +89,7 @@ export function createLineReader(
 			const line = parse(text);
 			if ("type" in line) return readObject(line, number);
 			if ("edge" in line) return readEdge(line, number);
-			throw new LineError('expected a line with "type" or with "edge"');
+			throw new LineError('The line needs "type" or "edge".');
 		} catch (thrown) {
 			if (!(thrown instanceof LineError)) throw thrown;
 			return { kind: "bad", number, reason: thrown.message };
@@ -101,15 +101,13 @@ export function createLineReader(
 		const fields = types.get(String(line.type));
 		if (fields === undefined) {
 			throw new LineError(
-				`expected a type of the model but got: ${excerpt(line.type)}${didYouMean(String(line.type), types.keys())}`,
+				`Unknown type ${excerpt(line.type)}.${didYouMean(String(line.type), types.keys())}`,
 			);
 		}
 		const key = readKey(line, "key");
 		const given = line.fields ?? {};
 		if (!isRecord(given)) {
-			throw new LineError(
-				`fields must be an object but got: ${excerpt(given)}`,
-			);
+			throw new LineError(`fields must be an object, got ${excerpt(given)}.`);
 		}
 		const data: Record<string, JsonValue> = {};
 		const references: NamedReference[] = [];
@@ -117,14 +115,14 @@ export function createLineReader(
 		for (const [field, value] of Object.entries(given)) {
 			const reference = fields.references.get(field);
 			const stored = fields.stored.get(field);
-			// As in a mutation, null is not given.
+			// As in a mutation, null counts as not given.
 			if (reference !== undefined) {
 				if (value === null) continue;
 				references.push({ reference, key: readKey(given, field) });
 			} else if (stored !== undefined) {
 				if (value === null) continue;
 				const read = stored.read(value);
-				if ("problem" in read) throw new LineError(`${field} ${read.problem}`);
+				if ("problem" in read) throw new LineError(`${field} ${read.problem}.`);
 				if (read.value === null) continue;
 				data[stored.key] = read.value;
 			} else throw unknownField(fields, field);
@@ -134,7 +132,7 @@ export function createLineReader(
 			if (said.includes(field)) continue;
 			const value = standIn === undefined ? undefined : data[standIn];
 			if (value === undefined) {
-				throw new LineError(`${fields.type.name} needs the field ${field}`);
+				throw new LineError(`${fields.type.name} needs the field ${field}.`);
 			}
 			data[key] = value;
 		}
@@ -153,14 +151,14 @@ export function createLineReader(
 		const mapping = model.mappings.get(String(line.edge));
 		if (mapping === undefined) {
 			throw new LineError(
-				`expected an edge (${edges.join(", ")}) but got: ${excerpt(line.edge)}${didYouMean(String(line.edge), edges)}`,
+				`Unknown edge ${excerpt(line.edge)}.${didYouMean(String(line.edge), edges)} Edges: ${edges.join(", ")}.`,
 			);
 		}
 		const fault = mappingProblem(mapping);
 		if (fault !== null) throw new LineError(fault);
 		const [from, to] = [readKey(line, "from"), readKey(line, "to")];
 		if (from === to) {
-			throw new LineError("from and to must be two, but got the same key");
+			throw new LineError("from and to must differ.");
 		}
 		return { kind: "edge", number, mapping, from, to };
 	}
@@ -172,30 +170,32 @@ type LineObject = { readonly [key: string]: JsonValue };
 
 function parse(text: RawLine): LineObject {
 	if (text === null) {
-		throw new LineError(`expected at most ${MAX_LINE} characters but got more`);
+		throw new LineError(`The line is longer than ${MAX_LINE} characters.`);
 	}
 	let line: JsonValue;
 	try {
 		line = JSON.parse(text) as JsonValue;
 	} catch (thrown) {
-		throw new LineError(`expected JSON but got: ${(thrown as Error).message}`);
+		throw new LineError(`Not JSON: ${(thrown as Error).message}`);
 	}
 	if (!isRecord(line)) {
-		throw new LineError(`expected a JSON object but got: ${excerpt(line)}`);
+		throw new LineError(
+			`The line must be a JSON object, got ${excerpt(line)}.`,
+		);
 	}
 	return line;
 }
 
-/** Why lines may not give edges of a mapping; null if they may. */
+/** Why a line must not give edges of a mapping; null if it may. */
 function mappingProblem({ name, from, to, inverse }: Mapping): string | null {
 	if (inverse?.kind === "reference") {
-		return `${name} follows the field ${inverse.field} of ${to}: give it there, not as an edge`;
+		return `${name} is derived from the field ${inverse.field} of ${to}: set that field instead.`;
 	}
 	if (inverse?.kind === "source") {
-		return `${name} is told by ${inverse.mapping}: give that edge instead`;
+		return `${name} is the inverse of ${inverse.mapping}: give that edge instead.`;
 	}
 	return from === null
-		? `${name} lists every ${to}: it is written with the objects themselves`
+		? `${name} lists every ${to}: creating the objects adds them.`
 		: null;
 }
 
@@ -236,7 +236,7 @@ function fieldsOf(
 function unknownField({ type, stored, references }: TypeFields, field: string) {
 	const known = [...stored.keys(), ...references.keys()];
 	return new LineError(
-		`${type.name} has no field ${excerpt(field)} to import${didYouMean(field, known)}`,
+		`${type.name} has no field ${excerpt(field)} to import.${didYouMean(field, known)}`,
 	);
 }
 
@@ -247,7 +247,7 @@ function rejectUnknownMembers(
 	for (const name of Object.keys(line)) {
 		if (!names.includes(name)) {
 			throw new LineError(
-				`expected ${names.map((name) => `"${name}"`).join(", ")} but got also: ${excerpt(name)}`,
+				`Unknown member ${excerpt(name)}. A line has ${names.map((name) => `"${name}"`).join(", ")}.`,
 			);
 		}
 	}
@@ -257,12 +257,12 @@ function readKey(given: LineObject, name: string): string {
 	const key = given[name];
 	if (typeof key !== "string" || key === "" || key.length > MAX_KEY) {
 		throw new LineError(
-			`${name} must be a key of 1 to ${MAX_KEY} characters but got: ${excerpt(key)}`,
+			`${name} must be a key of 1 to ${MAX_KEY} characters, got ${excerpt(key)}.`,
 		);
 	}
 	if (key.includes("\0") || !key.isWellFormed()) {
 		throw new LineError(
-			`${name} must be a key without NUL and unpaired surrogates but got: ${excerpt(key)}`,
+			`${name} must be a key without NUL and unpaired surrogates, got ${excerpt(key)}.`,
 		);
 	}
 	return key;
@@ -272,7 +272,7 @@ function isRecord(value: JsonValue): value is LineObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** As JSON, its beginning. */
+/** The beginning of a value's JSON, for messages. */
 export function excerpt(value: JsonValue | undefined): string {
 	const text = value === undefined ? "nothing" : JSON.stringify(value);
 	return text.length > 60 ? `${text.slice(0, 57)}...` : text;

@@ -5,39 +5,38 @@ import type { LookupRow, Storage } from "../../storage/storage.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 
 /**
- * The sequences of an import's edges: the file's order, SPACING apart, on all
- * lists alike, so that an edge and its inverse agree and no list has to be
- * asked.
+ * The sequences of an import's edges: by line number, SPACING apart, the same in
+ * all lists. So an edge and its inverse agree, and no list has to be read.
  *
- * They begin a day before the import does. A line takes a millisecond's worth
- * of sequences, so a day has room for 86 million lines before one would reach
- * into the future, where it would stand above likes made after the import. The
- * next import begins above the last one's end.
+ * They begin a day before the import. A line takes the sequences of one
+ * millisecond, so a day has room for 86 million lines before a sequence lies in
+ * the future, above edges that users create after the import. The next import
+ * begins above the end of the last one.
  *
- * Where an import began is kept as a lookup row until it has ended, so that a
- * run that goes on after a kill gives each line the sequence it would have had:
+ * A lookup row keeps where an import began, so that a resumed run gives each
+ * line the same sequence:
  *
- *     open BASE START     an import is under way or was broken off
- *     done TOP            the last one's highest sequence
+ *     open BASE START     an import is running or was interrupted
+ *     done TOP            the highest sequence of the last import
  */
 export interface Numbering {
-	/** Milliseconds: when the import began, the runs that were broken off included. */
+	/** When the import began; for a resumed import, its first run. Milliseconds since 1970. */
 	readonly start: number;
 	sequenceOf(line: number): number;
-	/** A line's place in a list whose last sequence is this: above it, unless it is this import's own. */
+	/** The sequence of a line in a list with this last sequence: above it, unless this import wrote it. */
 	sequenceInList(lastSequence: number, line: number): number;
-	/** Call it before anything is written. */
+	/** Call it before the first write. */
 	open(): Promise<void>;
-	/** Call it when all lines are written. */
+	/** Call it after the last line. */
 	close(lines: number): Promise<void>;
 }
 
 const SPACING = 1_000;
 const DAY_MS = 86_400_000;
 /**
- * All sequences of imports are this modulo SPACING. Those of writes are a
- * clock's milliseconds, 0, and those after them on the same list: that tells
- * an edge of this import, by an earlier run, from one made by a user since.
+ * Sequences of imports modulo SPACING. Sequences of other writes are 0 modulo
+ * SPACING (milliseconds of a clock), or follow one on the same list. So an edge
+ * of an earlier run of this import differs from one that a user created since.
  */
 const REMAINDER = 500;
 const KEY = "numbering";
@@ -66,14 +65,14 @@ export async function readNumbering(
 					name: IMPORT_STATE_LOOKUP,
 					key: KEY,
 					expect: row === null ? null : { id: row.id, token: row.token },
-					next: { id: NOBODY, token: token },
+					next: { id: NO_OBJECT, token: token },
 				},
 			]),
 		);
 		if (answer?.token !== token) {
 			throw new CorkboardError(
 				"IN_USE",
-				"Another import changed the numbering of this one meanwhile.",
+				"Another import changed the numbering of this import.",
 			);
 		}
 		row = answer;
@@ -101,8 +100,8 @@ export async function readNumbering(
 	};
 }
 
-/** The row leads to no object. */
-const NOBODY = "0" as Id;
+/** The row names no object. */
+const NO_OBJECT = "0" as Id;
 
 async function readRow(storage: Storage): Promise<LookupRow | null> {
 	const keys = [{ name: IMPORT_STATE_LOOKUP, key: KEY }];

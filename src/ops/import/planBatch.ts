@@ -15,13 +15,13 @@ import {
 	type ObjectLine,
 } from "./lineReader.ts";
 
-/** An object to be made. What it refers to is there, or is made before it. */
+/** An object to create. The objects it references exist, or are created before it. */
 export interface NewObject {
 	readonly line: ObjectLine;
 	readonly references: readonly ResolvedReference[];
-	/** How many others of the batch have to be made first, one after another. */
+	/** How many objects of the batch must be created before it, one after another. */
 	readonly level: number;
-	/** Null before it is made, and for one that lost its name. */
+	/** Null before it is created, and if another object has its natural key. */
 	id: Id | null;
 }
 
@@ -30,7 +30,7 @@ export interface ResolvedReference {
 	readonly target: Target;
 }
 
-/** An object by its id, or one of this batch that has none yet. */
+/** An existing object's id, or an object of this batch. */
 export type Target = Id | NewObject;
 
 export interface NewEdge {
@@ -44,7 +44,7 @@ export interface BatchPlan {
 	readonly objects: readonly NewObject[];
 	readonly edges: readonly NewEdge[];
 	readonly bad: readonly BadLine[];
-	/** Lines whose object is there already. */
+	/** Lines whose object exists. */
 	readonly existing: number;
 }
 
@@ -52,7 +52,7 @@ export function idOf(target: Target): Id | null {
 	return typeof target === "string" ? target : target.id;
 }
 
-/** The import key of the object that a line's object inherits a reference from; null if it gives its own. */
+/** The import key of the object that a line's object inherits its owner from; null if the line gives the owner. */
 export function inheritedFrom(
 	visibility: Visibility,
 	line: ObjectLine,
@@ -68,9 +68,9 @@ export function inheritedFrom(
 }
 
 /**
- * What a batch's lines come to. A line refers to lines before it, whether they
- * are of this batch or of an earlier one: how a file is cut makes no difference.
- * With `strict`, nothing is left of what comes after the first bad line.
+ * Plans the writes of a batch. A line may reference any line before it, in this
+ * batch or an earlier one, so the size of batches makes no difference. With
+ * `strict`, nothing after the first bad line is planned.
  */
 export function planBatch(
 	{ model, domain: { visibility } }: Pick<Store, "model" | "domain">,
@@ -79,7 +79,7 @@ export function planBatch(
 	strict: boolean,
 ): BatchPlan {
 	const made = new Map<string, NewObject>();
-	const claimed = new Set<string>();
+	const taken = new Set<string>();
 	const edges: NewEdge[] = [];
 	const bad: BadLine[] = [];
 	let existing = 0;
@@ -87,30 +87,30 @@ export function planBatch(
 	function target(field: string, key: string, type: string): Target | string[] {
 		const found = known.ids.get(key) ?? made.get(key);
 		if (found === undefined) {
-			return [`${field}: nothing before this line has the key ${excerpt(key)}`];
+			return [`${field}: no line before this one has the key ${excerpt(key)}.`];
 		}
 		const got = typeName(found);
 		return got === type
 			? found
 			: [
-					`${field} must be the key of a ${type} but got: ${excerpt(key)}, a ${got}`,
+					`${field} must be the key of a ${type}, got ${excerpt(key)}, a ${got}.`,
 				];
 	}
 
 	function typeName(found: Target): string {
 		return typeof found === "string"
-			? (typeNameOf(model, found) ?? "thing the model does not know")
+			? (typeNameOf(model, found) ?? "type that the schema does not have")
 			: found.line.type.name;
 	}
 
-	/** Answers what is wrong with the line. */
+	/** Returns what is wrong with the line, or null. */
 	function planObject(line: ObjectLine): string | null {
 		const { key, type } = line;
 		const there = known.ids.get(key) ?? made.get(key);
 		if (there !== undefined) {
 			const got = typeName(there);
 			if (got !== type.name) {
-				return `the key ${excerpt(key)} is that of a ${got} already`;
+				return `The key ${excerpt(key)} is that of a ${got}.`;
 			}
 			existing++;
 			return null;
@@ -125,19 +125,24 @@ export function planBatch(
 		const names = naturalKeys(line);
 		for (const name of names) {
 			const spelled = naturalKeyText(name);
-			if (known.taken.has(spelled) || claimed.has(spelled)) {
+			if (known.taken.has(spelled) || taken.has(spelled)) {
 				return nameTakenReason(line);
 			}
 		}
-		for (const name of names) claimed.add(naturalKeyText(name));
-		const waves = references.map(({ target }) =>
+		for (const name of names) taken.add(naturalKeyText(name));
+		const levels = references.map(({ target }) =>
 			typeof target === "string" ? 0 : target.level + 1,
 		);
-		made.set(key, { line, references, level: Math.max(0, ...waves), id: null });
+		made.set(key, {
+			line,
+			references,
+			level: Math.max(0, ...levels),
+			id: null,
+		});
 		return null;
 	}
 
-	/** A pin without an owner has its board's. */
+	/** An object without an owner gets the owner of its parent. */
 	function inherit(line: ObjectLine, references: ResolvedReference[]): void {
 		const from = inheritedFrom(visibility, line);
 		const inherits = visibility.inheritedOwnerOf(line.type.name);
@@ -178,8 +183,8 @@ export function planBatch(
 	return { objects: [...made.values()], edges, bad, existing };
 }
 
-/** Why an object's line is bad when somebody else has its name. */
+/** Why a line is bad when another object has its natural key. */
 export function nameTakenReason({ type }: ObjectLine): string {
 	const fields = type.lookups.map(({ field }) => field);
-	return `the ${type.name}'s ${fields.join(" or ")} is taken`;
+	return `The ${type.name}'s ${fields.join(" or ")} is taken.`;
 }

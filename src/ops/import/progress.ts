@@ -4,27 +4,27 @@ export interface ImportProgress {
 	readonly totalBytes?: number;
 	/** Lines, since the start. */
 	readonly perSecond: number;
-	/** Where the source's length is known. */
+	/** Where the size of the source is known. */
 	readonly secondsLeft?: number;
 }
 
 const INTERVAL_MS = 500;
 
-/** Tells of progress, but not more often than anybody could read. */
+/** Reports progress at most every INTERVAL_MS. */
 export function createProgressReporter(
-	tell: ((progress: ImportProgress) => void) | undefined,
+	report: ((progress: ImportProgress) => void) | undefined,
 	totalBytes: number | undefined,
 ): (lines: number, bytes: number | undefined) => void {
 	const began = performance.now();
-	let told = began;
+	let reportedAt = began;
 	return (lines, bytes) => {
 		const now = performance.now();
-		if (tell === undefined || now - told < INTERVAL_MS) return;
-		told = now;
+		if (report === undefined || now - reportedAt < INTERVAL_MS) return;
+		reportedAt = now;
 		const seconds = (now - began) / 1_000;
 		const isTimed =
 			bytes !== undefined && bytes > 0 && totalBytes !== undefined;
-		tell({
+		report({
 			lines,
 			...(bytes !== undefined && { bytes }),
 			...(totalBytes !== undefined && { totalBytes }),

@@ -13,9 +13,9 @@ import { writeEdges } from "./writeEdges.ts";
 import { writeLevel } from "./writeLevel.ts";
 
 export interface BatchReport {
-	/** By type. */
+	/** Number of created objects, by type. */
 	readonly objects: ReadonlyMap<string, number>;
-	/** By edge name. */
+	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
 	/** In the order of the lines. */
@@ -23,26 +23,27 @@ export interface BatchReport {
 }
 
 /**
- * One batch: objects in waves, so that each finds the ids of those it refers
- * to; then edges; then all that is owed, together. What a crash leaves
- * unpaid, the sweep at the start of the next run pays (PROTOCOLS §7).
+ * Writes one batch: objects by level, so that the objects they reference have
+ * ids; then edges; then the updates of other shards, together. If the process
+ * dies, the next run first delivers what is left in the outbox
+ * (docs/consistency.md, "7. Import").
  */
 export async function writeBatch(
 	run: ImportRun,
 	lines: readonly Line[],
 ): Promise<BatchReport> {
 	const { store, pipeline } = run;
-	const known = await readExistingData(store, lines, (line) =>
+	const existing = await readExistingData(store, lines, (line) =>
 		inheritedFrom(store.domain.visibility, line),
 	);
-	const plan = planBatch(store, lines, known, run.strict);
+	const plan = planBatch(store, lines, existing, run.strict);
 	const bad = [...plan.bad];
-	const debts: BatchOutbox = { entries: [], edges: [] };
-	const waves = Map.groupBy(plan.objects, ({ level: wave }) => wave);
-	for (let wave = 0; waves.has(wave); wave++) {
-		bad.push(...(await writeLevel(run, waves.get(wave) ?? [], debts)));
+	const outbox: BatchOutbox = { entries: [], edges: [] };
+	const levels = Map.groupBy(plan.objects, ({ level }) => level);
+	for (let level = 0; levels.has(level); level++) {
+		bad.push(...(await writeLevel(run, levels.get(level) ?? [], outbox)));
 	}
-	const written = await writeEdges(run, plan.edges, debts);
+	const written = await writeEdges(run, plan.edges, outbox);
 	bad.push(...written.bad);
 
 	const objects = new Map<string, number>();
@@ -55,11 +56,11 @@ export async function writeBatch(
 		objects.set(type, (objects.get(type) ?? 0) + 1);
 	}
 	const rows = valuesOrThrow(await insertLookups(pipeline, keys));
-	const elsewhere = keys.find(({ id }, at) => rows[at]?.id !== id);
-	if (elsewhere !== undefined) throw isAnothers(store, elsewhere);
-	await applyEdges(pipeline, debts.edges);
-	if (debts.entries.length > 0)
-		await pipeline.deleteOutboxEntries(debts.entries);
+	const conflict = keys.find(({ id }, at) => rows[at]?.id !== id);
+	if (conflict !== undefined) throw keyConflict(store, conflict);
+	await applyEdges(pipeline, outbox.edges);
+	if (outbox.entries.length > 0)
+		await pipeline.deleteOutboxEntries(outbox.entries);
 	return {
 		objects,
 		edges: written.edges,
@@ -68,9 +69,9 @@ export async function writeBatch(
 	};
 }
 
-function isAnothers(store: Store, { key, id }: NaturalKey): CorkboardError {
+function keyConflict(store: Store, { key, id }: NaturalKey): CorkboardError {
 	return new CorkboardError(
 		"BAD_DATA",
-		`expected the import key ${key} to lead to the ${typeNameOf(store.model, id)} ${id} just made but got another object; another import was at work`,
+		`Import key ${key} of the new ${typeNameOf(store.model, id)} ${id} was given to another object by another import.`,
 	);
 }

@@ -16,7 +16,7 @@ import type { Numbering } from "./numbering.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
 
 export interface WrittenEdges {
-	/** By edge name. */
+	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
 	readonly bad: readonly BadLine[];
@@ -29,45 +29,45 @@ interface NumberedEdge {
 	readonly to: Id;
 }
 
-/** Make edges, and their inverses with them or as debts: one transaction a shard. Those that are there, or were removed since, are left as they are. */
+/** Creates edges, with one transaction per shard. Inverse edges on other shards go into the outbox. Edges that exist, also removed ones, stay as they are. */
 export async function writeEdges(
 	{ store, pipeline, numbering }: ImportRun,
 	edges: readonly NewEdge[],
-	debts: BatchOutbox,
+	outbox: BatchOutbox,
 ): Promise<WrittenEdges> {
 	const bad: BadLine[] = [];
 	const wanted = new Map<string, NumberedEdge>();
-	let named = 0;
+	let resolved = 0;
 	for (const { number, mapping, ...ends } of edges) {
 		const from = idOf(ends.from);
 		const to = idOf(ends.to);
 		if (from === null || to === null) {
-			const reason = "what it leads from or to was not made";
+			const reason = "its from or to object was not created.";
 			bad.push({ kind: "bad", number, reason });
 			continue;
 		}
-		named++;
+		resolved++;
 		const name = `${mapping.name} ${from} ${to}`;
 		if (!wanted.has(name)) wanted.set(name, { number, mapping, from, to });
 	}
-	const fresh = await missing(store, [...wanted.values()]);
-	if (fresh.length > 0) await numbering.open();
-	const byShard = Map.groupBy(fresh, ({ from }) => unpackId(from).shard);
+	const absent = await absentEdges(store, [...wanted.values()]);
+	if (absent.length > 0) await numbering.open();
+	const byShard = Map.groupBy(absent, ({ from }) => unpackId(from).shard);
 	const written = await Promise.all(
 		[...byShard].map(([shard, some]) =>
-			writeShard(pipeline, numbering, shard, some, debts),
+			writeShard(pipeline, numbering, shard, some, outbox),
 		),
 	);
 	const counts = new Map<string, number>();
-	let made = 0;
+	let created = 0;
 	for (const { mapping } of written.flat()) {
 		counts.set(mapping.name, (counts.get(mapping.name) ?? 0) + 1);
-		made++;
+		created++;
 	}
-	return { edges: counts, existing: named - made, bad };
+	return { edges: counts, existing: resolved - created, bad };
 }
 
-async function missing(
+async function absentEdges(
 	store: Store,
 	edges: readonly NumberedEdge[],
 ): Promise<readonly NumberedEdge[]> {
@@ -76,13 +76,13 @@ async function missing(
 	return edges.filter((_, at) => found[at] === null);
 }
 
-/** Answers the edges it made. */
+/** Returns the edges it created. */
 async function writeShard(
 	pipeline: WritePipeline,
 	numbering: Numbering,
 	shard: number,
 	wanted: readonly NumberedEdge[],
-	debts: BatchOutbox,
+	outbox: BatchOutbox,
 ): Promise<readonly NumberedEdge[]> {
 	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
 	const inversesHere = inverses.filter(
@@ -90,7 +90,7 @@ async function writeShard(
 	) as EdgeKey[];
 	const keys: EdgeKey[] = [...wanted, ...inversesHere];
 	const locked = distinctLists(keys);
-	const places = new Map(
+	const indexes = new Map(
 		inversesHere.map((inverse, at) => [inverse, wanted.length + at]),
 	);
 	const { result, row, invalidated } = await pipeline.transactWithInvalidations(
@@ -98,40 +98,44 @@ async function writeShard(
 			shard,
 			lists: locked,
 			edges: keys,
-			decide(seen) {
-				const tops = lastSequencesOf(locked, seen);
-				const made: NumberedEdge[] = [];
+			decide(reads) {
+				const lastSequences = lastSequencesOf(locked, reads);
+				const created: NumberedEdge[] = [];
 				const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
-				const owed: EdgeUpdate[] = [];
+				const remote: EdgeUpdate[] = [];
 				for (const [at, edge] of wanted.entries()) {
-					if (seen.edges[at] !== null) continue;
+					if (reads.edges[at] !== null) continue;
 					const { mapping, from, to, number } = edge;
 					const list = listName(edge.mapping, edge.from);
 					const sequence = numbering.sequenceInList(
-						tops.get(list) ?? 0,
+						lastSequences.get(list) ?? 0,
 						number,
 					);
-					tops.set(list, sequence);
-					const fact = { state: PRESENT, version: 1, sequence } as const;
-					made.push(edge);
-					edges.push({ mapping, from, to, ...fact });
+					lastSequences.set(list, sequence);
+					const state = { state: PRESENT, version: 1, sequence } as const;
+					created.push(edge);
+					edges.push({ mapping, from, to, ...state });
 					const inverse = inverses[at] ?? null;
 					if (inverse === null) continue;
-					const place = places.get(inverse);
-					if (place === undefined) {
-						owed.push({ ...inverse, mapping: inverse.mapping.name, ...fact });
-					} else if (seen.edges[place] === null) {
-						edges.push({ ...inverse, ...fact });
+					const index = indexes.get(inverse);
+					if (index === undefined) {
+						remote.push({
+							...inverse,
+							mapping: inverse.mapping.name,
+							...state,
+						});
+					} else if (reads.edges[index] === null) {
+						edges.push({ ...inverse, ...state });
 					}
 				}
-				return { result: { made, owed }, edges, entry: { edges: owed } };
+				return { result: { created, remote }, edges, entry: { edges: remote } };
 			},
 		},
 	);
-	// What a shared cache did not acknowledge is left to the outbox worker.
-	if (row !== null && invalidated) debts.entries.push(row);
-	debts.edges.push(...result.owed);
-	return result.made;
+	// The outbox worker invalidates shared caches that did not answer.
+	if (row !== null && invalidated) outbox.entries.push(row);
+	outbox.edges.push(...result.remote);
+	return result.created;
 }
 
 function inverseOf(

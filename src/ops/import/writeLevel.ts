@@ -29,49 +29,49 @@ import type { BadLine } from "./lineReader.ts";
 import type { Numbering } from "./numbering.ts";
 import { idOf, type NewObject, nameTakenReason } from "./planBatch.ts";
 
-/** An object with its content, on the way to its shard. */
+/** An object with the content to store. */
 interface PreparedObject {
 	readonly object: NewObject;
 	readonly content: JsonObject;
-	/** Whether it has to win a name before anybody sees it. */
+	/** Whether it stays invisible until it has its natural keys. */
 	readonly needsActivation: boolean;
 }
 
-/** Make objects whose references are all there: one transaction a shard. Answers the lines that came to nothing. */
+/** Creates objects whose references all exist, with one transaction per shard. Returns the lines whose objects were not created. */
 export async function writeLevel(
 	{ store, pipeline, numbering }: ImportRun,
 	level: readonly NewObject[],
-	debts: BatchOutbox,
+	outbox: BatchOutbox,
 ): Promise<readonly BadLine[]> {
 	const bad: BadLine[] = [];
 	const byShard = new Map<number, PreparedObject[]>();
 	for (const object of level) {
-		const placed = prepareObject(store, numbering, object);
-		if (placed === null) {
-			bad.push(badLine(object, "what it refers to was not made"));
+		const prepared = prepareObject(store, numbering, object);
+		if (prepared === null) {
+			bad.push(badLine(object, "an object it references was not created."));
 			continue;
 		}
 		const type = object.line.type.name;
 		const shard = store.domain.placement.shardFor(
 			type,
-			placed.content,
+			prepared.content,
 			store.storage,
 		);
 		const some = byShard.get(shard);
-		if (some === undefined) byShard.set(shard, [placed]);
-		else some.push(placed);
+		if (some === undefined) byShard.set(shard, [prepared]);
+		else some.push(prepared);
 	}
 	if (byShard.size === 0) return bad;
 	await numbering.open();
-	const owed = await Promise.all(
+	const remote = await Promise.all(
 		[...byShard].map(([shard, some]) =>
-			createOnShard(pipeline, numbering, shard, some, debts),
+			createOnShard(pipeline, numbering, shard, some, outbox),
 		),
 	);
 
 	const waiting = [...byShard.values()]
 		.flat()
-		.filter(({ needsActivation: waits }) => waits);
+		.filter(({ needsActivation }) => needsActivation);
 	const { activations, failures } = await activateObjects(
 		pipeline,
 		waiting.map(({ object }) => object.id as Id),
@@ -85,8 +85,8 @@ export async function writeLevel(
 		object.id = null;
 		bad.push(badLine(object, nameTakenReason(object.line)));
 	}
-	for (const edge of owed.flat())
-		if (!rejected.has(edge.to)) debts.edges.push(edge);
+	for (const edge of remote.flat())
+		if (!rejected.has(edge.to)) outbox.edges.push(edge);
 	return bad;
 }
 
@@ -94,7 +94,7 @@ function badLine({ line }: NewObject, reason: string): BadLine {
 	return { kind: "bad", number: line.number, reason };
 }
 
-/** The content to store; null when something it refers to is not there after all. */
+/** Returns null where an object that it references was not created. */
 function prepareObject(
 	store: Store,
 	numbering: Numbering,
@@ -114,27 +114,31 @@ function prepareObject(
 		content[creationField.key] ??= new Date(numbering.start).toISOString();
 	}
 	const named = withTokens(store, type.name, content);
-	const waits = named.tokens !== undefined;
+	const needsActivation = named.tokens !== undefined;
 	return {
 		object,
-		needsActivation: waits,
-		content: { ...named, ...(waits && { state: "pending" }), version: 1 },
+		needsActivation,
+		content: {
+			...named,
+			...(needsActivation && { state: "pending" }),
+			version: 1,
+		},
 	};
 }
 
-/** Answers the edges it owes to lists elsewhere; names and keys are owed too. */
+/** Returns the edges of lists on other shards. Like natural keys and import keys, they are in the outbox entry. */
 async function createOnShard(
 	pipeline: WritePipeline,
 	numbering: Numbering,
 	shard: number,
-	placed: readonly PreparedObject[],
-	debts: BatchOutbox,
+	prepared: readonly PreparedObject[],
+	outbox: BatchOutbox,
 ): Promise<readonly EdgeUpdate[]> {
-	const follows = placed.map((one) => listsOf(pipeline.store, one));
+	const listsByObject = prepared.map((one) => listsOf(pipeline.store, one));
 	const locked = distinctLists(
-		follows.flatMap((lists, at) =>
+		listsByObject.flatMap((lists, at) =>
 			lists.filter((list) =>
-				isWrittenHere(placed[at] as PreparedObject, list, shard),
+				isWrittenHere(prepared[at] as PreparedObject, list, shard),
 			),
 		),
 	);
@@ -142,40 +146,40 @@ async function createOnShard(
 		{
 			shard,
 			lists: locked,
-			creates: placed.map(({ object, content }) => ({
+			creates: prepared.map(({ object, content }) => ({
 				type: object.line.type.name,
 				data: content,
 			})),
-			decide(seen) {
-				const { edges, owed } = decideListEdges(numbering, seen, locked, {
-					placed,
-					follows,
+			decide(reads) {
+				const { edges, remote } = decideListEdges(numbering, reads, locked, {
+					prepared,
+					listsByObject,
 					shard,
 				});
 				const entry = {
-					pendingObjects: seen.created.filter(
-						(_, at) => placed[at]?.needsActivation,
+					pendingObjects: reads.created.filter(
+						(_, at) => prepared[at]?.needsActivation,
 					),
-					lookups: placed.map(({ object }, at) => ({
+					lookups: prepared.map(({ object }, at) => ({
 						name: IMPORT_LOOKUP,
 						key: object.line.key,
-						id: seen.created[at] as Id,
+						id: reads.created[at] as Id,
 					})),
-					edges: owed,
+					edges: remote,
 				};
-				return { result: { created: seen.created, owed }, edges, entry };
+				return { result: { created: reads.created, remote }, edges, entry };
 			},
 		},
 	);
-	// What a shared cache did not acknowledge is left to the outbox worker.
-	if (row !== null && invalidated) debts.entries.push(row);
-	for (const [at, { object }] of placed.entries()) {
+	// The outbox worker invalidates shared caches that did not answer.
+	if (row !== null && invalidated) outbox.entries.push(row);
+	for (const [at, { object }] of prepared.entries()) {
 		object.id = result.created[at] as Id;
 	}
-	return result.owed;
+	return result.remote;
 }
 
-/** The lists a new object stands on: those that follow its references, and those of all objects of its type. */
+/** The lists of a new object: those derived from its references, and those of all objects of its type. */
 function listsOf(
 	store: Store,
 	{ object, content }: PreparedObject,
@@ -187,59 +191,67 @@ function listsOf(
 		const from = content[mapping.inverse.key];
 		if (typeof from === "string") lists.push({ mapping, from: from as Id });
 	}
-	for (const mapping of listsOfAll(store, type)) {
+	for (const mapping of globalListsOf(store, type)) {
 		lists.push({ mapping, from: globalListId(store.model, mapping) });
 	}
 	return lists;
 }
 
-function listsOfAll(store: Store, type: ObjectType): readonly Mapping[] {
+function globalListsOf(store: Store, type: ObjectType): readonly Mapping[] {
 	return [...store.model.mappings.values()].filter(
 		({ from, to }) => from === null && to === type.name,
 	);
 }
 
-/** Nothing leads to an object before it has won its name: then all lists wait, as debts. */
+/** No edge leads to an object that is not active yet, so its list edges wait in the outbox. */
 function isWrittenHere(
-	{ needsActivation: waits }: PreparedObject,
+	{ needsActivation }: PreparedObject,
 	{ from }: ListKey,
 	shard: number,
 ): boolean {
-	return !waits && unpackId(from).shard === shard;
+	return !needsActivation && unpackId(from).shard === shard;
 }
 
 function decideListEdges(
 	numbering: Numbering,
-	seen: TransactionReads,
+	reads: TransactionReads,
 	locked: readonly ListKey[],
 	{
-		placed,
-		follows,
+		prepared,
+		listsByObject,
 		shard,
 	}: {
-		readonly placed: readonly PreparedObject[];
-		readonly follows: readonly (readonly ListKey[])[];
+		readonly prepared: readonly PreparedObject[];
+		readonly listsByObject: readonly (readonly ListKey[])[];
 		readonly shard: number;
 	},
 ) {
-	const tops = lastSequencesOf(locked, seen);
+	const lastSequences = lastSequencesOf(locked, reads);
 	const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
-	const owed: EdgeUpdate[] = [];
-	for (const [at, one] of placed.entries()) {
-		const to = seen.created[at] as Id;
+	const remote: EdgeUpdate[] = [];
+	for (const [at, one] of prepared.entries()) {
+		const to = reads.created[at] as Id;
 		const { number } = one.object.line;
-		for (const list of follows[at] ?? []) {
-			const fact = { from: list.from, to, state: PRESENT, version: 1 } as const;
+		for (const list of listsByObject[at] ?? []) {
+			const state = {
+				from: list.from,
+				to,
+				state: PRESENT,
+				version: 1,
+			} as const;
 			if (!isWrittenHere(one, list, shard)) {
 				const sequence = numbering.sequenceOf(number);
-				owed.push({ ...fact, mapping: list.mapping.name, sequence });
+				remote.push({ ...state, mapping: list.mapping.name, sequence });
 				continue;
 			}
 			const key = listName(list.mapping, list.from);
-			const sequence = numbering.sequenceInList(tops.get(key) ?? 0, number);
-			tops.set(key, sequence);
-			edges.push({ ...fact, mapping: list.mapping, sequence });
+			const sequence = numbering.sequenceInList(
+				lastSequences.get(key) ?? 0,
+				number,
+			);
+			lastSequences.set(key, sequence);
+			edges.push({ ...state, mapping: list.mapping, sequence });
 		}
 	}
-	return { edges, owed };
+	return { edges, remote };
 }

@@ -149,34 +149,34 @@ describe("an import", () => {
 			pin(7),
 		]);
 		assert.deepEqual(bad, [
-			"line 2: expected JSON but got: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
-			"line 3: expected a JSON object but got: []",
-			'line 4: expected a line with "type" or with "edge"',
-			'line 5: expected a type of the model but got: "Usr"; did you mean User?',
-			'line 6: User has no field "nick" to import',
-			"line 7: username must be String, got 7",
-			"line 8: User needs the field username",
-			'line 9: key must be a key of 1 to 200 characters but got: ""',
-			'line 10: expected "type", "key", "fields" but got also: "more"',
-			'line 11: owner: nothing before this line has the key "u:none"',
-			"line 12: Board needs the field owner",
-			"line 13: Board needs the field name",
-			'line 14: the key "u:ada" is that of a User already',
-			"line 15: owner must be a key of 1 to 200 characters but got: 3",
-			'line 17: origin must be the key of a Pin but got: "b:1", a Board',
-			"line 18: image must be String!, got null",
-			'line 19: createdAt must be DateTime, got "yesterday"',
-			'line 20: expected an edge (filePin, likePin, followUser, followBoard, followInterest, blockUser) but got: "likePins"; did you mean likePin?',
-			"line 21: likePin.inverse is told by likePin: give that edge instead",
-			"line 22: placePin follows the field board of Pin: give it there, not as an edge",
-			"line 23: listInterest lists every Interest: it is written with the objects themselves",
-			'line 24: to must be the key of a Pin but got: "b:1", a Board',
-			'line 25: from must be the key of a User but got: "b:1", a Board',
-			"line 26: from and to must be two, but got the same key",
-			'line 27: to: nothing before this line has the key "p:7"',
-			"line 28: Board needs the field name",
-			'line 29: link must be an http or https address, got "ftp://example.com"',
-			'line 30: username must be 3 to 30 of A-Z a-z 0-9 _, got " eve"',
+			"line 2: Not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+			"line 3: The line must be a JSON object, got [].",
+			'line 4: The line needs "type" or "edge".',
+			'line 5: Unknown type "Usr". Did you mean User?',
+			'line 6: User has no field "nick" to import.',
+			"line 7: username must be String, got 7.",
+			"line 8: User needs the field username.",
+			'line 9: key must be a key of 1 to 200 characters, got "".',
+			'line 10: Unknown member "more". A line has "type", "key", "fields".',
+			'line 11: owner: no line before this one has the key "u:none".',
+			"line 12: Board needs the field owner.",
+			"line 13: Board needs the field name.",
+			'line 14: The key "u:ada" is that of a User.',
+			"line 15: owner must be a key of 1 to 200 characters, got 3.",
+			'line 17: origin must be the key of a Pin, got "b:1", a Board.',
+			"line 18: image must be String!, got null.",
+			'line 19: createdAt must be DateTime, got "yesterday".',
+			'line 20: Unknown edge "likePins". Did you mean likePin? Edges: filePin, likePin, followUser, followBoard, followInterest, blockUser.',
+			"line 21: likePin.inverse is the inverse of likePin: give that edge instead.",
+			"line 22: placePin is derived from the field board of Pin: set that field instead.",
+			"line 23: listInterest lists every Interest: creating the objects adds them.",
+			'line 24: to must be the key of a Pin, got "b:1", a Board.',
+			'line 25: from must be the key of a User, got "b:1", a Board.',
+			"line 26: from and to must differ.",
+			'line 27: to: no line before this one has the key "p:7".',
+			"line 28: Board needs the field name.",
+			'line 29: link must be an http or https address, got "ftp://example.com".',
+			'line 30: username must be 3 to 30 of A-Z a-z 0-9 _, got " eve".',
 		]);
 		assert.equal(report.bad, 28);
 		assert.deepEqual(report.objects, { User: 1, Board: 1, Pin: 1 });
@@ -187,7 +187,7 @@ describe("an import", () => {
 		const lines = [ada, board, pin(1, { bord: 1 }), pin(2)];
 		const { report, bad } = await importAll(graph, lines, { strict: true });
 		assert.deepEqual(bad, [
-			'line 3: Pin has no field "bord" to import; did you mean board?',
+			'line 3: Pin has no field "bord" to import. Did you mean board?',
 		]);
 		assert.deepEqual(report, {
 			outcome: "stopped",
@@ -212,11 +212,11 @@ describe("an import", () => {
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
 		]);
 		assert.deepEqual(bad, [
-			"line 1: the User's username or email or account is taken",
-			'line 2: owner: nothing before this line has the key "u:ada"',
-			'line 3: board: nothing before this line has the key "b:1"',
-			"line 5: the User's username or email or account is taken",
-			'line 6: to: nothing before this line has the key "u:ada"',
+			"line 1: The User's username or email or account is taken.",
+			'line 2: owner: no line before this one has the key "u:ada".',
+			'line 3: board: no line before this one has the key "b:1".',
+			"line 5: The User's username or email or account is taken.",
+			'line 6: to: no line before this one has the key "u:ada".',
 		]);
 		assert.deepEqual(report.objects, { User: 1 });
 	});
@@ -259,10 +259,10 @@ describe("an import", () => {
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
 		]);
 		assert.deepEqual(bad, [
-			"line 1: the User's username or email or account is taken",
-			"line 2: what it refers to was not made",
-			"line 3: what it refers to was not made",
-			"line 5: what it leads from or to was not made",
+			"line 1: The User's username or email or account is taken.",
+			"line 2: an object it references was not created.",
+			"line 3: an object it references was not created.",
+			"line 5: its from or to object was not created.",
 		]);
 		assert.equal(await idOf(graph, "u:ada"), null);
 		const users = [...dump(graph.folder)]

@@ -76,7 +76,7 @@ describe("an import that is run again", () => {
 		assert.equal(edge.state, REMOVED);
 	});
 
-	it("stops between batches when it is told to, and is gone on with by the next", async () => {
+	it("stops between batches when it is reports to, and is gone on with by the next", async () => {
 		await using graph = await openEmbedded();
 		await using whole = await openEmbedded();
 		const pins = Array.from({ length: 6_000 }, (_, n) => pin(n));
@@ -190,8 +190,7 @@ describe("an import that is run again", () => {
 		await using lease = await acquireImportLease(graph.storage);
 		await assert.rejects(importAll(graph, [bob]), {
 			code: "IN_USE",
-			message:
-				"Another import is at work on this graph; expected one at a time.",
+			message: "Another import is running on this graph. Run one at a time.",
 		});
 		await lease.assertHeld();
 	});
@@ -213,18 +212,21 @@ describe("an import that is run again", () => {
 		await using graph = await openEmbedded();
 		await leave(graph.storage, 3_000);
 		const began = Date.now();
-		const told: number[] = [];
+		const reports: number[] = [];
 		await importAll(graph, [ada], {
 			onWaiting(what) {
 				assert.equal(
 					what,
-					"the lease of an import that was cut off, at most 5 seconds",
+					"the lease of an interrupted import, at most 5 seconds",
 				);
-				told.push(Date.now() - began);
+				reports.push(Date.now() - began);
 			},
 		});
-		assert.equal(told.length, 1);
-		assert.ok((told[0] ?? 0) >= 990, `expected a second but got: ${told}`);
+		assert.equal(reports.length, 1);
+		assert.ok(
+			(reports[0] ?? 0) >= 990,
+			`expected a second but got: ${reports}`,
+		);
 	});
 
 	it("stops when a key it made an object for leads to another's", async () => {
@@ -251,7 +253,7 @@ describe("an import that is run again", () => {
 		await assert.rejects(importAll(graph, [ada]), {
 			code: "BAD_DATA",
 			message:
-				/^expected the import key u:ada to lead to the User \d+ just made but got another object; another import was at work$/,
+				/^Import key u:ada of the new User \d+ was given to another object by another import\.$/,
 		});
 	});
 
@@ -281,13 +283,13 @@ describe("an import that is run again", () => {
 		const bytes = Buffer.from(
 			[ada, board, ...pins].map((line) => `${JSON.stringify(line)}\n`).join(""),
 		);
-		const told: ImportProgress[] = [];
+		const reports: ImportProgress[] = [];
 		await importLines(graph.store, Readable.from([bytes]), {
 			fields: theFieldReaders(),
 			totalBytes: bytes.length,
-			onProgress: (progress) => told.push(progress),
+			onProgress: (progress) => reports.push(progress),
 		});
-		const [first] = told;
+		const [first] = reports;
 		assert.ok(first !== undefined);
 		assert.ok(first.lines > 0 && first.lines < 30_002);
 		assert.ok(first.perSecond > 0);
