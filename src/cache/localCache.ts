@@ -1,4 +1,5 @@
 import type { Trace } from "../diagnostics.ts";
+import { BoundedMap } from "../util/boundedMap.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 
 /**
@@ -14,13 +15,10 @@ import { fnv1a } from "../util/fnv1a.ts";
  * the oldest, and a hit moves nothing.
  */
 export class LocalCache<V> {
-	readonly #entries = new Map<string, Entry<V>>();
+	readonly #entries: BoundedMap<V>;
 	readonly #running = new Map<string, Running<V>>();
 	readonly #versions = new Uint32Array(SLOTS);
-	readonly #weigh: (value: V) => number;
-	readonly #maxWeight: number;
 	readonly #now: () => number;
-	#weight = 0;
 	#bypassed = false;
 
 	constructor(options: {
@@ -31,15 +29,17 @@ export class LocalCache<V> {
 		/** Milliseconds. */
 		readonly now?: () => number;
 	}) {
-		this.#weigh = options.weigh;
-		this.#maxWeight = options.maxWeight;
 		this.#now = options.now ?? (() => performance.now());
+		this.#entries = new BoundedMap<V>({
+			maxWeight: options.maxWeight,
+			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
+			now: this.#now,
+			order: "age",
+		});
 	}
 
 	get(key: string): V | undefined {
-		const entry = this.#entries.get(key);
-		if (entry === undefined) return undefined;
-		return this.#now() - entry.born < MAX_AGE_MS ? entry.value : undefined;
+		return this.#entries.get(key);
 	}
 
 	/**
@@ -89,7 +89,7 @@ export class LocalCache<V> {
 		missing: readonly number[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
 	): Promise<readonly (V | E)[]> {
-		const born = this.#now();
+		const readAt = this.#now();
 		const batch = load(missing);
 		const started = missing.map((index, at) => {
 			const key = keys[index] as string;
@@ -110,7 +110,7 @@ export class LocalCache<V> {
 					!(value instanceof Error) &&
 					running.version === this.#versions[slot(key)]
 				) {
-					this.#keep(key, value, born);
+					this.#keep(key, value, readAt);
 				}
 			}
 			return values;
@@ -125,7 +125,7 @@ export class LocalCache<V> {
 	invalidate(key: string): void {
 		const at = slot(key);
 		this.#versions[at] = ((this.#versions[at] as number) + 1) >>> 0;
-		this.#drop(key);
+		this.#entries.delete(key);
 	}
 
 	/** Drops every key, and detaches all reads that run. */
@@ -134,7 +134,6 @@ export class LocalCache<V> {
 			this.#versions[at] = (version + 1) >>> 0;
 		}
 		this.#entries.clear();
-		this.#weight = 0;
 	}
 
 	/** While on, nothing is cached: for a time in which invalidations of other processes are not received. */
@@ -143,30 +142,10 @@ export class LocalCache<V> {
 		this.invalidateAll();
 	}
 
-	#keep(key: string, value: V, born: number): void {
+	#keep(key: string, value: V, readAt: number): void {
 		if (this.#bypassed) return;
-		this.#drop(key);
-		const weight = this.#weigh(value) + ENTRY_WEIGHT;
-		this.#entries.set(key, { value, born, weight });
-		this.#weight += weight;
-		for (const oldest of this.#entries.keys()) {
-			if (this.#weight <= this.#maxWeight) break;
-			this.#drop(oldest);
-		}
+		this.#entries.set(key, value, readAt + MAX_AGE_MS - this.#now());
 	}
-
-	#drop(key: string): void {
-		const entry = this.#entries.get(key);
-		if (entry === undefined) return;
-		this.#entries.delete(key);
-		this.#weight -= entry.weight;
-	}
-}
-
-interface Entry<V> {
-	readonly value: V;
-	readonly born: number;
-	readonly weight: number;
 }
 
 interface Running<V> {

@@ -4,7 +4,7 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
-import { Lru } from "../util/lru.ts";
+import { BoundedMap } from "../util/boundedMap.ts";
 import { type BoundPlan, bindVariables } from "./boundPlan.ts";
 import { coerceVariableValues } from "./coerceVariableValues.ts";
 import {
@@ -61,7 +61,7 @@ export function createPlanCache(
 		DocumentNode,
 		Map<string | null, PreparedOperation>
 	>();
-	const plans = new Lru<Plan>({ maxWeight: maxPlans, weigh: () => 1 });
+	const plans = new BoundedMap<Plan>({ maxWeight: maxPlans, weigh: () => 1 });
 	let prepared = 0;
 
 	function prepareOperation({

@@ -32,12 +32,12 @@ function processesIn(folder: string): readonly string[] {
 describe("a run of the tests", () => {
 	test("ends with how many passed and failed, leaves no file, and may be beside another", async () => {
 		using folder = temporaryFolder();
-		await using one = start("util/lru", folder.path);
-		await using other = start("util/lru", folder.path);
+		await using one = start("util/boundedMap", folder.path);
+		await using other = start("util/boundedMap", folder.path);
 		for (const run of [one, other]) {
 			const { code, out } = await run.ended;
 			assert.equal(code, 0, out);
-			assert.match(out, /^✓ test\/util\/lru\.test\.ts /);
+			assert.match(out, /^✓ test\/util\/boundedMap\.test\.ts /);
 			assert.match(out, /\n\d+ passed, 0 failed\n$/);
 		}
 		assert.deepEqual(readdirSync(folder.path), []);

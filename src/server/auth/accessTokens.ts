@@ -10,7 +10,7 @@ import {
 } from "jose";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import { Lru } from "../../util/lru.ts";
+import { BoundedMap } from "../../util/boundedMap.ts";
 import { hasOperatorClaim, type OperatorClaim } from "./operators.ts";
 
 /** JSON Web Tokens (RFC 7519) that identify the sender of a request. */
@@ -155,7 +155,7 @@ function cachedVerify(
 	claims: ExpectedClaims,
 	operatorClaims: readonly OperatorClaim[],
 ): AccessTokens["verify"] {
-	const valid = new Lru<VerifiedToken>({
+	const valid = new BoundedMap<VerifiedToken>({
 		maxWeight: MAX_VERIFIED,
 		weigh: () => 1,
 		now: () => Date.now(),

@@ -1,6 +1,6 @@
 import type { DocumentNode } from "graphql";
 import { CHANNELS, type UnknownDocument } from "../../diagnostics.ts";
-import { Lru } from "../../util/lru.ts";
+import { BoundedMap } from "../../util/boundedMap.ts";
 import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
 import type { DocumentIndex } from "./documentFiles.ts";
 
@@ -64,12 +64,12 @@ export interface ApolloCache<V> {
 
 export function createDocuments(options: DocumentsOptions): Documents {
 	const { mode, files, shared, log, now = () => performance.now() } = options;
-	const registered = new Lru<string>({
+	const registered = new BoundedMap<string>({
 		maxWeight: MAX_CHARACTERS,
 		weigh: (text) => text.length + 100,
 		now,
 	});
-	const parsed = new Lru<DocumentNode>({
+	const parsed = new BoundedMap<DocumentNode>({
 		maxWeight: MAX_PARSED_CHARACTERS,
 		weigh: ({ loc }) => (loc?.source.body.length ?? MAX_TEXT) + 100,
 	});

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Lru } from "../../util/lru.ts";
+import { BoundedMap } from "../../util/boundedMap.ts";
 import {
 	type BucketLimit,
 	type TakeResult,
@@ -35,7 +35,10 @@ export function createTokenBuckets(
 	shared: SharedTokenBuckets | null,
 	now: () => number = () => performance.now(),
 ): TokenBuckets {
-	const local = new Lru<TokenBucket>({ maxWeight: MAX_KEYS, weigh: () => 1 });
+	const local = new BoundedMap<TokenBucket>({
+		maxWeight: MAX_KEYS,
+		weigh: () => 1,
+	});
 	return {
 		limit,
 		async take(key, points) {

@@ -21,7 +21,7 @@ import {
 	createJwksAccessTokens,
 } from "../../../src/server/auth/accessTokens.ts";
 import { identify } from "../../../src/server/auth/identity.ts";
-import { Lru } from "../../../src/util/lru.ts";
+import { BoundedMap } from "../../../src/util/boundedMap.ts";
 import { ADA, GONE } from "../../helpers/toyServer.ts";
 
 const CLAIMS = {
@@ -297,7 +297,7 @@ describe("tokens that were good", () => {
 	it("are remembered by their hash, not themselves", async (t) => {
 		const ours = createAccessTokens(secret, 60);
 		const token = await ours.sign(ADA);
-		const setting = t.mock.method(Lru.prototype, "set");
+		const setting = t.mock.method(BoundedMap.prototype, "set");
 		await ours.verify(token);
 		assert.equal(setting.mock.callCount(), 1);
 		const [key, ...kept] = setting.mock.calls[0]?.arguments ?? [];

@@ -1,24 +1,29 @@
 /**
- * A bounded map: the entry not asked for the longest goes first. Entries may
- * also have an end.
+ * A map with a bound on the weight of its values. When it is full, the entry
+ * that was not read for the longest is evicted; with `order: "age"` the oldest
+ * one. Entries may also expire.
  */
-export class Lru<V> {
+export class BoundedMap<V> {
 	readonly #entries = new Map<string, Entry<V>>();
 	readonly #maxWeight: number;
 	readonly #weigh: (value: V) => number;
 	readonly #now: () => number;
+	readonly #refreshes: boolean;
 	#weight = 0;
 
 	constructor(options: {
-		/** In what `weigh` counts. */
+		/** In the unit of `weigh`. */
 		readonly maxWeight: number;
 		readonly weigh: (value: V) => number;
 		/** Milliseconds. */
 		readonly now?: () => number;
+		/** By "age" a read moves nothing, which is cheaper. */
+		readonly order?: "use" | "age";
 	}) {
 		this.#maxWeight = options.maxWeight;
 		this.#weigh = options.weigh;
 		this.#now = options.now ?? (() => performance.now());
+		this.#refreshes = options.order !== "age";
 	}
 
 	get size(): number {
@@ -32,15 +37,16 @@ export class Lru<V> {
 			this.#drop(key, entry);
 			return undefined;
 		}
-		this.#entries.delete(key);
-		this.#entries.set(key, entry);
+		if (this.#refreshes) {
+			this.#entries.delete(key);
+			this.#entries.set(key, entry);
+		}
 		return entry.value;
 	}
 
 	/** A value heavier than the whole map is not kept. `ttlMs` counts from now. */
 	set(key: string, value: V, ttlMs = Number.POSITIVE_INFINITY): void {
-		const old = this.#entries.get(key);
-		if (old !== undefined) this.#drop(key, old);
+		this.delete(key);
 		const weight = this.#weigh(value);
 		if (weight > this.#maxWeight) return;
 		this.#entries.set(key, { value, weight, end: this.#now() + ttlMs });
@@ -55,6 +61,11 @@ export class Lru<V> {
 		const entry = this.#entries.get(key);
 		if (entry !== undefined) this.#drop(key, entry);
 		return entry !== undefined;
+	}
+
+	clear(): void {
+		this.#entries.clear();
+		this.#weight = 0;
 	}
 
 	#drop(key: string, { weight }: Entry<V>): void {
