@@ -15,7 +15,7 @@ export async function findActiveUser(
 	if (isId && (await corkboard.isUser(id))) return id;
 	throw new CorkboardError(
 		"NOT_FOUND",
-		`User ${JSON.stringify(nameOrId)} not found.`,
+		`${IDENTITY.type} ${JSON.stringify(nameOrId)} not found.`,
 	);
 }
 

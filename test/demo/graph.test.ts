@@ -25,7 +25,7 @@ function edgesOf(name: string): readonly EdgeLine[] {
 }
 
 describe("the demo graph", () => {
-	test("is the same for the same seed, and another for another", () => {
+	test("is the same for the same seed and differs for another", () => {
 		assert.deepEqual([...demoGraph()], lines);
 		assert.notDeepEqual([...demoGraph(2)], lines);
 	});
@@ -38,7 +38,7 @@ describe("the demo graph", () => {
 		assert.ok(edgesOf("likePin").length > 3_000);
 	});
 
-	test("names everything once, and parents before what refers to them", () => {
+	test("gives every key once, and before the lines that refer to it", () => {
 		assert.equal(byKey.size, objects.length);
 		const seen = new Set<unknown>();
 		for (const line of lines) {
@@ -74,7 +74,7 @@ describe("the demo graph", () => {
 		}
 	});
 
-	test("has each edge once, and nobody follows themselves", () => {
+	test("has each edge once, and no user follows themselves", () => {
 		const spelled = edges.map((line) => JSON.stringify(line));
 		assert.equal(new Set(spelled).size, edges.length);
 		assert.deepEqual(
@@ -104,7 +104,7 @@ describe("the demo graph", () => {
 		assert.ok(count("likePin", "from") > 40);
 	});
 
-	test("keeps what is on secret boards from everybody else", () => {
+	test("has no edge from another user to a pin on a secret board", () => {
 		const secret = new Set<unknown>(
 			of("Board")
 				.filter(({ fields }) => fields.secret)
@@ -131,7 +131,7 @@ describe("the demo graph", () => {
 		);
 	});
 
-	test("holds to the limits of the API, and to hosts nobody has", () => {
+	test("obeys the limits of the API and uses reserved host names only", () => {
 		for (const { fields } of objects) {
 			for (const [field, limit] of [
 				["name", 100],
@@ -160,14 +160,14 @@ describe("the demo graph", () => {
 		}
 	});
 
-	test("tells pins, boards, users and comments in the order they were made", () => {
+	test("gives pins, boards, users and comments in the order of their dates", () => {
 		for (const type of ["User", "Board", "Pin", "Comment"]) {
 			const made = of(type).map(({ fields }) => String(fields.createdAt));
 			assert.deepEqual(made, made.toSorted());
 		}
 	});
 
-	test("comes with a query that the schema knows", () => {
+	test("has a first query that is valid", () => {
 		assert.deepEqual(validate(loadOwnModel().schema, parse(DEMO_QUERY)), []);
 	});
 });

@@ -4,7 +4,7 @@ import type { Id } from "../../src/id/ids.ts";
 import { NOW, Resolving } from "../helpers/resolving.ts";
 
 describe("createBoard", () => {
-	it("makes a board of the viewer's", async () => {
+	it("creates a board that the viewer owns", async () => {
 		const at = new Resolving();
 		const { board } = await at.change("createBoard", {
 			name: " Kitchens ",
@@ -20,7 +20,7 @@ describe("createBoard", () => {
 		});
 	});
 
-	it("makes one that all may see, without a description, if neither is given", async () => {
+	it("creates a public board without a description by default", async () => {
 		const at = new Resolving();
 		for (const rest of [{}, { description: null, secret: null }]) {
 			const { board } = await at.change("createBoard", { name: "K", ...rest });
@@ -33,7 +33,7 @@ describe("createBoard", () => {
 		}
 	});
 
-	it("refuses a blank name and what is too long", async () => {
+	it("refuses a blank name and values that are too long", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "createBoard", {
@@ -50,7 +50,7 @@ describe("createBoard", () => {
 		);
 	});
 
-	it("carries out a repeated request once, for each viewer apart", async () => {
+	it("creates one board for a repeated idempotency key of one viewer", async () => {
 		const at = new Resolving();
 		const input = { name: "Kitchens", idempotencyKey: "k1" };
 		const first = await at.change("createBoard", input);
@@ -67,7 +67,7 @@ describe("createBoard", () => {
 });
 
 describe("updateBoard", () => {
-	it("changes what is given, clears with null, and leaves what is absent", async () => {
+	it("updateBoard changes given fields, clears with null and keeps absent fields", async () => {
 		const at = new Resolving();
 		const board = at.board(at.ada);
 		assert.deepEqual(
@@ -86,7 +86,7 @@ describe("updateBoard", () => {
 		assert.equal("description" in (at.graph.data(board) ?? {}), false);
 	});
 
-	it("refuses to clear the name and the secrecy", async () => {
+	it("refuses to clear name and secret", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "updateBoard", {
@@ -100,7 +100,7 @@ describe("updateBoard", () => {
 });
 
 describe("deleteBoard", () => {
-	it("removes the viewer's board and answers its id", async () => {
+	it("deleteBoard deletes the viewer's board and returns its id", async () => {
 		const at = new Resolving();
 		const board = at.board(at.ada, { secret: true });
 		assert.deepEqual(await at.change("deleteBoard", { id: board }), {
@@ -109,7 +109,7 @@ describe("deleteBoard", () => {
 		assert.deepEqual(at.graph.calls, [`objects ${board}`, `remove ${board}`]);
 	});
 
-	it("does not find a board that is gone", async () => {
+	it("returns NOT_FOUND for a deleted board", async () => {
 		const at = new Resolving();
 		const board = at.board(at.ada);
 		await at.change("deleteBoard", { id: board });

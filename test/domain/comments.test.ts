@@ -4,7 +4,7 @@ import type { Id } from "../../src/id/ids.ts";
 import { NOW, Resolving } from "../helpers/resolving.ts";
 
 describe("addComment", () => {
-	it("says something about a pin the viewer may see", async () => {
+	it("creates a comment on a pin that the viewer may see", async () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben));
 		const { comment } = await at.change("addComment", {
@@ -19,7 +19,7 @@ describe("addComment", () => {
 		});
 	});
 
-	it("has 1 to 2,000 characters", async () => {
+	it("requires a text of 1 to 2,000 characters", async () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben));
 		await at.change("addComment", { pinId, text: "a".repeat(2_000) });
@@ -36,7 +36,7 @@ describe("addComment", () => {
 		);
 	});
 
-	it("may be said twice, and with an idempotency key is said once", async () => {
+	it("creates two comments for two requests, and one for a repeated idempotency key", async () => {
 		const at = new Resolving();
 		const input = { pinId: at.pin(at.ben, at.board(at.ben)), text: "Nice" };
 		assert.notDeepEqual(
@@ -52,7 +52,7 @@ describe("addComment", () => {
 });
 
 describe("deleteComment", () => {
-	it("takes back the viewer's own, on whose pin it may be", async () => {
+	it("deletes the viewer's comment on anyone's pin", async () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben));
 		const { comment } = await at.change("addComment", { pinId, text: "Nice" });

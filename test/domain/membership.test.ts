@@ -14,9 +14,9 @@ const FIELDS = [
 	["Interest.viewerFollows", "followInterest"],
 ] as const;
 
-describe("what objects are to the viewer", () => {
+describe("fields about the viewer", () => {
 	for (const [field, mapping] of FIELDS) {
-		it(`${field} asks the viewer's own list ${mapping} once, for all objects of a level`, async () => {
+		it(`${field} reads the viewer's list ${mapping} once for all objects of a level`, async () => {
 			const at = new Resolving();
 			const [one, two, three] = [
 				absentId(1),
@@ -35,7 +35,7 @@ describe("what objects are to the viewer", () => {
 			]);
 		});
 
-		it(`${field} is null for an anonymous viewer, and asks nothing`, async () => {
+		it(`${field} is null for an anonymous viewer and reads nothing`, async () => {
 			const at = new Resolving().as(null);
 			assert.deepEqual(await at.ofObjects(field, [at.ada, at.ben]), [
 				null,
@@ -44,7 +44,7 @@ describe("what objects are to the viewer", () => {
 			assert.deepEqual(at.graph.calls, []);
 		});
 
-		it(`${field} fails for the object it cannot tell of, and for no other`, async () => {
+		it(`${field} has an error only for the object whose host does not answer`, async () => {
 			const at = new Resolving();
 			const [lost, found] = [absentId(1), absentId(2)];
 			at.graph.down.add(lost);
@@ -54,7 +54,7 @@ describe("what objects are to the viewer", () => {
 			assert.equal(answers[1], false);
 		});
 
-		it(`${field} costs one edge for each object, and depends on the viewer`, () => {
+		it(`${field} costs one edge for each object and depends on the viewer`, () => {
 			assert.equal(resolvers.get(field)?.cost({}), 1);
 			assert.equal(resolvers.get(field)?.dependsOnViewer, true);
 		});
@@ -65,7 +65,7 @@ describe("email", () => {
 	const emails = (at: Resolving, ids: readonly Id[]) =>
 		at.ofObjects("User.email", ids);
 
-	it("is read by its owner only", async () => {
+	it("email is null unless the viewer is the user", async () => {
 		const at = new Resolving();
 		const eve = at.graph.add("User", {
 			username: "eve_made_up",
@@ -78,12 +78,12 @@ describe("email", () => {
 		assert.deepEqual(await emails(at.as(null), [eve, at.ada]), [null, null]);
 	});
 
-	it("is null for an owner who gave none", async () => {
+	it("email is null for a user without one", async () => {
 		const at = new Resolving();
 		assert.deepEqual(await emails(at.as(at.ben), [at.ben]), [null]);
 	});
 
-	it("costs nothing", () => {
+	it("email costs nothing", () => {
 		assert.equal(resolvers.get("User.email")?.cost({}), 0);
 	});
 });

@@ -59,7 +59,7 @@ function setting(at: Resolving, secret: boolean) {
 }
 
 describe("every mutation", () => {
-	it("has a resolver, as has every field that no storage answers", () => {
+	it("every field without a storage source has a resolver", () => {
 		const expected = [...model.sources].flatMap(([type, fields]) =>
 			[...fields]
 				.filter(([, source]) => source.kind === "resolver")
@@ -74,7 +74,7 @@ describe("every mutation", () => {
 	for (const field of [...resolvers.keys()].filter(
 		(name) => name.startsWith("Mutation.") && name !== "Mutation.createUser",
 	)) {
-		it(`${field} needs a viewer, and tells an anonymous one of no other fault`, async () => {
+		it(`${field} returns UNAUTHENTICATED to an anonymous viewer, and no other problem`, async () => {
 			const at = new Resolving().as(null);
 			assert.match(
 				await at.refusal("UNAUTHENTICATED", field, { input: {} }),
@@ -89,7 +89,7 @@ describe("a mutation that names an object", () => {
 	for (const [mutation, argument, type] of TARGETS) {
 		const thing = type.toLowerCase();
 
-		it(`${mutation} refuses an id that is no canonical decimal`, async () => {
+		it(`${mutation} refuses an id that is not a canonical decimal`, async () => {
 			const at = new Resolving();
 			const { others } = setting(at, false);
 			assert.equal(
@@ -101,7 +101,7 @@ describe("a mutation that names an object", () => {
 			);
 		});
 
-		it(`${mutation} does not find what is not there, of another type, or reserved`, async () => {
+		it(`${mutation} returns NOT_FOUND for an absent id, another type and a reserved id`, async () => {
 			const at = new Resolving();
 			const { targets, others } = setting(at, false);
 			const wrongType = targets[type === "Pin" ? "Board" : "Pin"];
@@ -116,7 +116,7 @@ describe("a mutation that names an object", () => {
 			}
 		});
 
-		it(`${mutation} passes on that a host does not answer`, async () => {
+		it(`${mutation} returns UNAVAILABLE when a host does not answer`, async () => {
 			const at = new Resolving();
 			const { targets, others } = setting(at, false);
 			at.graph.down.add(String(targets[type]));
@@ -127,7 +127,7 @@ describe("a mutation that names an object", () => {
 		});
 
 		if (type === "Board" || type === "Pin" || type === "Comment") {
-			it(`${mutation} does not find what is on somebody else's secret board`, async () => {
+			it(`${mutation} returns NOT_FOUND for an object on another user's secret board`, async () => {
 				const at = new Resolving();
 				const { targets, others } = setting(at, true);
 				await at.refused("NOT_FOUND", mutation, {
@@ -138,7 +138,7 @@ describe("a mutation that names an object", () => {
 		}
 
 		if (OWNERS_ONLY.has(mutation)) {
-			it(`${mutation} is forbidden on what is visible and somebody else's`, async () => {
+			it(`${mutation} returns FORBIDDEN for a visible object of another user`, async () => {
 				const at = new Resolving();
 				const { targets } = setting(at, false);
 				assert.equal(
@@ -152,7 +152,7 @@ describe("a mutation that names an object", () => {
 		}
 	}
 
-	it("repin is forbidden onto somebody else's board", async () => {
+	it("repin returns FORBIDDEN for another user's board", async () => {
 		const at = new Resolving();
 		const { targets } = setting(at, false);
 		await at.refused("FORBIDDEN", "repin", {
@@ -161,7 +161,7 @@ describe("a mutation that names an object", () => {
 		});
 	});
 
-	it("repin does not find somebody else's secret board", async () => {
+	it("repin returns NOT_FOUND for another user's secret board", async () => {
 		const at = new Resolving();
 		const pin = setting(at, false).targets.Pin;
 		await at.refused("NOT_FOUND", "repin", {
@@ -184,7 +184,7 @@ describe("likes and follows", () => {
 			"Interest",
 		],
 	] as const) {
-		it(`${on} and ${off} make an edge from the viewer and remove it, and twice is no error`, async () => {
+		it(`${on} adds an edge from the viewer, ${off} removes it, and repeating either is no error`, async () => {
 			const at = new Resolving();
 			const id = setting(at, false).targets[type] as Id;
 			for (const [mutation, present] of [
@@ -206,19 +206,19 @@ describe("likes and follows", () => {
 		});
 	}
 
-	it("to stop following oneself is no error: it is so already", async () => {
+	it("unfollowUser with the viewer's own id is no error", async () => {
 		const at = new Resolving();
 		assert.deepEqual(await at.change("unfollowUser", { userId: at.ada }), {
 			user: at.ada,
 		});
 	});
 
-	it("the viewer's own id names no pin", async () => {
+	it("likePin returns NOT_FOUND for the id of a user", async () => {
 		const at = new Resolving();
 		await at.refused("NOT_FOUND", "likePin", { pinId: at.ada });
 	});
 
-	it("nobody follows themselves", async () => {
+	it("followUser refuses the viewer's own id", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "followUser", { userId: at.ada }),
@@ -228,11 +228,11 @@ describe("likes and follows", () => {
 	});
 });
 
-describe("what a mutation costs before it runs", () => {
+describe("the cost of a mutation", () => {
 	const cost = (field: string, input: object) =>
 		resolvers.get(`Mutation.${field}`)?.cost({ input });
 
-	it("is the objects and edges it reads to decide", () => {
+	it("is the number of objects and edges that it reads", () => {
 		assert.equal(cost("likePin", { pinId: "1" }), 1);
 		assert.equal(cost("createBoard", { name: "Kitchens" }), 0);
 		assert.equal(cost("createPin", { boardId: "1" }), 1);
@@ -242,7 +242,7 @@ describe("what a mutation costs before it runs", () => {
 		assert.equal(cost("movePin", { id: "1", after: "2", before: null }), 3);
 	});
 
-	it("and its payload names one object, or none when it deleted it", () => {
+	it("counts one object in the payload, and none after a deletion", () => {
 		assert.equal(resolvers.get("Mutation.likePin")?.maxObjects?.({}), 1);
 		for (const deletion of ["deleteBoard", "deletePin", "deleteComment"]) {
 			assert.equal(resolvers.get(`Mutation.${deletion}`)?.maxObjects?.({}), 0);

@@ -8,7 +8,7 @@ const IMAGE = { url: "https://example.com/loaf.jpg", width: 640 };
 const ROOT = globalListId(model, model.mappings.get("listInterest") as Mapping);
 
 describe("createPin", () => {
-	it("saves something to a board of the viewer's", async () => {
+	it("creates a pin on a board of the viewer", async () => {
 		const at = new Resolving();
 		const boardId = at.board(at.ada);
 		const { pin } = await at.change("createPin", {
@@ -28,7 +28,7 @@ describe("createPin", () => {
 		assert.deepEqual(at.graph.calls, [`objects ${boardId}`, "create Pin"]);
 	});
 
-	it("saves a pin of which nothing is said", async () => {
+	it("creates a pin without any optional field", async () => {
 		const at = new Resolving();
 		const boardId = at.board(at.ada);
 		const { pin } = await at.change("createPin", {
@@ -45,7 +45,7 @@ describe("createPin", () => {
 		});
 	});
 
-	it("tells all faults of its input together", async () => {
+	it("createPin reports all problems of its input at once", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "createPin", {
@@ -66,7 +66,7 @@ describe("createPin", () => {
 		);
 	});
 
-	it("carries out a repeated request once", async () => {
+	it("creates one pin for a repeated idempotency key", async () => {
 		const at = new Resolving();
 		const input = {
 			boardId: at.board(at.ada),
@@ -161,7 +161,7 @@ describe("the interests of a new pin", () => {
 });
 
 describe("repin", () => {
-	it("copies link and image, and says what the pin saved from says", async () => {
+	it("copies link, image and description of the saved pin", async () => {
 		const at = new Resolving();
 		const first = at.pin(at.ben, at.board(at.ben));
 		const pinId = at.pin(at.ben, at.board(at.ben), {
@@ -185,7 +185,7 @@ describe("repin", () => {
 		}
 	});
 
-	it("says the viewer's own words where there are some", async () => {
+	it("uses the viewer's description if one is given", async () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben), { details: "A loaf" });
 		const { pin } = await at.change("repin", {
@@ -196,7 +196,7 @@ describe("repin", () => {
 		assert.equal(at.graph.data(pin as Id)?.details, "To bake");
 	});
 
-	it("may be done with a pin of the viewer's own, and twice", async () => {
+	it("saves the viewer's own pin, and the same pin twice", async () => {
 		const at = new Resolving();
 		const boardId = at.board(at.ada);
 		const input = { pinId: at.pin(at.ada, boardId), boardId };
@@ -213,7 +213,7 @@ describe("repin", () => {
 });
 
 describe("updatePin", () => {
-	it("changes what is given, clears with null, and leaves what is absent", async () => {
+	it("updatePin changes given fields, clears with null and keeps absent fields", async () => {
 		const at = new Resolving();
 		const board = at.board(at.ada);
 		const pin = at.pin(at.ada, board, { details: "A loaf", image: IMAGE });
@@ -234,7 +234,7 @@ describe("updatePin", () => {
 		});
 	});
 
-	it("gives a pin another image whole", async () => {
+	it("replaces the whole image", async () => {
 		const at = new Resolving();
 		const pin = at.pin(at.ada, at.board(at.ada), { image: IMAGE });
 		const image = { url: "https://example.com/other.jpg", alt: "Other" };
@@ -244,7 +244,7 @@ describe("updatePin", () => {
 });
 
 describe("deletePin", () => {
-	it("removes the viewer's pin and answers its id", async () => {
+	it("deletePin deletes the viewer's pin and returns its id", async () => {
 		const at = new Resolving();
 		const pin = at.pin(at.ada, at.board(at.ada));
 		assert.deepEqual(await at.change("deletePin", { id: pin }), {
@@ -268,7 +268,7 @@ describe("movePin", () => {
 		};
 	}
 
-	it("puts a pin on top of its own board if nothing else is said", async () => {
+	it("moves a pin to the top of its board by default", async () => {
 		const { at, here, pin } = boards();
 		for (const rest of [{}, { boardId: null, before: null, after: null }]) {
 			assert.deepEqual(await at.change("movePin", { id: pin, ...rest }), {
@@ -278,7 +278,7 @@ describe("movePin", () => {
 		}
 	});
 
-	it("puts it before or after a pin of its board", async () => {
+	it("moves a pin before or after a pin of its board", async () => {
 		const { at, here, pin, beside } = boards();
 		for (const side of ["before", "after"]) {
 			await at.change("movePin", { id: pin, [side]: beside });
@@ -289,7 +289,7 @@ describe("movePin", () => {
 		}
 	});
 
-	it("puts it on another board, on top or beside a pin there, and it keeps its id", async () => {
+	it("moves a pin to another board, to the top or beside a pin, and keeps its id", async () => {
 		const { at, there, pin, yonder } = boards();
 		await at.change("movePin", { id: pin, boardId: there, after: yonder });
 		assert.equal(
@@ -299,7 +299,7 @@ describe("movePin", () => {
 		assert.equal(at.graph.data(pin)?.board_id, there);
 	});
 
-	it("changes nothing beside itself", async () => {
+	it("changes nothing when a pin is moved beside itself", async () => {
 		const { at, here, pin } = boards();
 		for (const side of ["before", "after"]) {
 			assert.deepEqual(await at.change("movePin", { id: pin, [side]: pin }), {
@@ -317,7 +317,7 @@ describe("movePin", () => {
 		);
 	});
 
-	it("refuses a neighbour that is on another board than the target, be it the pin itself", async () => {
+	it("refuses a neighbor on another board than the target, even the pin itself", async () => {
 		const { at, there, pin, beside, yonder } = boards();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "movePin", {
@@ -338,7 +338,7 @@ describe("movePin", () => {
 		}
 	});
 
-	it("refuses two neighbours, with every other fault", async () => {
+	it("refuses before together with after, and reports every other problem", async () => {
 		const { at, pin, beside } = boards();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "movePin", {
@@ -351,7 +351,7 @@ describe("movePin", () => {
 		);
 	});
 
-	it("does not find a neighbour the viewer may not see, nor one that is no pin", async () => {
+	it("returns NOT_FOUND for a neighbor that is hidden or not a pin", async () => {
 		const { at, here, pin } = boards();
 		const secret = at.pin(at.ben, at.board(at.ben, { secret: true }));
 		for (const before of [secret, here]) {
@@ -359,7 +359,7 @@ describe("movePin", () => {
 		}
 	});
 
-	it("is forbidden onto somebody else's board, and does not find a secret one", async () => {
+	it("returns FORBIDDEN for another user's board and NOT_FOUND for a secret one", async () => {
 		const { at, pin } = boards();
 		await at.refused("FORBIDDEN", "movePin", {
 			id: pin,

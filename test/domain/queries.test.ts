@@ -9,7 +9,7 @@ const RESERVED = "18446744073709551615";
 
 describe("fields by id", () => {
 	for (const field of ["node", "board", "pin", "comment", "user", "interest"]) {
-		it(`Query.${field} answers the id it was given and reads nothing itself`, async () => {
+		it(`Query.${field} returns the given id and reads nothing`, async () => {
 			const at = new Resolving();
 			const id = absentId(2);
 			assert.equal(await at.answer(`Query.${field}`, { id }), id);
@@ -21,7 +21,7 @@ describe("fields by id", () => {
 			assert.equal(await at.answer(`Query.${field}`, { id: RESERVED }), null);
 		});
 
-		it(`Query.${field} refuses what is no canonical decimal`, async () => {
+		it(`Query.${field} refuses an id that is not a canonical decimal`, async () => {
 			const at = new Resolving();
 			assert.equal(
 				await at.refusal("BAD_USER_INPUT", `Query.${field}`, { id: "01" }),
@@ -32,7 +32,7 @@ describe("fields by id", () => {
 });
 
 describe("nodes", () => {
-	it("keeps order and duplicates, with null for what names nothing", async () => {
+	it("nodes keeps order and duplicates, with null for an id that names nothing", async () => {
 		const at = new Resolving();
 		assert.deepEqual(
 			await at.answer("Query.nodes", {
@@ -42,12 +42,12 @@ describe("nodes", () => {
 		);
 	});
 
-	it("takes no ids at all", async () => {
+	it("nodes accepts an empty list", async () => {
 		const at = new Resolving();
 		assert.deepEqual(await at.answer("Query.nodes", { ids: [] }), []);
 	});
 
-	it("takes 100 ids and refuses 101", async () => {
+	it("nodes accepts 100 ids and refuses 101", async () => {
 		const at = new Resolving();
 		const ids = Array.from({ length: 101 }, () => at.ada);
 		assert.deepEqual(
@@ -60,7 +60,7 @@ describe("nodes", () => {
 		);
 	});
 
-	it("refuses the whole list for a malformed one, and says which", async () => {
+	it("nodes refuses a list with a malformed id and names its index", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refusal("BAD_USER_INPUT", "Query.nodes", {
@@ -70,7 +70,7 @@ describe("nodes", () => {
 		);
 	});
 
-	it("yields as many objects as there are ids, and no more than it takes", () => {
+	it("nodes counts at most 100 objects", () => {
 		const nodes = resolvers.get("Query.nodes");
 		assert.equal(nodes?.maxObjects?.({ ids: ["1", "2", "2"] }), 3);
 		assert.equal(nodes?.maxObjects?.({ ids: Array(5_000).fill("1") }), 100);
@@ -78,7 +78,7 @@ describe("nodes", () => {
 });
 
 describe("viewer", () => {
-	it("is who asks", async () => {
+	it("is the user who sends the request", async () => {
 		const at = new Resolving();
 		assert.equal(await at.answer("Query.viewer", {}), at.ada);
 	});
@@ -90,7 +90,7 @@ describe("viewer", () => {
 });
 
 describe("user and interest by name", () => {
-	it("a user is found by a username in any spelling of case", async () => {
+	it("user finds a username in any case", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.answer("Query.user", { username: "ADA_Made_Up", id: null }),
@@ -99,19 +99,19 @@ describe("user and interest by name", () => {
 		assert.deepEqual(at.graph.calls, ["lookup username ADA_Made_Up"]);
 	});
 
-	it("an interest is found by its slug", async () => {
+	it("interest finds a slug", async () => {
 		const at = new Resolving();
 		const bread = at.graph.add("Interest", { slug: "bread", name: "Bread" });
 		assert.equal(await at.answer("Query.interest", { slug: "bread" }), bread);
 	});
 
-	it("a name nobody has is null", async () => {
+	it("user is null for an unknown username", async () => {
 		const at = new Resolving();
 		assert.equal(await at.answer("Query.user", { username: "nobody" }), null);
 		assert.equal(await at.answer("Query.interest", { slug: "no" }), null);
 	});
 
-	it("a name nobody can have is null, and is not looked up", async () => {
+	it("user is null for an invalid username, without a lookup", async () => {
 		const at = new Resolving();
 		for (const username of ["", "a b", "a\0b", "\ud83c", "a".repeat(9_999)]) {
 			assert.equal(await at.answer("Query.user", { username }), null);
@@ -121,7 +121,7 @@ describe("user and interest by name", () => {
 		assert.deepEqual(at.graph.calls, []);
 	});
 
-	it("exactly one argument is taken", async () => {
+	it("user and interest refuse no argument and two arguments", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refusal("BAD_USER_INPUT", "Query.user", {}),
@@ -143,7 +143,7 @@ describe("user and interest by name", () => {
 		);
 	});
 
-	it("a lookup whose host does not answer is UNAVAILABLE", async () => {
+	it("user is UNAVAILABLE when the lookup's host does not answer", async () => {
 		const at = new Resolving();
 		at.graph.down.add("ada_made_up");
 		const answer = await at.answer("Query.user", { username: "ada_made_up" });

@@ -8,8 +8,8 @@ import {
 import { requestContent } from "../../src/graphql/input/readInput.ts";
 import { model } from "../helpers/resolving.ts";
 
-describe("what is stored of an object", () => {
-	it("stands under the model's keys, without what is absent", () => {
+describe("the stored JSON", () => {
+	it("uses the model's keys and leaves out absent values", () => {
 		assert.deepEqual(
 			newStoredJson(model, "Pin", {
 				details: "A loaf",
@@ -30,7 +30,7 @@ describe("what is stored of an object", () => {
 		);
 	});
 
-	it("keeps keys no field is named for when some fields change", () => {
+	it("keeps keys without a field when other fields change", () => {
 		assert.deepEqual(
 			updatedStoredJson(
 				model,
@@ -42,7 +42,7 @@ describe("what is stored of an object", () => {
 		);
 	});
 
-	it("is not written again when nothing changes", () => {
+	it("is not written when nothing changes", () => {
 		const data = { name: "K", image: { url: "https://example.com" } };
 		assert.equal(
 			updatedStoredJson(model, "Pin", data, {
@@ -53,7 +53,7 @@ describe("what is stored of an object", () => {
 		);
 	});
 
-	it("is asked for by names the model has", () => {
+	it("throws for a name that the model does not have", () => {
 		assert.throws(
 			() => newStoredJson(model, "Pin", { colour: "red" }),
 			/The model has no stored field Pin\.colour\./,
@@ -65,8 +65,8 @@ describe("what is stored of an object", () => {
 	});
 });
 
-describe("the request an idempotency key stands for", () => {
-	it("is what was asked for, without the key and without what was not given", () => {
+describe("the content of a request with an idempotency key", () => {
+	it("is the input without the key and without absent fields", () => {
 		assert.deepEqual(
 			requestContent({
 				boardId: "1",

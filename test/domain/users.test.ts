@@ -6,7 +6,7 @@ import { NOW, Resolving } from "../helpers/resolving.ts";
 const TAKEN = "This username or e-mail address is taken.";
 
 describe("createUser", () => {
-	it("needs no viewer and answers the user with a token", async () => {
+	it("createUser needs no viewer and returns the user with a token", async () => {
 		const at = new Resolving().as(null);
 		const { user, token } = await at.change("createUser", {
 			username: "Eve_Made_Up",
@@ -28,7 +28,7 @@ describe("createUser", () => {
 		});
 	});
 
-	it("takes the username for the name, and stores nothing for what is absent, null or blank", async () => {
+	it("createUser uses the username as the name and stores nothing for absent, null or blank fields", async () => {
 		const at = new Resolving().as(null);
 		for (const [username, rest] of [
 			["eve_one", {}],
@@ -44,7 +44,7 @@ describe("createUser", () => {
 		}
 	});
 
-	it("tells all faults of its input together", async () => {
+	it("createUser reports all problems of its input at once", async () => {
 		const at = new Resolving().as(null);
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "createUser", {
@@ -69,7 +69,7 @@ describe("createUser", () => {
 		assert.deepEqual(at.graph.calls, []);
 	});
 
-	it("answers CONFLICT in the same words for a taken username and a taken address", async () => {
+	it("returns CONFLICT with the same message for a taken username and a taken e-mail address", async () => {
 		const at = new Resolving().as(null);
 		assert.equal(
 			await at.refused("CONFLICT", "createUser", { username: "ADA_made_up" }),
@@ -87,7 +87,7 @@ describe("createUser", () => {
 	describe("with an idempotency key", () => {
 		const input = { username: "eve_made_up", idempotencyKey: "k1" };
 
-		it("answers a repeated request with the first one's user and a token", async () => {
+		it("returns the first request's user and a token to a repeated request", async () => {
 			const at = new Resolving().as(null);
 			const first = await at.change("createUser", input);
 			assert.deepEqual(
@@ -96,7 +96,7 @@ describe("createUser", () => {
 			);
 		});
 
-		it("gives no token to who repeats it more than ten minutes later", async () => {
+		it("returns no token to a request repeated after ten minutes", async () => {
 			const at = new Resolving().as(null);
 			const { user, token } = await at.change("createUser", input);
 			at.now = "2026-11-21T12:10:00.000Z";
@@ -108,7 +108,7 @@ describe("createUser", () => {
 			});
 		});
 
-		it("refuses another request with the same key", async () => {
+		it("refuses a different request with the same idempotency key", async () => {
 			const at = new Resolving().as(null);
 			await at.change("createUser", input);
 			await at.refused("BAD_USER_INPUT", "createUser", {
@@ -120,7 +120,7 @@ describe("createUser", () => {
 });
 
 describe("updateUser", () => {
-	it("changes what is given and leaves what is absent", async () => {
+	it("updateUser changes given fields and keeps absent fields", async () => {
 		const at = new Resolving();
 		assert.deepEqual(
 			await at.change("updateUser", { bio: " Bakes. ", username: "Ada_M" }),
@@ -135,7 +135,7 @@ describe("updateUser", () => {
 		});
 	});
 
-	it("clears with null, or a blank, what may be absent", async () => {
+	it("updateUser clears nullable fields with null or blank text", async () => {
 		const at = new Resolving();
 		await at.change("updateUser", {
 			bio: "Bakes.",
@@ -155,7 +155,7 @@ describe("updateUser", () => {
 		});
 	});
 
-	it("refuses to clear the username and the name", async () => {
+	it("updateUser refuses to clear username and name", async () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "updateUser", {
@@ -170,7 +170,7 @@ describe("updateUser", () => {
 		);
 	});
 
-	it("answers CONFLICT in the same words for a taken username and a taken address", async () => {
+	it("returns CONFLICT with the same message for a taken username and a taken e-mail address", async () => {
 		const at = new Resolving().as(null);
 		at.as(at.ben);
 		for (const input of [
@@ -181,7 +181,7 @@ describe("updateUser", () => {
 		}
 	});
 
-	it("may spell the viewer's own name in another case, and twice is no error", async () => {
+	it("updateUser accepts the viewer's own username in another case, and repeating it is no error", async () => {
 		const at = new Resolving();
 		for (const _ of [1, 2]) {
 			await at.change("updateUser", { username: "ADA_MADE_UP" });

@@ -10,48 +10,48 @@ describe("text", () => {
 		assertValid(text(5), " \n hello\t", "hello");
 	});
 
-	it("is null when it is blank", () => {
+	it("is stored as null when it is blank", () => {
 		assertValid(text(5), "", null);
 		assertValid(text(5), "  \n", null);
 	});
 
-	it("is measured after trimming, in code points", () => {
+	it("is measured in code points after trimming", () => {
 		assertValid(text(3), " 🍞🧈🍯 ", "🍞🧈🍯");
 		assert.deepEqual(problemsOf(text(3), "🍞🧈🍯."), [
 			"must have at most 3 characters, got 4",
 		]);
 	});
 
-	it("may be exactly as long as is allowed", () => {
+	it("may have exactly the maximum length", () => {
 		assertValid(text(1_000), "a".repeat(1_000), "a".repeat(1_000));
 		assert.deepEqual(problemsOf(text(1_000), "a".repeat(1_001)), [
 			"must have at most 1000 characters, got 1001",
 		]);
 	});
 
-	it("has no NUL", () => {
+	it("must not contain NUL", () => {
 		assert.deepEqual(problemsOf(text(9), "a\0b"), [
 			"must not contain a NUL character",
 		]);
 	});
 
-	it("keeps line breaks and other characters within", () => {
+	it("keeps line breaks and other characters inside", () => {
 		assertValid(text(9), "a\n\tb", "a\n\tb");
 	});
 
-	it("has no unpaired surrogate", () => {
+	it("must not contain an unpaired surrogate", () => {
 		assert.deepEqual(problemsOf(text(9), "a\ud83c"), [
 			"must not contain an unpaired surrogate",
 		]);
 	});
 
-	it("is a string", () => {
+	it("must be a string", () => {
 		assert.deepEqual(problemsOf(text(9), 3), ["must be text, got 3"]);
 	});
 });
 
 describe("a web address", () => {
-	it("is http or https, and kept as it was given", () => {
+	it("must be http or https and is stored as given", () => {
 		for (const given of [
 			"http://example.com",
 			"https://example.com/a?b=c#d",
@@ -62,12 +62,12 @@ describe("a web address", () => {
 		}
 	});
 
-	it("is trimmed, and null when blank", () => {
+	it("is trimmed, and stored as null when blank", () => {
 		assertValid(webAddress, " https://example.com ", "https://example.com");
 		assertValid(webAddress, " ", null);
 	});
 
-	it("is no other scheme and nothing that only looks like an address", () => {
+	it("must not have another scheme or be malformed", () => {
 		for (const given of [
 			"javascript:alert(1)",
 			"ftp://example.com",
@@ -86,7 +86,7 @@ describe("a web address", () => {
 		}
 	});
 
-	it("has at most 2,048 characters", () => {
+	it("must have at most 2,048 characters", () => {
 		const longest = `https://example.com/${"a".repeat(2_028)}`;
 		assertValid(webAddress, longest, longest);
 		assert.deepEqual(problemsOf(webAddress, `${longest}a`), [
@@ -96,13 +96,13 @@ describe("a web address", () => {
 });
 
 describe("a username", () => {
-	it("is 3 to 30 of A-Z a-z 0-9 _, kept as it was given", () => {
+	it("must be 3 to 30 of A-Z a-z 0-9 _ and is stored as given", () => {
 		for (const given of ["abc", "Ada_Made_Up", "_09", "x".repeat(30)]) {
 			assertValid(username, given, given);
 		}
 	});
 
-	it("is nothing else", () => {
+	it("must not be anything else", () => {
 		for (const given of [
 			"",
 			"ab",
@@ -123,12 +123,12 @@ describe("a username", () => {
 });
 
 describe("an e-mail address", () => {
-	it("is plausible, trimmed and otherwise kept as it was given", () => {
+	it("is trimmed and otherwise stored as given", () => {
 		assertValid(email, " Ada@Example.com ", "Ada@Example.com");
 		assertValid(email, "", null);
 	});
 
-	it("has one @ with something on both sides, and no spaces", () => {
+	it("must have one @ with text on both sides and no spaces", () => {
 		for (const given of ["ada", "@b", "a@", "a@b@c", "a b@c", "a@b\u0007"]) {
 			assert.deepEqual(problemsOf(email, given), [
 				"must be an e-mail address: one @, no spaces",
@@ -136,7 +136,7 @@ describe("an e-mail address", () => {
 		}
 	});
 
-	it("has at most 254 characters", () => {
+	it("must have at most 254 characters", () => {
 		const longest = `${"a".repeat(252)}@b`;
 		assertValid(email, longest, longest);
 		assert.deepEqual(problemsOf(email, `${longest}b`), [
@@ -146,7 +146,7 @@ describe("an e-mail address", () => {
 });
 
 describe("an image", () => {
-	it("is stored with what was given of it, and nothing for what was not", () => {
+	it("is stored with its given parts only", () => {
 		assert.deepEqual(
 			image({
 				url: " https://example.com/a.jpg ",
@@ -169,7 +169,7 @@ describe("an image", () => {
 		);
 	});
 
-	it("tells the faults of all its parts", () => {
+	it("has the problems of all its parts", () => {
 		assert.deepEqual(
 			problemsOf(image, {
 				url: "ftp://example.com",
@@ -186,7 +186,7 @@ describe("an image", () => {
 		);
 	});
 
-	it("has an address, and whole pixels", () => {
+	it("must have a URL and whole numbers of pixels", () => {
 		assert.deepEqual(problemsOf(image, { url: " ", width: 1.5 }), [
 			".url must not be empty",
 			".width must be a positive number of pixels, got 1.5",
@@ -198,13 +198,13 @@ describe("an image", () => {
 });
 
 describe("slugs", () => {
-	it("are kept in order, each once", () => {
+	it("are stored in order without repetition", () => {
 		assert.deepEqual(slugs(["bread", "home-decor", "bread", "90s"]), {
 			value: ["bread", "home-decor", "90s"],
 		});
 	});
 
-	it("are made of a-z 0-9 -, and every other one is told with its place", () => {
+	it("must consist of a-z 0-9 -, and each that does not is reported with its index", () => {
 		assert.deepEqual(problemsOf(slugs, ["Bread", "ok", "", "a b"]), [
 			'[0] must be 1 to 100 of a-z 0-9 -, got "Bread"',
 			'[2] must be 1 to 100 of a-z 0-9 -, got ""',
@@ -213,7 +213,7 @@ describe("slugs", () => {
 		assert.equal(problemsOf(slugs, ["a".repeat(101)]).length, 1);
 	});
 
-	it("are at most 10", () => {
+	it("must be at most 10", () => {
 		const eleven = Array.from({ length: 11 }, (_, at) => `s${at}`);
 		assert.deepEqual(slugs(eleven.slice(0, 10)), {
 			value: eleven.slice(0, 10),
@@ -223,15 +223,15 @@ describe("slugs", () => {
 		]);
 	});
 
-	it("are a list", () => {
+	it("must be a list", () => {
 		assert.deepEqual(problemsOf(slugs, "bread"), [
 			'must be a list of slugs, got "bread"',
 		]);
 	});
 });
 
-describe("a flag", () => {
-	it("is true or false", () => {
+describe("a boolean", () => {
+	it("must be true or false", () => {
 		assertValid(boolean, true, true);
 		assertValid(boolean, false, false);
 		assert.deepEqual(problemsOf(boolean, "true"), [

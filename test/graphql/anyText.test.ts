@@ -28,7 +28,7 @@ const image = fc.option(
 	}),
 );
 
-describe("whatever text a client sends", () => {
+describe("any text from a client", () => {
 	const inputs = {
 		createUser: fc.record({
 			username: anyText,
@@ -63,7 +63,7 @@ describe("whatever text a client sends", () => {
 	};
 
 	for (const [mutation, input] of Object.entries(inputs)) {
-		it(`${mutation} answers a payload, or BAD_USER_INPUT in at most 2,000 characters`, async () => {
+		it(`${mutation} returns a payload, or BAD_USER_INPUT of at most 2,000 characters, for any text`, async () => {
 			await fc.assert(
 				fc.asyncProperty<[object]>(input, async (given) => {
 					const at = new Resolving();
@@ -85,7 +85,7 @@ describe("whatever text a client sends", () => {
 		});
 	}
 
-	it("a query by id or name answers an id or null, or BAD_USER_INPUT", async () => {
+	it("a query by id or name returns an id, null or BAD_USER_INPUT for any text", async () => {
 		await fc.assert(
 			fc.asyncProperty(anyText, async (given) => {
 				const at = new Resolving();

@@ -22,8 +22,8 @@ function costOf(query: string): number {
 	return cost.total;
 }
 
-describe("the cost of the graph's own types", () => {
-	it("has in it whatever tells what may be seen", () => {
+describe("the cost of an object", () => {
+	it("includes the objects that decide its visibility", () => {
 		const one = (type: string) => costOf(`{ ${type}(id: "1") { __typename } }`);
 		assert.equal(one("user"), 1);
 		assert.equal(one("interest"), 1);
@@ -32,7 +32,7 @@ describe("the cost of the graph's own types", () => {
 		assert.equal(one("comment"), 1 + 4, "its author, and its pin with those");
 	});
 
-	it("has it once, where the way led over it or it is selected as well", () => {
+	it("counts an object that decides visibility once, also if it is on the path or selected", () => {
 		const of = (query: string, rest: number) => costOf(query) - rest;
 		const page = "(first: 10) { nodes { __typename";
 		const board = 'board(id: "1")';
@@ -52,7 +52,7 @@ describe("the cost of the graph's own types", () => {
 		);
 	});
 
-	it("lets a hundred times a hundred pass, whichever lists these are", () => {
+	it("allows 100 × 100 edges of any two lists", () => {
 		const lists = Object.values(model.objects.get("User")?.mappings ?? [])
 			.filter(({ name }) => name !== "blockUser.inverse")
 			.map(({ field, to }) => ({ field, to }));

@@ -93,7 +93,7 @@ async function people(at: Embedded) {
 }
 
 describe("mutations on embedded shards", () => {
-	it("keep a board in the order its owner gives it, over two boards", async () => {
+	it("keep the order that the owner gives pins, across two boards", async () => {
 		await using at = await openEmbedded();
 		const { ada, board, pin } = await people(at);
 		const [one, two, three] = [await pin("1"), await pin("2"), await pin("3")];
@@ -116,7 +116,7 @@ describe("mutations on embedded shards", () => {
 		assert.deepEqual(await listed(at, "placePin", other), [one]);
 	});
 
-	it("give a name to one user, and give it back", async () => {
+	it("give a username to one user and release it after a rename", async () => {
 		await using at = await openEmbedded();
 		const { ada, ben } = await people(at);
 		const taken = { error: "CONFLICT" };
@@ -137,7 +137,7 @@ describe("mutations on embedded shards", () => {
 		);
 	});
 
-	it("carry out a repeated request once", async () => {
+	it("create one object for a repeated idempotency key", async () => {
 		await using at = await openEmbedded();
 		const { ada, board } = await people(at);
 		for (const [viewer, mutation, input] of [
@@ -160,7 +160,7 @@ describe("mutations on embedded shards", () => {
 		);
 	});
 
-	it("make each new interest once, however many ask for it at the same moment", async () => {
+	it("create each new interest once for concurrent requests", async () => {
 		await using at = await openEmbedded();
 		const { ada, board } = await people(at);
 		const pins = await Promise.all(
@@ -192,7 +192,7 @@ describe("mutations on embedded shards", () => {
 		);
 	});
 
-	it("hide a board made secret, with all on it, from all but its owner", async () => {
+	it("hide a board that becomes secret, and everything on it, from all but its owner", async () => {
 		await using at = await openEmbedded();
 		const { ada, ben, board, pin } = await people(at);
 		const id = await pin("1");
@@ -211,7 +211,7 @@ describe("mutations on embedded shards", () => {
 		assert.deepEqual(await listed(at, "likePin", ben, ada), [id]);
 	});
 
-	it("lead from a pin to those saved from it, and lose what is deleted", async () => {
+	it("list the pins saved from a pin and drop deleted ones", async () => {
 		await using at = await openEmbedded();
 		const { ada, ben, board, pin } = await people(at);
 		const pinId = await pin("1");

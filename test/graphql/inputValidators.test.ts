@@ -5,17 +5,17 @@ import { quoted } from "../../src/util/quoted.ts";
 import { assertValid, problemsOf } from "../helpers/validating.ts";
 
 describe("an id", () => {
-	it("is a canonical decimal of at most 64 bits", () => {
+	it("must be a canonical decimal of at most 64 bits", () => {
 		assert.deepEqual(id("241294492511762325"), {
 			value: "241294492511762325",
 		});
 	});
 
-	it("is marked when it is well formed and names nothing", () => {
+	it('is "reserved" when it is well formed but cannot name an object', () => {
 		assertValid(id, "18446744073709551615", "reserved");
 	});
 
-	it("is nothing else", () => {
+	it("must not be anything else", () => {
 		for (const given of [
 			"",
 			"01",
@@ -35,7 +35,7 @@ describe("an id", () => {
 });
 
 describe("an idempotency key", () => {
-	it("is 1 to 100 characters of printable ASCII, kept as it was given", () => {
+	it("must be 1 to 100 characters of printable ASCII and is stored as given", () => {
 		assertValid(idempotencyKey, " ~", " ~");
 		assertValid(idempotencyKey, "k".repeat(100), "k".repeat(100));
 		for (const given of ["", "k".repeat(101), "kü", "k\n", "k\0"]) {

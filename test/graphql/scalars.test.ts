@@ -9,28 +9,28 @@ import {
 import { theModel } from "../helpers/model.ts";
 
 describe("DateTime", () => {
-	it("serialises a stored moment as it stands", () => {
+	it("serializes a stored date unchanged", () => {
 		assert.equal(
 			serializeDateTime("2026-01-31T12:00:00.000Z"),
 			"2026-01-31T12:00:00.000Z",
 		);
 	});
 
-	it("serialises a Date, in UTC with milliseconds", () => {
+	it("serializes a Date in UTC with milliseconds", () => {
 		assert.equal(
 			serializeDateTime(new Date(Date.UTC(2026, 0, 31, 12, 0, 0, 7))),
 			"2026-01-31T12:00:00.007Z",
 		);
 	});
 
-	it("serialises any other RFC 3339 spelling in UTC with milliseconds", () => {
+	it("serializes any other RFC 3339 form in UTC with milliseconds", () => {
 		assert.equal(
 			serializeDateTime("2026-01-31T12:00:00+02:00"),
 			"2026-01-31T10:00:00.000Z",
 		);
 	});
 
-	it("parses every offset, precision and case RFC 3339 allows", () => {
+	it("parses every offset, precision and case of RFC 3339", () => {
 		for (const [given, parsed] of [
 			["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000Z"],
 			["2026-01-31t12:00:00z", "2026-01-31T12:00:00.000Z"],
@@ -44,7 +44,7 @@ describe("DateTime", () => {
 		}
 	});
 
-	it("refuses what is no moment", () => {
+	it("refuses a value that is not an RFC 3339 date and time", () => {
 		for (const given of [
 			"",
 			"yesterday",

@@ -6,7 +6,7 @@ const PAGE = "(first: Int, after: String, last: Int, before: String)";
 const LIKES = `likes${PAGE}: PinConnection`;
 
 suite("connections", () => {
-	test("a mapping's field is a connection", () => {
+	test("a field with @mapping must be a connection", () => {
 		for (const type of ["[Pin]", "String", "Image", "Pin"]) {
 			assert.deepEqual(faultsOf([[LIKES, `likes${PAGE}: ${type}`]]), [
 				`small.graphql:21: User.likes has @mapping, so it must be a connection, such as PinConnection, got ${type}`,
@@ -14,13 +14,13 @@ suite("connections", () => {
 		}
 	});
 
-	test("a connection field is nullable", () => {
+	test("a connection field must be nullable", () => {
 		assert.deepEqual(faultsOf([[LIKES, `${LIKES}!`]]), [
 			"small.graphql:21: User.likes is a connection, whose host may be down, so it must be nullable, got PinConnection!",
 		]);
 	});
 
-	test("a connection leads to objects", () => {
+	test("the edges of a connection must lead to a type with @object", () => {
 		assert.deepEqual(
 			faultsOf([
 				["nodes: [Pin]!", "nodes: [Image]!"],
@@ -38,7 +38,7 @@ suite("connections", () => {
 		);
 	});
 
-	test("a connection has edges, nodes, pageInfo and totalCount of the right types", () => {
+	test("a connection must have edges, nodes, pageInfo and totalCount of the right types", () => {
 		assert.deepEqual(
 			faultsOf([
 				[
@@ -58,7 +58,7 @@ suite("connections", () => {
 		]);
 	});
 
-	test("a connection has nothing else", () => {
+	test("a connection must have no other fields", () => {
 		assert.deepEqual(
 			faultsOf([["nodes: [Pin]!", "nodes: [Pin]!\n\tcount: Int"]]),
 			[
@@ -67,7 +67,7 @@ suite("connections", () => {
 		);
 	});
 
-	test("there is one connection type for each type, named after it", () => {
+	test("the connection type of a type must be named after it", () => {
 		assert.deepEqual(
 			faultsOf([
 				[LIKES, `likes${PAGE}: LikeConnection`],
@@ -82,7 +82,7 @@ suite("connections", () => {
 		);
 	});
 
-	test("an edge has node, cursor and at of the right types", () => {
+	test("an edge must have node, cursor and at of the right types", () => {
 		assert.deepEqual(
 			faultsOf([
 				[
@@ -98,7 +98,7 @@ suite("connections", () => {
 		);
 	});
 
-	test("an edge of a list ordered by time tells when", () => {
+	test("an edge of a list ordered by time must have at", () => {
 		assert.deepEqual(
 			faultsOf([
 				[
@@ -113,13 +113,13 @@ suite("connections", () => {
 		);
 	});
 
-	test("the page info has its four fields", () => {
+	test("PageInfo must have its four fields", () => {
 		assert.deepEqual(faultsOf([["\tendCursor: String", "\tendCursor: Int"]]), [
 			"small.graphql:42: PageInfo must have endCursor: String, got endCursor: Int",
 		]);
 	});
 
-	test("a connection field takes the four arguments of a page and no others", () => {
+	test("a connection field must take the four page arguments and no others", () => {
 		assert.deepEqual(faultsOf([[LIKES, "likes: PinConnection"]]), [
 			"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String), got ()",
 		]);
@@ -146,7 +146,7 @@ suite("connections", () => {
 		);
 	});
 
-	test("a page size has no default in the SDL", () => {
+	test("a page argument must have no default", () => {
 		assert.deepEqual(
 			faultsOf([["likes(first: Int, ", "likes(first: Int = 20, "]]),
 			[
@@ -155,7 +155,7 @@ suite("connections", () => {
 		);
 	});
 
-	test("pages come from mappings only", () => {
+	test("only a field with @mapping may return a connection", () => {
 		assert.deepEqual(
 			faultsOf([["user(id: ID): User", "user(id: ID): UserConnection"]]),
 			[

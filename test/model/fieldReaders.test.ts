@@ -9,8 +9,8 @@ function read(type: string, field: string, given: JsonValue) {
 	return theFieldReaders().readerOf(type, field)(given);
 }
 
-describe("the values of an import", () => {
-	it("are stored as a mutation stores them: trimmed, nothing for a blank", () => {
+describe("field readers", () => {
+	it("trim text and store nothing for blank text, as mutations do", () => {
 		for (const [type, field, given, value] of [
 			["User", "username", "ada_made_up", "ada_made_up"],
 			["User", "email", " Ada@example.com ", "Ada@example.com"],
@@ -33,7 +33,7 @@ describe("the values of an import", () => {
 		}
 	});
 
-	it("are held to the rules of mutations", () => {
+	it("reject what mutations reject", () => {
 		for (const [type, field, given, problem] of [
 			[
 				"User",
@@ -71,13 +71,13 @@ describe("the values of an import", () => {
 		}
 	});
 
-	it("are told first that their type is wrong", () => {
+	it("check the SDL's type before the validator", () => {
 		assert.deepEqual(read("User", "username", 7), {
 			problem: "must be String, got 7",
 		});
 	});
 
-	it("have a rule wherever they are text of a client's", () => {
+	it("have a validator for every stored text field", () => {
 		const unruled = [...model.objects.values()].flatMap(
 			({ name, stored, lookups }) =>
 				[...stored, ...lookups]

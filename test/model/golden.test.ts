@@ -19,11 +19,11 @@ import { readSmall } from "./smallModel.ts";
 const own = loadOwnModel();
 
 suite("golden files", () => {
-	test("the model prints as checked in, or else: npm run update", () => {
+	test("the printed model equals test/golden/model.txt (if not: npm run update)", () => {
 		assert.equal(printModel(own.model), readFileSync(COPIES.model, "utf8"));
 	});
 
-	test("the public schema prints as checked in, or else: npm run update", () => {
+	test("the public schema equals test/golden/public.graphql (if not: npm run update)", () => {
 		assert.equal(
 			printPublicSchema(own.schema),
 			readFileSync(COPIES.publicSchema, "utf8"),
@@ -32,7 +32,7 @@ suite("golden files", () => {
 });
 
 suite("the public schema", () => {
-	test("breaks no client of the one that is checked in", () => {
+	test("breaks no client of test/golden/public.graphql", () => {
 		const shipped = buildSchema(readFileSync(COPIES.publicSchema, "utf8"));
 		const named = findBreakingChanges(shipped, own.schema).map(
 			({ description }) => description,
@@ -40,7 +40,7 @@ suite("the public schema", () => {
 		assert.deepEqual(named, []);
 	});
 
-	test("has no trace of storage", () => {
+	test("has no storage directives and no types that only they use", () => {
 		assert.doesNotMatch(
 			printPublicSchema(own.schema),
 			/@object|@mapping|@reference|@lookup|@stored|MappingOrder|LookupFold|StoredValue/,
@@ -55,7 +55,7 @@ suite("the public schema", () => {
 		assert.deepEqual(own.schema.getType("Pin")?.astNode?.directives, []);
 	});
 
-	test("keeps a type that storage directives use where clients use it too", () => {
+	test("keeps a type of a storage directive that clients also use", () => {
 		const { schema } = readSmall([
 			["user(id: ID): User", "user(id: ID, fold: LookupFold): User"],
 		]);
@@ -67,7 +67,7 @@ suite("the public schema", () => {
 		assert.deepEqual(undescribed(printPublicSchema(own.schema)), []);
 	});
 
-	test("an undescribed thing would be named", () => {
+	test("the check of descriptions names a field without one", () => {
 		assert.deepEqual(
 			undescribed(
 				'"x" type Query { a(b: Int): E } enum E { "x" F G } input I { j: Int }',
@@ -94,7 +94,7 @@ function undescribed(sdl: string): string[] {
 }
 
 suite("npm run update", () => {
-	test("changes nothing where everything is up to date", (t) => {
+	test("changes nothing when the files are up to date", (t) => {
 		const copies = copied(t);
 		assert.deepEqual(update(own, copies), {
 			written: true,
@@ -135,7 +135,7 @@ suite("npm run update", () => {
 		assert.equal(update(small, copies).lines.length, 1);
 	});
 
-	test("writes nothing where the lock refuses the SDL", (t) => {
+	test("writes nothing when the SDL breaks the lock", (t) => {
 		const copies = copied(t);
 		const { written, lines } = update(
 			readSmall([["type: 3", "type: 8"]]),

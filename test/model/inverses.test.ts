@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { faultsOf, readSmall } from "./smallModel.ts";
 
 suite("inverses", () => {
-	test("of two mappings that tell one fact, the plain name is the source", () => {
+	test("the mapping without .inverse is the source of the one with it", () => {
 		const { mappings } = readSmall().model;
 		assert.deepEqual(mappings.get("likePin")?.inverse, {
 			kind: "target",
@@ -15,7 +15,7 @@ suite("inverses", () => {
 		});
 	});
 
-	test("of a mapping and a reference, the reference is the source", () => {
+	test("a reference is the source of the mapping that names it as its inverse", () => {
 		assert.deepEqual(readSmall().model.mappings.get("ownPin")?.inverse, {
 			kind: "reference",
 			field: "owner",
@@ -23,7 +23,7 @@ suite("inverses", () => {
 		});
 	});
 
-	test("a mapping can do without", () => {
+	test("a mapping may have no inverse", () => {
 		const { model } = readSmall([
 			[', inverse: "likedBy"', ""],
 			[', inverse: "likes"', ""],
@@ -33,25 +33,25 @@ suite("inverses", () => {
 		assert.equal(model.mappings.get("likedPin")?.inverse, null);
 	});
 
-	test("an inverse is a field of the type the edges lead to", () => {
+	test("an inverse must be a field of the type that the edges lead to", () => {
 		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "nope"']]), [
 			"small.graphql:22: the inverse of User.pins must be a field of Pin, got nope",
 		]);
 	});
 
-	test("an inverse is a mapping or a reference", () => {
+	test("an inverse must be a mapping or a reference", () => {
 		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "details"']]), [
 			"small.graphql:22: the inverse of User.pins must have @mapping or @reference, got Pin.details, which has neither",
 		]);
 	});
 
-	test("a reference leads back to the list's owner", () => {
+	test("an inverse reference must lead back to the list's owner", () => {
 		assert.deepEqual(faultsOf([["owner: User @ref", "owner: Pin @ref"]]), [
 			"small.graphql:22: the inverse of User.pins must lead back to User, got Pin.owner, which is a reference to Pin",
 		]);
 	});
 
-	test("a mapping leads back to the list's owner", () => {
+	test("an inverse mapping must lead back to the list's owner", () => {
 		assert.deepEqual(
 			faultsOf([
 				[
@@ -66,7 +66,7 @@ suite("inverses", () => {
 		);
 	});
 
-	test("a mapping names back the field that names it", () => {
+	test("an inverse mapping must name the field that names it", () => {
 		assert.deepEqual(faultsOf([['inverse: "likes"', 'inverse: "pins"']]), [
 			"small.graphql:21: the inverse of User.likes must name that field, got Pin.likedBy, whose inverse is pins",
 			"small.graphql:32: the inverse of Pin.likedBy must name that field, got User.pins, whose inverse is owner",
@@ -77,7 +77,7 @@ suite("inverses", () => {
 		]);
 	});
 
-	test("exactly one of two mappings is named as the other's inverse", () => {
+	test("one of two inverse mappings must have the other's name with .inverse", () => {
 		assert.deepEqual(faultsOf([['"likePin.inverse"', '"likedPin"']]), [
 			"small.graphql:21: the mappings User.likes and Pin.likedBy hold one fact, so one must be named X and the other X.inverse, got likePin and likedPin",
 		]);
@@ -89,13 +89,13 @@ suite("inverses", () => {
 		);
 	});
 
-	test("a list that follows a reference is not named as an inverse", () => {
+	test("a mapping derived from a reference must not end with .inverse", () => {
 		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "ownPin.inverse"']]), [
 			"small.graphql:22: the mapping ownPin.inverse of User.pins is derived from the reference Pin.owner, so its name must not end with .inverse",
 		]);
 	});
 
-	test("a list of the whole graph has no inverse", () => {
+	test("a list of the whole graph cannot have an inverse", () => {
 		assert.deepEqual(
 			faultsOf([['"root_has_pins"', '"root_has_pins", inverse: "owner"']]),
 			[

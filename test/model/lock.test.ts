@@ -56,23 +56,23 @@ function afterChange(
 	return { additions, breaks };
 }
 
-suite("the checked-in lock", () => {
+suite("schema/model.lock.json", () => {
 	const comparison = compareLock(
 		parseLock(readFileSync(COPIES.lock, "utf8")),
 		loadOwnModel().model,
 	);
 
-	test("refuses nothing in the SDL", () => {
+	test("accepts the SDL", () => {
 		assert.deepEqual(comparison.breaks, []);
 	});
 
-	test("has everything that is in the SDL, or else: npm run update", () => {
+	test("has everything that is in the SDL (if not: npm run update)", () => {
 		assert.deepEqual(comparison.additions, []);
 	});
 });
 
 suite("the lock", () => {
-	test("holds every type, key, mapping and lookup of a model", () => {
+	test("contains every type, key, mapping and lookup of a model", () => {
 		assert.deepEqual(SHIPPED, {
 			types: {
 				User: {
@@ -128,15 +128,15 @@ suite("the lock", () => {
 		});
 	});
 
-	test("finds nothing to say of the model it was made from", () => {
+	test("accepts the model that it was made from", () => {
 		assert.deepEqual(afterChange([]), { additions: [], breaks: [] });
 	});
 
-	test("is the same when read back", () => {
+	test("is unchanged by printing and parsing", () => {
 		assert.deepEqual(parseLock(printLock(SHIPPED)), SHIPPED);
 	});
 
-	test("takes what is new", () => {
+	test("adds what is new", () => {
 		const { model } = readSmall(
 			[
 				[
@@ -169,7 +169,7 @@ suite("the lock", () => {
 		assert.deepEqual(compareLock(next, model).additions, []);
 	});
 
-	test("refuses another number for a type, and a number for another type", () => {
+	test("refuses a changed type number and a reused one", () => {
 		assert.deepEqual(afterChange([["type: 3", "type: 7"]]), {
 			additions: [],
 			breaks: ["the number of the type User must stay 3, got 7"],
@@ -187,7 +187,7 @@ suite("the lock", () => {
 		);
 	});
 
-	test("refuses another table for a type or a mapping", () => {
+	test("refuses a changed table of a type or a mapping", () => {
 		assert.deepEqual(
 			afterChange([
 				['"users"', '"people"'],
@@ -200,14 +200,14 @@ suite("the lock", () => {
 		);
 	});
 
-	test("refuses another order for a mapping", () => {
+	test("refuses a changed order of a mapping", () => {
 		assert.deepEqual(
 			afterChange([["order: POSITION", "order: NEWEST_FIRST"]]).breaks,
 			["the order of the mapping ownPin must stay POSITION, got NEWEST_FIRST"],
 		);
 	});
 
-	test("refuses a mapping's name for other edges", () => {
+	test("refuses a mapping name that is reused for other edges", () => {
 		assert.deepEqual(
 			afterChange([
 				[`allPins${PAGE}: PinConnection`, `allPins${PAGE}: UserConnection`],
@@ -216,13 +216,13 @@ suite("the lock", () => {
 		);
 	});
 
-	test("refuses another spelling rule or type for a lookup", () => {
+	test("refuses a changed fold or type of a lookup", () => {
 		assert.deepEqual(afterChange([["fold: CASE", "fold: NONE"]]).breaks, [
 			"the fold of the lookup username must stay CASE, got NONE",
 		]);
 	});
 
-	test("refuses a renamed key, because rows have the old one", () => {
+	test("refuses a renamed key, because stored rows have the old one", () => {
 		assert.deepEqual(afterChange([["created_at", "made_at"]]), {
 			additions: ["the key made_at of Pin"],
 			breaks: [
@@ -240,7 +240,7 @@ suite("the lock", () => {
 		});
 	});
 
-	test("takes a renamed field that keeps its key", () => {
+	test("accepts a renamed field that keeps its key", () => {
 		assert.deepEqual(
 			afterChange([
 				["details: String @stored", 'text: String @stored(key: "details")'],
@@ -249,7 +249,7 @@ suite("the lock", () => {
 		);
 	});
 
-	test("refuses another type under a key, but not another nullability", () => {
+	test("refuses a changed type of a key, but accepts a changed nullability", () => {
 		assert.deepEqual(
 			afterChange([
 				["width: Int! @stored(default: 1)", "width: String @stored"],
@@ -262,7 +262,7 @@ suite("the lock", () => {
 		);
 	});
 
-	test("refuses what is gone until someone says that it shall be", () => {
+	test("refuses a removed name until the lock marks it as retired", () => {
 		const changes: Change[] = [
 			[', inverse: "likedBy"', ""],
 			[', inverse: "likes"', ""],
@@ -288,7 +288,7 @@ suite("the lock", () => {
 		});
 	});
 
-	test("keeps what is retired, and refuses to have it used again", () => {
+	test("keeps a retired name and refuses its reuse", () => {
 		const { next } = compareLock(RETIRED, readSmall().model);
 		assert.equal(next.types.Pin?.keys.details, "retired");
 		assert.equal(next.mappings["likePin.inverse"]?.retired, true);
@@ -300,7 +300,7 @@ suite("the lock", () => {
 		]);
 	});
 
-	test("refuses the number and tables of what is retired", () => {
+	test("refuses the number and the tables of a retired type", () => {
 		const lock: Lock = {
 			...SHIPPED,
 			types: {
@@ -330,7 +330,7 @@ suite("the lock", () => {
 		);
 	});
 
-	test("is refused where it is no lock", () => {
+	test("parseLock refuses text that is not a lock file", () => {
 		assert.throws(() => parseLock("{"), {
 			code: "BAD_MODEL",
 			message: /^The lock file is not JSON: SyntaxError/,

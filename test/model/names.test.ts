@@ -11,7 +11,7 @@ import { openEmbedded } from "../helpers/embedded.ts";
 import { faultsOf, RESOLVED } from "./smallModel.ts";
 
 suite("names in the model", () => {
-	test("a table belongs to one type or mapping", () => {
+	test("a table must belong to one type or mapping", () => {
 		assert.deepEqual(faultsOf([['"root_has_pins"', '"pins"']]), [
 			"small.graphql:24: the table pins of Pin is already that of Query.allPins",
 		]);
@@ -20,7 +20,7 @@ suite("names in the model", () => {
 		]);
 	});
 
-	test("a table's name is safe in SQL, and not one of SQLite's own", () => {
+	test("a table's name must be safe in SQL and must not be SQLite's own", () => {
 		for (const name of ["Users; DROP", "1users", "sqlite_users", ""]) {
 			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
 				`small.graphql:16: the table of User must match ^(?!sqlite_)[a-z][a-z0-9_]{0,47}$, got ${JSON.stringify(name)}`,
@@ -28,7 +28,7 @@ suite("names in the model", () => {
 		}
 	});
 
-	test("a table's name is not that of a table or index that every shard has", async () => {
+	test("a table's name must not be that of a table or index that every shard has", async () => {
 		for (const name of ["lists", "lookups", "outbox", "outbox_due"]) {
 			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
 				`small.graphql:16: the table ${name} of User is reserved: choose another name`,
@@ -78,13 +78,13 @@ suite("names in the model", () => {
 		);
 	});
 
-	test("a type number belongs to one type", () => {
+	test("a type number must belong to one type", () => {
 		assert.deepEqual(faultsOf([["type: 3", "type: 1"]]), [
 			"small.graphql:24: the type number 1 of Pin is already that of User",
 		]);
 	});
 
-	test("a type number fits into ten bits and is not 0", () => {
+	test("a type number must fit into ten bits and must not be 0", () => {
 		for (const number of [-1, 0, 1024]) {
 			assert.deepEqual(faultsOf([["type: 3", `type: ${number}`]]), [
 				`small.graphql:16: the type number of User must be from 1 to 1023, got ${number}`,
@@ -93,13 +93,13 @@ suite("names in the model", () => {
 		assert.deepEqual(faultsOf([["type: 3", "type: 1023"]]), []);
 	});
 
-	test("a mapping's name belongs to one mapping", () => {
+	test("a mapping's name must belong to one mapping", () => {
 		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "listPin"']]), [
 			"small.graphql:22: the mapping listPin of User.pins is already that of Query.allPins",
 		]);
 	});
 
-	test("a mapping's name is one word, with .inverse or without", () => {
+	test("a mapping's name must be one word, with or without .inverse", () => {
 		for (const name of ["own:pin", "OwnPin", "own.pin", ".inverse"]) {
 			assert.equal(
 				faultsOf([['name: "ownPin"', `name: "${name}"`]])[0],
@@ -108,13 +108,13 @@ suite("names in the model", () => {
 		}
 	});
 
-	test("a lookup's name belongs to one lookup", () => {
+	test("a lookup's name must belong to one lookup", () => {
 		assert.deepEqual(faultsOf([['name: "email"', 'name: "username"']]), [
 			"small.graphql:19: the lookup username of User.email is already that of User.username",
 		]);
 	});
 
-	test("a lookup's name is one word, and not one that the program itself uses", () => {
+	test("a lookup's name must be one word that the program does not use itself", () => {
 		assert.deepEqual(faultsOf([['name: "email"', 'name: "e-mail"']]), [
 			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$, got "e-mail"',
 		]);
@@ -125,7 +125,7 @@ suite("names in the model", () => {
 		}
 	});
 
-	test("a key of the stored JSON belongs to one field of its type", () => {
+	test("a key of the stored JSON must belong to one field of its type", () => {
 		assert.deepEqual(faultsOf([["created_at", "details"]]), [
 			"small.graphql:28: the key details of Pin.createdAt is already that of Pin.details",
 		]);
@@ -139,7 +139,7 @@ suite("names in the model", () => {
 		);
 	});
 
-	test("the key of a natural key that a resolver gives is its field's name, and taken by it", () => {
+	test("a lookup with a resolver is stored under its field's name, which no other field may use", () => {
 		assert.deepEqual(
 			faultsOf(
 				[
@@ -154,7 +154,7 @@ suite("names in the model", () => {
 		);
 	});
 
-	test("keys the graph layer uses, and those every JavaScript object has, are reserved", () => {
+	test("keys that the program uses and keys of every JavaScript object are reserved", () => {
 		for (const key of [...RESERVED_KEYS, "toString"]) {
 			assert.deepEqual(faultsOf([["created_at", key]]), [
 				`small.graphql:28: the key ${key} of Pin.createdAt is reserved: choose another with @stored(key:) or @reference(key:)`,
@@ -165,7 +165,7 @@ suite("names in the model", () => {
 		]);
 	});
 
-	test("a key is one word", () => {
+	test("a key must be one word", () => {
 		assert.deepEqual(faultsOf([["created_at", "created at"]]), [
 			'small.graphql:28: the key of Pin.createdAt must match ^[a-z][A-Za-z0-9_]{0,63}$, got "created at"',
 		]);

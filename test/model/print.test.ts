@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { printModel } from "../../src/model/print.ts";
 import { readSmall } from "./smallModel.ts";
 
-test("the printed model shows source, table, loader, shard and writes of each field", () => {
+test("the printed model shows the source, table, loader, shard and writes of each field", () => {
 	assert.equal(
 		printModel(readSmall().model),
 		`type Pin: number 1, rows in pins, each on the shard in its id

@@ -8,7 +8,7 @@ import { readSmall } from "./smallModel.ts";
 suite("the model", () => {
 	const { model } = readSmall();
 
-	test("has each type with what its rows hold", () => {
+	test("has each type with its stored fields, references and mappings", () => {
 		assert.deepEqual(model.objects.get("Pin"), {
 			name: "Pin",
 			number: 1,
@@ -93,7 +93,7 @@ suite("the model", () => {
 		});
 	});
 
-	test("has each natural key, that of a resolver's field too", () => {
+	test("has each lookup, also that of a field with a resolver", () => {
 		assert.deepEqual(
 			[...model.lookups.values()],
 			[
@@ -118,7 +118,7 @@ suite("the model", () => {
 		]);
 	});
 
-	test("says of every field of every type where its value comes from", () => {
+	test("has the source of every field", () => {
 		assert.deepEqual(
 			model.sources,
 			new Map<string, unknown>([
@@ -202,7 +202,7 @@ suite("the model", () => {
 		);
 	});
 
-	test("is frozen to its last part", () => {
+	test("is frozen, with everything in it", () => {
 		const pin = model.objects.get("Pin");
 		assert.ok(pin);
 		assert.throws(
@@ -229,7 +229,7 @@ suite("the model", () => {
 		assert.equal(model.objects.size, 2);
 	});
 
-	test("of the checked-in SDL has the numbers that were published", () => {
+	test("of schema/ has the published type numbers", () => {
 		const own = loadOwnModel().model;
 		assert.deepEqual(
 			[...own.objects.values()]
@@ -240,8 +240,8 @@ suite("the model", () => {
 	});
 });
 
-suite("the root of a list of the whole graph", () => {
-	test("is on shard 0, of the type the edges lead to, and no row", () => {
+suite("the owner id of a list of the whole graph", () => {
+	test("is on shard 0, has the type of the nodes, and names no row", () => {
 		const { model } = readSmall();
 		const mapping = model.mappings.get("listPin");
 		assert.ok(mapping);
@@ -253,7 +253,7 @@ suite("the root of a list of the whole graph", () => {
 		assert.equal(globalListId(model, mapping), "68719476736");
 	});
 
-	test("is refused for a list that an object owns", () => {
+	test("does not exist for a list that an object owns", () => {
 		const { model } = readSmall();
 		const mapping = model.mappings.get("likePin");
 		assert.ok(mapping);
@@ -264,24 +264,24 @@ suite("the root of a list of the whole graph", () => {
 	});
 });
 
-suite("folding a natural key", () => {
+suite("normalizing a natural key", () => {
 	const { lookups } = readSmall().model;
 	const username = lookups.get("username");
 	const email = lookups.get("email");
 	assert.ok(username && email);
 
-	test("sets case aside where the model says so", () => {
+	test("lowers the case if the lookup says fold: CASE", () => {
 		assert.equal(normalizeKey(username, "Ada_Made_Up"), "ada_made_up");
 		assert.equal(normalizeKey(username, "ÄDA"), "äda");
 	});
 
-	test("keeps the key as it is otherwise", () => {
+	test("keeps the key otherwise", () => {
 		assert.equal(normalizeKey(email, "Ada@example.com"), "Ada@example.com");
 	});
 });
 
 suite("the schema of a model", () => {
-	test("tells the type of a Node by its id", () => {
+	test("resolves the type of a Node from its id", () => {
 		const { schema } = readSmall();
 		const node = schema.getType("Node");
 		assert.ok(node && "resolveType" in node && node.resolveType);

@@ -13,12 +13,12 @@ const DIRECTIVES = readFileSync(
 	"utf8",
 );
 
-suite("faults of the SDL", () => {
-	test("there are none in a right model", () => {
+suite("problems of the SDL", () => {
+	test("a valid SDL has none", () => {
 		assert.deepEqual(faultsOf(), []);
 	});
 
-	test("all are told at once, each with its file and line, in their order", () => {
+	test("all are reported at once, in order, each with its file and line", () => {
 		assert.deepEqual(
 			faultsOf([
 				["type: 3", "type: 1"],
@@ -35,7 +35,7 @@ suite("faults of the SDL", () => {
 		);
 	});
 
-	test("every file that cannot be parsed is told", () => {
+	test("every file that cannot be parsed is reported", () => {
 		assert.throws(
 			() =>
 				readModel(
@@ -53,7 +53,7 @@ suite("faults of the SDL", () => {
 		);
 	});
 
-	test("a directive's arguments are of its definition's types", () => {
+	test("an argument of a directive must have the type of its definition", () => {
 		assert.deepEqual(faultsOf([["type: 3", 'type: "3"']]), [
 			'small.graphql:16: Argument "type" has invalid value "3".',
 		]);
@@ -68,7 +68,7 @@ suite("faults of the SDL", () => {
 		]);
 	});
 
-	test("a directive stands where it can, once", () => {
+	test("a directive must be at an allowed location, once", () => {
 		assert.deepEqual(faultsOf([["type Image {", "type Image @stored {"]]), [
 			'small.graphql:34: Directive "@stored" may not be used on OBJECT.',
 		]);
@@ -80,7 +80,7 @@ suite("faults of the SDL", () => {
 		);
 	});
 
-	test("a type that is not defined is told once, whatever uses it", () => {
+	test("an undefined type is reported once, however often it is used", () => {
 		for (const [before, after] of [
 			["image: Image @stored", "image: Nope @stored"],
 			["owner: User @reference", "owner: Nope @reference"],
@@ -93,7 +93,7 @@ suite("faults of the SDL", () => {
 		}
 	});
 
-	test("faults that graphql-js finds in the schema are told", () => {
+	test("errors of graphql-js are reported", () => {
 		assert.deepEqual(faultsOf([["alt: String", "alt(of: Image): String"]]), [
 			"small.graphql:36: The type of Image.alt(of:) must be Input Type but got: Image.",
 			"small.graphql:36: Image.alt must have no arguments, because nothing would read them, got of",
@@ -104,7 +104,7 @@ suite("faults of the SDL", () => {
 		);
 	});
 
-	test("there are five storage directives and they are defined as the code reads them", () => {
+	test("the five storage directives must be defined as the code reads them", () => {
 		assert.deepEqual(
 			faultsOf([], RESOLVED, DIRECTIVES.replace("type: Int!", "type: Int")),
 			[
@@ -148,7 +148,7 @@ suite("faults of the SDL", () => {
 		);
 	});
 
-	test("a folder without SDL is a fault", (t) => {
+	test("a folder without *.graphql files is refused", (t) => {
 		const folder = mkdtempSync(join(tmpdir(), "corkboard-model-"));
 		t.after(() => rmSync(folder, { recursive: true }));
 		assert.throws(() => loadModel(folder, { resolverFields: new Set() }), {

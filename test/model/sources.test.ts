@@ -9,19 +9,19 @@ function without(path: string): ReadonlySet<string> {
 }
 
 suite("sources of fields", () => {
-	test("a field of an object has a source", () => {
+	test("a field of an object must have a source", () => {
 		assert.deepEqual(faultsOf([], without("User.isViewer")), [
 			"small.graphql:20: User.isViewer has no source: it must have one of @stored, @reference, @mapping, a resolver",
 		]);
 	});
 
-	test("@lookup is a duty to write and no source", () => {
+	test("@lookup alone is not a source", () => {
 		assert.deepEqual(faultsOf([], without("User.email")), [
 			"small.graphql:19: User.email has no source: it must have one of @stored, @reference, @mapping, a resolver",
 		]);
 	});
 
-	test("a root field has a source", () => {
+	test("a root field must have a source", () => {
 		assert.deepEqual(faultsOf([], without("Query.user")), [
 			"small.graphql:2: Query.user has no source: it must have one of @mapping, a resolver",
 		]);
@@ -30,7 +30,7 @@ suite("sources of fields", () => {
 		]);
 	});
 
-	test("a field has one source only", () => {
+	test("a field must have one source only", () => {
 		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.details"])), [
 			"small.graphql:26: Pin.details must have one source, got @stored and a resolver",
 		]);
@@ -50,7 +50,7 @@ suite("sources of fields", () => {
 		]);
 	});
 
-	test("a field of a plain type is a part of its parent's value and has no source", () => {
+	test("a field of a plain type must have no source", () => {
 		const faults = (source: string) => [
 			`small.graphql:36: Image.alt can have no source: its value is a part of its parent's, got ${source}`,
 		];
@@ -77,7 +77,7 @@ suite("sources of fields", () => {
 		);
 	});
 
-	test("a root field stores nothing", () => {
+	test("a root field cannot be stored", () => {
 		assert.deepEqual(
 			faultsOf(
 				[["user(id: ID): User", 'user: User @reference(key: "user_id")']],
@@ -89,7 +89,7 @@ suite("sources of fields", () => {
 		);
 	});
 
-	test("an interface stores nothing", () => {
+	test("a field of an interface cannot have a storage directive", () => {
 		assert.deepEqual(
 			faultsOf([
 				["interface Node {\n\tid: ID!", "interface Node {\n\tid: ID! @stored"],
@@ -100,7 +100,7 @@ suite("sources of fields", () => {
 		);
 	});
 
-	test("a resolver is one of a field there is", () => {
+	test("a resolver must belong to an existing field", () => {
 		assert.deepEqual(
 			faultsOf([], new Set([...RESOLVED, "Pin.nope", "Nope.nope"])),
 			[
@@ -110,7 +110,7 @@ suite("sources of fields", () => {
 		);
 	});
 
-	test("only lists and resolvers take arguments", () => {
+	test("only connections and resolvers may take arguments", () => {
 		assert.deepEqual(
 			faultsOf([["details: String", "details(short: Boolean): String"]]),
 			[
@@ -119,7 +119,7 @@ suite("sources of fields", () => {
 		);
 	});
 
-	test("a natural key is text that is stored or given by a resolver", () => {
+	test("a field with @lookup must be text that is stored or has a resolver", () => {
 		assert.deepEqual(
 			faultsOf([
 				["@stored(default: 1)", '@stored(default: 1) @lookup(name: "x")'],
@@ -144,7 +144,7 @@ suite("sources of fields", () => {
 });
 
 suite("fields that lead to objects", () => {
-	test("a reference leads to one type with @object", () => {
+	test("a reference must lead to a single type with @object", () => {
 		for (const type of ["Image", "[User]", "Node"]) {
 			assert.deepEqual(
 				faultsOf([["owner: User @reference", `owner: ${type} @reference`]]),
@@ -155,7 +155,7 @@ suite("fields that lead to objects", () => {
 		}
 	});
 
-	test("what needs another fetch is nullable", () => {
+	test("a field that leads to an object must be nullable", () => {
 		assert.deepEqual(
 			faultsOf([["owner: User @reference", "owner: User! @reference"]]),
 			[
@@ -180,7 +180,7 @@ suite("fields that lead to objects", () => {
 		);
 	});
 
-	test("a type with @object is a Node with an id", () => {
+	test("a type with @object must implement Node and have an id", () => {
 		assert.deepEqual(faultsOf([["type User implements Node", "type User"]]), [
 			"small.graphql:16: User has @object, so it must implement Node",
 		]);
@@ -193,13 +193,13 @@ suite("fields that lead to objects", () => {
 		);
 	});
 
-	test("a Node has a type number", () => {
+	test("a Node must have @object", () => {
 		assert.deepEqual(faultsOf([['@object(type: 1, table: "pins") ', ""]]), [
 			"small.graphql:24: Pin implements Node, so it must have @object, whose type number is in its ids",
 		]);
 	});
 
-	test("where operations start is no object", () => {
+	test("a root type cannot have @object", () => {
 		assert.deepEqual(
 			faultsOf([
 				["type Query {", 'type Query @object(type: 9, table: "queries") {'],
@@ -208,7 +208,7 @@ suite("fields that lead to objects", () => {
 		);
 	});
 
-	test("only objects stand for a union", () => {
+	test("every member of a union must have @object", () => {
 		assert.deepEqual(
 			faultsOf([
 				["scalar DateTime", "scalar DateTime union Found = Pin | Image"],

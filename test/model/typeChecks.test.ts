@@ -5,13 +5,13 @@ import { faultsOf } from "./smallModel.ts";
 const BEFORE = "width: Int! @stored(default: 1)";
 
 suite("stored fields", () => {
-	test("a non-null one has a default", () => {
+	test("a non-null stored field must have a default", () => {
 		assert.deepEqual(faultsOf([["@stored(default: 1)", "@stored"]]), [
 			"small.graphql:27: Pin.width is non-null, so it must have a default for rows written before the field existed",
 		]);
 	});
 
-	test("a default is of the field's type", () => {
+	test("a default must be of the field's type", () => {
 		for (const [type, value, fault] of [
 			["Int!", '"1"', 'Int, got "1"'],
 			["Int!", "1.5", "Int, got 1.5"],
@@ -38,7 +38,7 @@ suite("stored fields", () => {
 		}
 	});
 
-	test("a default of the field's type is taken", () => {
+	test("a default of the field's type is accepted", () => {
 		for (const [type, value] of [
 			["Int!", "-2147483648"],
 			["Float", "1"],
@@ -57,7 +57,7 @@ suite("stored fields", () => {
 		}
 	});
 
-	test("an object is referred to, not stored", () => {
+	test("an object cannot be stored in a field", () => {
 		for (const type of ["User", "[User]", "Node"]) {
 			assert.deepEqual(
 				faultsOf([["image: Image @stored", `image: ${type} @stored`]]),

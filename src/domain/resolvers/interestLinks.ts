@@ -25,7 +25,7 @@ export async function interestLinks(
 	});
 }
 
-/** `home-decor` as people write it: Home decor. */
+/** The display name of a slug: Home decor for `home-decor`. */
 function nameOf(slug: string): string {
 	const words = slug.replaceAll("-", " ").trim();
 	return words === "" ? slug : words[0]?.toUpperCase() + words.slice(1);

@@ -45,10 +45,10 @@ export const NO_BLOCKS: BlockReader = {
  */
 export function createBlockReader(
 	store: Store,
-	{ mapping: blocks, inverse: blockedBy }: BlockMappings,
+	{ mapping: blocks, inverse: blocked }: BlockMappings,
 	viewer: Id,
 ): BlockReader {
-	const lists = [blocks, blockedBy].map((mapping) => ({
+	const lists = [blocks, blocked].map((mapping) => ({
 		mapping,
 		from: viewer,
 	}));
@@ -122,7 +122,7 @@ export function createBlockReader(
 					user,
 					errors.get(user) ?? {
 						blockedByViewer: isOn(blocks, user),
-						blocksViewer: isOn(blockedBy, user),
+						blocksViewer: isOn(blocked, user),
 					},
 				]),
 			);
