@@ -9,8 +9,8 @@ export const CHANNELS = {
 	storage: channel("corkboard.storage"),
 	/** One statement on one host: `Statement`. */
 	statement: channel("corkboard.statement"),
-	/** The sweeper paid something, or could not: `Swept`. */
-	deliveryPass: channel("corkboard.swept"),
+	/** A delivery pass of the outbox worker that delivered something or failed: `DeliveryPass`. */
+	deliveryPass: channel("corkboard.deliveryPass"),
 	/** One batch to one host of a shared cache: `CacheCall`. */
 	cacheCall: channel("corkboard.cacheCall"),
 	/** A host of a shared cache failed, or answers again: `CacheHost`. */
@@ -96,7 +96,7 @@ export type CacheLayer = "request" | "process" | "memcached" | "redis";
 export interface Trace {
 	statement(statement: Statement): void;
 	cache(layer: CacheLayer, hits: number, misses: number): void;
-	/** A write begins; what it causes is told to what this gives. */
+	/** A write starts. What it causes goes to the returned trace. */
 	startWrite(write: WriteDescription): WriteTrace;
 }
 
@@ -113,17 +113,17 @@ export interface WriteDescription {
 	readonly shards: readonly number[];
 }
 
-/** Why a write is begun anew: it met another one, its connection was dead, or its host takes no writes for now. */
+/** Why a write is retried: it conflicted with another one, its connection was lost, or its host is read-only for now. */
 export type RetryReason = "conflict" | "connectionLost" | "readOnly";
 
 /** What one write caused. */
 export interface WriteTrace {
 	statement(statement: Statement): void;
-	/** What it did is undone, and it runs from its beginning. */
+	/** The transaction was rolled back and starts again. */
 	retry(why: RetryReason): void;
-	/** So many others were one transaction of the database with it: the statements are those of all. */
+	/** It shared one database transaction with so many other writes: the statements are those of all. */
 	grouped(others: number): void;
-	/** Keys of a shared cache got tombstones, or were deleted, if it acknowledged. */
+	/** Keys of a shared cache got tombstones or were deleted. `ok`: the cache acknowledged. */
 	cache(
 		verb: "tombstone" | "delete",
 		layer: CacheLayer,
@@ -131,16 +131,16 @@ export interface WriteTrace {
 		ok: boolean,
 	): void;
 	end(ended: WriteSummary): void;
-	/** Instead: whether it was done is then unknown, or it was not. */
+	/** Called instead of `end`: the write did not happen, or its outcome is unknown. */
 	fail(thrown: unknown): void;
-	/** What it owed was paid, and is forgotten. */
+	/** Its outbox entry was delivered and deleted. */
 	delivered(): void;
 }
 
 export interface WriteSummary {
-	/** Objects, edges and names; not counts of lists, nor the outbox. */
+	/** Objects, edges and lookups; not the rows of lists or of the outbox. */
 	readonly rowsWritten: number;
-	/** How many of each kind, such as `edges`. */
+	/** Parts of its outbox entry by kind, such as `edges`. */
 	readonly outbox: Readonly<Record<string, number>>;
 }
 

@@ -148,9 +148,9 @@ export interface Writes {
 	setEdge(mapping: Mapping, from: Id, to: Id, present: boolean): Promise<void>;
 
 	/**
-	 * Put an object elsewhere: on the list of `from` (its reference changes if
-	 * that is another one), before or after a neighbor on that list, on top if
-	 * neither is given. A neighbor that is not on the list is `NOT_FOUND`.
+	 * Move an object to a position on the list of `from`: before or after a
+	 * neighbor, or to the top. Its reference changes if it was on another list. A
+	 * neighbor that is not on the list is `NOT_FOUND`.
 	 */
 	move(move: {
 		/** A mapping ordered by POSITION that follows a reference. */

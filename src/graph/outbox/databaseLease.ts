@@ -3,17 +3,17 @@ import type { Id } from "../../id/ids.ts";
 import type { LookupKey, LookupRow, Storage } from "../../storage/storage.ts";
 import { valuesOrThrow } from "../store/readUncached.ts";
 
-/** How long a holder that was killed keeps the next one waiting. */
+/** How long the lease of a killed process keeps the next one waiting. */
 export const LEASE_MS = 5_000;
 const RENEW_MS = 1_000;
 
 /**
- * Work that one process of a fleet does at a time: a lookup row, changed by
- * compare-and-set only, that says until when it holds. Its holder renews it as
- * long as it lives; one that was killed does not, and after a few seconds the
- * next may take it over. It goes by the clocks of several machines: where they
- * differ by seconds two may hold it at once, so what is done under it has to be
- * harmless when it is done twice.
+ * A lease for work that one process of a fleet does at a time: a lookup row with
+ * an expiry, changed by compare-and-set only. The holder renews it while it
+ * runs; some seconds after it was killed another process may take the lease
+ * over. Expiry is compared with the clocks of several machines: where they
+ * differ by seconds two processes may hold the lease at once, so the work has to
+ * be harmless when it is done twice.
  */
 export class DatabaseLease implements AsyncDisposable {
 	readonly #storage: Storage;
@@ -30,7 +30,7 @@ export class DatabaseLease implements AsyncDisposable {
 		this.#timer = setInterval(() => this.#renewSoon(), RENEW_MS).unref();
 	}
 
-	/** Ask before each piece of work. A process kept busy gets no timers, so it may have to be renewed here. */
+	/** Call before each piece of work. A busy process runs its timers late, so the lease may have to be renewed here. */
 	async isHeld(): Promise<boolean> {
 		await this.#renewing;
 		if (expiryOf(this.#row) - Date.now() < LEASE_MS - 2 * RENEW_MS) {
@@ -56,7 +56,7 @@ export class DatabaseLease implements AsyncDisposable {
 			if (row === null) this.#isLost = true;
 			else this.#row = row;
 		} catch {
-			// A mod shard that does not answer may do so before the lease expires.
+			// The mod shard may answer again before the lease expires.
 		}
 	}
 
@@ -66,15 +66,15 @@ export class DatabaseLease implements AsyncDisposable {
 		const { name, key, id, token } = this.#row;
 		try {
 			await this.#storage.compareAndSetLookups([
-				{ name, key, expect: { id, token: token }, next: null },
+				{ name, key, expect: { id, token }, next: null },
 			]);
 		} catch {
-			// It expires by itself; an error of the holder's own must not be hidden by this one.
+			// The lease expires by itself. An error of its holder must not be hidden by this one.
 		}
 	}
 }
 
-/** Null while somebody else holds it. */
+/** Null while another process holds the lease. */
 export async function tryDatabaseLease(
 	storage: Storage,
 	key: LookupKey,
@@ -84,7 +84,7 @@ export async function tryDatabaseLease(
 	return takeOverDatabaseLease(storage, key, row);
 }
 
-/** Take a lease that nobody holds, its row being as it was read; null if somebody was faster. */
+/** Take a lease that nobody holds. `row` is what was read of it; null if another process was faster. */
 export async function takeOverDatabaseLease(
 	storage: Storage,
 	key: LookupKey,
@@ -95,7 +95,7 @@ export async function takeOverDatabaseLease(
 	return taken && new DatabaseLease(storage, taken, owner);
 }
 
-/** The row of whoever holds it, or held it last. */
+/** The row of the present or last holder. */
 export async function readDatabaseLease(
 	storage: Storage,
 	{ name, key }: LookupKey,
@@ -106,12 +106,12 @@ export async function readDatabaseLease(
 	return row;
 }
 
-/** Until when it holds, in milliseconds since 1970. */
+/** When the lease expires, in milliseconds since 1970. */
 export function expiryOf(row: LookupRow): number {
 	return Number(row.token.split(" ")[0]);
 }
 
-/** The row as it is now, if it is the owner's. */
+/** The new row, or null if another process changed it first. */
 async function change(
 	storage: Storage,
 	{ name, key }: LookupKey,
@@ -125,8 +125,8 @@ async function change(
 				name,
 				key,
 				expect: row === null ? null : { id: row.id, token: row.token },
-				// It leads to no object.
-				next: { id: "0" as Id, token: token },
+				// A lease is of no object.
+				next: { id: "0" as Id, token },
 			},
 		]),
 	);

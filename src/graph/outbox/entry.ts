@@ -18,7 +18,7 @@ export interface OutboxEntry {
 	readonly edges?: readonly EdgeUpdate[];
 	/** Objects that wait for their natural keys. Their edges and links wait with them. */
 	readonly pendingObjects?: readonly Id[];
-	/** Reservations that were begun or are to be given up: released unless the object holds them. */
+	/** Reservations that a change started or replaced: released unless the object holds them. */
 	readonly reservations?: readonly Reservation[];
 	/** Keys that no two objects compete for, such as those of an import. */
 	readonly lookups?: readonly NaturalKey[];

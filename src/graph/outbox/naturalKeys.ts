@@ -27,7 +27,7 @@ export function newToken(): string {
 	return randomBytes(9).toString("base64url");
 }
 
-/** The token of an idempotency key: a hash of the request, so that another request with the same key is told from a repeat. */
+/** The token of an idempotency key: a hash of the request, which distinguishes a repeat from another request with the same key. */
 export function requestToken(request: JsonObject): string {
 	return createHash("sha256")
 		.update(JSON.stringify(request))

@@ -63,7 +63,7 @@ export async function changeWithKeys(
 		shard: unpackId(id).shard,
 		decide: () => ({ result: null, entry: { reservations } }),
 	});
-	const begun = row === null ? [] : [row];
+	const started = row === null ? [] : [row];
 	try {
 		const rows = await reserveKeys(pipeline, reservations);
 		for (const [at, reserved] of rows.entries()) {
@@ -72,11 +72,11 @@ export async function changeWithKeys(
 				throw keyTaken();
 			}
 		}
-		await changeReserved(begun);
+		await changeReserved(started);
 	} catch (error) {
 		// Where the outcome is unknown the change may still be committed: the outbox
 		// worker releases what the object does not hold once that is decided.
-		if (!isUnknownOutcome(error)) await deliverNow(pipeline, begun);
+		if (!isUnknownOutcome(error)) await deliverNow(pipeline, started);
 		throw error;
 	}
 }
