@@ -2,50 +2,59 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { faultsOf, importsOf } from "./floors.ts";
+import { circlesOf, importsOf, violationsOf } from "./layers.ts";
 
 const SRC = join(import.meta.dirname, "../src");
 
-test("imports of src/ go down the floors only", () => {
-	const files = globSync("**/*.{ts,tsx,mts,js,mjs}", { cwd: SRC });
-	assert.ok(files.length > 50, `found only ${files.length} files`);
-	const faults = files
+const sources = new Map(
+	globSync("**/*.{ts,tsx,mts,js,mjs}", { cwd: SRC })
 		.toSorted()
-		.flatMap((file) => faultsOf(file, readFileSync(join(SRC, file), "utf8")));
-	assert.deepEqual(faults, []);
+		.map((file) => [file, readFileSync(join(SRC, file), "utf8")]),
+);
+
+test("imports in src/ go down the layers only", () => {
+	assert.ok(sources.size > 50, `found only ${sources.size} files`);
+	const violations = [...sources].flatMap(([file, source]) =>
+		violationsOf(file, source),
+	);
+	assert.deepEqual(violations, []);
 });
 
-describe("the check of imports", () => {
+test("no files in src/ import each other in a circle", () => {
+	assert.deepEqual(circlesOf(sources), []);
+});
+
+describe("the import check", () => {
 	const refused: readonly (readonly [string, string, string])[] = [
 		[
 			"graph/a.ts",
 			'import { run } from "../plan/run.ts";',
-			"imports ../plan/run.ts: up from graph (floor 4) to plan (floor 5)",
+			"imports ../plan/run.ts: up from graph to plan in src/",
 		],
 		[
 			"plan/a.ts",
 			'import {\n\ttype Import,\n\timportLines,\n} from "../ops/import.ts";',
-			"imports ../ops/import.ts: plan and ops are on one floor, 5",
+			"imports ../ops/import.ts: plan and ops are in one layer of src/",
 		],
 		[
 			"model/a.ts",
 			'import type { Topology } from "../topology/types.ts";',
-			"imports ../topology/types.ts: model and topology are on one floor, 2",
+			"imports ../topology/types.ts: model and topology are in one layer of src/",
 		],
 		[
 			"storage/a.ts",
 			'export type A = import("../graph/types.ts").Graph;',
-			"imports ../graph/types.ts: up from storage (floor 3) to graph (floor 4)",
+			"imports ../graph/types.ts: up from storage to graph in src/",
 		],
 		[
 			"id/a.ts",
 			'const a = await import("../config.ts");',
-			"imports ../config.ts: up from id (floor 1) to config.ts (floor 8)",
+			"imports ../config.ts: up from id to config.ts in src/",
 		],
 		[
 			"server/a.ts",
 			'import "../cli/main.ts";',
-			"imports ../cli/main.ts: up from server (floor 8) to cli (floor 10)",
+			"imports ../cli/main.ts: up from server to cli in src/",
 		],
 		[
 			"id/a.ts",
@@ -85,7 +94,37 @@ describe("the check of imports", () => {
 		[
 			"util/a.ts",
 			'import _ from "lodash";',
-			"imports lodash, which test/floors.ts does not list",
+			"imports lodash, which test/layers.ts does not list",
+		],
+		[
+			"graph/read/a.ts",
+			'import { write } from "../write/b.ts";',
+			"imports ../write/b.ts: up from read to write in src/graph",
+		],
+		[
+			"ops/verify/a.ts",
+			'import { b } from "../import/b.ts";',
+			"imports ../import/b.ts: verify and import are in one layer of src/ops",
+		],
+		[
+			"storage/storage.ts",
+			'import { a } from "./mysql/a.ts";',
+			"imports ./mysql/a.ts: up from . to mysql in src/storage",
+		],
+		[
+			"storage/mysql/driver/a.ts",
+			'import { a } from "../b.ts";',
+			"imports ../b.ts: up from driver to . in src/storage/mysql",
+		],
+		[
+			"cli/io.ts",
+			'import { main } from "./main.ts";',
+			"imports ./main.ts: up from . to main.ts in src/cli",
+		],
+		[
+			"graph/other/a.ts",
+			"",
+			"src/graph/other is in no layer of test/layers.ts",
 		],
 		["id/a.ts", "export default 1;", "has a default export: name it"],
 		["id/a.ts", "export { a as default };", "has a default export: name it"],
@@ -100,11 +139,11 @@ describe("the check of imports", () => {
 			"exports what another file exports: import it from there",
 		],
 		["id/index.ts", "", "is an index file: import the file that is meant"],
-		["common/a.ts", "", 'src/common is on no floor of DESIGN "Layout"'],
+		["common/a.ts", "", "src/common is in no layer of test/layers.ts"],
 	];
 	for (const [path, source, fault] of refused) {
 		test(`refuses ${source || "nothing"} in ${path}`, () => {
-			assert.deepEqual(faultsOf(path, source), [`src/${path}: ${fault}`]);
+			assert.deepEqual(violationsOf(path, source), [`src/${path}: ${fault}`]);
 		});
 	}
 
@@ -120,7 +159,7 @@ describe("the check of imports", () => {
 			"const url = \"https://example.com\"; const text = 'export default';",
 			"export { compile };",
 		].join("\n");
-		assert.deepEqual(faultsOf("plan/a.ts", source), []);
+		assert.deepEqual(violationsOf("plan/a.ts", source), []);
 	});
 
 	test("sees every way of importing", () => {
@@ -140,5 +179,17 @@ type G = typeof import("7");`;
 			"6",
 			"7",
 		]);
+	});
+
+	test("finds files that import each other, types included", () => {
+		const circles = circlesOf(
+			new Map([
+				["a/one.ts", 'import type { Two } from "./two.ts";'],
+				["a/two.ts", 'import { three } from "../b/three.ts";'],
+				["b/three.ts", 'import { one } from "../a/one.ts";'],
+				["b/four.ts", 'import { one } from "../a/one.ts";'],
+			]),
+		);
+		assert.deepEqual(circles, [["a/one.ts", "a/two.ts", "b/three.ts"]]);
 	});
 });

@@ -16,9 +16,9 @@ import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { BUILD } from "../../src/server/graphiql/assetFolder.ts";
-import { importsOf } from "../floors.ts";
 import { startProgram } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { importsOf } from "../layers.ts";
 import { fileText, ROOT } from "./composeFile.ts";
 import { copiesOf, imageOf, instructionsOf, listOf } from "./dockerfile.ts";
 
