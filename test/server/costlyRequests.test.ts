@@ -162,7 +162,7 @@ describe("a hostile request", () => {
 		});
 	}
 
-	it("is told at most ten faults of a document or of variables, and that there are more", async () => {
+	it("gets at most ten errors of a document or of variables, and one that says there are more", async () => {
 		const document = await server.ask({
 			query: `{ ${times(50, (n) => `z${n}`)} }`,
 		});
@@ -179,7 +179,7 @@ describe("a hostile request", () => {
 		assert.match(ofVariables[10].message, /^More errors are omitted\.$/);
 	});
 
-	it("is told no names of the schema, in errors of variables neither", async () => {
+	it("gets no names of the schema, also in errors of variables", async () => {
 		const input = { username: "ada", name: "Ada", emial: "ada@example.org" };
 		const { text } = await server.ask({
 			query: CREATE,
@@ -193,7 +193,7 @@ describe("a hostile request", () => {
 });
 
 describe("in development, an error of variables", () => {
-	it("suggests names that are there", async () => {
+	it("suggests names of the schema", async () => {
 		await using server = await startWhole({ CORKBOARD_MODE: "development" });
 		const { text } = await server.ask({
 			query: CREATE,
@@ -206,7 +206,7 @@ describe("in development, an error of variables", () => {
 	});
 });
 
-describe("an answer", () => {
+describe("a response", () => {
 	const PINS = 100;
 	const DETAILS = 1_000;
 	let server: WholeServer;
@@ -247,7 +247,7 @@ describe("an answer", () => {
 		return { text, status: response.status };
 	};
 
-	it("of full length, a hundred pages of a hundred pins, goes out", async () => {
+	it("of maximum length, a hundred pages of a hundred pins, is sent", async () => {
 		const { text, status } = await ask(
 			"id details createdAt owner { name }",
 			100,
@@ -262,7 +262,7 @@ describe("an answer", () => {
 		["the same text 95 times", times(95, (n) => `a${n}: details`)],
 		["a name of 20,000 characters", `${"k".repeat(20_000)}: id`],
 	] as const) {
-		it(`with ${what} in each of 10,000 objects is refused before it is written`, async () => {
+		it(`with ${what} in each of 10,000 objects is rejected before it is printed`, async () => {
 			const reference = () => ask("id", 100);
 			await assertCpuWithin(READ_AND_REFUSED_WITHIN, reference, async () => {
 				const { text, status } = await ask(fields, 100);
@@ -279,7 +279,7 @@ describe("an answer", () => {
 		});
 	}
 
-	it("with the same error at each of 10,000 objects tells a thousand of them, and how many more there are", async () => {
+	it("with the same error at each of 10,000 objects has a thousand of them, and the number of the others", async () => {
 		const wrong = times(5, (n) => `a${n}: comments(first: 101) { totalCount }`);
 		const { text, status } = await ask(`details ${wrong}`, 100);
 		assert.equal(status, 200);

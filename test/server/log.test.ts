@@ -16,7 +16,7 @@ function logged(format: "json" | "text"): {
 }
 
 suite("the log", () => {
-	test("as text is a line for people", () => {
+	test("prints a readable line as text", () => {
 		const { log, written } = logged("text");
 		log.info({ method: "GET", status: 200 }, "request");
 		assert.match(
@@ -26,7 +26,7 @@ suite("the log", () => {
 	});
 
 	for (const format of ["json", "text"] as const) {
-		test(`as ${format} is one line, whatever the text is made of`, () => {
+		test(`as ${format} prints one line for any text`, () => {
 			const { log, written } = logged(format);
 			log.info({ path: "a\nb\u001b[2J" }, "first\n12:00 info second");
 			log.error({ err: new Error("x\ny") }, "third");
@@ -37,7 +37,7 @@ suite("the log", () => {
 			}
 		});
 
-		test(`as ${format} blacks out what authenticates, and variables`, () => {
+		test(`as ${format} redacts credentials and variables`, () => {
 			const { log, written } = logged(format);
 			log.info({
 				headers: { authorization: "sesame" },
@@ -50,7 +50,7 @@ suite("the log", () => {
 		});
 	}
 
-	test("leaves out what is below its level", () => {
+	test("omits events below its level", () => {
 		const { log, written } = logged("text");
 		log.debug("quiet");
 		assert.deepEqual(written, []);

@@ -100,7 +100,7 @@ function isCode(code: string, message?: RegExp) {
 	};
 }
 
-describe("tokens of somebody else", () => {
+describe("tokens of another service", () => {
 	let pairs: Record<"rsa" | "ec" | "ed", Pair>;
 	let issuer: Awaited<ReturnType<typeof startIssuer>>;
 	let tokens: AccessTokens;
@@ -123,7 +123,7 @@ describe("tokens of somebody else", () => {
 		assert.equal(issuer.state.asked, 1);
 	});
 
-	it("are refused when anything about them is wrong", async () => {
+	it("are rejected if expired, forged, unsigned, for another audience or issuer", async () => {
 		const { rsa } = pairs;
 		const stranger = await pairOf("RS256", "rsa");
 		const pem = new TextEncoder().encode(await exportSPKI(rsa.publicKey));
@@ -169,12 +169,12 @@ describe("tokens of somebody else", () => {
 		}
 	});
 
-	it("may be late by as much as clocks differ", async () => {
+	it("are accepted within the allowed clock difference", async () => {
 		const late = await signed(pairs.ec, { exp: now() - 20 });
 		assert.equal((await tokens.verify(late)).subject, ADA);
 	});
 
-	it("are looked for anew when their key is not among those known, though not again and again", async () => {
+	it("fetch the keys again for an unknown key, but not repeatedly", async () => {
 		await using rotating = await startIssuer([pairs.rsa]);
 		const verifier = createJwksAccessTokens(rotating.url, CLAIMS);
 		await verifier.verify(await signed(pairs.rsa));
@@ -209,7 +209,7 @@ describe("tokens of somebody else", () => {
 		await assert.rejects(another("fourth"), isCode("UNAUTHENTICATED"));
 	});
 
-	it("are refused where the key they name will not do: it would not later, either", async () => {
+	it("are rejected for good where their key is unusable", async () => {
 		await using issuer = await startIssuer([]);
 		const short = generateKeyPairSync("rsa", { modulusLength: 1_024 });
 		const ec = await exportJWK(pairs.ec.publicKey);
@@ -237,7 +237,7 @@ describe("tokens of somebody else", () => {
 		}
 	});
 
-	it("that cannot be checked are UNAVAILABLE, not wrong", async () => {
+	it("are UNAVAILABLE, not invalid, where the keys cannot be fetched", async () => {
 		await using broken = await startIssuer([pairs.rsa]);
 		broken.state.status = 500;
 		const verifier = createJwksAccessTokens(broken.url, CLAIMS);
@@ -249,16 +249,16 @@ describe("tokens of somebody else", () => {
 		await assert.rejects(nowhere.verify(token), isCode("UNAVAILABLE"));
 	});
 
-	it("are not signed here", async () => {
+	it("cannot be signed by this server", async () => {
 		assert.equal(tokens.signs, false);
 		await assert.rejects(tokens.sign(ADA), isCode("BAD_CONFIG"));
 	});
 });
 
-describe("tokens of our own", () => {
+describe("tokens that this server signs", () => {
 	const secret = new Uint8Array(32).fill(9);
 
-	it("carry issuer and audience where these are set, and need them", async () => {
+	it("carry issuer and audience where these are set, and require them", async () => {
 		const ours = createAccessTokens(secret, 60, { ...CLAIMS, subject: "user" });
 		assert.equal((await ours.verify(await ours.sign(ADA))).subject, ADA);
 		for (const claims of [
@@ -271,7 +271,7 @@ describe("tokens of our own", () => {
 		}
 	});
 
-	it("are checked once, and end when they end", async (t) => {
+	it("are verified once, and still expire", async (t) => {
 		t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
 		const ours = createAccessTokens(secret, 60);
 		const token = await ours.sign(ADA);
@@ -291,10 +291,10 @@ describe("tokens of our own", () => {
 	});
 });
 
-describe("tokens that were good", () => {
+describe("the cache of valid tokens", () => {
 	const secret = new Uint8Array(32).fill(9);
 
-	it("are remembered by their hash, not themselves", async (t) => {
+	it("holds hashes, not tokens", async (t) => {
 		const ours = createAccessTokens(secret, 60);
 		const token = await ours.sign(ADA);
 		const setting = t.mock.method(BoundedMap.prototype, "set");
@@ -305,7 +305,7 @@ describe("tokens that were good", () => {
 		assert.doesNotMatch(JSON.stringify(kept), new RegExp(token.slice(-20)));
 	});
 
-	it("are remembered up to a number: 10,000", async (t) => {
+	it("holds at most 10,000 tokens", async (t) => {
 		const ours = createAccessTokens(secret, 60);
 		const tokens = Array.from({ length: 10_001 }, (_, n) =>
 			signedBy(secret, { sub: ADA, exp: now() + 600, jti: String(n) }),
@@ -327,7 +327,7 @@ function signedBy(secret: Uint8Array, claims: object): string {
 	return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
 }
 
-describe("a subject", () => {
+describe("the subject of a token", () => {
 	const tokensOf = (subject: string) => ({
 		verify: async () => ({ subject, isOperator: false }),
 	});
@@ -341,7 +341,7 @@ describe("a subject", () => {
 					: null,
 	};
 
-	it("is one of our ids, or the account of a user", async () => {
+	it("is a user id, or the account of a user", async () => {
 		for (const subject of [ADA, "auth0|ada", "10150000000000001"]) {
 			assert.deepEqual(await identify("Bearer x", tokensOf(subject), users), {
 				viewer: ADA,
@@ -350,7 +350,7 @@ describe("a subject", () => {
 		}
 	});
 
-	it("that names nobody, or nobody active, is refused", async () => {
+	it("is rejected where it names no active user", async () => {
 		for (const subject of [GONE, "auth0|gone", "auth0|eve", "007", ""]) {
 			await assert.rejects(
 				identify("Bearer x", tokensOf(subject), users),

@@ -10,15 +10,15 @@ import { ADA, GONE, startToy, tokens } from "../../helpers/toyServer.ts";
 const key = createSecretKey(new Uint8Array(32).fill(7));
 const soon = Math.floor(Date.now() / 1_000) + 60;
 
-suite("tokens", () => {
-	test("name the user they were signed for", async () => {
+suite("an access token", () => {
+	test("names the user it was signed for", async () => {
 		assert.deepEqual(await tokens.verify(await tokens.sign(ADA)), {
 			subject: ADA,
 			isOperator: false,
 		});
 	});
 
-	test("need a secret of 32 bytes", () => {
+	test("needs a secret of 32 bytes", () => {
 		assert.throws(
 			() => createAccessTokens(new Uint8Array(31), 60),
 			(error: CorkboardError) =>
@@ -53,7 +53,7 @@ suite("tokens", () => {
 		"that are no tokens": () => "x.y.z",
 	};
 	for (const [which, make] of Object.entries(refused)) {
-		test(`${which} are refused`, async () => {
+		test(`is rejected: ${which}`, async () => {
 			const token = await make();
 			await assert.rejects(
 				tokens.verify(token),
@@ -64,7 +64,7 @@ suite("tokens", () => {
 });
 
 suite("a request", () => {
-	test("without the header is anonymous, and asks for no user", async () => {
+	test("without the header is anonymous, and reads no user", async () => {
 		const nobody = () => assert.fail("nobody was named");
 		assert.deepEqual(
 			await identify(undefined, tokens, {
@@ -75,7 +75,7 @@ suite("a request", () => {
 		);
 	});
 
-	test("with a good token has its user as viewer, in any spelling of Bearer", async () => {
+	test("with a valid token has its user as viewer, in any spelling of Bearer", async () => {
 		await using toy = await startToy();
 		for (const scheme of ["Bearer", "bearer", "BEARER"]) {
 			const response = await toy.post(
@@ -86,7 +86,7 @@ suite("a request", () => {
 		}
 	});
 
-	test("with a header that cannot be believed is refused whole, with 401", async () => {
+	test("with an invalid header is rejected whole, with 401", async () => {
 		await using toy = await startToy();
 		const headers = {
 			"": "The Authorization header must be: Bearer TOKEN.",
@@ -110,7 +110,7 @@ suite("a request", () => {
 		}
 	});
 
-	test("whose user cannot be looked up is 503, not 401", async () => {
+	test("is 503, not 401, where its user cannot be read", async () => {
 		await using toy = await startToy({
 			isUser: async () => {
 				throw new CorkboardError("UNAVAILABLE", "A host does not answer.");

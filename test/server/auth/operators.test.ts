@@ -57,7 +57,7 @@ describe("an operator, in production", () => {
 		return errors?.[0].extensions.code ?? null;
 	};
 
-	it("is one by id or by a claim, that is a text, a list or words", async () => {
+	it("is one by id or by a claim: a text, a list or space-separated words", async () => {
 		assert.equal(await code(INTROSPECTION, operator), null);
 		for (const roles of ["operator", ["x", "operator"], "x operator y"]) {
 			const token = await claiming({ roles });
@@ -80,7 +80,7 @@ describe("an operator, in production", () => {
 		}
 	});
 
-	it("is none by a claim that somebody else signed", async () => {
+	it("is none by a claim that another key signed", async () => {
 		const forged = await claiming(
 			{ roles: "operator" },
 			new Uint8Array(32).fill(8),
@@ -88,7 +88,7 @@ describe("an operator, in production", () => {
 		assert.equal(await code(INTROSPECTION, bearer(forged)), "UNAUTHENTICATED");
 	});
 
-	it("may look at the schema, before and after others were refused to", async () => {
+	it("may use introspection, before and after it is rejected for others", async () => {
 		for (let round = 0; round < 2; round++) {
 			for (const headers of [{}, member]) {
 				assert.equal(
@@ -100,7 +100,7 @@ describe("an operator, in production", () => {
 		}
 	});
 
-	it("is told what a misspelled name may mean, and nobody else is", async () => {
+	it("gets suggestions for a misspelled name, and nobody else does", async () => {
 		const message = async (
 			headers: Readonly<Record<string, string>>,
 		): Promise<string> => {
@@ -115,7 +115,7 @@ describe("an operator, in production", () => {
 		assert.doesNotMatch(await message({}), /Did you mean/);
 	});
 
-	it("may have a run explained, and nobody else may", async () => {
+	it("may use explain, and nobody else may", async () => {
 		explained.length = 0;
 		for (const who of [operator, member, {}]) {
 			const response = await toy.post(
@@ -128,12 +128,12 @@ describe("an operator, in production", () => {
 	});
 });
 
-describe("where only known documents run", () => {
+describe("in strict mode", () => {
 	const text = "{ hello }";
 	const sha256 = createHash("sha256").update(text).digest("hex");
 	const log = { warn: () => {} };
 
-	it("an operator's run too, and make no others run for anybody else", async () => {
+	it("an operator may run any document, and that registers it for nobody else", async () => {
 		await using toy = await startToy({
 			mode: "production",
 			operators: { ids: new Set([ADA]), claims: [] },
@@ -200,7 +200,7 @@ describe("GraphiQL for operators", () => {
 			body: new URLSearchParams({ token }),
 		});
 
-	it("asks who comes for a token, on a page that runs and loads nothing", async () => {
+	it("asks visitors for a token, on a page without scripts and resources", async () => {
 		const response = await visit();
 		assert.equal(response.status, 401);
 		assert.equal(response.headers.get("www-authenticate"), "Bearer");
@@ -214,7 +214,7 @@ describe("GraphiQL for operators", () => {
 		assert.doesNotMatch(html, /<script|src=|href=/);
 	});
 
-	it("lets an operator in by a cookie that no script sees and no other site has sent", async () => {
+	it("admits an operator by an HttpOnly, SameSite=Strict cookie", async () => {
 		const token = await tokens.sign(ADA);
 		const response = await signIn(token);
 		assert.equal(response.status, 303);
@@ -232,7 +232,7 @@ describe("GraphiQL for operators", () => {
 		assert.match(html, /"explain":true/);
 	});
 
-	it("marks the cookie as secure where the browser came over TLS", async () => {
+	it("marks the cookie Secure over TLS", async () => {
 		await using proxied = await startToy({
 			graphiql: "operators",
 			trustProxy: true,
@@ -247,7 +247,7 @@ describe("GraphiQL for operators", () => {
 		assert.match(response.headers.get("set-cookie") ?? "", /; Secure$/);
 	});
 
-	it("says what is wrong with any other token, and gives it no cookie", async () => {
+	it("says why it rejects another token, and sets no cookie", async () => {
 		const wrong: Readonly<Record<string, string>> = {
 			[await tokens.sign(BOB)]: "This token is not an operator&#39;s.",
 			[await createAccessTokens(SECRET, -60).sign(ADA)]:
@@ -273,7 +273,7 @@ describe("GraphiQL for operators", () => {
 		}
 	});
 
-	it("ends with signing out", async () => {
+	it("ends when the operator signs out", async () => {
 		const response = await fetch(`${toy.server.url}/graphiql/sign-out`, {
 			method: "POST",
 			redirect: "manual",
@@ -285,7 +285,7 @@ describe("GraphiQL for operators", () => {
 		);
 	});
 
-	it("is no way into the API: a cookie makes nobody a viewer there", async () => {
+	it("does not open the API: its cookie authenticates nobody there", async () => {
 		const cookie = `corkboard_operator=${await tokens.sign(ADA)}`;
 		const response = await toy.post({ query: "{ viewer }" }, { cookie });
 		assert.deepEqual(await response.json(), { data: { viewer: null } });
@@ -293,7 +293,7 @@ describe("GraphiQL for operators", () => {
 		assert.match(await other.text(), /GRAPHQL_VALIDATION_FAILED/);
 	});
 
-	it("takes forms where one signs in only, and small ones", async () => {
+	it("accepts forms only for signing in, and only small ones", async () => {
 		const api = await fetch(`${toy.server.url}/graphql`, {
 			method: "POST",
 			body: new URLSearchParams({ query: "{ hello }" }),

@@ -50,8 +50,8 @@ function edit(path: string, documents: object): void {
 const ids = (documents: readonly CheckedDocument[]) =>
 	documents.map(({ id }) => id);
 
-suite("the documents of files", () => {
-	test("are prepared before they are in use, at the start and after a change, each once", async () => {
+suite("documents of files", () => {
+	test("are prepared once each before they are in use, at the start and after a change", async () => {
 		using folder = temporaryFolder();
 		const path = join(folder.path, "a.json");
 		edit(path, { a: "{ hello }", b: "{ viewer }", same: "{ hello }" });
@@ -71,7 +71,7 @@ suite("the documents of files", () => {
 		assert.deepEqual(ids(prepared), ["a", "b", "c", "d"]);
 	});
 
-	test("are all in use at once, and let others have the processor meanwhile", async () => {
+	test("are in use all at once, and yield to requests while they load", async () => {
 		using folder = temporaryFolder();
 		const path = join(folder.path, "a.json");
 		edit(path, {});
@@ -99,7 +99,7 @@ suite("the documents of files", () => {
 		assert.equal(new Set(turnAtPrepare).size, many.length);
 	});
 
-	test("hold no token of their texts, and tell their places all the same", async () => {
+	test("keep locations for errors, but no tokens", async () => {
 		using folder = temporaryFolder();
 		const path = join(folder.path, "a.json");
 		edit(path, { a: "{ hello\n  viewer }" });
@@ -120,7 +120,7 @@ suite("the documents of files", () => {
 		assert.equal(document.loc?.startToken.next, null);
 	});
 
-	test("are refused at the start where two files have two texts for one id, besides every other fault", async () => {
+	test("are rejected at the start where two files have different texts for an id, with every other problem", async () => {
 		using folder = temporaryFolder();
 		const [one = "", two = ""] = ["one.json", "two.json"].map((name) =>
 			join(folder.path, name),
@@ -137,7 +137,7 @@ suite("the documents of files", () => {
 		assert.deepEqual(await faultsOf([one, two]), []);
 	});
 
-	test("are not read from a file of more than 32 MB", async () => {
+	test("are rejected in a file of more than 32 MB", async () => {
 		using folder = temporaryFolder();
 		const path = join(folder.path, "a.json");
 		const limit = 32 * 1024 * 1024;

@@ -52,7 +52,7 @@ suite("registered texts", () => {
 		assert.equal(await documents.has(hash), false);
 	});
 
-	test("that another process shared are kept for a day at most, too", async () => {
+	test("from another process are also kept for a day at most", async () => {
 		let time = 0;
 		const text = textOf(1, 10);
 		let asked = 0;
@@ -74,7 +74,7 @@ suite("registered texts", () => {
 		assert.equal(asked, 2);
 	});
 
-	test("of more than 64 Ki characters are not kept, here or there", async () => {
+	test("of more than 64 Ki characters are kept neither in the process nor in the shared store", async () => {
 		let shares = 0;
 		const documents = storing({
 			shared: { get: async () => null, set: async () => void shares++ },
@@ -90,7 +90,7 @@ suite("registered texts", () => {
 		assert.equal(shares, 1);
 	});
 
-	test("take 8 Mi characters at most: those not asked for the longest go first", async () => {
+	test("take at most 8 Mi characters: the least recently used are evicted first", async () => {
 		const documents = storing();
 		const count = (8 * 1024 * 1024) / MAX_TEXT;
 		const texts = Array.from({ length: count }, (_, n) => textOf(n, MAX_TEXT));
@@ -106,7 +106,7 @@ suite("registered texts", () => {
 	});
 });
 
-test("parsed documents of no file take the room of 1 Mi characters of text, those not asked for the longest going first", async () => {
+test("parsed documents of no file take at most 1 Mi characters of text: the least recently used are evicted first", async () => {
 	const documents = storing();
 	const count = (1024 * 1024) / MAX_TEXT;
 	const texts = Array.from({ length: count }, (_, n) => textOf(n, MAX_TEXT));

@@ -15,7 +15,7 @@ const manifest = (operations: unknown) => ({
 	operations,
 });
 
-describe("a file of documents", () => {
+describe("a document file", () => {
 	test("is Relay's object of texts by id", () => {
 		assert.deepEqual(parsed({ a: "{ x }", b: "{ y }" }), {
 			documents: [
@@ -78,12 +78,12 @@ describe("a file of documents", () => {
 		],
 	};
 	for (const [which, [json, problems]] of Object.entries(refused)) {
-		test(`is refused with ${which}`, () => {
+		test(`is rejected with ${which}`, () => {
 			assert.deepEqual(parsed(json).problems, problems);
 		});
 	}
 
-	test("that is not JSON is refused with what is wrong with it", () => {
+	test("is rejected with the parser's message if it is not JSON", () => {
 		assert.match(String(parsed("{,").problems), /^f\.json: not valid JSON: /);
 	});
 });

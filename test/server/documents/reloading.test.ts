@@ -15,8 +15,8 @@ import {
 	WHO,
 } from "./serving.ts";
 
-suite("when a file changes,", () => {
-	test("what is new runs, and what is gone does not", async () => {
+suite("when a document file changes,", () => {
+	test("new documents run, and removed ones do not", async () => {
 		await using served = await serving("strict");
 		const { toy, edit } = served;
 		edit(JSON.stringify({ new: "{ hello }" }));

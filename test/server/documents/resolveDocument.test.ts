@@ -43,7 +43,7 @@ for (const mode of ["report", "strict"] as const) {
 			},
 		};
 		for (const [which, name] of Object.entries(names)) {
-			test(`runs when it is called by ${which}, by POST and by GET`, async () => {
+			test(`runs when named by ${which}, by POST and by GET`, async () => {
 				const posted = await toy.post({ ...name, variables });
 				assert.deepEqual(await posted.json(), ADA);
 				const parameters = Object.fromEntries(
@@ -58,12 +58,12 @@ for (const mode of ["report", "strict"] as const) {
 			});
 		}
 
-		test("runs when its text is sent, to the letter", async () => {
+		test("runs when its exact text is sent", async () => {
 			const response = await toy.post({ query: HELLO, variables });
 			assert.deepEqual(await response.json(), ADA);
 		});
 
-		test("with another text beside its id is refused", async () => {
+		test("is rejected where its id comes with another text", async () => {
 			for (const name of [
 				{ documentId: RELAY_ID },
 				{ documentId: `sha256:${sha256(HELLO)}` },
@@ -74,7 +74,7 @@ for (const mode of ["report", "strict"] as const) {
 			}
 		});
 
-		test("that is a mutation is 405 by GET, and runs by POST", async () => {
+		test("is 405 by GET if it is a mutation, and runs by POST", async () => {
 			const got = await get(toy, { id: "set-it", variables: '{"to":1}' });
 			assert.equal(got.status, 405);
 			assert.equal(got.headers.get("allow"), "POST");
@@ -82,7 +82,7 @@ for (const mode of ["report", "strict"] as const) {
 			assert.deepEqual(await posted.json(), { data: { setNumber: 1 } });
 		});
 
-		test("of another version of the protocol is refused", async () => {
+		test("is rejected with another version of the protocol", async () => {
 			const response = await toy.post({
 				extensions: {
 					persistedQuery: { version: 2, sha256Hash: sha256(HELLO) },
@@ -91,7 +91,7 @@ for (const mode of ["report", "strict"] as const) {
 			assert.deepEqual(await codeOf(response), [400, "BAD_REQUEST"]);
 		});
 
-		test("by GET ignores cookies, and needs no header; a text needs one", async () => {
+		test("needs no header by GET, as cookies are ignored; a text needs one", async () => {
 			const plain = await get(toy, { documentId: RELAY_ID });
 			const withCookie = await get(
 				toy,
@@ -105,7 +105,7 @@ for (const mode of ["report", "strict"] as const) {
 			assert.deepEqual(await codeOf(refused), [400, "BAD_REQUEST"]);
 		});
 
-		test("that is unknown is said to be, as its client expects", async () => {
+		test("is PERSISTED_QUERY_NOT_FOUND if unknown, with the status that its client expects", async () => {
 			for (const id of ["nothing", `sha256:${"0".repeat(64)}`]) {
 				const posted = await toy.post({ documentId: id });
 				assert.deepEqual(await codeOf(posted), NOT_FOUND);
@@ -134,7 +134,7 @@ for (const mode of ["report", "strict"] as const) {
 			},
 		};
 		for (const [which, body] of Object.entries(malformed)) {
-			test(`with ${which} is the client's fault`, async () => {
+			test(`is a client error with ${which}`, async () => {
 				assert.deepEqual(await codeOf(await toy.post(body)), [
 					400,
 					"BAD_REQUEST",
@@ -142,7 +142,7 @@ for (const mode of ["report", "strict"] as const) {
 			});
 		}
 
-		test("of one operation runs where the operation's name is empty, by POST and by GET", async () => {
+		test("runs with an empty operationName if it has one operation, by POST and by GET", async () => {
 			for (const body of [{ documentId: RELAY_ID }, { query: HELLO }]) {
 				const posted = await toy.post({
 					...body,
@@ -159,14 +159,14 @@ for (const mode of ["report", "strict"] as const) {
 			}
 		});
 
-		test("with variables or extensions that are empty, and so not JSON, is refused by GET", async () => {
+		test("is rejected by GET with empty variables or extensions, which are not JSON", async () => {
 			for (const name of ["variables", "extensions"]) {
 				const response = await get(toy, { documentId: RELAY_ID, [name]: "" });
 				assert.deepEqual(await codeOf(response), [400, "BAD_REQUEST"]);
 			}
 		});
 
-		test("named twice in a GET is refused", async () => {
+		test("is rejected where a GET names it twice", async () => {
 			const response = await fetch(
 				`${toy.server.url}/graphql?documentId=a&documentId=b`,
 			);
@@ -175,14 +175,14 @@ for (const mode of ["report", "strict"] as const) {
 	});
 }
 
-suite("in strict", () => {
+suite("in strict mode", () => {
 	let served: Serving;
 	before(async () => {
 		served = await serving("strict");
 	});
 	after(() => served[Symbol.asyncDispose]());
 
-	test("a text that is in no file does not run, whatever is said about it", async () => {
+	test("a document of no file does not run, by whatever name", async () => {
 		const query = "{ hello }";
 		const persistedQuery = { version: 1, sha256Hash: sha256(query) };
 		for (const body of [
@@ -222,8 +222,8 @@ test("in report mode any document runs, and one of no file is counted, and logge
 	]);
 });
 
-suite("in off", () => {
-	test("an empty name is no operation's, in a text of its own", async () => {
+suite("in off mode", () => {
+	test("an empty operationName counts as absent, with a text", async () => {
 		await using served = await serving("off");
 		const { toy } = served;
 		const one = { query: "{ hello }", operationName: "" };
@@ -243,7 +243,7 @@ suite("in off", () => {
 		assert.deepEqual(await codeOf(twice), [400, "BAD_REQUEST"]);
 	});
 
-	test("a registered document can be asked for by hash, by documentId and by GET without a header", async () => {
+	test("a registered document runs by hash, by documentId and by GET without a header", async () => {
 		await using served = await serving("off");
 		const { toy } = served;
 		const persistedQuery = { version: 1, sha256Hash: sha256(HELLO) };
@@ -264,7 +264,7 @@ suite("in off", () => {
 		assert.deepEqual(await got.json(), ADA);
 	});
 
-	test("what is not valid, or has another hash, is not registered", async () => {
+	test("an invalid document, or one with another hash, is not registered", async () => {
 		await using served = await serving("off");
 		const { toy, documents } = served;
 		const nothing = "{ nothing }";
@@ -283,7 +283,7 @@ suite("in off", () => {
 		assert.equal(await documents.has(sha256(HELLO)), false);
 	});
 
-	test("what one process registered another finds, and nobody's word is taken for a hash", async () => {
+	test("a document that one process registers runs on another, which verifies its hash", async () => {
 		const texts = new Map<string, string>();
 		const shared: SharedTexts = {
 			get: async (key) => texts.get(key) ?? null,

@@ -14,7 +14,7 @@ const persistedQuery = {
 	sha256Hash: createHash("sha256").update(QUERY).digest("hex"),
 };
 
-test("a document registered with one server runs on another, through Redis, and each goes on without it", async () => {
+test("a document registered with one server runs on another through Redis, and both work without Redis", async () => {
 	await using redis = await startRedis();
 	await using opened = new AsyncDisposableStack();
 	const [one, other, third] = await Promise.all(

@@ -18,7 +18,7 @@ suite("an operation", () => {
 	});
 	after(() => toy.server.close());
 
-	test("is run with its variables, name and text", async () => {
+	test("runs with its variables, name and text", async () => {
 		const response = await toy.post({
 			query: "query A($n: String) { hello(name: $n) } query B { viewer }",
 			operationName: "A",
@@ -28,7 +28,7 @@ suite("an operation", () => {
 		assert.deepEqual(await response.json(), { data: { hello: "Hello world" } });
 	});
 
-	test("may be a GET, if it is a query and the client sends a header that forms cannot", async () => {
+	test("may be a GET if it is a query and has a header that forms cannot send", async () => {
 		const url = `${toy.server.url}/graphql?query=%7Bhello%7D`;
 		const plain = await fetch(url);
 		assert.deepEqual((await codeOf(plain)).slice(0, 2), [400, "BAD_REQUEST"]);
@@ -38,7 +38,7 @@ suite("an operation", () => {
 		assert.deepEqual(await marked.json(), { data: { hello: "Hello you" } });
 	});
 
-	test("that is a mutation is refused as a GET", async () => {
+	test("is rejected by GET if it is a mutation", async () => {
 		const query = encodeURIComponent("mutation { setNumber(to: 1) }");
 		const response = await fetch(`${toy.server.url}/graphql?query=${query}`, {
 			headers: { "apollo-require-preflight": "1" },
@@ -104,7 +104,7 @@ suite("an operation", () => {
 		});
 	}
 
-	test("may be asked again by its hash, once it was sent with it", async () => {
+	test("can be repeated by its hash after it was sent with it", async () => {
 		const query = '{ hello(name: "again") }';
 		const persistedQuery = {
 			version: 1,
@@ -121,7 +121,7 @@ suite("an operation", () => {
 		assert.deepEqual(await known.json(), { data: { hello: "Hello again" } });
 	});
 
-	test("with a wrong hash, or of another version, is the client's fault", async () => {
+	test("is a client error with a wrong hash or another protocol version", async () => {
 		for (const persistedQuery of [
 			{ version: 1, sha256Hash: "0".repeat(64) },
 			{ version: 2, sha256Hash: "0".repeat(64) },
@@ -134,7 +134,7 @@ suite("an operation", () => {
 		}
 	});
 
-	test("shows its own words to a client only where they are meant for one", async () => {
+	test("shows an error's message to a client only where its code is for clients", async () => {
 		const response = await toy.post({
 			query: `{
 				forbidden: fail(how: "forbidden")
@@ -177,13 +177,13 @@ suite("an operation", () => {
 		}
 	});
 
-	test("whose required field is missing answers null, and says INTERNAL", async () => {
+	test("returns null and INTERNAL where a non-null field is missing", async () => {
 		const response = await toy.post({ query: "{ must }" });
 		assert.deepEqual(await codeOf(response), [200, "INTERNAL", null]);
 	});
 });
 
-suite("what the executor does", () => {
+suite("the executor", () => {
 	const outcomes: Record<string, [() => never, number, string]> = {
 		TOO_EXPENSIVE: [
 			() => {
@@ -208,7 +208,7 @@ suite("what the executor does", () => {
 		],
 	};
 	for (const [code, [execute, status, message]] of Object.entries(outcomes)) {
-		test(`refuses a request with ${status} when it throws ${code}`, async () => {
+		test(`fails a request with ${status} when it throws ${code}`, async () => {
 			await using toy = await startToy({ execute: async () => execute() });
 			const response = await toy.post({ query: "{ hello }" });
 			assert.equal(response.status, status);
@@ -219,7 +219,7 @@ suite("what the executor does", () => {
 		});
 	}
 
-	test("gives a result without data the status of its error", async () => {
+	test("returns the status of the first error for a result without data", async () => {
 		await using toy = await startToy({
 			execute: async () => ({
 				errors: [
@@ -236,7 +236,7 @@ suite("what the executor does", () => {
 		]);
 	});
 
-	test("stops at the deadline when it listens, and is left behind when it does not", async () => {
+	test("stops at the deadline if it obeys the signal, and is abandoned if not", async () => {
 		await using toy = await startToy({
 			limits: { executionMs: 100 },
 		});
@@ -254,7 +254,7 @@ suite("what the executor does", () => {
 		});
 	});
 
-	test("is told to stop when the client goes away", async () => {
+	test("is aborted when the client disconnects", async () => {
 		const { promise: told, resolve } = Promise.withResolvers<unknown>();
 		const { promise: began, resolve: begin } = Promise.withResolvers<void>();
 		await using toy = await startToy({
@@ -285,7 +285,7 @@ suite("in production", () => {
 	});
 	after(() => toy.server.close());
 
-	test("introspection is refused", async () => {
+	test("introspection is rejected", async () => {
 		const response = await toy.post(
 			{ query: "{ __schema { types { name } } }" },
 			{ accept: "application/graphql-response+json" },
@@ -296,7 +296,7 @@ suite("in production", () => {
 		]);
 	});
 
-	test("no names are suggested, for fields or for values of variables", async () => {
+	test("errors suggest no names, for fields or for values of variables", async () => {
 		const bodies = [
 			{ query: "{ helo }" },
 			{
@@ -322,7 +322,7 @@ suite("in production", () => {
 	});
 });
 
-test("in development introspection answers and names are suggested", async () => {
+test("in development introspection works and errors suggest names", async () => {
 	await using toy = await startToy();
 	const introspection = await toy.post({
 		query: "{ __schema { queryType { name } } }",

@@ -20,7 +20,7 @@ async function startEcho(mode: ServerOptions["mode"]) {
 }
 
 describe("the header corkboard-explain", () => {
-	test("asks for an account of the run in development, and only as 1", async () => {
+	test("returns an explanation in development, and only with the value 1", async () => {
 		const { toy, asked } = await startEcho("development");
 		await using _toy = toy;
 		await toy.post(QUERY, HEADER);
@@ -29,7 +29,7 @@ describe("the header corkboard-explain", () => {
 		assert.deepEqual(asked, [true, false, false]);
 	});
 
-	test("is as if it were not there by GET, whose answers may be kept and given to others", async () => {
+	test("has no effect by GET, whose responses caches may share", async () => {
 		const { toy, asked } = await startEcho("development");
 		await using _toy = toy;
 		const answer = await fetch(
@@ -40,7 +40,7 @@ describe("the header corkboard-explain", () => {
 		assert.deepEqual(asked, [false]);
 	});
 
-	test("is as if it were not there in production", async () => {
+	test("has no effect in production", async () => {
 		const { toy, asked } = await startEcho("production");
 		await using _toy = toy;
 		const answer = await toy.post(QUERY, HEADER);
@@ -48,7 +48,7 @@ describe("the header corkboard-explain", () => {
 		assert.deepEqual(asked, [false]);
 	});
 
-	test("may come from pages of other origins", async () => {
+	test("is accepted from pages of other origins", async () => {
 		const { toy } = await startEcho("development");
 		await using _toy = toy;
 		const answer = await fetch(`${toy.server.url}/graphql`, {

@@ -28,7 +28,7 @@ function fault(message: string, code: string) {
 	return { errors: [{ message, extensions: { code } }] };
 }
 
-suite("what never reaches GraphQL is told in its shape:", () => {
+suite("an error outside GraphQL, in GraphQL's format:", () => {
 	let toy: Toy;
 	before(async () => {
 		toy = await startToy();
@@ -65,7 +65,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 		assert.equal(response.status, 200);
 	});
 
-	test("an address that leads nowhere is 404", async () => {
+	test("an unknown URL is 404", async () => {
 		for (const [method, path] of [
 			["GET", "/"],
 			["POST", "/graphql/"],
@@ -78,7 +78,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 		}
 	});
 
-	test("a wrong method is 405 and says which are right, whatever its body", async () => {
+	test("a wrong method is 405 and names the right ones, whatever its body", async () => {
 		for (const method of ["PUT", "DELETE", "PATCH"]) {
 			const response = await fetch(`${toy.server.url}/graphql?query={hello}`, {
 				method,
@@ -132,13 +132,13 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 		}
 	});
 
-	test("what is not HTTP is 400", async () => {
+	test("a request that is not HTTP is 400", async () => {
 		const answer = await raw(toy, "how do you do\r\n\r\n");
 		assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
 		assert.match(answer, /\{"errors":\[\{"message":"This is not a valid HTTP/);
 	});
 
-	test("headers past Node's bound are 431", async () => {
+	test("headers over Node's limit are 431", async () => {
 		const answer = await raw(
 			toy,
 			`GET / HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(20_000)}\r\n\r\n`,
@@ -147,7 +147,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 		assert.match(answer, /"The request's headers are too large\."/);
 	});
 
-	test("a body that comes too slowly is 408", async () => {
+	test("a body that arrives too slowly is 408", async () => {
 		await using impatient = await startToy({ limits: { receiveMs: 300 } });
 		const answer = await raw(
 			impatient,
@@ -164,7 +164,7 @@ suite("what never reaches GraphQL is told in its shape:", () => {
 });
 
 suite("a server that closes", () => {
-	test("lets what runs end, and then is gone", async () => {
+	test("waits for running requests, and then stops", async () => {
 		const toy = await startToy();
 		const running = toy.post({ query: "{ slow(ms: 400) }" });
 		await toy.firstOperation;
@@ -184,7 +184,7 @@ suite("a server that closes", () => {
 		await toy.server.close();
 	});
 
-	test("refuses, and is not ready, on a connection it could not close yet", async () => {
+	test("rejects requests, and is not ready, on open connections", async () => {
 		for (const [path, type, body] of [
 			["/health/ready", "application/json", '{"status":"draining"}'],
 			[
@@ -220,7 +220,7 @@ suite("a server that closes", () => {
 		}
 	});
 
-	test("cuts off what does not end in time, and tells it to stop", async () => {
+	test("aborts and cuts off requests that do not end in time", async () => {
 		const toy = await startToy({ limits: { drainMs: 200 } });
 		const running = toy.post({ query: "{ stuck }" });
 		const cut = assert.rejects(running);
@@ -294,7 +294,7 @@ suite("pages of other origins", () => {
 		return response.headers.get("access-control-allow-origin");
 	}
 
-	test("may ask in production only if they are listed", async () => {
+	test("may send requests in production only if they are listed", async () => {
 		await using toy = await startToy({
 			mode: "production",
 			cors: ["https://example.com"],
@@ -307,7 +307,7 @@ suite("pages of other origins", () => {
 		assert.equal(await allowed(toy, "http://localhost:3000"), null);
 	});
 
-	test("may send any header, if they may ask", async () => {
+	test("may send any header, if they are allowed", async () => {
 		await using toy = await startToy({
 			mode: "production",
 			cors: ["https://example.com"],
@@ -338,7 +338,7 @@ suite("pages of other origins", () => {
 		assert.equal(stranger.get("access-control-allow-credentials"), null);
 	});
 
-	test("may ask in development also from localhost", async () => {
+	test("may send requests in development also from localhost", async () => {
 		await using toy = await startToy();
 		assert.equal(
 			await allowed(toy, "http://localhost:3000"),
@@ -349,7 +349,7 @@ suite("pages of other origins", () => {
 });
 
 suite("the log", () => {
-	test("has a line for each request, without anything the client wrote", async () => {
+	test("has a line for each request, without any text of the client", async () => {
 		await using toy = await startToy();
 		await toy.post(
 			{
@@ -383,7 +383,7 @@ suite("the log", () => {
 	});
 });
 
-test("a client that keeps its connection is served on it again", async () => {
+test("a client that keeps its connection can use it again", async () => {
 	await using toy = await startToy();
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const reused: boolean[] = [];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";
 
-suite("the answer to a query by GET", () => {
+suite("the response to a query by GET", () => {
 	let toy: Toy;
 	before(async () => {
 		toy = await startToy({
@@ -21,18 +21,18 @@ suite("the answer to a query by GET", () => {
 	}
 	const control = (response: Response) => response.headers.get("cache-control");
 
-	test("may be kept by anyone where nothing of it is a viewer's", async () => {
+	test("is public where no field depends on the viewer", async () => {
 		const response = await get("{ hello }");
 		assert.equal(control(response), "public, max-age=30");
 		assert.match(response.headers.get("etag") ?? "", /^W\/"[\w-]{24}"$/);
 	});
 
-	test("is told apart by who asks and what is accepted, for caches on the way", async () => {
+	test("varies by Authorization and Accept", async () => {
 		const response = await get("{ hello }", { origin: "http://localhost:1" });
 		assert.equal(response.headers.get("vary"), "Accept, Authorization, Origin");
 	});
 
-	test("is the viewer's own where a field depends on who asks, or a token is sent", async () => {
+	test("is private where a field depends on the viewer, or the request has a token", async () => {
 		const anonymous = await get("{ viewer }");
 		assert.equal(control(anonymous), "private, no-cache");
 		const token = await tokens.sign(ADA);
@@ -41,7 +41,7 @@ suite("the answer to a query by GET", () => {
 		assert.ok(asked.headers.get("etag"));
 	});
 
-	test("is kept by nobody where it has errors, or refuses", async () => {
+	test("is not cached where it has errors", async () => {
 		const bad = { authorization: "Bearer none" };
 		for (const response of [
 			await get('{ hello fail(how: "forbidden") }'),
@@ -55,7 +55,7 @@ suite("the answer to a query by GET", () => {
 		}
 	});
 
-	test("is 304 without a body for one who has it, and whole for one who has another", async () => {
+	test("is 304 without a body for a matching ETag, and complete for another", async () => {
 		const first = await get("{ hello }");
 		const tag = first.headers.get("etag") as string;
 		for (const header of [tag, tag.slice(2), `"other", ${tag}`, "*"]) {
@@ -70,14 +70,14 @@ suite("the answer to a query by GET", () => {
 		assert.deepEqual(await other.json(), { data: { hello: "Hello Bob" } });
 	});
 
-	test("to a POST is kept by nobody", async () => {
+	test("is not cached by POST", async () => {
 		const response = await toy.post({ query: "{ hello }" });
 		assert.equal(control(response), "no-store");
 		assert.equal(response.headers.get("etag"), null);
 	});
 });
 
-test("with no time to keep it, an answer has to be asked about each time", async () => {
+test("a public response with max-age 0 is revalidated each time", async () => {
 	await using toy = await startToy({
 		httpMaxAge: 0,
 		dependsOnViewer: () => false,

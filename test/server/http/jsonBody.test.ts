@@ -3,7 +3,7 @@ import { after, before, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { startToy, type Toy } from "../../helpers/toyServer.ts";
 
-suite("a body", () => {
+suite("a request body", () => {
 	let toy: Toy;
 	before(async () => {
 		toy = await startToy();
@@ -36,7 +36,7 @@ suite("a body", () => {
 	const asked = (name: string) =>
 		JSON.stringify({ query: `{ hello(name: "${name}") }` });
 
-	test("in UTF-8 is taken, whether that is said or not", async () => {
+	test("is accepted in UTF-8, with or without a charset", async () => {
 		for (const charset of ["", "; charset=utf-8", '; charset="UTF8"']) {
 			const response = await send(asked("Žižek 🙂"), {
 				"content-type": `application/json${charset}`,
@@ -47,7 +47,7 @@ suite("a body", () => {
 		}
 	});
 
-	test("in another charset is 415", async () => {
+	test("is 415 in another charset", async () => {
 		for (const charset of ["latin1", "utf-16", "utf-7", "x".repeat(5_000)]) {
 			const response = await send(asked("Ada"), {
 				"content-type": `application/json; charset=${charset}`,
@@ -56,13 +56,13 @@ suite("a body", () => {
 		}
 	});
 
-	test("of bytes that are no UTF-8 is 400, and not read as something else", async () => {
+	test("is 400 with bytes that are not UTF-8", async () => {
 		const latin = Buffer.from(asked("Café"), "latin1");
 		const response = await send(latin, {});
 		await refused(response, 400, "The body is not valid UTF-8.");
 	});
 
-	test("that is compressed is 415, and what would be taken is said", async () => {
+	test("is 415 if compressed, with the accepted encodings", async () => {
 		for (const encoding of ["gzip", "br", "deflate", "identity, gzip", "own"]) {
 			const response = await send(gzipSync(asked("Ada")), {
 				"content-encoding": encoding,
@@ -74,7 +74,7 @@ suite("a body", () => {
 		assert.equal(plain.status, 200);
 	});
 
-	test("without a type is 415", async () => {
+	test("is 415 without a media type", async () => {
 		const response = await fetch(`${toy.server.url}/graphql`, {
 			method: "POST",
 			body: new Blob([asked("Ada")]),

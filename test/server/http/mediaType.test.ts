@@ -88,14 +88,14 @@ function post(
 	});
 }
 
-suite("the media type of a refusal", () => {
+suite("the media type of an error response", () => {
 	let toy: Toy;
 	before(async () => {
 		toy = await startToy();
 	});
 	after(() => toy.server.close());
 
-	test("is the one that Apollo chooses for what it refuses itself", async () => {
+	test("is the one that Apollo chooses for its own errors", async () => {
 		for (const [accept, type] of ACCEPTED) {
 			const byApollo = await post(toy, { accept, body: '{"query": "{"}' });
 			// Where it accepts neither, Apollo refuses that as well, in the same type.
@@ -118,7 +118,7 @@ suite("the media type of a refusal", () => {
 		},
 	} as const;
 	for (const [which, asked] of Object.entries(REFUSED)) {
-		test(`is the one its client prefers, with the same body and status: ${which}`, async () => {
+		test(`is the one that the client prefers, with the same body and status: ${which}`, async () => {
 			const plain = await post(toy, { accept: null, ...asked });
 			assert.equal(plain.status, Number.parseInt(which, 10));
 			assert.equal(plain.type, JSON_TYPE);
@@ -129,7 +129,7 @@ suite("the media type of a refusal", () => {
 		});
 	}
 
-	test("is the one its client prefers: 429", async () => {
+	test("is the one that the client prefers: 429", async () => {
 		await using limited = await startToy({
 			rateLimit: createRateLimit({ requests: 1, perMs: 60_000 }, null),
 		});
@@ -139,7 +139,7 @@ suite("the media type of a refusal", () => {
 		assert.deepEqual({ status, type }, { status: 429, type: GRAPHQL_TYPE });
 	});
 
-	test("is application/json at other addresses, whatever is accepted", async () => {
+	test("is application/json at other URLs, whatever the client accepts", async () => {
 		for (const path of ["/", "/graphql/", "/graphqlx", "/health/ready"]) {
 			const { type, vary } = await post(toy, {
 				path,

@@ -66,7 +66,7 @@ for (const [at, httpStatus] of (["audit", "draft"] as const).entries()) {
 			assert.equal(html.status, 406);
 		});
 
-		test("a token that does not verify is 401 as both", async () => {
+		test("an invalid token is 401 in both media types", async () => {
 			await using toy = await startToy({ httpStatus });
 			for (const accept of [GRAPHQL, JSON_TYPE]) {
 				const response = await toy.post(

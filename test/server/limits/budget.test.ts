@@ -18,7 +18,7 @@ function budgetAt(clock: { now: number }) {
 }
 
 describe("a budget", () => {
-	it("is there at once, is used up, and fills again evenly", async () => {
+	it("starts full, is used up, and refills evenly", async () => {
 		const clock = { now: 0 };
 		const budget = budgetAt(clock);
 		assert.equal(await budget.take("a", 70), null);
@@ -40,14 +40,14 @@ describe("a budget", () => {
 		);
 	});
 
-	it("is each spender's own", async () => {
+	it("is separate for each budget key", async () => {
 		const budget = budgetAt({ now: 0 });
 		assert.equal(await budget.take("a", 100), null);
 		assert.notEqual(await budget.take("a", 1), null);
 		assert.equal(await budget.take("b", 100), null);
 	});
 
-	it("gets back what was not used", async () => {
+	it("gets back points that the operation did not use", async () => {
 		const budget = budgetAt({ now: 0 });
 		assert.equal(await budget.take("a", 100), null);
 		budget.adjust("a", 100, 10);
@@ -55,7 +55,7 @@ describe("a budget", () => {
 		assert.notEqual(await budget.take("a", 1), null);
 	});
 
-	it("pays for what was read beyond the cost, as far as there is any", async () => {
+	it("loses points for reads beyond the cost, down to empty", async () => {
 		const clock = { now: 0 };
 		const budget = budgetAt(clock);
 		assert.equal(await budget.take("a", 10), null);
@@ -70,7 +70,7 @@ describe("a budget", () => {
 		assert.equal(await budget.take("a", 1), null);
 	});
 
-	it("is settled with one that is shared, whose levels are told rounded", async () => {
+	it("is adjusted in a shared bucket, whose levels are rounded", async () => {
 		let level = 7.25;
 		const budget = createBudget(HUNDRED_A_MINUTE, {
 			async take(_filling, _name, points) {
@@ -84,7 +84,7 @@ describe("a budget", () => {
 		assert.equal(level, 0.25);
 	});
 
-	it("is asked one point for an operation that reads nothing", async () => {
+	it("takes one point for an operation that reads nothing", async () => {
 		const budget = budgetAt({ now: 0 });
 		for (let n = 0; n < 100; n++) {
 			assert.equal(await budget.take("a", 0), null);
@@ -92,7 +92,7 @@ describe("a budget", () => {
 		assert.notEqual(await budget.take("a", 0), null);
 	});
 
-	it("is what the shared one says, and this process's own while that says nothing", async () => {
+	it("uses the shared bucket, and the process's own while the shared one does not answer", async () => {
 		let answer: TakeResult | null = { waitMs: 0, level: 5_000 };
 		const asked: number[] = [];
 		const names = new Set<string>();
@@ -116,15 +116,15 @@ describe("a budget", () => {
 	});
 });
 
-describe("who spends", () => {
+describe("the budget key", () => {
 	const of = (ip: string, viewer: string | null = null) =>
 		budgetKeyOf(viewer as Id | null, { ip } as FastifyRequest);
 
-	it("is the viewer, wherever it asks from", () => {
+	it("is the viewer, from any address", () => {
 		assert.equal(of("192.0.2.1", ADA), of("192.0.2.2", ADA));
 	});
 
-	it("is an address of IPv4, or what one customer has of IPv6", () => {
+	it("is an IPv4 address, or the /64 of an IPv6 address", () => {
 		assert.notEqual(of("192.0.2.1"), of("192.0.2.2"));
 		assert.equal(of("2001:db8:1:2::1"), of("2001:DB8:1:2:ffff:0:0:9"));
 		assert.notEqual(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
@@ -143,7 +143,7 @@ describe("a server with a budget", () => {
 			return { data: { hello: "there" } };
 		};
 
-	it("answers 429 with Retry-After and TOO_EXPENSIVE, and no data", async () => {
+	it("responds with 429, Retry-After and TOO_EXPENSIVE, and no data", async () => {
 		await using toy = await startToy({
 			execute: executing(80, 80),
 			budget: createBudget(HUNDRED_A_MINUTE, null),
@@ -168,7 +168,7 @@ describe("a server with a budget", () => {
 		assert.equal((await ask(known)).status, 429);
 	});
 
-	it("does not believe an address that a client names itself", async () => {
+	it("ignores an address that the client names itself", async () => {
 		for (const [trustProxy, second] of [
 			[false, 429],
 			[true, 200],
@@ -185,7 +185,7 @@ describe("a server with a budget", () => {
 		}
 	});
 
-	it("tells on request what was asked for and what was read", async () => {
+	it("reports requested and actual cost to a client that asks for it", async () => {
 		await using toy = await startToy({ execute: executing(80, 7) });
 		const ask = async (headers: Record<string, string>) =>
 			(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startToy } from "../../helpers/toyServer.ts";
 
-test("corkboard-cost is told to a POST, and ignored on a GET, whose answer others may be given", async () => {
+test("corkboard-cost has an effect by POST, and none by GET, whose response caches may share", async () => {
 	await using toy = await startToy({
 		dependsOnViewer: () => false,
 		async execute({ costMeter: meter }) {

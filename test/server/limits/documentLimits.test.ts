@@ -141,7 +141,7 @@ describe("a hostile document", () => {
 });
 
 describe("the limits of documents", () => {
-	it("let through what real clients send", () => {
+	it("admit the documents of real clients", () => {
 		const relay = `query Page($id: ID!) { node(id: $id) { __typename ...Board_page id } }
 			fragment Board_page on Board { name ...Board_owner ...Board_pins owner { ...User_card id } }
 			fragment Board_owner on Board { owner { ...User_card id } }
@@ -162,7 +162,7 @@ describe("the limits of documents", () => {
 		}
 	});
 
-	it("are told alone: no other rule walks a document that is over one", () => {
+	it("are reported alone: no other rule visits a document over a limit", () => {
 		const query = `{ ${times(300, (n) => `a${n}: nope`)} }`;
 		assert.deepEqual(
 			validate(theModel().schema, parse(query), [

@@ -5,8 +5,8 @@ import { startToy } from "../../helpers/toyServer.ts";
 
 const limit = () => createRateLimit({ requests: 3, perMs: 60_000 }, null);
 
-suite("an address that asks too often", () => {
-	test("is told so, in GraphQL's shape, and when to ask again", async () => {
+suite("an address over its rate limit", () => {
+	test("gets 429 in GraphQL's format, with the time to retry", async () => {
 		await using toy = await startToy({
 			rateLimit: limit(),
 			cors: ["https://example.com"],
@@ -53,7 +53,7 @@ suite("an address that asks too often", () => {
 		assert.deepEqual(errors[0]?.extensions, { code: "UNAVAILABLE" });
 	});
 
-	test("may still ask about health", async () => {
+	test("can still request /health", async () => {
 		await using toy = await startToy({ rateLimit: limit() });
 		for (let n = 0; n < 6; n++) {
 			const { status } = await fetch(`${toy.server.url}/health/ready`);
@@ -62,7 +62,7 @@ suite("an address that asks too often", () => {
 		assert.equal((await toy.post({ query: "{ hello }" })).status, 200);
 	});
 
-	test("is the one a believed proxy names, and otherwise the proxy", async () => {
+	test("is the address that a trusted proxy names, else the proxy's own", async () => {
 		for (const [trustProxy, expected] of [
 			["127.0.0.1", 200],
 			[true, 200],
@@ -82,8 +82,8 @@ suite("an address that asks too often", () => {
 	});
 });
 
-suite("an address", () => {
-	test("is what the nearest proxy says, whatever its client wrote before it", async () => {
+suite("the address of a request", () => {
+	test("is what the nearest proxy appended, whatever the client wrote before it", async () => {
 		await using toy = await startToy({ rateLimit: limit(), trustProxy: true });
 		let status = 0;
 		for (let n = 0; n < 4; n++) {
@@ -100,7 +100,7 @@ suite("an address", () => {
 suite("a request's id", () => {
 	const given = "proxy-7f3a:1";
 
-	test("is the proxy's where its header is taken, if it can be mistaken for nothing else", async () => {
+	test("is the proxy's where its header is configured and has only plain characters", async () => {
 		await using toy = await startToy({ requestIdHeader: "x-request-id" });
 		const idOf = async (id: string) =>
 			(
@@ -112,7 +112,7 @@ suite("a request's id", () => {
 		}
 	});
 
-	test("is our own otherwise", async () => {
+	test("is generated otherwise", async () => {
 		await using toy = await startToy();
 		const response = await toy.post(
 			{ query: "{ hello }" },
@@ -122,14 +122,14 @@ suite("a request's id", () => {
 	});
 });
 
-suite("an answer", () => {
+suite("a response", () => {
 	const name = "a".repeat(5_000);
 	const ask = {
 		query: "query($n: String) { hello(name: $n) }",
 		variables: { n: name },
 	};
 
-	test("is compressed for those who take it, unless it is small", async () => {
+	test("is compressed for clients that accept it, unless it is small", async () => {
 		await using toy = await startToy();
 		for (const encoding of ["br", "gzip"]) {
 			const response = await toy.post(ask, { "accept-encoding": encoding });
@@ -148,7 +148,7 @@ suite("an answer", () => {
 		assert.equal(small.headers.get("content-encoding"), null);
 	});
 
-	test("is not compressed where that is switched off", async () => {
+	test("is not compressed where compression is off", async () => {
 		await using toy = await startToy({ compression: false });
 		const response = await toy.post(ask, { "accept-encoding": "gzip" });
 		assert.equal(response.headers.get("content-encoding"), null);

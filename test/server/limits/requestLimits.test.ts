@@ -14,7 +14,7 @@ import {
 import { startToy } from "../../helpers/toyServer.ts";
 
 describe("the limits of requests", () => {
-	it("let pass a document of as many tokens as are taken, printed as Relay prints it", () => {
+	it("admit a document of the maximum number of tokens, printed as Relay prints it", () => {
 		const fragment = (n: number) =>
 			`fragment BoardPage_recommendedPins${n} on Board { pins(first: 10, after: $cursor) { edges { node { details link image { url width height alt } owner { username name avatarUrl id } id __typename } cursor } pageInfo { endCursor hasNextPage } } }`;
 		const printed = (count: number) => {
@@ -55,13 +55,13 @@ describe("the limits of requests", () => {
 		assert.notEqual(requestLimitError(nested(REQUEST_LIMITS.values - 4)), null);
 	});
 
-	it("leave to others what is no request", () => {
+	it("ignore a body that is no request", () => {
 		for (const body of [null, "text", 7, [], { query: 7, variables: "x" }]) {
 			assert.equal(requestLimitError(body), null);
 		}
 	});
 
-	it("refuse with the status of other faults of a document", async () => {
+	it("reject with the status of other document errors", async () => {
 		await using toy = await startToy();
 		const { characters, values } = REQUEST_LIMITS;
 		for (const [accept, status] of [
@@ -80,7 +80,7 @@ describe("the limits of requests", () => {
 		}
 	});
 
-	it("are not those of a document of a file", async () => {
+	it("do not apply to a document of a file", async () => {
 		const text = `{ hello(name: "Ada") }${"\n".repeat(REQUEST_LIMITS.characters)}`;
 		const known = {
 			id: "hello",

@@ -97,7 +97,7 @@ describe("two servers with one Redis", () => {
 	/** For what is not about the deadline, on a machine that runs much else. */
 	const deadlineMs = 5_000;
 
-	it("refuse a viewer on one what was spent on the other, and nobody else", async () => {
+	it("share the budget of a viewer, and of nobody else", async () => {
 		await using one = await startLimited(redis, "budget", deadlineMs);
 		await using other = await startLimited(redis, "budget", deadlineMs);
 		const ada = { authorization: `Bearer ${await tokens.sign(ADA)}` };
@@ -109,7 +109,7 @@ describe("two servers with one Redis", () => {
 		assert.deepEqual(await statuses(other, 1), [200], "an anonymous visitor");
 	});
 
-	it("refuse an address on one what it asked of the other", async () => {
+	it("share the rate limit of an address", async () => {
 		await using one = await startLimited(redis, "requests", deadlineMs);
 		await using other = await startLimited(redis, "requests", deadlineMs);
 		assert.deepEqual(await statuses(one, 3), [200, 200, 200]);
@@ -127,7 +127,7 @@ describe("two servers with one Redis", () => {
 		}
 	});
 
-	it("spend an address' budget and its requests apart", async () => {
+	it("count an address's budget and its requests separately", async () => {
 		const filling = { points: 1, perMs: PER_MS };
 		await using shared = openRedisTokenBuckets({
 			redis: new RedisConnections(redis.url),
@@ -148,7 +148,7 @@ describe("two servers with one Redis", () => {
 		["is killed", (own: Server) => own.kill(), deadlineMs],
 		["hangs", async (own: Server) => own.pause(), 1_000],
 	] as const) {
-		it(`go on when it ${how}, soon, and each counts for itself`, async () => {
+		it(`continue within a second when it ${how}, and each counts by itself`, async () => {
 			await using own = await startRedis();
 			const start = (limits: "budget" | "requests") =>
 				startLimited(own, limits, deadline);
@@ -173,7 +173,7 @@ describe("two servers with one Redis", () => {
 		});
 	}
 
-	it("count together again when it is back", async () => {
+	it("share their counts again when it is back", async () => {
 		await using own = await startRedis();
 		await using one = await startLimited(own, "requests", deadlineMs);
 		await using other = await startLimited(own, "requests", deadlineMs);
