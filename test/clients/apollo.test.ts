@@ -112,7 +112,7 @@ describe("Apollo Client 4", () => {
 		assert.equal(recorded.sent.length, 2);
 	});
 
-	it("keeps every list of the schema as one that grows", () => {
+	it("merges the pages of every list of the schema", () => {
 		const { cache } = asViewer() as unknown as { cache: InMemoryCache };
 		const schema = buildSchema(readFileSync(COPIES.publicSchema, "utf8"));
 		const lists = Object.values(schema.getTypeMap())
@@ -137,7 +137,7 @@ describe("Apollo Client 4", () => {
 		assert.notEqual(kept("Pin", "details", 10), kept("Pin", "details", 20));
 	});
 
-	it("keeps a preview that has a name of its own apart from the list", async () => {
+	it("keeps a preview with a key apart from the list", async () => {
 		const client = asViewer();
 		const board = await longBoard(demo.url);
 		const variables = { id: board.id, first: 10 };
@@ -162,7 +162,7 @@ describe("Apollo Client 4", () => {
 		);
 	});
 
-	it("shows a like at once, and takes it back when the server refuses", async () => {
+	it("shows a like at once, and rolls it back after an error", async () => {
 		const client = asViewer();
 		const board = await longBoard(demo.url);
 		const variables = { id: board.id, first: 100 };
@@ -222,7 +222,7 @@ describe("Apollo Client 4", () => {
 		assert.equal(now(), null);
 	});
 
-	it("reads any object by node, as the type it is", async () => {
+	it("reads any object by node, with its type", async () => {
 		const client = asViewer();
 		const board = await longBoard(demo.url);
 		const { data } = await client.query({
@@ -246,7 +246,7 @@ describe("Apollo Client 4", () => {
 		);
 	});
 
-	it("tells a refused token by the code of its error, not as a failed network", async () => {
+	it("reports a rejected token by the code of its error, not as a network failure", async () => {
 		using recorded = recording();
 		const client = createClient({
 			url: demo.url,

@@ -25,7 +25,7 @@ describe("docs for frontends", () => {
 	const first = readPage(FIRST_PAGE);
 	const all = pages.map(readPage).join("\n");
 
-	it("show whole files only, each under its path, on pages one can oversee", () => {
+	it("show complete files, each under its path, on pages of limited length", () => {
 		for (const page of pages) {
 			const text = readPage(page);
 			const shown = snippets(text);
@@ -47,7 +47,7 @@ describe("docs for frontends", () => {
 		});
 	}
 
-	it("ask only what the public schema has", () => {
+	it("query only what the public schema has", () => {
 		const schema = buildSchema(readFileSync(COPIES.publicSchema, "utf8"));
 		let count = 0;
 		// Relay's own are its compiler's to check.
@@ -87,7 +87,7 @@ describe("docs for frontends", () => {
 		);
 	});
 
-	it("install what the installed packages expect beside them", () => {
+	it("install the peer dependencies of the installed packages", () => {
 		for (const client of CLIENTS) {
 			const packages = installed(readPage(pageOf(client)));
 			for (const name of packages.keys()) {
@@ -126,7 +126,7 @@ describe("docs for frontends", () => {
 		assert.deepEqual(explained.toSorted(), codes.toSorted());
 	});
 
-	it("name only files and commands that there are", () => {
+	it("name only files and commands that exist", () => {
 		const example = read("examples/pinboard/README.md");
 		for (const path of [
 			...all.matchAll(/`((?:docs|examples|test)\/[^`]*)`/g),

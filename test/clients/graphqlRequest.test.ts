@@ -38,7 +38,7 @@ describe("graphql-request", () => {
 		assert.equal(new Set(pins).size, pins.length);
 	});
 
-	it("is the viewer its token names, and nobody without one", async () => {
+	it("is the viewer that its token names, and anonymous without one", async () => {
 		let token: string | null = demo.token;
 		const client = createClient({ url: demo.url, token: () => token });
 		const query = gql`{ viewer { username } }`;
@@ -49,7 +49,7 @@ describe("graphql-request", () => {
 		assert.deepEqual(await client.request(query), { viewer: null });
 	});
 
-	it("rejects with the code of the first error, whatever refused the request", async () => {
+	it("rejects with the code of the first error of any failed request", async () => {
 		const code = async (query: string, token: string | null = null) => {
 			try {
 				await createClient({ url: demo.url, token: () => token }).request(

@@ -76,10 +76,10 @@ function answered({ lines }: Toy): Readonly<Record<string, number>> {
 	return counts;
 }
 
-describe("a client that comes upon a limit", () => {
+describe("a client over a limit", () => {
 	for (const name of CLIENTS) {
 		const ask = ASKS[name];
-		it(`waits as long as it is told, and is answered: ${name}`, async () => {
+		it(`waits for the time in Retry-After, and succeeds: ${name}`, async () => {
 			using project = paste(name);
 			await using toy = await startToy({
 				rateLimit: createRateLimit({ requests: 1, perMs: 1_000 }, null),
@@ -96,7 +96,7 @@ describe("a client that comes upon a limit", () => {
 			assert.deepEqual(answered(toy), { 200: 2, 429: 1 });
 		});
 
-		it(`tells its code at once where the wait would be long: ${name}`, async () => {
+		it(`reports the code at once where the wait is long: ${name}`, async () => {
 			using project = paste(name);
 			await using toy = await startToy({
 				rateLimit: createRateLimit({ requests: 1, perMs: 60_000 }, null),
@@ -110,7 +110,7 @@ describe("a client that comes upon a limit", () => {
 		});
 	}
 
-	it("asks no more than three times, and once where something else was wrong", async () => {
+	it("sends at most three requests, and one where the error is another", async () => {
 		for (const [status, times] of [
 			[429, 3],
 			[503, 1],

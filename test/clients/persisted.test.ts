@@ -35,7 +35,7 @@ const NAMED_TEXT =
 const NAMED = `sha256:${sha256(NAMED_TEXT)}`;
 const VIEWER_TEXT = "query Who { viewer { username } }";
 
-describe("clients of a server that runs known documents only", () => {
+describe("clients of a server in strict mode", () => {
 	const folder = temporaryFolder();
 	const project = paste("apollo");
 	const manifestFile = join(project.folder, "persisted-query-manifest.json");
@@ -74,7 +74,7 @@ describe("clients of a server that runs known documents only", () => {
 		folder[Symbol.dispose]();
 	});
 
-	it("Apollo Client asks by the ids of the manifest that Apollo's own tool makes, queries by GET, and never sends a text", async () => {
+	it("Apollo Client sends the ids of a manifest of Apollo's own tool, queries by GET, and never a text", async () => {
 		assert.equal(manifest.format, "apollo-persisted-query-manifest");
 		assert.deepEqual(
 			manifest.operations.map(({ name }) => name),
@@ -128,7 +128,7 @@ describe("clients of a server that runs known documents only", () => {
 		);
 	});
 
-	it("Apollo Client learns that an operation of no manifest is not run", async () => {
+	it("Apollo Client gets an error for an operation of no manifest", async () => {
 		const { createClient, codeOf } = await apollo();
 		const client = createClient({ url: demo.url, token: () => demo.token });
 		await assert.rejects(
@@ -137,7 +137,7 @@ describe("clients of a server that runs known documents only", () => {
 		);
 	});
 
-	it("urql asks by the ids that a generator wrote into its documents, queries by GET, and never sends a text", async () => {
+	it("urql sends the ids that a generator wrote into its documents, queries by GET, and never a text", async () => {
 		using pasted = paste("urql");
 		const { createClient } = await pasted.load<UrqlModule>("src/client.ts");
 		const { persisted } =
@@ -169,7 +169,7 @@ describe("clients of a server that runs known documents only", () => {
 		);
 	});
 
-	it("urql's persisted exchange hashes by itself a text with __typename in every selection", async () => {
+	it("urql's persisted exchange hashes a text with __typename in every selection", async () => {
 		using pasted = paste("urql");
 		const { createClient } = await pasted.load<UrqlModule>("src/client.ts");
 		const client = createClient({
@@ -196,7 +196,7 @@ describe("clients of a server that runs known documents only", () => {
 		["id, as Relay's network layers do", { id: "who" }],
 		["doc_id, as older ones do", { doc_id: "who" }],
 	] as const) {
-		it(`a client without a library may say ${said}`, async () => {
+		it(`a client without a library may send ${said}`, async () => {
 			const post = await fetch(demo.url, {
 				method: "POST",
 				headers: {

@@ -59,7 +59,7 @@ describe("the files of docs/frontends, in a browser", () => {
 			await page.context().close();
 		});
 
-		it(`${client} shows a like before it is answered, and takes it back when it is refused`, async () => {
+		it(`${client} shows a like before the response, and rolls it back after an error`, async () => {
 			const { page } = await open(client, { token: null });
 			const answer = Promise.withResolvers<void>();
 			await page.route(demo.url, async (route) => {
@@ -81,7 +81,7 @@ describe("the files of docs/frontends, in a browser", () => {
 			await page.context().close();
 		});
 
-		it(`${client} likes as the viewer that the token names, and keeps it`, async () => {
+		it(`${client} likes as the viewer that the token names, and the like stays`, async () => {
 			const unliked = await firstUnliked();
 			const { page, faults } = await open(client);
 			const item = page.locator("li").nth(unliked.place);
@@ -106,14 +106,14 @@ describe("the files of docs/frontends, in a browser", () => {
 			await page.context().close();
 		});
 
-		it(`${client} shows the code of a refused token`, async () => {
+		it(`${client} shows the code of a rejected token`, async () => {
 			const { page } = await open(client, { token: `${demo.token}x` });
 			await page.getByRole("alert").getByText("UNAUTHENTICATED").waitFor();
 			await page.context().close();
 		});
 	}
 
-	it("relay reads a list backward from its end, in the list's own order", async () => {
+	it("relay reads a list backward from its end, in the list's order", async () => {
 		const viewer = plainly(demo.url, demo.token);
 		const id = pins[0]?.id;
 		for (let n = 1; n <= 8; n++) {
@@ -155,7 +155,7 @@ describe("the files of docs/frontends, in a browser", () => {
 		await page.context().close();
 	});
 
-	it("a page may send headers that only its client knows", async () => {
+	it("a page may send headers of its own", async () => {
 		const { page } = await open("apollo");
 		const status = await page.evaluate(async (url) => {
 			const response = await fetch(url, {

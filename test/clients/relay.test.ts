@@ -30,13 +30,13 @@ describe("Relay 21, in the example app", () => {
 		await demo?.[Symbol.asyncDispose]();
 	});
 
-	it("its compiler takes the public schema, and what it made of the documents is what is checked in", async () => {
+	it("the compiler accepts the public schema, and its artifacts are those checked in", async () => {
 		// It fails if a file would change.
 		await run("relay-compiler", ["--validate", "relay.config.json"]);
 		await run("tsc", ["-p", "."]);
 	});
 
-	it("usePaginationFragment goes forward to the end, each item once, by node and a cursor", async () => {
+	it("usePaginationFragment reads forward to the end, each item once, by node and a cursor", async () => {
 		const board = await longBoard(demo.url);
 		const { page, asked, faults } = await visit(
 			browser,
@@ -61,7 +61,7 @@ describe("Relay 21, in the example app", () => {
 		await page.context().close();
 	});
 
-	it("usePaginationFragment goes backward to the start, in the list's own order", async () => {
+	it("usePaginationFragment reads backward to the start, in the list's order", async () => {
 		const pin = await talkedAbout(demo.url, demo.token);
 		const { page, asked, faults } = await visit(
 			browser,
@@ -102,7 +102,7 @@ describe("Relay 21, in the example app", () => {
 		await page.context().close();
 	});
 
-	it("with a persisted file it sends ids alone, to a server that runs nothing else", async () => {
+	it("with a persisted file it sends only ids, to a server in strict mode", async () => {
 		using folder = temporaryFolder();
 		const { artifacts, file } = await compilePersisted(folder.path);
 		const texts = JSON.parse(readFileSync(file, "utf8")) as object;

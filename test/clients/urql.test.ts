@@ -36,7 +36,7 @@ describe("urql 5", () => {
 		assert.equal(recorded.sent.length, Math.ceil(board.pins.length / 10));
 	});
 
-	it("is the viewer its token names, and after a mutation asks again for what it changed", async () => {
+	it("is the viewer that its token names, and after a mutation queries again what changed", async () => {
 		const client = createClient({ url: demo.url, token: () => demo.token });
 		const { pins } = await longBoard(demo.url);
 		const query = gql`
@@ -56,7 +56,7 @@ describe("urql 5", () => {
 		assert.equal((await read()).data.pin.viewerLikes, !liked);
 	});
 
-	it("gives errors with their code and path, beside what data there is", async () => {
+	it("returns errors with their code and path, beside partial data", async () => {
 		const client = createClient({ url: demo.url, token: () => null });
 		const { data, error } = await client.mutation(
 			gql`mutation Follow { followUser(input: { userId: "1" }) { user { id } } }`,
@@ -68,7 +68,7 @@ describe("urql 5", () => {
 		assert.equal(error?.networkError, undefined);
 	});
 
-	it("tells a refused token by the code of its error and the status of the answer", async () => {
+	it("reports a rejected token by the code of its error and the status of the response", async () => {
 		const client = createClient({
 			url: demo.url,
 			token: () => `${demo.token}x`,

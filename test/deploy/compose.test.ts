@@ -47,7 +47,7 @@ function mountedAt(service: Service, path: string): string {
 }
 
 describe("docker-compose.yml", () => {
-	test("is the API, two MySQL pairs, memcached and Redis, and what prepares them", () => {
+	test("has the API, two MySQL pairs, memcached, Redis, and services that prepare them", () => {
 		assert.deepEqual(Object.keys(services).toSorted(), [
 			"api",
 			"memcached",
@@ -58,7 +58,7 @@ describe("docker-compose.yml", () => {
 		]);
 	});
 
-	test("pins every image to a version, but the one it builds", () => {
+	test("pins every image to a version, except the one it builds", () => {
 		for (const [name, service] of Object.entries(services)) {
 			if (service.build !== undefined) {
 				assert.equal(service.build, ".", name);
@@ -78,7 +78,7 @@ describe("docker-compose.yml", () => {
 		}
 	});
 
-	test("gives the API settings that it takes, and a secret from outside only", () => {
+	test("gives the API valid settings, and a secret only from outside", () => {
 		assert.equal(api.environment?.CORKBOARD_SECRET, null);
 		for (const service of [api, serviceOf(compose, "tables")]) {
 			const environment = environmentOf(service);
@@ -100,11 +100,11 @@ describe("docker-compose.yml", () => {
 		readConfig({ ...outside, CORKBOARD_SECRET: SECRET });
 	});
 
-	test("asks for nothing: no variable has to be set for it", () => {
+	test("needs no variable to be set", () => {
 		assert.doesNotMatch(fileText("docker-compose.yml"), /\$\{/);
 	});
 
-	test("publishes the API on the port the image serves, on this machine, and nothing else", () => {
+	test("publishes only the API, on the image's port, on this machine", () => {
 		const port = readConfig({
 			...environmentOf(api),
 			CORKBOARD_SECRET: SECRET,
@@ -121,7 +121,7 @@ describe("docker-compose.yml", () => {
 		);
 	});
 
-	test("mounts a topology of its own MySQL servers, its folder, read-only", () => {
+	test("mounts the folder of a topology of its own MySQL servers, read-only", () => {
 		const { store } = readConfig({
 			...environmentOf(api),
 			CORKBOARD_SECRET: SECRET,
@@ -155,7 +155,7 @@ describe("docker-compose.yml", () => {
 		assert.ok(shards.every(({ open }) => open));
 	});
 
-	test("mounts only what is there, and volumes it declares", () => {
+	test("mounts only existing files and declared volumes", () => {
 		const named = new Set<string>();
 		for (const [name, { volumes = [] }] of Object.entries(services)) {
 			for (const { source, mode } of volumes.map(mountOf)) {
@@ -208,7 +208,7 @@ describe("docker-compose.yml", () => {
 		}
 	});
 
-	test("checks the health of all that stay, and restarts them", () => {
+	test("checks the health of all long-running services, and restarts them", () => {
 		const once = ["secret", "tables"];
 		for (const [name, service] of Object.entries(services)) {
 			if (once.includes(name)) {
@@ -246,7 +246,7 @@ describe("docker-compose.yml", () => {
 		});
 	});
 
-	test("makes the secret where the image looks for it, in a volume that the API has, too", () => {
+	test("generates the secret where the image reads it, in a volume of the API", () => {
 		const [program, flag, launcher] = listOf(image, "ENTRYPOINT");
 		const { entrypoint = [], volumes } = serviceOf(compose, "secret");
 		const file = entrypoint[2] as string;
@@ -266,7 +266,7 @@ describe("docker-compose.yml", () => {
 });
 
 describe("what docker-compose.yml runs", () => {
-	test("is a Redis that throws out the least used and keeps nothing on disk", async () => {
+	test("is a Redis that evicts the least recently used and writes nothing to disk", async () => {
 		const [program, ...args] = serviceOf(compose, "redis").command;
 		assert.equal(program, "redis-server");
 		await using redis = await startRedis({ args });
@@ -284,7 +284,7 @@ describe("what docker-compose.yml runs", () => {
 		]);
 	});
 
-	test("is a memcached that answers what its health check sends", async () => {
+	test("is a memcached that answers its health check", async () => {
 		const { healthcheck, command } = serviceOf(compose, "memcached");
 		assert.deepEqual(command, ["memcached", "-m", "256"]);
 		assert.deepEqual(healthcheck?.test, [

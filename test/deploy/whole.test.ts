@@ -94,7 +94,7 @@ for (const name of NAMES) {
 }
 
 describe("the scripts of docker-compose.yml", () => {
-	test("leave a server of each pair that has no history", async () => {
+	test("leave each server without transactions in its history", async () => {
 		for (const name of NAMES) {
 			const [row] = await sql(
 				server(name).url,
@@ -104,7 +104,7 @@ describe("the scripts of docker-compose.yml", () => {
 		}
 	});
 
-	test("make a replica of itself with the next start, which takes no writes, and again with each", async () => {
+	test("make a read-only replica at the next start and at every later one", async () => {
 		for (const [primary, replica] of [
 			["mysql-a", "mysql-a-replica"],
 			["mysql-b", "mysql-b-replica"],
@@ -137,7 +137,7 @@ describe("the scripts of docker-compose.yml", () => {
 		}
 	});
 
-	test("let the API make its own databases and no others, and the health check see nothing", async () => {
+	test("allow the API to create its own databases only, and the health check to read nothing", async () => {
 		const api = as("corkboard_api:corkboard", "mysql-a");
 		await sql(api, "CREATE DATABASE mod00009");
 		for (const refused of [
@@ -161,7 +161,7 @@ describe("the scripts of docker-compose.yml", () => {
 		);
 	});
 
-	test("find a primary healthy, and a replica that has lost its primary not", async () => {
+	test("report a primary as healthy, and a replica without its primary as unhealthy", async () => {
 		assert.deepEqual(Object.values((await healthOf("mysql-b"))[0] ?? {}), [1]);
 		await sql(server("mysql-b-replica").url, "STOP REPLICA IO_THREAD");
 		const [row] = await healthOf("mysql-b-replica");
@@ -170,7 +170,7 @@ describe("the scripts of docker-compose.yml", () => {
 	});
 });
 
-test("the tables are made and the API serves, on what the files say and these users may", async () => {
+test("init creates the tables and the API serves, with these files and users", async () => {
 	using folder = temporaryFolder();
 	const file = join(folder.path, "topology.json");
 	writeFileSync(file, here(fileText("deploy/topology/topology.json")));

@@ -5,8 +5,8 @@ import { join, made } from "../helpers/member.ts";
 import { serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-describe("over HTTP, what an operation costs", () => {
-	it("is told on request, and what it did not use can be used again, until nothing is left", async () => {
+describe("the cost of an operation, over HTTP,", () => {
+	it("is reported on request, and unused points return to the budget until it is empty", async () => {
 		using folder = temporaryFolder();
 		await using server = await serve({
 			CORKBOARD_DATA: folder.path,

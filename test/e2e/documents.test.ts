@@ -22,7 +22,7 @@ const DEEP =
 const FILE = { user: USER, mine: MINE, make: MAKE };
 
 describe("documents check", () => {
-	it("says what each operation costs at worst, most expensive first, and ends with 0", async () => {
+	it("prints the worst-case cost of each operation, highest first, and exits with 0", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "relay.json");
 		writeFileSync(
@@ -45,7 +45,7 @@ describe("documents check", () => {
 		]);
 	});
 
-	it("tells every fault of every file, in words for who must mend it, and ends with 1", async () => {
+	it("prints every problem of every file, and exits with 1", async () => {
 		using folder = temporaryFolder();
 		const [relay = "", apollo = "", none = ""] = [
 			"relay.json",
@@ -80,7 +80,7 @@ describe("documents check", () => {
 		assert.equal((await command(["documents", "check"])).code, 2);
 	});
 
-	it("holds the files against each other, as a server of both does", async () => {
+	it("checks the files against each other, as a server does", async () => {
 		using folder = temporaryFolder();
 		const [web = "", ios = ""] = ["web.json", "ios.json"].map((name) =>
 			join(folder.path, name),
@@ -107,7 +107,7 @@ describe("documents check", () => {
 		assert.equal((await command(["documents", "check", web, web])).code, 0);
 	});
 
-	it("keeps to the limit that is set", async () => {
+	it("obeys the configured cost limit", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "relay.json");
 		writeFileSync(file, JSON.stringify({ c: DEEP }));
@@ -162,14 +162,14 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		});
 	}
 
-	it("runs what is in the file, and nothing else", async () => {
+	it("runs only documents of the file", async () => {
 		const { data } = await post({ id: "user", variables: { name: "ada" } });
 		assert.equal(data.user.name, "Ada");
 		const { errors } = await post({ query: "{ viewer { id } }" });
 		assert.equal(errors[0].extensions.code, "BAD_REQUEST");
 	});
 
-	it("lets anyone keep what is the same for all, and the viewer what is theirs", async () => {
+	it("allows shared caches for public responses, and the browser's for private ones", async () => {
 		const asked = {
 			documentId: `sha256:${sha256(USER)}`,
 			variables: '{"name":"ada"}',
@@ -197,7 +197,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		assert.equal(data.viewer.name, "Ada");
 	});
 
-	it("takes a changed file while it serves, keeps the old one when the new is bad, and says why", async () => {
+	it("loads a changed file while it serves, and keeps the old documents and logs why if the new file is bad", async () => {
 		const edit = (documents: object) => {
 			writeFileSync(`${file}.new`, JSON.stringify(documents));
 			renameSync(`${file}.new`, file);
@@ -216,7 +216,7 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 		);
 	});
 
-	it("does not start with a file that is bad, and tells every fault; --check does the same", async () => {
+	it("does not start with a bad file, and prints every problem; neither does --check", async () => {
 		using other = temporaryFolder();
 		const bad = join(other.path, "bad.json");
 		writeFileSync(bad, JSON.stringify({ a: "{ nothing }", c: DEEP }));

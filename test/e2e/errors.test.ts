@@ -78,7 +78,7 @@ describe("over HTTP, errors", () => {
 			.sign(Buffer.from(secret));
 	}
 
-	it("a token that is expired, forged, endless, unsigned or nobody's refuses the whole request: 401, no data", async () => {
+	it("an expired, forged, endless, unsigned or unknown token fails the whole request: 401, no data", async () => {
 		const now = Math.floor(Date.now() / 1_000);
 		const nobody = packId({ shard: 0, type: 3, local: 999_999 });
 		const good = await signed({ sub: ids.ada, exp: now + 60 });
@@ -121,7 +121,7 @@ describe("over HTTP, errors", () => {
 		assert.equal(basic.headers.get("www-authenticate"), "Bearer");
 	});
 
-	it("an anonymous request may read and sign up, and change nothing else", async () => {
+	it("an anonymous request may read and sign up, and nothing else", async () => {
 		assert.deepEqual(
 			await visitor.data(
 				`{ viewer { id } pin(id: "${ids.pin}") { viewerLikes owner { viewerFollows followsViewer } board { viewerFollows } } }`,
@@ -143,7 +143,7 @@ describe("over HTTP, errors", () => {
 		assert.equal(errors?.[0]?.extensions.code, "UNAUTHENTICATED");
 	});
 
-	it("FORBIDDEN is what may be seen and not changed", async () => {
+	it("FORBIDDEN is an object that the viewer may see and not change", async () => {
 		for (const mutation of [
 			`updateBoard(input: {id: "${ids.board}", name: "Mine"}) { board { id } }`,
 			`deleteBoard(input: {id: "${ids.board}"}) { deletedId }`,
@@ -158,7 +158,7 @@ describe("over HTTP, errors", () => {
 		}
 	});
 
-	it("what is hidden, of another type, or not there is NOT_FOUND in mutations and null in queries", async () => {
+	it("a hidden object, one of another type and a missing one are NOT_FOUND in mutations and null in queries", async () => {
 		const shard = Number(BigInt(ids.pin) >> 46n);
 		const nothing = [
 			ids.hidden,
@@ -204,7 +204,7 @@ describe("over HTTP, errors", () => {
 		);
 	});
 
-	it("a taken username and a taken e-mail address are CONFLICT in the same words", async () => {
+	it("a taken username and a taken e-mail address are CONFLICT with the same message", async () => {
 		const messages = await Promise.all(
 			[
 				'{username: "ADA_made_up"}',
@@ -232,7 +232,7 @@ describe("over HTTP, errors", () => {
 		);
 	});
 
-	it("TOO_EXPENSIVE refuses before anything is read or written: 100 by 100 passes, 100 by 100 by 100 does not", async () => {
+	it("TOO_EXPENSIVE rejects before any read or write: 100 by 100 passes, 100 by 100 by 100 does not", async () => {
 		const followers = (selection: string) =>
 			`followers(first: 100) { nodes { ${selection} } }`;
 		assert.deepEqual(
@@ -268,7 +268,7 @@ describe("over HTTP, errors", () => {
 		);
 	});
 
-	it("BAD_USER_INPUT is what no rule lets in, at its place, and the rest is answered", async () => {
+	it("BAD_USER_INPUT reports invalid input at its path, and the rest of the response is there", async () => {
 		const ids101 = Array.from({ length: 101 }, () => `"${ids.pin}"`).join(" ");
 		for (const field of [
 			'pin(id: "007") { id }',
@@ -316,7 +316,7 @@ describe("over HTTP, errors", () => {
 		}
 	});
 
-	it("what is no GraphQL, no JSON, too large or nowhere has the one shape of errors too", async () => {
+	it("a request without GraphQL or JSON, too large or to an unknown URL gets an error in the same format", async () => {
 		const post = (body: string, type = "application/json") =>
 			fetch(`${server.url}/graphql`, {
 				method: "POST",

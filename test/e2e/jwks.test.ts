@@ -10,8 +10,8 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const SECRET = "of the tests of other keys, 32 bytes or more";
 
-describe("a server that believes somebody else's keys", () => {
-	it("knows their users by id, refuses all other tokens with 401, and signs none", async () => {
+describe("a server with CORKBOARD_JWKS", () => {
+	it("accepts tokens of users by id, rejects all others with 401, and signs none", async () => {
 		const { privateKey, publicKey } = await generateKeyPair("ES256");
 		const keys = [{ ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" }];
 		const issuer = createServer((_request, response) => {

@@ -5,7 +5,7 @@ import { join, made, mutate } from "../helpers/member.ts";
 import { type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-describe("over HTTP, mutations of users and boards, and what queries show after them", () => {
+describe("mutations of users and boards over HTTP, and later queries", () => {
 	const folder = temporaryFolder();
 	let server: Served;
 	let visitor: Client;
@@ -18,7 +18,7 @@ describe("over HTTP, mutations of users and boards, and what queries show after 
 		folder[Symbol.dispose]();
 	});
 
-	it("users: an account is made with a token, changed by its owner alone, followed and unfollowed", async () => {
+	it("users: an account is created with a token, changed only by its owner, followed and unfollowed", async () => {
 		const ada = await join(server.url, "Ada_Users", {
 			name: " Ada ",
 			email: "ada.users@example.com",
@@ -114,7 +114,7 @@ describe("over HTTP, mutations of users and boards, and what queries show after 
 		});
 	});
 
-	it("boards: made, changed, kept secret, followed and deleted", async () => {
+	it("boards: created, changed, made secret, followed and deleted", async () => {
 		const ada = await join(server.url, "ada_boards");
 		const ben = await join(server.url, "ben_boards");
 		const create = (input: object) =>
@@ -191,7 +191,7 @@ describe("over HTTP, mutations of users and boards, and what queries show after 
 		);
 	});
 
-	it("several in one document run in their order, each seeing what came before", async () => {
+	it("several mutations in one document run in order, each after the effects of the previous", async () => {
 		const ada = await join(server.url, "ada_serial");
 		const board = await made(ada, "createBoard", { name: "One" }, "board");
 		const update = (alias: string, name: string) =>

@@ -9,8 +9,8 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 const KNOWN = "query Known { viewer { username } }";
 const UNKNOWN = "{ viewer { boards { totalCount } } }";
 
-describe("an operator of a server in production that runs known documents only", () => {
-	it("runs any, has them explained, and sees no more of the graph than others", async () => {
+describe("an operator of a server in production and strict mode", () => {
+	it("runs and explains any document, and sees no more of the graph than others", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "web.json");
 		writeFileSync(file, JSON.stringify({ known: KNOWN }));
@@ -80,7 +80,7 @@ describe("an operator of a server in production that runs known documents only",
 		assert.equal((await server.stop()).code, 0);
 	});
 
-	it("is to be named by an id or a claim, or the start is refused", async () => {
+	it("must be an id or a claim, or the server does not start", async () => {
 		const { code, err } = await runProgram(["serve"], {
 			env: { CORKBOARD_OPERATORS: "admin" },
 		});

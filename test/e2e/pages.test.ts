@@ -78,7 +78,7 @@ describe("over HTTP, a page", () => {
 		Array.from({ length: count }, (_, n) => String(first - n));
 	const details = ({ nodes }: Page) => nodes.map((node) => node.details);
 
-	it("has 20 if no number is given, newest first, with cursors, times and what is true of it", async () => {
+	it("has 20 items by default, newest first, with cursors, times and page info", async () => {
 		for (const args of [
 			"",
 			"(first: null)",
@@ -108,13 +108,13 @@ describe("over HTTP, a page", () => {
 		}
 	});
 
-	it("of 0 tells the count, and whether there is anything", async () => {
+	it("of 0 items has the count, and whether there are items", async () => {
 		const { pageInfo, totalCount, edges } = await page("(first: 0)");
 		assert.deepEqual({ totalCount, edges }, { totalCount: PINS, edges: [] });
 		assert.equal(pageInfo.endCursor, null);
 	});
 
-	it("follows page on page, forward and backward, and everyone is met once", async () => {
+	it("continues forward and backward to the end, with each item once", async () => {
 		const forward: string[] = [];
 		let cursor: string | null = null;
 		let hasMore = true;
@@ -143,7 +143,7 @@ describe("over HTTP, a page", () => {
 		assert.deepEqual(backward, from(44, PINS));
 	});
 
-	it("beside a cursor alone has the 20 nearest to it, and two cursors bound a range", async () => {
+	it("with only a cursor has the 20 items next to it, and two cursors bound a range", async () => {
 		const { edges } = await page("(first: 45)");
 		const [at20 = "", at30 = ""] = [edges[24]?.cursor, edges[14]?.cursor];
 		assert.deepEqual(
@@ -172,7 +172,7 @@ describe("over HTTP, a page", () => {
 		});
 	});
 
-	it("refuses both numbers, a negative one, more than 100, and cursors of another list or made up", async () => {
+	it("rejects first with last, a negative number, more than 100, and cursors of another list or invalid ones", async () => {
 		for (const args of [
 			"(first: 1, last: 1)",
 			"(first: -1)",
@@ -198,7 +198,7 @@ describe("over HTTP, a page", () => {
 		);
 	});
 
-	it("leaves out and tops up what is deleted, and its cursor is still good", async () => {
+	it("replaces deleted items by further ones, and their cursors stay valid", async () => {
 		const { code, out } = await runProgram(["token", "ada_made_up"], { env });
 		assert.equal(code, 0);
 		const ada = client(server.url, out.trim());

@@ -5,7 +5,7 @@ import { join, made, mutate } from "../helpers/member.ts";
 import { type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-describe("over HTTP, mutations of pins, comments and interests, and what queries show after them", () => {
+describe("mutations of pins, comments and interests over HTTP, and later queries", () => {
 	const folder = temporaryFolder();
 	let server: Served;
 	let visitor: Client;
@@ -164,7 +164,7 @@ describe("over HTTP, mutations of pins, comments and interests, and what queries
 		);
 	});
 
-	it("interests: made with a pin, listed, followed and unfollowed", async () => {
+	it("interests: created with a pin, listed, followed and unfollowed", async () => {
 		const ada = await join(server.url, "ada_interests");
 		const boardId = await made(ada, "createBoard", { name: "Loaves" }, "board");
 		const pin = await made(

@@ -28,7 +28,7 @@ interface Hidden {
  * id names nothing. Whoever may not see it must get the same answer in both, but
  * for the id they gave themselves.
  */
-describe("what one may not see", () => {
+describe("an object hidden from the viewer", () => {
 	const folder = temporaryFolder();
 	let server: Served;
 	let eve: Member;
@@ -168,7 +168,7 @@ describe("what one may not see", () => {
 		}
 	}
 
-	it("is null by every root that takes an id, and no id of another type is told from it", async () => {
+	it("is null by every root field with an id, like an id of another type", async () => {
 		const roots = Object.values(schema.getQueryType()?.getFields() ?? {});
 		const takingIds = roots.filter(({ args }) =>
 			args.some(({ type }) => /ID/.test(String(type))),
@@ -198,7 +198,7 @@ describe("what one may not see", () => {
 		}
 	});
 
-	it("is NOT_FOUND, in the same words, to every mutation and argument that names an object", async () => {
+	it("is NOT_FOUND, with the same message, in every mutation and argument with an id", async () => {
 		const asked = new Set<string>();
 		for (const field of mutationsOf(schema)) {
 			for (const argument of idsIn(schema, field)) {
@@ -251,7 +251,7 @@ describe("what one may not see", () => {
 	const bobs = async () => (await own()).board;
 	const bobsPin = async () => (await own()).pin;
 
-	it("is met by no list, no reference and no member of a payload, from anything that may be seen", async () => {
+	it("is in no list, reference or payload of a visible object", async () => {
 		for (const [name, viewer] of Object.entries(viewers)) {
 			const forbidden = new Map(
 				hidden
@@ -271,7 +271,7 @@ describe("what one may not see", () => {
 		}
 	});
 
-	it("costs, before it is looked for, what nothing costs", async () => {
+	it("has the same worst-case cost as a missing object", async () => {
 		for (const one of hidden) {
 			const deep = (depth: number): string =>
 				depth === 0
@@ -281,7 +281,7 @@ describe("what one may not see", () => {
 		}
 	});
 
-	it("costs, once it was looked for, what nothing costs: alone, and beside whose it might be", async () => {
+	it("has the same actual cost as a missing object: alone, and beside its possible owner", async () => {
 		for (const one of hidden) {
 			await isTheSame(one, "{ node(id: ID!!) { id } }");
 			for (const name of ["ada_hides", "bob_stays", "eve_is_blocked"]) {
@@ -297,7 +297,7 @@ describe("what one may not see", () => {
 		}
 	});
 
-	it("is not told by what the viewer is told of others: likes, follows and e-mail", async () => {
+	it("is not revealed by the viewer's state of others: likes, follows and e-mail", async () => {
 		for (const name of ["bob", "eve"]) {
 			const viewer = viewers[name] as Client;
 			for (const one of hidden.filter(({ by }) => by.includes(name))) {
@@ -311,7 +311,7 @@ describe("what one may not see", () => {
 		}
 	});
 
-	it("is in no answer that others may keep: whom one blocks is not the same for all", async () => {
+	it("is in no public response: block lists are private", async () => {
 		const control = async (query: string) => {
 			const response = await fetch(
 				`${server.url}/graphql?query=${encodeURIComponent(query)}`,
@@ -326,7 +326,7 @@ describe("what one may not see", () => {
 		assert.equal(await control(list("blockedUsers")), "private, no-cache");
 	});
 
-	it("comes back when it is unblocked, and whom one blocks one can see to do so", async () => {
+	it("is visible again after unblocking, and a blocked user is visible enough to unblock", async () => {
 		const { carol } = viewers as { readonly carol: Client };
 		const blocked =
 			"{ viewer { blockedUsers { totalCount nodes { username } } } }";
@@ -357,7 +357,7 @@ describe("what one may not see", () => {
 		assert.equal(await seen(), null);
 	});
 
-	it("is no longer a viewer, once it has left: 401 for the token of before", async () => {
+	it("is no viewer after its account is closed: its token gets 401", async () => {
 		const leaver = await joinServer(server.url, "leaves_too");
 		assert.equal(
 			await leaver.code(
@@ -378,7 +378,7 @@ describe("what one may not see", () => {
 		);
 	});
 
-	it("stays in no username: whoever left has it still, and nobody is found by it", async () => {
+	it("keeps its username after its account is closed, and cannot be found by it", async () => {
 		for (const username of ["gone_away", "never_there"]) {
 			assert.deepEqual(
 				await (viewers.bob as Client).data(

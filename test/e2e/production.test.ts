@@ -7,7 +7,7 @@ import { runProgram, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 describe("a server of a topology", () => {
-	it("is in production, on all its hosts, and every command finds what it stored", async () => {
+	it("runs in production mode on all its hosts, and every command finds what it stored", async () => {
 		using folder = temporaryFolder();
 		const host = (name: string) => `sqlite:${join(folder.path, name)}`;
 		const map = join(folder.path, "topology.json");

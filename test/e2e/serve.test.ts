@@ -76,7 +76,7 @@ describe("the first start of an empty folder", () => {
 		folder[Symbol.dispose]();
 	});
 
-	it("makes the demo graph and says so, and that it can be left out", () => {
+	it("creates the demo graph, and prints how to start without it", () => {
 		// On a busy machine lines of progress follow.
 		assert.match(
 			server.err(),
@@ -84,7 +84,7 @@ describe("the first start of an empty folder", () => {
 		);
 	});
 
-	it("prints the address, a query, the demo user, a token, where the data is and how to stop it", () => {
+	it("prints the URL, a query, the demo user, a token, the data folder and how to stop", () => {
 		const token = told(server, "Token");
 		assert.deepEqual(server.out().split("\n"), [
 			"",
@@ -104,7 +104,7 @@ describe("the first start of an empty folder", () => {
 		]);
 	});
 
-	it("prints a query that answers with names and words of the demo graph", async () => {
+	it("prints a query whose response has names and texts of the demo graph", async () => {
 		const [, address = "", type = "", body] =
 			/curl -s (\S+) -H '([^']+)' -d '([^']+)'/.exec(server.out()) ?? [];
 		const response = await fetch(address, {
@@ -135,7 +135,7 @@ describe("the first start of an empty folder", () => {
 		}
 	});
 
-	it("prints a token that makes the demo user the viewer; without it there is none", async () => {
+	it("prints a token that makes the demo user the viewer", async () => {
 		const query = "{ viewer { username } }";
 		const demo = client(url, told(server, "Token"));
 		assert.deepEqual(await demo.data(query), {
@@ -144,7 +144,7 @@ describe("the first start of an empty folder", () => {
 		assert.deepEqual(await client(url).data(query), { viewer: null });
 	});
 
-	it("gives a browser GraphiQL's page, with every file of it from here, and a program JSON", async () => {
+	it("serves GraphiQL's page and all its files to a browser, and JSON to a program", async () => {
 		const page = await fetch(`${url}/graphql`, {
 			headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
 		});
@@ -177,7 +177,7 @@ describe("the first start of an empty folder", () => {
 		}
 	});
 
-	it("owns its folder: a second process that would write is refused with its pid (exit 1)", async () => {
+	it("locks its folder: a second process that writes exits with 1 and names the first by pid", async () => {
 		for (const args of [["serve"], ["import", "-"], ["verify", "--repair"]]) {
 			assert.deepEqual(await runProgram(args, { env }), {
 				code: 1,
@@ -189,7 +189,7 @@ describe("the first start of an empty folder", () => {
 		assert.equal((await fetch(`${url}/health/ready`)).status, 200);
 	});
 
-	it("lets commands that only read look at its folder meanwhile", async () => {
+	it("allows commands that only read its folder meanwhile", async () => {
 		const { code, out } = await runProgram(["token", "marigold_01"], { env });
 		assert.equal(code, 0);
 		assert.deepEqual(
@@ -198,7 +198,7 @@ describe("the first start of an empty folder", () => {
 		);
 	});
 
-	it("is followed by a second that makes no second demo, on SIGTERM's clean end (exit 0)", async () => {
+	it("exits with 0 on SIGTERM, and the second start creates no second demo graph", async () => {
 		const interests = "{ interests(first: 0) { totalCount } }";
 		const whole = await client(url).data<{
 			interests: { totalCount: number };
@@ -223,8 +223,8 @@ describe("the first start of an empty folder", () => {
 	});
 });
 
-describe("a first start that is cut off", () => {
-	it("is gone on with by the next, to the same graph", async () => {
+describe("a first start that is killed", () => {
+	it("is completed by the next start, to the same graph", async () => {
 		using cutFolder = temporaryFolder();
 		using wholeFolder = temporaryFolder();
 		const settings = { PORT: "0", CORKBOARD_GRAPHIQL: "off" };
@@ -257,7 +257,7 @@ describe("a first start that is cut off", () => {
 	});
 });
 
-describe("an ended server", () => {
+describe("a server that ends", () => {
 	const folder = temporaryFolder();
 	after(() => folder[Symbol.dispose]());
 
@@ -277,7 +277,7 @@ describe("an ended server", () => {
 	}
 
 	for (const signal of ["SIGTERM", "SIGINT"] as const) {
-		it(`by ${signal} answers what is under way, takes nothing more, and exits 0`, async () => {
+		it(`by ${signal} completes running requests, accepts no more, and exits with 0`, async () => {
 			await using server = await serve({ CORKBOARD_DATA: folder.path });
 			const body = JSON.stringify({
 				query: "{ interests(first: 0) { totalCount } }",
@@ -312,7 +312,7 @@ describe("an ended server", () => {
 		});
 	}
 
-	it("whose output nobody reads any more goes on until it is told to stop", async () => {
+	it("continues after its output is closed, until a signal ends it", async () => {
 		await using server = await serve({ CORKBOARD_DATA: folder.path });
 		await welcomed(server);
 		server.stdout.destroy();
@@ -324,7 +324,7 @@ describe("an ended server", () => {
 });
 
 describe("serve", () => {
-	it("on a busy port is refused in a sentence (exit 1), and leaves the folder free", async () => {
+	it("on a busy port prints one sentence, exits with 1, and unlocks the folder", async () => {
 		using folder = temporaryFolder();
 		const busy = createServer().listen(0, "127.0.0.1");
 		await once(busy, "listening");
@@ -351,7 +351,7 @@ describe("serve", () => {
 		assert.equal((await server.stop()).code, 0);
 	});
 
-	it("tells every fault of its settings at once, and touches nothing (exit 1)", async () => {
+	it("prints every problem of its settings at once, exits with 1, and creates nothing", async () => {
 		using folder = temporaryFolder();
 		const data = join(folder.path, "data");
 		const { code, out, err } = await runProgram(["serve"], {
@@ -393,7 +393,7 @@ describe("serve", () => {
 		assert.equal(existsSync(data), false);
 	});
 
-	it("--check says that settings, schema and shard map are good, and makes nothing", async () => {
+	it("--check reports good settings, schema and topology, and creates nothing", async () => {
 		using folder = temporaryFolder();
 		const data = join(folder.path, "data");
 		assert.deepEqual(
