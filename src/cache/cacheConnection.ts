@@ -13,7 +13,7 @@ export interface ClientConnection {
 	close(failure?: unknown): void;
 }
 
-/** How a client connection tells its user that it ends. */
+/** Called by a client connection when it ends. */
 export interface ConnectionEvents {
 	/** The connection failed, or the server closed it. */
 	lost(error: unknown): void;

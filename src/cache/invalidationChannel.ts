@@ -11,8 +11,8 @@ import type { RedisConnection } from "./redisConnection.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
 /**
- * Processes tell each other over Redis pub/sub which entries of their local
- * caches to drop (docs/consistency.md, "3. Caches").
+ * Processes publish over Redis which entries of their local caches the others
+ * have to drop (docs/consistency.md, "3. Caches").
  *
  * Subscriber. Redis does not report a lost message, so a process trusts its
  * subscription only while it receives its own heartbeats:

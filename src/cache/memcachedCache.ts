@@ -13,7 +13,7 @@ import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
  * The shared cache on memcached. A fill lease is the CAS number of a marker
- * item. The flags of an item tell what it is: a value, a marker or a tombstone.
+ * item. The flags of an item say what it is: a value, a marker or a tombstone.
  *
  *     getOrLease     get, and for each absent key: add a marker and keep its CAS
  *     fill           set with that CAS: refused if the marker is gone

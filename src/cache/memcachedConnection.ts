@@ -7,20 +7,20 @@ export interface Command {
 	readonly key: string;
 	readonly extras?: Buffer;
 	readonly value?: string;
-	/** The item has to be the one that had this; what comes instead is refused. */
+	/** The command applies only if the item still has this CAS number. */
 	readonly cas?: Buffer;
 }
 
 export interface MemcachedResponse {
 	readonly status: number;
-	/** Of the item, 0 if none came. */
+	/** Of the item; 0 if the response has none. */
 	readonly flags: number;
 	readonly value: string;
 	readonly cas: Buffer;
 }
 
 export const OPCODE = {
-	/** The Q ones answer only what is not expected of them: GETQ a hit, the others a failure. */
+	/** The quiet ones respond only in the unusual case: GETQ to a hit, the others to a failure. */
 	GETQ: 0x09,
 	ADD: 0x02,
 	SETQ: 0x11,
@@ -31,16 +31,17 @@ export const OPCODE = {
 export const STATUS = { OK: 0, NOT_FOUND: 1, EXISTS: 2 } as const;
 
 /**
- * One connection to one memcached: memjs's, with our own matching of answers.
+ * One connection to one memcached: that of memjs, with our own matching of
+ * responses to commands.
  *
- * Many commands go out in one write, with a NOOP behind them; memcached
- * answers in order, so the NOOP's answer says that no more will come, and a
- * quiet get without an answer is a miss. Each command has its own opaque number.
+ * Many commands go out in one write, followed by a NOOP. memcached responds in
+ * order, so the response to the NOOP says that no more follow, and a quiet get
+ * without a response is a miss. Each command has its own opaque number.
  *
- * memjs's own calls wait for ever after a half answer or a server that closed,
- * because its `Server` reuses itself for a second socket (FIELD §3.1). This one
- * is never used after its socket failed, and memjs's timers are not used at all
- * but the one for connecting, which is longer than any deadline of ours.
+ * The calls of memjs itself wait forever after half a response or a closed
+ * socket, because its `Server` reuses itself for a second socket. This one is
+ * never used after its socket failed. Of memjs's timers it uses only the one for
+ * connecting, which is longer than every deadline of ours.
  */
 export class MemcachedConnection extends Server implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
@@ -57,19 +58,19 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			keepAlive: true,
 			keepAliveDelay: KEEP_ALIVE_S,
 		});
-		// memjs takes them from the environment when none are given.
+		// Otherwise memjs takes them from the environment.
 		this.username = undefined;
 		this.password = undefined;
 		this.#lost = lost;
 		this.sock(false, (socket) => {
 			socket.setNoDelay(true);
 			socket.once("close", () =>
-				this.error(new Error("memcached closed the connection")),
+				this.error(new Error("memcached closed the connection.")),
 			);
 		});
 	}
 
-	/** The answers by the commands' order; undefined where memcached kept quiet. */
+	/** The responses in the order of the commands; undefined for a quiet command without one. */
 	exchange(
 		commands: readonly Command[],
 	): Promise<readonly (MemcachedResponse | undefined)[]> {
@@ -104,13 +105,15 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			at < 0 ||
 			at > batch.answers.length
 		) {
-			this.error(new Error("memcached answered what was not asked"));
+			this.error(
+				new Error("memcached sent a response that matches no command."),
+			);
 		} else if (at < batch.answers.length) {
 			batch.answers[at] = {
 				status: header.status,
 				flags: extras.length < 4 ? 0 : extras.readUInt32BE(0),
 				value: val.toString("utf8"),
-				// A copy: the view would keep all that came with it.
+				// A copy: a view would keep the whole received buffer alive.
 				cas: Buffer.from(header.cas),
 			};
 		} else {
@@ -128,7 +131,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 	}
 
 	override close(): void {
-		this.error(new Error("the connection was closed"));
+		this.error(new Error("The connection was closed."));
 	}
 }
 

@@ -1,10 +1,10 @@
-/** memjs 1.3.2 has no types of its own: these are of the part in use. */
+/** memjs 1.3.2 ships no types. These cover the part in use. */
 declare module "memjs" {
 	import type { Socket } from "node:net";
 
 	/**
-	 * One connection: connects, takes the stream of answers apart, and calls
-	 * `respond` for each and `error` when the connection failed.
+	 * One connection: connects, parses the stream of responses, and calls
+	 * `respond` for each one and `error` when the connection fails.
 	 */
 	export class Server {
 		constructor(
@@ -22,7 +22,7 @@ declare module "memjs" {
 		);
 		username: string | undefined;
 		password: string | undefined;
-		/** The socket once it is connected, which is begun if there is none. */
+		/** Calls `go` with the socket once it is connected. Connects if there is no socket. */
 		sock(sasl: boolean, go: (socket: Socket) => void): void;
 		respond(response: Response): void;
 		/** Destroys the socket. */

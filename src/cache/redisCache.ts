@@ -8,7 +8,7 @@ import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
  * The shared cache on Redis. A fill lease is a random token. The first letter of
- * a stored string tells what it is: `V` a value, `L` the token of a lease, `T` a
+ * a stored string says what it is: `V` a value, `L` the token of a lease, `T` a
  * tombstone.
  *
  *     getOrLease     MGET, and for each absent key: SET NX a token
@@ -185,7 +185,7 @@ export function openRedisCache(options: {
 const BUSY: GetOrLeaseResult = { kind: "busy" };
 const DOWN: GetOrLeaseResult = { kind: "down" };
 
-/** Of the 40 of a run_id: 64 bits tell servers apart, and a command carries a hundred keys. */
+/** Of the 40 of a run_id: 64 bits identify a server, and a command carries a hundred keys. */
 const RUN_ID_LETTERS = 16;
 /** Keys in one command: Redis runs nothing else meanwhile. */
 const BATCH = 1_000;

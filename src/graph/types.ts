@@ -5,11 +5,11 @@ import type { Lookup, Mapping, Model } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /**
- * The graph as one viewer sees it, for one request. What the viewer may not
- * see is null here, like what does not exist: no path around this leads to an
- * object. Every read takes many keys and answers each in the order asked, an
- * error standing for its own key only; reads made in one tick share their
- * storage calls.
+ * The graph as one viewer sees it, for one request. An object that the viewer may
+ * not see is null, like one that does not exist; there is no other path to an
+ * object. Each read takes many keys and returns one result for each, in order; an
+ * error concerns its own key only. Reads started in one tick share their storage
+ * calls.
  */
 export interface Graph {
 	readonly model: Model;
@@ -21,7 +21,7 @@ export interface Graph {
 		call?: CallOptions,
 	): Promise<readonly (Node | null | CorkboardError)[]>;
 
-	/** One page of each list; null for a list that the viewer may not look at. `after` and `before` are cursors as clients send them. A cursor that is not of that list is an error BAD_USER_INPUT in its place. */
+	/** One page of each list; null for a list that the viewer may not read. `after` and `before` are cursors from clients. A cursor of another list is the error BAD_USER_INPUT for this list. */
 	readPages(
 		mapping: Mapping,
 		froms: readonly Id[],
@@ -37,7 +37,7 @@ export interface Graph {
 		call?: CallOptions,
 	): Promise<readonly (boolean | CorkboardError)[]>;
 
-	/** The ids that hold these natural keys, as they were given: folded here. */
+	/** The ids that hold these natural keys. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,
 		keys: readonly string[],
@@ -45,15 +45,15 @@ export interface Graph {
 	): Promise<readonly (Id | null | CorkboardError)[]>;
 }
 
-/** One object, shared by all who read it: never changed. */
+/** One object. All its readers share it, so it is never changed. */
 export interface Node {
 	readonly id: Id;
-	/** The type's name. */
+	/** The name of the type. */
 	readonly type: string;
 	readonly data: JsonObject;
 }
 
-/** What a page was asked for, after `coercePage`: exactly one of first and last. */
+/** The arguments of a page after coercion: exactly one of first and last. */
 export interface PageArguments {
 	readonly first?: number;
 	readonly last?: number;
@@ -62,12 +62,12 @@ export interface PageArguments {
 	readonly fields: PageFields;
 }
 
-/** What of a page will be looked at; the rest is not read. */
+/** The fields of a page that are used; only these are read. */
 export interface PageFields {
 	readonly edges: boolean;
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage: boolean;
-	/** Also cursors of the page's ends. */
+	/** Of edges, and of both ends of the page. */
 	readonly cursors: boolean;
 	readonly totalCount: boolean;
 }
@@ -83,9 +83,9 @@ export interface Page {
 }
 
 export interface PageEdge {
-	/** An error (`UNAVAILABLE`) where the object's host did not answer. */
+	/** The error UNAVAILABLE if the host of the object did not respond. */
 	readonly node: Node | CorkboardError;
-	/** Spelled only when asked for: it costs an encryption. */
+	/** Encoded only when called: it costs an encryption. */
 	cursor(): string;
 	/** Microseconds since 1970. */
 	readonly sequence: number;
@@ -93,7 +93,7 @@ export interface PageEdge {
 
 /** An object to create. */
 export interface NewObject {
-	/** The type's name. */
+	/** The name of the type. */
 	readonly type: string;
 	/** Its stored JSON, references included. */
 	readonly data: JsonObject;

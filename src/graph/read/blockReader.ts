@@ -40,8 +40,9 @@ export const NO_BLOCKS: BlockReader = {
 
 /**
  * The viewer's two block lists, read once a request. They are heads of lists
- * like any other, so mostly cached in the process. What a head shorter than its
- * list does not tell is read edge by edge, once a level of the plan.
+ * like any other, so mostly cached in the process. Users who are
+ * not on a head shorter than its list are read edge by edge, once a level of the
+ * plan.
  */
 export function createBlockReader(
 	store: Store,

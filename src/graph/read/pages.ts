@@ -153,7 +153,7 @@ function probeFrom(
 	);
 }
 
-/** Whether a probe found an object, or could not tell within its rounds. */
+/** Whether a probe found an object, or ended before it had scanned everything. */
 function foundAny(probe: ListReader): boolean {
 	return probe.visible.length > 0 || !probe.exhausted;
 }

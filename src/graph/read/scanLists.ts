@@ -62,7 +62,7 @@ function startsAtHead(scan: Scan): boolean {
 	);
 }
 
-/** The result of the scan, if the head reaches far enough to tell. */
+/** The result of the scan; undefined if the head does not reach far enough. */
 function scanHead(head: Head, scan: Scan): ScanResult | undefined {
 	if (scan.backward && !head.complete) return undefined;
 	const descending = scan.mapping.order !== "OLDEST_FIRST";

@@ -133,7 +133,7 @@ export function createView(
 			const status = user === null ? undefined : statuses?.get(user);
 			if (status instanceof CorkboardError) return status;
 			if (status?.blocksViewer) return null;
-			// A user whom the viewer blocks stays visible, so that the viewer can unblock it.
+			// The viewer still sees a user it blocks, so that it can unblock that user.
 			if (status?.blockedByViewer && node.type !== userType) return null;
 			if (parent instanceof CorkboardError) return parent;
 			return owner instanceof CorkboardError ? owner : node;

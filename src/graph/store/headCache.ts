@@ -20,8 +20,8 @@ export interface HeadCache {
 }
 
 /**
- * How many edges are read for a head: those of a default page, one more that
- * tells whether another page follows, and some that may be hidden.
+ * How many edges are read for a head: those of a default page, one more to
+ * decide whether another page follows, and some that may be hidden.
  */
 const HEAD_EDGES = 32;
 
