@@ -21,7 +21,7 @@ import { theModel } from "./helpers/model.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** The block of SDL that CONTRIBUTING shows, with what it says stands in likePin's likeness. */
+/** The SDL with the block of CONTRIBUTING.md, and with the mutation, input and payload that it describes. */
 function archivingSdl(): { path: string; text: string }[] {
 	const shown = /```graphql\n([\s\S]*?)```/.exec(
 		readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8"),
@@ -49,11 +49,11 @@ function archivingSdl(): { path: string; text: string }[] {
 	];
 }
 
-it("a new mapping takes an SDL line and a mutation, as CONTRIBUTING says", async () => {
+it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "corkboard-contributing-"));
 	const topology = embeddedTopology(folder, 2);
 	try {
-		// The folder is there already, without the new table.
+		// The folder exists before the new table does.
 		{
 			await using before = await openSqliteStorage({
 				model: theModel().model,

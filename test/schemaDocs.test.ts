@@ -54,7 +54,7 @@ function blocks(language: string): string[] {
 	return [...page.matchAll(fence)].map(([, text]) => text as string);
 }
 
-/** The SDL files with the page's blocks as one more. */
+/** The SDL files, and the page's blocks as another file. */
 function sdl(change: (text: string) => string = (text) => text): SdlFile[] {
 	const schema = join(ROOT, "schema");
 	return [
@@ -70,7 +70,7 @@ function sdl(change: (text: string) => string = (text) => text): SdlFile[] {
 
 describe("docs/schema.md", () => {
 	let folder: string;
-	/** The page's resolvers, as a file elsewhere that imports what it would import in its place. */
+	/** The page's resolvers as a temporary file, with absolute imports. */
 	let file: string;
 	let all: Resolvers<RequestContext>;
 	before(async () => {
@@ -178,8 +178,8 @@ describe("docs/schema.md", () => {
 		});
 		assert.throws(
 			() =>
-				checkFieldPolicies(model, { Board: { colour: { validate: text(1) } } }),
-			/The field policies name Board\.colour, which the schema does not store\./,
+				checkFieldPolicies(model, { Board: { shade: { validate: text(1) } } }),
+			/The field policies name Board\.shade, which the schema does not store\./,
 		);
 	});
 

@@ -8,7 +8,7 @@ import { model, Resolving, schema } from "../helpers/resolving.ts";
 
 const RESERVED = "18446744073709551615";
 
-/** The argument that names the object a mutation is about, and its type. */
+/** Each mutation with the argument that names its object, and the object's type. */
 const TARGETS = [
 	["updateBoard", "id", "Board"],
 	["deleteBoard", "id", "Board"],
@@ -33,7 +33,7 @@ const OWNERS_ONLY = new Set<string>(
 	TARGETS.slice(0, 7).map(([mutation]) => mutation),
 );
 
-/** Somebody else's board with a pin and a comment, and what else each mutation asks for. */
+/** Another user's board with a pin and a comment, and the other required input of each mutation. */
 function setting(at: Resolving, secret: boolean) {
 	const Board = at.board(at.ben, { secret });
 	const Pin = at.pin(at.ben, Board);

@@ -55,8 +55,8 @@ describe("the stored JSON", () => {
 
 	it("throws for a name that the model does not have", () => {
 		assert.throws(
-			() => newStoredJson(model, "Pin", { colour: "red" }),
-			/The model has no stored field Pin\.colour\./,
+			() => newStoredJson(model, "Pin", { shade: "red" }),
+			/The model has no stored field Pin\.shade\./,
 		);
 		assert.throws(
 			() => mappingOf(model, "hatePin"),

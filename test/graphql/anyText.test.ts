@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { CorkboardError } from "../../src/errors.ts";
 import { Resolving } from "../helpers/resolving.ts";
 
-/** Any string of UTF-16 code units, and those near what the rules look for. */
+/** Any string of UTF-16 code units, and strings near what the validators check. */
 const anyText = fc.oneof(
 	fc.string({ unit: "binary" }),
 	fc

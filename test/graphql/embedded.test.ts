@@ -8,7 +8,7 @@ import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 
-/** What a mutation of this viewer's answers, in a request of its own: its payload, or the code of its error. */
+/** The payload of a mutation by this viewer, or the code of its error. Each is a request of its own. */
 async function mutate(
 	at: Embedded,
 	viewer: Id | null,
@@ -48,7 +48,7 @@ async function made(
 	return payload[field] as Id;
 }
 
-/** Who is on a list, as this viewer sees it. */
+/** The users on a list, as this viewer sees them. */
 async function listed(
 	at: Embedded,
 	mapping: string,

@@ -14,7 +14,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { theModel } from "./model.ts";
 
-/** A graph in a folder of its own, which goes when the test does. */
+/** A graph in a temporary folder, which is removed at the end of the test. */
 export interface Embedded extends AsyncDisposable {
 	readonly folder: string;
 	readonly store: Store;
@@ -22,7 +22,7 @@ export interface Embedded extends AsyncDisposable {
 	readonly mapping: (name: string) => Mapping;
 	readonly view: (viewer?: Id | null) => ReturnType<typeof createView>;
 	readonly writes: ReturnType<typeof createWrites>;
-	/** A store of the same storage that has nothing in memory. */
+	/** Another store of the same storage, with empty caches. */
 	readonly cold: () => Store;
 }
 
@@ -31,7 +31,7 @@ export async function openEmbedded(
 		readonly shards?: number;
 		readonly folder?: string;
 		readonly cacheBytes?: number;
-		/** Stands between the store and the shards. */
+		/** Wraps the storage that the store uses. */
 		readonly wrap?: (storage: Storage) => Storage;
 	} = {},
 ): Promise<Embedded> {
@@ -74,7 +74,7 @@ export async function openEmbedded(
 	};
 }
 
-/** The verbs of the storage port that `work` calls, with how many keys each. */
+/** The storage calls that `work` makes, each as `verb keys`. */
 export async function callsOf(work: () => Promise<unknown>): Promise<string[]> {
 	const calls: string[] = [];
 	const note = (message: unknown) => {

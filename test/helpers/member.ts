@@ -2,7 +2,7 @@ import { type Client, client } from "./client.ts";
 
 type Payload = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** One mutation with its input in a variable; what was asked of its payload. */
+/** Sends one mutation with its input in a variable. Returns the selected fields of the payload. */
 export async function mutate<T = Payload>(
 	as: Client,
 	name: string,
@@ -21,7 +21,7 @@ export interface Member extends Client {
 	readonly id: string;
 }
 
-/** A new user of a server. */
+/** Creates a user on a server. */
 export async function join(
 	url: string,
 	username: string,
@@ -36,7 +36,7 @@ export async function join(
 	return { id: user.id, ...client(url, token) };
 }
 
-/** The id of what a mutation made or changed. */
+/** The id of the object that a mutation created or changed. */
 export async function made(
 	as: Client,
 	name: string,

@@ -11,7 +11,7 @@ export const { model, schema } = theModel();
 
 export const NOW = "2026-11-21T12:00:00.000Z";
 
-/** A graph in memory with two users, and resolvers asked on behalf of the first. */
+/** A graph in memory with two users. Resolvers run for the first. */
 export class Resolving {
 	readonly graph = new MemoryGraph(model);
 	readonly ada = this.graph.add("User", {
@@ -55,7 +55,7 @@ export class Resolving {
 		});
 	}
 
-	/** The answer for one parent, an error among them. */
+	/** The result of a field for one parent, which may be an error. */
 	async answer(
 		field: string,
 		args: Readonly<Record<string, unknown>>,
@@ -75,7 +75,7 @@ export class Resolving {
 		return answer as Record<string, Id>;
 	}
 
-	/** The message of an error that must come, with this code. */
+	/** The message of the error that the field must return, with this code. */
 	async refusal(
 		code: ErrorCode,
 		field: string,
@@ -95,7 +95,7 @@ export class Resolving {
 		return this.refusal(code, `Mutation.${mutation}`, { input });
 	}
 
-	/** A field of objects, all asked for at once. */
+	/** The results of a field for many objects, in one call. */
 	async ofObjects(field: string, ids: readonly Id[]): Promise<unknown> {
 		const type = field.slice(0, field.indexOf("."));
 		const parents = ids.map((id) => ({

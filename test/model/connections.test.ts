@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { faultsOf } from "./smallModel.ts";
+import { problemsOf } from "./smallModel.ts";
 
 const PAGE = "(first: Int, after: String, last: Int, before: String)";
 const LIKES = `likes${PAGE}: PinConnection`;
@@ -8,23 +8,23 @@ const LIKES = `likes${PAGE}: PinConnection`;
 suite("connections", () => {
 	test("a field with @mapping must be a connection", () => {
 		for (const type of ["[Pin]", "String", "Image", "Pin"]) {
-			assert.deepEqual(faultsOf([[LIKES, `likes${PAGE}: ${type}`]]), [
+			assert.deepEqual(problemsOf([[LIKES, `likes${PAGE}: ${type}`]]), [
 				`small.graphql:21: User.likes has @mapping, so it must be a connection, such as PinConnection, got ${type}`,
 			]);
 		}
 	});
 
 	test("a connection field must be nullable", () => {
-		assert.deepEqual(faultsOf([[LIKES, `${LIKES}!`]]), [
+		assert.deepEqual(problemsOf([[LIKES, `${LIKES}!`]]), [
 			"small.graphql:21: User.likes is a connection, whose host may be down, so it must be nullable, got PinConnection!",
 		]);
 	});
 
 	test("the edges of a connection must lead to a type with @object", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["nodes: [Pin]!", "nodes: [Image]!"],
-				// What is left of the model, so that only the nodes are wrong.
+				// The rest of the model stays valid, so that only the nodes are wrong.
 				[', inverse: "likedBy"', ""],
 				[', inverse: "likes"', ""],
 				['"likePin.inverse"', '"likedPin"'],
@@ -40,7 +40,7 @@ suite("connections", () => {
 
 	test("a connection must have edges, nodes, pageInfo and totalCount of the right types", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					"type PinConnection {\n\tedges: [PinEdge!]!\n\tnodes: [Pin]!\n\tpageInfo: PageInfo!\n\ttotalCount: Int",
 					"type PinConnection {\n\tedges: [PinEdge]\n\tnodes: [Pin!]!\n\tpageInfo: PageInfo\n\ttotalCount: Int!",
@@ -53,14 +53,14 @@ suite("connections", () => {
 				"small.graphql:48: PinConnection must have totalCount: Int, got totalCount: Int!",
 			],
 		);
-		assert.deepEqual(faultsOf([["\tnodes: [Pin]!\n", ""]]), [
+		assert.deepEqual(problemsOf([["\tnodes: [Pin]!\n", ""]]), [
 			"small.graphql:44: PinConnection must have nodes: [Pin]!, got no such field",
 		]);
 	});
 
 	test("a connection must have no other fields", () => {
 		assert.deepEqual(
-			faultsOf([["nodes: [Pin]!", "nodes: [Pin]!\n\tcount: Int"]]),
+			problemsOf([["nodes: [Pin]!", "nodes: [Pin]!\n\tcount: Int"]]),
 			[
 				"small.graphql:47: PinConnection.count is not part of a page: PinConnection may only have edges, nodes, pageInfo, totalCount",
 			],
@@ -69,7 +69,7 @@ suite("connections", () => {
 
 	test("the connection type of a type must be named after it", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[LIKES, `likes${PAGE}: LikeConnection`],
 				[
 					"type PinEdge {",
@@ -84,7 +84,7 @@ suite("connections", () => {
 
 	test("an edge must have node, cursor and at of the right types", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					"\tnode: Pin\n\tcursor: String!\n\tat: DateTime!",
 					"\tnode: Pin!\n\tcursor: ID!\n\tat: String!",
@@ -100,7 +100,7 @@ suite("connections", () => {
 
 	test("an edge of a list ordered by time must have at", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					"\tnode: Pin\n\tcursor: String!\n\tat: DateTime!",
 					"\tnode: Pin\n\tcursor: String!",
@@ -114,17 +114,20 @@ suite("connections", () => {
 	});
 
 	test("PageInfo must have its four fields", () => {
-		assert.deepEqual(faultsOf([["\tendCursor: String", "\tendCursor: Int"]]), [
-			"small.graphql:42: PageInfo must have endCursor: String, got endCursor: Int",
-		]);
+		assert.deepEqual(
+			problemsOf([["\tendCursor: String", "\tendCursor: Int"]]),
+			[
+				"small.graphql:42: PageInfo must have endCursor: String, got endCursor: Int",
+			],
+		);
 	});
 
 	test("a connection field must take the four page arguments and no others", () => {
-		assert.deepEqual(faultsOf([[LIKES, "likes: PinConnection"]]), [
+		assert.deepEqual(problemsOf([[LIKES, "likes: PinConnection"]]), [
 			"small.graphql:21: User.likes must take (first: Int, after: String, last: Int, before: String), got ()",
 		]);
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					LIKES,
 					"likes(first: Int!, after: String, last: Int, before: String): PinConnection",
@@ -135,7 +138,7 @@ suite("connections", () => {
 			],
 		);
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					LIKES,
 					"likes(before: String, last: Int, after: String, first: Int): PinConnection",
@@ -148,7 +151,7 @@ suite("connections", () => {
 
 	test("a page argument must have no default", () => {
 		assert.deepEqual(
-			faultsOf([["likes(first: Int, ", "likes(first: Int = 20, "]]),
+			problemsOf([["likes(first: Int, ", "likes(first: Int = 20, "]]),
 			[
 				'small.graphql:21: the argument first of User.likes must have no default, because null also means "not given", got 20',
 			],
@@ -157,7 +160,7 @@ suite("connections", () => {
 
 	test("only a field with @mapping may return a connection", () => {
 		assert.deepEqual(
-			faultsOf([["user(id: ID): User", "user(id: ID): UserConnection"]]),
+			problemsOf([["user(id: ID): User", "user(id: ID): UserConnection"]]),
 			[
 				"small.graphql:2: Query.user returns UserConnection, which is a part of a page, so it must have @mapping",
 			],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { faultsOf, readSmall } from "./smallModel.ts";
+import { problemsOf, readSmall } from "./smallModel.ts";
 
 suite("inverses", () => {
 	test("the mapping without .inverse is the source of the one with it", () => {
@@ -34,26 +34,26 @@ suite("inverses", () => {
 	});
 
 	test("an inverse must be a field of the type that the edges lead to", () => {
-		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "nope"']]), [
+		assert.deepEqual(problemsOf([['inverse: "owner"', 'inverse: "nope"']]), [
 			"small.graphql:22: the inverse of User.pins must be a field of Pin, got nope",
 		]);
 	});
 
 	test("an inverse must be a mapping or a reference", () => {
-		assert.deepEqual(faultsOf([['inverse: "owner"', 'inverse: "details"']]), [
+		assert.deepEqual(problemsOf([['inverse: "owner"', 'inverse: "details"']]), [
 			"small.graphql:22: the inverse of User.pins must have @mapping or @reference, got Pin.details, which has neither",
 		]);
 	});
 
 	test("an inverse reference must lead back to the list's owner", () => {
-		assert.deepEqual(faultsOf([["owner: User @ref", "owner: Pin @ref"]]), [
+		assert.deepEqual(problemsOf([["owner: User @ref", "owner: Pin @ref"]]), [
 			"small.graphql:22: the inverse of User.pins must lead back to User, got Pin.owner, which is a reference to Pin",
 		]);
 	});
 
 	test("an inverse mapping must lead back to the list's owner", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					'likedBy(first: Int, after: String, last: Int, before: String): UserConnection @mapping(name: "likePin.inverse"',
 					'likedBy(first: Int, after: String, last: Int, before: String): PinConnection @mapping(name: "likePin.inverse"',
@@ -67,22 +67,22 @@ suite("inverses", () => {
 	});
 
 	test("an inverse mapping must name the field that names it", () => {
-		assert.deepEqual(faultsOf([['inverse: "likes"', 'inverse: "pins"']]), [
+		assert.deepEqual(problemsOf([['inverse: "likes"', 'inverse: "pins"']]), [
 			"small.graphql:21: the inverse of User.likes must name that field, got Pin.likedBy, whose inverse is pins",
 			"small.graphql:32: the inverse of Pin.likedBy must name that field, got User.pins, whose inverse is owner",
 		]);
-		assert.deepEqual(faultsOf([[', inverse: "likes"', ""]]), [
+		assert.deepEqual(problemsOf([[', inverse: "likes"', ""]]), [
 			"small.graphql:21: the inverse of User.likes must name that field, got Pin.likedBy, whose inverse is none",
 			"small.graphql:32: the mapping likePin.inverse of Pin.likedBy has the name of an inverse, so it must have an inverse",
 		]);
 	});
 
 	test("one of two inverse mappings must have the other's name with .inverse", () => {
-		assert.deepEqual(faultsOf([['"likePin.inverse"', '"likedPin"']]), [
+		assert.deepEqual(problemsOf([['"likePin.inverse"', '"likedPin"']]), [
 			"small.graphql:21: the mappings User.likes and Pin.likedBy hold one fact, so one must be named X and the other X.inverse, got likePin and likedPin",
 		]);
 		assert.deepEqual(
-			faultsOf([['name: "likePin",', 'name: "other.inverse",']]),
+			problemsOf([['name: "likePin",', 'name: "other.inverse",']]),
 			[
 				"small.graphql:21: the mappings User.likes and Pin.likedBy hold one fact, so one must be named X and the other X.inverse, got other.inverse and likePin.inverse",
 			],
@@ -90,14 +90,17 @@ suite("inverses", () => {
 	});
 
 	test("a mapping derived from a reference must not end with .inverse", () => {
-		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "ownPin.inverse"']]), [
-			"small.graphql:22: the mapping ownPin.inverse of User.pins is derived from the reference Pin.owner, so its name must not end with .inverse",
-		]);
+		assert.deepEqual(
+			problemsOf([['name: "ownPin"', 'name: "ownPin.inverse"']]),
+			[
+				"small.graphql:22: the mapping ownPin.inverse of User.pins is derived from the reference Pin.owner, so its name must not end with .inverse",
+			],
+		);
 	});
 
 	test("a list of the whole graph cannot have an inverse", () => {
 		assert.deepEqual(
-			faultsOf([['"root_has_pins"', '"root_has_pins", inverse: "owner"']]),
+			problemsOf([['"root_has_pins"', '"root_has_pins", inverse: "owner"']]),
 			[
 				"small.graphql:3: Query.allPins is a list of the whole graph, which cannot have an inverse, got owner",
 			],

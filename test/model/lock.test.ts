@@ -15,7 +15,7 @@ import { type Change, RESOLVED, readSmall } from "./smallModel.ts";
 const PAGE = "(first: Int, after: String, last: Int, before: String)";
 const SHIPPED = compareLock(EMPTY_LOCK, readSmall().model).next;
 
-/** The same after `likePin.inverse`, the e-mail and the details were given up. */
+/** The same without `likePin.inverse`, the e-mail address and the details. */
 const RETIRED: Lock = {
 	types: {
 		...SHIPPED.types,

@@ -8,21 +8,21 @@ import {
 	RESERVED_TABLES,
 } from "../../src/model/reservedNames.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
-import { faultsOf, RESOLVED } from "./smallModel.ts";
+import { problemsOf, RESOLVED } from "./smallModel.ts";
 
 suite("names in the model", () => {
 	test("a table must belong to one type or mapping", () => {
-		assert.deepEqual(faultsOf([['"root_has_pins"', '"pins"']]), [
+		assert.deepEqual(problemsOf([['"root_has_pins"', '"pins"']]), [
 			"small.graphql:24: the table pins of Pin is already that of Query.allPins",
 		]);
-		assert.deepEqual(faultsOf([['"user_has_pins"', '"user_likes_pins"']]), [
+		assert.deepEqual(problemsOf([['"user_has_pins"', '"user_likes_pins"']]), [
 			"small.graphql:22: the table user_likes_pins of User.pins is already that of User.likes",
 		]);
 	});
 
 	test("a table's name must be safe in SQL and must not be SQLite's own", () => {
 		for (const name of ["Users; DROP", "1users", "sqlite_users", ""]) {
-			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
+			assert.deepEqual(problemsOf([['"users"', JSON.stringify(name)]]), [
 				`small.graphql:16: the table of User must match ^(?!sqlite_)[a-z][a-z0-9_]{0,47}$, got ${JSON.stringify(name)}`,
 			]);
 		}
@@ -30,7 +30,7 @@ suite("names in the model", () => {
 
 	test("a table's name must not be that of a table or index that every shard has", async () => {
 		for (const name of ["lists", "lookups", "outbox", "outbox_due"]) {
-			assert.deepEqual(faultsOf([['"users"', JSON.stringify(name)]]), [
+			assert.deepEqual(problemsOf([['"users"', JSON.stringify(name)]]), [
 				`small.graphql:16: the table ${name} of User is reserved: choose another name`,
 			]);
 		}
@@ -79,22 +79,22 @@ suite("names in the model", () => {
 	});
 
 	test("a type number must belong to one type", () => {
-		assert.deepEqual(faultsOf([["type: 3", "type: 1"]]), [
+		assert.deepEqual(problemsOf([["type: 3", "type: 1"]]), [
 			"small.graphql:24: the type number 1 of Pin is already that of User",
 		]);
 	});
 
 	test("a type number must fit into ten bits and must not be 0", () => {
 		for (const number of [-1, 0, 1024]) {
-			assert.deepEqual(faultsOf([["type: 3", `type: ${number}`]]), [
+			assert.deepEqual(problemsOf([["type: 3", `type: ${number}`]]), [
 				`small.graphql:16: the type number of User must be from 1 to 1023, got ${number}`,
 			]);
 		}
-		assert.deepEqual(faultsOf([["type: 3", "type: 1023"]]), []);
+		assert.deepEqual(problemsOf([["type: 3", "type: 1023"]]), []);
 	});
 
 	test("a mapping's name must belong to one mapping", () => {
-		assert.deepEqual(faultsOf([['name: "ownPin"', 'name: "listPin"']]), [
+		assert.deepEqual(problemsOf([['name: "ownPin"', 'name: "listPin"']]), [
 			"small.graphql:22: the mapping listPin of User.pins is already that of Query.allPins",
 		]);
 	});
@@ -102,38 +102,38 @@ suite("names in the model", () => {
 	test("a mapping's name must be one word, with or without .inverse", () => {
 		for (const name of ["own:pin", "OwnPin", "own.pin", ".inverse"]) {
 			assert.equal(
-				faultsOf([['name: "ownPin"', `name: "${name}"`]])[0],
+				problemsOf([['name: "ownPin"', `name: "${name}"`]])[0],
 				`small.graphql:22: the mapping of User.pins must match ^[a-z][A-Za-z0-9]{0,47}(\\.inverse)?$, got "${name}"`,
 			);
 		}
 	});
 
 	test("a lookup's name must belong to one lookup", () => {
-		assert.deepEqual(faultsOf([['name: "email"', 'name: "username"']]), [
+		assert.deepEqual(problemsOf([['name: "email"', 'name: "username"']]), [
 			"small.graphql:19: the lookup username of User.email is already that of User.username",
 		]);
 	});
 
 	test("a lookup's name must be one word that the program does not use itself", () => {
-		assert.deepEqual(faultsOf([['name: "email"', 'name: "e-mail"']]), [
+		assert.deepEqual(problemsOf([['name: "email"', 'name: "e-mail"']]), [
 			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$, got "e-mail"',
 		]);
 		for (const name of ["idempotency", "import", "lease"]) {
-			assert.deepEqual(faultsOf([['name: "email"', `name: "${name}"`]]), [
+			assert.deepEqual(problemsOf([['name: "email"', `name: "${name}"`]]), [
 				`small.graphql:19: the lookup ${name} of User.email is reserved: choose another name`,
 			]);
 		}
 	});
 
 	test("a key of the stored JSON must belong to one field of its type", () => {
-		assert.deepEqual(faultsOf([["created_at", "details"]]), [
+		assert.deepEqual(problemsOf([["created_at", "details"]]), [
 			"small.graphql:28: the key details of Pin.createdAt is already that of Pin.details",
 		]);
-		assert.deepEqual(faultsOf([['"user_id"', '"details"']]), [
+		assert.deepEqual(problemsOf([['"user_id"', '"details"']]), [
 			"small.graphql:31: the key details of Pin.owner is already that of Pin.details",
 		]);
 		assert.deepEqual(
-			faultsOf([["created_at", "username"]]),
+			problemsOf([["created_at", "username"]]),
 			[],
 			"another type's key",
 		);
@@ -141,7 +141,7 @@ suite("names in the model", () => {
 
 	test("a lookup with a resolver is stored under its field's name, which no other field may use", () => {
 		assert.deepEqual(
-			faultsOf(
+			problemsOf(
 				[
 					["\tmood: Mood @stored", '\tslug: String @lookup(name: "slug")'],
 					["image: Image @stored", 'image: Image @stored(key: "slug")'],
@@ -156,17 +156,17 @@ suite("names in the model", () => {
 
 	test("keys that the program uses and keys of every JavaScript object are reserved", () => {
 		for (const key of [...RESERVED_KEYS, "toString"]) {
-			assert.deepEqual(faultsOf([["created_at", key]]), [
+			assert.deepEqual(problemsOf([["created_at", key]]), [
 				`small.graphql:28: the key ${key} of Pin.createdAt is reserved: choose another with @stored(key:) or @reference(key:)`,
 			]);
 		}
-		assert.deepEqual(faultsOf([["\tmood: Mood", "\tactive: Mood"]]), [
+		assert.deepEqual(problemsOf([["\tmood: Mood", "\tactive: Mood"]]), [
 			"small.graphql:29: the key active of Pin.active is reserved: choose another with @stored(key:) or @reference(key:)",
 		]);
 	});
 
 	test("a key must be one word", () => {
-		assert.deepEqual(faultsOf([["created_at", "created at"]]), [
+		assert.deepEqual(problemsOf([["created_at", "created at"]]), [
 			'small.graphql:28: the key of Pin.createdAt must match ^[a-z][A-Za-z0-9_]{0,63}$, got "created at"',
 		]);
 	});

@@ -6,7 +6,7 @@ import { suite, test } from "node:test";
 import { SCHEMA_FOLDER } from "../../src/app/model.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { loadModel, readModel } from "../../src/model/read.ts";
-import { faultsOf, RESOLVED, readSmall } from "./smallModel.ts";
+import { problemsOf, RESOLVED, readSmall } from "./smallModel.ts";
 
 const DIRECTIVES = readFileSync(
 	join(SCHEMA_FOLDER, "directives.graphql"),
@@ -15,12 +15,12 @@ const DIRECTIVES = readFileSync(
 
 suite("problems of the SDL", () => {
 	test("a valid SDL has none", () => {
-		assert.deepEqual(faultsOf(), []);
+		assert.deepEqual(problemsOf(), []);
 	});
 
 	test("all are reported at once, in order, each with its file and line", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["type: 3", "type: 1"],
 				["details: String @stored", "details: String @stored @cached"],
 				["owner: User @", "owner: Usr @"],
@@ -54,26 +54,26 @@ suite("problems of the SDL", () => {
 	});
 
 	test("an argument of a directive must have the type of its definition", () => {
-		assert.deepEqual(faultsOf([["type: 3", 'type: "3"']]), [
+		assert.deepEqual(problemsOf([["type: 3", 'type: "3"']]), [
 			'small.graphql:16: Argument "type" has invalid value "3".',
 		]);
-		assert.deepEqual(faultsOf([["type: 3, ", ""]]), [
+		assert.deepEqual(problemsOf([["type: 3, ", ""]]), [
 			'small.graphql:16: Directive "@object" argument "type" of type "Int!" is required, but it was not provided.',
 		]);
-		assert.deepEqual(faultsOf([["type: 3, ", "type: 3, cache: true, "]]), [
+		assert.deepEqual(problemsOf([["type: 3, ", "type: 3, cache: true, "]]), [
 			'small.graphql:16: Unknown argument "cache" on directive "@object". Did you mean "table"?',
 		]);
-		assert.deepEqual(faultsOf([["order: POSITION", "order: RANDOM"]]), [
+		assert.deepEqual(problemsOf([["order: POSITION", "order: RANDOM"]]), [
 			'small.graphql:22: Argument "order" has invalid value RANDOM.',
 		]);
 	});
 
 	test("a directive must be at an allowed location, once", () => {
-		assert.deepEqual(faultsOf([["type Image {", "type Image @stored {"]]), [
+		assert.deepEqual(problemsOf([["type Image {", "type Image @stored {"]]), [
 			'small.graphql:34: Directive "@stored" may not be used on OBJECT.',
 		]);
 		assert.deepEqual(
-			faultsOf([["mood: Mood @stored", "mood: Mood @stored @stored"]]),
+			problemsOf([["mood: Mood @stored", "mood: Mood @stored @stored"]]),
 			[
 				'small.graphql:29: The directive "@stored" can only be used once at this location.',
 			],
@@ -87,38 +87,41 @@ suite("problems of the SDL", () => {
 			["details: String @stored", "details: Nope @stored"],
 			["user(id: ID): User", "user(id: Nope): User"],
 		] as const) {
-			const faults = faultsOf([[before, after]]);
-			assert.equal(faults.length, 1, faults.join("\n"));
-			assert.match(faults[0] ?? "", /^small\.graphql:\d+: Unknown type "Nope"/);
+			const problems = problemsOf([[before, after]]);
+			assert.equal(problems.length, 1, problems.join("\n"));
+			assert.match(
+				problems[0] ?? "",
+				/^small\.graphql:\d+: Unknown type "Nope"/,
+			);
 		}
 	});
 
 	test("errors of graphql-js are reported", () => {
-		assert.deepEqual(faultsOf([["alt: String", "alt(of: Image): String"]]), [
+		assert.deepEqual(problemsOf([["alt: String", "alt(of: Image): String"]]), [
 			"small.graphql:36: The type of Image.alt(of:) must be Input Type but got: Image.",
 			"small.graphql:36: Image.alt must have no arguments, because nothing would read them, got of",
 		]);
 		assert.deepEqual(
-			faultsOf([["type Image {", "type Image { x: Int }\ntype Image {"]]),
+			problemsOf([["type Image {", "type Image { x: Int }\ntype Image {"]]),
 			['small.graphql:35: There can be only one type named "Image".'],
 		);
 	});
 
 	test("the five storage directives must be defined as the code reads them", () => {
 		assert.deepEqual(
-			faultsOf([], RESOLVED, DIRECTIVES.replace("type: Int!", "type: Int")),
+			problemsOf([], RESOLVED, DIRECTIVES.replace("type: Int!", "type: Int")),
 			[
 				"directives.graphql:5: the directive @object must be defined as (type: Int!, table: String!) on OBJECT, got (type: Int, table: String!) on OBJECT",
 			],
 		);
 		assert.deepEqual(
-			faultsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
+			problemsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
 			[
 				"directives.graphql:14: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST) on FIELD_DEFINITION",
 			],
 		);
 		assert.deepEqual(
-			faultsOf(
+			problemsOf(
 				[],
 				RESOLVED,
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,

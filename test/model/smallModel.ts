@@ -10,7 +10,7 @@ const DIRECTIVES = readFileSync(
 
 const PAGE = "(first: Int, after: String, last: Int, before: String)";
 
-/** A model with one of each: what tests of faults spoil in one place. */
+/** A model with one of everything. A test of a problem changes it in one place. */
 const SMALL = `type Query {
 	user(id: ID): User
 	allPins${PAGE}: PinConnection @mapping(name: "listPin", table: "root_has_pins")
@@ -87,7 +87,7 @@ export const RESOLVED: ReadonlySet<string> = new Set([
 
 export type Change = readonly [before: string, after: string];
 
-/** The small model with some of its SDL replaced; each `before` stands there exactly once. */
+/** The small model with parts of its SDL replaced. Each `before` occurs exactly once. */
 export function readSmall(
 	changes: readonly Change[] = [],
 	resolved: ReadonlySet<string> = RESOLVED,
@@ -109,8 +109,8 @@ export function readSmall(
 	);
 }
 
-/** The lines of the BAD_MODEL error that the change leads to. */
-export function faultsOf(...given: Parameters<typeof readSmall>): string[] {
+/** The lines of the BAD_MODEL error that a change causes. */
+export function problemsOf(...given: Parameters<typeof readSmall>): string[] {
 	try {
 		readSmall(...given);
 	} catch (thrown) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { faultsOf, RESOLVED } from "./smallModel.ts";
+import { problemsOf, RESOLVED } from "./smallModel.ts";
 
 const PAGE = "(first: Int, after: String, last: Int, before: String)";
 
@@ -10,32 +10,32 @@ function without(path: string): ReadonlySet<string> {
 
 suite("sources of fields", () => {
 	test("a field of an object must have a source", () => {
-		assert.deepEqual(faultsOf([], without("User.isViewer")), [
+		assert.deepEqual(problemsOf([], without("User.isViewer")), [
 			"small.graphql:20: User.isViewer has no source: it must have one of @stored, @reference, @mapping, a resolver",
 		]);
 	});
 
 	test("@lookup alone is not a source", () => {
-		assert.deepEqual(faultsOf([], without("User.email")), [
+		assert.deepEqual(problemsOf([], without("User.email")), [
 			"small.graphql:19: User.email has no source: it must have one of @stored, @reference, @mapping, a resolver",
 		]);
 	});
 
 	test("a root field must have a source", () => {
-		assert.deepEqual(faultsOf([], without("Query.user")), [
+		assert.deepEqual(problemsOf([], without("Query.user")), [
 			"small.graphql:2: Query.user has no source: it must have one of @mapping, a resolver",
 		]);
-		assert.deepEqual(faultsOf([], without("Mutation.likePin")), [
+		assert.deepEqual(problemsOf([], without("Mutation.likePin")), [
 			"small.graphql:6: Mutation.likePin has no source: it must have one of a resolver",
 		]);
 	});
 
 	test("a field must have one source only", () => {
-		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.details"])), [
+		assert.deepEqual(problemsOf([], new Set([...RESOLVED, "Pin.details"])), [
 			"small.graphql:26: Pin.details must have one source, got @stored and a resolver",
 		]);
 		assert.deepEqual(
-			faultsOf([["@stored(default: 1)", '@stored @reference(key: "x")']]),
+			problemsOf([["@stored(default: 1)", '@stored @reference(key: "x")']]),
 			[
 				"small.graphql:27: Pin.width must have one source, got @stored and @reference",
 				"small.graphql:27: Pin.width is non-null, so it must have a default for rows written before the field existed",
@@ -45,41 +45,41 @@ suite("sources of fields", () => {
 	});
 
 	test("an id is its own source", () => {
-		assert.deepEqual(faultsOf([], new Set([...RESOLVED, "Pin.id"])), [
+		assert.deepEqual(problemsOf([], new Set([...RESOLVED, "Pin.id"])), [
 			"small.graphql:25: Pin.id must have one source, got the id itself and a resolver",
 		]);
 	});
 
 	test("a field of a plain type must have no source", () => {
-		const faults = (source: string) => [
+		const problems = (source: string) => [
 			`small.graphql:36: Image.alt can have no source: its value is a part of its parent's, got ${source}`,
 		];
 		assert.deepEqual(
-			faultsOf([["alt: String", "alt: String @stored"]]),
-			faults("@stored"),
+			problemsOf([["alt: String", "alt: String @stored"]]),
+			problems("@stored"),
 		);
 		assert.deepEqual(
-			faultsOf([["alt: String", 'alt: Pin @reference(key: "x")']]),
-			faults("@reference"),
+			problemsOf([["alt: String", 'alt: Pin @reference(key: "x")']]),
+			problems("@reference"),
 		);
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				[
 					"alt: String",
 					`alt${PAGE}: PinConnection @mapping(name: "x", table: "x")`,
 				],
 			]),
-			faults("@mapping"),
+			problems("@mapping"),
 		);
 		assert.deepEqual(
-			faultsOf([], new Set([...RESOLVED, "Image.alt"])),
-			faults("a resolver"),
+			problemsOf([], new Set([...RESOLVED, "Image.alt"])),
+			problems("a resolver"),
 		);
 	});
 
 	test("a root field cannot be stored", () => {
 		assert.deepEqual(
-			faultsOf(
+			problemsOf(
 				[["user(id: ID): User", 'user: User @reference(key: "user_id")']],
 				without("Query.user"),
 			),
@@ -91,7 +91,7 @@ suite("sources of fields", () => {
 
 	test("a field of an interface cannot have a storage directive", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["interface Node {\n\tid: ID!", "interface Node {\n\tid: ID! @stored"],
 			]),
 			[
@@ -102,7 +102,7 @@ suite("sources of fields", () => {
 
 	test("a resolver must belong to an existing field", () => {
 		assert.deepEqual(
-			faultsOf([], new Set([...RESOLVED, "Pin.nope", "Nope.nope"])),
+			problemsOf([], new Set([...RESOLVED, "Pin.nope", "Nope.nope"])),
 			[
 				"schema: there is a resolver for Nope.nope, which is not a field",
 				"small.graphql:24: there is a resolver for Pin.nope, which is not a field",
@@ -112,7 +112,7 @@ suite("sources of fields", () => {
 
 	test("only connections and resolvers may take arguments", () => {
 		assert.deepEqual(
-			faultsOf([["details: String", "details(short: Boolean): String"]]),
+			problemsOf([["details: String", "details(short: Boolean): String"]]),
 			[
 				"small.graphql:26: Pin.details must have no arguments, because nothing would read them, got short",
 			],
@@ -121,7 +121,7 @@ suite("sources of fields", () => {
 
 	test("a field with @lookup must be text that is stored or has a resolver", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["@stored(default: 1)", '@stored(default: 1) @lookup(name: "x")'],
 			]),
 			[
@@ -129,13 +129,13 @@ suite("sources of fields", () => {
 			],
 		);
 		assert.deepEqual(
-			faultsOf([['key: "user_id")', 'key: "user_id") @lookup(name: "x")']]),
+			problemsOf([['key: "user_id")', 'key: "user_id") @lookup(name: "x")']]),
 			[
 				"small.graphql:31: Pin.owner has @lookup, so it must be @stored or have a resolver, got @reference",
 			],
 		);
 		assert.deepEqual(
-			faultsOf([["alt: String", 'alt: String @lookup(name: "x")']]),
+			problemsOf([["alt: String", 'alt: String @lookup(name: "x")']]),
 			[
 				"small.graphql:36: @lookup must be on a field of a type with @object, got Image.alt",
 			],
@@ -147,7 +147,7 @@ suite("fields that lead to objects", () => {
 	test("a reference must lead to a single type with @object", () => {
 		for (const type of ["Image", "[User]", "Node"]) {
 			assert.deepEqual(
-				faultsOf([["owner: User @reference", `owner: ${type} @reference`]]),
+				problemsOf([["owner: User @reference", `owner: ${type} @reference`]]),
 				[
 					`small.graphql:31: Pin.owner has @reference, so its type must be a single type with @object, got ${type}`,
 				],
@@ -157,35 +157,35 @@ suite("fields that lead to objects", () => {
 
 	test("a field that leads to an object must be nullable", () => {
 		assert.deepEqual(
-			faultsOf([["owner: User @reference", "owner: User! @reference"]]),
+			problemsOf([["owner: User @reference", "owner: User! @reference"]]),
 			[
 				"small.graphql:31: Pin.owner needs another fetch, so it must be nullable, got User!",
 			],
 		);
-		assert.deepEqual(faultsOf([["\tpin: Pin", "\tpin: Pin!"]]), [
+		assert.deepEqual(problemsOf([["\tpin: Pin", "\tpin: Pin!"]]), [
 			"small.graphql:9: LikePinPayload.pin needs another fetch, so it must be nullable, got Pin!",
 		]);
 		for (const type of ["[User!]", "[User!]!", "Node!"]) {
 			assert.deepEqual(
-				faultsOf([["user(id: ID): User", `user(id: ID): ${type}`]]),
+				problemsOf([["user(id: ID): User", `user(id: ID): ${type}`]]),
 				[
 					`small.graphql:2: Query.user needs another fetch, so it must be nullable, got ${type}`,
 				],
 			);
 		}
 		assert.deepEqual(
-			faultsOf([["user(id: ID): User", "user(id: ID): [User]!"]]),
+			problemsOf([["user(id: ID): User", "user(id: ID): [User]!"]]),
 			[],
 			"a list of nullable objects",
 		);
 	});
 
 	test("a type with @object must implement Node and have an id", () => {
-		assert.deepEqual(faultsOf([["type User implements Node", "type User"]]), [
+		assert.deepEqual(problemsOf([["type User implements Node", "type User"]]), [
 			"small.graphql:16: User has @object, so it must implement Node",
 		]);
 		assert.deepEqual(
-			faultsOf([["\tid: ID!\n\tdetails", "\tid: String!\n\tdetails"]]),
+			problemsOf([["\tid: ID!\n\tdetails", "\tid: String!\n\tdetails"]]),
 			[
 				"small.graphql:24: Pin has @object, so it must have id: ID!",
 				"small.graphql:25: Interface field Node.id expects type ID! but Pin.id is type String!.",
@@ -194,14 +194,14 @@ suite("fields that lead to objects", () => {
 	});
 
 	test("a Node must have @object", () => {
-		assert.deepEqual(faultsOf([['@object(type: 1, table: "pins") ', ""]]), [
+		assert.deepEqual(problemsOf([['@object(type: 1, table: "pins") ', ""]]), [
 			"small.graphql:24: Pin implements Node, so it must have @object, whose type number is in its ids",
 		]);
 	});
 
 	test("a root type cannot have @object", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["type Query {", 'type Query @object(type: 9, table: "queries") {'],
 			]),
 			["small.graphql:1: Query is a root type and cannot have @object"],
@@ -210,7 +210,7 @@ suite("fields that lead to objects", () => {
 
 	test("every member of a union must have @object", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["scalar DateTime", "scalar DateTime union Found = Pin | Image"],
 			]),
 			[
@@ -221,7 +221,7 @@ suite("fields that lead to objects", () => {
 
 	test("subscriptions are not supported", () => {
 		assert.deepEqual(
-			faultsOf([
+			problemsOf([
 				["scalar DateTime", "scalar DateTime type Subscription { tick: Int }"],
 			]),
 			["small.graphql:14: subscriptions are not supported"],

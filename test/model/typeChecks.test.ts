@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { faultsOf } from "./smallModel.ts";
+import { problemsOf } from "./smallModel.ts";
 
 const BEFORE = "width: Int! @stored(default: 1)";
 
 suite("stored fields", () => {
 	test("a non-null stored field must have a default", () => {
-		assert.deepEqual(faultsOf([["@stored(default: 1)", "@stored"]]), [
+		assert.deepEqual(problemsOf([["@stored(default: 1)", "@stored"]]), [
 			"small.graphql:27: Pin.width is non-null, so it must have a default for rows written before the field existed",
 		]);
 	});
 
 	test("a default must be of the field's type", () => {
-		for (const [type, value, fault] of [
+		for (const [type, value, problem] of [
 			["Int!", '"1"', 'Int, got "1"'],
 			["Int!", "1.5", "Int, got 1.5"],
 			["Int!", "null", "Int!, got null"],
@@ -32,8 +32,8 @@ suite("stored fields", () => {
 			["Image", '{url: "x", z: 1}', "Image, which has no field z"],
 		] as const) {
 			assert.deepEqual(
-				faultsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),
-				[`small.graphql:27: the default of Pin.width must be ${fault}`],
+				problemsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),
+				[`small.graphql:27: the default of Pin.width must be ${problem}`],
 			);
 		}
 	});
@@ -50,7 +50,7 @@ suite("stored fields", () => {
 			["String", "null"],
 		] as const) {
 			assert.deepEqual(
-				faultsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),
+				problemsOf([[BEFORE, `width: ${type} @stored(default: ${value})`]]),
 				[],
 				`${type} = ${value}`,
 			);
@@ -60,7 +60,7 @@ suite("stored fields", () => {
 	test("an object cannot be stored in a field", () => {
 		for (const type of ["User", "[User]", "Node"]) {
 			assert.deepEqual(
-				faultsOf([["image: Image @stored", `image: ${type} @stored`]]),
+				problemsOf([["image: Image @stored", `image: ${type} @stored`]]),
 				[
 					`small.graphql:30: Pin.image has @stored, so it must be plain data, got ${type}`,
 				],
