@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { keptWrites } from "../helpers/writeTrace.ts";
+import { recordWrites } from "../helpers/writeTrace.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makePin, makeUser } from "./subjects.ts";
 
@@ -21,15 +21,17 @@ describe("writes that are watched, with caches that processes share", () => {
 	});
 
 	async function like(process: Process, pin: Id) {
-		const { told, trace } = keptWrites();
+		const { told, trace } = recordWrites();
 		const writes = createWrites(process.store, () => {}, { trace });
 		await writes.setEdge(process.mapping("likePin"), user, pin, true);
-		return told.map(({ begun, caches, ended, paid }) => [
-			`${begun.verb} ${begun.changes}`,
-			caches,
-			ended?.outbox,
-			paid,
-		]);
+		return told.map(
+			({ description: begun, caches, ended, delivered: paid }) => [
+				`${begun.verb} ${begun.changes}`,
+				caches,
+				ended?.outbox,
+				paid,
+			],
+		);
 	}
 
 	it("tell the keys that were buried before COMMIT and cleared after it", async () => {

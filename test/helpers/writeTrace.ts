@@ -8,14 +8,14 @@ import type {
 } from "../../src/diagnostics.ts";
 
 /** A trace of one write that keeps what storage tells it. */
-export interface KeptTrace extends WriteTrace {
+export interface RecordedWriteTrace extends WriteTrace {
 	readonly statements: Statement[];
-	readonly kept: RetryReason[];
+	readonly retries: RetryReason[];
 	/** How many others each transaction of the database was shared with. */
 	readonly others: number[];
 }
 
-export function keptTrace(): KeptTrace {
+export function recordWriteTrace(): RecordedWriteTrace {
 	const statements: Statement[] = [];
 	const kept: RetryReason[] = [];
 	const others: number[] = [];
@@ -24,7 +24,7 @@ export function keptTrace(): KeptTrace {
 	};
 	return {
 		statements,
-		kept,
+		retries: kept,
 		others,
 		statement: (statement) => void statements.push(statement),
 		retry: (why) => void kept.push(why),
@@ -37,30 +37,30 @@ export function keptTrace(): KeptTrace {
 }
 
 /** What one write told. */
-export interface Told {
-	readonly begun: WriteDescription;
+export interface RecordedWrite {
+	readonly description: WriteDescription;
 	readonly statements: Statement[];
 	ended: WriteSummary | null;
 	failed: unknown;
-	paid: boolean;
+	delivered: boolean;
 	/** As `tombstone redis 1 true`. */
 	readonly caches: string[];
 }
 
 /** A trace that keeps what writes tell it. */
-export function keptWrites() {
-	const told: Told[] = [];
+export function recordWrites() {
+	const told: RecordedWrite[] = [];
 	const reads: Statement[] = [];
 	const trace: Trace = {
 		statement: (statement) => void reads.push(statement),
 		cache() {},
 		startWrite(begun) {
-			const one: Told = {
-				begun,
+			const one: RecordedWrite = {
+				description: begun,
 				statements: [],
 				ended: null,
 				failed: null,
-				paid: false,
+				delivered: false,
 				caches: [],
 			};
 			told.push(one);
@@ -76,7 +76,7 @@ export function keptWrites() {
 					one.failed = thrown;
 				},
 				delivered() {
-					one.paid = true;
+					one.delivered = true;
 				},
 			};
 		},

@@ -17,7 +17,7 @@ import { collect, create, good } from "../helpers/storing.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
-import { keptTrace } from "../helpers/writeTrace.ts";
+import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import { storageSuite } from "../suites/storage.ts";
 
 const suite = await sqliteForSuite();
@@ -325,7 +325,7 @@ describe("a write that a host refuses as read-only", () => {
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
-		const trace = keptTrace();
+		const trace = recordWriteTrace();
 		const writing = storage.transact(
 			{
 				shard: 0,
@@ -338,7 +338,7 @@ describe("a write that a host refuses as read-only", () => {
 		await storage.switchTopology(topology(2));
 		const { result } = await writing;
 		assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);
-		assert.deepEqual(trace.kept, ["readOnly"]);
+		assert.deepEqual(trace.retries, ["readOnly"]);
 		assert.deepEqual(
 			versions.map(({ writes }) => writes),
 			[1, 1],

@@ -19,7 +19,7 @@ import {
 import { codes, collect, create, listOf, toggle } from "../helpers/storing.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
-import { keptTrace } from "../helpers/writeTrace.ts";
+import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
@@ -158,7 +158,7 @@ export function mysqlFaultsSuite(
 			await storage.readObjects([pin(1)]);
 			proxy.forget();
 			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
-			const trace = keptTrace();
+			const trace = recordWriteTrace();
 			const { result } = await storage.transact(
 				{
 					shard: 0,
@@ -167,7 +167,7 @@ export function mysqlFaultsSuite(
 				},
 				trace,
 			);
-			assert.deepEqual([result, trace.kept], [[pin(2)], ["connectionLost"]]);
+			assert.deepEqual([result, trace.retries], [[pin(2)], ["connectionLost"]]);
 			assert.deepEqual(await opened.storage.readObjects([pin(3)]), [null]);
 		});
 
@@ -203,7 +203,7 @@ export function mysqlFaultsSuite(
 				...Array.from({ length: 20 }, () => ({})),
 			);
 			await toggle(storage, likedBy, pin(1), user(1), true);
-			const trace = keptTrace();
+			const trace = recordWriteTrace();
 			const other = await createConnection({ uri: server.url });
 			try {
 				await other.query("BEGIN");
@@ -232,7 +232,7 @@ export function mysqlFaultsSuite(
 			} finally {
 				other.destroy();
 			}
-			assert.deepEqual(trace.kept, ["conflict"]);
+			assert.deepEqual(trace.retries, ["conflict"]);
 			const names = trace.statements.map(({ name }) => name);
 			assert.ok(
 				names.indexOf("rollback") < names.indexOf("commit"),

@@ -6,7 +6,7 @@ import { ask } from "../helpers/mysqlStorage.ts";
 import { shapes } from "../helpers/shapes.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good, listOf, setEdges, toggle } from "../helpers/storing.ts";
-import { keptTrace } from "../helpers/writeTrace.ts";
+import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
 
@@ -112,7 +112,7 @@ export function mysqlStatementsSuite(
 			await using opened = await open();
 			const { storage } = opened;
 			const all = Array.from({ length: 50 }, (_, n) => n + 1);
-			const traces = all.map(() => keptTrace());
+			const traces = all.map(() => recordWriteTrace());
 			const commits = (
 				await shapes(() =>
 					Promise.all(

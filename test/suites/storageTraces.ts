@@ -5,7 +5,7 @@ import { PRESENT } from "../../src/storage/storage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import { create, good } from "../helpers/storing.ts";
-import { keptTrace } from "../helpers/writeTrace.ts";
+import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { OpenStorage } from "./storage.ts";
 
 /** What a write's trace is told: all that it sent, and nothing of what others did. */
@@ -14,7 +14,7 @@ export function traceTests(open: OpenStorage): void {
 		await using opened = await open();
 		const { storage } = opened;
 		const key = { mapping: MAPPINGS.likePin, from: user(1, 2) };
-		const trace = keptTrace();
+		const trace = recordWriteTrace();
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			storage.transact(
 				{
@@ -45,7 +45,7 @@ export function traceTests(open: OpenStorage): void {
 		for (const { shard, host } of sent) {
 			assert.deepEqual([shard, host], [2, storage.hostOf(2)]);
 		}
-		assert.deepEqual(trace.kept, []);
+		assert.deepEqual(trace.retries, []);
 		assert.ok(trace.others.every((others) => others === 0));
 
 		await create(storage, 2, "Pin", {});
@@ -54,7 +54,7 @@ export function traceTests(open: OpenStorage): void {
 
 	test("one that throws tells what it sent until then", async () => {
 		await using opened = await open();
-		const trace = keptTrace();
+		const trace = recordWriteTrace();
 		await assert.rejects(
 			opened.storage.transact(
 				{
@@ -69,13 +69,13 @@ export function traceTests(open: OpenStorage): void {
 			RangeError,
 		);
 		assert.equal(trace.statements.at(-1)?.name, "rollback");
-		assert.deepEqual(trace.kept, []);
+		assert.deepEqual(trace.retries, []);
 	});
 
 	test("changes of lookups and paid debts are told like transactions", async () => {
 		await using opened = await open();
 		const { storage } = opened;
-		const names = keptTrace();
+		const names = recordWriteTrace();
 		const changed = await publishedDuring<Statement>(
 			CHANNELS.statement,
 			async () => {
@@ -101,7 +101,7 @@ export function traceTests(open: OpenStorage): void {
 			decide: () => ({ result: null, outboxEntry: { n: 1 } }),
 		});
 		assert.ok(debt);
-		const settled = keptTrace();
+		const settled = recordWriteTrace();
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			storage.deleteOutboxEntries([debt], settled),
 		);

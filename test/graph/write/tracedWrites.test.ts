@@ -6,9 +6,13 @@ import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
-import { keptWrites, type Told } from "../../helpers/writeTrace.ts";
+import { type RecordedWrite, recordWrites } from "../../helpers/writeTrace.ts";
 
-const summary = ({ begun, ended, paid }: Told) => ({
+const summary = ({
+	description: begun,
+	ended,
+	delivered: paid,
+}: RecordedWrite) => ({
 	...begun,
 	...ended,
 	paid,
@@ -28,7 +32,7 @@ describe("writes that are watched", () => {
 	it("tell each transaction, what it wrote and owes, and that this was paid; all that was sent is told to one of them", async () => {
 		await using graph = await openEmbedded();
 		const [one, two] = await twoShards(graph);
-		const { told, reads, trace } = keptWrites();
+		const { told, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			writes.setEdge(graph.mapping("followUser"), one, two, true),
@@ -69,14 +73,14 @@ describe("writes that are watched", () => {
 
 	it("tell names that are claimed, and what is read on the way to the step itself", async () => {
 		await using graph = await openEmbedded();
-		const { told, reads, trace } = keptWrites();
+		const { told, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		const id = await writes.create({
 			type: "User",
 			data: { username: "ada_made_up" },
 		});
 		assert.deepEqual(
-			told.map(({ begun, ended }) => [
+			told.map(({ description: begun, ended }) => [
 				begun.verb,
 				begun.changes,
 				ended?.outbox,
@@ -92,7 +96,10 @@ describe("writes that are watched", () => {
 		told.length = 0;
 		await writes.modify(id, (data) => ({ ...data, bio: "new" }));
 		assert.deepEqual(
-			told.map(({ begun, ended }) => [begun.changes, ended?.rowsWritten]),
+			told.map(({ description: begun, ended }) => [
+				begun.changes,
+				ended?.rowsWritten,
+			]),
 			[[["User"], 1]],
 		);
 	});
@@ -116,11 +123,11 @@ describe("writes that are watched", () => {
 		});
 		const [one, two] = await twoShards(graph);
 		down = unpackId(two).shard;
-		const { told, trace } = keptWrites();
+		const { told, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual(
-			told.map(({ begun, failed, paid }) => [
+			told.map(({ description: begun, failed, delivered: paid }) => [
 				begun.changes,
 				(failed as CorkboardError | null)?.code,
 				paid,
