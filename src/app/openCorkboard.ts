@@ -156,17 +156,17 @@ export async function openCorkboard(
 			}),
 		createContext,
 		async execute({ viewer, explain, costMeter: meter, ...operation }) {
-			const tally = meter.isMetering
+			const reads = meter.isMetering
 				? createReadCounter(model, domain.visibility)
 				: NO_READ_COUNTER;
-			const graph = createView(store, viewer, tally);
+			const graph = createView(store, viewer, reads);
 			const executed = await planner.execute({
 				...operation,
 				context: contextOf(viewer, graph),
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});
-			meter.recordReads(tally.total);
+			meter.recordReads(reads.total);
 			return executed;
 		},
 		async isUser(id) {

@@ -25,7 +25,7 @@ const LIMITS: WorkerLimits = {
 /** A process that serves. */
 export interface WorkerProcess {
 	readonly pid: number | undefined;
-	/** Settles when it accepts connections; never, if it ends before. */
+	/** Resolves when the worker accepts connections; never, if it ends before. */
 	readonly listening: Promise<unknown>;
 	readonly exited: Promise<WorkerExit>;
 	kill(signal: "SIGTERM" | "SIGKILL"): void;

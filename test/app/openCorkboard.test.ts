@@ -12,7 +12,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { startServices } from "../services/shared.ts";
 
-describe("Corkboard embedded in another program", () => {
+describe("Corkboard, embedded in another program,", () => {
 	test("answers queries and mutations without HTTP", async () => {
 		using folder = temporaryFolder();
 		const config = readConfig({ CORKBOARD_DATA: folder.path });

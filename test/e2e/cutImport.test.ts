@@ -110,7 +110,7 @@ describe("an import that is cut off in the middle", {
 			sqlOn(
 				copy.path,
 				/^mod/,
-				`UPDATE lookups SET nonce = '${Date.now() + endsInMs} gone' WHERE name = 'import state' AND key = 'lease'`,
+				`UPDATE lookups SET token = '${Date.now() + endsInMs} gone' WHERE name = 'import state' AND key = 'lease'`,
 			);
 			const { err } = await runProgram(["import", "-"], {
 				env: { CORKBOARD_DATA: copy.path },
@@ -122,7 +122,7 @@ describe("an import that is cut off in the middle", {
 		assert.fail(`expected it to say that it waits but got: ${said}`);
 	});
 
-	it("or whose lines come slowly tells every few seconds how far it is", async () => {
+	it("reports its progress every few seconds while its lines come slowly", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		await using slow = startProgram(["import", "-"], { env });

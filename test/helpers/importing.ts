@@ -113,24 +113,30 @@ export function graphInKeys(folder: string): readonly string[] {
 			if (number !== undefined) {
 				const id = (shard << 46n) | (number << 36n) | (local_id as bigint);
 				const { tokens: __, ...content } = JSON.parse(String(data));
-				const told = Object.entries(content).map(([key, value]) => [
+				const values = Object.entries(content).map(([key, value]) => [
 					key,
 					key.endsWith("_id") ? named(value) : value,
 				]);
-				facts.push(`${table} ${named(id)} ${JSON.stringify(told)}`);
+				facts.push(`${table} ${named(id)} ${JSON.stringify(values)}`);
 			} else {
 				const { token: __, ...columns } = rest;
-				const told = Object.entries(columns).map(([column, value]) =>
+				const values = Object.entries(columns).map(([column, value]) =>
 					column.endsWith("id") ? named(value) : String(value),
 				);
-				facts.push(`${table} ${told.join(" ")}`);
+				facts.push(`${table} ${values.join(" ")}`);
 			}
 		}
 	}
 	return facts.toSorted();
 }
 
-/** Storage that ends this process by SIGKILL as it comes to its n-th write. */
+const WRITES: ReadonlySet<keyof Storage> = new Set([
+	"transact",
+	"compareAndSetLookups",
+	"deleteOutboxEntries",
+] as const);
+
+/** Storage that kills this process (SIGKILL) at its n-th write. */
 function dyingAt(nth: number, storage: Storage): Storage {
 	let writes = 0;
 	return new Proxy(storage, {
@@ -138,7 +144,7 @@ function dyingAt(nth: number, storage: Storage): Storage {
 			const value: unknown = Reflect.get(target, name, target);
 			if (typeof value !== "function") return value;
 			return (...given: unknown[]) => {
-				if (["transact", "setLookups", "settle"].includes(String(name))) {
+				if (WRITES.has(name as keyof Storage)) {
 					if (++writes === nth) process.kill(process.pid, "SIGKILL");
 				}
 				return value.apply(target, given);
