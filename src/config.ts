@@ -22,43 +22,43 @@ import {
 	parseRedisUrl,
 } from "./util/settings.ts";
 
-/** What the environment asks for, checked (CONTRACT: "Settings"). Read once, by the entry points only. */
+/** The settings, checked (docs/configuration.md). Only entry points read the environment. */
 export interface Config {
 	readonly host: string;
-	/** 0 is any free port. */
+	/** 0: any free port. */
 	readonly port: number;
 	readonly mode: "development" | "production";
 	readonly store: Store;
-	/** `host:port` of each memcached; none: objects are cached in no shared layer. */
+	/** `host:port` of each memcached; none: objects are in no shared cache. */
 	readonly memcached: readonly string[];
-	/** `redis://…`; null: heads of lists are cached in no shared layer, and processes do not hear of each other's writes. */
+	/** `redis://…`; null: list heads are in no shared cache, and processes do not invalidate each other's caches. */
 	readonly redis: string | null;
-	/** The HS256 secret; null when it is the embedded folder's own: `embeddedSecret`. */
+	/** The HS256 secret; null: the embedded folder's own (`embeddedSecret`). */
 	readonly secret: Uint8Array | null;
 	readonly identity: IdentityConfig;
 	readonly graphiql: "everyone" | "operators" | "nobody";
 	readonly maxCost: number;
-	/** Edges and objects that one viewer or address may read in so many milliseconds; null for any number. */
+	/** Edges and objects that one viewer or address may read per period; null: unlimited. */
 	readonly budgetLimit: {
 		readonly points: number;
 		readonly perMs: number;
 	} | null;
-	/** Origins whose pages may ask, besides localhost's in development. */
+	/** Allowed CORS origins, besides localhost in development. */
 	readonly cors: readonly string[];
 	readonly log: { readonly level: LogLevel; readonly format: LogFormat };
-	/** Whose X-Forwarded-* headers are believed: of whoever connects, nobody's, or those of these addresses and networks. */
+	/** Trusted X-Forwarded-* headers: of every client, of none, or of these addresses and networks. */
 	readonly trustProxy: boolean | string;
 	readonly persistedDocuments: {
 		readonly mode: "off" | "report" | "strict";
-		/** None where it is off, at least one otherwise. */
+		/** Empty if the mode is off, else at least one. */
 		readonly files: readonly string[];
 	};
 	readonly http: HttpConfig;
 }
 
-/** Which tokens are believed. */
+/** Which access tokens are accepted. */
 export interface IdentityConfig {
-	/** Where the public keys of whoever signs them are; null: we sign them, with the secret. */
+	/** URL of the public keys of an external issuer; null: Corkboard signs tokens with the secret. */
 	readonly jwks: string | null;
 	readonly claims: {
 		readonly issuer: string | null;
@@ -66,7 +66,7 @@ export interface IdentityConfig {
 		/** The claim that names the user. */
 		readonly subject: string;
 	};
-	/** Who runs the fleet, by id or by what their tokens claim. */
+	/** Operators, by user id or by a claim of their tokens. */
 	readonly operators: {
 		readonly ids: ReadonlySet<Id>;
 		readonly claims: readonly {
@@ -76,19 +76,19 @@ export interface IdentityConfig {
 	};
 }
 
-/** How answers go out, and what is asked of requests before they are looked at. */
+/** HTTP responses, and limits that apply before a request is parsed. */
 export interface HttpConfig {
-	/** Which reading of GraphQL over HTTP the status codes follow. */
+	/** The version of GraphQL over HTTP that status codes follow. */
 	readonly status: "audit" | "draft";
-	/** How long (s) others may keep the answer to a GET that holds nothing of a viewer's. */
+	/** How long HTTP caches may keep the response to a GET that does not depend on the viewer. Seconds. */
 	readonly maxAge: number;
 	readonly compression: boolean;
-	/** Of one address; null for none. */
+	/** Per address; null: unlimited. */
 	readonly rateLimit: {
 		readonly requests: number;
 		readonly perMs: number;
 	} | null;
-	/** The header, in lower case, in which a proxy says what it calls a request. */
+	/** The header with a proxy's request id, in lower case. */
 	readonly requestIdHeader: string | null;
 }
 
@@ -96,56 +96,143 @@ export type Store =
 	| {
 			readonly kind: "embedded";
 			readonly folder: string;
-			/** Whether an empty folder gets the demo graph. */
+			/** Whether the demo graph is imported into an empty folder. */
 			readonly demo: boolean;
 	  }
 	| { readonly kind: "topology"; readonly file: string };
 
-/** HS256 asks for a key as long as its hash (RFC 7518, 3.2). */
+/** HS256 needs a key as long as its hash (RFC 7518, section 3.2). */
 export const SECRET_BYTES = 32;
 
-const SETTINGS = [
-	"CORKBOARD_MODE",
-	"CORKBOARD_TOPOLOGY",
-	"CORKBOARD_DATA",
-	"CORKBOARD_DEMO",
-	"CORKBOARD_MEMCACHED",
-	"CORKBOARD_REDIS",
-	"CORKBOARD_SECRET",
-	"CORKBOARD_JWKS",
-	"CORKBOARD_ISSUER",
-	"CORKBOARD_AUDIENCE",
-	"CORKBOARD_SUBJECT_CLAIM",
-	"CORKBOARD_OPERATORS",
-	"CORKBOARD_GRAPHIQL",
-	"CORKBOARD_MAX_COST",
-	"CORKBOARD_BUDGET",
-	"CORKBOARD_CORS",
-	"CORKBOARD_LOG",
-	"CORKBOARD_TRUST_PROXY",
-	"CORKBOARD_DOCUMENTS",
-	"CORKBOARD_DOCUMENT_FILES",
-	"CORKBOARD_HTTP_STATUS",
-	"CORKBOARD_HTTP_MAX_AGE",
-	"CORKBOARD_COMPRESSION",
-	"CORKBOARD_RATE_LIMIT",
-	"CORKBOARD_REQUEST_ID",
-];
+export interface Setting {
+	readonly name: string;
+	readonly meaning: string;
+	/** In words. */
+	readonly default: string;
+}
 
-/** Of an address, in production where addresses are known to be the clients' own. */
+/** All settings. docs/configuration.md describes each. */
+export const SETTINGS: readonly Setting[] = (
+	[
+		["PORT", "port to listen on", "4000"],
+		[
+			"HOST",
+			"address to listen on",
+			"127.0.0.1 embedded, 0.0.0.0 with a topology",
+		],
+		[
+			"CORKBOARD_MODE",
+			"development or production",
+			"production with a topology, else development",
+		],
+		["CORKBOARD_TOPOLOGY", "path of the topology file", "none: embedded"],
+		["CORKBOARD_DATA", "embedded data folder", "data"],
+		[
+			"CORKBOARD_DEMO",
+			"whether an empty embedded folder gets the demo graph",
+			"on",
+		],
+		["CORKBOARD_MEMCACHED", "memcached hosts, for objects", "none"],
+		[
+			"CORKBOARD_REDIS",
+			"URL of Redis, for list heads, invalidations and shared limits",
+			"none",
+		],
+		[
+			"CORKBOARD_SECRET",
+			"signs access tokens and encrypts cursors",
+			"embedded: created in the data folder; required with a topology",
+		],
+		[
+			"CORKBOARD_JWKS",
+			"URL of the public keys of an external token issuer",
+			"none",
+		],
+		["CORKBOARD_ISSUER", "required issuer of tokens", "not checked"],
+		["CORKBOARD_AUDIENCE", "required audience of tokens", "not checked"],
+		["CORKBOARD_SUBJECT_CLAIM", "claim of a token that names the user", "sub"],
+		[
+			"CORKBOARD_OPERATORS",
+			"operators, by user id or by a claim of their tokens",
+			"none",
+		],
+		[
+			"CORKBOARD_GRAPHIQL",
+			"whether GraphiQL is served to everyone or nobody",
+			"everyone in development; else operators, if there are any",
+		],
+		[
+			"CORKBOARD_MAX_COST",
+			"most edges and objects that one operation may read",
+			"50000",
+		],
+		[
+			"CORKBOARD_BUDGET",
+			"most edges and objects that one viewer or address may read per period",
+			"off",
+		],
+		["CORKBOARD_CORS", "allowed origins", "localhost in development"],
+		[
+			"CORKBOARD_LOG",
+			"log level and format",
+			"info; text in development, json in production",
+		],
+		[
+			"CORKBOARD_TRUST_PROXY",
+			"proxies whose X-Forwarded-* headers are trusted",
+			"off",
+		],
+		[
+			"CORKBOARD_DOCUMENTS",
+			"whether persisted documents are reported on or required",
+			"off",
+		],
+		["CORKBOARD_DOCUMENT_FILES", "files of persisted documents", "none"],
+		[
+			"CORKBOARD_HTTP_STATUS",
+			"version of GraphQL over HTTP that status codes follow",
+			"audit",
+		],
+		[
+			"CORKBOARD_HTTP_MAX_AGE",
+			"seconds that HTTP caches may keep a public response",
+			"10",
+		],
+		["CORKBOARD_COMPRESSION", "whether responses are compressed", "on"],
+		[
+			"CORKBOARD_RATE_LIMIT",
+			"requests per address and period",
+			"600/minute in production behind a trusted proxy, else off",
+		],
+		[
+			"CORKBOARD_REQUEST_ID",
+			"header with a proxy's request id",
+			"off: own ids",
+		],
+	] as const
+).map(([name, meaning, whenMissing]) => ({
+	name,
+	meaning,
+	default: whenMissing,
+}));
+
+/** Per address, in production behind a trusted proxy, where addresses are those of clients. */
 const RATE_LIMIT = { requests: 600, perMs: 60_000 } as const;
 
 /**
- * The environment as settings. Every fault is told at once, in one error. A
- * setting that is empty counts as not given. `secret: "unneeded"` is for
- * commands that neither make nor check a token.
+ * Reads the settings of an environment. Throws BAD_CONFIG with every problem. An
+ * empty setting counts as not given. `secret: "unneeded"` is for commands that
+ * neither sign nor verify a token.
  */
 export function readConfig(
 	environment: Readonly<Record<string, string | undefined>>,
 	{ secret: need = "needed" }: { readonly secret?: "needed" | "unneeded" } = {},
 ): Config {
-	const settings = readSettings(environment, SETTINGS);
-	const { given, setting, problems: faults } = settings;
+	const settings = readSettings(
+		environment,
+		SETTINGS.map(({ name }) => name),
+	);
+	const { given, setting, problems } = settings;
 	const file = given("CORKBOARD_TOPOLOGY") ?? null;
 	const mode = setting(
 		"CORKBOARD_MODE",
@@ -157,7 +244,7 @@ export function readConfig(
 	const identity = identityOf(settings);
 	const trustProxy = setting(
 		"CORKBOARD_TRUST_PROXY",
-		"off, on, or addresses and networks with commas between them",
+		"off, on, or addresses and networks separated by commas",
 		parseProxies,
 		false,
 	);
@@ -179,13 +266,13 @@ export function readConfig(
 		store: storeOf(settings, file),
 		memcached: setting(
 			"CORKBOARD_MEMCACHED",
-			"host:port, with commas between several",
+			"host:port, separated by commas",
 			parseHosts,
 			[],
 		),
 		redis: setting(
 			"CORKBOARD_REDIS",
-			"an address like redis://host:6379 or rediss://host:6379",
+			"an address such as redis://host:6379 or rediss://host:6379",
 			parseRedisUrl,
 			null,
 		),
@@ -208,7 +295,7 @@ export function readConfig(
 		budgetLimit: budgetLimitOf(settings, maxCost),
 		cors: setting(
 			"CORKBOARD_CORS",
-			"origins with commas between them, like https://example.com, or off",
+			"origins separated by commas, such as https://example.com, or off",
 			parseOrigins,
 			[],
 		),
@@ -217,27 +304,27 @@ export function readConfig(
 			format: mode === "development" ? "text" : "json",
 			...setting(
 				"CORKBOARD_LOG",
-				`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both with a comma between them`,
+				`a level (${LOG_LEVELS.join(", ")}), a format (${LOG_FORMATS.join(", ")}), or both separated by a comma`,
 				parseLogSettings,
 				{},
 			),
 		},
 		trustProxy,
 		persistedDocuments,
-		// Behind a proxy that is not believed all clients have one address.
+		// Behind a proxy that is not trusted all clients have one address.
 		http: httpOf(
 			settings,
 			mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
 		),
 	};
-	if (faults.length > 0) {
-		throw new CorkboardError("BAD_CONFIG", faults.join("\n"));
+	if (problems.length > 0) {
+		throw new CorkboardError("BAD_CONFIG", problems.join("\n"));
 	}
 	return config;
 }
 
 function storeOf(
-	{ given, setting, problems: faults }: Settings,
+	{ given, setting, problems }: Settings,
 	file: string | null,
 ): Store {
 	const demo = setting("CORKBOARD_DEMO", "on or off", parseOnOff, true);
@@ -245,15 +332,15 @@ function storeOf(
 	if (file === null) {
 		for (const name of ["CORKBOARD_MEMCACHED", "CORKBOARD_REDIS"]) {
 			if (given(name) === undefined) continue;
-			faults.push(
-				`${name} goes with CORKBOARD_TOPOLOGY only: one process owns an embedded folder, and its own cache is nearer than any other, so leave it out`,
+			problems.push(
+				`${name} needs CORKBOARD_TOPOLOGY: the one process that owns an embedded folder has its own cache. Leave it out.`,
 			);
 		}
 		return { kind: "embedded", folder: folder ?? "data", demo };
 	}
 	if (folder !== undefined) {
-		faults.push(
-			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
+		problems.push(
+			"CORKBOARD_TOPOLOGY and CORKBOARD_DATA must not both be given: a topology names its hosts. Leave one of them out.",
 		);
 	}
 	return { kind: "topology", file };
@@ -262,7 +349,7 @@ function storeOf(
 function documentsOf({
 	given,
 	setting,
-	problems: faults,
+	problems,
 }: Settings): Config["persistedDocuments"] {
 	const mode = setting(
 		"CORKBOARD_DOCUMENTS",
@@ -272,46 +359,42 @@ function documentsOf({
 	);
 	const files = parseList(given("CORKBOARD_DOCUMENT_FILES") ?? "");
 	if (mode === "off" && files.length > 0) {
-		faults.push(
-			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
+		problems.push(
+			"CORKBOARD_DOCUMENT_FILES needs CORKBOARD_DOCUMENTS=report or strict.",
 		);
 	}
 	if (mode !== "off" && files.length === 0) {
-		faults.push(
-			`CORKBOARD_DOCUMENTS=${mode} needs CORKBOARD_DOCUMENT_FILES, paths with commas between them, but got none`,
+		problems.push(
+			`CORKBOARD_DOCUMENTS=${mode} needs CORKBOARD_DOCUMENT_FILES: paths, separated by commas.`,
 		);
 	}
 	return { mode, files };
 }
 
 function secretOf(
-	{ given, problems: faults }: Settings,
+	{ given, problems }: Settings,
 	isNeeded: boolean,
 ): Uint8Array | null {
 	const secret = given("CORKBOARD_SECRET");
 	if (secret === undefined) {
 		if (isNeeded) {
-			faults.push(
-				`CORKBOARD_SECRET must be given with a topology, at least ${SECRET_BYTES} bytes that every server of the fleet shares, but got nothing`,
+			problems.push(
+				`CORKBOARD_SECRET is missing. With a topology all servers must share a secret of at least ${SECRET_BYTES} bytes.`,
 			);
 		}
 		return null;
 	}
 	const bytes = Buffer.from(secret);
 	if (bytes.length < SECRET_BYTES) {
-		// What was given is not repeated: it may be half of somebody's secret.
-		faults.push(
-			`CORKBOARD_SECRET must have at least ${SECRET_BYTES} bytes but got: ${bytes.length}`,
+		// The message does not repeat the value, which may be part of a secret.
+		problems.push(
+			`CORKBOARD_SECRET must have at least ${SECRET_BYTES} bytes, got ${bytes.length}.`,
 		);
 	}
 	return bytes;
 }
 
-function identityOf({
-	given,
-	setting,
-	problems: faults,
-}: Settings): IdentityConfig {
+function identityOf({ given, setting, problems }: Settings): IdentityConfig {
 	const jwks = setting(
 		"CORKBOARD_JWKS",
 		"an https address (http only for this machine)",
@@ -324,13 +407,13 @@ function identityOf({
 		subject: given("CORKBOARD_SUBJECT_CLAIM") ?? "sub",
 	};
 	if (jwks !== null && (claims.issuer === null || claims.audience === null)) {
-		faults.push(
-			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
+		problems.push(
+			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
 		);
 	}
 	const operators = setting(
 		"CORKBOARD_OPERATORS",
-		"ids of users, or claims of their tokens like roles=operator, with commas between them",
+		"user ids, or claims of tokens such as roles=operator, separated by commas",
 		operatorsIn,
 		{ ids: new Set<Id>(), claims: [] },
 	);
@@ -341,7 +424,7 @@ function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
 	const ids = new Set<Id>();
 	const claims: { name: string; value: string }[] = [];
 	for (const part of parseList(text)) {
-		// A claim's name may be an address (RFC 7519 §4.2), and have its own "=".
+		// A claim's name may be a URI (RFC 7519, section 4.2) that contains "=".
 		const [, name, value] = /^(\S+)=([^\s=]+)$/.exec(part) ?? [];
 		const id = parseId(part);
 		if (name !== undefined && value !== undefined) claims.push({ name, value });
@@ -352,20 +435,20 @@ function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
 }
 
 function budgetLimitOf(
-	{ setting, problems: faults }: Settings,
+	{ setting, problems }: Settings,
 	maxCost: number,
 ): Config["budgetLimit"] {
 	const budget = setting(
 		"CORKBOARD_BUDGET",
-		"off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute",
+		"off, or the most that one viewer or address may read per second, minute or hour, such as 500000/minute",
 		parseRate,
 		null,
 	);
 	if (budget === null) return null;
 	const { requests: points, perMs } = budget;
 	if (points < maxCost) {
-		faults.push(
-			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, or some operations could never run, but got: ${points} and ${maxCost}`,
+		problems.push(
+			`CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, else some operations could never run, got ${points} and ${maxCost}.`,
 		);
 	}
 	return { points, perMs };
@@ -396,13 +479,13 @@ function httpOf(
 		),
 		rateLimit: setting(
 			"CORKBOARD_RATE_LIMIT",
-			"off, or requests of one address in a second, minute or hour, like 600/minute",
+			"off, or requests of one address per second, minute or hour, such as 600/minute",
 			parseRate,
 			defaultRate,
 		),
 		requestIdHeader: setting(
 			"CORKBOARD_REQUEST_ID",
-			"off, or the name of a header like x-request-id",
+			"off, or the name of a header such as x-request-id",
 			parseHeaderName,
 			null,
 		),

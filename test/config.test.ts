@@ -32,7 +32,7 @@ describe("readConfig", () => {
 				claims: { issuer: null, audience: null, subject: "sub" },
 				operators: { ids: new Set(), claims: [] },
 			},
-			spending: null,
+			budgetLimit: null,
 			maxCost: 50_000,
 			cors: [],
 			log: { level: "info", format: "text" },
@@ -68,7 +68,7 @@ describe("readConfig", () => {
 					claims: { issuer: null, audience: null, subject: "sub" },
 					operators: { ids: new Set(), claims: [] },
 				},
-				spending: null,
+				budgetLimit: null,
 				maxCost: 50_000,
 				cors: [],
 				log: { level: "info", format: "json" },
@@ -139,7 +139,7 @@ describe("readConfig", () => {
 					},
 				},
 				maxCost: 7,
-				spending: { points: 200, perMs: 60_000 },
+				budgetLimit: { points: 200, perMs: 60_000 },
 				cors: ["https://example.com", "http://localhost:3000"],
 				log: { level: "debug", format: "text" },
 				trustProxy: "127.0.0.1,10.0.0.0/8,fd00::/8",
@@ -178,32 +178,32 @@ describe("readConfig", () => {
 				CORKBOARD_REQUEST_ID: "a b",
 			}),
 			[
-				'CORKBOARD_MODE must be development or production but got: "test"',
-				'CORKBOARD_DOCUMENTS must be off, report or strict but got: "on"',
-				'CORKBOARD_JWKS must be an https address (http only for this machine) but got: "http://id.example.com/keys"',
-				'CORKBOARD_OPERATORS must be ids of users, or claims of their tokens like roles=operator, with commas between them but got: "everybody"',
-				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks with commas between them but got: "everybody"',
-				'CORKBOARD_MAX_COST must be an integer from 1 to 1000000000 but got: "0"',
-				'PORT must be a port from 0 to 65535 but got: "65536"',
-				'CORKBOARD_DEMO must be on or off but got: "no"',
-				"CORKBOARD_SECRET must have at least 32 bytes but got: 5",
-				'CORKBOARD_GRAPHIQL must be on or off but got: "true"',
-				'CORKBOARD_BUDGET must be off, or how much one viewer or address may read in a second, minute or hour, like 500000/minute but got: "many"',
-				'CORKBOARD_CORS must be origins with commas between them, like https://example.com, or off but got: "https://example.com/path"',
-				'CORKBOARD_LOG must be a level (fatal, error, warn, info, debug, trace, silent), a format (text, json), or both with a comma between them but got: "info,debug"',
-				'CORKBOARD_HTTP_STATUS must be audit or draft but got: "200"',
-				'CORKBOARD_HTTP_MAX_AGE must be seconds from 0 to 31536000 but got: "-1"',
-				'CORKBOARD_COMPRESSION must be on or off but got: "gzip"',
-				'CORKBOARD_RATE_LIMIT must be off, or requests of one address in a second, minute or hour, like 600/minute but got: "600"',
-				'CORKBOARD_REQUEST_ID must be off, or the name of a header like x-request-id but got: "a b"',
+				'CORKBOARD_MODE must be development or production, got "test".',
+				'CORKBOARD_DOCUMENTS must be off, report or strict, got "on".',
+				'CORKBOARD_JWKS must be an https address (http only for this machine), got "http://id.example.com/keys".',
+				'CORKBOARD_OPERATORS must be user ids, or claims of tokens such as roles=operator, separated by commas, got "everybody".',
+				'CORKBOARD_TRUST_PROXY must be off, on, or addresses and networks separated by commas, got "everybody".',
+				'CORKBOARD_MAX_COST must be an integer from 1 to 1000000000, got "0".',
+				'PORT must be a port from 0 to 65535, got "65536".',
+				'CORKBOARD_DEMO must be on or off, got "no".',
+				"CORKBOARD_SECRET must have at least 32 bytes, got 5.",
+				'CORKBOARD_GRAPHIQL must be on or off, got "true".',
+				'CORKBOARD_BUDGET must be off, or the most that one viewer or address may read per second, minute or hour, such as 500000/minute, got "many".',
+				'CORKBOARD_CORS must be origins separated by commas, such as https://example.com, or off, got "https://example.com/path".',
+				'CORKBOARD_LOG must be a level (fatal, error, warn, info, debug, trace, silent), a format (text, json), or both separated by a comma, got "info,debug".',
+				'CORKBOARD_HTTP_STATUS must be audit or draft, got "200".',
+				'CORKBOARD_HTTP_MAX_AGE must be seconds from 0 to 31536000, got "-1".',
+				'CORKBOARD_COMPRESSION must be on or off, got "gzip".',
+				'CORKBOARD_RATE_LIMIT must be off, or requests of one address per second, minute or hour, such as 600/minute, got "600".',
+				'CORKBOARD_REQUEST_ID must be off, or the name of a header such as x-request-id, got "a b".',
 			],
 		);
 	});
 
 	test("refuses a setting it does not know, and says which one was probably meant", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_TOPOLGY: "x", CORKBOARD_ZZZZ: "" }), [
-			"CORKBOARD_TOPOLGY is no setting; did you mean CORKBOARD_TOPOLOGY?",
-			"CORKBOARD_ZZZZ is no setting",
+			"CORKBOARD_TOPOLGY is not a setting. Did you mean CORKBOARD_TOPOLOGY?",
+			"CORKBOARD_ZZZZ is not a setting.",
 		]);
 	});
 
@@ -230,14 +230,14 @@ describe("readConfig", () => {
 			CORKBOARD_REDIS: "http://:word@10.0.0.2",
 		});
 		assert.deepEqual(faults, [
-			'CORKBOARD_MEMCACHED must be host:port, with commas between several but got: "cache-1:11211,cache-2"',
-			"CORKBOARD_REDIS must be an address like redis://host:6379 or rediss://host:6379 but got: (something with an @)",
+			'CORKBOARD_MEMCACHED must be host:port, separated by commas, got "cache-1:11211,cache-2".',
+			"CORKBOARD_REDIS must be an address such as redis://host:6379 or rediss://host:6379, got a value with an @.",
 		]);
 	});
 
 	test("refuses memcached and Redis for an embedded folder", () => {
 		const reason =
-			"goes with CORKBOARD_TOPOLOGY only: one process owns an embedded folder, and its own cache is nearer than any other, so leave it out";
+			"needs CORKBOARD_TOPOLOGY: the one process that owns an embedded folder has its own cache. Leave it out.";
 		assert.deepEqual(
 			faultsOf({
 				CORKBOARD_MEMCACHED: "127.0.0.1:11211",
@@ -250,26 +250,26 @@ describe("readConfig", () => {
 	test("wants a secret with a topology, except for commands that need none", () => {
 		const environment = { CORKBOARD_TOPOLOGY: "shards.json" };
 		assert.deepEqual(faultsOf(environment), [
-			"CORKBOARD_SECRET must be given with a topology, at least 32 bytes that every server of the fleet shares, but got nothing",
+			"CORKBOARD_SECRET is missing. With a topology all servers must share a secret of at least 32 bytes.",
 		]);
 		assert.equal(readConfig(environment, { secret: "unneeded" }).secret, null);
 	});
 
 	test("wants to know for whom the tokens of other keys are, and a budget that the most expensive operation fits in", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_JWKS: "http://localhost/keys" }), [
-			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE too: whose keys those are signs tokens for others as well",
+			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
 		]);
 		assert.deepEqual(faultsOf({ CORKBOARD_BUDGET: "1000/minute" }), [
-			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, or some operations could never run, but got: 1000 and 50000",
+			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, else some operations could never run, got 1000 and 50000.",
 		]);
 	});
 
 	test("wants files for documents that are told apart, and no files otherwise", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_DOCUMENTS: "strict" }), [
-			"CORKBOARD_DOCUMENTS=strict needs CORKBOARD_DOCUMENT_FILES, paths with commas between them, but got none",
+			"CORKBOARD_DOCUMENTS=strict needs CORKBOARD_DOCUMENT_FILES: paths, separated by commas.",
 		]);
 		assert.deepEqual(faultsOf({ CORKBOARD_DOCUMENT_FILES: "web.json" }), [
-			"CORKBOARD_DOCUMENT_FILES goes with CORKBOARD_DOCUMENTS=report or strict, so give that too, or leave it out",
+			"CORKBOARD_DOCUMENT_FILES needs CORKBOARD_DOCUMENTS=report or strict.",
 		]);
 	});
 
@@ -327,7 +327,7 @@ describe("readConfig", () => {
 				CORKBOARD_SECRET: SECRET,
 			}),
 			[
-				"CORKBOARD_TOPOLOGY and CORKBOARD_DATA were both given: a topology says itself where its data is, so leave out one of them",
+				"CORKBOARD_TOPOLOGY and CORKBOARD_DATA must not both be given: a topology names its hosts. Leave one of them out.",
 			],
 		);
 	});

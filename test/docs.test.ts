@@ -44,12 +44,12 @@ describe("README", () => {
 		);
 		assert.ok(told.length > 0 && table.length > 10);
 		for (const name of table) {
-			// A setting that is known is not answered "is no setting".
+			// A setting that is known is not answered "is not a setting".
 			try {
 				readConfig({ [name]: "?" }, { secret: "unneeded" });
 			} catch (error) {
 				assert.ok(error instanceof CorkboardError);
-				assert.doesNotMatch(error.message, /is no setting/, name);
+				assert.doesNotMatch(error.message, /is not a setting/, name);
 			}
 		}
 		const contract = names(

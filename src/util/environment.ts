@@ -1,37 +1,37 @@
 import { nearest } from "./nearest.ts";
 
-/** An environment that is being read; what is wrong with it is gathered. */
+/** Reads settings from an environment, and collects problems instead of throwing. */
 export interface Settings {
-	/** What was given, trimmed; what is empty counts as not given. */
+	/** The value, trimmed; an empty value counts as not given. */
 	given(name: string): string | undefined;
-	/** The setting if it is given and `read` makes something of it, else the default. */
+	/** The value that `read` parses, or the default if the setting is not given or not valid. */
 	setting<T>(
 		name: string,
 		expected: string,
 		read: (text: string) => T | undefined,
 		otherwise: T,
 	): T;
-	/** Sentences, each of one fault. */
+	/** One sentence per problem. */
 	readonly problems: string[];
 }
 
 const PREFIX = "CORKBOARD_";
 
-/** `names` are all there are: another with our prefix is a fault. */
+/** Another name than `names` with the prefix is a problem. */
 export function readSettings(
 	environment: Readonly<Record<string, string | undefined>>,
 	names: readonly string[],
 ): Settings {
-	const faults: string[] = [];
+	const problems: string[] = [];
 	for (const name of Object.keys(environment)) {
 		if (!name.startsWith(PREFIX) || names.includes(name)) continue;
-		// The prefix, which all share, would make all of them alike.
+		// Compared without the common prefix, which would make all names similar.
 		const meant = nearest(
 			name.slice(PREFIX.length),
 			names.map((known) => known.slice(PREFIX.length)),
 		);
-		faults.push(
-			`${name} is no setting${meant ? `; did you mean ${PREFIX}${meant}?` : ""}`,
+		problems.push(
+			`${name} is not a setting.${meant ? ` Did you mean ${PREFIX}${meant}?` : ""}`,
 		);
 	}
 	const given = (name: string) => environment[name]?.trim() || undefined;
@@ -42,13 +42,13 @@ export function readSettings(
 			if (text === undefined) return otherwise;
 			const value = read(text);
 			if (value !== undefined) return value;
-			// An address that was mistyped may still hold a password.
+			// A mistyped URL may contain a password.
 			const got = text.includes("@")
-				? "(something with an @)"
+				? "a value with an @"
 				: JSON.stringify(text);
-			faults.push(`${name} must be ${expected} but got: ${got}`);
+			problems.push(`${name} must be ${expected}, got ${got}.`);
 			return otherwise;
 		},
-		problems: faults,
+		problems,
 	};
 }

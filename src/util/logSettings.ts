@@ -14,7 +14,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** A level, a format, or both with a comma between them; undefined for what is none. */
+/** A level, a format, or both separated by a comma; undefined for anything else. */
 export function parseLogSettings(
 	text: string,
 ): { readonly level?: LogLevel; readonly format?: LogFormat } | undefined {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** How the values of settings are spelled. Each reader answers undefined for what is not spelled so. */
+/** Parsers of settings' values. Each returns undefined for a value that is not valid. */
 
 export function parseOneOf<T extends string>(
 	words: readonly T[],
@@ -58,7 +58,7 @@ export function parseOrigins(text: string): readonly string[] | undefined {
 
 const PERIODS_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 };
 
-/** Keys that came over an open line could be anybody's. */
+/** Only https, because keys from an unencrypted connection could be anybody's; http is allowed on this machine. */
 export function parseJwksUrl(text: string): string | undefined {
 	const url = URL.parse(text);
 	const isHere =
@@ -92,7 +92,7 @@ export function parseProxies(text: string): boolean | string | undefined {
 	return parseOnOff(text) ?? (areNetworks ? text : undefined);
 }
 
-/** In lower case, as Node has them. */
+/** In lower case, like Node's header names. */
 export function parseHeaderName(text: string): string | null | undefined {
 	if (text === "off") return null;
 	return /^[a-z][a-z0-9-]{0,63}$/i.test(text) ? text.toLowerCase() : undefined;

@@ -146,7 +146,7 @@ describe("serve", () => {
 			{
 				code: 1,
 				out: "",
-				err: 'corkboard: PORT must be a port from 0 to 65535 but got: "x"\n',
+				err: 'corkboard: PORT must be a port from 0 to 65535, got "x".\n',
 			},
 		);
 	});

@@ -87,7 +87,7 @@ describe("an operator of a server in production and strict mode", () => {
 		assert.equal(code, 1);
 		assert.equal(
 			err,
-			'corkboard: CORKBOARD_OPERATORS must be ids of users, or claims of their tokens like roles=operator, with commas between them but got: "admin"\n',
+			'corkboard: CORKBOARD_OPERATORS must be user ids, or claims of tokens such as roles=operator, separated by commas, got "admin".\n',
 		);
 	});
 });

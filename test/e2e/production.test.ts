@@ -32,7 +32,7 @@ describe("a server of a topology", () => {
 		assert.equal(unsigned.code, 1);
 		assert.match(
 			unsigned.err,
-			/^corkboard: CORKBOARD_SECRET must be given with a topology/,
+			/^corkboard: CORKBOARD_SECRET is missing\. With a topology /,
 		);
 
 		await using server = await serve({

@@ -372,7 +372,7 @@ describe("serve", () => {
 		assert.deepEqual({ code, out }, { code: 1, out: "" });
 		const lines = err.trimEnd().split("\n");
 		for (const name of [
-			"CORKBOARD_COST is no setting",
+			"CORKBOARD_COST is not a setting",
 			"PORT must be a port from 0 to 65535",
 			"CORKBOARD_MODE must be development or production",
 			"CORKBOARD_DEMO must be on or off",
