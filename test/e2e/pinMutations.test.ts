@@ -137,7 +137,7 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 		assert.equal(await say("First"), first);
 		const second = await say("Second");
 		const comments = `{ pin(id: "${pinId}") { comments { totalCount nodes { id text author { username } pin { id } } } } }`;
-		const told = (id: string, text: string) => ({
+		const commentOf = (id: string, text: string) => ({
 			id,
 			text,
 			author: { username: "ben_comments" },
@@ -147,7 +147,7 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 			pin: {
 				comments: {
 					totalCount: 2,
-					nodes: [told(first, "First"), told(second, "Second")],
+					nodes: [commentOf(first, "First"), commentOf(second, "Second")],
 				},
 			},
 		});
@@ -156,7 +156,9 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 			{ deletedId: first },
 		);
 		assert.deepEqual(await visitor.data(comments), {
-			pin: { comments: { totalCount: 1, nodes: [told(second, "Second")] } },
+			pin: {
+				comments: { totalCount: 1, nodes: [commentOf(second, "Second")] },
+			},
 		});
 		assert.deepEqual(
 			await visitor.data(`{ comment(id: "${first}") { text } }`),

@@ -138,7 +138,7 @@ describe("an object hidden from the viewer", () => {
 			...of("a user who left", ofGone, [...all, "carol"]),
 			one("a user who blocks the viewer", "User", carol.id, ["eve"]),
 			...of("a user who blocks the viewer", ofCarol, ["eve"]),
-			...of("a user whom the viewer blocks", ofEve, ["carol"]),
+			...of("a user blocked by the viewer", ofEve, ["carol"]),
 		];
 	});
 	after(async () => {
@@ -387,7 +387,7 @@ describe("an object hidden from the viewer", () => {
 				{ user: null },
 			);
 		}
-		// Said in docs/guarantees.md: a name that is taken is told, whoever has it.
+		// docs/guarantees.md: a username in use is reported, whoever has it.
 		assert.equal(
 			await (viewers.visitor as Client).code(
 				'mutation { createUser(input: {username: "gone_away"}) { token } }',

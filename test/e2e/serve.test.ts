@@ -21,7 +21,7 @@ import { until } from "../helpers/until.ts";
 /** No answer takes nearly as long (ms), even on busy cores. */
 const LIMIT_MS = 60_000;
 
-/** The address a welcome tells, once all of it is there. */
+/** The URL in the banner, once the banner is complete. */
 async function welcomed(program: Program): Promise<string> {
 	await program.printed("out", /Press Ctrl-C to stop\./);
 	const [, url = ""] = await program.printed(
@@ -50,8 +50,8 @@ function hasRows(folder: string): boolean {
 	}
 }
 
-/** A word that stands alone behind its name in the welcome. */
-function told(program: Program, name: string): string {
+/** The word after this name in the banner. */
+function bannerValue(program: Program, name: string): string {
 	const found = new RegExp(`^${name} +(\\S+)$`, "m").exec(program.out());
 	assert.ok(found?.[1], program.out());
 	return found[1];
@@ -59,7 +59,7 @@ function told(program: Program, name: string): string {
 
 describe("the first start of an empty folder", () => {
 	const folder = temporaryFolder();
-	// As `npm start` does it, but for the port; the log is told apart from the welcome.
+	// As `npm start` does, except for the port; the log goes apart from the banner.
 	const env = { CORKBOARD_DATA: folder.path, PORT: "0", CORKBOARD_LOG: "warn" };
 	let server: Program;
 	let url: string;
@@ -85,7 +85,7 @@ describe("the first start of an empty folder", () => {
 	});
 
 	it("prints the URL, a query, the demo user, a token, the data folder and how to stop", () => {
-		const token = told(server, "Token");
+		const token = bannerValue(server, "Token");
 		assert.deepEqual(server.out().split("\n"), [
 			"",
 			`Corkboard serves ${url}/graphql`,
@@ -137,9 +137,9 @@ describe("the first start of an empty folder", () => {
 
 	it("prints a token that makes the demo user the viewer", async () => {
 		const query = "{ viewer { username } }";
-		const demo = client(url, told(server, "Token"));
+		const demo = client(url, bannerValue(server, "Token"));
 		assert.deepEqual(await demo.data(query), {
-			viewer: { username: told(server, "Demo user") },
+			viewer: { username: bannerValue(server, "Demo user") },
 		});
 		assert.deepEqual(await client(url).data(query), { viewer: null });
 	});
@@ -219,7 +219,7 @@ describe("the first start of an empty folder", () => {
 		);
 		assert.equal(second.err(), "");
 		assert.deepEqual(await client(again).data(interests), whole);
-		assert.equal(told(second, "Demo user"), "marigold_01");
+		assert.equal(bannerValue(second, "Demo user"), "marigold_01");
 	});
 });
 
@@ -248,7 +248,7 @@ describe("a first start that is killed", () => {
 				assert.equal((await server.ended).code, 0);
 				const { code, out } = await runProgram(["verify"], { env });
 				assert.equal(code, 0, out);
-				// The number of lookups is told apart: the import's own are among them.
+				// Lookups are counted apart: some belong to the import.
 				return /^[\d,]+ objects, [\d,]+ edges, [\d,]+ lists/.exec(out)?.[0];
 			}),
 		);
@@ -383,10 +383,10 @@ describe("serve", () => {
 			"CORKBOARD_LOG must be a level",
 			"CORKBOARD_TRUST_PROXY must be off, on",
 		]) {
-			const told = lines.filter((line) =>
+			const reported = lines.filter((line) =>
 				line.startsWith(`corkboard: ${name}`),
 			);
-			assert.equal(told.length, 1, `${name} in:\n${err}`);
+			assert.equal(reported.length, 1, `${name} in:\n${err}`);
 		}
 		assert.equal(lines.length, 10, err);
 		assert.doesNotMatch(err, /hunter2/);

@@ -255,13 +255,13 @@ suite("the executor", () => {
 	});
 
 	test("is aborted when the client disconnects", async () => {
-		const { promise: told, resolve } = Promise.withResolvers<unknown>();
+		const { promise: aborted, resolve } = Promise.withResolvers<unknown>();
 		const { promise: began, resolve: begin } = Promise.withResolvers<void>();
 		await using toy = await startToy({
 			execute: ({ signal }) => {
 				signal.addEventListener("abort", () => resolve(signal.reason));
 				begin();
-				return told.then(() => ({ data: null }));
+				return aborted.then(() => ({ data: null }));
 			},
 		});
 		const client = new AbortController();
@@ -274,7 +274,10 @@ suite("the executor", () => {
 		await began;
 		client.abort();
 		await assert.rejects(request);
-		assert.equal(((await told) as Error).message, "The client disconnected.");
+		assert.equal(
+			((await aborted) as Error).message,
+			"The client disconnected.",
+		);
 	});
 });
 

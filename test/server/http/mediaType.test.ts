@@ -30,7 +30,7 @@ const ACCEPTED: readonly (readonly [accept: string | null, type: string])[] = [
 	["application/graphql-response+json;q=0.5, application/json", JSON_TYPE],
 	["application/graphql-response+json;q=0, */*", JSON_TYPE],
 	["application/graphql-response+json, */*;q=0.1", GRAPHQL_TYPE],
-	// Told why all the same.
+	// It still gets the reason, as JSON.
 	["text/html", JSON_TYPE],
 	["image/png, ;;=,", JSON_TYPE],
 ];

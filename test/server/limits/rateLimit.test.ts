@@ -11,7 +11,7 @@ suite("an address over its rate limit", () => {
 			rateLimit: limit(),
 			cors: ["https://example.com"],
 		});
-		const told = ({ headers }: Response) =>
+		const rateLimitOf = ({ headers }: Response) =>
 			["limit", "remaining", "reset"].map((name) =>
 				Number(headers.get(`ratelimit-${name}`)),
 			);
@@ -23,7 +23,7 @@ suite("an address over its rate limit", () => {
 		] as const) {
 			const response = await toy.post({ query: "{ hello }" });
 			assert.equal(response.status, 200);
-			const [limit, remaining, reset = 0] = told(response);
+			const [limit, remaining, reset = 0] = rateLimitOf(response);
 			assert.deepEqual([limit, remaining], [3, left]);
 			assert.ok(reset > seconds - 10 && reset <= seconds, String(reset));
 			assert.equal(response.headers.get("retry-after"), null);
@@ -37,7 +37,7 @@ suite("an address over its rate limit", () => {
 		const seconds = Number(response.headers.get("retry-after"));
 		// One of the three.
 		assert.ok(seconds > 10 && seconds <= 20, String(seconds));
-		assert.deepEqual(told(response), [3, 0, seconds]);
+		assert.deepEqual(rateLimitOf(response), [3, 0, seconds]);
 		// A page of another origin may read it.
 		assert.equal(
 			response.headers.get("access-control-allow-origin"),

@@ -17,7 +17,7 @@ const POINTS = 100;
 const REQUESTS = 5;
 const COST = 60;
 
-/** A budget that pays for one operation, and not for two. */
+/** A budget for one operation, and not for two. */
 const execute: Execute = async ({ costMeter: meter }) => {
 	const refused = await meter.admit(COST);
 	if (refused !== null) return { errors: [refused] };
@@ -74,7 +74,7 @@ async function statuses(
 	return seen;
 }
 
-async function refusal(
+async function rejection(
 	response: Response,
 ): Promise<{ status: number; code: unknown; seconds: number }> {
 	const { errors } = (await response.json()) as {
@@ -102,8 +102,8 @@ describe("two servers with one Redis", () => {
 		await using other = await startLimited(redis, "budget", deadlineMs);
 		const ada = { authorization: `Bearer ${await tokens.sign(ADA)}` };
 		assert.deepEqual(await statuses(one, 1, ada), [200]);
-		const { seconds, ...told } = await refusal(await other.ask(ada));
-		assert.deepEqual(told, { status: 429, code: "TOO_EXPENSIVE" });
+		const { seconds, ...error } = await rejection(await other.ask(ada));
+		assert.deepEqual(error, { status: 429, code: "TOO_EXPENSIVE" });
 		// 20 of 100 points short, of which there are 100 an hour.
 		assert.ok(seconds > 600 && seconds <= 720, String(seconds));
 		assert.deepEqual(await statuses(other, 1), [200], "an anonymous visitor");
@@ -120,8 +120,8 @@ describe("two servers with one Redis", () => {
 		for (const server of [one, other]) {
 			const response = await server.ask();
 			assert.equal(response.headers.get("ratelimit-remaining"), "0");
-			const { seconds, ...told } = await refusal(response);
-			assert.deepEqual(told, { status: 429, code: "UNAVAILABLE" });
+			const { seconds, ...error } = await rejection(response);
+			assert.deepEqual(error, { status: 429, code: "UNAVAILABLE" });
 			// One of five.
 			assert.ok(seconds > 600 && seconds <= 720, String(seconds));
 		}
