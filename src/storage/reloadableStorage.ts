@@ -25,33 +25,33 @@ import type {
 } from "./storage.ts";
 
 /**
- * Storage whose topology may change while it is used (PROTOCOLS §6): a storage
- * for each version. A call finishes on the version it began with. A write that
- * a host refuses because it is read-only, as it is while another becomes the
- * primary, waits and is tried again; reads do not wait.
+ * Storage whose topology can change while it is used: one storage for each
+ * version (docs/consistency.md, 6. Topology). A call finishes on the version it
+ * started with. A write that a host refuses because it is read-only, as during
+ * a promotion, waits and is retried; reads do not wait.
  */
 export interface ReloadableStorage extends Storage {
-	/** The version that calls begin on from now on. */
+	/** The version on which new calls start. */
 	readonly topology: Topology;
 	/**
-	 * Resolves once calls begin on it. Throws BAD_TOPOLOGY where it may not follow
-	 * the present one, which then stays, as it does where the new one does not open.
+	 * Resolves when new calls start on it. Throws BAD_TOPOLOGY if it may not follow
+	 * the current one. The current one stays if this throws.
 	 */
 	switchTopology(topology: Topology): Promise<void>;
 }
 
 export interface ReloadableStorageLimits {
-	/** Of all a write waits. Milliseconds. */
+	/** How long a write waits in all. Milliseconds. */
 	readonly waitMs: number;
-	/** Writes that wait; the next is refused as it would be without us. */
+	/** Most writes that wait. The next one fails at once. */
 	readonly maxWaiting: number;
-	/** After which a write is tried again also where no newer version came: the host may take writes only some time after it was named, or again. */
+	/** Writes are retried this often also without a newer version: the host may become writable later. */
 	readonly retryMs: number;
-	/** A version's last calls get this long to end before they are cut off. */
+	/** How long the last calls of a replaced version may run before its connections are closed. */
 	readonly drainMs: number;
 }
 
-/** 10 s, as VTGate buffers during a failover (FIELD §1.3). */
+/** VTGate, too, buffers writes for 10 s during a failover. */
 const LIMITS: ReloadableStorageLimits = {
 	waitMs: 10_000,
 	maxWaiting: 1_000,
@@ -74,10 +74,10 @@ class TopologySwitcher implements ReloadableStorage {
 	readonly #open: Open;
 	readonly #limits: ReloadableStorageLimits;
 	readonly #retired = new Set<Version>();
-	/** Each is called once, by a newer version or the end. */
+	/** Called once each, by a newer version or when the storage closes. */
 	readonly #waiting = new Set<() => void>();
 	#current: Version;
-	#adopting: Promise<unknown> = Promise.resolve();
+	#switching: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
 	constructor(open: Open, first: Version, limits: ReloadableStorageLimits) {
@@ -115,9 +115,9 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 
 	switchTopology(topology: Topology): Promise<void> {
-		const adopted = this.#adopting.then(() => this.#switchTo(topology));
-		this.#adopting = adopted.catch(() => {});
-		return adopted;
+		const switched = this.#switching.then(() => this.#switchTo(topology));
+		this.#switching = switched.catch(() => {});
+		return switched;
 	}
 
 	readObjects(
@@ -158,12 +158,12 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
-	/** Keys of a host that is read-only wait alone; all changes of such a key, so that they stay in order. */
+	/** Only keys on a read-only host wait. All changes of such a key wait, so that they stay in order. */
 	async compareAndSetLookups(
 		changes: readonly LookupChange[],
 		trace?: WriteTrace,
 	): Promise<readonly KeyResult<LookupRow | null>[]> {
-		const answers = new Array<KeyResult<LookupRow | null>>(changes.length);
+		const results = new Array<KeyResult<LookupRow | null>>(changes.length);
 		const until = performance.now() + this.#limits.waitMs;
 		let indexes = [...changes.keys()];
 		for (;;) {
@@ -173,16 +173,16 @@ class TopologySwitcher implements ReloadableStorage {
 				storage.compareAndSetLookups(some, trace),
 			);
 			indexes.forEach((index, at) => {
-				answers[index] = given[at] as KeyResult<LookupRow | null>;
+				results[index] = given[at] as KeyResult<LookupRow | null>;
 			});
-			const refused = new Set(
+			const readOnlyKeys = new Set(
 				some.filter((_, at) => isReadOnly(given[at])).map(nameOf),
 			);
 			indexes = indexes.filter((_, at) =>
-				refused.has(nameOf(some[at] as LookupChange)),
+				readOnlyKeys.has(nameOf(some[at] as LookupChange)),
 			);
 			if (indexes.length === 0 || !(await this.#waitAfter(version, until))) {
-				return answers;
+				return results;
 			}
 			trace?.retry("readOnly");
 		}
@@ -256,7 +256,7 @@ class TopologySwitcher implements ReloadableStorage {
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
 		this.#wake();
-		await this.#adopting;
+		await this.#switching;
 		await Promise.all(
 			[this.#current, ...this.#retired].map((version) => version.close()),
 		);
@@ -278,7 +278,7 @@ class TopologySwitcher implements ReloadableStorage {
 		this.#wake();
 	}
 
-	/** Refused as read-only means that nothing was done, so all of it may be done again. */
+	/** A write that fails as read-only has changed nothing, so all of it can be repeated. */
 	async #write<T>(
 		body: (storage: Storage) => Promise<T>,
 		trace: WriteTrace | undefined,
@@ -296,7 +296,7 @@ class TopologySwitcher implements ReloadableStorage {
 		}
 	}
 
-	/** Answers whether what was refused on that version is to be tried again. */
+	/** Returns whether to retry a write that failed on that version. */
 	async #waitAfter(version: Version, until: number): Promise<boolean> {
 		const leftMs = until - performance.now();
 		if (leftMs <= 0 || this.#closed) return false;
@@ -320,7 +320,7 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 }
 
-/** One version's storage, which goes when its last call has ended. */
+/** The storage of one version. A replaced one closes when its last call ends. */
 class Version {
 	readonly topology: Topology;
 	readonly storage: Storage;
@@ -353,11 +353,11 @@ class Version {
 		}
 	}
 
-	/** No call begins here any more. */
+	/** Closes it after its last call, or after `drainMs`. No new call starts on it. */
 	retire(drainMs: number, done: () => void): void {
 		const close = () => {
 			clearTimeout(timer);
-			// Nobody is left who could be told that it did not close well.
+			// A failure to close has no caller to report it to.
 			this.close().then(done, done);
 		};
 		const timer = setTimeout(close, drainMs);
@@ -376,10 +376,7 @@ class Version {
 	}
 }
 
-/**
- * Also of a COMMIT that was refused so: the server has rolled back then, and
- * says so by that very error.
- */
+/** Also for a COMMIT that fails so: the server has rolled back then. */
 function isReadOnly(thrown: unknown): boolean {
 	return thrown instanceof CorkboardError && thrown.details.kind === "readOnly";
 }
@@ -389,7 +386,5 @@ function nameOf({ name, key }: LookupChange): string {
 }
 
 function closedError(): TypeError {
-	return new TypeError(
-		"expected the storage to be in use but got: a topology after it was closed",
-	);
+	return new TypeError("The storage is closed and takes no new topology.");
 }

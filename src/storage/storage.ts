@@ -5,21 +5,25 @@ import type { Mapping } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /**
- * The one way to the shards. Reads take many keys at a time and answer in the
- * order of the keys, each key for itself: a host that is down makes its own
- * keys' answers errors (`UNAVAILABLE`) and no others. A caller may not assume
- * that two keys of one call were read at the same moment. All reads go to
- * primaries. Writes take no signal: one that was begun is not given up because
- * nobody waits for its answer any more.
+ * The storage port: the only way to the shards. Reads take many keys at a time
+ * and return one result per key, in the order of the keys. A host that is down
+ * makes the results of its own keys errors, and no others. A caller may not
+ * assume that two keys of one call were read at the same moment. All reads go
+ * to primaries. Writes take no signal: a write that has started is finished
+ * even if nobody waits for it.
+ *
+ * Every failure of a shard is a CorkboardError made by `toStorageError` of the
+ * `StorageFailure` that the driver threw: UNAVAILABLE, or INTERNAL for a row
+ * that breaks a rule of its table. Misuse is a TypeError.
  */
 export interface Storage extends AsyncDisposable {
-	/** The stored JSON text of each object, whatever its state; null where there is no row or no such type or shard. */
+	/** The stored JSON text of each object, also of deleted ones; null without a row, type or shard. */
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]>;
 
-	/** A run of present edges of each list, in the order asked, with the list's own row. */
+	/** Present edges of each list in the order of the scan, and the list's own row. */
 	scanLists(
 		scans: readonly Scan[],
 		call?: CallOptions,
@@ -37,9 +41,10 @@ export interface Storage extends AsyncDisposable {
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 
 	/**
-	 * One transaction on one shard. What it locks is said beforehand; `decide`
-	 * is synchronous, has no side effects and may be called again (a deadlock,
-	 * a renumbered list). PROTOCOLS §1, §2.
+	 * One transaction on one shard. It names what it locks beforehand. `decide`
+	 * is synchronous, has no side effects and may be called again, after a
+	 * deadlock or for a renumbered list. docs/consistency.md, 1. Lists and counts
+	 * and 2. Writes and the outbox.
 	 */
 	transact<T>(
 		transaction: Transaction<T>,
@@ -47,9 +52,9 @@ export interface Storage extends AsyncDisposable {
 	): Promise<TransactionResult<T>>;
 
 	/**
-	 * Change lookup rows by compare-and-set, each for itself. `expect: null`
-	 * inserts; `next: null` deletes. Answers the row that stands there
-	 * afterwards, so that the caller sees whether it is its own. PROTOCOLS §4.
+	 * Change lookup rows, each by compare-and-set. `expect: null` inserts;
+	 * `next: null` deletes. Returns each key's row afterwards, so that the caller
+	 * sees whether it is its own. docs/consistency.md, 4. Reservations.
 	 */
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
@@ -96,7 +101,7 @@ export interface Storage extends AsyncDisposable {
 	 */
 	createTables(progress?: (done: number, total: number) => void): Promise<void>;
 
-	/** Walk everything in key order, in batches, for `verify`: not a snapshot. */
+	/** Iterate over all rows in key order, in batches, for `verify`. Not a snapshot. */
 	walkObjects(
 		shard: number,
 		type: string,
@@ -108,7 +113,7 @@ export interface Storage extends AsyncDisposable {
 	walkLookups(modShard: number): AsyncIterable<readonly LookupRow[]>;
 }
 
-/** What came back for one key. */
+/** The result for one key. */
 export type KeyResult<T> = T | CorkboardError;
 
 export interface StoredObject {
@@ -140,7 +145,7 @@ export interface Edge {
 	readonly version: number;
 }
 
-/** A list's own row, which is locked before its edges are touched. */
+/** A list's own row. Transactions lock it before they change the list's edges. */
 export interface ListRow {
 	readonly from: Id;
 	/** Present edges. */
@@ -150,7 +155,7 @@ export interface ListRow {
 	readonly epoch: number;
 }
 
-/** A place between edges; it stays good when the edge at it is gone. */
+/** A position between edges. It stays valid after its edge is removed. */
 export interface Position {
 	readonly sequence: number;
 	readonly to: Id;
@@ -168,19 +173,19 @@ export interface Scan extends ListKey {
 export interface ScanResult {
 	/** In the order of the scan. */
 	readonly edges: readonly Edge[];
-	/** A list nobody wrote to has a row of zeros. */
+	/** All zeros for a list without a row. */
 	readonly list: ListRow;
 }
 
 export interface LookupKey {
 	readonly name: string;
-	/** Already folded. */
+	/** Already normalized. */
 	readonly key: string;
 }
 
 export interface LookupRow extends LookupKey {
 	readonly id: Id;
-	/** Tells one claim of a key from the next by the same object. */
+	/** Distinguishes one reservation of a key from the next by the same object. */
 	readonly token: string;
 }
 
@@ -197,16 +202,16 @@ export interface Transaction<T> {
 	readonly objects?: readonly Id[];
 	/** Edges to read; their lists must be among `lists`. */
 	readonly edges?: readonly EdgeKey[];
-	/** Edges whose present neighbours in the mapping's order are wanted too; their lists must be among `lists`. */
+	/** Edges whose present neighbors in the mapping's order are wanted too; their lists must be among `lists`. */
 	readonly neighbors?: readonly EdgeKey[];
-	/** Objects to insert on this shard, before `decide` is asked. */
+	/** Objects to insert on this shard before `decide` is called. */
 	readonly creates?: readonly NewObject[];
 	readonly decide: (seen: TransactionReads) => TransactionWrites<T>;
 	/**
-	 * Awaited just before COMMIT, with the decision made and all locks held: the
-	 * one bounded wait for shared caches. It is called again if the transaction
-	 * has to be run again, and must not reject. SQLite, which has no caches shared
-	 * with other processes in front of it, does not call it.
+	 * Awaited just before COMMIT, after `decide` and with all locks held: the one
+	 * bounded wait for shared caches. It is called again if the transaction runs
+	 * again, and must not reject. SQLite does not call it, because it has no
+	 * caches that other processes share.
 	 */
 	readonly beforeCommit?: () => Promise<void>;
 }
@@ -217,7 +222,7 @@ export interface NewObject {
 	readonly data: JsonObject;
 }
 
-/** What the transaction read under its locks, each in the order it was asked for. */
+/** What the transaction read under its locks, in the order of its keys. */
 export interface TransactionReads {
 	readonly lists: readonly ListRow[];
 	readonly objects: readonly (JsonObject | null)[];
@@ -236,21 +241,20 @@ export interface Neighbors {
 }
 
 export interface TransactionWrites<T> {
-	/** What `transact` answers. */
+	/** Returned by `transact`. */
 	readonly result: T;
 	/** New content of objects: of those locked, or just created. */
 	readonly objects?: readonly { readonly id: Id; readonly data: JsonObject }[];
 	/**
-	 * Edges as they shall stand. Each was read under `edges`, or leads to an
-	 * object just created. Storage brings counts, and the list's last sequence,
-	 * in line with them.
+	 * Edges as they are to be stored. Each was read under `edges`, or leads to an
+	 * object just created. Storage updates the counts and last sequences of lists.
 	 */
 	readonly edges?: readonly (EdgeKey & Omit<Edge, "from" | "to">)[];
-	/** Ask for the list to be renumbered, order kept, and for `decide` to be called again; the rest of these effects is dropped. */
+	/** Renumber this list, in its order, and call `decide` again. The other writes are dropped. */
 	readonly renumber?: ListKey;
-	/** Lists, of those locked, whose rows are to be brought in line with their edges by counting them: for repairs, it reads the whole list. */
+	/** Locked lists to count again from their edges. For repairs: it reads whole lists. */
 	readonly recount?: readonly ListKey[];
-	/** What this transaction owes elsewhere: one outbox row, committed with it. */
+	/** What is to be delivered to other shards and caches: one outbox row, committed with this transaction. */
 	readonly outboxEntry?: JsonObject;
 }
 

@@ -13,33 +13,33 @@ import {
 } from "./storage.ts";
 
 /**
- * The rules of a transaction that hold on every kind of shard, as pure
- * functions. A broken rule is a mistake in the calling code: a TypeError.
+ * Rules of a transaction that both drivers enforce. A TypeError means a mistake
+ * in the calling code.
  */
 export function checkTransaction(transaction: Transaction<unknown>): void {
 	const { shard, lists = [], objects = [], edges = [] } = transaction;
-	const around = transaction.neighbors ?? [];
+	const neighbors = transaction.neighbors ?? [];
 	for (const id of [...lists.map(({ from }) => from), ...objects]) {
 		const got = unpackId(id).shard;
 		if (got !== shard) {
 			throw new TypeError(
-				`expected only keys of shard ${shard} but got: ${id} of shard ${got}`,
+				`A transaction on shard ${shard} cannot use ${id}, which is on shard ${got}.`,
 			);
 		}
 	}
 	const locked = new Set(
 		lists.map(({ mapping, from }) => listName(mapping, from)),
 	);
-	for (const { mapping, from } of [...edges, ...around]) {
+	for (const { mapping, from } of [...edges, ...neighbors]) {
 		if (!locked.has(listName(mapping, from))) {
 			throw new TypeError(
-				`expected only edges of the lists that are locked but got: one of ${listName(mapping, from)}`,
+				`An edge of ${listName(mapping, from)} can only be read if the list is locked.`,
 			);
 		}
 	}
 }
 
-/** What has to be written to the lists and their edges. */
+/** Rows of lists and edges to write. */
 export interface ListChanges {
 	readonly edges: readonly (Edge & { readonly mapping: Mapping })[];
 	/** Rows of the lists whose edges change. */
@@ -47,27 +47,27 @@ export interface ListChanges {
 }
 
 /**
- * The edges to write, and the lists' own rows brought in line with them: a
- * count changes by what the edge was under the lock and what it becomes, so
- * that two first likes at once count as one (PROTOCOLS §1).
+ * The edges to write and the updated rows of their lists. A count changes by the
+ * edge's state under the lock and its new state, so that two concurrent first
+ * likes count as one (docs/consistency.md, 1. Lists and counts).
  */
 export function computeListChanges(
 	transaction: Transaction<unknown>,
-	seen: TransactionReads,
-	effects: TransactionWrites<unknown>,
+	reads: TransactionReads,
+	writes: TransactionWrites<unknown>,
 ): ListChanges {
-	const wanted = effects.edges ?? [];
+	const wanted = writes.edges ?? [];
 	if (wanted.length === 0) return { edges: [], lists: [] };
 	const lists = new Map<string, ListRow & { mapping: Mapping }>();
 	transaction.lists?.forEach(({ mapping, from }, index) => {
-		const row = seen.lists[index] as ListRow;
+		const row = reads.lists[index] as ListRow;
 		lists.set(listName(mapping, from), { ...row, mapping });
 	});
 	const before = new Map<string, Edge | null>();
 	transaction.edges?.forEach((key, index) => {
-		before.set(edgeName(key.mapping, key), seen.edges[index] ?? null);
+		before.set(edgeName(key.mapping, key), reads.edges[index] ?? null);
 	});
-	const created = new Set(seen.created);
+	const created = new Set(reads.created);
 	const changed = new Set<string>();
 	const written = new Set<string>();
 
@@ -77,11 +77,11 @@ export function computeListChanges(
 		const row = lists.get(list);
 		if (row === undefined || !(before.has(name) || created.has(edge.to))) {
 			throw new TypeError(
-				`expected only edges that were read or lead to an object just created but got: ${name}`,
+				`Edge ${name} can only be written if it was read or leads to an object just created.`,
 			);
 		}
 		if (written.has(name)) {
-			throw new TypeError(`expected each edge once but got twice: ${name}`);
+			throw new TypeError(`Edge ${name} is written twice.`);
 		}
 		written.add(name);
 		checkEdge(edge, name);
@@ -102,26 +102,26 @@ export function computeListChanges(
 	};
 }
 
-/** The new content of objects, each of which was locked and found, or just created. */
+/** Objects can only be written if they were locked and found, or just created. */
 export function checkObjectWrites(
 	transaction: Transaction<unknown>,
-	seen: TransactionReads,
-	effects: TransactionWrites<unknown>,
+	reads: TransactionReads,
+	writes: TransactionWrites<unknown>,
 ): void {
-	const writable = new Set<Id>(seen.created);
+	const writable = new Set<Id>(reads.created);
 	transaction.objects?.forEach((id, index) => {
-		if (seen.objects[index]) writable.add(id);
+		if (reads.objects[index]) writable.add(id);
 	});
-	for (const { id } of effects.objects ?? []) {
+	for (const { id } of writes.objects ?? []) {
 		if (!writable.has(id)) {
 			throw new TypeError(
-				`expected only objects that were locked and found, or just created, but got: ${id}`,
+				`Object ${id} can only be written if it was locked and found, or just created.`,
 			);
 		}
 	}
 }
 
-/** What is to be renumbered or recounted was locked. */
+/** Only a locked list can be renumbered or recounted. */
 export function checkListIsLocked(
 	transaction: Transaction<unknown>,
 	{ mapping, from }: ListKey,
@@ -131,19 +131,17 @@ export function checkListIsLocked(
 		(list) => listName(list.mapping, list.from) === name,
 	);
 	if (!locked) {
-		throw new TypeError(
-			`expected one of the lists that are locked but got: ${name}`,
-		);
+		throw new TypeError(`List ${name} is not locked.`);
 	}
 }
 
-/** After one renumbering there are gaps everywhere; a `decide` that asks for more than two in a transaction would ask for ever. */
+/** One renumbering makes gaps everywhere. A `decide` that needs more than two would never end. */
 const MAX_RENUMBERINGS = 2;
 
 export function checkRenumberCount(done: number, { mapping }: ListKey): void {
 	if (done === MAX_RENUMBERINGS) {
 		throw new TypeError(
-			`expected at most ${MAX_RENUMBERINGS} renumberings in a transaction but got: another of ${mapping.name}`,
+			`A transaction can renumber lists ${MAX_RENUMBERINGS} times at most; this one renumbers ${mapping.name} again.`,
 		);
 	}
 }
@@ -152,17 +150,15 @@ function checkEdge(edge: Omit<Edge, "from" | "to">, name: string): void {
 	const { sequence, version, state } = edge;
 	if (!Number.isSafeInteger(sequence) || sequence < 0) {
 		throw new TypeError(
-			`expected a sequence from 0 to 2^53 - 1 for ${name} but got: ${sequence}`,
+			`The sequence of ${name} must be from 0 to 2^53 - 1, got ${sequence}.`,
 		);
 	}
 	if (!Number.isSafeInteger(version) || version < 0) {
 		throw new TypeError(
-			`expected a version from 0 to 2^53 - 1 for ${name} but got: ${version}`,
+			`The version of ${name} must be from 0 to 2^53 - 1, got ${version}.`,
 		);
 	}
 	if (state !== PRESENT && state !== REMOVED) {
-		throw new TypeError(
-			`expected a state 0 or 1 for ${name} but got: ${state}`,
-		);
+		throw new TypeError(`The state of ${name} must be 0 or 1, got ${state}.`);
 	}
 }

@@ -139,7 +139,7 @@ export function positionTests(open: OpenStorage): void {
 					renumber: { mapping: placePin, from: board(1) },
 				}),
 			}),
-			/^TypeError: expected at most 2 renumberings in a transaction but got: another of placePin$/,
+			/^TypeError: A transaction can renumber lists 2 times at most; this one renumbers placePin again\.$/,
 		);
 		const { epoch, positions } = await listOf(storage, placePin, board(1));
 		assert.equal(epoch, 0);

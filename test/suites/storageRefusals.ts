@@ -61,7 +61,7 @@ export function refusalTests(open: OpenStorage): void {
 					};
 				},
 			}),
-			/expected a sequence from 0 to 2\^53 - 1 for placePin .* but got: 0.5/,
+			/The sequence of placePin .* must be from 0 to 2\^53 - 1, got 0\.5\./,
 		);
 		assert.deepEqual(await storage.readObjects([board(1), pin(1)]), [
 			'{"name":"before"}',
@@ -109,23 +109,23 @@ export function refusalTests(open: OpenStorage): void {
 		const refused: readonly (readonly [Transaction<null>, RegExp])[] = [
 			[
 				{ shard: 1, lists, decide: nothing },
-				/expected only keys of shard 1 but got: \d+ of shard 0$/,
+				/A transaction on shard 1 cannot use \d+, which is on shard 0\.$/,
 			],
 			[
 				{ shard: 0, objects: [user(1, 2)], decide: nothing },
-				/expected only keys of shard 0 but got: \d+ of shard 2$/,
+				/A transaction on shard 0 cannot use \d+, which is on shard 2\.$/,
 			],
 			[
 				{ shard: 0, edges: [like], decide: nothing },
-				/expected only edges of the lists that are locked but got: one of likePin \d+$/,
+				/An edge of likePin \d+ can only be read if the list is locked\.$/,
 			],
 			[
 				{ shard: 0, neighbors: [like], decide: nothing },
-				/expected only edges of the lists that are locked but got: one of likePin \d+$/,
+				/An edge of likePin \d+ can only be read if the list is locked\.$/,
 			],
 			[
 				{ shard: 0, creates: [{ type: "Nothing", data: {} }], decide: nothing },
-				/expected a type of the model but got: Nothing$/,
+				/The model has no type Nothing\.$/,
 			],
 			[
 				{
@@ -133,7 +133,7 @@ export function refusalTests(open: OpenStorage): void {
 					lists,
 					decide: () => ({ result: null, edges: [{ ...like, ...stands }] }),
 				},
-				/expected only edges that were read or lead to an object just created but got: likePin \d+ \d+$/,
+				/Edge likePin \d+ \d+ can only be written if it was read or leads to an object just created\.$/,
 			],
 			[
 				{
@@ -144,7 +144,7 @@ export function refusalTests(open: OpenStorage): void {
 						edges: [{ ...like, ...stands, to }],
 					}),
 				},
-				/expected only edges that were read or lead to an object just created but got: likePin \d+ \d+$/,
+				/Edge likePin \d+ \d+ can only be written if it was read or leads to an object just created\.$/,
 			],
 			[
 				{
@@ -159,7 +159,7 @@ export function refusalTests(open: OpenStorage): void {
 						],
 					}),
 				},
-				/expected each edge once but got twice: likePin \d+ \d+$/,
+				/Edge likePin \d+ \d+ is written twice\.$/,
 			],
 			[
 				{
@@ -171,7 +171,7 @@ export function refusalTests(open: OpenStorage): void {
 						edges: [{ ...like, ...stands, version: 2 ** 53 }],
 					}),
 				},
-				/expected a version from 0 to 2\^53 - 1 for likePin \d+ \d+ but got: 9007199254740992$/,
+				/The version of likePin \d+ \d+ must be from 0 to 2\^53 - 1, got 9007199254740992\.$/,
 			],
 			[
 				{
@@ -182,7 +182,7 @@ export function refusalTests(open: OpenStorage): void {
 						objects: [{ id: board(2), data: {} }],
 					}),
 				},
-				/expected only objects that were locked and found, or just created, but got: \d+$/,
+				/Object \d+ can only be written if it was locked and found, or just created\.$/,
 			],
 			[
 				{
@@ -192,7 +192,7 @@ export function refusalTests(open: OpenStorage): void {
 						objects: [{ id: board(1), data: {} }],
 					}),
 				},
-				/expected only objects that were locked and found, or just created, but got: \d+$/,
+				/Object \d+ can only be written if it was locked and found, or just created\.$/,
 			],
 			[
 				{
@@ -202,7 +202,7 @@ export function refusalTests(open: OpenStorage): void {
 						renumber: { mapping: placePin, from: board(1) },
 					}),
 				},
-				/expected one of the lists that are locked but got: placePin \d+$/,
+				/List placePin \d+ is not locked\.$/,
 			],
 			[
 				{
@@ -212,7 +212,7 @@ export function refusalTests(open: OpenStorage): void {
 						recount: [{ mapping: placePin, from: board(1) }],
 					}),
 				},
-				/expected one of the lists that are locked but got: placePin \d+$/,
+				/List placePin \d+ is not locked\.$/,
 			],
 		];
 		for (const [transaction, message] of refused) {

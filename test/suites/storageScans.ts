@@ -264,7 +264,7 @@ export function scanTests(open: OpenStorage): void {
 		const mapping = { ...likePin, name: "no such" };
 		await assert.rejects(storage.scanLists([{ ...scan, limit: 1, mapping }]), {
 			name: "TypeError",
-			message: "expected a mapping of the model but got: no such",
+			message: "The model has no mapping no such.",
 		});
 	});
 

@@ -126,7 +126,7 @@ export function walkTests(open: OpenStorage): void {
 		});
 		assert.throws(() => storage.walkObjects(0, "Nothing"), {
 			name: "TypeError",
-			message: "expected a type of the model but got: Nothing",
+			message: "The model has no type Nothing.",
 		});
 	});
 }

@@ -15,9 +15,9 @@ import {
 import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Shard, ShardMap } from "./shards.ts";
 
-/** A server makes no more tables in a second with more at once (4 cores). */
+/** More at once do not create more tables a second (measured on 4 cores). */
 const SHARDS_AT_ONCE = 4;
-/** Of what one shard takes, and of the look at what is there. */
+/** Time for one shard, and for reading what exists. Milliseconds. */
 const STEP_MS = 60_000;
 
 interface Wanted {
@@ -26,20 +26,19 @@ interface Wanted {
 }
 
 /**
- * Makes what is missing: all hosts side by side, on each some shards at once.
- * What is there is seen by one statement a host. It can be stopped anywhere and
- * begun again.
+ * Creates missing tables and upgrades older ones: all hosts side by side, some
+ * shards of each at once. It can be stopped anywhere and run again.
  */
 export async function createTables(
 	model: Model,
 	{ shards, modShards, hosts }: ShardMap,
 	progress?: (done: number, total: number) => void,
 ): Promise<void> {
-	const wanted = wantedOf(model, shards, modShards);
+	const wanted = tablesOfShards(model, shards, modShards);
 	let done = 0;
-	const settled = await Promise.allSettled(
+	const results = await Promise.allSettled(
 		hosts.map((host) =>
-			initHost(
+			createOnHost(
 				host,
 				wanted.filter(({ shard }) => shard.host === host),
 				() => {
@@ -49,17 +48,17 @@ export async function createTables(
 			),
 		),
 	);
-	for (const one of settled) {
-		if (one.status === "rejected") throw worded(one.reason);
+	for (const result of results) {
+		if (result.status === "rejected") throw operatorError(result.reason);
 	}
 }
 
-/** What `initShards` would make, as `database.table`. */
+/** What `createTables` would create or change. */
 export async function missingTables(
 	model: Model,
 	{ shards, modShards, hosts }: ShardMap,
 ): Promise<readonly string[]> {
-	const wanted = wantedOf(model, shards, modShards);
+	const wanted = tablesOfShards(model, shards, modShards);
 	try {
 		const missing = await Promise.all(
 			hosts.map(async (host) => {
@@ -77,7 +76,7 @@ export async function missingTables(
 		);
 		return missing.flat();
 	} catch (error) {
-		throw worded(error);
+		throw operatorError(error);
 	}
 }
 
@@ -103,7 +102,7 @@ function upgradesOf(
 	);
 }
 
-function wantedOf(
+function tablesOfShards(
 	model: Model,
 	shards: ShardMap["shards"],
 	modShards: ShardMap["modShards"],
@@ -116,7 +115,7 @@ function wantedOf(
 	];
 }
 
-async function initHost(
+async function createOnHost(
 	host: Host,
 	wanted: readonly Wanted[],
 	onDone: () => void,
@@ -125,7 +124,7 @@ async function initHost(
 	const waiting = [...wanted];
 	const work = async () => {
 		for (let next = waiting.shift(); next; next = waiting.shift()) {
-			await initShard(next, existing);
+			await createOnShard(next, existing);
 			onDone();
 		}
 	};
@@ -139,28 +138,31 @@ async function readExisting(
 ): Promise<ReadonlySet<string>> {
 	const databases = wanted.map(({ shard }) => shard.database);
 	const upgraded = [...new Set(UPGRADES.map(({ table }) => table))];
-	const rows = await host.transaction(askedOf(wanted[0]), async ({ rows }) => ({
-		value: [
-			...(await rows({
-				name: "tables",
-				text: `SELECT table_schema, table_name FROM information_schema.tables
+	const rows = await host.transaction(
+		queryOptionsFor(wanted[0]),
+		async ({ rows }) => ({
+			value: [
+				...(await rows({
+					name: "tables",
+					text: `SELECT table_schema, table_name FROM information_schema.tables
 						WHERE table_schema IN (?)`,
-				values: [databases],
-			})),
-			...(await rows({
-				name: "columns",
-				text: `SELECT table_schema, table_name, column_name
+					values: [databases],
+				})),
+				...(await rows({
+					name: "columns",
+					text: `SELECT table_schema, table_name, column_name
 						FROM information_schema.columns
 						WHERE table_schema IN (?) AND table_name IN (?)`,
-				values: [databases, upgraded],
-			})),
-		],
-		commit: false,
-	}));
+					values: [databases, upgraded],
+				})),
+			],
+			commit: false,
+		}),
+	);
 	return new Set(rows.map((names) => names.join(".")));
 }
 
-async function initShard(
+async function createOnShard(
 	wanted: Wanted,
 	existing: ReadonlySet<string>,
 ): Promise<void> {
@@ -172,7 +174,7 @@ async function initShard(
 		({ table }) => table,
 	);
 	if (missing.length === 0 && upgrades.size === 0) return;
-	await host.transaction(askedOf(wanted), async ({ run }) => {
+	await host.transaction(queryOptionsFor(wanted), async ({ run }) => {
 		if (missing.length > 0) {
 			await run({
 				name: `create ${database}`,
@@ -192,12 +194,12 @@ async function initShard(
 	});
 }
 
-function askedOf(wanted: Wanted | undefined): QueryOptions {
+function queryOptionsFor(wanted: Wanted | undefined): QueryOptions {
 	return { shard: wanted?.shard.number ?? 0, deadline: deadlineIn(STEP_MS) };
 }
 
-/** Whoever makes tables is no client: they are told what is wrong with which host. */
-function worded(thrown: unknown): unknown {
+/** Tables are created by an operator, who needs to know the host and its error. */
+function operatorError(thrown: unknown): unknown {
 	const failure =
 		thrown instanceof StorageFailure && thrown.kind === "unknownOutcome"
 			? thrown.cause
@@ -209,7 +211,7 @@ function worded(thrown: unknown): unknown {
 		? new CorkboardError("BAD_CONFIG", `${host}: ${message}`, options)
 		: new CorkboardError(
 				"UNAVAILABLE",
-				`expected ${host} to make what is missing but got: ${message}`,
+				`${host} could not create the missing tables: ${message}`,
 				options,
 			);
 }

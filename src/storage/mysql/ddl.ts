@@ -1,16 +1,15 @@
 import type { Model } from "../../model/types.ts";
 
 /**
- * The tables of a shard and of a mod shard, printed from the model for MySQL
- * and MariaDB alike. `ts` and sequences are microseconds since 1970.
+ * The tables of a shard and of a mod shard, for MySQL and MariaDB. `ts` and
+ * sequences are microseconds since 1970.
  *
- * - `data` is text, not JSON: the JSON type orders keys anew and spells numbers
- *   its own way, and what is stored comes back byte for byte.
- * - Mappings: the primary key is the order of the list (FIELD §0.1), `edge`
- *   finds one edge by its ends.
+ * - `data` is text, not JSON: the JSON type reorders keys and rewrites numbers.
+ * - Mappings: the primary key is the order of the list, so that a page is one
+ *   index range; `edge` finds one edge by its ends.
  * - `lists` is one table for all mappings, as on SQLite.
- * - What is compared from outside is VARBINARY: byte for byte, without a
- *   collation's folding and padding. Folding is ours (`fold` of @lookup).
+ * - Names and keys are VARBINARY, compared byte by byte: natural keys are
+ *   normalized by us, not by a collation.
  */
 export function shardTables(model: Model): readonly Table[] {
 	return [
@@ -104,7 +103,7 @@ export function upgradeTable(
 	return `ALTER TABLE ${tableIn(database, table)} ${clauses.join(", ")}`;
 }
 
-/** Longest key of a lookup, in bytes: InnoDB's keys take 3,072, and there is the name. */
+/** Longest lookup key, in bytes: InnoDB allows 3,072 with the name. */
 const MAX_LOOKUP_KEY = 2_900;
 
 export function modShardTables(): readonly Table[] {
@@ -143,7 +142,7 @@ export function databaseOf(kind: "db" | "mod", shard: number): string {
 	return `${kind}${String(shard).padStart(5, "0")}`;
 }
 
-/** A table by its database, never by the connection's own: a pool is a host's, not a shard's. Names come from the model, never from a request. */
+/** A table qualified by its database, because all shards of a host share its connections. Names come from the model, never from a request. */
 export function tableIn(database: string, table: string): string {
 	return `${quoted(database)}.${quoted(table)}`;
 }

@@ -1,28 +1,27 @@
-/** One that waits for its lists. */
+/** A job that waits for its lists. */
 interface Entry<Job> {
 	readonly job: Job;
 	readonly lists: readonly string[];
-	/** Whether it may run together with others of its one list. */
+	/** Whether it may run in one group with other jobs of its only list. */
 	readonly groupable: boolean;
 	running: boolean;
 }
 
 /**
- * Jobs that share a list run one after another, in the order they came; others
- * side by side. So a list that everybody writes to holds one connection and not
- * all of them, and of those that wait for it as many as may run together do so
- * in one transaction (PROTOCOLS §1: 1,030 changes a second one by one, 8,752
- * coalesced).
+ * Jobs that share a list run one after another, in order of arrival; others run
+ * side by side. So a hot list holds one connection and not the whole pool, and
+ * the jobs that wait for it run in groups, each in one transaction: 8,752
+ * changes a second instead of 1,030 (docs/consistency.md, 1. Lists and counts).
  */
 export class ListQueue<Job> {
 	readonly #run: (jobs: readonly Job[]) => Promise<number>;
 	readonly #maxTogether: number;
 	readonly #maxWaiting: number;
-	/** By list: who is at work on it or waits for it, first come first. */
+	/** By list: running and waiting jobs in order of arrival. */
 	readonly #lines = new Map<string, Entry<Job>[]>();
 	#waiting = 0;
 
-	/** `run` answers how many of its jobs, from the first, it has dealt with: at least one. The others stay in line. It never rejects. */
+	/** `run` returns how many of its jobs, from the first, are done: at least one. The others stay in the queue. It never rejects. */
 	constructor(options: {
 		readonly run: (jobs: readonly Job[]) => Promise<number>;
 		readonly maxTogether: number;
@@ -33,7 +32,7 @@ export class ListQueue<Job> {
 		this.#maxWaiting = options.maxWaiting;
 	}
 
-	/** False when too many wait already. `lists` are names, each once. */
+	/** False if too many jobs wait already. `lists` are names without duplicates. */
 	add(job: Job, lists: readonly string[], together: boolean): boolean {
 		if (this.#waiting >= this.#maxWaiting) return false;
 		const entry: Entry<Job> = {
@@ -52,7 +51,7 @@ export class ListQueue<Job> {
 		return true;
 	}
 
-	/** Starts it, and those that can go with it, if it is first in all of its lines. */
+	/** Starts the job, and those that can run with it, if it is the first of all its lists. */
 	#start(entry: Entry<Job>): void {
 		if (entry.running) return;
 		const lines = entry.lists.map(

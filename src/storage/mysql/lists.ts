@@ -15,7 +15,7 @@ const LISTS = 500;
 
 const COLUMNS = "from_id, mapping, count, last_sequence, epoch";
 
-/** A condition on `lists` that the server follows along its key. */
+/** A condition on `lists` that uses its primary key. */
 export function isOneOf(keys: readonly ListKey[]): Fragment {
 	return anyOf(
 		[...Map.groupBy(keys, ({ mapping }) => mapping.name)].map(
@@ -37,10 +37,9 @@ export function listOf([from, , count, lastSequence, epoch]: Row): ListRow {
 }
 
 /**
- * Locks the lists' own rows, in the order of their key, and answers them by
- * `listName`. Rows that are missing are made, with zeros, so that there is
- * something to lock: which takes the lock as well, also of one that another
- * transaction has made meanwhile.
+ * Locks the lists' own rows in key order and returns them by `listName`. Missing
+ * rows are inserted with zeros, so that there is something to lock; the INSERT
+ * takes the lock also if another transaction has inserted the row meanwhile.
  */
 export async function lockLists(
 	statements: MysqlTransaction,
@@ -75,7 +74,7 @@ async function lock(
 	const { text, values } = isOneOf(keys);
 	const rows = await statements.rows({
 		name: "lists",
-		// The key is forced because a scan, cheaper in a small table, locks what it passes.
+		// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
 		text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lists")} FORCE INDEX (PRIMARY)
 			WHERE ${text} ORDER BY from_id, mapping FOR UPDATE`,
 		values,
@@ -86,7 +85,7 @@ async function lock(
 	}
 }
 
-/** Answers how many were not there. */
+/** Returns how many rows are new. */
 async function make(
 	statements: MysqlTransaction,
 	{ database }: Shard,
@@ -104,7 +103,7 @@ async function make(
 	return affectedRows;
 }
 
-/** Rows that are locked. */
+/** Writes rows that are locked. */
 export async function writeLists(
 	statements: MysqlTransaction,
 	{ database }: Shard,
@@ -131,9 +130,8 @@ export async function writeLists(
 }
 
 /**
- * Space a list out, order kept, and answer its new row. Versions stay: they
- * count changes of the fact, and what is owed from before the renumbering must
- * still be taken.
+ * Renumbers a list in its order and returns its new row. Versions stay, so that
+ * pending outbox entries from before the renumbering still apply.
  */
 export async function renumberList(
 	statements: MysqlTransaction,
@@ -162,7 +160,7 @@ export async function renumberList(
 	return next;
 }
 
-/** Bring a list's row in line with its edges by counting them. */
+/** Counts a list's edges and updates its row. */
 export async function recountList(
 	statements: MysqlTransaction,
 	shard: Shard,
@@ -181,7 +179,7 @@ export async function walkLists(
 	mapping: Mapping,
 	after: Id | null,
 	limit: number,
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly ListRow[]> {
 	const rows = await host.rows(
 		{
@@ -190,17 +188,17 @@ export async function walkLists(
 				WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ${limit}`,
 			values: [BigInt(after ?? -1), mapping.name],
 		},
-		asked,
+		options,
 	);
 	return rows.map(listOf);
 }
 
-/** Each once. */
+/** Without duplicates. */
 function inKeyOrder(keys: readonly ListKey[]): readonly ListKey[] {
-	const once = new Map(
+	const unique = new Map(
 		keys.map((key) => [listName(key.mapping, key.from), key]),
 	);
-	return [...once.values()].sort((a, b) => {
+	return [...unique.values()].sort((a, b) => {
 		const difference = BigInt(a.from) - BigInt(b.from);
 		if (difference !== 0n) return difference < 0n ? -1 : 1;
 		return a.mapping.name < b.mapping.name ? -1 : 1;

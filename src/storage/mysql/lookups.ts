@@ -19,15 +19,15 @@ const ROWS = 500;
 
 const COLUMNS = "name, `key`, id, token";
 
-/** Keys of a call, each on its mod shard. */
+/** How to find a key's mod shard, and the options of a statement there. */
 export interface LookupCall {
 	readonly shardOf: (key: string) => Shard | undefined;
-	readonly asked: (shard: Shard) => QueryOptions;
+	readonly queryOptions: (shard: Shard) => QueryOptions;
 }
 
 export function readLookups(
 	keys: readonly LookupKey[],
-	{ shardOf, asked }: LookupCall,
+	{ shardOf, queryOptions }: LookupCall,
 ): Promise<readonly KeyResult<LookupRow | null>[]> {
 	return readByHost<LookupKey, LookupRow | null>(keys, {
 		shardOf: ({ key }) => shardOf(key),
@@ -37,30 +37,30 @@ export function readLookups(
 			selectLookups(
 				host,
 				some,
-				asked((some[0] as KeyOnShard<LookupKey>).shard),
+				queryOptions((some[0] as KeyOnShard<LookupKey>).shard),
 			),
 	});
 }
 
-/** Changes in order, as far as they are of one key: the first of each, then the second of each, and so on. */
+/** Changes of one key take effect in order: the first change of every key, then the second, and so on. */
 export async function compareAndSetLookups(
 	changes: readonly LookupChange[],
 	call: LookupCall,
 ): Promise<readonly KeyResult<LookupRow | null>[]> {
-	const answers = new Array<KeyResult<LookupRow | null>>(changes.length);
+	const rowsAfter = new Array<KeyResult<LookupRow | null>>(changes.length);
 	const met = new Map<string, number>();
-	const waves = Map.groupBy(changes.keys(), (index) => {
+	const rounds = Map.groupBy(changes.keys(), (index) => {
 		const name = nameOf(changes[index] as LookupChange);
-		const wave = met.get(name) ?? 0;
-		met.set(name, wave + 1);
-		return wave;
+		const round = met.get(name) ?? 0;
+		met.set(name, round + 1);
+		return round;
 	});
-	for (const indexes of waves.values()) {
+	for (const indexes of rounds.values()) {
 		const some = indexes.map((index) => changes[index] as LookupChange);
-		const outcomes = await changeOnShards(some, call);
-		const outcomeOf = ({ key }: LookupKey) => outcomes.get(call.shardOf(key));
+		const results = await changeOnShards(some, call);
+		const resultOf = ({ key }: LookupKey) => results.get(call.shardOf(key));
 		const unsure = indexes.filter(
-			(index) => outcomeOf(changes[index] as LookupChange) === "some",
+			(index) => resultOf(changes[index] as LookupChange) === "some",
 		);
 		const rows = await readLookups(
 			unsure.map((index) => changes[index] as LookupChange),
@@ -68,52 +68,56 @@ export async function compareAndSetLookups(
 		);
 		for (const index of indexes) {
 			const change = changes[index] as LookupChange;
-			const outcome = outcomeOf(change);
-			if (outcome === "all") answers[index] = standing(change);
-			else answers[index] = outcome instanceof CorkboardError ? outcome : null;
+			const result = resultOf(change);
+			if (result === "all") rowsAfter[index] = rowAfter(change);
+			else rowsAfter[index] = result instanceof CorkboardError ? result : null;
 		}
 		unsure.forEach((index, at) => {
-			answers[index] = rows[at] as KeyResult<LookupRow | null>;
+			rowsAfter[index] = rows[at] as KeyResult<LookupRow | null>;
 		});
 	}
-	return answers;
+	return rowsAfter;
 }
 
-/** The row after a change that took effect. */
-function standing({ name, key, next }: LookupChange): LookupRow | null {
+/** The row after a change that succeeded. */
+function rowAfter({ name, key, next }: LookupChange): LookupRow | null {
 	return next === null ? null : { name, key, ...next };
 }
 
-/** What became of the changes of a shard. What stands after some that had no effect has to be read. */
-type ChangeOutcome = "all" | "some" | CorkboardError;
+/** How many changes of a shard succeeded. After `some`, the rows have to be read. */
+type ShardResult = "all" | "some" | CorkboardError;
 
 async function changeOnShards(
 	changes: readonly LookupChange[],
-	{ shardOf, asked }: LookupCall,
-): Promise<ReadonlyMap<Shard | undefined, ChangeOutcome>> {
-	const outcomes = new Map<Shard | undefined, ChangeOutcome>();
+	{ shardOf, queryOptions }: LookupCall,
+): Promise<ReadonlyMap<Shard | undefined, ShardResult>> {
+	const results = new Map<Shard | undefined, ShardResult>();
 	await Promise.all(
 		[...Map.groupBy(changes, ({ key }) => shardOf(key))].map(
 			async ([shard, some]) => {
 				if (shard === undefined) return;
 				try {
-					const affected = await changeLookups(shard, some, asked(shard));
-					outcomes.set(shard, affected === some.length ? "all" : "some");
+					const affected = await changeLookups(
+						shard,
+						some,
+						queryOptions(shard),
+					);
+					results.set(shard, affected === some.length ? "all" : "some");
 				} catch (thrown) {
 					if (!(thrown instanceof StorageFailure)) throw thrown;
-					outcomes.set(shard, toStorageError(thrown, shard.number));
+					results.set(shard, toStorageError(thrown, shard.number));
 				}
 			},
 		),
 	);
-	return outcomes;
+	return results;
 }
 
 /** Keys of one host in one statement. */
 async function selectLookups(
 	host: Host,
 	keys: readonly KeyOnShard<LookupKey>[],
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly (LookupRow | null)[]> {
 	const shards = Map.groupBy(keys, ({ shard }) => shard);
 	const rows = await host.rows(
@@ -135,13 +139,13 @@ async function selectLookups(
 				};
 			}),
 		),
-		asked,
+		options,
 	);
 	const found = new Map(rows.map(rowOf).map((row) => [nameOf(row), row]));
 	return keys.map(({ key }) => found.get(nameOf(key)) ?? null);
 }
 
-/** Columns of bytes come as such. */
+/** VARBINARY columns come as buffers. */
 function rowOf([name, key, id, token]: Row): LookupRow {
 	return {
 		name: String(name),
@@ -156,27 +160,26 @@ function nameOf({ name, key }: LookupKey): string {
 }
 
 /**
- * Changes of one mod shard, each by compare-and-set on its own row: one whose
- * expectation does not hold changes nothing. No two are of the same key. Each
- * may be repeated without harm, because a claim's token is its own. Claims and
- * releases are a statement for many, in the order of the keys, so that two
- * processes do not wait for each other's. Answers how many took effect.
+ * Changes of one mod shard, each by compare-and-set on its own row, no two of the
+ * same key. Each can be repeated without harm, because each reservation has a
+ * token of its own. One statement inserts many rows or deletes many, in key
+ * order, so that two processes do not deadlock. Returns how many succeeded.
  */
 async function changeLookups(
 	{ host, database }: Shard,
 	changes: readonly LookupChange[],
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<number> {
 	const table = tableIn(database, "lookups");
 	const statements: Sql[] = [];
-	const claims: Scalar[][] = [];
-	const releases: Scalar[][] = [];
+	const inserts: Scalar[][] = [];
+	const deletes: Scalar[][] = [];
 	const ordered = changes.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 	for (const { name, key, expect, next } of ordered) {
 		if (expect === null) {
-			if (next !== null) claims.push([name, key, BigInt(next.id), next.token]);
+			if (next !== null) inserts.push([name, key, BigInt(next.id), next.token]);
 		} else if (next === null) {
-			releases.push([name, key, BigInt(expect.id), expect.token]);
+			deletes.push([name, key, BigInt(expect.id), expect.token]);
 		} else {
 			statements.push({
 				name: "replace lookup",
@@ -193,7 +196,7 @@ async function changeLookups(
 			});
 		}
 	}
-	for (const some of chunks(claims, ROWS)) {
+	for (const some of chunks(inserts, ROWS)) {
 		const { text, values } = valuesOf(some);
 		statements.push({
 			name: "insert lookup",
@@ -202,7 +205,7 @@ async function changeLookups(
 			values,
 		});
 	}
-	for (const some of chunks(releases, ROWS)) {
+	for (const some of chunks(deletes, ROWS)) {
 		const condition = anyOf(
 			some.map((values) => ({
 				text: "name = ? AND `key` = ? AND id = ? AND token = ?",
@@ -217,7 +220,7 @@ async function changeLookups(
 	}
 	let affected = 0;
 	for (const statement of statements) {
-		affected += (await host.run(statement, asked)).affectedRows;
+		affected += (await host.run(statement, options)).affectedRows;
 	}
 	return affected;
 }
@@ -226,7 +229,7 @@ export async function walkLookups(
 	{ host, database }: Shard,
 	after: LookupKey | null,
 	limit: number,
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly LookupRow[]> {
 	const rows = await host.rows(
 		{
@@ -236,7 +239,7 @@ export async function walkLookups(
 				ORDER BY name, \`key\` LIMIT ${limit}`,
 			values: [after?.name ?? "", after?.key ?? "", after?.name ?? ""],
 		},
-		asked,
+		options,
 	);
 	return rows.map(rowOf);
 }

@@ -21,7 +21,7 @@ import {
 	valuesOf,
 } from "./sqlFragment.ts";
 
-/** Edges of one statement that writes or looks them up by their ends. */
+/** Most edges of one statement that writes them or finds them by their ends. */
 const EDGES = 500;
 
 const COLUMNS = "from_id, to_id, sequence, state, version";
@@ -30,15 +30,15 @@ const COLUMNS = "from_id, to_id, sequence, state, version";
 export async function readEdges(
 	host: Host,
 	keys: readonly KeyOnShard<EdgeKey>[],
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly (Edge | null)[]> {
 	const { name, parts, mappings } = edgesByTable(keys);
-	const rows = await host.rows(unionAll(name, parts), asked);
+	const rows = await host.rows(unionAll(name, parts), options);
 	const found = new Map(rows.map((row) => named(mappings, row)));
 	return keys.map(({ key }) => found.get(edgeName(key.mapping, key)) ?? null);
 }
 
-/** Edges of one shard in a transaction, by `edgeName`; those there are none of are left out. */
+/** Edges of one shard in a transaction, by `edgeName`, without those that do not exist. */
 export async function selectEdges(
 	statements: MysqlTransaction,
 	shard: Shard,
@@ -77,7 +77,7 @@ function edgesByTable(keys: readonly KeyOnShard<EdgeKey>[]) {
 	};
 }
 
-/** By list, because the server finds `from = … AND to IN (…)` along the key, and not every one does so with pairs. */
+/** Grouped by list: every server uses the index for `from = … AND to IN (…)`, but not for pairs. */
 function byEnds(keys: readonly EdgeKey[]): Fragment {
 	return anyOf(
 		[...Map.groupBy(keys, ({ from }) => from)].map(([from, some]) => ({
@@ -105,28 +105,28 @@ function edgeOf([from, to, sequence, state, version]: Row): Edge {
 	};
 }
 
-/** Each edge, as read before, with its present neighbours in the mapping's order: one statement for all. */
+/** Each edge with its present neighbors in the mapping's order, in one statement for all. */
 export async function readNeighbors(
 	statements: MysqlTransaction,
 	shard: Shard,
 	keys: readonly EdgeKey[],
 	edges: ReadonlyMap<string, Edge>,
 ): Promise<readonly Neighbors[]> {
-	const centres = keys.map(
+	const centers = keys.map(
 		(key) => edges.get(edgeName(key.mapping, key)) ?? null,
 	);
 	const parts = keys.flatMap(({ mapping }, index) => {
-		const edge = centres[index];
+		const edge = centers[index];
 		return edge === null || edge === undefined
 			? []
 			: [
-					neighbour(shard, mapping, edge, index, "above"),
-					neighbour(shard, mapping, edge, index, "below"),
+					neighbor(shard, mapping, edge, index, "above"),
+					neighbor(shard, mapping, edge, index, "below"),
 				];
 	});
 	const beside = new Map<string, Edge>();
 	if (parts.length > 0) {
-		const name = `neighbours ${namesOf(keys.map(({ mapping }) => mapping.name))}`;
+		const name = `neighbors ${namesOf(keys.map(({ mapping }) => mapping.name))}`;
 		for (const [place, side, ...row] of await statements.rows(
 			unionAll(name, parts),
 		)) {
@@ -137,14 +137,14 @@ export async function readNeighbors(
 		const above = beside.get(`${index} 1`) ?? null;
 		const below = beside.get(`${index} 0`) ?? null;
 		return {
-			edge: centres[index] ?? null,
+			edge: centers[index] ?? null,
 			previous: isDescending(mapping) ? above : below,
 			next: isDescending(mapping) ? below : above,
 		};
 	});
 }
 
-function neighbour(
+function neighbor(
 	{ database }: Shard,
 	{ table }: Mapping,
 	{ from, sequence, to }: Edge,
@@ -164,11 +164,11 @@ function neighbour(
 
 export interface EdgeToWrite extends Edge {
 	readonly mapping: Mapping;
-	/** Whether there is a row of it, present or removed. */
+	/** Whether the edge has a row, present or removed. */
 	readonly exists: boolean;
 }
 
-/** Edges whose lists are locked. New ones are inserted plainly: what looks for a duplicate to update locks the gap beside it, where another list's edges go. */
+/** Writes edges of locked lists. New ones get a plain INSERT: with ON DUPLICATE KEY UPDATE it would lock the gap beside it, where another list's edges go. */
 export async function writeEdges(
 	statements: MysqlTransaction,
 	shard: Shard,
@@ -232,7 +232,7 @@ export async function presentEdges(
 	return rows.map(edgeOf);
 }
 
-/** Counts a list's present edges; the highest sequence is that of removed ones too. */
+/** Counts a list's present edges. The highest sequence includes removed edges. */
 export async function countEdges(
 	statements: MysqlTransaction,
 	{ database }: Shard,
@@ -249,16 +249,17 @@ export async function countEdges(
 }
 
 /**
- * The next edges after a pair of ids, removed ones too. By (from_id, to_id): an
- * edge that is moved meanwhile is still met once. Spelled as two ranges of the
- * key, so that a batch within a long list does not begin at its beginning.
+ * The next edges after a pair of ids, removed ones too. In order of (from_id,
+ * to_id), so that an edge that moves meanwhile is still returned once. The
+ * condition is two ranges of the key, so that a batch within a long list does
+ * not read the list from its start.
  */
 export async function walkEdges(
 	shard: Shard,
 	mapping: Mapping,
 	after: Pick<Edge, "from" | "to"> | null,
 	limit: number,
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly Edge[]> {
 	const rows = await shard.host.rows(
 		{
@@ -272,7 +273,7 @@ export async function walkEdges(
 					? []
 					: [BigInt(after.from), BigInt(after.to), BigInt(after.from)],
 		},
-		asked,
+		options,
 	);
 	return rows.map(edgeOf);
 }

@@ -52,13 +52,13 @@ import { scanLists } from "./scan.ts";
 import { mapShards, readByHost, type Shard } from "./shards.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
-/** How many rows a walk holds at a time. */
+/** Rows of one batch when iterating over a table. */
 const WALK_ROWS = 1_000;
 
 /**
- * Keys of one statement; more are as many statements side by side. A part of a
- * UNION ALL costs the server 40 to 90 µs (FIELD §9): a scan is one, objects are
- * one for each table of each shard.
+ * Most keys of one statement; more keys take several statements side by side.
+ * Each part of a UNION ALL costs the server 40 to 90 µs (measured): a scan is
+ * one part, objects are one part for each table of each shard.
  */
 const OBJECTS = 500;
 const SCANS = 100;
@@ -66,9 +66,9 @@ const EDGES = 500;
 const OUTBOXES = 100;
 
 export interface MysqlLimits extends HostLimits {
-	/** A transaction's, with all its waiting and its tries. Milliseconds. */
+	/** Time for a transaction, with all its waits and retries. Milliseconds. */
 	readonly writeMs: number;
-	/** Transactions of this process that wait for their lists. */
+	/** Most transactions of this process that wait for their lists. */
 	readonly maxQueued: number;
 }
 
@@ -139,7 +139,12 @@ class MysqlStorage implements Storage {
 			absent: () => null,
 			maxKeys: OBJECTS,
 			read: (host, some) =>
-				readObjects(host, this.#model, some, this.#asked(some[0]?.shard, call)),
+				readObjects(
+					host,
+					this.#model,
+					some,
+					this.#queryOptions(some[0]?.shard, call),
+				),
 		});
 	}
 
@@ -160,7 +165,7 @@ class MysqlStorage implements Storage {
 			}),
 			maxKeys: SCANS,
 			read: (host, some) =>
-				scanLists(host, some, this.#asked(some[0]?.shard, call)),
+				scanLists(host, some, this.#queryOptions(some[0]?.shard, call)),
 		});
 	}
 
@@ -175,7 +180,7 @@ class MysqlStorage implements Storage {
 			absent: () => null,
 			maxKeys: EDGES,
 			read: (host, some) =>
-				readEdges(host, some, this.#asked(some[0]?.shard, call)),
+				readEdges(host, some, this.#queryOptions(some[0]?.shard, call)),
 		});
 	}
 
@@ -191,8 +196,8 @@ class MysqlStorage implements Storage {
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
-		const { lists, objects, edges, neighbors: around, creates } = transaction;
-		const keys = [lists, objects, edges, around, creates];
+		const { lists, objects, edges, neighbors, creates } = transaction;
+		const keys = [lists, objects, edges, neighbors, creates];
 		startCall(
 			"transact",
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
@@ -232,7 +237,7 @@ class MysqlStorage implements Storage {
 					host,
 					some.map(({ shard }) => shard),
 					{ now: dueBy, writtenBy, limit, after: positions },
-					this.#asked(some[0]?.shard),
+					this.#queryOptions(some[0]?.shard),
 				);
 				rows.push(...read);
 				return some.map(() => null);
@@ -250,7 +255,7 @@ class MysqlStorage implements Storage {
 			deleteOutboxEntries(
 				shard,
 				some.map(({ local }) => local),
-				this.#asked(shard, {}, trace),
+				this.#queryOptions(shard, {}, trace),
 			),
 		);
 	}
@@ -261,7 +266,7 @@ class MysqlStorage implements Storage {
 	): Promise<void> {
 		startCall("recordFailedDeliveries", failures.length);
 		await this.#writeByShard(failures, (shard, some) =>
-			recordFailedDeliveries(shard, some, this.#asked(shard, {}, trace)),
+			recordFailedDeliveries(shard, some, this.#queryOptions(shard, {}, trace)),
 		);
 	}
 
@@ -293,7 +298,7 @@ class MysqlStorage implements Storage {
 				object,
 				last === null ? 0 : unpackId(last.id).local,
 				WALK_ROWS,
-				this.#asked(place),
+				this.#queryOptions(place),
 			),
 		);
 	}
@@ -302,7 +307,7 @@ class MysqlStorage implements Storage {
 		const place = this.#shard(shard);
 		this.#checkMapping(mapping);
 		return walk<Edge>("walkEdges", place, (last) =>
-			walkEdges(place, mapping, last, WALK_ROWS, this.#asked(place)),
+			walkEdges(place, mapping, last, WALK_ROWS, this.#queryOptions(place)),
 		);
 	}
 
@@ -317,7 +322,7 @@ class MysqlStorage implements Storage {
 				mapping,
 				last?.from ?? null,
 				WALK_ROWS,
-				this.#asked(place),
+				this.#queryOptions(place),
 			),
 		);
 	}
@@ -325,7 +330,7 @@ class MysqlStorage implements Storage {
 	walkOutbox(number: number): AsyncIterable<readonly PendingEntry[]> {
 		const shard = this.#shard(number);
 		return walk<PendingEntry>("walkOutbox", shard, (last) =>
-			walkOutbox(shard, last?.local ?? 0, WALK_ROWS, this.#asked(shard)),
+			walkOutbox(shard, last?.local ?? 0, WALK_ROWS, this.#queryOptions(shard)),
 		);
 	}
 
@@ -333,7 +338,7 @@ class MysqlStorage implements Storage {
 		const place = this.#map.modShards.get(shard);
 		if (place === undefined) throw unknownShard("mod shard", shard);
 		return walk<LookupRow>("walkLookups", place, (last) =>
-			walkLookups(place, last, WALK_ROWS, this.#asked(place)),
+			walkLookups(place, last, WALK_ROWS, this.#queryOptions(place)),
 		);
 	}
 
@@ -343,7 +348,7 @@ class MysqlStorage implements Storage {
 		);
 	}
 
-	#asked(
+	#queryOptions(
 		shard: Shard | undefined,
 		call: CallOptions = {},
 		trace: StatementTrace | undefined = call.trace,
@@ -358,7 +363,7 @@ class MysqlStorage implements Storage {
 	#lookupCall(call?: CallOptions, trace?: WriteTrace): LookupCall {
 		return {
 			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
-			asked: (shard) => this.#asked(shard, call, trace),
+			queryOptions: (shard) => this.#queryOptions(shard, call, trace),
 		};
 	}
 
@@ -388,17 +393,17 @@ class MysqlStorage implements Storage {
 	#checkWritable({ host }: Shard): void {
 		if (!this.#readOnly) return;
 		throw new TypeError(
-			`expected only reads of ${host.name}, which was opened read-only, but got: a write`,
+			`${host.name} was opened read-only and takes no writes.`,
 		);
 	}
 
 	#checkMapping({ name }: Mapping): void {
 		if (this.#model.mappings.has(name)) return;
-		throw new TypeError(`expected a mapping of the model but got: ${name}`);
+		throw new TypeError(`The model has no mapping ${name}.`);
 	}
 }
 
-/** Batch after batch until one is not full. */
+/** Reads batch after batch until one is not full. */
 async function* walk<Row>(
 	verb: string,
 	shard: Shard,

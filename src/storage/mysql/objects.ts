@@ -9,7 +9,7 @@ import type { Sql } from "./driver/mysqlConnection.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
 import { namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
 
-/** Rows of one INSERT, and about how many characters of data: the server takes 16 MB at a time. */
+/** Most rows of one INSERT, and about how many characters of data: the server accepts packets of 16 MB. */
 const INSERT_ROWS = 500;
 const INSERT_LENGTH = 1_000_000;
 
@@ -18,7 +18,7 @@ export async function readObjects(
 	host: Host,
 	model: Model,
 	keys: readonly KeyOnShard<Id>[],
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly (string | null)[]> {
 	const tables = new Map<string, { type: ObjectType; locals: number[] }>();
 	const spelled = keys.map(({ key, shard }) => {
@@ -41,7 +41,7 @@ export async function readObjects(
 				values: [[...new Set(locals)]],
 			})),
 		),
-		asked,
+		options,
 	);
 	const found = new Map(
 		rows.map(([place, local, data]) => [
@@ -65,7 +65,7 @@ export async function lockObjects(
 	for (const [type, some] of byType(model, ids)) {
 		const rows = await statements.rows({
 			name: `lock ${type.table}`,
-			// The key is forced because a scan, cheaper in a small table, locks what it passes.
+			// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
 			text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
 				FORCE INDEX (PRIMARY) WHERE local_id IN (?) ORDER BY local_id FOR UPDATE`,
 			values: [some.map((id) => unpackId(id).local)],
@@ -82,7 +82,7 @@ export async function lockObjects(
 	return found;
 }
 
-/** In the order of what is to be created. */
+/** Returns ids in the order of the objects. */
 export async function insertObjects(
 	statements: MysqlTransaction,
 	model: Model,
@@ -105,7 +105,7 @@ export async function insertObjects(
 				text: `INSERT INTO ${tableIn(shard.database, type.table)} (data, ts) VALUES ${text}`,
 				values,
 			});
-			// Rows of one INSERT whose number is known beforehand get ids without a gap.
+			// InnoDB gives the rows of one INSERT consecutive ids when it knows their number beforehand.
 			some.forEach((_, at) => {
 				const index = indexes[first + at] as number;
 				ids[index] = newObjectId(shard.number, type, Number(insertId) + at);
@@ -115,7 +115,7 @@ export async function insertObjects(
 	return ids;
 }
 
-/** Objects that are there. */
+/** Updates objects that exist. */
 export async function updateObjects(
 	statements: MysqlTransaction,
 	model: Model,
@@ -175,7 +175,7 @@ export async function walkObjects(
 	type: ObjectType,
 	after: number,
 	limit: number,
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly StoredObject[]> {
 	const rows = await shard.host.rows(
 		{
@@ -184,7 +184,7 @@ export async function walkObjects(
 				WHERE local_id > ? ORDER BY local_id LIMIT ${limit}`,
 			values: [after],
 		},
-		asked,
+		options,
 	);
 	return rows.map(([local, data]) => ({
 		id: packId({
@@ -199,12 +199,12 @@ export async function walkObjects(
 export function typeNamed(model: Model, name: string): ObjectType {
 	const type = model.objects.get(name);
 	if (type === undefined) {
-		throw new TypeError(`expected a type of the model but got: ${name}`);
+		throw new TypeError(`The model has no type ${name}.`);
 	}
 	return type;
 }
 
-/** Ids of types of the model, each once, in the order every transaction locks them in. */
+/** Ids by type, without duplicates, in the order in which every transaction locks them. */
 function byType(
 	model: Model,
 	ids: readonly Id[],
@@ -218,7 +218,7 @@ function byType(
 		});
 }
 
-/** Texts for one statement at a time, each with the place of its first. */
+/** Texts for one statement at a time, with the index of the first. */
 function* byLength(
 	texts: readonly string[],
 ): Generator<readonly [number, readonly string[]]> {

@@ -16,20 +16,19 @@ import { isOneOf, listOf } from "./lists.ts";
 import type { KeyOnShard } from "./shards.ts";
 import { type Fragment, namesOf, unionAll } from "./sqlFragment.ts";
 
-/** In the place of a scan's number: the row is a list's own. */
+/** Instead of a scan's number: the row is a list's own. */
 const LIST = -1;
 
 /**
  * All scans of one host in one statement, with the lists' own rows, so that
- * edges and count are of one moment: a read view of READ COMMITTED is a
- * statement's. Rows have five columns, of which the first tells whose they are:
- * an edge's `(scan, to, sequence, version, 0)`, or a list's
- * `(LIST, from, count, last sequence, epoch)` with the mapping as sixth.
+ * edges and counts are consistent: with READ COMMITTED each statement has its
+ * own read view. Rows are either edges, `(scan, to, sequence, version, 0, '')`,
+ * or lists, `(LIST, from, count, last sequence, epoch, mapping)`.
  */
 export async function scanLists(
 	host: Host,
 	scans: readonly KeyOnShard<Scan>[],
-	asked: QueryOptions,
+	options: QueryOptions,
 ): Promise<readonly ScanResult[]> {
 	const shards = Map.groupBy(scans, ({ shard }) => shard);
 	const rows = await host.rows(
@@ -45,7 +44,7 @@ export async function scanLists(
 			}),
 		]),
 		{
-			...asked,
+			...options,
 			countRows: (all) =>
 				all.filter(([place]) => Number(place) !== LIST).length,
 		},
@@ -91,7 +90,7 @@ function edgesOf(
 	const order = runsDown(scan) ? "DESC" : "ASC";
 	const bounds = [bound(high, "<"), bound(low, ">")];
 	return {
-		// The limit is an integer that was checked; as a parameter some servers refuse it.
+		// The limit is a checked integer; some servers refuse it as a parameter.
 		text: `SELECT ${place} AS place, to_id, sequence, version, 0 AS epoch, '' AS mapping
 			FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 			WHERE from_id = ? AND state = ${PRESENT}${bounds.map(({ text }) => text).join("")}
@@ -100,7 +99,7 @@ function edgesOf(
 	};
 }
 
-/** Spelled out, in one direction: as a row value the comparison would not run along the key (FIELD §0.2). */
+/** Spelled out, because the optimizer does not use the key for a comparison of row values. */
 function bound(at: Position | undefined, under: "<" | ">"): Fragment {
 	if (at === undefined) return { text: "", values: [] };
 	const values: readonly Value[] = [at.sequence, at.sequence, BigInt(at.to)];
@@ -117,7 +116,7 @@ function runsDown({ mapping, backward }: Scan): boolean {
 function lower(a: Edge, b: Edge): number {
 	return (
 		a.sequence - b.sequence ||
-		// Canonical decimals: the longer is the greater.
+		// Canonical decimals: the longer one is greater.
 		a.to.length - b.to.length ||
 		(a.to < b.to ? -1 : 1)
 	);

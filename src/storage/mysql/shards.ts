@@ -25,7 +25,7 @@ export interface ShardMap {
 	readonly hosts: readonly Host[];
 }
 
-/** Ranges with one address share its connections, whoever they belong to. */
+/** Ranges with the same URL share one host and its connections. */
 export function mapShards(
 	{ shards, lookups }: Topology,
 	limits: HostLimits,
@@ -57,24 +57,24 @@ export function mapShards(
 	};
 }
 
-/** A key, its place among those of the call, and its shard. */
+/** A key and its shard. */
 export interface KeyOnShard<Key> {
 	readonly key: Key;
 	readonly shard: Shard;
 }
 
 /**
- * Each key's answer from its own host: `read` answers some keys of one host in
- * their order, in statements of a bounded size side by side. A host that fails
- * is the answer of its own keys and of no others.
+ * Reads keys from their hosts, in statements of a bounded size side by side.
+ * `read` returns the results of some keys of one host, in their order. The
+ * failure of a statement is the result of its own keys only.
  */
 export async function readByHost<Key, A>(
 	keys: readonly Key[],
 	options: {
 		readonly shardOf: (key: Key) => Shard | undefined;
-		/** The answer of a key on no shard. */
+		/** The result of a key on no shard. */
 		readonly absent: (key: Key) => A;
-		/** Keys of one statement at most. */
+		/** Most keys of one statement. */
 		readonly maxKeys: number;
 		readonly read: (
 			host: Host,
@@ -83,12 +83,12 @@ export async function readByHost<Key, A>(
 	},
 ): Promise<readonly KeyResult<A>[]> {
 	const { shardOf, absent, maxKeys, read } = options;
-	const answers = new Array<KeyResult<A>>(keys.length);
+	const results = new Array<KeyResult<A>>(keys.length);
 	const places = new Map<Host, { placed: KeyOnShard<Key>[]; at: number[] }>();
 	keys.forEach((key, index) => {
 		const shard = shardOf(key);
 		if (shard === undefined) {
-			answers[index] = absent(key);
+			results[index] = absent(key);
 			return;
 		}
 		let place = places.get(shard.host);
@@ -115,7 +115,7 @@ export async function readByHost<Key, A>(
 			} else throw thrown;
 		}
 		at.forEach((index, one) => {
-			answers[index] = found[one] as KeyResult<A>;
+			results[index] = found[one] as KeyResult<A>;
 		});
 	};
 	await Promise.all(
@@ -129,7 +129,7 @@ export async function readByHost<Key, A>(
 			),
 		),
 	);
-	return answers;
+	return results;
 }
 
 export function chunks<Item>(
@@ -146,7 +146,7 @@ function addressOf(primary: string): ServerAddress {
 	if (url?.scheme !== "mysql") {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`expected a primary like mysql://USER:PASSWORD@HOST:PORT but got: ${redactHostUrl(primary)}`,
+			`The primary of a range must be mysql://USER:PASSWORD@HOST:PORT, got ${redactHostUrl(primary)}.`,
 		);
 	}
 	return { ...url, ssl: url.tls && sslOf(url.tls, url.name) };
@@ -166,7 +166,7 @@ function certificatesIn(file: string, name: string): string {
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`expected the ssl-ca of ${name} to be a file with certificates but got: ${(cause as Error).message}`,
+			`The ssl-ca of ${name} must be a file with certificates: ${(cause as Error).message}`,
 			{ cause },
 		);
 	}

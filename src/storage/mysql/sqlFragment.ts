@@ -1,13 +1,13 @@
 import type { Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 
-/** A part of a statement with the values of its placeholders. */
+/** Part of a statement, with the values of its placeholders. */
 export interface Fragment {
 	readonly text: string;
 	readonly values: readonly Value[];
 }
 
-/** Many SELECTs of one shape as one statement. */
+/** Many SELECTs with the same columns as one statement. */
 export function unionAll(name: string, parts: readonly Fragment[]): Sql {
 	const [only] = parts;
 	return {
@@ -20,7 +20,7 @@ export function unionAll(name: string, parts: readonly Fragment[]): Sql {
 	};
 }
 
-/** Any of some conditions. */
+/** A condition that is true if any of these is. */
 export function anyOf(conditions: readonly Fragment[]): Fragment {
 	return {
 		text: conditions.map(({ text }) => `(${text})`).join(" OR "),
@@ -36,7 +36,7 @@ export function valuesOf(rows: readonly (readonly Value[])[]): Fragment {
 	};
 }
 
-/** What a statement is about, for its name: each thing once. */
+/** For the name of a statement: names without duplicates. */
 export function namesOf(names: Iterable<string>): string {
 	return [...new Set(names)].join(", ");
 }

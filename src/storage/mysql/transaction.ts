@@ -31,32 +31,32 @@ import { insertObjects, lockObjects, updateObjects } from "./objects.ts";
 import { insertOutboxEntries } from "./outbox.ts";
 import type { Shard } from "./shards.ts";
 
-/** What became of one of the transactions that ran as one. */
+/** The result of one of the transactions that ran as a group. */
 export type SettledTransaction =
 	| { readonly result: unknown; readonly outboxKey: OutboxKey | null }
 	| { readonly thrown: unknown };
 
-/** How long a burial and COMMIT may take together: less than a tombstone lives (PROTOCOLS §2, §3). Milliseconds. */
+/** Time for `beforeCommit` and COMMIT together, in milliseconds: less than the life of a tombstone (docs/consistency.md, 3. Caches). */
 const COMMIT_MS = 1_000;
 
 /**
- * Whether it can share a database transaction with others: none of what it does
- * before `decide` would have to be taken back if `decide` throws, and all that
- * it sees can be told from what those before it have changed.
+ * Whether a transaction can run in a group: it does nothing before `decide` that
+ * would have to be undone if `decide` throws, and all its reads can be updated
+ * with the writes of those before it.
  */
 export function isGroupable({
 	creates = [],
-	neighbors: around = [],
+	neighbors = [],
 }: Transaction<unknown>): boolean {
-	return creates.length === 0 && around.length === 0;
+	return creates.length === 0 && neighbors.length === 0;
 }
 
 /**
- * Transactions of one shard as one of the database. What they lock is locked
- * together, lists first; each then decides in turn on what was read, with what
- * those before it have decided; and the outcome is written once. One that throws
- * leaves no trace and does not disturb the others. Answers for as many as it
- * dealt with: one that renumbers or recounts goes alone.
+ * Runs transactions of one shard as one database transaction. Their locks are
+ * taken together, lists first. Each then decides in turn, on what was read and
+ * what those before it decided, and the writes are sent once. One that throws
+ * changes nothing and does not disturb the others. Returns results for as many
+ * as it ran: one that renumbers or recounts runs alone.
  */
 export async function runTransactionGroup(
 	statements: MysqlTransaction,
@@ -65,26 +65,26 @@ export async function runTransactionGroup(
 	transactions: readonly Transaction<unknown>[],
 ): Promise<CommitDecision<readonly SettledTransaction[]>> {
 	const work = new Work(statements, model, shard, transactions);
-	await work.see();
-	const outcomes: (Decided | { readonly thrown: unknown })[] = [];
+	await work.readUnderLock();
+	const results: (Decided | { readonly thrown: unknown })[] = [];
 	for (const transaction of transactions) {
-		const decided = await work.decide(transaction, outcomes.length > 0);
+		const decided = await work.decide(transaction, results.length > 0);
 		if (decided === "alone") break;
-		outcomes.push(decided);
-		if ("effects" in decided && decided.effects.recount !== undefined) break;
+		results.push(decided);
+		if ("writes" in decided && decided.writes.recount !== undefined) break;
 	}
-	if (!outcomes.some((outcome) => "effects" in outcome)) {
-		return { value: outcomes as { thrown: unknown }[], commit: false };
+	if (!results.some((result) => "writes" in result)) {
+		return { value: results as { thrown: unknown }[], commit: false };
 	}
-	return work.finish(outcomes);
+	return work.finish(results);
 }
 
 interface Decided {
 	readonly transaction: Transaction<unknown>;
-	readonly effects: TransactionWrites<unknown>;
+	readonly writes: TransactionWrites<unknown>;
 }
 
-/** One database transaction: what was read under its locks, as changed so far, and what of it is to be written. */
+/** One database transaction: what was read under its locks, as changed so far, and what is to be written. */
 class Work {
 	readonly #statements: MysqlTransaction;
 	readonly #model: Model;
@@ -95,8 +95,8 @@ class Work {
 	#lists = new Map<string, ListRow>();
 	#objects = new Map<Id, JsonObject>();
 	#edges = new Map<string, Edge>();
-	#around: readonly Neighbors[] = [];
-	/** Edges that have a row, whatever is decided about them. */
+	#neighbors: readonly Neighbors[] = [];
+	/** Edges that have a row before the transaction. */
 	#existing: ReadonlySet<string> = new Set();
 	readonly #changedObjects = new Map<Id, JsonObject>();
 	readonly #changedLists = new Map<string, ListRow & { mapping: Mapping }>();
@@ -116,7 +116,7 @@ class Work {
 	}
 
 	/** Locks and reads. The clock is read under the locks. */
-	async see(): Promise<void> {
+	async readUnderLock(): Promise<void> {
 		const lists = this.#transactions.flatMap(({ lists = [] }) => lists);
 		const objects = this.#transactions.flatMap(({ objects = [] }) => objects);
 		const creates = this.#transactions.flatMap(({ creates = [] }) => creates);
@@ -130,7 +130,7 @@ class Work {
 				await lockObjects(this.#statements, this.#model, this.#shard, objects),
 			);
 		}
-		await this.#seeEdges();
+		await this.#readEdges();
 		this.#now = Date.now() * 1_000;
 		if (creates.length > 0) {
 			this.#created = await insertObjects(
@@ -143,41 +143,41 @@ class Work {
 		}
 	}
 
-	/** `"alone"`: it cannot go with those before it. */
+	/** `"alone"`: it cannot run in a group with those before it. */
 	async decide(
 		transaction: Transaction<unknown>,
-		hasCompany: boolean,
+		isGrouped: boolean,
 	): Promise<Decided | { readonly thrown: unknown } | "alone"> {
 		for (let renumberings = 0; ; renumberings += 1) {
-			const seen = this.#seenBy(transaction);
-			let effects: TransactionWrites<unknown>;
+			const reads = this.#readsOf(transaction);
+			let writes: TransactionWrites<unknown>;
 			try {
-				effects = transaction.decide(seen);
-				const { renumber, recount } = effects;
+				writes = transaction.decide(reads);
+				const { renumber, recount } = writes;
 				if (renumber === undefined) {
-					checkObjectWrites(transaction, seen, effects);
+					checkObjectWrites(transaction, reads, writes);
 					for (const list of recount ?? [])
 						checkListIsLocked(transaction, list);
-					const changes = computeListChanges(transaction, seen, effects);
-					if (recount !== undefined && hasCompany) return "alone";
-					this.#apply(effects, changes);
-					return { transaction, effects };
+					const changes = computeListChanges(transaction, reads, writes);
+					if (recount !== undefined && isGrouped) return "alone";
+					this.#apply(writes, changes);
+					return { transaction, writes };
 				}
 				checkRenumberCount(renumberings, renumber);
 				checkListIsLocked(transaction, renumber);
 			} catch (thrown) {
 				return { thrown };
 			}
-			if (hasCompany) return "alone";
-			await this.#renumber(effects.renumber as ListKey);
+			if (isGrouped) return "alone";
+			await this.#renumber(writes.renumber as ListKey);
 		}
 	}
 
 	/** Writes what was decided. */
 	async finish(
-		outcomes: readonly (Decided | { readonly thrown: unknown })[],
+		results: readonly (Decided | { readonly thrown: unknown })[],
 	): Promise<CommitDecision<readonly SettledTransaction[]>> {
-		const decided = outcomes.filter((outcome) => "effects" in outcome);
+		const decided = results.filter((result) => "writes" in result);
 		await updateObjects(
 			this.#statements,
 			this.#model,
@@ -198,28 +198,28 @@ class Work {
 		await writeLists(this.#statements, this.#shard, [
 			...this.#changedLists.values(),
 		]);
-		for (const { effects } of decided) {
-			for (const list of effects.recount ?? []) {
+		for (const { writes } of decided) {
+			for (const list of writes.recount ?? []) {
 				const row = this.#lists.get(listName(list.mapping, list.from));
 				await recountList(this.#statements, this.#shard, list, row as ListRow);
 			}
 		}
 		const withEntry = decided.filter(
-			({ effects }) => effects.outboxEntry !== undefined,
+			({ writes }) => writes.outboxEntry !== undefined,
 		);
 		const locals = await insertOutboxEntries(
 			this.#statements,
 			this.#shard,
-			withEntry.map(({ effects }) => effects.outboxEntry as JsonObject),
+			withEntry.map(({ writes }) => writes.outboxEntry as JsonObject),
 			this.#now,
 		);
 		const localOf = new Map(withEntry.map((one, at) => [one, locals[at]]));
-		const value = outcomes.map((outcome): SettledTransaction => {
-			if (!("effects" in outcome)) return outcome;
-			const local = localOf.get(outcome);
+		const value = results.map((result): SettledTransaction => {
+			if (!("writes" in result)) return result;
+			const local = localOf.get(result);
 			const outboxKey =
 				local === undefined ? null : { shard: this.#shard.number, local };
-			return { result: outcome.effects.result, outboxKey };
+			return { result: result.writes.result, outboxKey };
 		});
 		const hooks = decided.flatMap(
 			({ transaction: { beforeCommit } }) => beforeCommit ?? [],
@@ -230,29 +230,30 @@ class Work {
 		return { value, commit: true, commitBy };
 	}
 
-	async #seeEdges(): Promise<void> {
-		const around = this.#transactions.flatMap(
-			({ neighbors: around = [] }) => around,
+	async #readEdges(): Promise<void> {
+		const neighbors = this.#transactions.flatMap(
+			({ neighbors = [] }) => neighbors,
 		);
 		const keys = new Map(
-			[...this.#transactions.flatMap(({ edges = [] }) => edges), ...around].map(
-				(key) => [edgeName(key.mapping, key), key],
-			),
+			[
+				...this.#transactions.flatMap(({ edges = [] }) => edges),
+				...neighbors,
+			].map((key) => [edgeName(key.mapping, key), key]),
 		);
 		if (keys.size === 0) return;
 		this.#edges = new Map(
 			await selectEdges(this.#statements, this.#shard, [...keys.values()]),
 		);
 		this.#existing = new Set(this.#edges.keys());
-		this.#around = await readNeighbors(
+		this.#neighbors = await readNeighbors(
 			this.#statements,
 			this.#shard,
-			around,
+			neighbors,
 			this.#edges,
 		);
 	}
 
-	#seenBy({
+	#readsOf({
 		lists = [],
 		objects = [],
 		edges = [],
@@ -266,18 +267,18 @@ class Work {
 			edges: edges.map(
 				(key) => this.#edges.get(edgeName(key.mapping, key)) ?? null,
 			),
-			// Who creates or looks around goes alone: these are its own.
-			neighbors: this.#around,
+			// Who creates or looks neighbors goes alone: these are its own.
+			neighbors: this.#neighbors,
 			created: this.#created,
 			now: this.#now,
 		};
 	}
 
 	#apply(
-		effects: TransactionWrites<unknown>,
+		writes: TransactionWrites<unknown>,
 		changes: ReturnType<typeof computeListChanges>,
 	): void {
-		for (const { id, data } of effects.objects ?? []) {
+		for (const { id, data } of writes.objects ?? []) {
 			this.#objects.set(id, data);
 			this.#changedObjects.set(id, data);
 		}
@@ -308,6 +309,6 @@ class Work {
 			name,
 			await renumberList(this.#statements, this.#shard, list, row),
 		);
-		await this.#seeEdges();
+		await this.#readEdges();
 	}
 }

@@ -15,7 +15,7 @@ import {
 	type SettledTransaction,
 } from "./transaction.ts";
 
-/** Transactions of one list that become one of the database: PROTOCOLS §1. */
+/** Most transactions of one list that run as one database transaction. */
 const MAX_TOGETHER = 200;
 
 interface Job {
@@ -23,14 +23,14 @@ interface Job {
 	readonly transaction: Transaction<unknown>;
 	readonly trace: WriteTrace | undefined;
 	readonly limit: Deadline;
-	readonly done: (outcome: SettledTransaction) => void;
-	/** Runs until its turn comes. */
+	readonly done: (result: SettledTransaction) => void;
+	/** Ends the wait for its lists. */
 	readonly timer: NodeJS.Timeout;
-	/** Its time was over before its turn came, and it was told so. */
+	/** Whether its time was up before its turn came. */
 	isOver: boolean;
 }
 
-/** All transactions of this process: those that share a list wait for one another here, without a connection. */
+/** All transactions of this process. Those that share a list wait for each other here, without a connection. */
 export class TransactionQueue {
 	readonly #model: Model;
 	readonly #writeMs: number;
@@ -62,7 +62,7 @@ export class TransactionQueue {
 			listName(mapping, from),
 		);
 		const lists = [...new Set(names)];
-		const outcome = await new Promise<SettledTransaction>((done) => {
+		const result = await new Promise<SettledTransaction>((done) => {
 			const job: Job = {
 				shard,
 				transaction,
@@ -71,28 +71,33 @@ export class TransactionQueue {
 				done,
 				timer: setTimeout(() => {
 					job.isOver = true;
-					done({ thrown: tooMany(shard, "its lists to come free in time") });
+					done({
+						thrown: queueFailure(
+							shard,
+							"The lists of the transaction did not come free in time.",
+						),
+					});
 				}, this.#writeMs),
 				isOver: false,
 			};
 			if (!this.#queue.add(job, lists, isGroupable(transaction))) {
 				clearTimeout(job.timer);
-				done({ thrown: tooMany(shard, "fewer transactions waiting") });
+				done({ thrown: queueFailure(shard, "Too many transactions wait.") });
 			}
 		});
-		if ("thrown" in outcome) throw outcome.thrown;
-		return outcome as TransactionResult<T>;
+		if ("thrown" in result) throw result.thrown;
+		return result as TransactionResult<T>;
 	}
 
-	/** Jobs of one shard. Answers how many, from the first, are dealt with. */
+	/** Runs jobs of one shard. Returns how many, from the first, are done. */
 	async #run(jobs: readonly Job[]): Promise<number> {
 		const first = jobs[0] as Job;
 		const live = jobs.filter(({ isOver }) => !isOver);
 		for (const { timer } of live) clearTimeout(timer);
 		if (live.length === 0) return jobs.length;
-		let outcomes: readonly SettledTransaction[];
+		let results: readonly SettledTransaction[];
 		try {
-			outcomes = await first.shard.host.transaction(
+			results = await first.shard.host.transaction(
 				{
 					shard: first.shard.number,
 					deadline: latest(live),
@@ -107,43 +112,39 @@ export class TransactionQueue {
 					),
 			);
 		} catch (thrown) {
-			if (live.length > 1 && isOnesOwn(thrown)) {
+			if (live.length > 1 && mayBeOneJobs(thrown)) {
 				return (
 					jobs.indexOf(live[0] as Job) + (await this.#run([live[0] as Job]))
 				);
 			}
-			outcomes = live.map(({ shard }) => ({
+			results = live.map(({ shard }) => ({
 				thrown:
 					thrown instanceof StorageFailure
 						? toStorageError(thrown, shard.number)
 						: thrown,
 			}));
 		}
-		outcomes.forEach((outcome, index) => {
-			live[index]?.trace?.grouped(outcomes.length - 1);
-			live[index]?.done(outcome);
+		results.forEach((result, index) => {
+			live[index]?.trace?.grouped(results.length - 1);
+			live[index]?.done(result);
 		});
-		const next = live[outcomes.length];
+		const next = live[results.length];
 		return next === undefined ? jobs.length : jobs.indexOf(next);
 	}
 }
 
-function tooMany(shard: Shard, expected: string): CorkboardError {
+function queueFailure(shard: Shard, problem: string): CorkboardError {
 	const { name } = shard.host;
 	return toStorageError(
-		new StorageFailure(
-			"poolExhausted",
-			`expected ${expected} but got: too many`,
-			{
-				host: name,
-				statement: "queue",
-			},
-		),
+		new StorageFailure("poolExhausted", problem, {
+			host: name,
+			statement: "queue",
+		}),
 		shard.number,
 	);
 }
 
-/** What the group does is told to each of it that is watched. */
+/** Traces of the group go to each of its jobs that is traced. */
 function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
 	const traces = jobs.flatMap(({ trace }) => trace ?? []);
 	if (traces.length === 0) return undefined;
@@ -157,13 +158,13 @@ function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
 	};
 }
 
-/** Whether one of many may be to blame, and the others would do without it. */
-function isOnesOwn(thrown: unknown): boolean {
+/** Whether one job may have caused the failure, so that the others could succeed without it. */
+function mayBeOneJobs(thrown: unknown): boolean {
 	if (!(thrown instanceof StorageFailure)) return true;
 	return thrown.kind === "constraint" || thrown.kind === "failed";
 }
 
-/** The others of a group wait for the one that came last, which is at most a transaction's time longer. */
+/** A group has the deadline of its last job, at most one transaction's time later than its own. */
 function latest(jobs: readonly Job[]): Deadline {
 	return { until: Math.max(...jobs.map(({ limit }) => limit.until)) };
 }

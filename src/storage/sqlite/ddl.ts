@@ -2,16 +2,15 @@ import type { Model } from "../../model/types.ts";
 import type { Sql } from "./driver/sqliteConnection.ts";
 
 /**
- * The tables of a shard and of a mod shard, printed from the model for SQLite.
- * `ts` and sequences are microseconds since 1970.
+ * The tables of a shard and of a mod shard, for SQLite. `ts` and sequences are
+ * microseconds since 1970.
  *
- * - Objects: AUTOINCREMENT, because a plain rowid is given again after its row
- *   is gone, and a local id never is.
- * - Mappings: the primary key is the order of the list, so that a page is a
- *   walk along it (FIELD §0.1); the second key finds one edge.
- * - `lists` is one table for the count rows of all mappings: the rows of one
- *   object stand together, and a fleet has thousands of shards times dozens of
- *   mappings already, which another table for each would double.
+ * - Objects: AUTOINCREMENT, because SQLite reuses a plain rowid after its row is
+ *   deleted, and a local id must never be reused.
+ * - Mappings: the primary key is the order of the list, so that a page is one
+ *   index range; the second key finds one edge.
+ * - `lists` is one table for the rows of all mappings' lists: one more table per
+ *   mapping would double the number of tables, on thousands of shards.
  */
 export function shardTables(model: Model): readonly Sql[] {
 	return [

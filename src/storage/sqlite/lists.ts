@@ -37,7 +37,7 @@ interface StoredListRow {
 	readonly epoch: number;
 }
 
-/** The lists' own rows; zeros for a list nobody wrote to. */
+/** The lists' own rows; zeros for a list without a row. */
 export function readLists(
 	connection: SqliteConnection,
 	keys: readonly ListKey[],
@@ -94,8 +94,8 @@ export function walkLists(
 }
 
 /**
- * Space a list out, order kept. Versions stay: they count changes of the fact,
- * and what is owed from before the renumbering must still be taken.
+ * Renumbers a list in its order. Versions stay, so that pending outbox entries
+ * from before the renumbering still apply.
  */
 export function renumberList(
 	connection: SqliteConnection,
@@ -119,7 +119,7 @@ export function renumberList(
 	});
 }
 
-/** Bring a list's row in line with its edges by counting them. */
+/** Counts a list's edges and updates its row. */
 export function recountList(
 	connection: SqliteConnection,
 	statements: MappingStatements,

@@ -45,7 +45,7 @@ function rowOf({ name, key, id, token }: StoredLookup): LookupRow {
 	return { name, key, id: id as Id, token: token };
 }
 
-/** Keys of one mod shard. */
+/** Reads keys of one mod shard. */
 export function readLookups(
 	connection: SqliteConnection,
 	keys: readonly LookupKey[],
@@ -65,9 +65,8 @@ export function readLookups(
 }
 
 /**
- * Changes on one mod shard, in order, each by compare-and-set on its own row:
- * a statement whose expectation does not hold changes nothing. They share a
- * transaction, and so its one fsync.
+ * Changes on one mod shard, in order, each by compare-and-set on its own row.
+ * They share one transaction, and so one fsync.
  */
 export function changeLookups(
 	connection: SqliteConnection,

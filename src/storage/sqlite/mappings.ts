@@ -14,7 +14,7 @@ import { quoted } from "./ddl.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 import { readInGroups } from "./readInGroups.ts";
 
-/** The statements on edges, by the mapping's name. Scans are in sqliteScan.ts. */
+/** Statements on edges, by the mapping's name. Scans are in scan.ts. */
 export type MappingStatements = ReadonlyMap<string, EdgeStatements>;
 
 interface EdgeStatements {
@@ -28,20 +28,20 @@ interface EdgeStatements {
 	readonly walk: Sql;
 }
 
-/** Ids do not fit a JavaScript number: they leave SQLite as text. */
+/** Ids do not fit a JavaScript number, so SQLite returns them as text. */
 const EDGE_COLUMNS = `CAST(from_id AS TEXT) AS "from", CAST(to_id AS TEXT) AS "to",
 	sequence, state, version`;
 
-/** Ids enter as JSON strings, for the same reason. */
-const ASKED_PAIRS = `SELECT CAST(value->>0 AS INTEGER), CAST(value->>1 AS INTEGER)
+/** Ids are passed as JSON strings, for the same reason. */
+const KEY_PAIRS = `SELECT CAST(value->>0 AS INTEGER), CAST(value->>1 AS INTEGER)
 	FROM json_each(?)`;
 
 export function mappingStatements(model: Model): MappingStatements {
 	return new Map(
 		[...model.mappings.values()].map(({ name, table: plain }) => {
 			const table = quoted(plain);
-			const neighbour = (over: "<" | ">", order: "ASC" | "DESC"): Sql => ({
-				name: `neighbour ${name}`,
+			const neighbor = (over: "<" | ">", order: "ASC" | "DESC"): Sql => ({
+				name: `neighbor ${name}`,
 				text: `SELECT ${EDGE_COLUMNS} FROM ${table}
 					WHERE from_id = ?1 AND state = ${PRESENT}
 						AND sequence ${over}= ?2 AND (sequence ${over} ?2 OR to_id ${over} ?3)
@@ -51,7 +51,7 @@ export function mappingStatements(model: Model): MappingStatements {
 				read: {
 					name: `edges ${name}`,
 					text: `SELECT ${EDGE_COLUMNS} FROM ${table}
-						WHERE (from_id, to_id) IN (${ASKED_PAIRS})`,
+						WHERE (from_id, to_id) IN (${KEY_PAIRS})`,
 				},
 				write: {
 					name: `set ${name}`,
@@ -60,8 +60,8 @@ export function mappingStatements(model: Model): MappingStatements {
 						ON CONFLICT (from_id, to_id) DO UPDATE SET sequence = excluded.sequence,
 							state = excluded.state, version = excluded.version`,
 				},
-				above: neighbour(">", "ASC"),
-				below: neighbour("<", "DESC"),
+				above: neighbor(">", "ASC"),
+				below: neighbor("<", "DESC"),
 				all: {
 					name: `list ${name}`,
 					text: `SELECT CAST(to_id AS TEXT) AS "to", sequence FROM ${table}
@@ -76,7 +76,7 @@ export function mappingStatements(model: Model): MappingStatements {
 					text: `SELECT COUNT(*) FILTER (WHERE state = ${PRESENT}) AS count,
 						COALESCE(MAX(sequence), 0) AS last FROM ${table} WHERE from_id = ?`,
 				},
-				// By (from_id, to_id): an edge that is moved meanwhile is still met once.
+				// In order of (from_id, to_id): an edge that moves meanwhile is still returned once.
 				walk: {
 					name: `walk ${name}`,
 					text: `SELECT ${EDGE_COLUMNS} FROM ${table}
@@ -94,9 +94,7 @@ export function statementsOf(
 ): EdgeStatements {
 	const found = statements.get(mapping.name);
 	if (found === undefined) {
-		throw new TypeError(
-			`expected a mapping of the model but got: ${mapping.name}`,
-		);
+		throw new TypeError(`The model has no mapping ${mapping.name}.`);
 	}
 	return found;
 }
@@ -109,7 +107,7 @@ interface EdgeRow {
 	readonly version: number;
 }
 
-/** A row's columns are an edge's properties; this only says so to the types. */
+/** A row's columns are an edge's properties; only the types differ. */
 function edgeOf({ from, to, sequence, state, version }: EdgeRow): Edge {
 	return {
 		from: from as Id,
@@ -148,7 +146,7 @@ export function readEdges(
 	);
 }
 
-/** The edge, as read before, with its present neighbours in the mapping's order. */
+/** An edge with its present neighbors in the mapping's order. */
 export function readNeighbors(
 	connection: SqliteConnection,
 	statements: MappingStatements,

@@ -8,7 +8,7 @@ import { quoted } from "./ddl.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 import { readInGroups } from "./readInGroups.ts";
 
-/** The statements on objects, by the type's number. */
+/** Statements on objects, by the type's number. */
 export type ObjectStatements = ReadonlyMap<number, TypeStatements>;
 
 interface TypeStatements {
@@ -25,7 +25,7 @@ export function objectStatements(model: Model): ObjectStatements {
 			const table = quoted(type.table);
 			const statements: TypeStatements = {
 				type,
-				// json_each, so that a list of any length is one prepared statement.
+				// With json_each, a list of any length is one prepared statement.
 				read: {
 					name: `objects ${type.table}`,
 					text: `SELECT local_id, data FROM ${table}
@@ -55,7 +55,7 @@ interface ObjectRow {
 	readonly data: string;
 }
 
-/** The objects of one shard. */
+/** Reads objects of one shard. */
 export function readObjects(
 	connection: SqliteConnection,
 	statements: ObjectStatements,

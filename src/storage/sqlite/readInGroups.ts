@@ -1,13 +1,13 @@
 /**
- * Reads many keys a group at a time (a shard, a table), and puts the answers
- * back in the order of the keys. `read` answers its keys in their order.
+ * Reads many keys group by group, such as those of one shard or one table, and
+ * returns the results in the order of the keys, as `read` does for its own.
  */
 export function readInGroups<Key, Group, A>(
 	keys: readonly Key[],
 	groupOf: (key: Key) => Group,
 	read: (group: Group, keys: readonly Key[]) => readonly A[],
 ): readonly A[] {
-	const answers = new Array<A>(keys.length);
+	const results = new Array<A>(keys.length);
 	const groups = Map.groupBy(keys.keys(), (index) =>
 		groupOf(keys[index] as Key),
 	);
@@ -17,8 +17,8 @@ export function readInGroups<Key, Group, A>(
 			indexes.map((index) => keys[index] as Key),
 		);
 		indexes.forEach((index, at) => {
-			answers[index] = some[at] as A;
+			results[index] = some[at] as A;
 		});
 	}
-	return answers;
+	return results;
 }

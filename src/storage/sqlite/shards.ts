@@ -35,15 +35,15 @@ function folderOf(primary: string): string {
 	if (folder === "") {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`expected a primary like sqlite:FOLDER but got: ${primary}`,
+			`The primary of a range must be sqlite:FOLDER, got ${primary}.`,
 		);
 	}
 	return folder;
 }
 
 /**
- * Each key's answer from its own file, all within one tick. A file that fails
- * is the answer of its own keys and of no others.
+ * Reads keys from their shards' files, all within one tick. The failure of a
+ * file is the result of its own keys only.
  */
 export function readByFile<Key, A>(
 	keys: readonly Key[],

@@ -43,14 +43,14 @@ import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
 import { mapShardFiles, onFile, readByFile, shardsIn } from "./shards.ts";
 import { type Statements, transact } from "./transaction.ts";
 
-/** How many rows a walk holds at a time. */
+/** Rows of one batch when iterating over a table. */
 const WALK_ROWS = 1_000;
 
 /**
- * Storage on SQLite: each shard is a file `db00000.sqlite` in the folder its
- * range names, each mod shard a file `mod00000.sqlite`, and each file counts as
- * a host. Nothing is opened before it is needed. With `readOnly` files are only
- * read, beside another process that owns the folder.
+ * Storage on SQLite: each shard is a file `db00000.sqlite` in the folder of its
+ * range, each mod shard a file `mod00000.sqlite`. Each file counts as a host and
+ * is opened when first needed. With `readOnly`, files are only read, beside
+ * another process that owns the folder.
  */
 export async function openSqliteStorage(
 	options: SqliteOptions,
@@ -174,8 +174,8 @@ class SqliteStorage implements Storage {
 		transaction: Transaction<T>,
 		trace?: WriteTrace,
 	): Promise<TransactionResult<T>> {
-		const { lists, objects, edges, neighbors: around, creates } = transaction;
-		const keys = [lists, objects, edges, around, creates];
+		const { lists, objects, edges, neighbors, creates } = transaction;
+		const keys = [lists, objects, edges, neighbors, creates];
 		startCall(
 			"transact",
 			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
@@ -293,7 +293,7 @@ class SqliteStorage implements Storage {
 		const number = this.#model.objects.get(type)?.number ?? -1;
 		const statements = this.#statements.objects.get(number);
 		if (statements === undefined) {
-			throw new TypeError(`expected a type of the model but got: ${type}`);
+			throw new TypeError(`The model has no type ${type}.`);
 		}
 		const file = this.#fileOf(shard);
 		return walk<StoredObject>("walkObjects", file, (last) =>
@@ -377,15 +377,13 @@ class SqliteStorage implements Storage {
 	#scansOf(mapping: Mapping): ScanStatements {
 		const found = this.#scans.get(mapping.name);
 		if (found === undefined) {
-			throw new TypeError(
-				`expected a mapping of the model but got: ${mapping.name}`,
-			);
+			throw new TypeError(`The model has no mapping ${mapping.name}.`);
 		}
 		return found;
 	}
 }
 
-/** Batch after batch until one is not full, with a turn of the event loop after each for whoever else is served. */
+/** Reads batch after batch until one is not full, and lets the event loop serve others after each. */
 async function* walk<Row>(
 	verb: string,
 	file: ShardFile,

@@ -39,9 +39,8 @@ export interface Statements {
 }
 
 /**
- * The whole transaction in one tick. BEGIN IMMEDIATE takes the file's one write
- * lock, which stands for all the locks the transaction asks for: lists, objects
- * and edges are only read under it.
+ * Runs the whole transaction in one tick. BEGIN IMMEDIATE takes the file's only
+ * write lock, which replaces all the row locks of the transaction.
  */
 export function transact<T>(
 	connection: SqliteConnection,
@@ -56,15 +55,27 @@ export function transact<T>(
 			create(connection, statements, transaction.shard, object, now),
 		);
 		for (let renumberings = 0; ; renumberings += 1) {
-			const seen = see(connection, statements, transaction, created, now);
-			const effects = transaction.decide(seen);
-			if (effects.renumber === undefined) {
-				const debt = apply(connection, statements, transaction, seen, effects);
-				return { result: effects.result, outboxKey: debt };
+			const reads = readUnderLock(
+				connection,
+				statements,
+				transaction,
+				created,
+				now,
+			);
+			const writes = transaction.decide(reads);
+			if (writes.renumber === undefined) {
+				const outboxKey = apply(
+					connection,
+					statements,
+					transaction,
+					reads,
+					writes,
+				);
+				return { result: writes.result, outboxKey };
 			}
-			checkRenumberCount(renumberings, effects.renumber);
-			checkListIsLocked(transaction, effects.renumber);
-			renumberList(connection, statements.mappings, effects.renumber);
+			checkRenumberCount(renumberings, writes.renumber);
+			checkListIsLocked(transaction, writes.renumber);
+			renumberList(connection, statements.mappings, writes.renumber);
 		}
 	}, trace);
 }
@@ -79,12 +90,12 @@ function create(
 	const number = model.objects.get(type)?.number;
 	const statements = number === undefined ? undefined : objects.get(number);
 	if (statements === undefined) {
-		throw new TypeError(`expected a type of the model but got: ${type}`);
+		throw new TypeError(`The model has no type ${type}.`);
 	}
 	return insertObject(connection, statements, shard, data, now);
 }
 
-function see(
+function readUnderLock(
 	connection: SqliteConnection,
 	{ objects, mappings }: Statements,
 	transaction: Transaction<unknown>,
@@ -92,47 +103,46 @@ function see(
 	now: number,
 ): TransactionReads {
 	const ids = transaction.objects ?? [];
-	const around = transaction.neighbors ?? [];
-	const centres = readEdges(connection, mappings, around);
+	const neighbors = transaction.neighbors ?? [];
+	const centers = readEdges(connection, mappings, neighbors);
 	return {
 		lists: readLists(connection, transaction.lists ?? []),
 		objects: readObjects(connection, objects, ids).map((text, index) =>
 			text === null ? null : parseStoredObject(ids[index] as Id, text),
 		),
 		edges: readEdges(connection, mappings, transaction.edges ?? []),
-		neighbors: around.map(({ mapping }, index) =>
-			readNeighbors(connection, mappings, mapping, centres[index] ?? null),
+		neighbors: neighbors.map(({ mapping }, index) =>
+			readNeighbors(connection, mappings, mapping, centers[index] ?? null),
 		),
 		created,
 		now,
 	};
 }
 
-/** Answers what is owed. */
+/** Returns the key of the outbox entry, if there is one. */
 function apply(
 	connection: SqliteConnection,
 	{ objects, mappings }: Statements,
 	transaction: Transaction<unknown>,
-	seen: TransactionReads,
-	effects: TransactionWrites<unknown>,
+	reads: TransactionReads,
+	writes: TransactionWrites<unknown>,
 ): TransactionResult<unknown>["outboxKey"] {
-	checkObjectWrites(transaction, seen, effects);
-	for (const list of effects.recount ?? [])
-		checkListIsLocked(transaction, list);
-	const changes = computeListChanges(transaction, seen, effects);
-	for (const { id, data } of effects.objects ?? []) {
-		updateObject(connection, objects, id, data, seen.now);
+	checkObjectWrites(transaction, reads, writes);
+	for (const list of writes.recount ?? []) checkListIsLocked(transaction, list);
+	const changes = computeListChanges(transaction, reads, writes);
+	for (const { id, data } of writes.objects ?? []) {
+		updateObject(connection, objects, id, data, reads.now);
 	}
 	for (const edge of changes.edges) {
 		writeEdge(connection, mappings, edge.mapping, edge);
 	}
 	for (const row of changes.lists) writeList(connection, row.mapping, row);
-	for (const list of effects.recount ?? []) {
+	for (const list of writes.recount ?? []) {
 		recountList(connection, mappings, list);
 	}
-	if (effects.outboxEntry === undefined) return null;
+	if (writes.outboxEntry === undefined) return null;
 	return {
 		shard: transaction.shard,
-		local: insertOutboxEntry(connection, effects.outboxEntry, seen.now),
+		local: insertOutboxEntry(connection, writes.outboxEntry, reads.now),
 	};
 }

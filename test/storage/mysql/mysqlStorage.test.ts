@@ -47,7 +47,7 @@ test("a server we cannot rely on stops init with a sentence that names it", asyn
 	try {
 		await assert.rejects(storage.createTables(), {
 			code: "BAD_CONFIG",
-			message: `${server.address}: expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0`,
+			message: `${server.address}: innodb_flush_log_at_trx_commit must be 1 or 2, got 0`,
 		});
 	} finally {
 		await ask(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
@@ -59,7 +59,7 @@ test("a host that does not answer stops init with its name and without its passw
 	await assert.rejects(storage.createTables(), {
 		code: "UNAVAILABLE",
 		message:
-			"expected 127.0.0.1:1 to make what is missing but got: connect ECONNREFUSED 127.0.0.1:1",
+			"127.0.0.1:1 could not create the missing tables: connect ECONNREFUSED 127.0.0.1:1",
 	});
 });
 
@@ -69,7 +69,7 @@ test("a topology on anything but mysql: is refused", async () => {
 			assert.equal(thrown.code, "BAD_TOPOLOGY");
 			assert.match(
 				thrown.message,
-				/^expected a primary like mysql:\/\/USER:PASSWORD@HOST:PORT but got: /,
+				/^The primary of a range must be mysql:\/\/USER:PASSWORD@HOST:PORT, got /,
 			);
 			assert.doesNotMatch(thrown.message, /secret/);
 			return true;

@@ -116,8 +116,7 @@ test("read-only storage reads beside the one that writes, and writes nothing", a
 	assert.deepEqual(await reading.readObjects([pin(2)]), ['{"n":2}']);
 	const refused = {
 		name: "TypeError",
-		message:
-			"expected only reads of db00000.sqlite, which was opened read-only, but got: a write",
+		message: "db00000.sqlite was opened read-only and takes no writes.",
 	};
 	await assert.rejects(create(reading, 0, "Pin", {}), refused);
 	await assert.rejects(reading.createTables(), refused);
@@ -139,8 +138,7 @@ test("storage that was closed says so", async () => {
 	await opened[Symbol.asyncDispose]();
 	await assert.rejects(opened.storage.readObjects([pin(1)]), {
 		name: "TypeError",
-		message:
-			"expected db00000.sqlite to be in use but got: a call after it was closed",
+		message: "db00000.sqlite is closed.",
 	});
 });
 
@@ -150,7 +148,7 @@ test("a topology on anything but sqlite: is refused", async () => {
 			openSqliteStorage({ model: MODEL, topology: topologyOn(primary) }),
 			{
 				code: "BAD_TOPOLOGY",
-				message: `expected a primary like sqlite:FOLDER but got: ${primary}`,
+				message: `The primary of a range must be sqlite:FOLDER, got ${primary}.`,
 			},
 		);
 	}
@@ -171,8 +169,7 @@ test("a transaction inside another's decide is refused, and the outer one stands
 	});
 	await assert.rejects(inner ?? Promise.resolve(), {
 		name: "TypeError",
-		message:
-			"expected no transaction under way on db00000.sqlite but got: one inside another",
+		message: "db00000.sqlite has an open transaction already.",
 	});
 	assert.equal(result, pin(1));
 	assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), [

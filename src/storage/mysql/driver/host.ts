@@ -8,20 +8,20 @@ import { type CheckedOutConnection, Pool } from "./pool.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
-	/** Of reads and single writes; as many again for transactions. */
+	/** For reads and single writes; as many again for transactions. */
 	readonly connections: number;
 	readonly maxWaiting: number;
 	readonly connectMs: number;
-	/** After which the server itself stops a read. */
+	/** The server stops a read after this long. */
 	readonly readMs: number;
 }
 
-/** What one statement is for, besides its text. */
+/** Options of one statement. */
 export interface QueryOptions {
 	readonly shard: number;
 	readonly deadline: Deadline;
 	readonly trace?: StatementTrace | undefined;
-	/** What rows count as, where not each as one. */
+	/** How many rows to report; one each if absent. */
 	readonly countRows?: (rows: readonly Row[]) => number;
 }
 
@@ -33,9 +33,9 @@ export interface MysqlTransaction {
 
 export interface CommitDecision<T> {
 	readonly value: T;
-	/** Otherwise it is rolled back. */
+	/** False to roll back. */
 	readonly commit: boolean;
-	/** By when COMMIT has to be answered; the transaction's own limit holds too. */
+	/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
 	readonly commitBy?: number;
 }
 
@@ -46,7 +46,7 @@ const ROLLBACK_MS = 1_000;
 const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
 
-/** One server, by its address: every statement of this process goes to it through here. */
+/** One server. All statements of this process go to it through here. */
 export class Host implements AsyncDisposable {
 	/** `host:port` */
 	readonly name: string;
@@ -70,31 +70,32 @@ export class Host implements AsyncDisposable {
 	}
 
 	/** A read of one statement. */
-	rows(sql: Sql, asked: QueryOptions): Promise<readonly Row[]> {
-		return this.#single(asked, (connection) =>
-			this.#rows(connection, sql, asked),
+	rows(sql: Sql, options: QueryOptions): Promise<readonly Row[]> {
+		return this.#single(options, (connection) =>
+			this.#rows(connection, sql, options),
 		);
 	}
 
-	/** A write of one statement, which may be repeated without harm: it is, after a deadlock, or if the connection turns out to be dead. */
-	run(sql: Sql, asked: QueryOptions): Promise<WriteResult> {
-		return retried(asked, () =>
-			this.#single(asked, (connection) => this.#run(connection, sql, asked)),
+	/** A write of one statement that can be repeated without harm: it is repeated after a deadlock, or on a dead connection. */
+	run(sql: Sql, options: QueryOptions): Promise<WriteResult> {
+		return retried(options, () =>
+			this.#single(options, (connection) =>
+				this.#run(connection, sql, options),
+			),
 		);
 	}
 
 	/**
-	 * `body` may be called again: after a deadlock, or if the connection turns
-	 * out to be dead; nothing was committed then. A failure of COMMIT itself
-	 * leaves unknown whether it was done.
+	 * `body` may be called again, after a deadlock or on a dead connection: nothing
+	 * was committed then. A failure of COMMIT itself has the kind `unknownOutcome`.
 	 */
 	transaction<T>(
-		asked: QueryOptions,
+		options: QueryOptions,
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
-		return retried(asked, () =>
-			this.#lent(this.#transactions, asked, (connection) =>
-				this.#attempt(connection, asked, body),
+		return retried(options, () =>
+			this.#lent(this.#transactions, options, (connection) =>
+				this.#attempt(connection, options, body),
 			),
 		);
 	}
@@ -107,35 +108,35 @@ export class Host implements AsyncDisposable {
 	}
 
 	#single<T>(
-		asked: QueryOptions,
+		options: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
-		return this.#lent(this.#singles, asked, use);
+		return this.#lent(this.#singles, options, use);
 	}
 
 	/**
-	 * Lends a connection. One that served before may have died since, which its
-	 * first user finds out: what it did is then done once more, on a new one.
+	 * Checks out a connection. One that was used before may have ended since; if
+	 * the first statement finds it dead, `use` is called again with a new one.
 	 */
 	async #lent<T>(
 		pool: Pool,
-		{ deadline: limit, trace }: QueryOptions,
+		{ deadline, trace }: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
-		const lease = await pool.acquire(limit);
+		const lease = await pool.acquire(deadline);
 		try {
 			return await lendOnce(pool, lease, use);
 		} catch (thrown) {
 			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
 			pool.closeIdle();
 			trace?.retry?.("connectionLost");
-			return lendOnce(pool, await pool.acquire(limit), use);
+			return lendOnce(pool, await pool.acquire(deadline), use);
 		}
 	}
 
 	async #attempt<T>(
 		connection: MysqlConnection,
-		asked: QueryOptions,
+		options: QueryOptions,
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		let begun = false;
@@ -147,38 +148,34 @@ export class Host implements AsyncDisposable {
 			verdict = await body({
 				rows: (sql) => {
 					begin();
-					return this.#rows(connection, sql, asked);
+					return this.#rows(connection, sql, options);
 				},
 				run: (sql) => {
 					begin();
-					return this.#run(connection, sql, asked);
+					return this.#run(connection, sql, options);
 				},
 			});
 		} catch (thrown) {
-			if (begun) await this.#rollBack(connection, asked);
+			if (begun) await this.#rollBack(connection, options);
 			throw thrown;
 		}
 		const { value, commit, commitBy = Number.POSITIVE_INFINITY } = verdict;
 		if (!begun) return value;
 		if (!commit) {
-			await this.#rollBack(connection, asked);
+			await this.#rollBack(connection, options);
 			return value;
 		}
-		const limit = { until: Math.min(asked.deadline.until, commitBy) };
-		if (performance.now() >= limit.until) {
-			// COMMIT was not sent: it is certain that nothing was done.
-			await this.#rollBack(connection, asked);
-			throw new StorageFailure(
-				"timeout",
-				"expected time for COMMIT but got: none",
-				{
-					host: this.name,
-					statement: COMMIT.name,
-				},
-			);
+		const deadline = { until: Math.min(options.deadline.until, commitBy) };
+		if (performance.now() >= deadline.until) {
+			// COMMIT was not sent, so nothing was done.
+			await this.#rollBack(connection, options);
+			throw new StorageFailure("timeout", "No time is left for COMMIT.", {
+				host: this.name,
+				statement: COMMIT.name,
+			});
 		}
 		try {
-			await this.#run(connection, COMMIT, { ...asked, deadline: limit });
+			await this.#run(connection, COMMIT, { ...options, deadline });
 		} catch (thrown) {
 			connection.destroy();
 			throw new StorageFailure(
@@ -190,15 +187,15 @@ export class Host implements AsyncDisposable {
 		return value;
 	}
 
-	/** A connection that cannot roll back is not used again, and the server rolls back when it ends. */
+	/** A connection that cannot roll back is destroyed; the server rolls back when it ends. */
 	async #rollBack(
 		connection: MysqlConnection,
-		asked: QueryOptions,
+		options: QueryOptions,
 	): Promise<void> {
 		if (connection.isLost) return;
-		const limit = deadlineIn(ROLLBACK_MS);
+		const deadline = deadlineIn(ROLLBACK_MS);
 		try {
-			await this.#run(connection, ROLLBACK, { ...asked, deadline: limit });
+			await this.#run(connection, ROLLBACK, { ...options, deadline });
 		} catch {
 			connection.destroy();
 		}
@@ -207,15 +204,15 @@ export class Host implements AsyncDisposable {
 	async #rows(
 		connection: MysqlConnection,
 		sql: Sql,
-		asked: QueryOptions,
+		options: QueryOptions,
 	): Promise<readonly Row[]> {
 		const began = performance.now();
-		const rows = await connection.rows(sql, asked.deadline);
+		const rows = await connection.rows(sql, options.deadline);
 		this.#report(
 			sql,
-			asked,
+			options,
 			began,
-			() => asked.countRows?.(rows) ?? rows.length,
+			() => options.countRows?.(rows) ?? rows.length,
 		);
 		return rows;
 	}
@@ -223,11 +220,11 @@ export class Host implements AsyncDisposable {
 	async #run(
 		connection: MysqlConnection,
 		sql: Sql,
-		asked: QueryOptions,
+		options: QueryOptions,
 	): Promise<WriteResult> {
 		const began = performance.now();
-		const done = await connection.run(sql, asked.deadline);
-		this.#report(sql, asked, began, () => done.affectedRows);
+		const done = await connection.run(sql, options.deadline);
+		this.#report(sql, options, began, () => done.affectedRows);
 		return done;
 	}
 
@@ -246,9 +243,9 @@ export class Host implements AsyncDisposable {
 	}
 }
 
-/** After a deadlock, or a lock waited for in vain, again and again after a while that differs for all who met. */
+/** Retries after a deadlock or a lock wait timeout, with jitter so that the transactions do not meet again. */
 async function retried<T>(
-	{ deadline: limit, trace }: QueryOptions,
+	{ deadline, trace }: QueryOptions,
 	attempt: () => Promise<T>,
 ): Promise<T> {
 	for (let tries = 1; ; tries += 1) {
@@ -259,7 +256,7 @@ async function retried<T>(
 				thrown instanceof StorageFailure &&
 				thrown.kind === "conflict" &&
 				tries < CONFLICT_TRIES &&
-				performance.now() < limit.until;
+				performance.now() < deadline.until;
 			if (!again) throw thrown;
 			trace?.retry?.("conflict");
 			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { createConnection, type SslOptions } from "mysql2";
 
-/** Where a server is, and as whom we come. */
+/** A server's address, and the user to log in as. */
 export interface ServerAddress {
 	readonly host: string;
 	readonly port: number;
@@ -9,19 +9,19 @@ export interface ServerAddress {
 	readonly password: string;
 	/** `host:port`, as statements and errors name it. */
 	readonly name: string;
-	/** Null for none. The same object for every connection: sessions are resumed by it. */
+	/** Null for no TLS. The same object for every connection, so that TLS sessions are resumed. */
 	readonly ssl: SslOptions | null;
 }
 
 export type Scalar = null | number | bigint | string;
 
-/** A list stands for the inside of `IN (?)`. */
+/** A list is for `IN (?)`. */
 export type Value = Scalar | readonly (number | bigint | string)[];
 
-/** Rows of a SELECT, or what a write did. */
+/** A row of a SELECT. */
 export type Row = readonly unknown[];
 export interface WriteResult {
-	/** Rows that were changed: one set to what it was is not counted. */
+	/** Rows that changed. A row set to the values it had is not counted. */
 	readonly affectedRows: number;
 	/** A string where it is large. */
 	readonly insertId: number | string;
@@ -39,22 +39,21 @@ export interface Mysql2Connection {
 		done: (error: unknown, answer: readonly Row[] | WriteResult) => void,
 	): void;
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;
-	/** Says goodbye after what is under way. */
+	/** Ends the connection after the running statement. */
 	end(done: () => void): void;
 }
 
-/** From when an idle connection is asked whether the other side is still there. */
+/** Idle time before the first TCP keep-alive probe. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * A connection and its socket, which is ours so that it can be cut off: mysql2
- * itself only closes its half of it. FIELD §3.3 and §0.3 have the reasons for
- * the options; two more:
+ * A connection and its socket. The socket is ours so that it can be destroyed:
+ * mysql2 itself only closes its half.
  *
- * - Values are put into the text by the client (`query`, not `execute`: each
- *   length of an IN list would be another prepared statement). Its escaping
- *   relies on backslashes, so the session's sql_mode is set by `session.ts`.
- * - Without FOUND_ROWS an insert tells how many rows were not there before.
+ * - The client puts values into the text (`query`, not `execute`, which would
+ *   prepare another statement for each length of an IN list). Its escaping
+ *   relies on backslashes, so `session.ts` sets the session's sql_mode.
+ * - Without FOUND_ROWS, an INSERT returns how many rows are new.
  */
 export function openMysql2Connection(
 	{ host, port, user, password, ssl }: ServerAddress,
@@ -69,7 +68,7 @@ export function openMysql2Connection(
 	});
 	const driver = createConnection({
 		stream: () => socket,
-		// What the certificate has to name.
+		// The name the certificate must have.
 		host,
 		port,
 		...(ssl && { ssl }),
@@ -86,6 +85,6 @@ export function openMysql2Connection(
 		multipleStatements: false,
 		flags: ["-FOUND_ROWS", "-LOCAL_FILES"],
 	});
-	// Its types want mutable arrays and know many more forms of a query.
+	// mysql2's types want mutable arrays and allow many more forms of a query.
 	return { driver: driver as unknown as Mysql2Connection, socket };
 }

@@ -25,9 +25,9 @@ export interface Sql {
 
 const CONNECT = "connect";
 
-/** One connection to one server, with one statement at a time. */
+/** One connection to one server. It runs one statement at a time. */
 export class MysqlConnection {
-	/** The server's own number of it, for KILL. */
+	/** The server's connection id, for KILL. */
 	readonly id: number;
 	readonly #host: string;
 	readonly #driver: Mysql2Connection;
@@ -45,21 +45,21 @@ export class MysqlConnection {
 	static async open(
 		address: ServerAddress,
 		connectMs: number,
-		limit: Deadline,
+		deadline: Deadline,
 	): Promise<MysqlConnection> {
 		const { driver, socket } = openMysql2Connection(address, connectMs);
 		const connected = new Promise<void>((resolve, reject) => {
 			driver.on("connect", () => resolve());
-			// Stays for the life of the connection: an error without a listener ends the process.
+			// It stays for the life of the connection: an error without a listener ends the process.
 			driver.on("error", reject);
 		});
 		try {
-			await withDeadline(connected, earlierOf(limit, connectMs), () =>
+			await withDeadline(connected, earlierOf(deadline, connectMs), () =>
 				timeoutFailure(address.name, CONNECT),
 			);
 		} catch (thrown) {
 			socket.destroy();
-			throw wrap(thrown, limit, address.name, CONNECT);
+			throw wrap(thrown, deadline, address.name, CONNECT);
 		}
 		const connection = new MysqlConnection(address.name, driver, socket);
 		driver.on("error", () => connection.destroy());
@@ -68,31 +68,31 @@ export class MysqlConnection {
 		return connection;
 	}
 
-	/** Whether it is of no use any more. */
+	/** Whether the connection is unusable. */
 	get isLost(): boolean {
 		return this.#lost;
 	}
 
-	/** Whether the server may still be at work on a statement nobody waits for. */
+	/** Whether the server may still run a statement, also one that nobody waits for. */
 	get isRunning(): boolean {
 		return this.#running;
 	}
 
-	async rows(sql: Sql, limit: Deadline): Promise<readonly Row[]> {
-		return (await this.#query(sql, limit)) as readonly Row[];
+	async rows(sql: Sql, deadline: Deadline): Promise<readonly Row[]> {
+		return (await this.#query(sql, deadline)) as readonly Row[];
 	}
 
-	async run(sql: Sql, limit: Deadline): Promise<WriteResult> {
-		return (await this.#query(sql, limit)) as WriteResult;
+	async run(sql: Sql, deadline: Deadline): Promise<WriteResult> {
+		return (await this.#query(sql, deadline)) as WriteResult;
 	}
 
-	/** Ends it without a word. */
+	/** Closes the socket at once. */
 	destroy(): void {
 		this.#lost = true;
 		this.#socket.destroy();
 	}
 
-	/** Ends it in order, which the server need not answer. */
+	/** Says goodbye to the server, then closes the socket. */
 	close(): void {
 		this.#lost = true;
 		this.#driver.end(() => this.#socket.destroy());
@@ -101,7 +101,7 @@ export class MysqlConnection {
 
 	async #query(
 		{ name, text, values }: Sql,
-		limit: Deadline,
+		deadline: Deadline,
 	): Promise<readonly Row[] | WriteResult> {
 		this.#running = true;
 		const answer = new Promise<readonly Row[] | WriteResult>(
@@ -117,12 +117,12 @@ export class MysqlConnection {
 			},
 		);
 		try {
-			return await withDeadline(answer, limit, () =>
+			return await withDeadline(answer, deadline, () =>
 				timeoutFailure(this.#host, name),
 			);
 		} catch (thrown) {
-			const failure = wrap(thrown, limit, this.#host, name);
-			// Who knows what it would answer next.
+			const failure = wrap(thrown, deadline, this.#host, name);
+			// Its next answer could be that of an earlier statement.
 			const good =
 				failure instanceof StorageFailure &&
 				failure.errno !== null &&
@@ -137,14 +137,10 @@ export class MysqlConnection {
 const CLOSE_MS = 1_000;
 
 function timeoutFailure(host: string, statement: string): StorageFailure {
-	return new StorageFailure(
-		"timeout",
-		`expected an answer in time but got: none`,
-		{
-			host,
-			statement,
-		},
-	);
+	return new StorageFailure("timeout", "No answer in time.", {
+		host,
+		statement,
+	});
 }
 
 /** The abort's own reason stays as it is. */

@@ -14,21 +14,21 @@ export interface PoolOptions {
 	readonly purpose: Purpose;
 	/** Most connections at once. */
 	readonly size: number;
-	/** Most that wait for one; the next is refused at once. */
+	/** Most callers that wait for a connection. The next one fails at once. */
 	readonly maxWaiting: number;
 	readonly connectMs: number;
-	/** After which the server itself stops a statement. */
+	/** The server stops a statement after this long. */
 	readonly statementMs: number;
 }
 
-/** A connection that was idle longer is not trusted: something between may have forgotten it. */
+/** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
 const MAX_IDLE_MS = 60_000;
 
 const ACQUIRE = "acquire";
 
 export interface CheckedOutConnection {
 	readonly connection: MysqlConnection;
-	/** Whether it served before, and so may have died unnoticed since. */
+	/** Whether it was used before and may have ended unnoticed since. */
 	readonly reused: boolean;
 }
 
@@ -36,7 +36,7 @@ interface Waiting {
 	readonly give: (
 		lease: CheckedOutConnection | Promise<CheckedOutConnection>,
 	) => void;
-	readonly limit: Deadline;
+	readonly deadline: Deadline;
 }
 
 interface Idle {
@@ -45,14 +45,14 @@ interface Idle {
 }
 
 /**
- * Connections to one server, for one purpose, each lent to one user at a time.
- * Our own instead of mysql2's, whose waiting has no deadline and cannot be
- * given up, and which does not say whether a connection is new.
+ * Connections to one server for one purpose, each checked out by one caller at
+ * a time. mysql2's own pool does not do: its callers wait without a deadline,
+ * and it does not say whether a connection is new.
  */
 export class Pool implements AsyncDisposable {
 	readonly #options: PoolOptions;
-	readonly #killer: QueryCanceller;
-	/** The one used last at the end, and taken first: the others may grow old. */
+	readonly #canceller: QueryCanceller;
+	/** Last in, first out, so that surplus connections grow old. */
 	readonly #idle: Idle[] = [];
 	readonly #lent = new Set<MysqlConnection>();
 	readonly #waiting = new Set<Waiting>();
@@ -61,29 +61,29 @@ export class Pool implements AsyncDisposable {
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
-		this.#killer = new QueryCanceller(options.address);
+		this.#canceller = new QueryCanceller(options.address);
 	}
 
-	async acquire(limit: Deadline): Promise<CheckedOutConnection> {
+	async acquire(deadline: Deadline): Promise<CheckedOutConnection> {
 		if (this.#closed) throw this.#closedError();
 		const idle = this.#takeIdle();
 		if (idle !== null) return { connection: idle, reused: true };
-		if (this.#size < this.#options.size) return this.#open(limit);
+		if (this.#size < this.#options.size) return this.#open(deadline);
 		if (this.#waiting.size >= this.#options.maxWaiting) {
-			throw this.#busy(`fewer than ${this.#options.maxWaiting} waiting`);
+			throw this.#exhausted("Too many callers wait for a connection");
 		}
 		const { promise, resolve } = Promise.withResolvers<CheckedOutConnection>();
-		const waiting: Waiting = { give: resolve, limit };
+		const waiting: Waiting = { give: resolve, deadline };
 		this.#waiting.add(waiting);
 		let given: CheckedOutConnection | null = null;
 		try {
-			given = await withDeadline(promise, limit, () =>
-				this.#busy("a free connection in time"),
+			given = await withDeadline(promise, deadline, () =>
+				this.#exhausted("No connection came free in time"),
 			);
 			return given;
 		} finally {
 			if (given === null && !this.#waiting.delete(waiting)) {
-				// It was given one just as it gave up.
+				// It was given a connection just as it gave up.
 				promise.then(
 					({ connection }) => this.release(connection),
 					() => {},
@@ -92,12 +92,12 @@ export class Pool implements AsyncDisposable {
 		}
 	}
 
-	/** To whoever waits longest, unless it is of no use any more. */
+	/** To the caller that waits longest, unless the connection is unusable. */
 	release(connection: MysqlConnection): void {
 		this.#lent.delete(connection);
 		if (connection.isRunning) {
 			connection.destroy();
-			this.#killer.cancel(connection.id);
+			this.#canceller.cancel(connection.id);
 		}
 		if (connection.isLost || this.#closed) {
 			if (connection.isLost) connection.destroy();
@@ -114,7 +114,7 @@ export class Pool implements AsyncDisposable {
 		}
 	}
 
-	/** One was found dead, so the others most likely are too. */
+	/** If one connection is dead, the others most likely are too. */
 	closeIdle(): void {
 		for (const { connection } of this.#idle.splice(0)) connection.close();
 	}
@@ -126,7 +126,7 @@ export class Pool implements AsyncDisposable {
 			next.give(Promise.reject(this.#closedError()));
 		}
 		for (const connection of this.#lent) connection.destroy();
-		await this.#killer[Symbol.asyncDispose]();
+		await this.#canceller[Symbol.asyncDispose]();
 	}
 
 	get #size(): number {
@@ -147,18 +147,18 @@ export class Pool implements AsyncDisposable {
 		return null;
 	}
 
-	async #open(limit: Deadline): Promise<CheckedOutConnection> {
+	async #open(deadline: Deadline): Promise<CheckedOutConnection> {
 		const { address, purpose, connectMs, statementMs } = this.#options;
 		this.#opening += 1;
 		let connection: MysqlConnection | null = null;
 		try {
-			connection = await MysqlConnection.open(address, connectMs, limit);
+			connection = await MysqlConnection.open(address, connectMs, deadline);
 			await prepareSession(
 				connection,
 				address.name,
 				purpose,
 				statementMs,
-				earlierOf(limit, connectMs),
+				earlierOf(deadline, connectMs),
 			);
 			this.#lent.add(connection);
 			return { connection, reused: false };
@@ -171,12 +171,12 @@ export class Pool implements AsyncDisposable {
 		}
 	}
 
-	/** A place came free: the next in line may open a connection of its own. */
+	/** There is room for one more connection, which the next waiting caller opens. */
 	#openForNext(): void {
 		if (this.#closed || this.#size >= this.#options.size) return;
 		const next = this.#next();
 		if (next === null) return;
-		const lease = this.#open(next.limit);
+		const lease = this.#open(next.deadline);
 		lease.catch(() => {});
 		next.give(lease);
 	}
@@ -190,16 +190,14 @@ export class Pool implements AsyncDisposable {
 	}
 
 	#closedError(): TypeError {
-		return new TypeError(
-			`expected ${this.#options.address.name} to be in use but got: a call after it was closed`,
-		);
+		return new TypeError(`${this.#options.address.name} is closed.`);
 	}
 
-	#busy(expected: string): StorageFailure {
+	#exhausted(problem: string): StorageFailure {
 		const { size, address } = this.#options;
 		return new StorageFailure(
 			"poolExhausted",
-			`expected ${expected} but got: all ${size} connections in use and ${this.#waiting.size} waiting`,
+			`${problem}: all ${size} connections are in use and ${this.#waiting.size} callers wait.`,
 			{ host: address.name, statement: ACQUIRE },
 		);
 	}

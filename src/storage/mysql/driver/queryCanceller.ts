@@ -2,15 +2,15 @@ import { deadlineIn } from "../../../util/deadline.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
 import { MysqlConnection } from "./mysqlConnection.ts";
 
-/** Past this many waiting, the server's own limit on statements has to do. */
+/** More than this are left to the server's own time limit for statements. */
 const MAX_WAITING = 100;
 const KILL_MS = 1_000;
 
 /**
- * Ends, on the server, the connections whose statement nobody waits for any
- * more, on a connection of its own: the pool may be full of just those. A kill
- * that fails is not repeated: the server stops a SELECT by itself
- * (`session.ts`), and a transaction when it sees that its client is gone.
+ * Ends connections on the server whose statement nobody waits for any more. It
+ * has a connection of its own, because the pool may be full of such statements.
+ * A failed KILL is not repeated: the server itself stops a long SELECT
+ * (`session.ts`), and a transaction whose client is gone.
  */
 export class QueryCanceller implements AsyncDisposable {
 	readonly #address: ServerAddress;
@@ -27,7 +27,7 @@ export class QueryCanceller implements AsyncDisposable {
 		this.#working ??= this.#work();
 	}
 
-	/** Once nothing is to be killed any more. */
+	/** Resolves when nothing is left to cancel. */
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#working;
 	}
@@ -44,7 +44,7 @@ export class QueryCanceller implements AsyncDisposable {
 				await this.#killOne(connection, id);
 			}
 		} catch {
-			// The server cannot be reached, as the statement's caller was told.
+			// The server cannot be reached; the statement's caller has that error already.
 			this.#waiting.length = 0;
 		} finally {
 			connection?.close();
@@ -59,7 +59,7 @@ export class QueryCanceller implements AsyncDisposable {
 				deadlineIn(KILL_MS),
 			);
 		} catch (thrown) {
-			// It has ended meanwhile, which is as good; anything else ends the work.
+			// The connection has ended by itself, or the server cannot be reached.
 			if (connection.isLost) throw thrown;
 		}
 	}

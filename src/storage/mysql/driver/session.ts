@@ -11,10 +11,10 @@ import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
  */
 export type Purpose = "single" | "transaction" | "read";
 
-/** How long a statement waits for another's row lock, in seconds: PROTOCOLS §1. */
+/** How long a statement waits for a row lock, in seconds. */
 const LOCK_WAIT_S = 2;
 
-/** No mode of these changes how text in quotes is read, on which the client's escaping relies. */
+/** None of these changes how quoted text is read, on which the client's escaping relies. */
 const SQL_MODE =
 	"STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO";
 
@@ -29,27 +29,28 @@ const SETTINGS: Sql = {
 };
 
 /**
- * Checks what only the server's operator can set, and sets for this session
- * what a session can. It is never reset afterwards: COM_RESET_CONNECTION would
- * take the settings back, and a transaction leaves nothing else behind.
+ * Checks the settings that only the server's operator can change, and sets the
+ * others for this session. Connections are not reset between uses:
+ * COM_RESET_CONNECTION would undo the settings, and a transaction leaves nothing
+ * else behind.
  */
 export async function prepareSession(
 	connection: MysqlConnection,
 	host: string,
 	purpose: Purpose,
 	statementMs: number,
-	limit: Deadline,
+	deadline: Deadline,
 ): Promise<void> {
-	const [row = []] = await connection.rows(SETTINGS, limit);
+	const [row = []] = await connection.rows(SETTINGS, deadline);
 	const [version, increment, flush] = row.map(String);
 	const product = checkSettings(host, {
 		version: version ?? "",
 		increment: increment ?? "",
 		flush: flush ?? "",
 	});
-	await connection.run(sessionOf(product, purpose, statementMs), limit);
+	await connection.run(sessionOf(product, purpose, statementMs), deadline);
 	if (purpose === "read") {
-		await connection.run(READ_ONLY, limit);
+		await connection.run(READ_ONLY, deadline);
 	}
 }
 
@@ -66,8 +67,8 @@ function sessionOf(
 ): Sql {
 	const isolation =
 		product === "MySQL" ? "transaction_isolation" : "tx_isolation";
-	// The server's own stop for a statement whose client is gone, or was stopped itself.
-	// MySQL's is for SELECT alone; a transaction's locks end with its connection.
+	// The server itself stops a statement whose client is gone. MySQL does so for
+	// SELECT only; the locks of a transaction end with its connection.
 	const stop =
 		product === "MySQL"
 			? `max_execution_time = ${Math.ceil(statementMs)}`
@@ -81,7 +82,7 @@ function sessionOf(
 	};
 }
 
-/** Throws with every reason against the server. */
+/** Throws a failure of kind `unsupported` with everything that is wrong with the server. */
 export function checkSettings(
 	host: string,
 	settings: {
@@ -94,28 +95,24 @@ export function checkSettings(
 	const product = /mariadb/i.test(version) ? "MariaDB" : "MySQL";
 	const [major = 0, minor = 0] = version.split(".").map(Number.parseFloat);
 	const [oldestMajor, oldestMinor] = OLDEST[product];
-	const faults: string[] = [];
+	const problems: string[] = [];
 	if (
 		!(major > oldestMajor || (major === oldestMajor && minor >= oldestMinor))
 	) {
-		faults.push(
-			`expected MySQL 8.0 or MariaDB 10.11, or later, but got: ${product} ${version}`,
+		problems.push(
+			`MySQL 8.0 or MariaDB 10.11, or later, is required, got ${product} ${version}`,
 		);
 	}
 	// The ids of rows inserted by one statement are derived from the first.
 	if (increment !== "1") {
-		faults.push(
-			`expected auto_increment_increment to be 1 but got: ${increment}`,
-		);
+		problems.push(`auto_increment_increment must be 1, got ${increment}`);
 	}
-	// With 0 a killed server loses what it had acknowledged: PROTOCOLS §6.
+	// With 0, a killed server loses writes that it had acknowledged.
 	if (flush === "0") {
-		faults.push(
-			"expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0",
-		);
+		problems.push("innodb_flush_log_at_trx_commit must be 1 or 2, got 0");
 	}
-	if (faults.length > 0) {
-		throw new StorageFailure("unsupported", faults.join("; "), {
+	if (problems.length > 0) {
+		throw new StorageFailure("unsupported", problems.join("; "), {
 			host,
 			statement: SETTINGS.name,
 		});

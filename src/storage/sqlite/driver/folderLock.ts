@@ -8,13 +8,13 @@ const OWNER = "owner.pid";
 const SQLITE_BUSY = 5;
 
 /**
- * Make this process the folder's owner until the answer is disposed of. Two
- * processes on one folder would each trust a cache that the other one's writes
- * do not reach (PROTOCOLS §3); who only reads the files need not ask.
+ * Makes this process the folder's owner until the returned lock is disposed of.
+ * Two owners of one folder would each trust a cache that the other's writes do
+ * not invalidate. A process that only reads needs no lock.
  *
  * The lock is an exclusive transaction on a file of its own: a lock of the
- * operating system, which ends with the process whatever ends that. The owner's
- * pid stands beside it for the message alone, and may be stale.
+ * operating system, which ends with the process. The owner's pid is written
+ * beside it for the error message only and may be stale.
  */
 export function lockFolder(folder: string): Disposable {
 	mkdirSync(folder, { recursive: true });
@@ -49,7 +49,7 @@ function isBusy(thrown: unknown): boolean {
 	);
 }
 
-/** The owner may be just about to write its pid, so one that names no living process is not passed on. */
+/** The owner may not have written its pid yet, so the pid of a process that does not exist is not shown. */
 function nameOf(owner: string): string {
 	try {
 		const pid = Number.parseInt(readFileSync(owner, "utf8"), 10);
@@ -63,7 +63,7 @@ function isAlive(pid: number): boolean {
 	try {
 		return process.kill(pid, 0);
 	} catch (thrown) {
-		// Somebody else's process may not be signalled, but it is there.
+		// EPERM: the process exists but belongs to another user.
 		return (
 			thrown instanceof Error && "code" in thrown && thrown.code === "EPERM"
 		);

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** Whether there is a shard's file in a folder: one whose name was mistyped has none, or is not there. */
+/** Whether a folder holds files of shards. A mistyped folder holds none or does not exist. */
 export function hasShardFiles(folder: string): boolean {
 	try {
 		return readdirSync(folder).some((name) =>

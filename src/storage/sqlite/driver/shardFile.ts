@@ -8,8 +8,8 @@ import {
 
 /**
  * A shard's file: one connection that writes and one that only reads, so that
- * a read never sees a transaction half done. Both are opened when first
- * needed, and again after the file failed: what is mended is used without a
+ * a read never sees an uncommitted transaction. Both are opened when first
+ * needed, and reopened after the file failed: a repaired file is used without a
  * restart.
  */
 export class ShardFile implements Disposable {
@@ -28,40 +28,41 @@ export class ShardFile implements Disposable {
 	}
 
 	get reader(): SqliteConnection {
-		this.#reader = this.#good(this.#reader, "read");
+		this.#reader = this.#usable(this.#reader, "read");
 		return this.#reader;
 	}
 
 	get writer(): SqliteConnection {
-		this.#writer = this.#good(this.#writer, "write");
+		this.#writer = this.#usable(this.#writer, "write");
 		return this.#writer;
 	}
 
 	/** Create the file and its folder if they are missing, and run `body` in one transaction. */
 	create(body: (connection: SqliteConnection) => void): void {
-		const writer = this.#good(this.#writer, "create");
+		const writer = this.#usable(this.#writer, "create");
 		this.#writer = writer;
 		writer.transaction(() => body(writer));
 	}
 
 	[Symbol.dispose](): void {
 		this.#closed = true;
-		// The reader first: the last to close empties the WAL, which only the writer can.
+		// The reader first: the last connection to close empties the WAL, and only the writer can.
 		this.#reader?.[Symbol.dispose]();
 		this.#writer?.[Symbol.dispose]();
 		this.#reader = null;
 		this.#writer = null;
 	}
 
-	#good(connection: SqliteConnection | null, mode: OpenMode): SqliteConnection {
+	#usable(
+		connection: SqliteConnection | null,
+		mode: OpenMode,
+	): SqliteConnection {
 		if (this.#closed) {
-			throw new TypeError(
-				`expected ${this.location.host} to be in use but got: a call after it was closed`,
-			);
+			throw new TypeError(`${this.location.host} is closed.`);
 		}
 		if (mode !== "read" && this.#readOnly) {
 			throw new TypeError(
-				`expected only reads of ${this.location.host}, which was opened read-only, but got: a write`,
+				`${this.location.host} was opened read-only and takes no writes.`,
 			);
 		}
 		if (connection !== null && !connection.isLost) return connection;

@@ -24,13 +24,13 @@ export type OpenMode = "read" | "write" | "create";
 
 /**
  * How long a statement waits for another process's lock, in milliseconds. The
- * wait blocks this process, so it is short: one process owns a data folder
- * (`ownFolder`), and in WAL mode readers and the writer do not wait for each
- * other, so only a checkpoint can be in the way.
+ * wait blocks this process, so it is short. One process owns a data folder
+ * (`lockFolder`), and in WAL mode readers and the writer do not wait for each
+ * other, so only a checkpoint can hold the lock.
  */
 const BUSY_MS = 1_000;
 
-/** Where the WAL is cut back to after a checkpoint; a big import would otherwise leave it big for ever. */
+/** Size to which the WAL is truncated after a checkpoint; otherwise it stays as large as an import made it. */
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -41,18 +41,18 @@ const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 const WRITE_CACHE_KIB = 512;
 
 /**
- * Durability, on purpose: WAL with synchronous = FULL. A commit is answered
- * after the WAL is on the disk (fsync).
+ * Durability: WAL with synchronous = FULL. A commit returns after the WAL is on
+ * the disk (fsync).
  *
- * - kill -9 loses nothing that was acknowledged: the pages are the system's.
- * - A power cut loses nothing either, on a disk that honours fsync. (On macOS
+ * - kill -9 loses nothing that was acknowledged: the pages are in the system's cache.
+ * - A power failure loses nothing either, on a disk that honors fsync. (On macOS
  *   fsync stops at the disk's own buffer.)
  *
  * NORMAL would be some 14 times faster for single transactions (59,000 a
- * second against 4,200, measured on a virtual disk), equal for batches, and a
- * power cut would take back the last commits of some shards but not of others:
- * an inverse edge without its source and without the outbox row that pays it,
- * which no sweep finds.
+ * second against 4,200, measured on a virtual disk) and equal for batches. But a
+ * power failure would lose the last commits of some shards and not of others:
+ * an inverse edge without its source and without its outbox entry, which no
+ * delivery pass can find.
  */
 const WRITE_PRAGMAS = `
 	PRAGMA cache_size = -${WRITE_CACHE_KIB};
@@ -61,7 +61,7 @@ const WRITE_PRAGMAS = `
 	PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};
 `;
 
-/** SQLite's primary result codes after which the file has to be opened anew: I/O error, corrupt, cannot open, not a database. */
+/** Result codes after which the file has to be reopened: I/O error, corrupt, cannot open, not a database. */
 const LOST = new Set([10, 11, 14, 26]);
 const CONSTRAINT = 19;
 const BUSY = 5;
@@ -85,12 +85,12 @@ export class SqliteConnection implements Disposable {
 		this.#database = open(place, mode);
 	}
 
-	/** Whether the file failed in a way that opening it again may mend. */
+	/** Whether the file failed in a way that reopening it may repair. */
 	get isLost(): boolean {
 		return this.#lost;
 	}
 
-	/** `rowsIn` tells what a row stands for, where it is more than one. */
+	/** `rowsIn` returns how many rows to report for a row; one if absent. */
 	rows<Row>(
 		sql: Sql,
 		parameters: readonly Parameter[],
@@ -126,15 +126,14 @@ export class SqliteConnection implements Disposable {
 	}
 
 	/**
-	 * All or nothing, and nothing in between: `body` is synchronous, because
-	 * with an `await` inside another request's statements would fall into this
-	 * transaction, and be rolled back with it (PROTOCOLS §2). So all statements
-	 * until it returns are its own, and are told to `trace`.
+	 * `body` is synchronous: with an `await` inside, another request's statements
+	 * would run in this transaction and be rolled back with it. So all statements
+	 * until it returns are its own, and `trace` gets them.
 	 */
 	transaction<T>(body: () => T, trace?: StatementTrace): T {
 		if (this.#database.isTransaction) {
 			throw new TypeError(
-				`expected no transaction under way on ${this.#place.host} but got: one inside another`,
+				`${this.#place.host} has an open transaction already.`,
 			);
 		}
 		this.#trace = trace;
@@ -156,7 +155,7 @@ export class SqliteConnection implements Disposable {
 		if (this.#database.isOpen) this.#database.close();
 	}
 
-	/** SQLite answers how many rows the statement before it changed. */
+	/** Reports 0 rows: SQLite returns those of the statement before. */
 	#control(sql: Sql): void {
 		const began = performance.now();
 		this.#attempt(sql, (statement) => statement.run());
@@ -214,7 +213,7 @@ function open(place: ShardFileLocation, mode: OpenMode): DatabaseSync {
 			});
 		} else {
 			const url = pathToFileURL(place.path);
-			// Only `init` makes files: elsewhere a missing one is a fault to report.
+			// Only `createTables` creates files: elsewhere a missing file is an error.
 			url.searchParams.set("mode", mode === "create" ? "rwc" : "rw");
 			database = new DatabaseSync(url, { timeout: BUSY_MS });
 			database.exec(WRITE_PRAGMAS);

@@ -209,7 +209,7 @@ describe("the pool", () => {
 		await host[Symbol.asyncDispose]();
 		await assert.rejects(host.rows(ONE, asked()), {
 			name: "TypeError",
-			message: `expected ${host.name} to be in use but got: a call after it was closed`,
+			message: `${host.name} is closed.`,
 		});
 	});
 });
@@ -346,7 +346,7 @@ describe("what a server has to be", () => {
 				name: "StorageFailure",
 				kind: "unsupported",
 				message:
-					"expected auto_increment_increment to be 1 but got: 2; expected innodb_flush_log_at_trx_commit to be 1 or 2 but got: 0",
+					"auto_increment_increment must be 1, got 2; innodb_flush_log_at_trx_commit must be 1 or 2, got 0",
 			});
 		} finally {
 			await ask(

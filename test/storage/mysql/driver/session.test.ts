@@ -31,10 +31,10 @@ describe("a server's version", () => {
 		assert.deepEqual(
 			["5.7.44", "10.6.20-MariaDB", "5.5.68-MariaDB", ""].map(check),
 			[
-				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MySQL 5.7.44",
-				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MariaDB 10.6.20-MariaDB",
-				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MariaDB 5.5.68-MariaDB",
-				"expected MySQL 8.0 or MariaDB 10.11, or later, but got: MySQL ",
+				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MySQL 5.7.44",
+				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MariaDB 10.6.20-MariaDB",
+				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MariaDB 5.5.68-MariaDB",
+				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MySQL ",
 			],
 		);
 	});

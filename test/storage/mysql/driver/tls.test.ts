@@ -60,7 +60,7 @@ describe("a connection to MySQL", () => {
 	test("needs the file of certificates that it names", async () => {
 		await assert.rejects(
 			cipherBy("?ssl-mode=VERIFY_CA&ssl-ca=/nowhere/ca.pem"),
-			/expected the ssl-ca of .* to be a file with certificates but got: ENOENT/,
+			/The ssl-ca of .* must be a file with certificates: ENOENT/,
 		);
 	});
 });
