@@ -1,15 +1,15 @@
 import type { Random } from "../../src/demo/random.ts";
 import type { JsonValue } from "../../src/util/json.ts";
-import type { Draft, Place } from "./draft.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Draft, Position } from "./draft.ts";
+import type { GraphSamples } from "./graphSamples.ts";
 
-/** The most objects that may stand at one place. */
-const MAX_MANY = 150;
+/** The most objects at one position. */
+const MAX_OBJECTS = 150;
 const SIZES = [0, 1, 1, 2, 2, 3, 4, 7, 10, 25, 100];
 const DEFAULT_SIZE = 20;
-const WRONG_SIZES = [-1, -2_147_483_648, 101, 2_147_483_647];
+const INVALID_SIZES = [-1, -2_147_483_648, 101, 2_147_483_647];
 
-/** `(first: 3, after: $v1)` for some of a field's arguments. Those that cannot be spelled are left out. */
+/** `(first: 3, after: $v1)`. Arguments without a value are left out. */
 export function argumentList(
 	draft: Draft,
 	args: readonly (readonly [
@@ -18,31 +18,31 @@ export function argumentList(
 		value: JsonValue | undefined,
 	])[],
 ): string {
-	const spelled = args.flatMap(([name, type, value]) => {
+	const printed = args.flatMap(([name, type, value]) => {
 		const text = draft.value(type, value);
 		return text === null ? [] : [`${name}: ${text}`];
 	});
-	return spelled.length === 0
+	return printed.length === 0
 		? ""
-		: `(${draft.random.shuffled(spelled).join(", ")})`;
+		: `(${draft.random.shuffled(printed).join(", ")})`;
 }
 
-/** The arguments of a connection, right and wrong ones, and the size of the page they ask for. Null if none is cheap enough. */
+/** Valid or invalid arguments of a connection, and the page size. Null if the remaining budget allows no page. */
 export function pageArguments(
 	draft: Draft,
-	around: Surroundings,
+	samples: GraphSamples,
 	connection: string,
-	place: Place,
+	position: Position,
 ): { readonly args: string; readonly size: number } | null {
 	const { random } = draft;
-	const most = Math.min(MAX_MANY, draft.budget) / place.many;
+	const most = Math.min(MAX_OBJECTS, draft.budget) / position.count;
 	const sizes = SIZES.filter((size) => size <= most);
 	const size = sizes.length === 0 ? 0 : random.pick(sizes);
-	const after = cursor(random, around, connection, place);
+	const after = cursor(random, samples, connection, position);
 	const before =
 		after && random.chance(0.7)
 			? undefined
-			: cursor(random, around, connection, place);
+			: cursor(random, samples, connection, position);
 	const int = (name: string, value: number | null | undefined) =>
 		[name, "Int", value] as const;
 	const text = (name: string, value: string | null | undefined) =>
@@ -54,9 +54,9 @@ export function pageArguments(
 	}
 	if (draw < 0.04) {
 		const name = random.pick(["first", "last"]);
-		const wrong = int(name, random.pick(WRONG_SIZES));
+		const invalid = int(name, random.pick(INVALID_SIZES));
 		return {
-			args: argumentList(draft, [wrong, text("after", after)]),
+			args: argumentList(draft, [invalid, text("after", after)]),
 			size: 0,
 		};
 	}
@@ -81,14 +81,14 @@ export function pageArguments(
 	return { args: argumentList(draft, sized), size };
 }
 
-/** Mostly none; else one of this very list if the list is known, or of some other. */
+/** Mostly absent, else a known cursor of this list, or of another list. */
 function cursor(
 	random: Random,
-	around: Surroundings,
+	samples: GraphSamples,
 	connection: string,
-	{ owner }: Place,
+	{ owner }: Position,
 ): string | null | undefined {
-	const { cursors } = around;
+	const { cursors } = samples;
 	const own = owner === null ? [] : cursors.of(`${connection} ${owner}`);
 	if (own.length > 0 && random.chance(0.45)) return random.pick(own);
 	if (random.chance(0.02)) {

@@ -9,30 +9,30 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { theModel } from "../helpers/model.ts";
 import { difference } from "./compare.ts";
 import {
+	describeMismatch,
 	type Judges,
 	judge,
 	operations,
-	report,
-	describe as told,
+	reportMismatch,
 } from "./judge.ts";
+import { MUTANTS, mutate } from "./mutants.ts";
 import type { Execute } from "./operation.ts";
 import { createOracle } from "./oracle.ts";
-import { walk } from "./walk.ts";
+import { readWholeList } from "./readWholeList.ts";
 import { World } from "./world.ts";
-import { made, WRONG } from "./wrong.ts";
 
 const QUERIES = 2_800;
 const QUERIES_WHILE_DOWN = 300;
 const MUTATIONS_AND_QUERIES = 500;
-/** How many operations it may take to catch an executor that is wrong. */
-const CAUGHT_WITHIN = 300;
-/** Mismatches told before a run gives up. */
-const MOST_TOLD = 3;
+/** Operations within which a wrong executor must be detected. */
+const DETECTED_WITHIN = 300;
+/** A run ends after this number of mismatches. */
+const MAX_MISMATCHES = 3;
 
 const SEED = Number(
 	process.env.CORKBOARD_DIFFERENTIAL_SEED ?? randomInt(2 ** 31),
 );
-console.log(`seed ${SEED}, repeated by CORKBOARD_DIFFERENTIAL_SEED=${SEED}`);
+console.log(`seed ${SEED}; repeat with CORKBOARD_DIFFERENTIAL_SEED=${SEED}`);
 
 describe("random valid operations", () => {
 	let world: World;
@@ -51,7 +51,7 @@ describe("random valid operations", () => {
 	});
 	after(() => world[Symbol.asyncDispose]());
 
-	/** Each test draws for itself, so that the seed repeats it alone or among others. */
+	/** Each test has its own sequence, so that a seed repeats it alone or with others. */
 	function seeded(test: number): void {
 		random = seededRandom(SEED + test);
 	}
@@ -61,40 +61,47 @@ describe("random valid operations", () => {
 		executor: Execute,
 		judges: Judges,
 	): Promise<{ readonly byOracle: number; readonly withErrors: number }> {
-		const around = world.surroundings();
+		const samples = world.samples();
 		const mismatches: string[] = [];
 		let byOracle = 0;
 		let withErrors = 0;
-		for (const operation of operations(random, around, count)) {
+		for (const operation of operations(random, samples, count)) {
 			const verdict = await judge(operation, executor, judges);
 			if (verdict.mismatch !== null) {
 				mismatches.push(
-					await report(SEED, operation, executor, judges, around),
+					await reportMismatch(SEED, operation, executor, judges, samples),
 				);
-				if (mismatches.length === MOST_TOLD) break;
+				if (mismatches.length === MAX_MISMATCHES) break;
 			}
 			if (verdict.byOracle) byOracle++;
-			if (verdict.answer.errors !== undefined) withErrors++;
+			if (verdict.response.errors !== undefined) withErrors++;
 		}
 		assert.equal(mismatches.length, 0, mismatches.join("\n\n"));
 		return { byOracle, withErrors };
 	}
 
-	it(`are answered by the plan as by graphql-js and by an oracle in memory, ${QUERIES} of them`, async () => {
+	it(`give the same response by the plan, by graphql-js and by an oracle in memory (${QUERIES} queries)`, async () => {
 		seeded(1);
 		const { byOracle, withErrors } = await run(
 			QUERIES,
 			world.queries.plan,
 			judges,
 		);
-		assert.ok(byOracle > QUERIES * 0.9, `the oracle knew ${byOracle}`);
+		assert.ok(byOracle > QUERIES * 0.9, `the oracle answered ${byOracle}`);
 		assert.ok(withErrors > QUERIES * 0.05, `${withErrors} had errors`);
-		const moments = world.learned.moments();
-		assert.ok(moments.length > 100, `${moments.length} moments were seen`);
-		assert.deepEqual(moments, moments.toSorted(), "later lines, later moments");
+		const timestamps = world.learned.timestamps();
+		assert.ok(
+			timestamps.length > 100,
+			`${timestamps.length} timestamps were seen`,
+		);
+		assert.deepEqual(
+			timestamps,
+			timestamps.toSorted(),
+			"later lines have later timestamps",
+		);
 	});
 
-	it("are answered as by graphql-js while some hosts do not answer", async () => {
+	it("give the same response as graphql-js while some hosts do not answer", async () => {
 		seeded(2);
 		const shards = [3, 9, random.integer(0, 15)];
 		const side = world.withDown(shards);
@@ -107,55 +114,58 @@ describe("random valid operations", () => {
 		);
 	});
 
-	it("are answered as by graphql-js where they change the graph, and leave the same graph", async () => {
+	it("that are mutations give the same response and leave the same graph as with graphql-js", async () => {
 		seeded(3);
 		const [ours, theirs] = [
 			await world.copy("ours"),
 			await world.copy("theirs"),
 		];
-		const around = world.surroundings();
+		const samples = world.samples();
 		let changed = 0;
-		// What a write numbers by the clock is then the same in both.
+		// Both graphs then get the same sequence numbers, which come from the clock.
 		let clock = Date.now();
 		const stopped = mock.method(Date, "now", () => clock);
 		try {
 			for (const operation of operations(
 				random,
-				around,
+				samples,
 				MUTATIONS_AND_QUERIES,
 				0.6,
 			)) {
 				clock += 1_000;
-				const answer = await ours.plan(operation);
+				const response = await ours.plan(operation);
 				const expected = await theirs.reference(operation);
-				const mismatch = difference(expected, answer);
+				const mismatch = difference(expected, response);
 				assert.equal(
 					mismatch,
 					null,
-					told(SEED, operation, mismatch ?? "", [answer, expected]),
+					describeMismatch(SEED, operation, mismatch ?? "", [
+						response,
+						expected,
+					]),
 				);
-				for (const id of newIds(answer.data, around.ids)) {
+				for (const id of newIds(response.data, samples.ids)) {
 					const type = theModel().model.objectsByNumber.get(unpackId(id).type);
-					around.ids.get(type?.name ?? "")?.unshift(id);
+					samples.ids.get(type?.name ?? "")?.unshift(id);
 				}
 				const isMutation = operation.text.includes("mutation ");
-				const payloads = isMutation ? Object.values(answer.data ?? {}) : [];
+				const payloads = isMutation ? Object.values(response.data ?? {}) : [];
 				changed += payloads.filter((payload) => payload !== null).length;
 			}
 		} finally {
 			stopped.mock.restore();
 		}
-		assert.ok(changed > 80, `${changed} mutations were carried out`);
+		assert.ok(changed > 80, `${changed} mutations succeeded`);
 		assert.deepEqual(
-			await everyEdge(ours.store.storage),
-			await everyEdge(theirs.store.storage),
+			await allEdges(ours.store.storage),
+			await allEdges(theirs.store.storage),
 		);
 	});
 
-	it("can page through any list, both ways, and meet what the viewer may see once, in order", async () => {
+	it("page through any list in both directions, and return each visible object once, in order", async () => {
 		seeded(4);
 		const { memory } = world;
-		const { viewers } = world.surroundings();
+		const { viewers } = world.samples();
 		const lists = random.shuffled(
 			memory.lists.filter((list) => memory.list(list).length > 1),
 		);
@@ -173,7 +183,7 @@ describe("random valid operations", () => {
 			const size = random.pick([1, 2, 3, 7]);
 			for (const backward of [false, true]) {
 				assert.deepEqual(
-					await walk(world.queries.plan, viewer, list, size, backward),
+					await readWholeList(world.queries.plan, viewer, list, size, backward),
 					expected,
 					`${list} for ${viewer} by ${size}`,
 				);
@@ -181,27 +191,27 @@ describe("random valid operations", () => {
 		}
 	});
 
-	for (const [what, wrong] of Object.entries(WRONG)) {
-		it(`catch an executor that ${what}`, async () => {
+	for (const [what, wrong] of Object.entries(MUTANTS)) {
+		it(`detect an executor that ${what}`, async () => {
 			seeded(5);
-			const executor = made(wrong, world.queries.plan);
+			const executor = mutate(wrong, world.queries.plan);
 			const { reference } = judges;
 			assert.ok(
-				await isCaught(executor, { reference }),
-				"caught by graphql-js",
+				await isDetected(executor, { reference }),
+				"detected by graphql-js",
 			);
 		});
 	}
 
-	const FAULTS: Readonly<Record<string, (store: Store) => Store>> = {
+	const BROKEN_STORES: Readonly<Record<string, (store: Store) => Store>> = {
 		"loses the last edge of a list": (store) =>
 			withHeads(store, (edges, list) => ({ edges: edges.slice(0, -1), list })),
-		"counts one too many": (store) =>
+		"counts one edge too many": (store) =>
 			withHeads(store, (edges, list) => ({
 				edges,
 				list: { ...list, count: list.count + 1 },
 			})),
-		"has two edges the wrong way round": (store) =>
+		"swaps two edges": (store) =>
 			withHeads(store, ([first, second, ...edges], list) => ({
 				edges:
 					first && second
@@ -210,37 +220,40 @@ describe("random valid operations", () => {
 				list,
 			})),
 	};
-	for (const [what, fault] of Object.entries(FAULTS)) {
-		it(`catch a graph that ${what}, of which graphql-js on the same graph knows nothing`, async () => {
+	for (const [what, breakStore] of Object.entries(BROKEN_STORES)) {
+		it(`detect by the oracle a graph that ${what}, which graphql-js on the same graph cannot`, async () => {
 			seeded(6);
-			const { plan, reference } = world.withStore(fault);
-			assert.equal(await isCaught(plan, { reference }), false);
+			const { plan, reference } = world.withStore(breakStore);
+			assert.equal(await isDetected(plan, { reference }), false);
 			assert.ok(
-				await isCaught(plan, { ...judges, reference }),
-				"by the oracle",
+				await isDetected(plan, { ...judges, reference }),
+				"detected by the oracle",
 			);
 		});
 	}
 
-	it("catch a graph that shows what is for somebody else's eyes", async () => {
+	it("detect a graph that shows objects visible only to another viewer", async () => {
 		seeded(7);
-		const { viewers } = world.surroundings();
+		const { viewers } = world.samples();
 		const viewer = viewers.at(-1) ?? null;
-		const peeking =
+		const asOtherViewer =
 			(execute: Execute): Execute =>
 			(operation) =>
 				execute({ ...operation, viewer });
 		assert.ok(
-			await isCaught(peeking(world.queries.plan), {
+			await isDetected(asOtherViewer(world.queries.plan), {
 				...judges,
-				reference: peeking(judges.reference),
+				reference: asOtherViewer(judges.reference),
 			}),
 		);
 	});
 
-	async function isCaught(executor: Execute, judges: Judges): Promise<boolean> {
-		const around = world.surroundings();
-		for (const operation of operations(random, around, CAUGHT_WITHIN)) {
+	async function isDetected(
+		executor: Execute,
+		judges: Judges,
+	): Promise<boolean> {
+		const samples = world.samples();
+		for (const operation of operations(random, samples, DETECTED_WITHIN)) {
 			const { mismatch } = await judge(operation, executor, judges);
 			if (mismatch !== null) return true;
 		}
@@ -253,7 +266,7 @@ type HeadParts = Pick<
 	"edges" | "list"
 >;
 
-/** A store whose heads were changed. */
+/** A store that alters the list heads it reads. */
 function withHeads(
 	store: Store,
 	change: (edges: HeadParts["edges"], list: HeadParts["list"]) => HeadParts,
@@ -272,7 +285,7 @@ function withHeads(
 	};
 }
 
-/** Ids in an answer that are not known yet, of whatever type. */
+/** Ids in a value that are not known yet. */
 function newIds(
 	value: unknown,
 	known: ReadonlyMap<string, readonly Id[]>,
@@ -287,7 +300,7 @@ function newIds(
 }
 
 /** All edges and list rows of a storage, as text. */
-async function everyEdge(storage: Storage): Promise<readonly string[]> {
+async function allEdges(storage: Storage): Promise<readonly string[]> {
 	const found: string[] = [];
 	for (const shard of storage.shards) {
 		for (const mapping of theModel().model.mappings.values()) {

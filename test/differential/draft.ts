@@ -2,35 +2,35 @@ import type { Random } from "../../src/demo/random.ts";
 import type { JsonValue } from "../../src/util/json.ts";
 import { literal } from "./literal.ts";
 
-/** Where in the answer a selection set stands. */
-export interface Place {
-	/** The response keys that lead to it. Selection sets of one path are merged. */
+/** Position of a selection set in the response. */
+export interface Position {
+	/** Response keys from the root. Selection sets with the same path are merged. */
 	readonly path: string;
-	/** The most objects that stand here: what keeps an operation cheap. */
-	readonly many: number;
-	/** Objects of the graph above this one. */
+	/** The most objects at this position. It limits the cost of the operation. */
+	readonly count: number;
+	/** Number of objects of the graph above. */
 	readonly depth: number;
-	/** The one object that stands here, where it is known. */
+	/** The id of the only object here, if known. */
 	readonly owner: string | null;
-	/** Of a connection: the size of its pages. */
+	/** Inside a connection: the page size. */
 	readonly size: number;
-	/** Inside a fragment on an interface: the type of the objects it was spread on. */
+	/** Inside a fragment on an interface: the concrete type around it. */
 	readonly concrete: string | null;
 }
 
-/** A field as it was selected at a place, for others that would share its key. */
+/** A selected field. Other fields may share its key if they can be merged. */
 export interface Selected {
 	readonly key: string;
-	/** The type it was selected of, and whether that is an object type. */
+	/** The type with the field, and whether it is an object type. */
 	readonly parent: string;
 	readonly isObject: boolean;
 	readonly name: string;
-	/** `(first: 3)`, or nothing. */
+	/** `(first: 3)`, or empty. */
 	readonly args: string;
-	/** The type of the field. */
+	/** The field's type. */
 	readonly type: string;
-	/** Where its own selections stand. */
-	readonly below: Place;
+	/** The position of its selection set. */
+	readonly below: Position;
 }
 
 interface Variable {
@@ -38,7 +38,7 @@ interface Variable {
 	readonly definition: string;
 }
 
-/** Keys that are ordinary names in GraphQL and trouble in JavaScript. */
+/** Keys that are legal in GraphQL and risky in JavaScript. */
 const ODD_KEYS = [
 	"__proto__",
 	"constructor",
@@ -53,19 +53,20 @@ const ODD_KEYS = [
 	"b",
 ];
 
-/** How often a variable is such that it makes an error on purpose. */
-const TROUBLE = 0.007;
+/** Probability of a variable that causes an error. */
+const INVALID_VARIABLE = 0.007;
 
-/** An operation in the making: its variables, its fragments, and which keys are taken where. */
+/** An operation during generation: its variables, fragments and response keys. */
 export class Draft {
 	readonly random: Random;
-	/** As a client would send them. */
+	/** The variables of the request. */
 	readonly values: Record<string, unknown> = {};
 	readonly fragments: string[] = [];
-	/** Names of fragments that may be spread anywhere their type fits, by type. */
+	/** By type: names of fragments that can be spread at any position. */
 	readonly portable = new Map<string, string[]>();
-	/** How many edges the operation may still read, and how many selections it may still have: about. */
+	/** Approximate number of edges the operation may still read. */
 	budget: number;
+	/** Approximate number of selections it may still have. */
 	selections: number;
 	readonly #variables = new Map<string, Variable>();
 	readonly #selected = new Map<string, Selected[]>();
@@ -80,7 +81,7 @@ export class Draft {
 		this.selections = most.selections;
 	}
 
-	/** `($v1: Int = 3)`, or nothing. */
+	/** `($v1: Int = 3)`, or empty. */
 	get definitions(): string {
 		const all = [...this.#variables].map(
 			([name, { definition }]) => `$${name}: ${definition}`,
@@ -88,7 +89,7 @@ export class Draft {
 		return all.length === 0 ? "" : `(${all.join(", ")})`;
 	}
 
-	/** Variables of a type that may be sent anew without a field becoming more expensive. */
+	/** Boolean variables. A second request may change them without a higher cost. */
 	booleans(): readonly string[] {
 		return [...this.#variables]
 			.filter(([, { type }]) => type === "Boolean!")
@@ -101,16 +102,16 @@ export class Draft {
 	}
 
 	/**
-	 * A value in a position of this type: a literal, or a variable that comes to
-	 * the same. `undefined` is no value at all; what cannot be spelled is null.
+	 * A literal, or a variable with the same value. Null if the value is
+	 * `undefined` and no variable is used.
 	 */
 	value(type: string, value: JsonValue | undefined): string | null {
 		if (this.random.chance(0.4)) return `$${this.#declare(type, value)}`;
 		return value === undefined ? null : literal(value);
 	}
 
-	/** A key that nothing else at this place has, or that merges with what has it. */
-	key(place: Place, field: Omit<Selected, "key" | "below">): string {
+	/** A key that is free at this position, or whose fields can be merged. */
+	key(position: Position, field: Omit<Selected, "key" | "below">): string {
 		const { random } = this;
 		const candidates = [
 			...(random.chance(0.2) ? [random.pick(ODD_KEYS)] : []),
@@ -118,22 +119,22 @@ export class Draft {
 			field.name,
 		];
 		for (const key of candidates) {
-			const rivals = this.#at(place).filter((other) => other.key === key);
-			if (rivals.every((rival) => canShareKey(rival, field))) return key;
+			const sameKey = this.#at(position).filter((other) => other.key === key);
+			if (sameKey.every((other) => canShareKey(other, field))) return key;
 		}
 		return this.name(`${field.name}_`);
 	}
 
-	select(place: Place, selected: Selected): void {
-		this.#at(place).push(selected);
+	select(position: Position, selected: Selected): void {
+		this.#at(position).push(selected);
 	}
 
-	/** Fields selected of this type at this place before. */
-	selected(place: Place, parent: string): readonly Selected[] {
-		return this.#at(place).filter((field) => field.parent === parent);
+	/** Fields of this type that are selected at this position already. */
+	selected(position: Position, parent: string): readonly Selected[] {
+		return this.#at(position).filter((field) => field.parent === parent);
 	}
 
-	#at({ path }: Place): Selected[] {
+	#at({ path }: Position): Selected[] {
 		let selected = this.#selected.get(path);
 		if (selected === undefined) {
 			selected = [];
@@ -150,8 +151,12 @@ export class Draft {
 		const required = type.endsWith("!");
 		const bare = required ? type.slice(0, -1) : type;
 		const other = anotherOf(bare);
-		if (random.chance(bare === "Boolean" ? 3 * TROUBLE : TROUBLE)) {
-			// Refused when the variables are coerced, or only where it is used.
+		if (
+			random.chance(
+				bare === "Boolean" ? 3 * INVALID_VARIABLE : INVALID_VARIABLE,
+			)
+		) {
+			// An error when variables are coerced, or only where the variable is used.
 			if (random.chance(0.3) || other === undefined) {
 				define(type);
 				this.values[name] = { not: "this" };
@@ -175,9 +180,9 @@ export class Draft {
 }
 
 /**
- * Whether two fields may have one key at one place (spec §5.3.2, "Field
- * Selection Merging"), a little stricter: they are the same field, or no object
- * has both and their types are the same.
+ * Whether two fields may share a key at one position. Slightly stricter than
+ * Field Selection Merging (spec §5.3.2): they are the same field, or have the
+ * same type and no object has both.
  */
 function canShareKey(a: Selected, b: Omit<Selected, "key" | "below">): boolean {
 	if (a.type !== b.type) return false;
@@ -186,7 +191,7 @@ function canShareKey(a: Selected, b: Omit<Selected, "key" | "below">): boolean {
 	return isSame || neverMeet;
 }
 
-/** Some value of the type, for a default that is not used. */
+/** A value of the type, for a default that is not used. */
 function anotherOf(type: string): JsonValue | undefined {
 	switch (type) {
 		case "Int":

@@ -10,43 +10,47 @@ import {
 } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
 import { pageArguments } from "./arguments.ts";
-import { Draft, type Place } from "./draft.ts";
+import { Draft, type Position } from "./draft.ts";
+import type { GraphSamples } from "./graphSamples.ts";
 import { mutationInput } from "./inputs.ts";
 import { introspection } from "./introspection.ts";
 import { manyObjects, oneObject } from "./objects.ts";
 import type { Operation } from "./operation.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 type Composite = GraphQLObjectType | GraphQLInterfaceType;
 type Field = GraphQLField<unknown, unknown>;
 
-/** How many objects may stand above one another. */
+/** The most nested objects. */
 const MAX_DEPTH = 4;
-/** How many fragments may. */
+/** The most nested fragments. */
 const MAX_FRAGMENTS = 3;
-/** A fragment that may be spread anywhere is made for as many objects. */
-const PORTABLE_MANY = 30;
+/** The most objects that a portable fragment may be spread on. */
+const PORTABLE_COUNT = 30;
 
 /**
- * A random operation, valid by construction, as one or more requests: the same
- * document with other variables after the first.
+ * A random operation, valid by construction, as one request or two. The second
+ * has the same document with other variables.
  */
 export function generate(
 	random: Random,
-	around: Surroundings,
+	samples: GraphSamples,
 	kind: "query" | "mutation",
 ): readonly Operation[] {
 	const draft = new Draft(random, {
 		reads: random.integer(10, 400),
 		selections: random.integer(6, 60),
 	});
-	const making = new Making(draft, around, random.pick(around.viewers));
+	const generator = new OperationGenerator(
+		draft,
+		samples,
+		random.pick(samples.viewers),
+	);
 	const root =
 		kind === "query"
-			? around.schema.getQueryType()
-			: around.schema.getMutationType();
-	if (!root) throw new TypeError(`expected a schema with a type of ${kind}`);
-	const selection = making.root(root);
+			? samples.schema.getQueryType()
+			: samples.schema.getMutationType();
+	if (!root) throw new TypeError(`the schema has no type for a ${kind}`);
+	const selection = generator.root(root);
 	const isNamed = random.chance(0.3);
 	const name = isNamed ? "Chosen" : "";
 	const others =
@@ -64,37 +68,37 @@ export function generate(
 		operationName:
 			others.length > 0 || (isNamed && random.chance(0.5)) ? name : null,
 		variables: draft.values,
-		viewer: making.viewer,
+		viewer: generator.viewer,
 	};
 	const booleans = draft.booleans();
 	if (kind === "mutation" || booleans.length === 0) return [operation];
-	// The same document, its conditions otherwise: another plan.
+	// The same document with other conditions has another plan.
 	const variables = { ...draft.values };
 	for (const each of booleans) variables[each] = random.chance(0.5);
 	return [operation, { ...operation, variables }];
 }
 
-class Making {
-	readonly viewer: Surroundings["viewers"][number];
+class OperationGenerator {
+	readonly viewer: GraphSamples["viewers"][number];
 	readonly #draft: Draft;
 	readonly #random: Random;
-	readonly #around: Surroundings;
+	readonly #samples: GraphSamples;
 
 	constructor(
 		draft: Draft,
-		around: Surroundings,
-		viewer: Surroundings["viewers"][number],
+		samples: GraphSamples,
+		viewer: GraphSamples["viewers"][number],
 	) {
 		this.viewer = viewer;
 		this.#draft = draft;
 		this.#random = draft.random;
-		this.#around = around;
+		this.#samples = samples;
 	}
 
 	root(type: GraphQLObjectType): string {
 		return this.#selection(type, {
 			path: "",
-			many: 1,
+			count: 1,
 			depth: 0,
 			owner: null,
 			size: 0,
@@ -102,51 +106,60 @@ class Making {
 		});
 	}
 
-	/** `{ … }` of a type, with at least one field. */
-	#selection(type: Composite, place: Place, fragments = 0): string {
+	/** A selection set with at least one field. */
+	#selection(type: Composite, position: Position, fragments = 0): string {
 		const items: string[] = [];
-		const fewest = place.path === "" ? 2 : 1;
+		const fewest = position.path === "" ? 2 : 1;
 		for (let more = this.#random.integer(fewest, 5); more > 0; more--) {
 			if (items.length > 0 && this.#draft.selections <= 0) break;
 			this.#draft.selections -= 1;
-			const item = this.#item(type, place, fragments);
+			const item = this.#item(type, position, fragments);
 			if (item !== null) items.push(item);
 		}
-		if (items.length === 0) items.push(this.#typename(type, place));
+		if (items.length === 0) items.push(this.#typename(type, position));
 		return `{ ${items.join(" ")} }`;
 	}
 
-	/** A field or a fragment; null for one that would not fit. */
-	#item(type: Composite, place: Place, fragments: number): string | null {
+	/** A field or fragment; null for one that the budget does not allow. */
+	#item(type: Composite, position: Position, fragments: number): string | null {
 		const draw = this.#random.fraction();
 		if (fragments < MAX_FRAGMENTS && this.#draft.selections > 0) {
 			if (draw < 0.1 || (isInterfaceType(type) && draw < 0.6)) {
-				return this.#inlineFragment(type, place, fragments + 1);
+				return this.#inlineFragment(type, position, fragments + 1);
 			}
-			if (draw < 0.14) return this.#namedFragment(type, place, fragments + 1);
+			if (draw < 0.14)
+				return this.#namedFragment(type, position, fragments + 1);
 			if (draw < 0.18 && isObjectType(type) && !this.#isRoot(type)) {
-				return this.#portableFragment(type, place);
+				return this.#portableFragment(type, position);
 			}
 		}
-		if (draw < 0.21) return this.#typename(type, place);
-		if (draw < 0.29) return this.#again(type, place);
+		if (draw < 0.21) return this.#typename(type, position);
+		if (draw < 0.29) return this.#repeatField(type, position);
 		if (draw < 0.3 && type.name === "Query") {
-			return introspection(this.#draft, place);
+			return introspection(this.#draft, position);
 		}
-		return this.#newField(type, place);
+		return this.#newField(type, position);
 	}
 
-	#inlineFragment(type: Composite, place: Place, fragments: number): string {
-		const { inner, inside } = this.#overlapping(type, place);
+	#inlineFragment(
+		type: Composite,
+		position: Position,
+		fragments: number,
+	): string {
+		const { inner, inside } = this.#overlapping(type, position);
 		const on =
 			inner === type && this.#random.chance(0.4) ? "" : ` on ${inner.name}`;
 		const directives = this.#directives();
 		return `...${on}${directives} ${this.#selection(inner, inside, fragments)}`;
 	}
 
-	/** Spread here once or twice: its keys are those of this place. */
-	#namedFragment(type: Composite, place: Place, fragments: number): string {
-		const { inner, inside } = this.#overlapping(type, place);
+	/** Spread at this position only, once or twice, so it shares the keys of the position. */
+	#namedFragment(
+		type: Composite,
+		position: Position,
+		fragments: number,
+	): string {
+		const { inner, inside } = this.#overlapping(type, position);
 		const name = this.#draft.name("Here");
 		const selection = this.#selection(inner, inside, fragments);
 		this.#draft.fragments.push(
@@ -157,21 +170,24 @@ class Making {
 		return spreads.join(" ");
 	}
 
-	/** Its keys are its own, so that it may be spread wherever its type stands. */
-	#portableFragment(type: GraphQLObjectType, place: Place): string | null {
+	/** Its keys are unique, so it can be spread wherever its type occurs. */
+	#portableFragment(
+		type: GraphQLObjectType,
+		position: Position,
+	): string | null {
 		const draft = this.#draft;
 		const known = draft.portable.get(type.name) ?? [];
-		if (place.many > PORTABLE_MANY || place.depth > 1) return null;
+		if (position.count > PORTABLE_COUNT || position.depth > 1) return null;
 		if (known.length > 0 && this.#random.chance(0.6)) {
 			return `...${this.#random.pick(known)}${this.#directives()}`;
 		}
 		const name = draft.name("Anywhere");
-		const inside: Place = {
+		const inside: Position = {
 			path: `${name}:`,
-			many: PORTABLE_MANY,
+			count: PORTABLE_COUNT,
 			depth: MAX_DEPTH - 1,
 			owner: null,
-			size: place.size,
+			size: position.size,
 			concrete: null,
 		};
 		const fields = Array.from({ length: this.#random.integer(1, 3) }, () =>
@@ -181,37 +197,37 @@ class Making {
 		draft.fragments.push(
 			`fragment ${name} on ${type.name} { ${fields.join(" ")} }`,
 		);
-		// Only now: one that spread itself would not be valid.
+		// Registered last, because a fragment must not spread itself.
 		draft.portable.set(type.name, [...known, name]);
 		return `...${name}`;
 	}
 
-	/** The type itself, its interface, or one of its objects' types. */
+	/** The type itself, its interface, or one of its concrete types. */
 	#overlapping(
 		type: Composite,
-		place: Place,
-	): { readonly inner: Composite; readonly inside: Place } {
+		position: Position,
+	): { readonly inner: Composite; readonly inside: Position } {
 		const random = this.#random;
 		if (isInterfaceType(type)) {
-			const { concrete } = place;
-			const types = this.#around.schema.getPossibleTypes(type);
+			const { concrete } = position;
+			const types = this.#samples.schema.getPossibleTypes(type);
 			const likely = types.find(({ name }) => name === concrete);
 			const inner = random.chance(0.1)
 				? type
 				: likely && random.chance(0.7)
 					? likely
 					: random.pick(types);
-			return { inner, inside: place };
+			return { inner, inside: position };
 		}
 		const interfaces = type.getInterfaces();
 		const inner =
 			interfaces.length > 0 && random.chance(0.4)
 				? random.pick(interfaces)
 				: type;
-		return { inner, inside: { ...place, concrete: type.name } };
+		return { inner, inside: { ...position, concrete: type.name } };
 	}
 
-	#typename(type: Composite, place: Place): string {
+	#typename(type: Composite, position: Position): string {
 		const field = {
 			parent: type.name,
 			isObject: isObjectType(type),
@@ -219,19 +235,19 @@ class Making {
 			args: "",
 			type: "String!",
 		};
-		const key = this.#draft.key(place, field);
-		this.#draft.select(place, { ...field, key, below: place });
+		const key = this.#draft.key(position, field);
+		this.#draft.select(position, { ...field, key, below: position });
 		return `${named(key, "__typename")}${this.#directives()}`;
 	}
 
-	/** A field that this place has already, with more selected of it. */
-	#again(type: Composite, place: Place): string | null {
-		const before = this.#draft.selected(place, type.name);
-		if (before.length === 0) return null;
-		const { key, name, args, below } = this.#random.pick(before);
+	/** Repeats a field of this position, with another selection set. */
+	#repeatField(type: Composite, position: Position): string | null {
+		const selected = this.#draft.selected(position, type.name);
+		if (selected.length === 0) return null;
+		const { key, name, args, below } = this.#random.pick(selected);
 		const inner = type.getFields()[name]?.type;
 		const of = inner && getNamedType(inner);
-		if (type === this.#around.schema.getMutationType()) return null;
+		if (type === this.#samples.schema.getMutationType()) return null;
 		const selection =
 			isObjectType(of) || isInterfaceType(of)
 				? ` ${this.#selection(of, below, MAX_FRAGMENTS - 1)}`
@@ -242,31 +258,31 @@ class Making {
 
 	#newField(
 		type: Composite,
-		place: Place,
+		position: Position,
 		keyOf?: () => string,
 	): string | null {
-		const field = this.#pickField(type, place);
-		const asked = this.#argumentsOf(type, field, place);
-		if (asked === null) return null;
+		const field = this.#pickField(type, position);
+		const given = this.#argumentsOf(type, field, position);
+		if (given === null) return null;
 		const of = getNamedType(field.type);
 		const selected = {
 			parent: type.name,
 			isObject: isObjectType(type),
 			name: field.name,
-			args: asked.args,
+			args: given.args,
 			type: String(field.type),
 		};
-		const key = keyOf?.() ?? this.#draft.key(place, selected);
-		const below = { ...asked.below, path: `${place.path}.${key}` };
-		this.#draft.select(place, { ...selected, key, below });
+		const key = keyOf?.() ?? this.#draft.key(position, selected);
+		const below = { ...given.below, path: `${position.path}.${key}` };
+		this.#draft.select(position, { ...selected, key, below });
 		const selection =
 			isObjectType(of) || isInterfaceType(of)
 				? ` ${this.#selection(of, below)}`
 				: "";
-		return `${named(key, field.name)}${asked.args}${this.#directives()}${selection}`;
+		return `${named(key, field.name)}${given.args}${this.#directives()}${selection}`;
 	}
 
-	#pickField(type: Composite, { depth }: Place): Field {
+	#pickField(type: Composite, { depth }: Position): Field {
 		const fields = Object.values(type.getFields());
 		const leaves = fields.filter((field) =>
 			isLeafType(getNamedType(field.type)),
@@ -278,41 +294,44 @@ class Making {
 				this.#draft.selections > 0 &&
 				this.#random.chance(0.6));
 		const { id } = type.getFields();
-		// What is new is known by its id to operations that come later.
+		// Later operations can use the ids of objects that mutations create.
 		if (id && !isDeep && this.#random.chance(0.2)) return id;
 		return this.#random.pick(isDeep && deep.length > 0 ? deep : leaves);
 	}
 
-	/** A field's arguments, and what stands below it then. Null if that would be too much. */
+	/** A field's arguments, and the position below it. Null if the budget does not allow it. */
 	#argumentsOf(
 		type: Composite,
 		field: Field,
-		place: Place,
-	): { readonly args: string; readonly below: Place } | null {
+		position: Position,
+	): { readonly args: string; readonly below: Position } | null {
 		const draft = this.#draft;
-		const around = this.#around;
+		const samples = this.#samples;
 		const of = getNamedType(field.type).name;
-		const below = { ...place, owner: null, size: 0, concrete: null };
+		const below = { ...position, owner: null, size: 0, concrete: null };
 		if (of.endsWith("Connection")) {
 			const connection = `${type.name}.${field.name}`;
-			const root = type.name === "Query" ? "root" : place.owner;
-			const page = pageArguments(draft, around, connection, {
-				...place,
+			const root = type.name === "Query" ? "root" : position.owner;
+			const page = pageArguments(draft, samples, connection, {
+				...position,
 				owner: root,
 			});
 			if (page === null) return null;
-			draft.budget -= place.many * page.size;
+			draft.budget -= position.count * page.size;
 			return { args: page.args, below: { ...below, size: page.size } };
 		}
 		if (type.name.endsWith("Connection")) {
 			const isItems = field.name === "edges" || field.name === "nodes";
-			const many = isItems ? Math.max(1, place.many * place.size) : place.many;
-			const depth = field.name === "nodes" ? place.depth + 1 : place.depth;
-			return { args: "", below: { ...below, many, depth } };
+			const many = isItems
+				? Math.max(1, position.count * position.size)
+				: position.count;
+			const depth =
+				field.name === "nodes" ? position.depth + 1 : position.depth;
+			return { args: "", below: { ...below, count: many, depth } };
 		}
-		const deeper = { ...below, depth: place.depth + 1 };
+		const deeper = { ...below, depth: position.depth + 1 };
 		if (type.name === "Mutation") {
-			const input = mutationInput(draft, around, this.viewer, field.name);
+			const input = mutationInput(draft, samples, this.viewer, field.name);
 			return { args: input, below: { ...deeper, depth: MAX_DEPTH - 2 } };
 		}
 		if (type.name !== "Query") {
@@ -325,8 +344,8 @@ class Making {
 			return { args: "", below: { ...deeper, owner: this.viewer } };
 		}
 		return field.name === "nodes"
-			? manyObjects(draft, around, deeper)
-			: oneObject(draft, around, field, deeper);
+			? manyObjects(draft, samples, deeper)
+			: oneObject(draft, samples, field, deeper);
 	}
 
 	#directives(): string {
@@ -340,7 +359,7 @@ class Making {
 	}
 
 	#isRoot(type: Composite): boolean {
-		const { schema } = this.#around;
+		const { schema } = this.#samples;
 		return type === schema.getQueryType() || type === schema.getMutationType();
 	}
 }

@@ -2,21 +2,21 @@ import { demoGraph } from "../../src/demo/graph.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import type { Change, Line } from "./memory.ts";
 
-/** What the graph under test is made of: the same every time. */
+/** The graph under test: imported lines, then changes. Always the same. */
 export interface History {
 	readonly lines: readonly Line[];
 	readonly changes: readonly Change[];
 }
 
-/** An import stamps what has none of its own. */
+/** For lines whose object has no createdAt; an import would set its start time. */
 const CREATED = "2026-11-01T12:00:00.000Z";
 
 type ObjectLine = Extract<Line, { key: string }>;
 type EdgeLine = Extract<Line, { edge: string }>;
 
 /**
- * The demo graph, and what it lacks: edges that lead to what is hidden, and
- * objects that were deleted or moved.
+ * The demo graph with additions: edges to hidden objects, and deleted and moved
+ * objects.
  */
 export function history(): History {
 	const demo: readonly Line[] = [...demoGraph()];
@@ -53,7 +53,7 @@ export function history(): History {
 			fields: {
 				author: random.pick(users).key,
 				pin: pin.key,
-				text: "psst",
+				text: "hidden",
 				createdAt: CREATED,
 			},
 		});
@@ -95,7 +95,7 @@ export function history(): History {
 				!removed.has(other.key),
 		);
 		const on = String(pin.fields.board);
-		// A moved neighbour is still on its board: each pin is moved within its own.
+		// Each pin moves within its board, so a moved neighbor is still on that board.
 		changes.push(
 			others.length > 0 && random.chance(0.7)
 				? { place: pin.key, on, before: random.pick(others).key }

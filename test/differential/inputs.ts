@@ -2,15 +2,15 @@ import type { Random } from "../../src/demo/random.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json.ts";
 import type { Draft } from "./draft.ts";
-import { anId } from "./objects.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { GraphSamples } from "./graphSamples.ts";
+import { randomId } from "./objects.ts";
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** What the inputs of one mutation are drawn from. */
-interface Drawing {
+/** Random values for the input of one mutation. */
+interface RandomValues {
 	readonly random: Random;
-	/** Mostly one the viewer may change. */
+	/** Mostly an object that the viewer may change. */
 	own(type: string): string;
 	any(type: string): string;
 	text(): JsonValue | undefined;
@@ -22,20 +22,18 @@ interface Drawing {
 	repeat(): JsonValue | undefined;
 }
 
-/** The argument of a mutation, valid for GraphQL and mostly for us: `(input: { pinId: "1" })`. */
+/** `(input: { pinId: "1" })`: valid for GraphQL, and mostly for the mutation's validators. */
 export function mutationInput(
 	draft: Draft,
-	around: Surroundings,
+	samples: GraphSamples,
 	viewer: Id | null,
 	mutation: string,
 ): string {
 	const draw = INPUTS[mutation];
 	if (draw === undefined) {
-		throw new TypeError(
-			`expected a mutation with an input but got: ${mutation}`,
-		);
+		throw new TypeError(`no input for mutation ${mutation}`);
 	}
-	const fields = draw(drawing(draft.random, around, viewer));
+	const fields = draw(randomValues(draft.random, samples, viewer));
 	const input: JsonObject = Object.fromEntries(
 		Object.entries(fields).filter(
 			(field): field is [string, JsonValue] => field[1] !== undefined,
@@ -45,7 +43,7 @@ export function mutationInput(
 	return `(input: ${draft.value(type, input)})`;
 }
 
-const INPUTS: Readonly<Record<string, (draw: Drawing) => Fields>> = {
+const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	createUser: (draw) => ({
 		username: draw.username(),
 		name: draw.text(),
@@ -131,17 +129,17 @@ const INPUTS: Readonly<Record<string, (draw: Drawing) => Fields>> = {
 	deleteComment: (draw) => ({ id: draw.own("Comment") }),
 };
 
-function drawing(
+function randomValues(
 	random: Random,
-	around: Surroundings,
+	samples: GraphSamples,
 	viewer: Id | null,
-): Drawing {
-	const any = (type: string) => anId(random, around, type);
+): RandomValues {
+	const any = (type: string) => randomId(random, samples, type);
 	return {
 		random,
 		any,
 		own(type) {
-			const own = viewer && around.owned.get(viewer)?.get(type);
+			const own = viewer && samples.owned.get(viewer)?.get(type);
 			return own && own.length > 0 && random.chance(0.85)
 				? random.pick(own)
 				: any(type);
@@ -167,7 +165,7 @@ function drawing(
 			]),
 		username: () =>
 			random.chance(0.2)
-				? random.pick(around.usernames)
+				? random.pick(samples.usernames)
 				: random.pick(["made_up", "Made_Up", "no", "made_too", "made up"]),
 		email: () =>
 			random.pick([undefined, undefined, null, "made@example.com", "nonsense"]),
@@ -176,6 +174,6 @@ function drawing(
 	};
 }
 
-function flag({ random }: Drawing): JsonValue | undefined {
+function flag({ random }: RandomValues): JsonValue | undefined {
 	return random.pick([undefined, null, true, false]);
 }

@@ -1,5 +1,5 @@
 import { argumentList } from "./arguments.ts";
-import type { Draft, Place } from "./draft.ts";
+import type { Draft, Position } from "./draft.ts";
 
 const OF_SCHEMA = [
 	"queryType { name }",
@@ -22,8 +22,8 @@ const OF_TYPE = [
 ];
 const TYPES = ["User", "Node", "PinConnection", "DateTime", "Int", "Nothing"];
 
-/** A field about the schema itself, which is not the plan's own to answer. */
-export function introspection(draft: Draft, place: Place): string {
+/** `__schema` or `__type`, which the plan leaves to graphql-js. */
+export function introspection(draft: Draft, position: Position): string {
 	const { random } = draft;
 	const isType = random.chance(0.6);
 	const name = isType ? "__type" : "__schema";
@@ -37,8 +37,8 @@ export function introspection(draft: Draft, place: Place): string {
 		args,
 		type: name,
 	};
-	const key = draft.key(place, selected);
-	draft.select(place, { ...selected, key, below: place });
+	const key = draft.key(position, selected);
+	draft.select(position, { ...selected, key, below: position });
 	const all = random.shuffled(isType ? OF_TYPE : OF_SCHEMA);
 	const some = all.slice(0, random.integer(1, 4)).join(" ");
 	return `${key === name ? "" : `${key}: `}${name}${args} { ${some} }`;

@@ -2,104 +2,112 @@ import { type ExecutionResult, validate } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
 import { difference } from "./compare.ts";
 import { generate } from "./generate.ts";
+import type { GraphSamples } from "./graphSamples.ts";
 import type { Learned } from "./learned.ts";
 import type { Execute, Operation } from "./operation.ts";
 import { shrink } from "./shrink.ts";
-import type { Surroundings } from "./surroundings.ts";
 
-/** Characters of an answer. */
-const MOST_SHOWN = 2_000;
+/** Characters of a response in a report. */
+const MAX_SHOWN = 2_000;
 
 export interface Judges {
 	readonly reference: Execute;
-	/** Without it, the reference alone judges. */
+	/** Without it, only the reference judges. */
 	readonly oracle?: {
-		/** Null where it does not know. */
+		/** Null if the response is not determined. */
 		readonly answer: (operation: Operation) => Promise<ExecutionResult | null>;
 		readonly learned: Learned;
 	};
 }
 
 export interface Verdict {
-	readonly answer: ExecutionResult;
-	/** How the executor's answer differs from whose; null if it does not. */
+	readonly response: ExecutionResult;
+	/** Describes the difference and names the judge; null if there is none. */
 	readonly mismatch: string | null;
 	readonly byOracle: boolean;
 }
 
-/** One operation by the executor and by those who judge it. */
+/** Executes one operation by the executor and the judges, and compares. */
 export async function judge(
 	operation: Operation,
 	executor: Execute,
 	{ reference, oracle }: Judges,
 ): Promise<Verdict> {
-	const answer = await executor(operation);
+	const response = await executor(operation);
 	const expected = await reference(operation);
-	const differs = difference(expected, answer);
+	const differs = difference(expected, response);
 	if (differs !== null) {
 		const mismatch = `from graphql-js: ${differs}`;
-		return { answer, mismatch, byOracle: false };
+		return { response, mismatch, byOracle: false };
 	}
-	const told = (await oracle?.answer(operation)) ?? null;
-	if (oracle === undefined || told === null) {
-		return { answer, mismatch: null, byOracle: false };
+	const byOracle = (await oracle?.answer(operation)) ?? null;
+	if (oracle === undefined || byOracle === null) {
+		return { response, mismatch: null, byOracle: false };
 	}
-	const inMemory = difference(oracle.learned.translate(told, answer), answer);
+	const inMemory = difference(
+		oracle.learned.translate(byOracle, response),
+		response,
+	);
 	const mismatch = inMemory && `from the oracle in memory: ${inMemory}`;
-	return { answer, mismatch, byOracle: true };
+	return { response, mismatch, byOracle: true };
 }
 
-/** So many operations; one that is not valid is a fault of the generator. */
+/** `count` random operations. Throws for an invalid one: a bug of the generator. */
 export function* operations(
 	random: Random,
-	around: Surroundings,
+	samples: GraphSamples,
 	count: number,
-	/** The share of them that are mutations. */
+	/** The share of mutations. */
 	mutations = 0,
 ): Generator<Operation> {
-	for (let made = 0; made < count; ) {
+	for (let generated = 0; generated < count; ) {
 		const kind = random.chance(mutations) ? "mutation" : "query";
-		for (const operation of generate(random, around, kind)) {
-			const [fault] = validate(around.schema, operation.document);
-			if (fault) throw new Error(`not valid: ${fault}\n${operation.text}`);
+		for (const operation of generate(random, samples, kind)) {
+			const [error] = validate(samples.schema, operation.document);
+			if (error)
+				throw new Error(`invalid operation: ${error}\n${operation.text}`);
 			yield operation;
-			made++;
+			generated++;
 		}
 	}
 }
 
-/** Everything one needs to see of a mismatch, the document made as small as it goes. Not for mutations: they would run again. */
-export async function report(
+/** A full description of a mismatch with a minimal document. Not for mutations, because shrinking executes the operation again. */
+export async function reportMismatch(
 	seed: number,
 	operation: Operation,
 	executor: Execute,
 	judges: Judges,
-	around: Surroundings,
+	samples: GraphSamples,
 ): Promise<string> {
 	const small = await shrink(
-		around.schema,
+		samples.schema,
 		operation,
 		async (smaller) =>
 			(await judge(smaller, executor, judges)).mismatch !== null,
 	);
 	const { mismatch } = await judge(small, executor, judges);
-	return describe(seed, small, mismatch ?? "no longer, once it was shrunk", [
-		await executor(small),
-		await judges.reference(small),
-	]);
+	return describeMismatch(
+		seed,
+		small,
+		mismatch ?? "no longer, after shrinking",
+		[await executor(small), await judges.reference(small)],
+	);
 }
 
-export function describe(
+export function describeMismatch(
 	seed: number,
 	{ text, variables, operationName, viewer }: Operation,
 	mismatch: string,
-	answers: readonly ExecutionResult[],
+	responses: readonly ExecutionResult[],
 ): string {
 	return [
-		`the answer differs ${mismatch}`,
+		`the response differs ${mismatch}`,
 		`seed ${seed}, viewer ${viewer}, operation ${operationName}`,
 		text,
 		`variables ${JSON.stringify(variables)}`,
-		...answers.map((answer) => JSON.stringify(answer).slice(0, MOST_SHOWN)),
+		...responses.map((response) =>
+			JSON.stringify(response).slice(0, MAX_SHOWN),
+		),
 	].join("\n");
 }

@@ -1,25 +1,25 @@
 import type { ExecutionResult } from "graphql";
 
 const CURSOR = "\u2063cursor ";
-const MOMENT = "\u2063moment ";
+const TIMESTAMP = "\u2063timestamp ";
 
 const MILLISECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A cursor as the oracle writes it, who does not know how they are spelled: the edge it stands for. */
+/** The oracle's stand-in for a cursor: it names the edge, because the oracle does not know the encoding. */
 export function cursorOf(list: string, to: string): string {
 	return `${CURSOR}${list} ${to}`;
 }
 
-/** A moment the oracle cannot know but by the import's line, or not at all. */
-export function momentOf(line: number | null): string {
-	return `${MOMENT}${line ?? ""}`;
+/** The oracle's stand-in for an edge's timestamp: the line of the import, or nothing. */
+export function timestampOf(line: number | null): string {
+	return `${TIMESTAMP}${line ?? ""}`;
 }
 
 /**
- * What the real cursors and moments were found to stand for, from answers seen
- * side by side. One edge has one cursor and one cursor one edge; lines that
- * come later have later moments. What contradicts that is left as it is, and so
- * is a difference.
+ * Learns which real cursor or timestamp belongs to which stand-in, by comparing
+ * responses side by side. The relation is one to one, and later lines have later
+ * timestamps. A stand-in that contradicts this is not replaced, and shows as a
+ * difference.
  */
 export class Learned {
 	readonly #real = new Map<string, string>();
@@ -27,7 +27,7 @@ export class Learned {
 	readonly #byList = new Map<string, string[]>();
 	readonly #lists: string[] = [];
 
-	/** The oracle's spelling of a real cursor: undefined if no answer had it. */
+	/** The edge of a real cursor; undefined if no response had the cursor. */
 	edgeOf(cursor: string): { list: string; to: string } | undefined {
 		const known = this.#oracle.get(cursor);
 		if (known === undefined) return undefined;
@@ -35,7 +35,7 @@ export class Learned {
 		return { list: known.slice(CURSOR.length, cut), to: known.slice(cut + 1) };
 	}
 
-	/** Real cursors of a list. */
+	/** Known real cursors of a list. */
 	of(list: string): readonly string[] {
 		return this.#byList.get(list) ?? [];
 	}
@@ -44,18 +44,19 @@ export class Learned {
 		return this.#lists;
 	}
 
-	/** The moments of lines, in the order of the lines. */
-	moments(): readonly string[] {
+	/** The timestamps of lines, in line order. */
+	timestamps(): readonly string[] {
 		return [...this.#real]
-			.filter(([known]) => known.startsWith(MOMENT))
+			.filter(([known]) => known.startsWith(TIMESTAMP))
 			.map(
-				([known, real]) => [Number(known.slice(MOMENT.length)), real] as const,
+				([known, real]) =>
+					[Number(known.slice(TIMESTAMP.length)), real] as const,
 			)
 			.toSorted(([a], [b]) => a - b)
 			.map(([, real]) => real);
 	}
 
-	/** The oracle's answer in the real one's spelling, wherever the real one says the same. */
+	/** The oracle's response with its stand-ins replaced by the real values. */
 	translate(oracle: ExecutionResult, real: ExecutionResult): ExecutionResult {
 		const data = this.#translate(oracle.data, real.data);
 		return { ...oracle, data: data as NonNullable<ExecutionResult["data"]> };
@@ -65,27 +66,29 @@ export class Learned {
 		if (typeof oracle === "string") {
 			if (typeof real !== "string") return oracle;
 			if (oracle.startsWith(CURSOR)) return this.#same(oracle, real);
-			if (!oracle.startsWith(MOMENT)) return oracle;
-			const isMoment = MILLISECONDS.test(real);
-			if (!isMoment) return oracle;
-			return oracle === MOMENT ? real : this.#same(oracle, real);
+			if (!oracle.startsWith(TIMESTAMP)) return oracle;
+			const isTimestamp = MILLISECONDS.test(real);
+			if (!isTimestamp) return oracle;
+			return oracle === TIMESTAMP ? real : this.#same(oracle, real);
 		}
 		if (typeof oracle !== "object" || oracle === null) return oracle;
-		const beside = (key: string) =>
+		const realValueOf = (key: string) =>
 			typeof real === "object" && real !== null && Object.hasOwn(real, key)
 				? (real as Record<string, unknown>)[key]
 				: undefined;
 		if (Array.isArray(oracle)) {
-			return oracle.map((item, at) => this.#translate(item, beside(`${at}`)));
+			return oracle.map((item, at) =>
+				this.#translate(item, realValueOf(`${at}`)),
+			);
 		}
 		const translated: Record<string, unknown> = Object.create(null);
 		for (const [key, value] of Object.entries(oracle)) {
-			translated[key] = this.#translate(value, beside(key));
+			translated[key] = this.#translate(value, realValueOf(key));
 		}
 		return translated;
 	}
 
-	/** The real text if the two have always stood for one another. */
+	/** The real text if the pair has always matched, else the stand-in. */
 	#same(oracle: string, real: string): string {
 		const knownReal = this.#real.get(oracle);
 		const knownOracle = this.#oracle.get(real);

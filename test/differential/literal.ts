@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../src/util/json.ts";
 
-/** A JSON value as a GraphQL literal: the names of an object's fields have no quotes. */
+/** A JSON value as a GraphQL literal. Field names have no quotes. */
 export function literal(value: JsonValue): string {
 	if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
 	if (typeof value === "object" && value !== null) {

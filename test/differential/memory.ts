@@ -1,7 +1,7 @@
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json.ts";
 
-/** A line of an import, as CONTRACT has it. */
+/** A line of an import. */
 export type Line =
 	| {
 			readonly type: string;
@@ -10,11 +10,11 @@ export type Line =
 	  }
 	| { readonly edge: string; readonly from: string; readonly to: string };
 
-/** What happens to the graph after the import. */
+/** A change after the import. */
 export type Change =
 	| { readonly remove: string }
 	| { readonly unset: string; readonly from: string; readonly to: string }
-	/** A pin goes before another of a board, or on top. */
+	/** Moves a pin before another pin of a board, or to the top. */
 	| { readonly place: string; readonly on: string; readonly before?: string };
 
 export interface Row {
@@ -26,11 +26,11 @@ export interface Row {
 
 export interface Edge {
 	readonly to: Row;
-	/** The import's line it came with; null if it was moved since. */
+	/** The line of the import that made it; null after a move. */
 	readonly line: number | null;
 }
 
-/** Edge names, and the fields that show them at either end. */
+/** By edge name: the fields with the lists at both ends. */
 const EDGES: Readonly<Record<string, readonly [string, string]>> = {
 	followUser: ["User.following", "User.followers"],
 	followBoard: ["User.followedBoards", "Board.followers"],
@@ -39,8 +39,8 @@ const EDGES: Readonly<Record<string, readonly [string, string]>> = {
 	filePin: ["Pin.interests", "Interest.pins"],
 };
 
-/** References, and the field that shows the other end: all newest first, but for comments. */
-const FOLLOWED: readonly (readonly [
+/** References, and the field with the derived list. All are newest first, except comments. */
+const DERIVED_LISTS: readonly (readonly [
 	type: string,
 	reference: string,
 	list: string,
@@ -53,15 +53,15 @@ const FOLLOWED: readonly (readonly [
 ];
 const OLDEST_FIRST = "Pin.comments";
 
-/** The graph as maps and arrays, by the import's keys: lines one by one, nothing of `src`. */
+/** The graph as maps and arrays, built from the import's lines without code of `src`. */
 export class Memory {
 	readonly byKey = new Map<string, Row>();
 	readonly byId = new Map<string, Row>();
 	readonly byName = new Map<string, Row>();
-	/** By field and owner, `User.pins 123`, in the order they are shown. */
+	/** By field and owner (`User.pins 123`), in list order. */
 	readonly #lists = new Map<string, Edge[]>();
 
-	/** The ids are those the import gave: nothing else is taken from it. */
+	/** `ids` are the only result of the real import that is used. */
 	constructor(lines: readonly Line[], ids: ReadonlyMap<string, Id>) {
 		for (const [at, line] of lines.entries()) {
 			if ("edge" in line) this.#addEdge(line, at + 1);
@@ -93,12 +93,11 @@ export class Memory {
 
 	at(key: JsonValue | undefined): Row {
 		const row = this.byKey.get(String(key));
-		if (row === undefined)
-			throw new TypeError(`expected a key but got: ${key}`);
+		if (row === undefined) throw new TypeError(`unknown key: ${key}`);
 		return row;
 	}
 
-	/** What a row names under a reference; null if nothing. */
+	/** The row that a reference names, or null. */
 	reference(row: Row, field: string): Row | null {
 		const key = row.fields[field];
 		return key === undefined || key === null ? null : this.at(key);
@@ -121,16 +120,16 @@ export class Memory {
 		return this.list(list).some(({ to }) => to === row);
 	}
 
-	/** CONTRACT "Errors and identity": secret boards, and all on them, are visible to their owner alone. */
+	/** A secret board, its pins and their comments are visible to its owner only. */
 	sees(viewer: Id | null, row: Row): boolean {
 		if (row.removed) return false;
-		const around =
+		const parent =
 			row.type === "Pin"
 				? this.reference(row, "board")
 				: row.type === "Comment"
 					? this.reference(row, "pin")
 					: null;
-		if (around !== null) return this.sees(viewer, around);
+		if (parent !== null) return this.sees(viewer, parent);
 		return (
 			row.type !== "Board" ||
 			row.fields.secret !== true ||
@@ -173,9 +172,9 @@ export class Memory {
 		this.list(`${back} ${target.id}`).unshift({ to: source, line });
 	}
 
-	/** The lists a row stands on because of its references. */
+	/** The derived lists that contain the row. */
 	#listsOf(row: Row): readonly Edge[][] {
-		return FOLLOWED.flatMap(([type, reference, list]) => {
+		return DERIVED_LISTS.flatMap(([type, reference, list]) => {
 			const owner = type === row.type ? this.reference(row, reference) : null;
 			return owner === null ? [] : [this.list(`${list} ${owner.id}`)];
 		});

@@ -2,14 +2,14 @@ import { type GraphQLField, getNamedType } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { argumentList } from "./arguments.ts";
-import type { Draft, Place } from "./draft.ts";
+import type { Draft, Position } from "./draft.ts";
+import type { GraphSamples } from "./graphSamples.ts";
 import { literal } from "./literal.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 const TYPES = ["User", "Board", "Pin", "Comment", "Interest"];
 
-/** Well formed, and they name nothing: no such row, shard, type; the root of a list; a reserved bit. */
-const NOTHING: readonly string[] = [
+/** Well-formed ids of no object: unknown row, shard or type, a global list, reserved bits. */
+const UNKNOWN: readonly string[] = [
 	packId({ shard: 1, type: 1, local: 99_999_999 }),
 	packId({ shard: 60_000, type: 3, local: 1 }),
 	packId({ shard: 1, type: 1_000, local: 1 }),
@@ -31,88 +31,88 @@ const MALFORMED = [
 	"\u0000",
 ];
 
-/** A field's arguments, and what stands below it then. */
-export interface Asked {
+/** The arguments of a field, and the position below it. */
+export interface FieldArguments {
 	readonly args: string;
-	readonly below: Place;
+	readonly below: Position;
 }
 
-/** Mostly one of the type it is for. */
-export function anId(
+/** Mostly an id of the given type. */
+export function randomId(
 	random: Random,
-	around: Surroundings,
+	samples: GraphSamples,
 	type: string | null,
 ): string {
 	const draw = random.fraction();
 	if (draw < 0.03) return random.pick(MALFORMED);
-	if (draw < 0.06) return random.pick(NOTHING);
+	if (draw < 0.06) return random.pick(UNKNOWN);
 	const wanted = type === null || draw < 0.1 ? random.pick(TYPES) : type;
-	const ids = around.ids.get(wanted) ?? [];
-	const listed = around.cursors.lists;
+	const ids = samples.ids.get(wanted) ?? [];
+	const listed = samples.cursors.lists;
 	if (listed.length > 0 && random.chance(0.3)) {
-		// One whose cursors are known, so that they can be used.
+		// An owner of a list with known cursors, so that they can be used.
 		const owner = random.pick(listed).split(" ")[1] as Id;
 		if (type === null || ids.includes(owner)) return owner;
 	}
 	return ids.length === 0
-		? random.pick(NOTHING)
+		? random.pick(UNKNOWN)
 		: random.pickPopular(ids, ids.length);
 }
 
-/** Ids of any type, some of them twice. */
-function someIds(random: Random, around: Surroundings): string[] {
+/** Ids of any type, with repetitions. */
+function someIds(random: Random, samples: GraphSamples): string[] {
 	const many = random.chance(0.02) ? 101 : random.integer(0, 6);
 	const ids: string[] = [];
 	while (ids.length < many) {
 		const repeated = ids.length > 0 && random.chance(0.2);
-		ids.push(repeated ? random.pick(ids) : idThatReads(random, around));
+		ids.push(repeated ? random.pick(ids) : wellFormedId(random, samples));
 	}
 	if (random.chance(0.03)) ids.push(random.pick(MALFORMED));
 	return ids;
 }
 
-/** One malformed id refuses the whole list, so these are left to `someIds`. */
-function idThatReads(random: Random, around: Surroundings): string {
-	const id = anId(random, around, null);
-	return MALFORMED.includes(id) ? random.pick(NOTHING) : id;
+/** Never malformed, because one malformed id makes the whole list an error. */
+function wellFormedId(random: Random, samples: GraphSamples): string {
+	const id = randomId(random, samples, null);
+	return MALFORMED.includes(id) ? random.pick(UNKNOWN) : id;
 }
 
 /** `nodes(ids: …)` */
 export function manyObjects(
 	draft: Draft,
-	around: Surroundings,
-	below: Place,
-): Asked {
-	const ids = someIds(draft.random, around);
+	samples: GraphSamples,
+	below: Position,
+): FieldArguments {
+	const ids = someIds(draft.random, samples);
 	// A single value is a list of one (spec §3.12).
 	const only = ids.length === 1 && draft.random.chance(0.5);
 	const args = only
 		? `(ids: ${literal(ids[0] as string)})`
 		: argumentList(draft, [["ids", "[ID!]!", ids]]);
-	return { args, below: { ...below, many: Math.max(1, ids.length) } };
+	return { args, below: { ...below, count: Math.max(1, ids.length) } };
 }
 
 /** `node(id: …)`, `user(username: …)` */
 export function oneObject(
 	draft: Draft,
-	around: Surroundings,
+	samples: GraphSamples,
 	field: GraphQLField<unknown, unknown>,
-	below: Place,
-): Asked {
+	below: Position,
+): FieldArguments {
 	const { random } = draft;
 	const of = getNamedType(field.type).name;
-	const id = anId(random, around, of === "Node" ? null : of);
+	const id = randomId(random, samples, of === "Node" ? null : of);
 	const byKey = field.args.find(({ name }) => name !== "id")?.name;
 	if (byKey === undefined) {
 		const args = argumentList(draft, [["id", "ID!", id]]);
-		const type = [...around.ids].find(([, ids]) => ids.includes(id as Id));
+		const type = [...samples.ids].find(([, ids]) => ids.includes(id as Id));
 		const concrete = type?.[0] ?? null;
 		return { args, below: { ...below, owner: id, concrete } };
 	}
 	const isSlug = byKey === "slug";
 	const key = random.chance(0.1)
 		? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
-		: random.pick(isSlug ? around.slugs : around.usernames);
+		: random.pick(isSlug ? samples.slugs : samples.usernames);
 	const cased = random.chance(isSlug ? 0.05 : 0.3) ? key.toUpperCase() : key;
 	const draw = random.fraction();
 	// 3 % both, 2 % neither.

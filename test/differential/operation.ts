@@ -1,7 +1,7 @@
 import type { DocumentNode, ExecutionResult } from "graphql";
 import type { Id } from "../../src/id/ids.ts";
 
-/** A random operation with all a request brings along. */
+/** A random operation with its variables and viewer. */
 export interface Operation {
 	readonly text: string;
 	readonly document: DocumentNode;
@@ -10,5 +10,5 @@ export interface Operation {
 	readonly viewer: Id | null;
 }
 
-/** An executor under comparison: the plan, the reference, the oracle. */
+/** The plan, the reference or a mutant. */
 export type Execute = (operation: Operation) => Promise<ExecutionResult>;

@@ -10,11 +10,11 @@ import {
 } from "graphql";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonValue } from "../../src/util/json.ts";
-import { cursorOf, type Learned, momentOf } from "./learned.ts";
+import { cursorOf, type Learned, timestampOf } from "./learned.ts";
 import type { Edge, Memory, Row } from "./memory.ts";
 import type { Operation } from "./operation.ts";
 
-/** Defaults of stored fields that an import line may leave out, where it is not null. */
+/** Defaults, other than null, of stored fields that an import line may omit. */
 const DEFAULTS: Readonly<Record<string, JsonValue>> = {
 	"Board.secret": false,
 };
@@ -26,7 +26,7 @@ const REFERENCES = [
 	"Comment.author",
 	"Comment.pin",
 ];
-/** The field that tells whether the viewer's list has the object, and that list. */
+/** By field: the viewer's list that it looks the object up in. */
 const MEMBERSHIPS: Readonly<Record<string, string>> = {
 	"User.viewerFollows": "User.following",
 	"User.followsViewer": "User.followers",
@@ -35,19 +35,19 @@ const MEMBERSHIPS: Readonly<Record<string, string>> = {
 	"Pin.viewerLikes": "User.likes",
 };
 
-interface Asking {
+interface OracleContext {
 	readonly viewer: Id | null;
-	/** Set when a page was asked for that may be cut short. */
-	unsure: boolean;
+	/** Set for a page that may be shorter than requested. */
+	isUncertain: boolean;
 }
 
 type Args = Readonly<Record<string, unknown>>;
-type Resolve = (parent: never, args: Args, asking: Asking) => unknown;
+type Resolve = (parent: never, args: Args, context: OracleContext) => unknown;
 
 /**
- * The second oracle: what CONTRACT says of queries, on arrays in memory. Its
- * answer is null where the bound of three top-ups may cut a page short: the
- * contract leaves open where. Mutations it does not know.
+ * The second oracle: the documented behavior of queries, on arrays in memory. It
+ * returns null if the limit of three further reads may leave a page short (the
+ * documents do not say where). It has no mutations.
  */
 export function createOracle(
 	publicSchema: GraphQLSchema,
@@ -67,15 +67,15 @@ export function createOracle(
 		}
 	}
 	return async ({ document, operationName, variables, viewer }) => {
-		const asking: Asking = { viewer, unsure: false };
-		const answer = await execute({
+		const context: OracleContext = { viewer, isUncertain: false };
+		const response = await execute({
 			schema,
 			document,
 			operationName,
 			variableValues: variables,
-			contextValue: asking,
+			contextValue: context,
 		});
-		return asking.unsure ? null : answer;
+		return context.isUncertain ? null : response;
 	};
 }
 
@@ -93,7 +93,7 @@ function resolversOf(
 			const given = [args.id, args[name]].filter(
 				(one) => (one ?? null) !== null,
 			);
-			if (given.length !== 1) throw refused("exactly one");
+			if (given.length !== 1) throw badInput("exactly one");
 			if (given[0] === args.id) return find(memory, viewer, type, args.id);
 			const key = String(args[name]);
 			return memory.byName.get(
@@ -101,11 +101,11 @@ function resolversOf(
 			);
 		};
 	const membership = (list: string): Resolve =>
-		((row: Row, _: Args, { viewer }: Asking) =>
+		((row: Row, _: Args, { viewer }: OracleContext) =>
 			viewer && memory.has(`${list} ${viewer}`, row)) as Resolve;
 	const nodes: Resolve = (_, { ids }, { viewer }) => {
 		const given = ids as readonly unknown[];
-		if (given.length > 100) throw refused("at most 100");
+		if (given.length > 100) throw badInput("at most 100");
 		return given.map((id) => find(memory, viewer, null, id));
 	};
 	return new Map<string, Resolve>([
@@ -119,12 +119,12 @@ function resolversOf(
 		["Query.interest", byName("Interest", "#", "slug")],
 		[
 			"Query.interests",
-			(_, args, asking) =>
-				page(memory, learned, "Query.interests root", args, asking),
+			(_, args, context) =>
+				page(memory, learned, "Query.interests root", args, context),
 		],
 		[
 			"User.email",
-			((row: Row, _: Args, { viewer }: Asking) =>
+			((row: Row, _: Args, { viewer }: OracleContext) =>
 				row.id === viewer ? (row.fields.email ?? null) : null) as Resolve,
 		],
 		...Object.entries(MEMBERSHIPS).map(
@@ -133,7 +133,7 @@ function resolversOf(
 	]);
 }
 
-/** Fields that say by their type what they are. Parts of pages are properties of the page: graphql-js reads them itself. */
+/** The resolver of a field by its type; null for a field of a page, which graphql-js reads as a property. */
 function derived(
 	memory: Memory,
 	learned: Learned,
@@ -145,16 +145,16 @@ function derived(
 	if (!isObject) return null;
 	const field = name.split(".")[1] as string;
 	if (String(of).endsWith("Connection")) {
-		return ((row: Row, args: Args, asking: Asking) => {
-			if (name === "User.blockedUsers" && row.id !== asking.viewer) {
+		return ((row: Row, args: Args, context: OracleContext) => {
+			if (name === "User.blockedUsers" && row.id !== context.viewer) {
 				sizeOf(args);
 				return null;
 			}
-			return page(memory, learned, `${name} ${row.id}`, args, asking);
+			return page(memory, learned, `${name} ${row.id}`, args, context);
 		}) as Resolve;
 	}
 	if (REFERENCES.includes(name)) {
-		return ((row: Row, _: Args, { viewer }: Asking) => {
+		return ((row: Row, _: Args, { viewer }: OracleContext) => {
 			const other = memory.reference(row, field);
 			return other && memory.sees(viewer, other) ? other : null;
 		}) as Resolve;
@@ -163,7 +163,7 @@ function derived(
 	return ((row: Row) => row.fields[field] ?? DEFAULTS[name] ?? null) as Resolve;
 }
 
-/** CONTRACT "Types": malformed is an error, what names nothing here is null. */
+/** A malformed id is an error. An id of no visible object of the type is null. */
 function find(
 	memory: Memory,
 	viewer: Id | null,
@@ -171,7 +171,7 @@ function find(
 	id: unknown,
 ): Row | null {
 	const isDecimal = /^(0|[1-9][0-9]*)$/.test(String(id));
-	if (!isDecimal || BigInt(String(id)) >= 1n << 64n) throw refused("an id");
+	if (!isDecimal || BigInt(String(id)) >= 1n << 64n) throw badInput("an id");
 	const row = memory.byId.get(String(id));
 	const fits = row !== undefined && (type === null || row.type === type);
 	return fits && memory.sees(viewer, row) ? row : null;
@@ -182,41 +182,41 @@ function page(
 	learned: Learned,
 	name: string,
 	args: Args,
-	asking: Asking,
+	context: OracleContext,
 ): unknown {
 	const edges = memory.list(name);
 	const { size, backward } = sizeOf(args);
-	const after = placeOf(learned, name, edges, args.after);
-	const before = placeOf(learned, name, edges, args.before);
-	// From here on all as if forward: a backward page is a forward one of the list turned round.
-	const turned = backward ? edges.toReversed() : edges;
+	const after = indexOfCursor(learned, name, edges, args.after);
+	const before = indexOfCursor(learned, name, edges, args.before);
+	// A backward page is treated as a forward page of the reversed list.
+	const reversed = backward ? edges.toReversed() : edges;
 	const mirrored = (at: number | null) =>
 		at === null ? null : edges.length - 1 - at;
 	const [near, far] = backward
 		? [mirrored(before), mirrored(after)]
 		: [after, before];
-	const sees = ({ to }: Edge) => memory.sees(asking.viewer, to);
+	const sees = ({ to }: Edge) => memory.sees(context.viewer, to);
 	const start = near === null ? 0 : near + 1;
-	const within = turned.slice(start, far ?? turned.length);
+	const within = reversed.slice(start, far ?? reversed.length);
 	const found = within.filter(sees).slice(0, size);
 	const last = found.at(-1);
-	const end = last === undefined ? start : turned.indexOf(last) + 1;
+	const end = last === undefined ? start : reversed.indexOf(last) + 1;
 	const first = found[0];
-	const begin = first === undefined ? start : turned.indexOf(first);
-	const follows = turned.slice(end).some(sees);
-	const precedes = near !== null && turned.slice(0, begin).some(sees);
+	const begin = first === undefined ? start : reversed.indexOf(first);
+	const follows = reversed.slice(end).some(sees);
+	const precedes = near !== null && reversed.slice(0, begin).some(sees);
 	if (
-		mayBeCut(within, sees, size) ||
-		mayBeCut(within, sees, size + 1) ||
-		mayBeCut(turned.slice(end), sees, 1) ||
-		mayBeCut(turned.slice(0, begin).toReversed(), sees, 1)
+		mayBeShort(within, sees, size) ||
+		mayBeShort(within, sees, size + 1) ||
+		mayBeShort(reversed.slice(end), sees, 1) ||
+		mayBeShort(reversed.slice(0, begin).toReversed(), sees, 1)
 	) {
-		asking.unsure = true;
+		context.isUncertain = true;
 	}
 	const shown = (backward ? found.toReversed() : found).map((edge) => ({
 		node: edge.to,
 		cursor: cursorOf(name, edge.to.id),
-		at: momentOf(edge.line),
+		at: timestampOf(edge.line),
 	}));
 	return {
 		edges: shown,
@@ -238,15 +238,15 @@ function sizeOf({ first, last, after, before }: Args): {
 	const given = (value: unknown) => value !== undefined && value !== null;
 	const sizes = [first, last].filter(given).map(Number);
 	if (sizes.length > 1 || sizes.some((size) => size < 0 || size > 100)) {
-		throw refused("first or last");
+		throw badInput("first or last");
 	}
 	const backward =
 		given(last) || (!given(first) && given(before) && !given(after));
 	return { size: sizes[0] ?? 20, backward };
 }
 
-/** Where a cursor's edge stands; null for none. */
-function placeOf(
+/** The index of a cursor's edge; null without a cursor. */
+function indexOfCursor(
 	learned: Learned,
 	name: string,
 	edges: readonly Edge[],
@@ -254,12 +254,12 @@ function placeOf(
 ): number | null {
 	if (cursor === undefined || cursor === null) return null;
 	const edge = learned.edgeOf(String(cursor));
-	if (edge?.list !== name) throw refused("a cursor of this list");
+	if (edge?.list !== name) throw badInput("a cursor of this list");
 	return edges.findIndex(({ to }) => to.id === edge.to);
 }
 
-/** Whether four rounds, each asking for as many edges as are still missing, may stop short of `size` that are seen. */
-function mayBeCut(
+/** Whether four reads, each of as many edges as are still missing, may find fewer than `size` visible ones. */
+function mayBeShort(
 	edges: readonly Edge[],
 	sees: (edge: Edge) => boolean,
 	size: number,
@@ -276,7 +276,7 @@ function mayBeCut(
 	return missing > 0;
 }
 
-function refused(what: string): GraphQLError {
+function badInput(what: string): GraphQLError {
 	return new GraphQLError(`expected ${what}`, {
 		extensions: { code: "BAD_USER_INPUT" },
 	});

@@ -12,7 +12,7 @@ import {
 	isNonNullType,
 	printSchema,
 } from "graphql";
-// Not in graphql's index: its own CollectFields, to see what of a page is asked for.
+// Not exported by graphql's index: its CollectFields, to find the selected fields of a page.
 import { collectSubfields } from "graphql/execution/collectFields.js";
 import { CorkboardError } from "../../src/errors.ts";
 import type {
@@ -36,10 +36,9 @@ type Context = RequestContext;
 type Resolve = GraphQLFieldResolver<unknown, Context>;
 
 /**
- * The first oracle: stock graphql-js on an executable schema, a resolver for
- * each field, a promise for each value. Of the program it has the model, the
- * graph and the batch resolvers, which it asks for one parent at a time, and
- * nothing of `src/plan`.
+ * The first oracle: stock graphql-js on an executable schema, with a resolver for
+ * each field. It uses the model, the graph and the batch resolvers (with one
+ * parent at a time), and nothing of `src/plan`.
  */
 export function createReference(options: {
 	readonly publicSchema: GraphQLSchema;
@@ -74,9 +73,9 @@ function executableSchema({
 		for (const field of Object.values(type.getFields())) {
 			const source = sources.get(field.name);
 			if (source === undefined) {
-				throw new TypeError(`expected a source for ${type.name}.${field.name}`);
+				throw new TypeError(`${type.name}.${field.name} has no source`);
 			}
-			field.resolve = thenObjects(
+			field.resolve = loadObjects(
 				model,
 				field.type,
 				resolverOf(model, resolvers, `${type.name}.${field.name}`, source),
@@ -106,13 +105,13 @@ function resolverOf(
 			return pageOf(model, source.mapping);
 		case "resolver":
 			return async (parent, args, context) => {
-				const answers = await resolvers.get(coordinate)?.resolve({
+				const results = await resolvers.get(coordinate)?.resolve({
 					parents: [(parent as Node | undefined) ?? null],
 					args,
 					context,
 					call: {},
 				});
-				return answers?.[0];
+				return results?.[0];
 			};
 		case "property":
 			return (record) =>
@@ -135,18 +134,18 @@ function resolverOf(
 
 function pageOf(model: Model, name: string): Resolve {
 	const mapping = model.mappings.get(name);
-	if (mapping === undefined) throw new TypeError(`expected mapping ${name}`);
+	if (mapping === undefined) throw new TypeError(`no mapping ${name}`);
 	return async (parent, args, { graph }, info) => {
 		const from =
 			mapping.from === null
 				? globalListId(model, mapping)
 				: (parent as Node).id;
-		const page = pageArguments(args, wantedOf(info));
+		const page = pageArguments(args, selectedPageFields(info));
 		return (await graph.readPages(mapping, [from], page))[0];
 	};
 }
 
-/** CONTRACT "Types": null means not given, nothing is clamped, and `before` alone takes the 20 before it. */
+/** Null means absent, sizes out of range are errors, and `before` alone selects the 20 edges before it. */
 function pageArguments(
 	{ first, last, after, before }: Record<string, unknown>,
 	fields: PageFields,
@@ -171,9 +170,9 @@ function pageArguments(
 		: { first: 20, ...bounds };
 }
 
-/** A page that had to be topped up may be shorter when less of it is asked for, so the graph has to be asked for the same. */
-function wantedOf(info: GraphQLResolveInfo): PageFields {
-	const asked = new Set<string>();
+/** The graph must get the same fields as from the plan: they can change the length of a page with invisible edges. */
+function selectedPageFields(info: GraphQLResolveInfo): PageFields {
+	const selected = new Set<string>();
 	const visit = (
 		type: GraphQLOutputType,
 		fieldNodes: typeof info.fieldNodes,
@@ -181,35 +180,35 @@ function wantedOf(info: GraphQLResolveInfo): PageFields {
 		const named = getNamedType(type);
 		if (!(named instanceof GraphQLObjectType)) return;
 		const { schema, fragments, variableValues } = info;
-		for (const same of collectSubfields(
+		for (const merged of collectSubfields(
 			schema,
 			fragments,
 			variableValues,
 			named,
 			fieldNodes,
 		).values()) {
-			const name = same[0]?.name.value as string;
-			asked.add(name);
+			const name = merged[0]?.name.value as string;
+			selected.add(name);
 			const field = named.getFields()[name];
-			if (name === "pageInfo" && field) visit(field.type, same);
+			if (name === "pageInfo" && field) visit(field.type, merged);
 		}
 	};
 	try {
 		visit(info.returnType, info.fieldNodes);
 	} catch {
-		// A condition that cannot be read: graphql-js tells of it where it completes the field.
+		// An invalid condition: graphql-js reports it when it completes the field.
 	}
 	return {
-		edges: asked.has("edges") || asked.has("nodes"),
-		hasNextPage: asked.has("hasNextPage"),
-		hasPreviousPage: asked.has("hasPreviousPage"),
-		cursors: asked.has("startCursor") || asked.has("endCursor"),
-		totalCount: asked.has("totalCount"),
+		edges: selected.has("edges") || selected.has("nodes"),
+		hasNextPage: selected.has("hasNextPage"),
+		hasPreviousPage: selected.has("hasPreviousPage"),
+		cursors: selected.has("startCursor") || selected.has("endCursor"),
+		totalCount: selected.has("totalCount"),
 	};
 }
 
-/** Where a field is of objects, its value may be their ids. */
-function thenObjects(
+/** Reads the objects of a field whose value is ids. */
+function loadObjects(
 	model: Model,
 	type: GraphQLOutputType,
 	resolve: Resolve,

@@ -13,14 +13,14 @@ import {
 } from "graphql";
 import type { Operation } from "./operation.ts";
 
-/** Each try runs the operation twice or more. */
-const MOST_TRIES = 400;
+/** Each try executes the operation at least twice. */
+const MAX_TRIES = 400;
 
 const RULES = specifiedRules.filter(
 	(rule) => rule !== NoUnusedFragmentsRule && rule !== NoUnusedVariablesRule,
 );
 
-/** The operation with as much left out of its document as can be while it still fails. */
+/** Removes parts of the document while the operation still fails. */
 export async function shrink(
 	schema: GraphQLSchema,
 	operation: Operation,
@@ -29,16 +29,16 @@ export async function shrink(
 	let best = operation;
 	let tries = 0;
 	let again = false;
-	for (let at = 0; tries < MOST_TRIES; ) {
+	for (let at = 0; tries < MAX_TRIES; ) {
 		const text = without(best.document, at);
 		if (text === null) {
-			// What had to stay may go once others have gone.
+			// Parts that were necessary may be removable now.
 			if (!again) return best;
 			again = false;
 			at = 0;
 			continue;
 		}
-		const document = valid(schema, text);
+		const document = parseValid(schema, text);
 		const smaller = document && { ...best, document, text };
 		if (smaller !== null) tries++;
 		if (smaller !== null && (await fails(smaller))) {
@@ -51,8 +51,8 @@ export async function shrink(
 	return best;
 }
 
-/** Null for a text that is not, as where a selection set is left empty. */
-function valid(schema: GraphQLSchema, text: string): DocumentNode | null {
+/** Null for an invalid document, such as one with an empty selection set. */
+function parseValid(schema: GraphQLSchema, text: string): DocumentNode | null {
 	try {
 		const document = parse(text);
 		return validate(schema, document, RULES).length === 0 ? document : null;
@@ -61,7 +61,7 @@ function valid(schema: GraphQLSchema, text: string): DocumentNode | null {
 	}
 }
 
-/** The document's text without its n-th part that may be left out, the outermost first; null if it has fewer. */
+/** The document without its n-th removable part, outermost first; null if it has fewer parts. */
 function without(document: DocumentNode, n: number): string | null {
 	const parts: ASTNode[] = [];
 	visit(document, {

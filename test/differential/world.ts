@@ -23,36 +23,36 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import type { GraphSamples } from "./graphSamples.ts";
 import { type History, history } from "./history.ts";
 import { Learned } from "./learned.ts";
 import { Memory } from "./memory.ts";
 import type { Execute, Operation } from "./operation.ts";
 import { createReference } from "./reference.ts";
-import type { Surroundings } from "./surroundings.ts";
 
 const SHARDS = 16;
 const { model, schema: publicSchema, domain } = theModel();
 const schema = applyScalars(publicSchema);
 
-/** A graph that operations run on, and what runs them. */
+/** A graph and the executors on it. */
 export interface Side {
 	readonly store: Store;
 	readonly plan: Execute;
 	readonly reference: Execute;
 }
 
-/** What a world stands on, if not on files: empty shards, and a store in front of them whose plan is tried. */
-export interface Ground {
+/** Empty shards, and the store whose plan is tested. */
+export interface EmptyShards {
 	readonly storage: Storage;
 	readonly store: Store;
 }
 
-/** The demo graph in a folder that goes when the test does, with copies of it that may be changed. */
+/** The graph of `history` in a temporary folder, with copies that may be changed. */
 export class World implements AsyncDisposable {
 	readonly memory: Memory;
 	readonly learned = new Learned();
 	readonly queries: Side;
-	/** Null on a ground of one's own. */
+	/** Null on given shards. */
 	readonly #folder: string | null;
 	readonly #resources: AsyncDisposableStack;
 
@@ -82,7 +82,7 @@ export class World implements AsyncDisposable {
 		return new World(memory, sideOf(storage), path, resources.move());
 	}
 
-	static async openOn({ storage, store }: Ground): Promise<World> {
+	static async openOn({ storage, store }: EmptyShards): Promise<World> {
 		const memory = await populate(storage, store);
 		const side = sideOf(storage, { store });
 		return new World(memory, side, null, new AsyncDisposableStack());
@@ -92,27 +92,27 @@ export class World implements AsyncDisposable {
 		return schema;
 	}
 
-	/** A copy of the graph, to be changed. Two copies that are asked the same stay the same. */
+	/** A copy that may be changed. Two copies with the same operations stay equal. */
 	async copy(name: string): Promise<Side> {
 		if (this.#folder === null) {
-			throw new TypeError("expected a world on files, which can be copied");
+			throw new TypeError("only a world in a folder can be copied");
 		}
 		const folder = join(this.#folder, name);
 		cpSync(join(this.#folder, "original"), folder, { recursive: true });
 		return sideOf(this.#resources.use(await open(folder)));
 	}
 
-	/** The graph while the host of some shards does not answer. */
+	/** The graph while the hosts of some shards do not answer. */
 	withDown(shards: readonly number[]): Side {
 		return sideOf(withDown(this.queries.store.storage, new Set(shards)));
 	}
 
-	/** The graph through a store that was meddled with. */
+	/** The graph through an altered store. */
 	withStore(change: (store: Store) => Store): Side {
 		return sideOf(this.queries.store.storage, { change, cacheBytes: 0 });
 	}
 
-	surroundings(): Surroundings {
+	samples(): GraphSamples {
 		const rows = [...this.memory.byId.values()];
 		const ofType = (type: string) => rows.filter((row) => row.type === type);
 		const demo = this.memory.byName.get(DEMO_USERNAME) as { id: Id };
@@ -120,7 +120,7 @@ export class World implements AsyncDisposable {
 			.filter(({ fields }) => fields.secret === true)
 			.map((board) => this.memory.reference(board, "owner")?.id as Id);
 		const viewers = [...new Set([demo.id, ...owners])].slice(0, 6);
-		// Deleted and hidden ones, and those of the viewers, are drawn more often.
+		// Deleted and hidden objects, and the viewers, are chosen more often.
 		const interest = (row: (typeof rows)[number]) =>
 			row.removed || viewers.includes(row.id)
 				? 0
@@ -164,7 +164,7 @@ export class World implements AsyncDisposable {
 	}
 }
 
-/** Import, change, and tell the same in memory, with the ids that the keys got. */
+/** Imports and changes the graph, and returns the same graph in memory, with the ids from the import. */
 async function populate(storage: Storage, store: Store): Promise<Memory> {
 	const { lines, changes } = history();
 	await storage.createTables();
@@ -172,7 +172,7 @@ async function populate(storage: Storage, store: Store): Promise<Memory> {
 		fields: createFieldReaders(schema, domain.fields),
 		onBadLine: (line, reason) => console.error(`line ${line}: ${reason}`),
 	});
-	assert.equal(bad, 0, "every line is good");
+	assert.equal(bad, 0, "every line is valid");
 	const keys = lines.flatMap((line) => ("key" in line ? [line.key] : []));
 	const rows = await storage.readLookups(
 		keys.map((key) => ({ name: "import", key })),
@@ -211,11 +211,11 @@ async function* texts(lines: History["lines"]): AsyncGenerator<string> {
 
 function mapping(name: string): Mapping {
 	const found = model.mappings.get(name);
-	assert.ok(found, `there is a mapping ${name}`);
+	assert.ok(found, `no mapping ${name}`);
 	return found;
 }
 
-/** New users are spread over the shards by a seed, so that copies make them alike. */
+/** A seed chooses the shards of new users, so that copies stay equal. */
 async function open(folder: string): Promise<Storage> {
 	const topology = embeddedTopology(folder, SHARDS);
 	const storage = await openSqliteStorage({ model, topology });
@@ -230,7 +230,7 @@ function storeOf(storage: Storage, cacheBytes: number): Store {
 	return createStore({ model, domain, storage, cursors, cacheBytes });
 }
 
-/** The plan over the cache, the reference over none. */
+/** The plan reads through the cache in process; the reference reads without it. */
 export function sideOf(
 	storage: Storage,
 	{
@@ -276,7 +276,7 @@ function contextOf(store: Store, { viewer }: Operation): RequestContext {
 	};
 }
 
-/** Storage whose reads of these shards, and mod shards, are answered UNAVAILABLE. */
+/** Storage whose reads of these shards and mod shards fail with UNAVAILABLE. */
 function withDown(storage: Storage, shards: ReadonlySet<number>): Storage {
 	const orDown = <Key, A>(
 		read: (keys: readonly Key[]) => Promise<readonly A[]>,

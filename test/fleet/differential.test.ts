@@ -5,10 +5,10 @@ import { seededRandom } from "../../src/demo/random.ts";
 import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
 import {
+	describeMismatch,
 	judge,
 	operations,
-	report,
-	describe as told,
+	reportMismatch,
 } from "../differential/judge.ts";
 import type { Execute } from "../differential/operation.ts";
 import { createOracle } from "../differential/oracle.ts";
@@ -60,7 +60,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 				learned: world.learned,
 			},
 		};
-		const around = world.surroundings();
+		const around = world.samples();
 		let byOracle = 0;
 		let nth = 0;
 		const calls = await publishedDuring<CacheCall>(
@@ -74,7 +74,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 						null,
 						verdict.mismatch === null
 							? ""
-							: await report(SEED, operation, executor, judges, around),
+							: await reportMismatch(SEED, operation, executor, judges, around),
 					);
 					if (verdict.byOracle) byOracle++;
 				}
@@ -96,7 +96,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 	it(`are answered so right after the mutations among them, ${MUTATIONS_AND_QUERIES} of both, and leave nothing damaged`, async () => {
 		const random = seededRandom(SEED + 1);
 		const judges = { reference: world.queries.reference };
-		const around = world.surroundings();
+		const around = world.samples();
 		let changed = 0;
 		let asked = 0;
 		for (const operation of operations(
@@ -112,11 +112,15 @@ describe("random valid operations on a fleet with all cache layers", () => {
 				continue;
 			}
 			for (const executor of executors) {
-				const { mismatch, answer } = await judge(operation, executor, judges);
+				const { mismatch, response: answer } = await judge(
+					operation,
+					executor,
+					judges,
+				);
 				assert.equal(
 					mismatch,
 					null,
-					told(SEED, operation, mismatch ?? "", [answer]),
+					describeMismatch(SEED, operation, mismatch ?? "", [answer]),
 				);
 			}
 			asked++;

@@ -13,8 +13,8 @@ interface Connection {
 	};
 }
 
-/** The ids met by following a list's own cursors from one end to the other, page by page. */
-export async function walk(
+/** All ids of a list, read page by page with the cursors of each page. */
+export async function readWholeList(
 	execute: Execute,
 	viewer: Id | null,
 	/** `User.pins 123` */
@@ -36,10 +36,10 @@ export async function walk(
 			? `query ($size: Int!, $from: String) { ${connection} }`
 			: `query ($size: Int!, $from: String) { node(id: "${owner}") { ... on ${type} { ${connection} } } }`;
 	const document = parse(text);
-	const met: Id[] = [];
+	const found: Id[] = [];
 	let from: string | null = null;
 	for (let pages = 0; ; pages++) {
-		assert.ok(pages < 1_000, `${list}: expected the walk to come to an end`);
+		assert.ok(pages < 1_000, `${list}: more than 1,000 pages`);
 		const { data, errors } = await execute({
 			text,
 			document,
@@ -53,11 +53,11 @@ export async function walk(
 		};
 		const { nodes, pageInfo } = above.list;
 		const ids = nodes.map(({ id }) => id);
-		if (backward) met.unshift(...ids);
-		else met.push(...ids);
+		if (backward) found.unshift(...ids);
+		else found.push(...ids);
 		const more = backward ? pageInfo.hasPreviousPage : pageInfo.hasNextPage;
-		if (!more) return met;
+		if (!more) return found;
 		from = backward ? pageInfo.startCursor : pageInfo.endCursor;
-		assert.notEqual(from, null, `${list}: expected a cursor to go on from`);
+		assert.notEqual(from, null, `${list}: no cursor for the next page`);
 	}
 }

@@ -3,9 +3,9 @@ import type { Execute } from "./operation.ts";
 
 type Data = Record<string, unknown>;
 
-/** Executors that get one thing wrong, each in a way a real one might. They answer null where there is nothing to get wrong. */
-export const WRONG: Readonly<
-	Record<string, (answer: ExecutionResult) => ExecutionResult | null>
+/** Each makes one mistake that a real executor might make. Null for a response without room for the mistake. */
+export const MUTANTS: Readonly<
+	Record<string, (response: ExecutionResult) => ExecutionResult | null>
 > = {
 	"drops a key": inObject((object) => {
 		delete object[Object.keys(object).at(-1) as string];
@@ -17,16 +17,16 @@ export const WRONG: Readonly<
 			object[key] = value;
 		}
 	}, 2),
-	"leaves a page's last item out": (answer) => {
-		const data = structuredClone(answer.data ?? {});
+	"omits the last item of a page": (response) => {
+		const data = structuredClone(response.data ?? {});
 		const list = find(
 			data,
 			(value) => Array.isArray(value) && value.length > 0,
 		);
 		(list as unknown[] | undefined)?.pop();
-		return list === undefined ? null : { ...answer, data };
+		return list === undefined ? null : { ...response, data };
 	},
-	"says null where there is a value": inObject((object) => {
+	"returns null for a value": inObject((object) => {
 		const key = Object.keys(object).find((each) => object[each] !== null);
 		if (key !== undefined) object[key] = null;
 	}),
@@ -38,47 +38,50 @@ export const WRONG: Readonly<
 			new GraphQLError(message, { path: [...(path ?? []), 0], extensions }),
 		],
 	),
-	"forgets an error": withErrors(() => []),
+	"omits an error": withErrors(() => []),
 };
 
-export function made(wrong: (typeof WRONG)[string], right: Execute): Execute {
+export function mutate(
+	mutant: (typeof MUTANTS)[string],
+	executor: Execute,
+): Execute {
 	return async (operation) => {
-		const answer = await right(operation);
-		return wrong(answer) ?? answer;
+		const response = await executor(operation);
+		return mutant(response) ?? response;
 	};
 }
 
-/** Changes the first object of an answer that has so many keys. */
+/** Changes the first object with at least `keys` keys. */
 function inObject(
 	change: (object: Data) => void,
 	keys = 1,
-): (answer: ExecutionResult) => ExecutionResult | null {
-	return (answer) => {
-		const data = structuredClone(answer.data ?? {});
+): (response: ExecutionResult) => ExecutionResult | null {
+	return (response) => {
+		const data = structuredClone(response.data ?? {});
 		const object = find(
 			data,
 			(value) => !Array.isArray(value) && Object.keys(value).length >= keys,
 		);
 		if (object === undefined) return null;
 		change(object as Data);
-		return { ...answer, data };
+		return { ...response, data };
 	};
 }
 
-/** Changes the first error below a value. */
+/** Replaces the first error that has a path. */
 function withErrors(
 	change: (error: {
 		message: string;
 		path: NonNullable<GraphQLError["path"]>;
 		extensions: GraphQLError["extensions"];
 	}) => readonly GraphQLError[],
-): (answer: ExecutionResult) => ExecutionResult | null {
-	return (answer) => {
-		const [first, ...others] = answer.errors ?? [];
+): (response: ExecutionResult) => ExecutionResult | null {
+	return (response) => {
+		const [first, ...others] = response.errors ?? [];
 		if (first?.path === undefined) return null;
 		const { message, path, extensions } = first;
 		return {
-			...answer,
+			...response,
 			errors: [...change({ message, path, extensions }), ...others],
 		};
 	};
