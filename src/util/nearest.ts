@@ -1,7 +1,7 @@
 /**
- * Which of the words somebody probably meant: the nearest by edit distance, if
- * it is near enough that naming it helps. A third of the word's letters may
- * differ, as in graphql-js's suggestions (jsutils/suggestionList).
+ * The candidate with the smallest edit distance, for a suggestion. At most a
+ * third of the word's letters, and one more, may differ, as in graphql-js
+ * (jsutils/suggestionList).
  */
 export function nearest(
 	word: string,
@@ -25,7 +25,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 	return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
-/** Levenshtein's distance, a row at a time. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, column) => column);
 	for (let i = 1; i <= a.length; i++) {
