@@ -16,8 +16,8 @@ function open() {
 	};
 }
 
-describe("a breaker", () => {
-	test("never waits longer than it is told to", () => {
+describe("Breaker", () => {
+	test("never pauses longer than its longest pause", () => {
 		let now = 0;
 		const breaker = new Breaker(() => now, 250);
 		for (let failures = 0; failures < 5; failures++) {
@@ -34,7 +34,7 @@ describe("a breaker", () => {
 		assert.equal(breaker.enter(), true);
 	});
 
-	test("lets none through after a failure, then one, and all once that succeeded", () => {
+	test("lets no call through after a failure, then one, and all calls once that one succeeds", () => {
 		const { breaker, pass } = open();
 		breaker.enter();
 		assert.equal(breaker.failed(), true);
@@ -46,7 +46,7 @@ describe("a breaker", () => {
 		assert.deepEqual([breaker.enter(), breaker.enter()], [true, true]);
 	});
 
-	test("waits twice as long after each probe that failed, up to a bound, and begins anew after a success", () => {
+	test("doubles its pause after each failed attempt up to a limit, and starts over after a success", () => {
 		const { breaker, pass } = open();
 		const pauses: number[] = [];
 		breaker.enter();

@@ -20,7 +20,7 @@ describe("the invalidation channel", () => {
 	});
 	after(() => server.stop());
 
-	test("begins lost, and is restored once it hears itself", async () => {
+	test("starts lost, and is restored once it receives its own heartbeat", async () => {
 		await using one = openProcess(server.port);
 		assert.deepEqual(one.told, ["lost"]);
 		await one.restored();
@@ -30,7 +30,7 @@ describe("the invalidation channel", () => {
 		assert.deepEqual(one.told, ["lost", "restored"]);
 	});
 
-	test("brings what one process changed to the others at once, and not to itself", async () => {
+	test("delivers the keys that one process changed to the others, and not to itself", async () => {
 		await using one = openProcess(server.port, "one");
 		await using other = openProcess(server.port, "other");
 		await Promise.all([one.restored(), other.restored()]);
@@ -45,7 +45,7 @@ describe("the invalidation channel", () => {
 		assert.deepEqual(one.told, ["lost", "restored"]);
 	});
 
-	test("a write of many keys comes in messages of a hundred", async () => {
+	test("sends the keys of a large write in messages of a hundred", async () => {
 		await using one = openProcess(server.port, "one");
 		await using other = openProcess(server.port, "other");
 		await Promise.all([one.restored(), other.restored()]);
@@ -61,7 +61,7 @@ describe("the invalidation channel", () => {
 		assert.equal(await one.channel.publish(["x".repeat(501)]), false);
 	});
 
-	test("what is no message of ours is ignored and counted", async () => {
+	test("ignores and counts messages that are not in its format", async () => {
 		await using one = openProcess(server.port);
 		await one.restored();
 		for (const text of ["hello", '{"v":2}']) {
@@ -71,7 +71,7 @@ describe("the invalidation channel", () => {
 		assert.deepEqual(one.told, ["lost", "restored"]);
 	});
 
-	test("a subscription that the server ends is lost at once, and restored by a new one", async () => {
+	test("is lost as soon as the server ends its subscription, and restored by a new one", async () => {
 		await using one = openProcess(server.port);
 		await one.restored();
 		assert.equal(await one.read("old"), "old");
@@ -87,7 +87,7 @@ describe("the invalidation channel", () => {
 		assert.equal(await one.read("not read"), "kept");
 	});
 
-	test("a read that began while it was lost is not kept when it is restored", async () => {
+	test("does not cache a value whose read began while it was lost", async () => {
 		await using one = openProcess(server.port);
 		const database = Promise.withResolvers<string[]>();
 		const reading = one.cache.read(["a"], () => database.promise);
@@ -97,7 +97,7 @@ describe("the invalidation channel", () => {
 		assert.equal(one.cache.get("a"), undefined);
 	});
 
-	test("a link that stalls is lost after a second of silence, and what was kept is not used", async () => {
+	test("is lost after a second of silence on a stalled connection, and cached values are not used", async () => {
 		await using proxy = await TcpProxy.to(server.port);
 		await using one = openProcess(proxy.port, "one");
 		await one.restored();
@@ -115,7 +115,7 @@ describe("the invalidation channel", () => {
 });
 
 describe("the invalidation channel of a Redis that fails", () => {
-	test("is lost when the server is killed, refuses at once, and is restored after its restart", async () => {
+	test("is lost when Redis is killed, reports failed publishes, and is restored after a restart", async () => {
 		await using server = await startRedis();
 		await using one = openProcess(server.port);
 		await one.restored();
@@ -127,7 +127,7 @@ describe("the invalidation channel of a Redis that fails", () => {
 		assert.equal(await one.channel.publish(["a"]), true);
 	});
 
-	test("opens without a server, lost, and is restored when one comes", async () => {
+	test("opens lost without a Redis, and is restored when one starts", async () => {
 		await using server = await startRedis();
 		await server.kill();
 		await using one = openProcess(server.port);
@@ -137,7 +137,7 @@ describe("the invalidation channel of a Redis that fails", () => {
 		await one.restored();
 	});
 
-	test("says nothing after it was disposed of", async () => {
+	test("reports nothing and leaves no connection after it is disposed of", async () => {
 		await using server = await startRedis();
 		const one = openProcess(server.port);
 		await one.restored();

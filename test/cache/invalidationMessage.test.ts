@@ -7,8 +7,8 @@ import {
 	encodeMessages,
 } from "../../src/cache/invalidationMessage.ts";
 
-describe("a message of the channel", () => {
-	test("is read as it was written, whatever letters its keys have", () => {
+describe("an invalidation message", () => {
+	test("decodes to what was encoded, whatever characters its keys have", () => {
 		const keys = ["o 241294492511762325", 'l email "ä b"@example.com\n\u0000'];
 		const [message, ...more] = encodeMessages("me", keys) ?? [];
 		assert.deepEqual(more, []);
@@ -23,14 +23,14 @@ describe("a message of the channel", () => {
 		});
 	});
 
-	test("has this text, which other versions of the program must understand or ignore", () => {
+	test("has the text that other versions of the program understand or ignore", () => {
 		assert.deepEqual(encodeMessages("me", ["o 1"]), [
 			'{"v":1,"from":"me","keys":["o 1"]}',
 		]);
 		assert.equal(encodeInvalidateAll("me"), '{"v":1,"from":"me","keys":"all"}');
 	});
 
-	test("is one for a hundred keys, and never longer than 64 Ki letters", () => {
+	test("holds at most a hundred keys and 64 Ki characters", () => {
 		const keys = (count: number, letter: string) =>
 			Array.from({ length: count }, (_, at) => `${at}`.padEnd(500, letter));
 		assert.equal(encodeMessages("me", keys(100, "x"))?.length, 1);

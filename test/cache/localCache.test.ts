@@ -25,8 +25,8 @@ function open(maxWeight = 1_000_000) {
 	};
 }
 
-describe("the cache in the process", () => {
-	it("loads what is missing in one go and answers in the order of the keys", async () => {
+describe("LocalCache", () => {
+	it("loads all missing keys at once and returns values in the order of the keys", async () => {
 		const { read, loads } = open();
 		await read("b");
 		assert.deepEqual(await read("a", "b", "c"), [
@@ -37,7 +37,7 @@ describe("the cache in the process", () => {
 		assert.deepEqual(loads, [["b"], ["a", "c"]]);
 	});
 
-	it("keeps nothing longer than ten seconds from before it was fetched", async () => {
+	it("caches a value for at most ten seconds, counted from before its read", async () => {
 		const { cache, pass } = open();
 		await cache.read(["a"], async () => {
 			pass(4_000);
@@ -49,7 +49,7 @@ describe("the cache in the process", () => {
 		assert.equal(cache.get("a"), undefined);
 	});
 
-	it("joins a read that is under way", async () => {
+	it("joins a read of the same key that already runs", async () => {
 		const { cache } = open();
 		let loads = 0;
 		const load = async () => {
@@ -65,7 +65,7 @@ describe("the cache in the process", () => {
 		assert.equal(loads, 1);
 	});
 
-	it("does not keep what was read before a write and arrived after it", async () => {
+	it("does not cache a value whose read began before an invalidation and ended after it", async () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
 		const reading = cache.read(["a"], () => database.promise);
@@ -75,7 +75,7 @@ describe("the cache in the process", () => {
 		assert.equal(cache.get("a"), undefined);
 	});
 
-	it("does not let a read that comes after a write join one from before it", async () => {
+	it("does not let a read after an invalidation join one from before it", async () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
 		const early = cache.read(["a"], () => database.promise);
@@ -87,14 +87,14 @@ describe("the cache in the process", () => {
 		assert.equal(cache.get("a"), "after the write");
 	});
 
-	it("passes errors on and keeps none", async () => {
+	it("returns errors and does not cache them", async () => {
 		const { cache, read } = open();
 		const failed = await cache.read(["a"], async () => [new Error("down")]);
 		assert.ok(failed[0] instanceof Error);
 		assert.deepEqual(await read("a"), ["value of a"]);
 	});
 
-	it("can be asked for more than it kept", async () => {
+	it("reads a key again if the cached value does not suffice", async () => {
 		const { cache } = open();
 		await cache.read(["a"], async () => ["short"]);
 		const longer = await cache.read(["a"], async () => ["much longer"], {
@@ -104,7 +104,7 @@ describe("the cache in the process", () => {
 		assert.equal(cache.get("a"), "much longer");
 	});
 
-	it("stays within its weight by letting the oldest go", async () => {
+	it("stays within its weight by evicting the oldest entry", async () => {
 		const { cache, read } = open(3 * 211);
 		await read("a");
 		await read("b");
@@ -116,7 +116,7 @@ describe("the cache in the process", () => {
 		);
 	});
 
-	it("keeps nothing while it is bypassed, nor what was being read when that began or ended", async () => {
+	it("caches nothing while it is bypassed, nor values whose read ran when the bypass began or ended", async () => {
 		const { cache, read, loads } = open();
 		await read("a");
 		const database = Promise.withResolvers<string[]>();
@@ -138,7 +138,7 @@ describe("the cache in the process", () => {
 		assert.equal(cache.get("a"), "value of a");
 	});
 
-	it("tells a trace its hits and misses", async () => {
+	it("reports hits and misses to the trace", async () => {
 		const { cache, read } = open();
 		await read("a");
 		const told: unknown[] = [];

@@ -40,7 +40,7 @@ describe("the shared cache on memcached", () => {
 			openMemcachedCache({ hosts: [`127.0.0.1:${port}`], ...options }),
 	});
 
-	test("a key that memcached would choke on is never sent, is down for readers and needs no burial", async () => {
+	test("a key that memcached rejects is never sent, is down for readers and needs no tombstone", async () => {
 		await using cache = openMemcachedCache({
 			hosts: [server.address],
 			deadlineMs: PATIENT,
@@ -72,7 +72,7 @@ describe("several memcached hosts", () => {
 	const hosts = () => servers.map(({ address }) => address);
 	const keys = Array.from({ length: 300 }, (_, at) => `1.object.${at}`);
 
-	test("each is asked once for its share, which is about the same for all", async () => {
+	test("each host gets one batch with about the same number of keys", async () => {
 		await using cache = openMemcachedCache({
 			hosts: hosts(),
 			deadlineMs: PATIENT,
@@ -99,7 +99,7 @@ describe("several memcached hosts", () => {
 		}
 	});
 
-	test("their order in the list makes no difference; another list begins empty", async () => {
+	test("the order of the host list does not matter; another list starts empty", async () => {
 		const all = hosts();
 		await using cache = openMemcachedCache({ hosts: all, deadlineMs: PATIENT });
 		const key = "1.order";
@@ -118,7 +118,7 @@ describe("several memcached hosts", () => {
 		}
 	});
 
-	test("the keys of a dead host are skipped and not asked of another, and a write of them is owed", async () => {
+	test("keys of a host that is down are skipped, not read from another host, and their deletes are not acknowledged", async () => {
 		await using cache = openMemcachedCache({
 			hosts: hosts(),
 			deadlineMs: PATIENT,
@@ -147,7 +147,7 @@ describe("several memcached hosts", () => {
 });
 
 describe("a memcached that fails", () => {
-	test("a lease of before a restart fits no marker of after it, though the CAS numbers begin anew", async () => {
+	test("a lease from before a restart matches no marker from after it, though CAS numbers start over", async () => {
 		await using server = await startMemcached();
 		const hosts = [server.address];
 		await using far = openMemcachedCache({ hosts, deadlineMs: PATIENT });
@@ -177,7 +177,7 @@ describe("a memcached that fails", () => {
 		assert.deepEqual(await far.getOrLease(["a"]), [hit("new")]);
 	});
 
-	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
+	test("a hanging server costs one read its deadline and the next ones nothing, and is used again when it responds", async () => {
 		await using server = await startMemcached();
 		await using cache = openMemcachedCache({
 			hosts: [server.address],
@@ -215,7 +215,7 @@ describe("a memcached that fails", () => {
 		);
 	});
 
-	test("a server that is killed is down at once, and is used again after its restart", async () => {
+	test("a killed server is down at once, and is used again after its restart", async () => {
 		await using server = await startMemcached();
 		await using cache = openMemcachedCache({
 			hosts: [server.address],
@@ -241,7 +241,7 @@ describe("a memcached that fails", () => {
 		["does not speak the protocol", { instead: Buffer.from("ERROR\r\n") }],
 	];
 	for (const [how, manner] of hangs) {
-		test(`a server that ${how} is left after the deadline, and what it says late is nobody's answer`, async () => {
+		test(`a server that ${how} is given up after the deadline, and its late response reaches no caller`, async () => {
 			await using fake = await FakeMemcached.start();
 			await using cache = openMemcachedCache({
 				hosts: [fake.address],
@@ -273,7 +273,7 @@ describe("a memcached that fails", () => {
 		["answers with a request", { instead: response(0x80, 1) }],
 	];
 	for (const [how, manner] of deaths) {
-		test(`a server that ${how} is left at once, and the next connection begins clean`, async () => {
+		test(`a server that ${how} is given up at once, and the next connection starts clean`, async () => {
 			await using fake = await FakeMemcached.start();
 			await using cache = openMemcachedCache({
 				hosts: [fake.address],
@@ -294,7 +294,7 @@ describe("a memcached that fails", () => {
 		});
 	}
 
-	test("answers that trickle in byte by byte are put together", async () => {
+	test("responses that arrive byte by byte are assembled", async () => {
 		await using fake = await FakeMemcached.start();
 		await using cache = openMemcachedCache({
 			hosts: [fake.address],
@@ -308,7 +308,7 @@ describe("a memcached that fails", () => {
 		]);
 	});
 
-	test("a connection that went while nobody waited for it costs nothing", async () => {
+	test("an idle connection that is lost counts as no failure", async () => {
 		await using fake = await FakeMemcached.start();
 		await using cache = openMemcachedCache({
 			hosts: [fake.address],
@@ -322,7 +322,7 @@ describe("a memcached that fails", () => {
 		assert.deepEqual(await cache.getOrLease(["a"]), [hit("a of 2")]);
 	});
 
-	test("when this process was busy past the deadline an answer that lies there is taken", async () => {
+	test("a response that arrived while the process was busy past the deadline is used", async () => {
 		await using server = await startMemcached();
 		await using real = openMemcachedCache({
 			hosts: [server.address],
@@ -339,7 +339,7 @@ describe("a memcached that fails", () => {
 		assert.deepEqual(await looking, [{ kind: "busy" }]);
 	});
 
-	test("nothing is printed, and the environment of others gives no user", async (t) => {
+	test("nothing is printed, and the user of memjs environment variables is ignored", async (t) => {
 		const log = t.mock.method(console, "log", () => {});
 		process.env.MEMCACHE_USERNAME = "somebody";
 		process.env.MEMCACHE_PASSWORD = "something";
@@ -360,7 +360,7 @@ describe("a memcached that fails", () => {
 		assert.equal(log.mock.callCount(), 0);
 	});
 
-	test("a host that is none is refused", () => {
+	test("an invalid host is refused", () => {
 		for (const host of [
 			"cache",
 			":11211",

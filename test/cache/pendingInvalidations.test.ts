@@ -27,8 +27,8 @@ function names(untold: PendingBatch | null): unknown {
 	return untold?.kind === "keys" ? untold.keys.map(([key]) => key) : untold;
 }
 
-describe("what the channel could not send", () => {
-	test("is taken once, the first first, as much as is asked for", () => {
+describe("PendingInvalidations", () => {
+	test("returns each key once, oldest first, at most as many as requested", () => {
 		const { unsent, keys } = open();
 		assert.equal(unsent.take(2), null);
 		unsent.add(keys("a", "b"));
@@ -38,7 +38,7 @@ describe("what the channel could not send", () => {
 		assert.equal(unsent.take(2), null);
 	});
 
-	test("is dropped when every entry from before it has aged, and not sooner", () => {
+	test("drops a key once every entry read before its change has expired, and not sooner", () => {
 		const { unsent, keys, pass } = open();
 		unsent.add(keys("a", "again"));
 		pass(1);
@@ -55,7 +55,7 @@ describe("what the channel could not send", () => {
 		assert.equal(unsent.take(9), null);
 	});
 
-	test("given back does not make older what was told in vain meanwhile", () => {
+	test("keeps the later time of a key that is added again", () => {
 		const { unsent, keys, pass } = open();
 		unsent.add(keys("a"));
 		const taken = unsent.take(9) as PendingBatch;
@@ -66,7 +66,7 @@ describe("what the channel could not send", () => {
 		assert.deepEqual(names(unsent.take(9)), ["a"]);
 	});
 
-	test("is all, when it is more than is kept, for as long as the latest of it counts", () => {
+	test("stands for all keys above its limit, until the latest change has aged", () => {
 		const { unsent, keys, pass } = open();
 		const many = (from: number, count: number) =>
 			keys(...Array.from({ length: count }, (_, at) => `${from + at}`));
@@ -90,7 +90,7 @@ describe("what the channel could not send", () => {
 		assert.equal(unsent.take(9), null, "aged");
 	});
 
-	test("is all for as long as the latest counts, also when an older one was too many", () => {
+	test("stands for all keys until the latest change has aged, even if an older one exceeded the limit", () => {
 		const { unsent, keys, pass } = open();
 		const older = keys("older");
 		pass(5_000);
@@ -101,7 +101,7 @@ describe("what the channel could not send", () => {
 		assert.deepEqual(unsent.take(9), { kind: "all", at: 6_000 });
 	});
 
-	test("is not all because of keys that have aged", () => {
+	test("does not count keys that have aged against its limit", () => {
 		const { unsent, keys, pass } = open();
 		for (let at = 0; at < 3 * MAX_PENDING_KEYS; at++) {
 			unsent.add(keys(`${at}`));

@@ -50,7 +50,7 @@ describe("the shared cache on Redis", () => {
 });
 
 describe("a Redis that fails", () => {
-	test("a head that was buried does not come back when the server is restarted from a snapshot", async () => {
+	test("a deleted head does not come back when Redis restarts from a snapshot", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
 			redis: new RedisConnections(server.url),
@@ -78,7 +78,7 @@ describe("a Redis that fails", () => {
 		assert.equal(kindOf((await cache.getOrLease(["b"]))[0]), "lease");
 	});
 
-	test("a replica is not asked, and one that was promoted is empty", async () => {
+	test("a replica is not read, and a promoted one starts empty", async () => {
 		await using master = await startRedis({
 			args: ["--repl-diskless-sync-delay", "0"],
 		});
@@ -105,7 +105,7 @@ describe("a Redis that fails", () => {
 		});
 	});
 
-	test("a master that was made a replica is left at the first write it refuses", async () => {
+	test("a master that was demoted is given up at the first write it refuses", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
 			redis: new RedisConnections(server.url),
@@ -118,7 +118,7 @@ describe("a Redis that fails", () => {
 		assert.deepEqual(await cache.getOrLease(["a"]), [{ kind: "down" }]);
 	});
 
-	test("while it hangs a look costs one deadline and the next ones nothing, and it is used again when it answers", async () => {
+	test("a hanging server costs one read its deadline and the next ones nothing, and is used again when it responds", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
 			redis: new RedisConnections(server.url),
@@ -145,7 +145,7 @@ describe("a Redis that fails", () => {
 		);
 	});
 
-	test("a server that is killed is down at once, and is used again after its restart", async () => {
+	test("a killed server is down at once, and is used again after its restart", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
 			redis: new RedisConnections(server.url),
@@ -164,7 +164,7 @@ describe("a Redis that fails", () => {
 		);
 	});
 
-	test("a fill over a stalled link is given up after one deadline", async () => {
+	test("a fill on a stalled connection is given up after one deadline", async () => {
 		await using server = await startRedis();
 		await using proxy = await TcpProxy.to(server.port);
 		await using cache = openRedisCache({
@@ -187,7 +187,7 @@ describe("a Redis that fails", () => {
 		assert.ok(ms >= 190 && ownMs < 1_500, `took ${ms} ms`);
 	});
 
-	test("without memory it refuses fills, leases and tombstones, and still answers hits and clears", async () => {
+	test("a full Redis refuses fills, leases and tombstones, and still serves hits and deletes", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
 			redis: new RedisConnections(server.url),
@@ -209,7 +209,7 @@ describe("a Redis that fails", () => {
 		assert.equal(kindOf((await cache.getOrLease(["held"]))[0]), "lease");
 	});
 
-	test("a server that wants a password is down without it, and used with it", async () => {
+	test("a server with a password is down without it, and used with it", async () => {
 		await using server = await startRedis();
 		await command(server, "CONFIG SET requirepass pw");
 		await using without = openRedisCache({
@@ -224,7 +224,7 @@ describe("a Redis that fails", () => {
 		await leaseOf(authorized, "a");
 	});
 
-	test("a URL that is none is refused without being repeated", () => {
+	test("an invalid URL is refused with a message that does not repeat it", () => {
 		for (const url of ["", "cache:6379", "http://cache", "redis://"]) {
 			assert.throws(
 				() => openRedisCache({ redis: new RedisConnections(url) }),

@@ -10,7 +10,7 @@ import { startRedis } from "../services/redis.ts";
 const PATIENT = { deadlineMs: 5_000 };
 
 describe("texts in Redis", () => {
-	test("are found by other processes, until they end", async () => {
+	test("are found by other processes until they expire", async () => {
 		await using server = await startRedis();
 		await using one = openRedisTexts({
 			redis: new RedisConnections(server.url),
@@ -28,7 +28,7 @@ describe("texts in Redis", () => {
 		assert.equal(await other.get("short"), null);
 	});
 
-	test("are not there, soon, where Redis hangs or has gone", async () => {
+	test("are not found, within the deadline, while Redis hangs or is down", async () => {
 		await using server = await startRedis();
 		await using texts = openRedisTexts({
 			redis: new RedisConnections(server.url),
@@ -45,7 +45,7 @@ describe("texts in Redis", () => {
 		await texts.set("k", "v", 60_000);
 	});
 
-	test("that Redis has no memory for are not kept, and nothing fails", async () => {
+	test("are not kept by a full Redis, and no call fails", async () => {
 		await using server = await startRedis({
 			args: ["--maxmemory", "1", "--maxmemory-policy", "noeviction"],
 		});

@@ -11,7 +11,7 @@ import type { Server } from "../services/server.ts";
 /** For what is not about the deadline, on a machine that runs much else. */
 const deadlineMs = 5_000;
 
-describe("buckets on Redis", () => {
+describe("token buckets on Redis", () => {
 	let server: Server;
 	before(async () => {
 		server = await startRedis();
@@ -24,7 +24,7 @@ describe("buckets on Redis", () => {
 			deadlineMs,
 		});
 
-	it("are one for all processes, and never hold more than they may", async () => {
+	it("are shared by all processes, and never hold more than their limit", async () => {
 		const filling = { points: 1_000, perMs: 3_600_000 };
 		await using one = open();
 		await using other = open();
@@ -49,7 +49,7 @@ describe("buckets on Redis", () => {
 		assert.equal((await other.take(faster, "a", 1_000))?.waitMs, 0);
 	});
 
-	it("let in no more than there is, however many ask at once", async () => {
+	it("grant no more points than they hold to concurrent callers", async () => {
 		const filling = { points: 100, perMs: 3_600_000 };
 		await using buckets = open();
 		const answers = await Promise.all(
@@ -58,7 +58,7 @@ describe("buckets on Redis", () => {
 		assert.equal(answers.filter((answer) => answer?.waitMs === 0).length, 33);
 	});
 
-	it("fill again, by the server's clock, as those of a process do", async () => {
+	it("refill by the clock of the server, as local ones do", async () => {
 		const filling = { points: 1_000, perMs: 10_000 };
 		await using buckets = open();
 		// Asked together: on a busy machine there may be a second between two requests.
@@ -76,7 +76,7 @@ describe("buckets on Redis", () => {
 		assert.equal(msUntilFull(filling, 950), 500);
 	});
 
-	it("say nothing, soon, when the server is gone or hangs", async () => {
+	it("return null within the deadline while Redis hangs or is down", async () => {
 		const filling = { points: 10, perMs: 1_000 };
 		await using own = await startRedis();
 		await using buckets = openRedisTokenBuckets({

@@ -19,7 +19,7 @@ const DEADLINE_MS = 100;
 /** One that is skipped for twice as long each time is tried at 4 s, and not again before 7. */
 const OUTAGE_MS = 4_500;
 
-describe("what a process could not tell the others", () => {
+describe("pending invalidations of a process that cannot publish", () => {
 	let server: Server;
 	before(async () => {
 		server = await startRedis();
@@ -46,7 +46,7 @@ describe("what a process could not tell the others", () => {
 		);
 	}
 
-	test("they hear when its link, long cut, is mended", async () => {
+	test("reach the others when its connection, cut for long, works again", async () => {
 		await using proxy = await TcpProxy.to(server.port);
 		await using writer = open("writer", proxy);
 		await using reader = open("reader", server);
@@ -65,7 +65,7 @@ describe("what a process could not tell the others", () => {
 		assert.equal(reader.told.length, 3, "told once");
 	});
 
-	test("they hear who were cut off too, and heard themselves again before the change", async () => {
+	test("reach readers that were cut off too, and restored before the change", async () => {
 		await using ofWriter = await TcpProxy.to(server.port);
 		await using ofReader = await TcpProxy.to(server.port);
 		await using writer = open("writer", ofWriter);
@@ -82,7 +82,7 @@ describe("what a process could not tell the others", () => {
 		await isNew(reader);
 	});
 
-	test("they hear when its link stalls, and what it sent into it is lost", async () => {
+	test("reach the others after its connection stalled and lost what it sent", async () => {
 		await using proxy = await TcpProxy.to(server.port);
 		await using writer = open("writer", proxy);
 		await using reader = open("reader", server);
@@ -97,7 +97,7 @@ describe("what a process could not tell the others", () => {
 		await isNew(reader);
 	});
 
-	test("they hear after a Redis hung for less than a silence, which none of them noticed", async () => {
+	test("reach the others after Redis hung for less than the silence limit", async () => {
 		await using writer = open("writer", server);
 		await using reader = open("reader", server);
 		await bothRestored(writer, reader);
@@ -114,7 +114,7 @@ describe("what a process could not tell the others", () => {
 		assert.ok(!reader.told.includes("lost", 1), String(reader.told));
 	});
 
-	test("they hear when it could listen and not publish, and it believed nothing meanwhile", async () => {
+	test("reach the others after it could subscribe but not publish, and it used no cached value meanwhile", async () => {
 		await allow("+publish");
 		await using writer = open("writer", server, "writer");
 		await using reader = open("reader", server);
@@ -130,7 +130,7 @@ describe("what a process could not tell the others", () => {
 		await writer.restored();
 	});
 
-	test("comes in messages of a hundred, and is everything when it is too much", async () => {
+	test("are sent in messages of a hundred keys, and as one message for all keys above the limit", async () => {
 		await using proxy = await TcpProxy.to(server.port);
 		await using writer = open("writer", proxy);
 		await using reader = open("reader", server);
@@ -156,7 +156,7 @@ describe("what a process could not tell the others", () => {
 		assert.equal(await reader.read("not read"), "new", "it keeps again");
 	});
 
-	test("does not make one believe that does not hear itself, not even when it is everything", async () => {
+	test("do not restore a process that does not receive its own heartbeats", async () => {
 		await allow("-publish");
 		await using deaf = open("deaf", server, "writer");
 		await until("its subscription", async () => {
@@ -178,7 +178,7 @@ describe("what a process could not tell the others", () => {
 		assert.equal(await deaf.read("new"), "new");
 	});
 
-	test("for being too much at once, they hear all the same, before it ends", async () => {
+	test("beyond the limit of concurrent calls reach the others before the process ends", async () => {
 		await using reader = open("reader", server);
 		const writer = open("writer", server);
 		await bothRestored(writer, reader);
@@ -194,7 +194,7 @@ describe("what a process could not tell the others", () => {
 		assert.deepEqual(heard().sort(), keys.toSorted());
 	});
 
-	test("keeps no process from ending while Redis hangs", async () => {
+	test("do not keep a process from ending while Redis hangs", async () => {
 		const writer = open("writer", server);
 		await writer.restored();
 		server.pause();

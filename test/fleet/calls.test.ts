@@ -117,7 +117,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	/** A process that keeps nothing itself. */
 	const open = () => openCorkboard(config, "readOnly");
 
-	it("is, cold, at most one statement per host and level; then one batch per memcached host, one command to Redis; and in the process nothing", async () => {
+	it("takes at most one statement per host and level uncached; one batch per memcached host and one Redis command from shared caches; nothing from the process", async () => {
 		await using corkboard = await open();
 		const cold = await page(corkboard);
 		const calls = cold.levels.map(({ call }) => call);
@@ -163,7 +163,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		});
 	});
 
-	it("is as many levels for 3 pins as for 25", async () => {
+	it("takes as many levels for 3 pins as for 25", async () => {
 		await using corkboard = await open();
 		await filled(corkboard);
 		const [few, many] = [await page(corkboard, 3), await page(corkboard)];

@@ -19,7 +19,7 @@ import { SUBJECTS, type Subject } from "./subjects.ts";
 type Meddle = { readonly layers?: (layers: Layers) => Layers };
 
 /** PROTOCOLS §3 "Fill by lease, not by time". */
-describe("a value that is filled after it was changed", () => {
+describe("a stale value that is filled after a write", () => {
 	let fleet: Fleet;
 	let stored: Stored;
 	before(async () => {
@@ -34,24 +34,24 @@ describe("a value that is filled after it was changed", () => {
 	for (const subject of SUBJECTS) {
 		const { layer } = subject;
 
-		it(`is not kept by ${layer} where the reader stood between database and fill`, async () => {
+		it(`is not kept by ${layer} if the reader stopped between its read and its fill`, async () => {
 			const naive = both(NAIVE.fillsWithoutLease(stored));
 			assert.equal(await readerBetween(subject, { layers: naive }), "old");
 			assert.equal(await readerBetween(subject, {}), "new");
 		});
 
-		it(`is not kept by ${layer} where the fill lay on a stalled link until after the write`, async () => {
+		it(`is not kept by ${layer} if the fill stalled on the network until after the write`, async () => {
 			assert.equal(await stalledFill(subject, "as if absent"), "old");
 			assert.equal(await stalledFill(subject, "by its lease"), "new");
 		});
 
-		it(`is not kept by ${layer} where the reader came between burial and COMMIT`, async () => {
+		it(`is not kept by ${layer} if the reader came between tombstone and COMMIT`, async () => {
 			const naive = both(NAIVE.deletesBeforeCommitOnly);
 			assert.equal(await readerBeforeCommit(subject, { layers: naive }), "old");
 			assert.equal(await readerBeforeCommit(subject, {}), "new");
 		});
 
-		it(`is not kept in the process where ${layer} had not heard of the write when it was read`, async () => {
+		it(`is not kept in the process if ${layer} had not yet applied the write when it was read`, async () => {
 			await using process = await openProcess(fleet.addresses, {
 				meddle: {
 					// The burial is lost on its way.

@@ -184,7 +184,7 @@ describe("a shared cache that fails under reads and writes", () => {
 	for (const subject of SUBJECTS) {
 		const what = subject.layer === "memcached" ? "an object" : "a head";
 
-		it(`shows no old value for long where a writer was cut off from Redis, and tells when it is not, ${what}`, async () => {
+		it(`serves no stale value for long if a writer was cut off from Redis, and publishes once it is back, ${what}`, async () => {
 			await using proxy = await TcpProxy.to(fleet.redis.port);
 			await using writer = await openProcess(
 				{ ...fleet.addresses, redis: `redis://127.0.0.1:${proxy.port}` },
@@ -217,7 +217,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			assert.deepEqual(reader.news, ["lost", "restored"]);
 		});
 
-		it(`shows no old value for long where the writer could not reach ${subject.layer} and others could`, async () => {
+		it(`serves no stale value for long if only the writer could not reach ${subject.layer}`, async () => {
 			await using reader = await openProcess(fleet.addresses, {
 				cacheBytes: 0,
 			});
@@ -263,7 +263,7 @@ describe("a shared cache that fails under reads and writes", () => {
 });
 
 describe("a MySQL server that is killed in the middle of writes", () => {
-	it("has all it acknowledged when it is back, and what is owed between hosts is paid", async () => {
+	it("has every acknowledged write when it is back, and pending outbox entries are delivered", async () => {
 		await using fleet = await startFleet({ mysql: 2 });
 		await using process = await openProcess(fleet.addresses, {
 			limits: { connectMs: 500 },

@@ -19,7 +19,7 @@ import { makePin, SUBJECTS, type Subject } from "./subjects.ts";
 const now = () => 0;
 
 /** PROTOCOLS §3 "In process". */
-describe("what a process keeps that another changes", () => {
+describe("a value cached in a process that another process changes", () => {
 	let fleet: Fleet;
 	let writer: Process;
 	before(async () => {
@@ -54,7 +54,7 @@ describe("what a process keeps that another changes", () => {
 	for (const subject of SUBJECTS) {
 		const what = subject.layer === "memcached" ? "an object" : "a head";
 
-		it(`is forgotten with the channel before it has aged, ${what}`, async () => {
+		it(`is dropped by an invalidation before it has aged, ${what}`, async () => {
 			// Without it, it stays.
 			await kept(subject, { now }, async (read) => {
 				await sleep(100);
@@ -65,7 +65,7 @@ describe("what a process keeps that another changes", () => {
 			});
 		});
 
-		it(`is kept no longer than ten seconds where the message is lost, ${what}`, async () => {
+		it(`is cached for at most ten seconds if the invalidation is lost, ${what}`, async () => {
 			let now = 0;
 			const options: ProcessOptions = {
 				channel: true,
@@ -84,7 +84,7 @@ describe("what a process keeps that another changes", () => {
 		});
 	}
 
-	it("is not kept by a process that read it while the change was on its way", async () => {
+	it("is not cached by a process that read it while the change was in progress", async () => {
 		await using reader = await openProcess(fleet.addresses, { channel: true });
 		await hears(reader);
 		const pin = await makePin(writer, { details: "old" });
@@ -98,7 +98,7 @@ describe("what a process keeps that another changes", () => {
 		assert.equal((await reader.object(pin))?.details, "new");
 	});
 
-	it("is not believed while the channel is silent, and again when it is heard", async () => {
+	it("is not used while the channel is silent, and again once it is restored", async () => {
 		await using deaf = await openProcess(fleet.addresses);
 		await using reader = await openProcess(fleet.addresses, { channel: true });
 		await hears(reader);
@@ -131,7 +131,7 @@ describe("what a process keeps that another changes", () => {
 		);
 	});
 
-	it("is forgotten by another program's process, as its changes are here", async () => {
+	it("is dropped in processes of another program, and changes of those are dropped here", async () => {
 		await using remote = await startRemote({
 			addresses: fleet.addresses,
 			as: "ours",

@@ -41,7 +41,7 @@ function newKey(): string {
 export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 	const open = (options?: CacheOptions) => openWith({ ...PATIENT, ...options });
 
-	test("a key that nobody has is leased to the first who looks, and busy to the others until it is filled", async () => {
+	test("an absent key is leased to the first reader, and busy for the others until it is filled", async () => {
 		await using one = open();
 		await using other = open();
 		const key = newKey();
@@ -53,7 +53,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(await one.getOrLease([key]), [hit("new")]);
 	});
 
-	test("of two who look at once one gets the lease", async () => {
+	test("one of two concurrent readers gets the lease", async () => {
 		await using one = open();
 		await using other = open();
 		for (let round = 0; round < 20; round++) {
@@ -66,7 +66,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		}
 	});
 
-	test("answers come in the order of the keys, whatever is known of each", async () => {
+	test("results come in the order of the keys, whatever the state of each", async () => {
 		await using cache = open();
 		const [held, buried, leased, absent] = [1, 2, 3, 4].map(newKey) as [
 			string,
@@ -82,7 +82,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(looked[2], hit("held"));
 	});
 
-	test("a fill is refused after the key was cleared", async () => {
+	test("a fill is refused after the key was deleted", async () => {
 		await using cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
@@ -100,7 +100,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
 	});
 
-	test("a fill is refused over another's lease, whose own is taken", async () => {
+	test("a fill is refused over a newer lease, whose own fill is accepted", async () => {
 		await using cache = open();
 		const key = newKey();
 		const first = await leaseOf(cache, key);
@@ -114,8 +114,8 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 	});
 
 	// They wait for the clock, so they wait together.
-	describe("as time goes by", { concurrency: true }, () => {
-		test("a fill is refused once its lease has run out", async () => {
+	describe("expiry", { concurrency: true }, () => {
+		test("a fill is refused once its lease has expired", async () => {
 			await using cache = open({ leaseSeconds: 1 });
 			const key = newKey();
 			const lease = await leaseOf(cache, key);
@@ -124,7 +124,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
-		test("a tombstone takes the place of a value, and ends by itself", async () => {
+		test("a tombstone replaces a value, and expires", async () => {
 			await using cache = open();
 			const key = newKey();
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
@@ -134,7 +134,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
-		test("a tombstone stands for two seconds", async () => {
+		test("a tombstone lasts at least two seconds", async () => {
 			await using cache = open();
 			const key = newKey();
 			for (let tries = 1; ; tries++) {
@@ -150,7 +150,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			}
 		});
 
-		test("a clear also takes away a value that came in after the tombstone had run out", async () => {
+		test("a delete also removes a value that was filled after the tombstone expired", async () => {
 			await using cache = open({ tombstoneSeconds: 1 });
 			const key = newKey();
 			await cache.putTombstones([key]);
@@ -161,7 +161,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
-		test("a value is gone after its time", async () => {
+		test("a value expires after its TTL", async () => {
 			await using cache = open({ ttlSeconds: 1 });
 			const key = newKey();
 			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
@@ -170,7 +170,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		});
 	});
 
-	test("a fill under a lease that was used is refused", async () => {
+	test("a second fill under the same lease is refused", async () => {
 		await using cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
@@ -179,7 +179,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(await cache.getOrLease([key]), [hit("first")]);
 	});
 
-	test("a key that was buried and cleared can be filled at once", async () => {
+	test("a key with a tombstone can be filled as soon as it is deleted", async () => {
 		await using cache = open();
 		const key = newKey();
 		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
@@ -189,7 +189,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(await cache.getOrLease([key]), [hit("new")]);
 	});
 
-	test("a clear of what is not there is acknowledged, and so is one of nothing", async () => {
+	test("a delete of an absent key is acknowledged, and so is one of no key", async () => {
 		await using cache = open();
 		assert.equal(await cache.delete([newKey(), newKey()]), true);
 		assert.equal(await cache.delete([]), true);
@@ -221,7 +221,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		});
 	}
 
-	test("a fill that was given up and lands later is refused all the same", async () => {
+	test("a fill that was given up and arrives later is refused", async () => {
 		await using proxy = await TcpProxy.to(port());
 		await using far = open({ port: proxy.port, deadlineMs: 300 });
 		await using near = open();
@@ -238,7 +238,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		}
 	});
 
-	test("values come back letter by letter", async () => {
+	test("values come back unchanged", async () => {
 		await using cache = open();
 		const values = [
 			"",
@@ -262,7 +262,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(await cache.getOrLease(all), values.map(hit));
 	});
 
-	test("half a surrogate pair, which UTF-8 cannot say, is not kept, and nobody waits for it", async () => {
+	test("a value with a lone surrogate, which UTF-8 cannot encode, is not cached and blocks no reader", async () => {
 		await using cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
@@ -270,7 +270,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
 
-	test("a value too large is not kept, nobody waits for it, and its neighbours are", async () => {
+	test("a value that is too large is not cached and blocks no reader; the others of its batch are cached", async () => {
 		await using cache = open();
 		const [large, small] = [newKey(), newKey()];
 		const fills = [
@@ -283,7 +283,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(looked[1], hit("small"));
 	});
 
-	test("hundreds of keys are looked up in one batch, leased in another, and filled in a third", async () => {
+	test("hundreds of keys are read in one batch, leased in another, and filled in a third", async () => {
 		await using cache = open();
 		const all = Array.from({ length: 400 }, newKey);
 		const calls = await publishedDuring<CacheCall>(
@@ -309,7 +309,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		);
 	});
 
-	test("thousands of keys, and megabytes of values, are split and come back whole", async () => {
+	test("thousands of keys and megabytes of values are split into batches and come back whole", async () => {
 		await using cache = open();
 		const all = Array.from({ length: 2_345 }, newKey);
 		const values = all.map((_, at) => `${at} `.padEnd(1_500, "é"));
@@ -330,7 +330,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		);
 	});
 
-	test("many batches at once each get their own answers", async () => {
+	test("concurrent batches each get their own results", async () => {
 		await using cache = open();
 		const batches = Array.from({ length: 100 }, () => [newKey(), newKey()]);
 		await Promise.all(
@@ -350,14 +350,14 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		);
 	});
 
-	test("a key asked for twice in one batch is leased once", async () => {
+	test("a key that occurs twice in one batch is leased once", async () => {
 		await using cache = open();
 		const key = newKey();
 		const looked = await cache.getOrLease([key, key]);
 		assert.deepEqual(looked.map(kindOf), ["lease", "busy"]);
 	});
 
-	test("a cache that was disposed of answers that it is down, at once", async () => {
+	test("a cache that was disposed of is down at once", async () => {
 		const cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);

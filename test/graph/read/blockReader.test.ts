@@ -57,7 +57,7 @@ describe("block lists longer than a head", () => {
 		});
 	}
 
-	it("hide whoever blocks, the first as the last, and ask by edge once a level", async () => {
+	it("hide every user who blocks the viewer, and read single edges once a level", async () => {
 		const view = createView(graph.cold(), viewer);
 		const calls = await callsOf(async () => {
 			assert.deepEqual(
@@ -73,7 +73,7 @@ describe("block lists longer than a head", () => {
 		assert.deepEqual(await callsOf(() => view.readObjects([oldest])), []);
 	});
 
-	it("show the accounts of whom the viewer blocks, and of strangers, and the viewer itself", async () => {
+	it("show users whom the viewer blocks, strangers and the viewer itself", async () => {
 		const asked = [...blocked, ...strangers, viewer];
 		const nodes = await createView(graph.cold(), viewer).readObjects(asked);
 		assert.deepEqual(
@@ -82,7 +82,7 @@ describe("block lists longer than a head", () => {
 		);
 	});
 
-	it("hide what is theirs, from either side", async () => {
+	it("hide the objects of users who block or are blocked", async () => {
 		const boards = await Promise.all(
 			[blockers[0], blocked[0], strangers[0]].map((owner) =>
 				graph.writes.create({
@@ -100,7 +100,7 @@ describe("block lists longer than a head", () => {
 		assert.ok(anonymous.every((node) => node !== null));
 	});
 
-	it("show nobody while they cannot be read", async () => {
+	it("show no user while they cannot be read", async () => {
 		isDown = true;
 		try {
 			const [node] = await createView(graph.cold(), viewer).readObjects(
@@ -113,7 +113,7 @@ describe("block lists longer than a head", () => {
 		}
 	});
 
-	it("are their user's alone to page through", async () => {
+	it("can be paged through by their owner only", async () => {
 		const fields = {
 			edges: true,
 			hasNextPage: false,

@@ -65,7 +65,7 @@ describe("pages", () => {
 	const visible = () =>
 		boards.filter(({ hidden }) => !hidden).map(({ name }) => name);
 
-	it("show a viewer only what it may see, and count all edges", async () => {
+	it("show a viewer only objects that it may see, and count all edges", async () => {
 		const answer = await page({ first: 5 });
 		assert.deepEqual(names(answer), visible().slice(0, 5));
 		assert.equal(answer.totalCount, 60);
@@ -80,13 +80,13 @@ describe("pages", () => {
 		assert.equal(answer.hasNextPage, false);
 	});
 
-	it("say that a page follows only if something visible does", async () => {
+	it("report a next page only if a visible object follows", async () => {
 		const count = visible().length;
 		assert.equal((await page({ first: count })).hasNextPage, false);
 		assert.equal((await page({ first: count - 1 })).hasNextPage, true);
 	});
 
-	it("say whether one follows also to those who look at nothing else", async () => {
+	it("report a next page also to queries that read nothing else", async () => {
 		const fields = {
 			edges: false,
 			hasNextPage: true,
@@ -114,7 +114,7 @@ describe("pages", () => {
 		}
 	});
 
-	it("say honestly what lies before a page", async () => {
+	it("report a previous page only if a visible object precedes", async () => {
 		const first = await page({ first: 5 });
 		assert.equal(first.hasPreviousPage, false);
 		const second = await page({
@@ -129,7 +129,7 @@ describe("pages", () => {
 		);
 	});
 
-	it("may be short at the bound of topping up, and then go on behind the last edge scanned", async () => {
+	it("may be short when the top-ups run out, and continue after the last edge scanned", async () => {
 		const met: unknown[] = [];
 		let cursor: string | undefined;
 		let short = 0;
@@ -148,7 +148,7 @@ describe("pages", () => {
 	});
 
 	for (const direction of ["forward", "backward"] as const) {
-		it(`meet everyone exactly once, in order, ${direction}, at every page size`, async () => {
+		it(`return every object exactly once, in order, ${direction}, at every page size`, async () => {
 			for (const size of [1, 2, 3, 7, 20, 50, 100]) {
 				const met: unknown[] = [];
 				let cursor: string | undefined;
@@ -174,7 +174,7 @@ describe("pages", () => {
 		});
 	}
 
-	it("equal a slice of the list, whatever bounds are given", async () => {
+	it("equal a slice of the list, for any bounds", async () => {
 		const everything = await page({ first: 100 }, owner);
 		const cursors = everything.edges.map((edge) => edge.cursor());
 		const all = boards.map(({ name }) => name);
@@ -214,7 +214,7 @@ describe("pages", () => {
 		);
 	});
 
-	it("of size 0 answer the count and read no edge's object", async () => {
+	it("of size 0 return the count and read no object", async () => {
 		const store = graph.cold();
 		const { createView } = await import("../../../src/graph/read/view.ts");
 		const calls = await callsOf(async () => {
@@ -237,7 +237,7 @@ describe("pages", () => {
 		assert.deepEqual(calls, ["scanLists 1"]);
 	});
 
-	it("refuse a cursor of another list, and garbage", async () => {
+	it("refuse a cursor of another list and an invalid cursor", async () => {
 		const [own] = await graph
 			.view(owner)
 			.readPages(graph.mapping("ownBoard"), [owner], { first: 1, fields: ALL });
@@ -254,7 +254,7 @@ describe("pages", () => {
 		}
 	});
 
-	it("go on from a cursor whose edge has gone", async () => {
+	it("continue from a cursor whose edge is gone", async () => {
 		const gone = boards[2] as (typeof boards)[number];
 		const start = await page({ first: 3 }, owner);
 		assert.equal(names(start)[2], gone.name);
@@ -279,7 +279,7 @@ describe("pages", () => {
 		boards.unshift(gone);
 	});
 
-	it("of many lists at once take one scan and one fetch for all", async () => {
+	it("of many lists take one scan and one object read together", async () => {
 		const store = graph.cold();
 		const { createView } = await import("../../../src/graph/read/view.ts");
 		const calls = await callsOf(() =>

@@ -23,8 +23,8 @@ const otherPin = node(otherPinId, "Pin", pin.data);
 const kept = new Map([user, board, pin, otherPin].map((one) => [one.id, one]));
 const keptOf = (id: Id) => kept.get(id);
 
-describe("a tally", () => {
-	it("counts each object once, with those that tell whether it may be seen", () => {
+describe("ReadCounter", () => {
+	it("counts each object once, together with its parents and owners", () => {
 		const tally = createReadCounter(model, domain.visibility);
 		tally.addObjects([pinId], [pin], keptOf);
 		assert.equal(tally.total, 3);
@@ -38,7 +38,7 @@ describe("a tally", () => {
 		assert.equal(tally.total, 9);
 	});
 
-	it("counts what is hidden as what is not there, whatever else was read", () => {
+	it("counts a hidden object like an id that does not exist, whatever else was read", () => {
 		for (const before of [[], [userId], [boardId, userId]]) {
 			const reads = [pinId, idOf(1, 999)].map((id) => {
 				const tally = createReadCounter(model, domain.visibility);
@@ -55,7 +55,7 @@ describe("a tally", () => {
 		}
 	});
 
-	it("counts what no type has as one", () => {
+	it("counts an id of no type as one", () => {
 		const tally = createReadCounter(model, domain.visibility);
 		tally.addObjects([idOf(77, 1)], [null], keptOf);
 		assert.equal(tally.total, 1);

@@ -9,7 +9,7 @@ import {
 	openEmbedded,
 } from "../../helpers/embedded.ts";
 
-describe("one viewer's view", () => {
+describe("the view of one viewer", () => {
 	let graph: Embedded;
 	let ada: Id;
 	let bo: Id;
@@ -52,7 +52,7 @@ describe("one viewer's view", () => {
 	});
 	after(() => graph[Symbol.asyncDispose]());
 
-	it("hides a secret board, the pins on it and their comments from all but the owner", async () => {
+	it("hides a secret board, its pins and their comments from everyone but the owner", async () => {
 		for (const viewer of [null, bo]) {
 			assert.deepEqual(
 				await graph.view(viewer).readObjects([secret, hidden, comment]),
@@ -66,7 +66,7 @@ describe("one viewer's view", () => {
 		);
 	});
 
-	it("answers null for what no row, no type and no shard has", async () => {
+	it("returns null for ids without a row, a type or a shard", async () => {
 		const ids = [
 			packId({ shard: 0, type: 1, local: 999 }),
 			packId({ shard: 0, type: 77, local: 1 }),
@@ -80,7 +80,7 @@ describe("one viewer's view", () => {
 		);
 	});
 
-	it("keeps the order asked and repeats what was asked twice", async () => {
+	it("returns objects in the order of the ids, also repeated ones", async () => {
 		const asked = [pins[2], ada, pins[2], pins[0]] as Id[];
 		const nodes = await graph.view().readObjects(asked);
 		assert.deepEqual(
@@ -98,7 +98,7 @@ describe("one viewer's view", () => {
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), []);
 	});
 
-	it("merges what sibling branches ask for in one tick", async () => {
+	it("merges the reads that sibling branches start in one tick", async () => {
 		const view = createView(graph.cold(), null);
 		const calls = await callsOf(() =>
 			Promise.all([
@@ -110,7 +110,7 @@ describe("one viewer's view", () => {
 		assert.deepEqual(calls, ["readObjects 3"]);
 	});
 
-	it("asks nothing of storage for what the process has", async () => {
+	it("reads nothing from storage for objects cached in the process", async () => {
 		const store = graph.cold();
 		await createView(store, null).readObjects([...pins, ada]);
 		const calls = await callsOf(() =>
@@ -119,7 +119,7 @@ describe("one viewer's view", () => {
 		assert.deepEqual(calls, []);
 	});
 
-	it("reads the viewer's block lists once, beside the first objects, and then has them", async () => {
+	it("reads the block lists of the viewer once, beside the first objects", async () => {
 		const store = graph.cold();
 		const view = createView(store, bo);
 		assert.deepEqual(await callsOf(() => view.readObjects(pins)), [
@@ -132,7 +132,7 @@ describe("one viewer's view", () => {
 		assert.deepEqual(await callsOf(() => next.readObjects(pins)), []);
 	});
 
-	it("tells membership of many in one read, and from memory the second time", async () => {
+	it("reads the membership of many objects at once, and from memory the second time", async () => {
 		const likes = graph.mapping("likePin");
 		await graph.writes.setEdge(likes, bo, pins[1] as Id, true);
 		await graph.writes.setEdge(likes, bo, pins[3] as Id, true);
@@ -157,7 +157,7 @@ describe("one viewer's view", () => {
 		assert.deepEqual(again, []);
 	});
 
-	it("makes a dead host's keys errors and answers the others", async () => {
+	it("returns errors for keys of a host that is down and results for the others", async () => {
 		const dead = new CorkboardError("UNAVAILABLE", "down");
 		await using broken = await openEmbedded({
 			wrap: (storage) =>
