@@ -155,7 +155,7 @@ describe("readConfig", () => {
 		);
 	});
 
-	test("tells every fault at once, with what was expected and what came", () => {
+	test("reports every problem, with the expected and the given value", () => {
 		assert.deepEqual(
 			faultsOf({
 				PORT: "65536",
@@ -200,7 +200,7 @@ describe("readConfig", () => {
 		);
 	});
 
-	test("refuses a setting it does not know, and says which one was probably meant", () => {
+	test("rejects an unknown setting, and suggests the nearest one", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_TOPOLGY: "x", CORKBOARD_ZZZZ: "" }), [
 			"CORKBOARD_TOPOLGY is not a setting. Did you mean CORKBOARD_TOPOLOGY?",
 			"CORKBOARD_ZZZZ is not a setting.",
@@ -222,7 +222,7 @@ describe("readConfig", () => {
 		assert.equal(config.redis, "redis://:word@10.0.0.2:6379/1");
 	});
 
-	test("refuses addresses that are none, and repeats no password", () => {
+	test("rejects invalid addresses, and does not repeat a password", () => {
 		const faults = faultsOf({
 			CORKBOARD_TOPOLOGY: "shards.json",
 			CORKBOARD_SECRET: "s".repeat(32),
@@ -235,7 +235,7 @@ describe("readConfig", () => {
 		]);
 	});
 
-	test("refuses memcached and Redis for an embedded folder", () => {
+	test("rejects memcached and Redis for an embedded folder", () => {
 		const reason =
 			"needs CORKBOARD_TOPOLOGY: the one process that owns an embedded folder has its own cache. Leave it out.";
 		assert.deepEqual(
@@ -247,7 +247,7 @@ describe("readConfig", () => {
 		);
 	});
 
-	test("wants a secret with a topology, except for commands that need none", () => {
+	test("requires a secret with a topology, except for commands that need none", () => {
 		const environment = { CORKBOARD_TOPOLOGY: "shards.json" };
 		assert.deepEqual(faultsOf(environment), [
 			"CORKBOARD_SECRET is missing. With a topology all servers must share a secret of at least 32 bytes.",
@@ -255,7 +255,7 @@ describe("readConfig", () => {
 		assert.equal(readConfig(environment, { secret: "unneeded" }).secret, null);
 	});
 
-	test("wants to know for whom the tokens of other keys are, and a budget that the most expensive operation fits in", () => {
+	test("requires issuer and audience with external keys, and a budget of at least the maximum cost", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_JWKS: "http://localhost/keys" }), [
 			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
 		]);
@@ -264,7 +264,7 @@ describe("readConfig", () => {
 		]);
 	});
 
-	test("wants files for documents that are told apart, and no files otherwise", () => {
+	test("requires document files in the modes report and strict, and rejects them otherwise", () => {
 		assert.deepEqual(faultsOf({ CORKBOARD_DOCUMENTS: "strict" }), [
 			"CORKBOARD_DOCUMENTS=strict needs CORKBOARD_DOCUMENT_FILES: paths, separated by commas.",
 		]);
@@ -313,13 +313,13 @@ describe("readConfig", () => {
 		});
 	});
 
-	test("believes proxies by addresses and networks that are some", () => {
+	test("trusts proxies by valid addresses and networks", () => {
 		for (const given of ["1.2.3.4/99", "...", ":::", "fd00::/129", "1.2.3"]) {
 			assert.equal(faultsOf({ CORKBOARD_TRUST_PROXY: given }).length, 1, given);
 		}
 	});
 
-	test("refuses a topology together with an embedded folder", () => {
+	test("rejects a topology together with an embedded folder", () => {
 		assert.deepEqual(
 			faultsOf({
 				CORKBOARD_TOPOLOGY: "shards.json",

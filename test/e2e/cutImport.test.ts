@@ -34,7 +34,7 @@ const LARGE = [
 	})),
 ].map((line) => `${JSON.stringify(line)}\n`);
 
-describe("an import that is cut off in the middle", {
+describe("an interrupted import", {
 	concurrency: true,
 }, () => {
 	for (const [signal, ends] of [
@@ -42,7 +42,7 @@ describe("an import that is cut off in the middle", {
 		["SIGTERM", { code: 143, signal: null }],
 		["SIGKILL", { code: null, signal: "SIGKILL" }],
 	] as const) {
-		it(`by ${signal} is ended whole by running it again`, async () => {
+		it(`is completed by running it again after ${signal}`, async () => {
 			using folder = temporaryFolder();
 			const env = { CORKBOARD_DATA: folder.path };
 			await using first = startProgram(["import", "-"], { env });
@@ -133,7 +133,7 @@ describe("an import that is cut off in the middle", {
 		slow.stdin.end(LARGE.slice(BATCH).join(""));
 		const { code, err } = await slow.ended;
 		assert.equal(code, 0);
-		assert.match(err, /^\d,\d{3} lines, [\d,]+ a second\n/);
+		assert.match(err, /^\d,\d{3} lines, [\d,]+ per second\n/);
 	});
 
 	/** Until some pins are stored. */

@@ -98,7 +98,7 @@ async function assertVerified(env: Environment): Promise<void> {
 }
 
 describe("import", () => {
-	it("brings a file in, counts what it made, and changes nothing the second time", async () => {
+	it("imports a file, counts what it created, and changes nothing the second time", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: join(folder.path, "data") };
 		const file = join(folder.path, "small.ndjson");
@@ -219,7 +219,7 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("reports bad lines from stdin with number and reason, brings in the rest, and exits 1", async () => {
+	it("reports bad lines from stdin with number and reason, and imports the rest (exit code 1)", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		const user = (key: string, username: string) => ({
@@ -251,7 +251,7 @@ describe("import", () => {
 			out,
 			"11 lines: 2 objects and 0 edges created, 0 existing, 9 bad\n  User 2\n",
 		);
-		const told = err.trimEnd().split("\n");
+		const messages = err.trimEnd().split("\n");
 		for (const [n, pattern] of [
 			/^line 2: Not JSON: /,
 			/^line 3: Unknown type "Usr"\. Did you mean User\?$/,
@@ -263,9 +263,9 @@ describe("import", () => {
 			/^line 9: from and to must differ\.$/,
 			/^line 10: The User's username or email or account is taken\.$/,
 		].entries()) {
-			assert.match(told[n] ?? "", pattern);
+			assert.match(messages[n] ?? "", pattern);
 		}
-		assert.equal(told.length, 9, err);
+		assert.equal(messages.length, 9, err);
 		assert.deepEqual(
 			await ask(
 				env,
@@ -280,7 +280,7 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("--strict stops at the first bad line, keeps what came before it, and exits 1", async () => {
+	it("stops at the first bad line with --strict, and keeps what it imported before (exit code 1)", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		const [first, ...rest] = SMALL;
@@ -292,7 +292,7 @@ describe("import", () => {
 		assert.equal(code, 1);
 		assert.match(err, /^line 2: Not JSON: [^\n]+\n$/);
 		assert.match(out, /^2 lines: 1 objects and 0 edges created, 0 existing/);
-		// Gone on with once the line is mended.
+		// Resumed after the line is corrected.
 		const again = await runProgram(["import", "--strict", "-"], {
 			env,
 			input: lined(SMALL),
@@ -305,7 +305,7 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("of a file that is not there, of a folder, or of what cannot be opened, is refused in a sentence (exit 1)", async () => {
+	it("fails with a sentence for a missing file, a folder or a file that cannot be opened (exit code 1)", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: join(folder.path, "data") };
 		const none = join(folder.path, "none.ndjson");

@@ -15,7 +15,7 @@ const NPM: readonly [string, ...string[]] = process.env.npm_execpath
 	: ["npm"];
 
 describe("the README's commands", () => {
-	it("npm start serves a graph that answers, and ends with npm", async () => {
+	it("npm start serves a graph, and ends with npm", async () => {
 		using folder = temporaryFolder();
 		const env = {
 			PORT: "0",
@@ -56,7 +56,7 @@ describe("the README's commands", () => {
 		);
 	});
 
-	it("its lines go in by its import command, given the user they follow", async () => {
+	it("the import command imports the README's lines", async () => {
 		using folder = temporaryFolder();
 		const [, block = ""] =
 			/```json\n([\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];

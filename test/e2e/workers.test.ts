@@ -20,7 +20,7 @@ import { type OwnServices, startServices } from "../services/shared.ts";
 /** A connection that is kept, and so one worker's: the primary hands out connections, not requests. */
 interface Seat {
 	readonly pid: number;
-	/** Answers the data of a query, and what the worker tells beside it. */
+	/** Returns the data of a query, and the worker's rate limit header. */
 	ask(
 		query: string,
 	): Promise<{ readonly data: unknown; readonly remaining: number }>;
@@ -164,7 +164,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		return performance.now() - began;
 	}
 
-	/** Sooner than what was read has aged, because each change is told over Redis. The best of a few: the machine may be busy. */
+	/** Sooner than what was read has aged, because Redis carries each invalidation. The best of a few: the machine may be busy. */
 	async function agreeSoon(
 		seats: readonly Seat[],
 		board: string,
@@ -174,7 +174,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		assert.ok(Math.min(...took) < MAX_AGE_MS, `${took} ms`);
 	}
 
-	it("answers by both, and what one writes the other reads soon", async () => {
+	it("answers requests in both workers, and each soon reads what the other writes", async () => {
 		const board = await made(ada, "createBoard", { name: "b" }, "board");
 		const seats = await seatsAt(listening());
 		assert.equal(new Set(seats.map(({ pid }) => pid)).size, 2);
@@ -183,7 +183,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		await agreeSoon(seats, board);
 	});
 
-	it("counts the requests of an address in both together", async () => {
+	it("counts the requests of an address over both workers", async () => {
 		const [one, other] = (await seatsAt(listening())) as [Seat, Seat];
 		const left = async (seat: Seat) =>
 			(await seat.ask("{ __typename }")).remaining;
@@ -201,7 +201,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		assert.deepEqual({ normal, pubsub }, { normal: 2, pubsub: 2 });
 	});
 
-	it("starts another worker for one that was killed, and the rest goes on", async () => {
+	it("replaces a killed worker while the other one keeps serving", async () => {
 		const board = await made(ada, "createBoard", { name: "c" }, "board");
 		const [victim, survivor] = (await seatsAt(listening())) as [Seat, Seat];
 		process.kill(victim.pid, "SIGKILL");
@@ -227,7 +227,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		);
 	});
 
-	it("ends whole on SIGTERM: exit 0, and no process is left", async () => {
+	it("ends all workers on SIGTERM (exit code 0)", async () => {
 		const [, ...alive] = listening();
 		const seats = await seatsAt(alive);
 		assert.equal(seats.length, 2);

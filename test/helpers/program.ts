@@ -82,7 +82,7 @@ export function startProgram(
 		}
 		return { code, signal, ...text };
 	});
-	// Whoever awaits it is told; a test that fails before that has its own error.
+	// A caller that awaits it gets the error; a test that failed before has its own.
 	ended.catch(() => {});
 	let isClosed = false;
 	child.once("close", () => {

@@ -15,7 +15,7 @@ function file(name: string, content: unknown): Record<string, string> {
 }
 
 describe("corkboard topology check", () => {
-	test("tells what is in a good map, and needs no secret for it", async () => {
+	test("prints a good topology without needing a secret", async () => {
 		const env = file("good.json", {
 			version: 3,
 			shards: [

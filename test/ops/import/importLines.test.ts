@@ -13,7 +13,7 @@ import {
 import { dump, importAll, START, sqlOn } from "../../helpers/importing.ts";
 
 describe("an import", () => {
-	it("tells what it made, and what was there already", async () => {
+	it("counts created and existing objects and edges", async () => {
 		await using graph = await openEmbedded();
 		const lines = [ada, bob, board, pin(1), pin(2), "", like("u:bob", "p:1")];
 		const { report, bad } = await importAll(graph, lines);
@@ -41,7 +41,7 @@ describe("an import", () => {
 		});
 	});
 
-	it("stores fields under the model's keys, references as ids, and a pin's owner from its board", async () => {
+	it("stores fields under the model's keys, references as ids, and the owner of a pin's board as the pin's owner", async () => {
 		await using graph = await openEmbedded();
 		await importAll(
 			graph,
@@ -65,7 +65,7 @@ describe("an import", () => {
 		});
 	});
 
-	it("stores fields trimmed, nothing for a blank or a null, and names a user without a name by the username", async () => {
+	it("trims fields, skips blank and null ones, and uses the username as the name of a user without one", async () => {
 		await using graph = await openEmbedded();
 		const { bad } = await importAll(
 			graph,
@@ -99,7 +99,7 @@ describe("an import", () => {
 		});
 	});
 
-	it("gives a pin its board's owner when the board came with an earlier run", async () => {
+	it("gives a pin the owner of its board from an earlier run", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [ada, board]);
 		await importAll(graph, [pin(1)]);
@@ -109,7 +109,7 @@ describe("an import", () => {
 		);
 	});
 
-	it("reports each bad line by its number and goes on", async () => {
+	it("reports each bad line by its number and continues", async () => {
 		await using graph = await openEmbedded();
 		const { report, bad } = await importAll(graph, [
 			ada,
@@ -182,7 +182,7 @@ describe("an import", () => {
 		assert.deepEqual(report.objects, { User: 1, Board: 1, Pin: 1 });
 	});
 
-	it("stops at the first bad line when strict, with all before it made and nothing after it", async () => {
+	it("imports all lines before the first bad one, and nothing after it, when strict", async () => {
 		await using graph = await openEmbedded();
 		const lines = [ada, board, pin(1, { bord: 1 }), pin(2)];
 		const { report, bad } = await importAll(graph, lines, { strict: true });
@@ -200,7 +200,7 @@ describe("an import", () => {
 		assert.equal(await idOf(graph, "p:2"), null);
 	});
 
-	it("takes a taken name for a bad line, and what belongs to it too", async () => {
+	it("reports a line with a taken natural key, and the lines that reference it, as bad", async () => {
 		await using graph = await openEmbedded();
 		await graph.writes.create({ type: "User", data: { username: "ada" } });
 		const { report, bad } = await importAll(graph, [
@@ -221,7 +221,7 @@ describe("an import", () => {
 		assert.deepEqual(report.objects, { User: 1 });
 	});
 
-	it("leaves a user who lost the name to somebody at the same moment dead and without a key", async () => {
+	it("rejects a user whose username another write takes at the same moment, and stores no import key for it", async () => {
 		let isRacing = true;
 		await using graph = await openEmbedded({
 			wrap: (storage) => {
@@ -278,7 +278,7 @@ describe("an import", () => {
 		);
 	});
 
-	it("takes over the name of a user who is dead", async () => {
+	it("gives the username of a rejected user to a new user", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [ada]);
 		sqlOn(
@@ -291,7 +291,7 @@ describe("an import", () => {
 		assert.deepEqual(report.objects, { User: 1 });
 	});
 
-	it("calls the shards some times for a batch, however many its lines are", async () => {
+	it("makes the same number of storage calls for a batch of any size", async () => {
 		await using graph = await openEmbedded({ shards: 2 });
 		await importAll(graph, [ada, board]);
 		const calls = async (from: number, many: number) =>

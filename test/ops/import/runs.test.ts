@@ -76,7 +76,7 @@ describe("an import that is run again", () => {
 		assert.equal(edge.state, REMOVED);
 	});
 
-	it("stops between batches when it is reports to, and is gone on with by the next", async () => {
+	it("stops between batches when it is aborted, and the next run resumes it", async () => {
 		await using graph = await openEmbedded();
 		await using whole = await openEmbedded();
 		const pins = Array.from({ length: 6_000 }, (_, n) => pin(n));
@@ -185,7 +185,7 @@ describe("an import that is run again", () => {
 		}
 	});
 
-	it("is refused while another is at work", async () => {
+	it("fails with IN_USE while another import runs", async () => {
 		await using graph = await openEmbedded();
 		await using lease = await acquireImportLease(graph.storage);
 		await assert.rejects(importAll(graph, [bob]), {
@@ -195,7 +195,7 @@ describe("an import that is run again", () => {
 		await lease.assertHeld();
 	});
 
-	it("takes over from one that ended without a word, once its lease is over", async () => {
+	it("takes over the lease of a killed import when it expires", async () => {
 		await using graph = await openEmbedded();
 		await leave(graph.storage, 400);
 		const began = Date.now();
@@ -208,7 +208,7 @@ describe("an import that is run again", () => {
 		assert.deepEqual(waiting, []);
 	});
 
-	it("tells once what it waits for, after a second", async () => {
+	it("reports once what it waits for, after a second", async () => {
 		await using graph = await openEmbedded();
 		await leave(graph.storage, 3_000);
 		const began = Date.now();
@@ -229,7 +229,7 @@ describe("an import that is run again", () => {
 		);
 	});
 
-	it("stops when a key it made an object for leads to another's", async () => {
+	it("stops when another import gives its import key to another object", async () => {
 		let isRacing = true;
 		await using graph = await openEmbedded({
 			wrap: (storage) =>
@@ -257,7 +257,7 @@ describe("an import that is run again", () => {
 		});
 	});
 
-	it("goes no further once somebody took its lease", async () => {
+	it("stops when another process takes its lease", async () => {
 		await using graph = await openEmbedded();
 		const lease = await acquireImportLease(graph.storage);
 		sqlOn(
@@ -277,7 +277,7 @@ describe("an import that is run again", () => {
 		await lease[Symbol.asyncDispose]();
 	});
 
-	it("tells its progress, and how long it will take when it knows the length", async () => {
+	it("reports its progress, and the time left when it knows the size", async () => {
 		await using graph = await openEmbedded();
 		const pins = Array.from({ length: 30_000 }, (_, n) => pin(n));
 		const bytes = Buffer.from(

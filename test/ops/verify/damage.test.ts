@@ -146,7 +146,7 @@ const CASES: readonly Case[] = [
 				local(id),
 			);
 		},
-		// What the comment and the repin were about, nobody can tell any more.
+		// Nothing stored says what the comment and the repin belonged to.
 		left: ["reference to nothing"],
 	},
 	{
@@ -254,9 +254,9 @@ const CASES: readonly Case[] = [
 	},
 ];
 
-describe("damage done by hand", { concurrency: 8 }, () => {
+describe("verify, after damage by hand,", { concurrency: 8 }, () => {
 	for (const [at, { kind, damage, with: others, left }] of CASES.entries()) {
-		it(`names and mends: ${kind} (${at + 1})`, async () => {
+		it(`reports and repairs ${kind} (${at + 1})`, async () => {
 			await using graph = await smallGraph();
 			assert.ok((await damage(graph)) > 0, "expected damage but got none");
 			const found = await verify(graph.store);
