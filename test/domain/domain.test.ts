@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createDomain } from "../../src/domain/domain.ts";
+import { createVisibility } from "../../src/graph/read/visibility.ts";
+import { createPlacement } from "../../src/graph/write/placement.ts";
+import { packId } from "../../src/id/ids.ts";
+import { theModel } from "../helpers/model.ts";
+
+const { model } = theModel();
+
+describe("the domain", () => {
+	it("stores an object on the shard of the object that it is colocated with", () => {
+		const { placement } = createDomain(model);
+		const shards = { openShards: [1], modShards: 4 };
+		const owner = packId({ shard: 3, type: 3, local: 7 });
+		assert.equal(placement.shardFor("Board", { user_id: owner }, shards), 3);
+		assert.equal(placement.shardFor("User", {}, shards), 1);
+	});
+
+	it("stores an interest on the mod shard of its slug", () => {
+		const { placement } = createDomain(model);
+		const shardOf = (slug: string) =>
+			placement.shardFor(
+				"Interest",
+				{ slug },
+				{ openShards: [9], modShards: 4 },
+			);
+		assert.equal(shardOf("bread"), shardOf("bread"));
+		assert.ok(shardOf("bread") < 4);
+	});
+});
+
+describe("a policy that names what the schema does not have", () => {
+	const noLists = { privateLists: [] };
+	for (const [what, create] of [
+		[
+			"the type Nope",
+			() => createVisibility(model, { types: { Nope: {} }, ...noLists }),
+		],
+		[
+			"Pin.nope",
+			() =>
+				createVisibility(model, {
+					types: { Pin: { parent: "nope" } },
+					...noLists,
+				}),
+		],
+		[
+			"the mapping nope",
+			() => createVisibility(model, { types: {}, privateLists: ["nope"] }),
+		],
+		[
+			"the mapping ownPin",
+			() =>
+				createVisibility(model, {
+					types: {},
+					...noLists,
+					blocks: { userType: "User", mapping: "ownPin" },
+				}),
+		],
+		[
+			"Pin.details",
+			() => createPlacement(model, { Pin: { colocateWith: "details" } }),
+		],
+		[
+			"Interest.name",
+			() => createPlacement(model, { Interest: { modShardOf: "name" } }),
+		],
+	] as const) {
+		it(`stops the start: ${what}`, () => {
+			assert.throws(create, (error: Error & { code?: string }) => {
+				assert.equal(error.code, "BAD_MODEL");
+				assert.ok(
+					error.message.includes(`policy names ${what},`),
+					error.message,
+				);
+				return true;
+			});
+		});
+	}
+});
