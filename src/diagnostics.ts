@@ -1,8 +1,8 @@
 import { channel } from "node:diagnostics_channel";
 
 /**
- * What the program tells whoever listens: metrics, tests that count calls, the
- * log. Nothing is computed for a channel nobody subscribed to.
+ * The diagnostics channels of the program, for metrics, the log, and tests that
+ * count calls. Nothing is computed for a channel without subscribers.
  */
 export const CHANNELS = {
 	/** One call of the storage port: `StorageCall`. */
@@ -13,17 +13,17 @@ export const CHANNELS = {
 	deliveryPass: channel("corkboard.deliveryPass"),
 	/** One batch to one host of a shared cache: `CacheCall`. */
 	cacheCall: channel("corkboard.cacheCall"),
-	/** A host of a shared cache failed, or answers again: `CacheHost`. */
+	/** A host of a shared cache failed or recovered: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),
-	/** What became of the topology file as it stands: `TopologyNews`. */
+	/** The topology file was loaded or rejected: `TopologyEvent`. */
 	topology: channel("corkboard.topology"),
-	/** A document ran that is in no file of documents: `UnknownDocument`. */
+	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
 } as const;
 
 export interface StorageCall {
 	readonly verb: string;
-	/** How many keys were asked for at once. */
+	/** Number of keys in the call. */
 	readonly keys: number;
 }
 
@@ -56,7 +56,7 @@ export interface CacheCall {
 		| "take";
 	readonly keys: number;
 	readonly ms: number;
-	/** False when it failed or came too late. What is skipped is not told. */
+	/** False after an error or a timeout. Skipped calls are not published. */
 	readonly ok: boolean;
 }
 
@@ -90,8 +90,8 @@ export interface UnknownDocument {
 export type CacheLayer = "request" | "process" | "memcached" | "redis";
 
 /**
- * What one step of a plan caused below it, gathered while it runs. Explain
- * passes one down for each step; without one nothing is gathered.
+ * Records what one step of a plan causes in the caches and shards. Explain
+ * passes one for each step; without one nothing is recorded.
  */
 export interface Trace {
 	statement(statement: Statement): void;
@@ -116,7 +116,7 @@ export interface WriteDescription {
 /** Why a write is retried: it conflicted with another one, its connection was lost, or its host is read-only for now. */
 export type RetryReason = "conflict" | "connectionLost" | "readOnly";
 
-/** What one write caused. */
+/** Records what one write causes. */
 export interface WriteTrace {
 	statement(statement: Statement): void;
 	/** The transaction was rolled back and starts again. */
@@ -144,11 +144,11 @@ export interface WriteSummary {
 	readonly outbox: Readonly<Record<string, number>>;
 }
 
-/** What a driver tells: reads are not begun anew. */
+/** The part of a trace that a driver uses. Reads are not retried. */
 export type StatementTrace = Pick<Trace, "statement"> &
 	Partial<Pick<WriteTrace, "retry">>;
 
-/** What goes along with every read, down to the driver. */
+/** Options of a call, passed down to the driver. */
 export interface CallOptions {
 	readonly signal?: AbortSignal;
 	readonly trace?: Trace;

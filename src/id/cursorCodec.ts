@@ -7,29 +7,28 @@ import {
 } from "node:crypto";
 import { type Id, parseStoredId } from "./ids.ts";
 
-/** A place in a list, as a cursor carries it. */
+/** A position in a list, as a cursor holds it. */
 export interface CursorPosition {
 	/** Below 2^53. */
 	readonly sequence: number;
 	readonly to: Id;
-	/** Of the list when the cursor was spelled; 0 to 65,535, then round again. */
+	/** The list's epoch when the cursor was encoded, modulo 65,536. */
 	readonly epoch: number;
 }
 
 /**
- * Cursors clients cannot read, change, or use on another list. At the bound of
- * a topped-up page a cursor names an edge the viewer may not see, so the id in
- * it has to be unreadable, not only signed.
+ * Cursors that clients cannot read, change, or use on another list. The end
+ * cursor of a page may be an edge that the viewer may not see, so its id is
+ * encrypted and not only signed (docs/consistency.md, 5. Pages).
  *
- * This is SIV mode: the tag is a MAC over list and place, and is itself the
- * initial vector of the encryption, so one place always has one spelling and
- * caches may compare answers.
+ * This is SIV mode: the tag is a MAC over list and position, and the initial
+ * vector of the encryption. So a position always has the same cursor.
  *
  *     version 1 | tag 12 | encrypted: sequence 7, to 8, epoch 2     (bytes, base64url)
  */
 export interface CursorCodec {
 	encode(list: string, place: CursorPosition): string;
-	/** Null for anything that `spell` did not make for this list. */
+	/** Null for any text that `encode` did not return for this list. */
 	decode(list: string, cursor: string): CursorPosition | null;
 }
 
@@ -37,7 +36,7 @@ const VERSION = 1;
 const TAG = 12;
 const PLACE = 17;
 const LENGTH = 1 + TAG + PLACE;
-const SPELLED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
+const ENCODED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
 
 export function createCursorCodec(secret: Uint8Array): CursorCodec {
 	const macKey = derive(secret, "cursor mac", 32);
@@ -69,7 +68,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 		},
 
 		decode(list, cursor) {
-			if (!SPELLED.test(cursor)) return null;
+			if (!ENCODED.test(cursor)) return null;
 			const bytes = Buffer.from(cursor, "base64url");
 			if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
 			const tag = bytes.subarray(1, 1 + TAG);

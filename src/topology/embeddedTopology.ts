@@ -1,7 +1,7 @@
 import { checkTopology } from "./check.ts";
 import type { Topology } from "./types.ts";
 
-/** All shards and all lookups in one folder: what runs where nobody gave a topology. */
+/** The default topology: all shards and mod shards in one folder. */
 export function embeddedTopology(folder: string, shards = 16): Topology {
 	const range = [0, shards - 1];
 	const primary = `sqlite:${folder}`;

@@ -1,4 +1,4 @@
-/** A host, taken apart: a folder with a SQLite file for each shard, or a MySQL server with a database for each. */
+/** A parsed host URL: a folder with a SQLite file for each shard, or a MySQL server with a database for each. */
 export type HostUrl =
 	| { readonly scheme: "sqlite"; readonly folder: string }
 	| {
@@ -7,17 +7,17 @@ export type HostUrl =
 			readonly port: number;
 			readonly user: string;
 			readonly password: string;
-			/** `host:port`: how statements, explain and errors name it. */
+			/** `host:port`, as in statements, explain and errors. */
 			readonly name: string;
-			/** Null for a connection that anybody on the way can read. */
+			/** Null for an unencrypted connection. */
 			readonly tls: Tls | null;
 	  };
 
-/** What of a server's certificate is checked; the modes are MySQL's own `ssl-mode`. */
+/** How a server's certificate is checked; the modes are those of MySQL's `ssl-mode`. */
 export interface Tls {
-	/** Nothing; who signed it; that, and that it is of this very host. */
+	/** Checks nothing; the signer; or the signer and the host name. */
 	readonly mode: "REQUIRED" | "VERIFY_CA" | "VERIFY_IDENTITY";
-	/** Path of the certificates of who may sign it; null for those that Node trusts. */
+	/** Path of a file with the certificates of trusted signers; null for those that Node trusts. */
 	readonly ca: string | null;
 }
 
@@ -25,11 +25,11 @@ const SQLITE = "sqlite:";
 const MYSQL = "mysql:";
 const MYSQL_PORT = 3306;
 
-/** How they are spelled, for whoever is told what was expected. */
+/** The forms of a host URL, for error messages. */
 export const HOST_URL_FORMS =
 	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]]";
 
-/** Null for a URL we have no driver for, or can make nothing of. */
+/** Null for an invalid URL or an unknown scheme. */
 export function parseHostUrl(url: string): HostUrl | null {
 	if (url.startsWith(MYSQL)) return parseMysql(url);
 	const folder = url.slice(SQLITE.length);
@@ -38,14 +38,14 @@ export function parseHostUrl(url: string): HostUrl | null {
 		: null;
 }
 
-/** A host's URL as it may be shown to anybody: without user and password. */
+/** A host's URL without user and password. */
 export function redactHostUrl(url: string): string {
 	const parsed = parseHostUrl(url);
 	if (parsed === null) return "an unknown host";
 	return parsed.scheme === "mysql" ? `mysql://${parsed.name}` : url;
 }
 
-/** A database, or other options, in the URL would be silently ignored: they are refused. */
+/** URLs with a database or other options are rejected, because these would be ignored. */
 function parseMysql(text: string): HostUrl | null {
 	const url = URL.parse(text);
 	if (url === null || url.hostname === "" || url.username === "") return null;
@@ -64,16 +64,16 @@ function parseMysql(text: string): HostUrl | null {
 			tls,
 		};
 	} catch {
-		// A % that begins no character.
+		// An invalid percent-encoding.
 		return null;
 	}
 }
 
-/** As in the URIs of MySQL's own tools; undefined for what is none. */
+/** Options as in the URIs of MySQL's own tools; undefined if they are invalid. */
 function tlsIn(options: URLSearchParams): Tls | null | undefined {
 	const given = Object.fromEntries(options);
 	const { "ssl-mode": mode, "ssl-ca": ca = null, ...others } = given;
-	// Each once, and none that would be silently ignored.
+	// No duplicates and no unknown options.
 	if (options.size > Object.keys(given).length) return undefined;
 	if (Object.keys(others).length > 0 || ca === "") return undefined;
 	if (mode === undefined || mode === "DISABLED") {

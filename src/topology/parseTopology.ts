@@ -3,19 +3,19 @@ import { CorkboardError } from "../errors.ts";
 import { checkTopology } from "./check.ts";
 import type { Topology } from "./types.ts";
 
-/** The topology in a JSON file, checked. Throws BAD_TOPOLOGY, with the file's path before every fault. */
+/** Reads and checks the topology in a JSON file. Throws BAD_TOPOLOGY with the file's path before every problem. */
 export function readTopology(path: string): Topology {
 	return prefixErrorsWithPath(path, () =>
 		checkTopology(parse(readFileSync(path, "utf8"))),
 	);
 }
 
-/** The same for text that was read from the file already. */
+/** The same for text already read from the file. */
 export function parseTopology(path: string, text: string): Topology {
 	return prefixErrorsWithPath(path, () => checkTopology(parse(text)));
 }
 
-/** What `body` throws as BAD_TOPOLOGY, with the file's path before every fault. */
+/** Rethrows what `body` throws as BAD_TOPOLOGY, with the file's path before every problem. */
 export function prefixErrorsWithPath<T>(path: string, body: () => T): T {
 	try {
 		return body();
@@ -36,7 +36,7 @@ function parse(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch (thrown) {
-		// What V8 says may quote the text around the fault, and in it a password.
+		// V8's message may quote the text around the error, and a password in it.
 		const said = thrown instanceof Error ? thrown.message : "";
 		const where = / in JSON at position .*$/.exec(said)?.[0] ?? "";
 		throw new SyntaxError(

@@ -1,28 +1,28 @@
 import { redactHostUrl } from "./hostUrl.ts";
 import type { HostRange, ShardRange, Topology } from "./types.ts";
 
-/** The range a shard is in; null for a shard no range covers. */
+/** The range of a shard; null for a shard that no range covers. */
 export function rangeOf(topology: Topology, shard: number): ShardRange | null {
 	return find(topology.shards, shard);
 }
 
-/** A shard's primary as it may be printed; null for a shard no range covers. */
+/** A shard's primary without its password; null for a shard that no range covers. */
 export function hostOf(topology: Topology, shard: number): string | null {
 	const range = rangeOf(topology, shard);
 	return range === null ? null : redactHostUrl(range.primary);
 }
 
-/** The cache generation of a shard; 0 for a shard no range covers. */
+/** The cache generation of a shard; 0 for a shard that no range covers. */
 export function generationOf(topology: Topology, shard: number): number {
 	return rangeOf(topology, shard)?.generation ?? 0;
 }
 
-/** How many mod shards there are: fixed when the fleet was made. */
+/** The number of mod shards, which never changes. */
 export function modShards({ lookups }: Topology): number {
 	return (lookups.at(-1)?.range[1] ?? -1) + 1;
 }
 
-/** Shards where new users may be created. */
+/** Shards on which new users may be created. */
 export function openShards({ shards }: Topology): readonly number[] {
 	return shardsOf(shards.filter(({ open }) => open));
 }
@@ -33,7 +33,7 @@ export function shardsOf(ranges: readonly HostRange[]): readonly number[] {
 	);
 }
 
-/** By halving: ranges stand lowest first. */
+/** Binary search: ranges are sorted, lowest first. */
 function find<Range extends HostRange>(
 	ranges: readonly Range[],
 	shard: number,

@@ -1,19 +1,16 @@
-/**
- * Which host holds which shards. Plain data with a version, as it stands in the
- * topology file.
- */
+/** Which host holds which shards: the content of the topology file. */
 export interface Topology {
 	readonly version: number;
 	/** Ranges of shards that hold objects and mappings, lowest first, without overlap. */
 	readonly shards: readonly ShardRange[];
-	/** Ranges of mod shards, which hold lookups, lowest first. They cover 0 to their number less one, fixed when the fleet was made. */
+	/** Ranges of mod shards, which hold lookups, lowest first. They cover 0 to N - 1 without gaps; N never changes. */
 	readonly lookups: readonly HostRange[];
 }
 
 export interface HostRange {
 	/** First and last shard, both included. */
 	readonly range: readonly [number, number];
-	/** Where reads and writes go: `sqlite:FOLDER`, or `mysql://USER:PASSWORD@HOST:PORT`, which is never printed as it is. */
+	/** Where reads and writes go: `sqlite:FOLDER`, or `mysql://USER:PASSWORD@HOST:PORT`, which is never printed with its password. */
 	readonly primary: string;
 	readonly replica?: string;
 }
@@ -21,6 +18,6 @@ export interface HostRange {
 export interface ShardRange extends HostRange {
 	/** Whether new users may be created here. */
 	readonly open: boolean;
-	/** Part of every shared cache key of these shards; 0 if absent. It rises in the edit that names another primary: what was cached before is not looked at again. */
+	/** Part of every shared cache key of these shards; 0 if absent. The edit that changes the primary must raise it, so that nothing cached before is read again. */
 	readonly generation?: number;
 }

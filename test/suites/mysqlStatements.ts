@@ -163,7 +163,7 @@ export function mysqlStatementsSuite(
 			assert.equal((await listOf(storage, likedBy, pin(1))).count, 6);
 		});
 
-		test("each of those that share a transaction gets its own debt", async () => {
+		test("each transaction of a group gets its own outbox key", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const debts = await Promise.all(

@@ -32,11 +32,11 @@ export function storageSuite(name: string, open: OpenStorage): void {
 		describe("objects", () => objectTests(open));
 		describe("scans and edges", () => scanTests(open));
 		describe("transactions", () => transactionTests(open));
-		describe("places in a list", () => positionTests(open));
+		describe("positions in a list", () => positionTests(open));
 		describe("refused transactions", () => refusalTests(open));
 		describe("lookups", () => lookupTests(open));
 		describe("the outbox", () => outboxTests(open));
-		describe("what init makes", () => initTests(open));
+		describe("creating tables", () => initTests(open));
 		describe("the trace of a write", () => traceTests(open));
 		describe("walks", () => walkTests(open));
 	});

@@ -8,7 +8,7 @@ import type { OpenStorage } from "./storage.ts";
 const { placePin, commentPin } = MAPPINGS;
 
 export function positionTests(open: OpenStorage): void {
-	test("around tells the present neighbours in the mapping's order", async () => {
+	test("a transaction reads the present neighbors of an edge in the mapping's order", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const edges = [
@@ -20,7 +20,7 @@ export function positionTests(open: OpenStorage): void {
 		] as const;
 		await setEdges(storage, placePin, board(1), edges);
 		await setEdges(storage, commentPin, pin(1), edges);
-		const neighbours = async (
+		const neighbors = async (
 			mapping: typeof placePin,
 			from: (typeof edges)[0]["to"],
 		) => {
@@ -32,20 +32,20 @@ export function positionTests(open: OpenStorage): void {
 					from,
 					to: pin(local),
 				})),
-				decide: ({ neighbors: around }) => ({ result: around }),
+				decide: ({ neighbors }) => ({ result: neighbors }),
 			});
 			return result.map(({ edge, previous, next }) =>
 				[previous, edge, next].map((one) => one?.to ?? null),
 			);
 		};
-		assert.deepEqual(await neighbours(placePin, board(1)), [
+		assert.deepEqual(await neighbors(placePin, board(1)), [
 			[pin(2), pin(1), null],
 			[pin(4), pin(3), pin(2)],
 			[pin(5), pin(4), pin(2)],
 			[null, pin(5), pin(4)],
 			[null, null, null],
 		]);
-		assert.deepEqual(await neighbours(commentPin, pin(1)), [
+		assert.deepEqual(await neighbors(commentPin, pin(1)), [
 			[null, pin(1), pin(2)],
 			[pin(2), pin(3), pin(4)],
 			[pin(2), pin(4), pin(5)],

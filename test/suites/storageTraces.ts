@@ -72,7 +72,7 @@ export function traceTests(open: OpenStorage): void {
 		assert.deepEqual(trace.retries, []);
 	});
 
-	test("changes of lookups and paid debts are told like transactions", async () => {
+	test("changes of lookups and deleted outbox entries are traced like transactions", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const names = recordWriteTrace();
