@@ -24,7 +24,7 @@ interface Like {
 	pending: boolean;
 }
 
-/** A mutation with an idempotency key: it may be asked for again, whatever became of it. */
+/** A mutation with an idempotency key: it may be repeated, whatever its outcome. */
 interface Once {
 	/** What the comment says, or the user is called. */
 	readonly name: string;
@@ -48,7 +48,7 @@ describe("a server that is killed in the middle of writes", () => {
 	after(() => folder[Symbol.dispose]());
 	const env = { CORKBOARD_DATA: folder.path, CORKBOARD_SECRET: SECRET };
 
-	it("has everything it acknowledged when it is started again, on both sides, and counted right", async () => {
+	it("has everything it acknowledged when it is started again, on both sides, with exact counts", async () => {
 		await importGraph();
 		const users = range(USERS, (n) => `liker_${n}`);
 		const likes: Like[] = range(USERS * PINS, (n) => ({

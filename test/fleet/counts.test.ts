@@ -17,7 +17,7 @@ import { makeUser } from "./subjects.ts";
 const LIKERS = 24;
 const CHANGES = 12;
 
-/** PROTOCOLS §1: the count row first. */
+/** docs/consistency.md "1. Lists and counts": the count row is locked first. */
 describe("one pin that many like and unlike at once", () => {
 	let fleet: Fleet;
 	let processes: readonly [Process, Process];
@@ -54,7 +54,7 @@ describe("one pin that many like and unlike at once", () => {
 	const count = async () =>
 		(await reader.head("likePin.inverse", pin)).list.count;
 
-	it("drifts, or deadlocks, where the edge comes before the count", async () => {
+	it("drifts or deadlocks when the edge is locked before the count", async () => {
 		await using stack = new AsyncDisposableStack();
 		const open = async (isolation: string): Promise<Connection> => {
 			const connection = await createConnection(fleet.mysql[0]?.url ?? "");
@@ -113,7 +113,7 @@ describe("one pin that many like and unlike at once", () => {
 		);
 	});
 
-	it(`is counted right by two processes, without an error, with ${LIKERS} at it at once`, async () => {
+	it(`is counted exactly by two processes, without an error, with ${LIKERS} users at once`, async () => {
 		const users = await likers(LIKERS, "liker");
 		const liked = await Promise.all(
 			users.map(async (user, n) => {
@@ -138,7 +138,7 @@ describe("one pin that many like and unlike at once", () => {
 		await isClean();
 	});
 
-	it("is paid for at once by a process that has hundreds of likes of it at a time", async () => {
+	it("gets hundreds of concurrent likes of one process delivered by that process", async () => {
 		const before = await count();
 		const users = await likers(400, "fan");
 		const [{ writes, mapping, storage }] = processes;
@@ -148,7 +148,7 @@ describe("one pin that many like and unlike at once", () => {
 		// Nobody sweeps here: what an answer did not wait for on a busy machine is
 		// still paid by the write that owes it.
 		await until(
-			"all to be paid",
+			"all to be delivered",
 			async () =>
 				(await storage.pendingEntries({ olderThanMs: 0, limit: 1_000 }))
 					.length === 0,

@@ -15,15 +15,15 @@ import { makePin } from "./subjects.ts";
 
 const LEASE = { name: "lease", key: "outbox" };
 
-describe("the sweepers of a fleet", () => {
+describe("the outbox workers of a fleet", () => {
 	let fleet: Fleet;
 	before(async () => {
 		fleet = await startFleet();
 	});
 	after(() => fleet[Symbol.asyncDispose]());
 
-	/** A debt of a list that nobody else pays. */
-	async function owe(storage: Storage): Promise<() => Promise<boolean>> {
+	/** An entry that nobody else delivers. */
+	async function enqueue(storage: Storage): Promise<() => Promise<boolean>> {
 		await using process = await openProcess(fleet.addresses);
 		const pin = await makePin(process, {}, 1);
 		const mapping = process.mapping("repin");
@@ -49,7 +49,7 @@ describe("the sweepers of a fleet", () => {
 		return async () => (await storage.readEdges([edge]))[0] !== null;
 	}
 
-	/** A process that counts how often it looks for what is owed. */
+	/** A process that counts how often it reads pending entries. */
 	async function counting() {
 		let looks = 0;
 		const process = await openProcess(fleet.addresses, {
@@ -68,20 +68,20 @@ describe("the sweepers of a fleet", () => {
 		return { process, looks: () => looks };
 	}
 
-	it("are one at a time, and another goes on when it ends", async () => {
+	it("run one at a time, and another takes over when it ends", async () => {
 		const [a, b] = [await counting(), await counting()];
 		await using _a = a.process;
 		await using _b = b.process;
 		const first = new OutboxWorker(new WritePipeline(a.process.store));
-		await until("the first to sweep", () => a.looks() > 0);
+		await until("the first to run a pass", () => a.looks() > 0);
 		const second = new OutboxWorker(new WritePipeline(b.process.store));
 		try {
 			const before = a.looks();
-			await until("it to sweep again", () => a.looks() > before + 3);
+			await until("further passes", () => a.looks() > before + 3);
 			assert.equal(b.looks(), 0);
-			const isPaid = await owe(b.process.storage);
+			const isDelivered = await enqueue(b.process.storage);
 			await first[Symbol.asyncDispose]();
-			await until("the second to pay", isPaid);
+			await until("the second to deliver", isDelivered);
 			assert.ok(b.looks() > 0);
 		} finally {
 			await second[Symbol.asyncDispose]();
@@ -89,7 +89,7 @@ describe("the sweepers of a fleet", () => {
 		assert.equal(await readDatabaseLease(b.process.storage, LEASE), null);
 	});
 
-	it("pay what many users wait for in as many statements as what two wait for", async () => {
+	it("activate many users in as many statements as two", async () => {
 		await using process = await openProcess(fleet.addresses);
 		const { storage, store } = process;
 		const statements = async (count: number) => {
@@ -122,19 +122,19 @@ describe("the sweepers of a fleet", () => {
 		assert.deepEqual(many, await statements(2));
 	});
 
-	it("sweep also where the lease's own shard does not answer", async () => {
+	it("deliver also when the lease's own shard does not answer", async () => {
 		await using process = await openProcess(fleet.addresses);
-		const isPaid = await owe(process.storage);
+		const isDelivered = await enqueue(process.storage);
 		const down: Pick<Storage, "readLookups"> = {
 			readLookups: async () => {
 				throw new Error("the mod shard does not answer");
 			},
 		};
 		const storage = Object.assign(Object.create(process.storage), down);
-		await using sweeper = new OutboxWorker(
+		await using worker = new OutboxWorker(
 			new WritePipeline({ ...process.store, storage }),
 		);
-		assert.ok(sweeper);
-		await until("it to be paid", isPaid);
+		assert.ok(worker);
+		await until("delivery", isDelivered);
 	});
 });

@@ -6,7 +6,7 @@ import { recordWrites } from "../helpers/writeTrace.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makePin, makeUser } from "./subjects.ts";
 
-describe("writes that are watched, with caches that processes share", () => {
+describe("traced writes with shared caches", () => {
 	let fleet: Fleet;
 	let writer: Process;
 	let user: Id;
@@ -21,7 +21,7 @@ describe("writes that are watched, with caches that processes share", () => {
 	});
 
 	async function like(process: Process, pin: Id) {
-		const { told, trace } = recordWrites();
+		const { writes: told, trace } = recordWrites();
 		const writes = createWrites(process.store, () => {}, { trace });
 		await writes.setEdge(process.mapping("likePin"), user, pin, true);
 		return told.map(
@@ -34,7 +34,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		);
 	}
 
-	it("tell the keys that were buried before COMMIT and cleared after it", async () => {
+	it("record the keys that got tombstones before COMMIT and were deleted after it", async () => {
 		const pin = await makePin(writer, {}, 1);
 		const kept = ["tombstone redis 1 true", "delete redis 1 true"];
 		assert.deepEqual(await like(writer, pin), [
@@ -44,7 +44,7 @@ describe("writes that are watched, with caches that processes share", () => {
 		]);
 	});
 
-	it("tell that a cache did not acknowledge, and that this stays owed", async () => {
+	it("record that a cache did not acknowledge, and that the entry stays undelivered", async () => {
 		const pin = await makePin(writer, {}, 1);
 		await using alone = await openProcess(
 			{ ...fleet.addresses, redis: "redis://127.0.0.1:1" },

@@ -20,12 +20,12 @@ import {
 import { startRemote } from "./remote.ts";
 import { makePin, makeUser } from "./subjects.ts";
 
-/** PROTOCOLS §2: after a crash, or a COMMIT that nobody answered, what is owed is paid. */
+/** docs/consistency.md "2. Writes and the outbox": an entry is delivered after a crash and after a COMMIT without an answer. */
 describe("a writer that does not get to the end of its write", () => {
 	let fleet: Fleet;
 	/** Keeps nothing itself: sees what the shards and the shared layers have. */
 	let reader: Process;
-	/** Likes a pin on the other shard: the inverse is owed. */
+	/** Likes a pin on the other shard: the inverse goes through the outbox. */
 	let user: Id;
 	before(async () => {
 		fleet = await startFleet();
@@ -38,7 +38,7 @@ describe("a writer that does not get to the end of its write", () => {
 	});
 
 	const newPin = () => makePin(reader, {}, 1);
-	const owed = () =>
+	const pending = () =>
 		reader.storage.pendingEntries({ olderThanMs: 0, limit: 100 });
 
 	/** How many like the pin, and whether the user's own list has it, each as read through the shared layers. */
@@ -86,23 +86,23 @@ describe("a writer that does not get to the end of its write", () => {
 		return pin;
 	}
 
-	it("leaves no old head where it is killed between COMMIT and burial: a tombstone covers it, and its debt is paid", async () => {
+	it("leaves no old head when it is killed between COMMIT and invalidation: a tombstone covers it, and its entry is delivered", async () => {
 		const stale = await killedAfterCommit("naive");
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		await deliverPending(new WritePipeline(reader.store), 0);
 		assert.deepEqual(
 			await seen(stale),
 			{ mine: false, counted: 1 },
-			"an old head for as long as Redis keeps it, though all is paid",
+			"an old head for as long as Redis keeps it, though all is delivered",
 		);
 
 		const pin = await killedAfterCommit("ours");
 		assert.deepEqual(
 			await seen(pin),
 			{ mine: true, counted: 0 },
-			"half of it: the inverse is owed",
+			"half of it: the inverse is pending",
 		);
-		assert.equal((await owed()).length, 1);
+		assert.equal((await pending()).length, 1);
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
@@ -110,7 +110,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
-	it("owes the burial too, where it could not reach the cache before it was killed", async () => {
+	it("has its invalidation delivered too when it could not reach the cache before it was killed", async () => {
 		const pin = await killedAfterCommit("unreachable");
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 }, "old");
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
@@ -159,10 +159,10 @@ describe("a writer that does not get to the end of its write", () => {
 		return pin;
 	}
 
-	it("counts a COMMIT that nobody answered as owed, and covers what it may have changed", async () => {
+	it("leaves a COMMIT without an answer to the outbox, and covers what it may have changed", async () => {
 		const stale = await unanswered(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
-		assert.equal((await owed()).length, 1, "although it was done");
+		assert.equal((await pending()).length, 1, "although it was done");
 		await deliverPending(new WritePipeline(reader.store), 0);
 
 		const pin = await unanswered(false);
@@ -172,10 +172,10 @@ describe("a writer that does not get to the end of its write", () => {
 			undelivered: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
-		// As a client does that was told to try again.
+		// A client tries again after UNAVAILABLE.
 		await reader.writes.setEdge(reader.mapping("likePin"), user, pin, true);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
-		assert.deepEqual(await owed(), []);
+		assert.deepEqual(await pending(), []);
 	});
 
 	/** Until the COMMIT that was held up on its link has arrived, after everyone had given it up. */
@@ -229,7 +229,7 @@ describe("a writer that does not get to the end of its write", () => {
 		return pin;
 	}
 
-	it("leaves no old head where COMMIT arrives after it was given up", async () => {
+	it("leaves no old head when COMMIT arrives after its deadline", async () => {
 		const stale = await arrivedLate(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		await deliverPending(new WritePipeline(reader.store), 0);
@@ -243,10 +243,10 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
-	/** A like whose debt a payer has read, and an unlike that was paid meanwhile. */
-	async function slowPayer(): Promise<{
+	/** A like whose entry has been read for delivery, and an unlike that was delivered meanwhile. */
+	async function slowDelivery(): Promise<{
 		readonly pin: Id;
-		readonly debts: Awaited<ReturnType<typeof owed>>;
+		readonly entries: Awaited<ReturnType<typeof pending>>;
 	}> {
 		await using writer = await openProcess(fleet.addresses);
 		const pin = await newPin();
@@ -254,19 +254,19 @@ describe("a writer that does not get to the end of its write", () => {
 		const held = writer.pauses.hold("committed");
 		const liking = writer.writes.setEdge(mapping, user, pin, true);
 		await held.reached;
-		const debts = await owed();
+		const entries = await pending();
 		held.release();
 		await liking;
 		await writer.writes.setEdge(mapping, user, pin, false);
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
-		return { pin, debts };
+		return { pin, entries };
 	}
 
-	it("may be paid for by a slow payer who has an old version: that changes nothing", async () => {
-		const naive = await slowPayer();
+	it("may have its entry delivered late with an old version: that changes nothing", async () => {
+		const naive = await slowDelivery();
 		const inverse = reader.mapping("likePin.inverse");
 		const key = { mapping: inverse, from: naive.pin, to: user };
-		// By state: it owes a like, and there is none.
+		// By state: the entry says like, and there is none.
 		await new WritePipeline(reader.store).transact({
 			shard: 1,
 			lists: [key],
@@ -285,10 +285,10 @@ describe("a writer that does not get to the end of its write", () => {
 			"the two sides differ, for ever",
 		);
 
-		const ours = await slowPayer();
-		assert.equal(ours.debts.length, 1);
-		await deliver(new WritePipeline(reader.store), ours.debts);
-		await deliver(new WritePipeline(reader.store), ours.debts);
+		const ours = await slowDelivery();
+		assert.equal(ours.entries.length, 1);
+		await deliver(new WritePipeline(reader.store), ours.entries);
+		await deliver(new WritePipeline(reader.store), ours.entries);
 		assert.deepEqual(await seen(ours.pin), { mine: false, counted: 0 });
 		const [edge] = await reader.storage.readEdges([
 			{ mapping: inverse, from: ours.pin, to: user },

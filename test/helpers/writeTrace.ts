@@ -7,7 +7,7 @@ import type {
 	WriteTrace,
 } from "../../src/diagnostics.ts";
 
-/** A trace of one write that keeps what storage tells it. */
+/** A trace of one write that records what storage reports. */
 export interface RecordedWriteTrace extends WriteTrace {
 	readonly statements: Statement[];
 	readonly retries: RetryReason[];
@@ -20,7 +20,7 @@ export function recordWriteTrace(): RecordedWriteTrace {
 	const kept: RetryReason[] = [];
 	const others: number[] = [];
 	const notByStorage = () => {
-		throw new TypeError("expected storage to tell nothing of caches and debts");
+		throw new TypeError("storage reports nothing of caches and entries");
 	};
 	return {
 		statements,
@@ -36,7 +36,7 @@ export function recordWriteTrace(): RecordedWriteTrace {
 	};
 }
 
-/** What one write told. */
+/** What was recorded of one write. */
 export interface RecordedWrite {
 	readonly description: WriteDescription;
 	readonly statements: Statement[];
@@ -47,9 +47,9 @@ export interface RecordedWrite {
 	readonly caches: string[];
 }
 
-/** A trace that keeps what writes tell it. */
+/** A trace that records writes. */
 export function recordWrites() {
-	const told: RecordedWrite[] = [];
+	const writes: RecordedWrite[] = [];
 	const reads: Statement[] = [];
 	const trace: Trace = {
 		statement: (statement) => void reads.push(statement),
@@ -63,12 +63,12 @@ export function recordWrites() {
 				delivered: false,
 				caches: [],
 			};
-			told.push(one);
+			writes.push(one);
 			return {
 				statement: (statement) => void one.statements.push(statement),
 				retry() {},
 				grouped() {},
-				cache: (...told) => void one.caches.push(told.join(" ")),
+				cache: (...parts) => void one.caches.push(parts.join(" ")),
 				end(ended) {
 					one.ended = ended;
 				},
@@ -81,5 +81,5 @@ export function recordWrites() {
 			};
 		},
 	};
-	return { told, reads, trace };
+	return { writes, reads, trace };
 }

@@ -11,8 +11,8 @@ import { until } from "../../helpers/until.ts";
 
 const KEY = { name: "lease", key: "of a test" };
 
-describe("a lease", () => {
-	it("is one holder's at a time, and free again when it is given up", async () => {
+describe("a database lease", () => {
+	it("has one holder at a time, and is free again when it is released", async () => {
 		await using graph = await openEmbedded();
 		{
 			await using first = await tryDatabaseLease(graph.storage, KEY);
@@ -25,7 +25,7 @@ describe("a lease", () => {
 		assert.ok(second);
 	});
 
-	it("is had by one of many who want it at once", async () => {
+	it("is taken by one of many concurrent requests", async () => {
 		await using graph = await openEmbedded();
 		const taken = await Promise.all(
 			Array.from({ length: 8 }, () => tryDatabaseLease(graph.storage, KEY)),
@@ -35,7 +35,7 @@ describe("a lease", () => {
 		for (const lease of held) await lease[Symbol.asyncDispose]();
 	});
 
-	it("is renewed as long as its holder lives", async () => {
+	it("is renewed while its holder runs", async () => {
 		await using graph = await openEmbedded();
 		await using lease = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lease);
@@ -48,7 +48,7 @@ describe("a lease", () => {
 		assert.equal(await lease.isHeld(), true);
 	});
 
-	it("is taken over from a holder that renews it no more, who then does not hold it", async (test) => {
+	it("is taken over from a holder that stopped renewing it, which then does not hold it", async (test) => {
 		await using graph = await openEmbedded();
 		await using lost = await tryDatabaseLease(graph.storage, KEY);
 		assert.ok(lost);

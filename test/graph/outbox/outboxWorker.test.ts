@@ -10,8 +10,8 @@ import {
 	openEmbedded,
 } from "../../helpers/embedded.ts";
 
-/** A debt that nobody has paid, with the object it is about. */
-async function owe(
+/** An undelivered entry, with the object it is about. */
+async function enqueue(
 	{ storage }: Embedded,
 	data: JsonObject,
 	debt: (id: Id) => JsonObject,
@@ -27,10 +27,10 @@ async function owe(
 	return result;
 }
 
-/** A user whose maker died before the name was claimed. */
+/** A user whose creator died before the name was reserved. */
 function pending(graph: Embedded, username: string): Promise<Id> {
 	const tokens = { username: `of ${username}` };
-	return owe(graph, { username, tokens, state: "pending" }, (id) => ({
+	return enqueue(graph, { username, tokens, state: "pending" }, (id) => ({
 		pendingObjects: [id],
 	}));
 }
@@ -40,14 +40,14 @@ async function statesOf({ storage }: Embedded, ids: readonly Id[]) {
 	return texts.map((text) => JSON.parse(String(text)).state ?? "active");
 }
 
-describe("a sweep", () => {
+describe("a delivery pass", () => {
 	for (const [what, one] of [
-		["users who wait for their names", pending],
+		["pending users", pending],
 		[
-			"claims of renames that never happened",
+			"reservations of renames that never happened",
 			async (graph: Embedded, username: string) => {
 				const key = `not ${username}`;
-				const id = await owe(graph, { username }, (id) => ({
+				const id = await enqueue(graph, { username }, (id) => ({
 					reservations: [{ name: "username", key, id, token: "n" }],
 				}));
 				await graph.storage.compareAndSetLookups([
@@ -58,12 +58,12 @@ describe("a sweep", () => {
 		[
 			"keys of an import",
 			(graph: Embedded, username: string) =>
-				owe(graph, { username }, (id) => ({
+				enqueue(graph, { username }, (id) => ({
 					lookups: [{ name: "import", key: `u:${username}`, id }],
 				})),
 		],
 	] as const) {
-		it(`pays ${what} in as many calls as it takes for two of them`, async () => {
+		it(`delivers ${what} in as many calls as two of them`, async () => {
 			const calls = async (count: number) => {
 				await using graph = await openEmbedded({ shards: 1 });
 				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
@@ -78,7 +78,7 @@ describe("a sweep", () => {
 		});
 	}
 
-	it("lets one of two pending users have the name that both want", async () => {
+	it("activates one of two pending users with the same name", async () => {
 		await using graph = await openEmbedded();
 		const ids = [await pending(graph, "ada"), await pending(graph, "ada")];
 		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
@@ -92,14 +92,14 @@ describe("a sweep", () => {
 		assert.equal((row as { id: Id }).id, ids[0]);
 	});
 
-	it("leaves an import's key where it leads already, and owes it no longer", async () => {
+	it("leaves an import key that leads to another object, and deletes the entry", async () => {
 		await using graph = await openEmbedded();
 		const keys = (id: Id) => ({
 			lookups: [{ name: "import", key: "u:1", id }],
 		});
-		const first = await owe(graph, { username: "first" }, keys);
+		const first = await enqueue(graph, { username: "first" }, keys);
 		await deliverPending(new WritePipeline(graph.store), 0);
-		await owe(graph, { username: "second" }, keys);
+		await enqueue(graph, { username: "second" }, keys);
 		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 1,
 			undelivered: 0,
@@ -110,10 +110,10 @@ describe("a sweep", () => {
 		assert.equal((row as { id: Id }).id, first);
 	});
 
-	it("pays all but what cannot be paid, and tells why that is not", async () => {
+	it("delivers all but what cannot be delivered, and returns the error", async () => {
 		await using graph = await openEmbedded();
 		const ids = [await pending(graph, "ada"), await pending(graph, "bob")];
-		await owe(graph, {}, (id) => ({
+		await enqueue(graph, {}, (id) => ({
 			edges: [
 				{
 					mapping: "none",

@@ -101,7 +101,7 @@ describe("writes", () => {
 	});
 	after(() => graph[Symbol.asyncDispose]());
 
-	it("make boards on their user's shard, pins on their board's, comments on their pin's", async () => {
+	it("create boards on their user's shard, pins on their board's, comments on their pin's", async () => {
 		const owner = await user();
 		const onBoard = await board(owner);
 		const onPin = await pin(owner, onBoard);
@@ -146,7 +146,7 @@ describe("writes", () => {
 		});
 	});
 
-	it("tell both sides of an edge, once however often it is made or removed", async () => {
+	it("write both sides of an edge, once however often it is made or removed", async () => {
 		const [one, two] = [await user(), await user()];
 		const follow = graph.mapping("followUser");
 		for (const present of [true, true, false, false, true]) {
@@ -193,7 +193,7 @@ describe("writes", () => {
 		assert.equal((node as Node).data.name, "after");
 	});
 
-	it("lose no edit of two at once", async () => {
+	it("lose no edit of two concurrent edits", async () => {
 		const owner = await user();
 		const on = await board(owner, "0");
 		await Promise.all(
@@ -314,7 +314,7 @@ describe("writes", () => {
 			}
 		});
 
-		it("next to a neighbour that is not on the board: NOT_FOUND", async () => {
+		it("next to a neighbor that is not on the board: NOT_FOUND", async () => {
 			const stranger = await pin(owner, await board(owner));
 			await assert.rejects(
 				place(pins[0] as Id, { before: stranger }),
@@ -331,7 +331,7 @@ describe("writes", () => {
 				idempotency: { scope: `createBoard ${owner}`, key, request: { name } },
 			});
 
-		it("happen once, also when repeated at the same time", async () => {
+		it("create one object, also when repeated at the same time", async () => {
 			const owner = await user();
 			const ids = await Promise.all([
 				create(owner, "k", "one"),
@@ -346,7 +346,7 @@ describe("writes", () => {
 			});
 		});
 
-		it("refuse another request with the same key, and know whose key it is", async () => {
+		it("reject a different request with the same key, per owner of the key", async () => {
 			const [owner, other] = [await user(), await user()];
 			const first = await create(owner, "k", "one");
 			await assert.rejects(create(owner, "k", "two"), isCode("BAD_USER_INPUT"));
@@ -355,8 +355,8 @@ describe("writes", () => {
 	});
 });
 
-describe("what a write owes", () => {
-	it("is paid by the sweeper when the other shard was down, and both sides agree", async () => {
+describe("the outbox entry of a write", () => {
+	it("is delivered by the outbox worker when the other shard was down, and both sides agree", async () => {
 		let down = -1;
 		await using graph = await openEmbedded({
 			wrap: failing({
@@ -387,7 +387,7 @@ describe("what a write owes", () => {
 		);
 	});
 
-	it("ends in the last word when an old debt is paid after a newer one", async () => {
+	it("changes nothing when it is delivered after a newer one", async () => {
 		let down = -1;
 		await using graph = await openEmbedded({
 			wrap: failing({
@@ -406,12 +406,10 @@ describe("what a write owes", () => {
 		down = -1;
 		await writes.setEdge(follow, one, two, false);
 		await deliverPending(new WritePipeline(graph.store), 0);
-		// The first payer slept through the unfollow and pays what it once read.
-		const { deliver: pay } = await import(
-			"../../../src/graph/outbox/deliver.ts"
-		);
+		// The first deliverer slept through the unfollow and delivers what it once read.
+		const { deliver } = await import("../../../src/graph/outbox/deliver.ts");
 		assert.ok(early);
-		await pay(new WritePipeline(graph.store), [early]);
+		await deliver(new WritePipeline(graph.store), [early]);
 		assert.deepEqual(await listOf(graph, "followUser.inverse", two), {
 			ids: [],
 			count: 0,
@@ -451,8 +449,8 @@ describe("what a write owes", () => {
 	});
 });
 
-describe("names", () => {
-	it("have one winner among many who want the same, in any spelling", async () => {
+describe("natural keys", () => {
+	it("are reserved by one of many concurrent requests, in any spelling", async () => {
 		await using graph = await openEmbedded();
 		const results = await Promise.allSettled(
 			["Ada", "ada", "ADA", "aDa", "adA"].map((username) =>
@@ -468,7 +466,7 @@ describe("names", () => {
 		}
 	});
 
-	it("are not kept from others by a user who lost another name", async () => {
+	it("are released by a user who was rejected for another key", async () => {
 		await using graph = await openEmbedded();
 		const { writes } = graph;
 		await writes.create({
@@ -489,7 +487,7 @@ describe("names", () => {
 		assert.deepEqual(await graph.view().lookUp(username, ["BO"]), [bo]);
 	});
 
-	it("of a user whose maker died are settled by the sweeper, who is unseen till then", async () => {
+	it("are reserved by the outbox worker for a user whose creator died, who is invisible until then", async () => {
 		let dead = false;
 		await using graph = await openEmbedded({
 			wrap: failing({ setLookups: () => dead }),
@@ -542,7 +540,7 @@ describe("names", () => {
 		);
 	});
 
-	it("of a rename that happened are no failure of it where what it owed cannot be settled yet", async () => {
+	it("do not fail a committed rename whose outbox entry cannot be deleted yet", async () => {
 		let dead = false;
 		let renaming = false;
 		await using graph = await openEmbedded({
@@ -568,7 +566,7 @@ describe("names", () => {
 		await writes.create({ type: "User", data: { username: "old" } });
 	});
 
-	it("claimed for a rename that never happened are given up by the sweeper", async () => {
+	it("reserved for a rename that never happened are released by the outbox worker", async () => {
 		let die = false;
 		await using graph = await openEmbedded({
 			wrap: failing({

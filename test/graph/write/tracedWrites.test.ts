@@ -28,11 +28,11 @@ async function twoShards({ writes }: Embedded): Promise<readonly [Id, Id]> {
 	}
 }
 
-describe("writes that are watched", () => {
-	it("tell each transaction, what it wrote and owes, and that this was paid; all that was sent is told to one of them", async () => {
+describe("traced writes", () => {
+	it("record each transaction, what it wrote and enqueued, and its delivery; each statement is recorded once", async () => {
 		await using graph = await openEmbedded();
 		const [one, two] = await twoShards(graph);
-		const { told, reads, trace } = recordWrites();
+		const { writes: told, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			writes.setEdge(graph.mapping("followUser"), one, two, true),
@@ -71,9 +71,9 @@ describe("writes that are watched", () => {
 		);
 	});
 
-	it("tell names that are claimed, and what is read on the way to the step itself", async () => {
+	it("record reserved keys, and give reads to the step itself", async () => {
 		await using graph = await openEmbedded();
-		const { told, reads, trace } = recordWrites();
+		const { writes: told, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		const id = await writes.create({
 			type: "User",
@@ -104,7 +104,7 @@ describe("writes that are watched", () => {
 		);
 	});
 
-	it("tell what failed, and that what it owes stays owed", async () => {
+	it("record what failed, and that its entry stays undelivered", async () => {
 		let down = -1;
 		await using graph = await openEmbedded({
 			wrap: (storage) =>
@@ -123,7 +123,7 @@ describe("writes that are watched", () => {
 		});
 		const [one, two] = await twoShards(graph);
 		down = unpackId(two).shard;
-		const { told, trace } = recordWrites();
+		const { writes: told, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual(
