@@ -89,6 +89,6 @@ describe("ids", () => {
 	});
 
 	it("stop at damage when they come from storage", () => {
-		assert.throws(() => parseStoredId("12x"), /stored id but got: 12x/);
+		assert.throws(() => parseStoredId("12x"), /stored id 12x is invalid/);
 	});
 });
