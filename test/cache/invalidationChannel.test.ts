@@ -22,12 +22,12 @@ describe("the invalidation channel", () => {
 
 	test("starts lost, and is restored once it receives its own heartbeat", async () => {
 		await using one = openProcess(server.port);
-		assert.deepEqual(one.told, ["lost"]);
+		assert.deepEqual(one.events, ["lost"]);
 		await one.restored();
-		assert.deepEqual(one.told, ["lost", "restored"]);
+		assert.deepEqual(one.events, ["lost", "restored"]);
 		// It stays so, quietly.
 		await sleep(SILENCE_MS + 2 * HEARTBEAT_MS);
-		assert.deepEqual(one.told, ["lost", "restored"]);
+		assert.deepEqual(one.events, ["lost", "restored"]);
 	});
 
 	test("delivers the keys that one process changed to the others, and not to itself", async () => {
@@ -37,12 +37,12 @@ describe("the invalidation channel", () => {
 		assert.equal(await other.read("old"), "old");
 		assert.equal(await other.read("not read"), "old");
 		assert.equal(await one.channel.publish(["a", "o b"]), true);
-		await until("the message", () => other.told.length === 3);
-		assert.deepEqual(other.told, ["lost", "restored", "keys a,o b"]);
+		await until("the message", () => other.events.length === 3);
+		assert.deepEqual(other.events, ["lost", "restored", "keys a,o b"]);
 		assert.equal(await other.read("new"), "new");
 		// Its own next heartbeat comes behind its own message.
 		await sleep(2 * HEARTBEAT_MS);
-		assert.deepEqual(one.told, ["lost", "restored"]);
+		assert.deepEqual(one.events, ["lost", "restored"]);
 	});
 
 	test("sends the keys of a large write in messages of a hundred", async () => {
@@ -51,8 +51,8 @@ describe("the invalidation channel", () => {
 		await Promise.all([one.restored(), other.restored()]);
 		const keys = Array.from({ length: 250 }, (_, at) => `o ${at}`);
 		assert.equal(await one.channel.publish(keys), true);
-		await until("the messages", () => other.told.length === 5);
-		assert.deepEqual(other.told.slice(2), [
+		await until("the messages", () => other.events.length === 5);
+		assert.deepEqual(other.events.slice(2), [
 			`keys ${keys.slice(0, 100)}`,
 			`keys ${keys.slice(100, 200)}`,
 			`keys ${keys.slice(200)}`,
@@ -68,7 +68,7 @@ describe("the invalidation channel", () => {
 			await ask(server, `PUBLISH corkboard.changed.1 '${text}'`, /\r\n$/);
 		}
 		await until("both to be counted", () => one.channel.ignoredMessages === 2);
-		assert.deepEqual(one.told, ["lost", "restored"]);
+		assert.deepEqual(one.events, ["lost", "restored"]);
 	});
 
 	test("is lost as soon as the server ends its subscription, and restored by a new one", async () => {
@@ -82,7 +82,7 @@ describe("the invalidation channel", () => {
 		assert.equal(await one.read("newer"), "newer");
 		assert.equal(await one.read("newest"), "newest");
 		await one.restored();
-		assert.deepEqual(one.told, ["lost", "restored", "lost", "restored"]);
+		assert.deepEqual(one.events, ["lost", "restored", "lost", "restored"]);
 		assert.equal(await one.read("kept"), "kept");
 		assert.equal(await one.read("not read"), "kept");
 	});
@@ -132,7 +132,7 @@ describe("the invalidation channel of a Redis that fails", () => {
 		await server.kill();
 		await using one = openProcess(server.port);
 		await sleep(SILENCE_MS);
-		assert.deepEqual(one.told, ["lost"]);
+		assert.deepEqual(one.events, ["lost"]);
 		await server.restart();
 		await one.restored();
 	});
@@ -144,7 +144,7 @@ describe("the invalidation channel of a Redis that fails", () => {
 		await one[Symbol.asyncDispose]();
 		assert.equal(await one.channel.publish(["a"]), false);
 		await sleep(2 * HEARTBEAT_MS);
-		assert.deepEqual(one.told, ["lost", "restored", "lost"]);
+		assert.deepEqual(one.events, ["lost", "restored", "lost"]);
 		await until("no client to be left", async () =>
 			(
 				await ask(server, "INFO clients", /\r\n\r\n?$|pubsub_clients:\d+\r\n/)

@@ -141,14 +141,14 @@ describe("LocalCache", () => {
 	it("reports hits and misses to the trace", async () => {
 		const { cache, read } = open();
 		await read("a");
-		const told: unknown[] = [];
+		const reported: unknown[] = [];
 		await cache.read(["a", "b"], async () => ["b"], {
 			trace: {
 				statement() {},
-				cache: (...answer) => told.push(answer),
+				cache: (...answer) => reported.push(answer),
 				startWrite: () => assert.fail("it only read"),
 			},
 		});
-		assert.deepEqual(told, [["process", 1, 1]]);
+		assert.deepEqual(reported, [["process", 1, 1]]);
 	});
 });

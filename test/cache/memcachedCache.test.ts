@@ -190,7 +190,7 @@ describe("a memcached that fails", () => {
 			return false;
 		});
 		server.pause();
-		const told = await publishedDuring<CacheHost>(
+		const reported = await publishedDuring<CacheHost>(
 			CHANNELS.cacheHost,
 			async () => {
 				const first = await timed(() => cache.getOrLease(["a"]));
@@ -207,7 +207,7 @@ describe("a memcached that fails", () => {
 			},
 		);
 		assert.deepEqual(
-			told.map(({ state, host }) => [state, host]),
+			reported.map(({ state, host }) => [state, host]),
 			[
 				["down", server.address],
 				["up", server.address],

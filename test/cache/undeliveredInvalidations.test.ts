@@ -37,8 +37,8 @@ describe("pending invalidations of a process that cannot publish", () => {
 		await Promise.all(processes.map((process) => process.restored()));
 	}
 
-	/** It has the new value; without being told, it would keep the old one for ten seconds. */
-	/** Its clock stands still, so what it has kept does not age: it is forgotten because the reader is told so. */
+	/** It has the new value; without the invalidation, it would keep the old one for ten seconds. */
+	/** Its clock stands still, so what it has kept does not age: it is dropped because the invalidation arrived. */
 	function isNew(reader: Process): Promise<void> {
 		return until(
 			"the new value",
@@ -56,13 +56,17 @@ describe("pending invalidations of a process that cannot publish", () => {
 		await sleep(OUTAGE_MS);
 		assert.equal(await writer.channel.publish(["a"]), false);
 		await sleep(HEARTBEAT_MS);
-		assert.equal(await reader.read("new"), "old", "nobody can tell it");
+		assert.equal(
+			await reader.read("new"),
+			"old",
+			"no invalidation can reach it",
+		);
 		proxy.mend();
 		await isNew(reader);
-		assert.deepEqual(reader.told, ["lost", "restored", "keys a"]);
+		assert.deepEqual(reader.events, ["lost", "restored", "keys a"]);
 		await writer.restored();
 		await sleep(2 * HEARTBEAT_MS);
-		assert.equal(reader.told.length, 3, "told once");
+		assert.equal(reader.events.length, 3, "published once");
 	});
 
 	test("reach readers that were cut off too, and restored before the change", async () => {
@@ -111,7 +115,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 			server.resume();
 		}
 		await isNew(reader);
-		assert.ok(!reader.told.includes("lost", 1), String(reader.told));
+		assert.ok(!reader.events.includes("lost", 1), String(reader.events));
 	});
 
 	test("reach the others after it could subscribe but not publish, and it used no cached value meanwhile", async () => {
@@ -142,8 +146,8 @@ describe("pending invalidations of a process that cannot publish", () => {
 			proxy.mend();
 		};
 		await cutOff(keys.slice(0, 250));
-		await until("the messages", () => reader.told.length === 5);
-		assert.deepEqual(reader.told.slice(2), [
+		await until("the messages", () => reader.events.length === 5);
+		assert.deepEqual(reader.events.slice(2), [
 			`keys ${keys.slice(0, 100)}`,
 			`keys ${keys.slice(100, 200)}`,
 			`keys ${keys.slice(200, 250)}`,
@@ -152,7 +156,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 		assert.equal(await reader.read("old"), "old");
 		await cutOff([...keys, "a"]);
 		await isNew(reader);
-		assert.deepEqual(reader.told.slice(5), ["lost", "restored"]);
+		assert.deepEqual(reader.events.slice(5), ["lost", "restored"]);
 		assert.equal(await reader.read("not read"), "new", "it keeps again");
 	});
 
@@ -172,8 +176,8 @@ describe("pending invalidations of a process that cannot publish", () => {
 			`PUBLISH corkboard.changed.1 '{"v":1,"from":"one","keys":["b"]}'`,
 			/\r\n$/,
 		);
-		await until("the key", () => deaf.told.includes("keys b"));
-		assert.ok(!deaf.told.includes("restored"), String(deaf.told));
+		await until("the key", () => deaf.events.includes("keys b"));
+		assert.ok(!deaf.events.includes("restored"), String(deaf.events));
 		assert.equal(await deaf.read("old"), "old");
 		assert.equal(await deaf.read("new"), "new");
 	});
@@ -187,7 +191,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 		await writer[Symbol.asyncDispose]();
 		assert.ok((await Promise.all(published)).includes(false), "some refused");
 		const heard = () =>
-			reader.told
+			reader.events
 				.slice(2)
 				.flatMap((line) => line.slice("keys ".length).split(","));
 		await until("all keys", () => heard().length === keys.length);

@@ -37,7 +37,7 @@ interface Answer {
 	};
 }
 
-/** DESIGN, "What must stay true" 6, over the network. */
+/** Round trips depend on the depth of the query and the number of hosts, never on the length of its lists. */
 describe("a board page with its pins and their owners, on a fleet", () => {
 	const resources = new AsyncDisposableStack();
 	let fleet: Fleet;

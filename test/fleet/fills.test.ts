@@ -18,7 +18,7 @@ import { SUBJECTS, type Subject } from "./subjects.ts";
 
 type Meddle = { readonly layers?: (layers: Layers) => Layers };
 
-/** PROTOCOLS §3 "Fill by lease, not by time". */
+/** docs/consistency.md, "3. Caches": fills go by lease, not by time. */
 describe("a stale value that is filled after a write", () => {
 	let fleet: Fleet;
 	let stored: Stored;

@@ -37,7 +37,7 @@ const LONGER_THAN_A_PAUSE_MS = 1_000;
 /** Until the channel is taken for lost. */
 const LONGER_THAN_A_SILENCE_MS = 1_500;
 
-/** PROTOCOLS §3 "Bounded harm". */
+/** docs/consistency.md, "3. Caches". */
 describe("a shared cache that fails under reads and writes", () => {
 	let fleet: Fleet;
 	before(async () => {

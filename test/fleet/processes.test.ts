@@ -18,7 +18,7 @@ import { makePin, SUBJECTS, type Subject } from "./subjects.ts";
 /** A clock that stands still: what a process has in memory does not age, and is forgotten only because it is told to. */
 const now = () => 0;
 
-/** PROTOCOLS §3 "In process". */
+/** docs/consistency.md, "3. Caches". */
 describe("a value cached in a process that another process changes", () => {
 	let fleet: Fleet;
 	let writer: Process;

@@ -6,13 +6,13 @@ import { LocalCache } from "../../src/cache/localCache.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { until } from "./until.ts";
 
-/** A process with its channel, and what it was told. */
+/** The local cache and the channel of one process, and the events that the channel reported. */
 export function openProcess(
 	port: number,
 	name = "",
 	{ user = "", deadlineMs = 2_000 } = {},
 ) {
-	const told: string[] = [];
+	const events: string[] = [];
 	const cache = new LocalCache<string>({
 		weigh: (value) => value.length,
 		maxWeight: 1_000_000,
@@ -25,28 +25,31 @@ export function openProcess(
 		),
 		deadlineMs,
 		onInvalidations: (keys) => {
-			told.push(`keys ${keys}`);
+			events.push(`keys ${keys}`);
 			for (const key of keys) cache.invalidate(key);
 		},
 		onLost: () => {
-			told.push("lost");
+			events.push("lost");
 			cache.bypass(true);
 		},
 		onRestored: () => {
-			told.push("restored");
+			events.push("restored");
 			cache.bypass(false);
 		},
 	});
 	return {
-		told,
+		events,
 		cache,
 		channel,
 		/** The value of `a`, which is `value` by now. */
 		read: async (value: string) =>
 			(await cache.read(["a"], async () => [value]))[0],
 		restored: () =>
-			until(`${name} to hear itself`, () => told.at(-1) === "restored"),
-		lost: () => until(`${name} to be lost`, () => told.at(-1) === "lost"),
+			until(
+				`${name} to receive its own heartbeat`,
+				() => events.at(-1) === "restored",
+			),
+		lost: () => until(`${name} to be lost`, () => events.at(-1) === "lost"),
 		[Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
 	};
 }

@@ -1,6 +1,6 @@
 import type { Channel } from "node:diagnostics_channel";
 
-/** What was published on a channel while something ran. */
+/** The messages published on a diagnostics channel while `body` runs. */
 export async function publishedDuring<Message>(
 	channel: Channel,
 	body: () => Promise<unknown>,

@@ -25,39 +25,39 @@ const keptOf = (id: Id) => kept.get(id);
 
 describe("ReadCounter", () => {
 	it("counts each object once, together with its parents and owners", () => {
-		const tally = createReadCounter(model, domain.visibility);
-		tally.addObjects([pinId], [pin], keptOf);
-		assert.equal(tally.total, 3);
-		tally.addObjects(
+		const counter = createReadCounter(model, domain.visibility);
+		counter.addObjects([pinId], [pin], keptOf);
+		assert.equal(counter.total, 3);
+		counter.addObjects(
 			[pinId, otherPinId, boardId],
 			[pin, otherPin, board],
 			keptOf,
 		);
-		assert.equal(tally.total, 4);
-		tally.addEdges(5);
-		assert.equal(tally.total, 9);
+		assert.equal(counter.total, 4);
+		counter.addEdges(5);
+		assert.equal(counter.total, 9);
 	});
 
 	it("counts a hidden object like an id that does not exist, whatever else was read", () => {
 		for (const before of [[], [userId], [boardId, userId]]) {
 			const reads = [pinId, idOf(1, 999)].map((id) => {
-				const tally = createReadCounter(model, domain.visibility);
-				tally.addObjects(
+				const counter = createReadCounter(model, domain.visibility);
+				counter.addObjects(
 					before,
 					before.map((one) => keptOf(one) ?? null),
 					keptOf,
 				);
-				const already = tally.total;
-				tally.addObjects([id], [null], keptOf);
-				return tally.total - already;
+				const already = counter.total;
+				counter.addObjects([id], [null], keptOf);
+				return counter.total - already;
 			});
 			assert.deepEqual(reads, [3, 3]);
 		}
 	});
 
 	it("counts an id of no type as one", () => {
-		const tally = createReadCounter(model, domain.visibility);
-		tally.addObjects([idOf(77, 1)], [null], keptOf);
-		assert.equal(tally.total, 1);
+		const counter = createReadCounter(model, domain.visibility);
+		counter.addObjects([idOf(77, 1)], [null], keptOf);
+		assert.equal(counter.total, 1);
 	});
 });
