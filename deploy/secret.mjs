@@ -1,5 +1,5 @@
-// Makes the secret of a fleet that was given none, as a file of variables for
-// `node --env-file`, unless it is there: tokens given out stay good.
+// Generates the secret of a fleet as a file for `node --env-file`, unless the
+// file exists: tokens that were issued stay valid.
 //
 //     node deploy/secret.mjs /var/lib/corkboard/secret.env
 import { randomBytes } from "node:crypto";
@@ -7,19 +7,19 @@ import { linkSync, rmSync, writeFileSync } from "node:fs";
 
 const [file] = process.argv.slice(2);
 if (file === undefined) {
-	console.error("expected the path of the secret's file but got: nothing");
+	console.error("Missing argument FILE. Usage: node deploy/secret.mjs FILE");
 	process.exit(2);
 }
-const unnamed = `${file}.${process.pid}`;
+const temporary = `${file}.${process.pid}`;
 try {
 	const line = `CORKBOARD_SECRET=${randomBytes(48).toString("base64url")}\n`;
-	writeFileSync(unnamed, line, { mode: 0o600 });
-	// It appears whole, or is somebody's already.
-	linkSync(unnamed, file);
+	writeFileSync(temporary, line, { mode: 0o600 });
+	// Atomic: the file appears complete, or another process has created it.
+	linkSync(temporary, file);
 	console.log(`${file}: made`);
 } catch (error) {
 	if (error.code !== "EEXIST") throw error;
 	console.log(`${file}: is there`);
 } finally {
-	rmSync(unnamed, { force: true });
+	rmSync(temporary, { force: true });
 }
