@@ -78,7 +78,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	});
 	after(() => resources.disposeAsync());
 
-	/** One page, with all that went over the network for it. */
+	/** One page, with all calls over the network for it. */
 	async function page(corkboard: Corkboard, first = PINS) {
 		const levels: { call: string; statements: string[] }[] = [];
 		const cached: CacheCall[] = [];
@@ -114,14 +114,14 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		return { levels, cached };
 	}
 
-	/** A process that keeps nothing itself. */
+	/** A process without a local cache. */
 	const open = () => openCorkboard(config, "readOnly");
 
 	it("takes at most one statement per host and level uncached; one batch per memcached host and one Redis command from shared caches; nothing from the process", async () => {
 		await using corkboard = await open();
 		const cold = await page(corkboard);
 		const calls = cold.levels.map(({ call }) => call);
-		// The board, who may see it, its pins and those who saved them.
+		// The board, its visibility, its pins and their owners.
 		assert.ok(calls.length <= 5, calls.join());
 		assert.deepEqual(
 			calls.filter((call) => call.startsWith("scanLists")),
@@ -140,7 +140,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		assert.deepEqual(levels, []);
 		assert.equal((await mgets()) - before, 1);
 		assert.deepEqual(batchesOf(cached, "redis"), ["1 keys"]);
-		// As many keys as were read cold, level by level.
+		// As many keys as the cold read, level by level.
 		const ofObjects = calls
 			.filter((call) => call.startsWith("readObjects"))
 			.map((call) => Number(call.split(" ")[1]));
@@ -157,7 +157,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		}
 
 		await using serving = await openCorkboard(config, "readWrite");
-		await until("the process to have it", async () => {
+		await until("the local cache to hold the page", async () => {
 			const { levels, cached } = await page(serving);
 			return levels.length + cached.length === 0;
 		});
@@ -176,7 +176,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 
 	function filled(corkboard: Corkboard): Promise<void> {
 		return until(
-			"it to be filled",
+			"the shared caches to be filled",
 			async () => (await page(corkboard)).levels.length === 0,
 		);
 	}
@@ -190,7 +190,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			.map(({ keys }) => `${keys} keys`);
 	}
 
-	/** As Redis itself counts them. */
+	/** The number of MGET commands, from Redis's own statistics. */
 	async function mgets(): Promise<number> {
 		const { host, port } = fleet.redis;
 		const text = await askRedis(

@@ -3,19 +3,19 @@ import type { Id } from "../../src/id/ids.ts";
 import { type Addresses, openProcess, type ProcessOptions } from "./fleet.ts";
 import { both, NAIVE, unreachable } from "./naive.ts";
 
-/** What a process of its own is told, a line of JSON each; it answers with a line of JSON. */
-export type Order =
+/** A command for the child process, one line of JSON. It answers each with a line of JSON. */
+export type Command =
 	| {
 			readonly do: "open";
 			readonly addresses: Addresses;
 			readonly as: "ours" | "naive" | "unreachable";
 			readonly channel: boolean;
-			/** Whether its clock stands still: what it has in memory does not age. */
-			readonly still?: boolean;
+			/** Whether its clock is stopped: local cache entries do not expire. */
+			readonly clockStopped?: boolean;
 	  }
-	/** Answered when it has come as far as that step, where it then stands. */
+	/** Answered when the process reaches that step, where it then waits. */
 	| { readonly do: "reach"; readonly step: string }
-	/** Not answered before it is done. */
+	/** Answered when the write is done. */
 	| {
 			readonly do: "edge";
 			readonly mapping: string;
@@ -29,12 +29,15 @@ export type Order =
 	| { readonly do: "news" };
 
 const KINDS: Readonly<
-	Record<(Order & { do: "open" })["as"], NonNullable<ProcessOptions["meddle"]>>
+	Record<
+		(Command & { do: "open" })["as"],
+		NonNullable<ProcessOptions["overrides"]>
+	>
 > = {
 	ours: {},
 	naive: {
 		layers: both(NAIVE.deletesAfterCommitOnly),
-		// And remembers nothing of it.
+		// It also writes no invalidations into the outbox.
 		store: (store) => ({ ...store, sharesCaches: false }),
 	},
 	unreachable: { layers: both(unreachable) },
@@ -42,40 +45,40 @@ const KINDS: Readonly<
 
 let opened: Awaited<ReturnType<typeof openProcess>> | undefined;
 
-async function obey(order: Order): Promise<unknown> {
-	if (order.do === "open") {
-		const { addresses, as, channel, still = false } = order;
+async function execute(command: Command): Promise<unknown> {
+	if (command.do === "open") {
+		const { addresses, as, channel, clockStopped = false } = command;
 		opened = await openProcess(addresses, {
 			channel,
-			meddle: KINDS[as],
-			...(still && { now: () => 0 }),
+			overrides: KINDS[as],
+			...(clockStopped && { now: () => 0 }),
 		});
 		return "opened";
 	}
 	if (opened === undefined) throw new TypeError("expected to be open");
 	const { writes, pauses } = opened;
-	switch (order.do) {
+	switch (command.do) {
 		case "reach":
-			await pauses.hold(order.step).reached;
-			return order.step;
+			await pauses.hold(command.step).reached;
+			return command.step;
 		case "edge":
 			await writes.setEdge(
-				opened.mapping(order.mapping),
-				order.from,
-				order.to,
-				order.present,
+				opened.mapping(command.mapping),
+				command.from,
+				command.to,
+				command.present,
 			);
 			return "done";
 		case "modify":
-			await writes.modify(order.id, (data) => ({
+			await writes.modify(command.id, (data) => ({
 				...data,
-				details: order.details,
+				details: command.details,
 			}));
 			return "done";
 		case "head":
-			return opened.head(order.mapping, order.from);
+			return opened.head(command.mapping, command.from);
 		case "object":
-			return opened.object(order.id);
+			return opened.object(command.id);
 		case "news":
 			return opened.news;
 	}
@@ -83,8 +86,11 @@ async function obey(order: Order): Promise<unknown> {
 
 if (process.argv[1] === import.meta.filename) {
 	for await (const line of createInterface({ input: process.stdin })) {
-		const { nth, order } = JSON.parse(line) as { nth: number; order: Order };
-		obey(order).then(
+		const { nth, command } = JSON.parse(line) as {
+			nth: number;
+			command: Command;
+		};
+		execute(command).then(
 			(answer) => console.log(JSON.stringify({ nth, answer })),
 			(error) => console.log(JSON.stringify({ nth, error: String(error) })),
 		);

@@ -21,7 +21,7 @@ const CHANGES = 12;
 describe("one pin that many like and unlike at once", () => {
 	let fleet: Fleet;
 	let processes: readonly [Process, Process];
-	/** Keeps nothing itself. */
+	/** Has no local cache. */
 	let reader: Process;
 	let pin: Id;
 	before(async () => {
@@ -119,12 +119,12 @@ describe("one pin that many like and unlike at once", () => {
 			users.map(async (user, n) => {
 				let likes = false;
 				for (let nth = 0; nth < CHANGES; nth++) {
-					// From one process and the other by turns; every third says again what is so.
+					// The processes alternate; every third write repeats the current state.
 					const { writes, mapping } = processes[(n + nth) % 2] as Process;
 					likes = nth % 3 === 2 ? likes : !likes;
 					await writes.setEdge(mapping("likePin"), user, pin, likes);
 				}
-				// An even number of turns: half of them end with one more.
+				// The number of turns is even: half of the users make one more change.
 				if (n % 2 === 0) return likes;
 				const { writes, mapping } = processes[0];
 				await writes.setEdge(mapping("likePin"), user, pin, !likes);
@@ -145,8 +145,8 @@ describe("one pin that many like and unlike at once", () => {
 		await Promise.all(
 			users.map((user) => writes.setEdge(mapping("likePin"), user, pin, true)),
 		);
-		// Nobody sweeps here: what an answer did not wait for on a busy machine is
-		// still paid by the write that owes it.
+		// No outbox worker runs here: a delivery that a write did not wait for on a
+		// busy machine still ends.
 		await until(
 			"all to be delivered",
 			async () =>
@@ -161,14 +161,10 @@ describe("one pin that many like and unlike at once", () => {
 	});
 
 	async function isClean(): Promise<void> {
-		const {
-			clean,
-			damage: found,
-			pendingEntries: owed,
-		} = await verify(processes[0].store);
+		const { clean, damage, pendingEntries } = await verify(processes[0].store);
 		assert.deepEqual(
-			{ clean, found, owed },
-			{ clean: true, found: [], owed: 0 },
+			{ clean, damage, pendingEntries },
+			{ clean: true, damage: [], pendingEntries: 0 },
 		);
 	}
 });

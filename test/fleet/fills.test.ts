@@ -16,7 +16,7 @@ import {
 import { both, NAIVE, type Stored, storing } from "./naive.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 
-type Meddle = { readonly layers?: (layers: Layers) => Layers };
+type Overrides = { readonly layers?: (layers: Layers) => Layers };
 
 /** docs/consistency.md, "3. Caches": fills go by lease, not by time. */
 describe("a stale value that is filled after a write", () => {
@@ -53,8 +53,8 @@ describe("a stale value that is filled after a write", () => {
 
 		it(`is not kept in the process if ${layer} had not yet applied the write when it was read`, async () => {
 			await using process = await openProcess(fleet.addresses, {
-				meddle: {
-					// The burial is lost on its way.
+				overrides: {
+					// The tombstone is lost on the network.
 					layers: both((cache) => ({
 						...cache,
 						putTombstones: async () => false,
@@ -64,22 +64,26 @@ describe("a stale value that is filled after a write", () => {
 			const id = await subject.make(process);
 			assert.equal(await subject.read(process, id), "old");
 			await filled(subject, process, id);
-			const held = process.pauses.hold(`clearing ${layer}`);
+			const held = process.pauses.hold(`deleting ${layer}`);
 			const writing = subject.write(process, id);
 			await held.reached;
-			assert.equal(await subject.read(process, id), "old", "not answered yet");
+			assert.equal(
+				await subject.read(process, id),
+				"old",
+				"the write has not ended",
+			);
 			held.release();
 			await writing;
 			assert.equal(await subject.read(process, id), "new");
 		});
 	}
 
-	/** What is read after it all, by a process that keeps nothing itself. */
+	/** What a process without a local cache reads afterwards. */
 	async function readerBetween(
 		subject: Subject,
-		meddle: Meddle,
+		overrides: Overrides,
 	): Promise<string> {
-		const options = { cacheBytes: 0, meddle };
+		const options = { cacheBytes: 0, overrides };
 		await using reader = await openProcess(fleet.addresses, options);
 		await using writer = await openProcess(fleet.addresses, options);
 		const id = await subject.make(writer);
@@ -89,7 +93,7 @@ describe("a stale value that is filled after a write", () => {
 		await read.reached;
 		await subject.write(writer, id);
 		read.release();
-		assert.equal(await reading, "old", "it was read before the write");
+		assert.equal(await reading, "old", "read before the write");
 		await filling.reached;
 		filling.release();
 		return await subject.read(writer, id);
@@ -103,18 +107,18 @@ describe("a stale value that is filled after a write", () => {
 		await using redis = await TcpProxy.to(fleet.redis.port);
 		const link = subject.layer === "memcached" ? memcached : redis;
 		const ports = { memcached: memcached.port, redis: redis.port };
-		// The names of memcached's hosts are in its keys: all have to use the same.
+		// The ring hashes the host names: all processes must use the same names.
 		const addresses: Addresses = {
 			...fleet.addresses,
 			memcached: [`127.0.0.1:${ports.memcached}`],
 			redis: `redis://127.0.0.1:${ports.redis}`,
 		};
 		const stalled = Promise.withResolvers<void>();
-		const meddle: Meddle =
+		const overrides: Overrides =
 			how === "by its lease"
 				? {}
 				: {
-						// Its own connection is the stalled one: it says nothing until then.
+						// Its connection is the stalled one: it sends nothing until then.
 						layers: both(
 							NAIVE.fillsWhatIsAbsent(async (...command) => {
 								await stalled.promise;
@@ -124,7 +128,7 @@ describe("a stale value that is filled after a write", () => {
 					};
 		await using reader = await openProcess(addresses, {
 			cacheBytes: 0,
-			meddle,
+			overrides,
 		});
 		await using maker = await openProcess(addresses, { cacheBytes: 0 });
 		const id = await subject.make(maker);
@@ -150,26 +154,26 @@ describe("a stale value that is filled after a write", () => {
 
 	async function readerBeforeCommit(
 		subject: Subject,
-		meddle: Meddle,
+		overrides: Overrides,
 	): Promise<string> {
-		const options = { cacheBytes: 0, meddle };
+		const options = { cacheBytes: 0, overrides };
 		await using reader = await openProcess(fleet.addresses, options);
 		await using writer = await openProcess(fleet.addresses, options);
 		const id = await subject.make(writer);
-		const held = writer.pauses.hold(`buried ${subject.layer}`);
+		const held = writer.pauses.hold(`put tombstones ${subject.layer}`);
 		const writing = subject.write(writer, id);
 		await held.reached;
 		const filling = reader.pauses.hold(`filled ${subject.layer}`);
 		assert.equal(await subject.read(reader, id), "old", "not committed yet");
-		// A tombstone lets nobody fill.
-		if (meddle.layers !== undefined) await filling.reached;
+		// A tombstone prevents every fill.
+		if (overrides.layers !== undefined) await filling.reached;
 		filling.release();
 		held.release();
 		await writing;
 		return await subject.read(reader, id);
 	}
 
-	/** Until the shared layer has it; the process then has it no more. */
+	/** Waits until the shared layer has the value, then empties the local cache. */
 	async function filled(
 		subject: Subject,
 		process: Process,

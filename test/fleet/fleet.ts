@@ -36,10 +36,10 @@ export interface Addresses {
 	readonly redis: string;
 }
 
-/** Where a mutation is not about deadlines: long enough for a machine that runs much else. Milliseconds. */
+/** Deadline of tests that are not about deadlines, long enough for a busy machine. Milliseconds. */
 export const PATIENT_MS = 3_000;
 
-/** So many MySQL servers with two shards and two mod shards each, all tables made, a memcached, a Redis. */
+/** Starts the given number of MySQL servers with two shards and two mod shards each, all tables created, a memcached and a Redis. */
 export async function startFleet({ mysql = 1 } = {}): Promise<Fleet> {
 	await using stack = new AsyncDisposableStack();
 	const services = stack.use(
@@ -84,25 +84,25 @@ export function topologyOf(primaries: readonly string[]): Topology {
 	};
 }
 
-/** The layers that processes share, as a naive way would have them or as they are. */
+/** The shared cache layers, as they are or with a naive variant. */
 export interface Layers {
 	readonly objects: SharedCache;
 	readonly heads: SharedCache;
 }
 
 export interface ProcessOptions {
-	/** 0, and nothing is kept in the process. */
+	/** 0 turns the cache in the process off. */
 	readonly cacheBytes?: number;
-	/** Whether it hears what others change, and tells them. */
+	/** Whether it sends invalidations to the other processes and applies theirs. */
 	readonly channel?: boolean;
 	readonly cacheDeadlineMs?: number;
 	readonly limits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
-	readonly meddle?: {
+	readonly overrides?: {
 		readonly layers?: (layers: Layers) => Layers;
 		readonly storage?: (storage: Storage) => Storage;
 		readonly store?: (store: Store) => Store;
-		/** Whether what others publish arrives. */
+		/** Whether invalidations of other processes arrive. */
 		readonly hears?: () => boolean;
 	};
 }
@@ -113,13 +113,13 @@ export interface Process extends AsyncDisposable {
 	readonly storage: Storage;
 	readonly pauses: Pauses;
 	readonly writes: ReturnType<typeof createWrites>;
-	/** What the channel has told: `lost` first. */
+	/** Events of the invalidation channel; `lost` is the first. */
 	readonly news: readonly ("lost" | "restored")[];
 	view(viewer?: Id | null): View;
 	mapping(name: string): Mapping;
-	/** The list's head, as a request reads it. */
+	/** Reads the list's head as a request does. */
 	head(mapping: string, from: Id): Promise<Head>;
-	/** An object's content; null for one that is not there. */
+	/** An object's content, or null if it does not exist. */
 	object(id: Id): Promise<JsonObject | null>;
 	make(type: string, data: JsonObject): Promise<Id>;
 }
@@ -128,7 +128,7 @@ export async function openProcess(
 	{ topology, memcached, redis }: Addresses,
 	options: ProcessOptions = {},
 ): Promise<Process> {
-	const { meddle = {}, cacheDeadlineMs = PATIENT_MS } = options;
+	const { overrides = {}, cacheDeadlineMs = PATIENT_MS } = options;
 	const { model, domain } = theModel();
 	const pauses = new Pauses();
 	const channelEvents: ("lost" | "restored")[] = [];
@@ -151,13 +151,13 @@ export async function openProcess(
 				...(options.now && { now: options.now }),
 				wrapStorage(opened) {
 					storage = withPauses(opened, pauses);
-					return meddle.storage?.(storage) ?? storage;
+					return overrides.storage?.(storage) ?? storage;
 				},
 				wrapCaches({ objects, heads }) {
 					if (objects === null || heads === null) {
 						throw new TypeError("expected a memcached and a Redis");
 					}
-					const layers = meddle.layers?.({ objects, heads }) ?? {
+					const layers = overrides.layers?.({ objects, heads }) ?? {
 						objects,
 						heads,
 					};
@@ -166,8 +166,8 @@ export async function openProcess(
 						heads: cacheWithPauses(layers.heads, pauses),
 					};
 				},
-				wrapStore: (opened) => meddle.store?.(opened) ?? opened,
-				appliesInvalidations: () => meddle.hears?.() ?? true,
+				wrapStore: (opened) => overrides.store?.(opened) ?? opened,
+				appliesInvalidations: () => overrides.hears?.() ?? true,
 				onChannel: (event) => channelEvents.push(event),
 			},
 		},
@@ -227,7 +227,7 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
 	return Object.assign(Object.create(bound(storage)), stops);
 }
 
-/** Its methods may be called on an object made of it, which has none of its private fields. */
+/** Binds the methods, so that an object that inherits from the storage can call them without its private fields. */
 function bound(storage: Storage): Storage {
 	return new Proxy(storage, {
 		get(target, name) {
@@ -247,13 +247,13 @@ function cacheWithPauses(cache: SharedCache, pauses: Pauses): SharedCache {
 			await pauses.at(`filled ${layer}`);
 		},
 		async putTombstones(keys) {
-			await pauses.at(`burying ${layer}`);
+			await pauses.at(`putting tombstones ${layer}`);
 			const done = await cache.putTombstones(keys);
-			await pauses.at(`buried ${layer}`);
+			await pauses.at(`put tombstones ${layer}`);
 			return done;
 		},
 		async delete(keys) {
-			await pauses.at(`clearing ${layer}`);
+			await pauses.at(`deleting ${layer}`);
 			return cache.delete(keys);
 		},
 	};

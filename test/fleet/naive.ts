@@ -3,9 +3,9 @@ import type { Fill, SharedCache } from "../../src/cache/sharedCache.ts";
 import { ask } from "../services/ask.ts";
 import type { Layers } from "./fleet.ts";
 
-/** Ways to use a shared cache that look right and are not: what the tests show to fail. */
+/** Plausible but wrong ways to use a shared cache. The tests show that they fail. */
 export const NAIVE = {
-	/** Whoever missed may fill. */
+	/** Every reader that missed may fill. */
 	fillsWithoutLease: (stored: Stored) => (cache: SharedCache) => ({
 		...cache,
 		fill: async (fills: readonly Fill[]) => {
@@ -14,7 +14,7 @@ export const NAIVE = {
 			}
 		},
 	}),
-	/** Who missed may fill where nothing is: a tombstone keeps late ones off while it lives. */
+	/** A reader that missed may fill an absent key: a tombstone stops late fills only until it expires. */
 	fillsWhatIsAbsent: (stored: Stored) => (cache: SharedCache) => ({
 		...cache,
 		fill: async (fills: readonly Fill[]) => {
@@ -25,16 +25,16 @@ export const NAIVE = {
 	}),
 	deletesBeforeCommitOnly: (cache: SharedCache) => ({
 		...cache,
-		bury: cache.delete,
-		clear: async () => true,
+		putTombstones: cache.delete,
+		delete: async () => true,
 	}),
 	deletesAfterCommitOnly: (cache: SharedCache) => ({
 		...cache,
-		bury: async () => true,
+		putTombstones: async () => true,
 	}),
 } as const;
 
-/** A cache that a writer cannot reach, while others can: nothing is buried, nothing cleared. */
+/** A cache that this writer cannot reach, while others can: no tombstone is put, no key deleted. */
 export function unreachable(cache: SharedCache): SharedCache {
 	return {
 		...cache,
@@ -52,7 +52,7 @@ export function both(
 	});
 }
 
-/** Puts a value past all leases. */
+/** Stores a value without a lease. */
 export type Stored = (
 	layer: SharedCache["layer"],
 	verb: "set" | "add",
@@ -60,7 +60,7 @@ export type Stored = (
 	value: string,
 ) => Promise<void>;
 
-/** By the ports of the two caches. The first part of a value and the flags are as src/cache spells them. */
+/** Stores into the caches at these ports, with the value prefix and flags that src/cache uses. */
 export function storing(ports: {
 	readonly memcached: number;
 	readonly redis: number;

@@ -25,16 +25,16 @@ import {
 import { both } from "./naive.ts";
 import { makePin, makeUser, SUBJECTS } from "./subjects.ts";
 
-/** As in production. */
+/** The deadline of production. */
 const CACHE_DEADLINE_MS = 100;
-/** For one read or write while a cache fails, on a machine that runs much else: some waits for caches, and nothing near a time-out of MySQL. */
+/** Limit of one read or write while a cache fails, on a busy machine: a few cache deadlines, far less than a MySQL timeout. */
 const REQUEST_MS = 2_000;
-/** A clock that stands still: what a process has in memory does not age, and is forgotten only because it is told to. */
+/** A stopped clock: local cache entries do not expire, and leave only when they are invalidated. */
 const now = () => 0;
 const WORKERS = 4;
-/** Until a cache that is back is used again. */
+/** Longer than the breaker's pause: a cache that is back is used again. */
 const LONGER_THAN_A_PAUSE_MS = 1_000;
-/** Until the channel is taken for lost. */
+/** Longer than the silence after which the channel counts as lost. */
 const LONGER_THAN_A_SILENCE_MS = 1_500;
 
 /** docs/consistency.md, "3. Caches". */
@@ -53,14 +53,14 @@ describe("a shared cache that fails under reads and writes", () => {
 			...options,
 		});
 
-	/** Reads and writes by two processes while something happens; then all caches are held against the shards. */
+	/** Two processes read and write during an outage; afterwards all caches must agree with the shards. */
 	async function working(
 		happens: (more: () => Promise<void>) => Promise<void>,
 	): Promise<void> {
 		await using a = await open();
 		await using b = await open();
-		await using sweeper = new OutboxWorker(new WritePipeline(a.store));
-		assert.ok(sweeper);
+		await using worker = new OutboxWorker(new WritePipeline(a.store));
+		assert.ok(worker);
 		const pins = await Promise.all(
 			Array.from({ length: WORKERS }, () => makePin(a, { details: "0" }, 1)),
 		);
@@ -108,7 +108,7 @@ describe("a shared cache that fails under reads and writes", () => {
 		assert.ok(slowest < REQUEST_MS, `${slowest} ms`);
 
 		await until(
-			"all to be paid",
+			"all deliveries",
 			async () =>
 				(await a.storage.pendingEntries({ olderThanMs: 0, limit: 1 }))
 					.length === 0,
@@ -120,14 +120,14 @@ describe("a shared cache that fails under reads and writes", () => {
 			);
 			return (await Promise.all(answers)).every(Boolean);
 		};
-		assert.ok(await agree(fresh), "what is shared agrees with the shards");
+		assert.ok(await agree(fresh), "the shared caches agree with the shards");
 		for (const [name, process] of Object.entries({ a, b })) {
-			// What one could not tell while its own link was down it has told since.
+			// A process sends the invalidations that failed once Redis is back.
 			await until(`${name} to show nothing old`, () => agree(process));
 		}
 	}
 
-	/** Whether what a process answers is what the shards have. */
+	/** Whether a process reads what the shards have. */
 	async function agrees(process: Process, pin: Id, user: Id): Promise<boolean> {
 		const { storage } = process;
 		const mapping = process.mapping("likePin");
@@ -170,7 +170,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			await more();
 		}));
 
-	it("fails no request while both hang", () =>
+	it("fails no request while memcached and Redis both hang", () =>
 		working(async (more) => {
 			await more();
 			for (const server of [fleet.memcached, fleet.redis]) server.pause();
@@ -190,26 +190,30 @@ describe("a shared cache that fails under reads and writes", () => {
 				{ ...fleet.addresses, redis: `redis://127.0.0.1:${proxy.port}` },
 				{ channel: true, now },
 			);
-			let told = 0;
+			let received = 0;
 			await using reader = await open({
 				cacheDeadlineMs: PATIENT_MS,
-				meddle: { hears: () => ++told > 0 },
+				overrides: { hears: () => ++received > 0 },
 			});
-			await until("both to hear themselves", () =>
+			await until("both channels", () =>
 				[writer, reader].every(({ news }) => news.at(-1) === "restored"),
 			);
 			const id = await subject.make(writer);
-			await until("it to be told of", () => told > 0);
+			await until("the invalidation", () => received > 0);
 			assert.equal(await subject.read(reader, id), "old");
 			proxy.cut();
 			await subject.write(writer, id);
 			assert.equal(await subject.read(writer, id), "new", "by the writer");
-			assert.equal(await subject.read(reader, id), "old", "nobody can tell");
+			assert.equal(
+				await subject.read(reader, id),
+				"old",
+				"no invalidation can arrive",
+			);
 			proxy.mend();
-			// A head that Redis still has is read from there again when the process
-			// forgets it; whoever clears it there says so once more.
-			await using sweeper = new OutboxWorker(new WritePipeline(writer.store));
-			assert.ok(sweeper);
+			// A head that Redis still has is read from there again after the local
+			// invalidation. Whoever deletes it there publishes a second one.
+			await using worker = new OutboxWorker(new WritePipeline(writer.store));
+			assert.ok(worker);
 			await until(
 				"the new value",
 				async () => (await subject.read(reader, id)) === "new",
@@ -223,7 +227,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			});
 			let isDown = false;
 			await using stack = new AsyncDisposableStack();
-			/** A writer whose link is down, and what it takes that for. */
+			/** A write while the writer cannot reach the cache; `answer` is what the cache calls return. */
 			const changed = async (answer: boolean) => {
 				const layers = both((cache) => ({
 					...cache,
@@ -232,7 +236,7 @@ describe("a shared cache that fails under reads and writes", () => {
 					delete: async (keys) => (isDown ? answer : cache.delete(keys)),
 				}));
 				const writer = stack.use(
-					await openProcess(fleet.addresses, { meddle: { layers } }),
+					await openProcess(fleet.addresses, { overrides: { layers } }),
 				);
 				const id = await subject.make(writer);
 				const filled = reader.pauses.hold(`filled ${subject.layer}`);
@@ -250,12 +254,12 @@ describe("a shared cache that fails under reads and writes", () => {
 			assert.equal(
 				await subject.read(reader, naive.id),
 				"old",
-				"as long as the cache keeps it: nobody knows",
+				"until it expires in the cache",
 			);
 			const ours = await changed(false);
 			stack.use(new OutboxWorker(new WritePipeline(ours.writer.store)));
 			await until(
-				"the sweeper to clear it",
+				"the worker to delete it",
 				async () => (await subject.read(reader, ours.id)) === "new",
 			);
 		});
@@ -281,7 +285,7 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 			),
 		);
 
-		/** By user and pin, as it was last acknowledged; absent where nobody knows. */
+		/** By user and pin: the last acknowledged state; absent if it is unknown. */
 		const known = new Map<string, boolean>();
 		const made: Id[] = [];
 		const failures = { likes: 0, pins: 0 };
@@ -317,21 +321,21 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 			stop.abort();
 		}
 		await Promise.all(writing);
-		// Likes are of the first host alone, and went on.
+		// Likes need the first host only, and go on.
 		assert.ok(
 			(await process.storage.pendingEntries({ olderThanMs: 0, limit: 1_000 }))
 				.length > 0,
-			"owed",
+			"entries are pending",
 		);
 		await fleet.mysql[1]?.restart();
 
 		const half = await verify(store);
-		assert.ok(half.pendingEntries > 0, "half of what was written is owed");
+		assert.ok(half.pendingEntries > 0, "entries are pending");
 		await deliverPending(new WritePipeline(store), 0);
-		const { clean, damage: found, pendingEntries: owed } = await verify(store);
+		const { clean, damage, pendingEntries } = await verify(store);
 		assert.deepEqual(
-			{ clean, found, owed },
-			{ clean: true, found: [], owed: 0 },
+			{ clean, damage, pendingEntries },
+			{ clean: true, damage: [], pendingEntries: 0 },
 		);
 
 		await using reader = await openProcess(fleet.addresses, { cacheBytes: 0 });

@@ -51,21 +51,21 @@ describe("the outbox workers of a fleet", () => {
 
 	/** A process that counts how often it reads pending entries. */
 	async function counting() {
-		let looks = 0;
+		const looks = 0;
 		const process = await openProcess(fleet.addresses, {
-			meddle: {
+			overrides: {
 				storage: (storage) =>
 					Object.assign(Object.create(storage), {
 						pendingEntries: (
-							...asked: Parameters<Storage["pendingEntries"]>
+							...options: Parameters<Storage["pendingEntries"]>
 						) => {
-							looks++;
-							return storage.pendingEntries(...asked);
+							passes++;
+							return storage.pendingEntries(...options);
 						},
 					}),
 			},
 		});
-		return { process, looks: () => looks };
+		return { process, passes: () => passes };
 	}
 
 	it("run one at a time, and another takes over when it ends", async () => {
@@ -106,7 +106,7 @@ describe("the outbox workers of a fleet", () => {
 					}),
 				});
 			}
-			const heardOf = await publishedDuring<Statement>(
+			const statementsSent = await publishedDuring<Statement>(
 				CHANNELS.statement,
 				async () => {
 					assert.deepEqual(await deliverPending(new WritePipeline(store), 0), {
@@ -115,7 +115,7 @@ describe("the outbox workers of a fleet", () => {
 					});
 				},
 			);
-			return heardOf.map(({ name }) => name);
+			return statementsSent.map(({ name }) => name);
 		};
 		await deliverPending(new WritePipeline(store), 0);
 		const many = await statements(50);

@@ -1,6 +1,6 @@
-/** One step of a process, held by a test until it is released. */
+/** A step of a process, held by a test until the test releases it. */
 export interface Held {
-	/** Resolves when something has come as far as that step. */
+	/** Resolves when the process reaches the step. */
 	readonly reached: Promise<void>;
 	release(): void;
 }
@@ -9,13 +9,13 @@ export interface Held {
 const LIMIT_MS = 60_000;
 
 /**
- * Named steps at which a process can be stopped, so that an interleaving that
- * takes luck in life happens in a test every time.
+ * Named steps at which a process can be held, so that a test produces a rare
+ * interleaving every time.
  *
- * - `objects read`, `heads read`: the database has answered; nothing is filled yet.
- * - `filling …`, `filled …`, `burying …`, `buried …`, `clearing …`, each with the
- *   layer's name: before or after what is sent to it.
- * - `committed`: COMMIT was acknowledged; nothing is cleared, nothing paid.
+ * - `objects read`, `heads read`: the database has answered; no cache is filled yet.
+ * - `filling …`, `filled …`, `putting tombstones …`, `put tombstones …`,
+ *   `deleting …`, each with the layer's name: before or after the command to it.
+ * - `committed`: COMMIT was acknowledged; no key is deleted, no entry delivered.
  */
 export class Pauses {
 	readonly #held = new Map<
@@ -23,7 +23,7 @@ export class Pauses {
 		{ reach(): void; released: Promise<void> }
 	>();
 
-	/** The next time, and every time until it is released. */
+	/** Holds every arrival at the step until it is released. */
 	hold(step: string): Held {
 		const reached = Promise.withResolvers<void>();
 		const released = Promise.withResolvers<void>();

@@ -15,7 +15,7 @@ import {
 import { startRemote } from "./remote.ts";
 import { makePin, SUBJECTS, type Subject } from "./subjects.ts";
 
-/** A clock that stands still: what a process has in memory does not age, and is forgotten only because it is told to. */
+/** A stopped clock: local cache entries do not expire, and leave only when they are invalidated. */
 const now = () => 0;
 
 /** docs/consistency.md, "3. Caches". */
@@ -36,7 +36,7 @@ describe("a value cached in a process that another process changes", () => {
 		return until("the channel", () => news.at(-1) === "restored");
 	}
 
-	/** What one process has in memory when another has changed it. */
+	/** Calls `body` with a reader whose local cache has a value that the writer then changed. */
 	async function kept(
 		subject: Subject,
 		options: ProcessOptions,
@@ -70,11 +70,11 @@ describe("a value cached in a process that another process changes", () => {
 			const options: ProcessOptions = {
 				channel: true,
 				now: () => now,
-				meddle: { hears: () => false },
+				overrides: { hears: () => false },
 			};
 			await kept(subject, options, async (read) => {
 				await sleep(100);
-				assert.equal(await read(), "old", "nobody told");
+				assert.equal(await read(), "old", "no invalidation arrived");
 				now = MAX_AGE_MS - 1;
 				assert.equal(await read(), "old");
 				now = MAX_AGE_MS;
@@ -110,11 +110,15 @@ describe("a value cached in a process that another process changes", () => {
 		fleet.redis.pause();
 		try {
 			await until(
-				"it to be missed",
+				"the channel to be lost",
 				() => reader.news.at(-1) === "lost" && writer.news.at(-1) === "lost",
 			);
 			await change(pin, "new");
-			assert.equal((await deaf.object(pin))?.details, "old", "as if it heard");
+			assert.equal(
+				(await deaf.object(pin))?.details,
+				"old",
+				"without a channel",
+			);
 			assert.equal((await reader.object(pin))?.details, "new");
 			assert.equal(reader.store.cachedObject(pin), undefined);
 		} finally {
@@ -123,7 +127,7 @@ describe("a value cached in a process that another process changes", () => {
 		await hears(reader);
 		await hears(writer);
 		assert.equal((await reader.object(pin))?.details, "new");
-		assert.ok(reader.store.cachedObject(pin), "kept again");
+		assert.ok(reader.store.cachedObject(pin), "cached again");
 		await change(pin, "newer");
 		await until(
 			"the change",
@@ -136,25 +140,31 @@ describe("a value cached in a process that another process changes", () => {
 			addresses: fleet.addresses,
 			as: "ours",
 			channel: true,
-			still: true,
+			clockStopped: true,
 		});
-		await until("its channel", async () => {
-			const news = (await remote.tell({ do: "news" })) as string[];
+		await until("the child's channel", async () => {
+			const news = (await remote.send({ do: "news" })) as string[];
 			return news.at(-1) === "restored";
 		});
 		const pin = await makePin(writer, { details: "old" });
 		const there = async () => {
-			const found = await remote.tell({ do: "object", id: pin });
+			const found = await remote.send({ do: "object", id: pin });
 			return (found as JsonObject).details;
 		};
 		const here = async () => (await writer.object(pin))?.details;
 		assert.deepEqual([await there(), await here()], ["old", "old"]);
 		for (const details of ["from here", "again"]) {
 			await change(pin, details);
-			await until("it there", async () => (await there()) === details);
+			await until(
+				"the change in the child process",
+				async () => (await there()) === details,
+			);
 		}
-		await remote.tell({ do: "modify", id: pin, details: "from there" });
-		await until("it here", async () => (await here()) === "from there");
+		await remote.send({ do: "modify", id: pin, details: "from there" });
+		await until(
+			"the change in this process",
+			async () => (await here()) === "from there",
+		);
 	});
 
 	function change(pin: Id, details: string): Promise<void> {

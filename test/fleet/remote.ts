@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Program, startProgram } from "../helpers/program.ts";
-import type { Order } from "./child.ts";
+import type { Command } from "./child.ts";
 
-/** A process of its own, that does what it is told (child.ts). */
+/** A child process that executes commands (child.ts). */
 export interface Remote extends AsyncDisposable {
-	tell(order: Order): Promise<unknown>;
-	/** Without warning. */
+	send(command: Command): Promise<unknown>;
+	/** Sends SIGKILL. */
 	kill(): Promise<void>;
 }
 
 const CHILD = join(import.meta.dirname, "child.ts");
-/** No order takes nearly as long (ms), even on busy cores. */
+/** No command takes nearly as long (ms), even on busy cores. */
 const LIMIT_MS = 60_000;
 
 export async function startRemote(
-	open: Omit<Order & { do: "open" }, "do">,
+	open: Omit<Command & { do: "open" }, "do">,
 ): Promise<Remote> {
 	const program: Program = startProgram([], {
 		command: [process.execPath, CHILD],
@@ -29,7 +29,7 @@ export async function startRemote(
 		if (error === undefined) asked?.resolve(answer);
 		else asked?.reject(new Error(error));
 	});
-	const tell = async (order: Order) => {
+	const send = async (command: Command) => {
 		const asked = Promise.withResolvers<unknown>();
 		const nth = ++last;
 		waiting.set(nth, asked);
@@ -37,25 +37,25 @@ export async function startRemote(
 			() =>
 				asked.reject(
 					new Error(
-						`expected an answer to ${order.do} but got: ${program.err()}`,
+						`expected an answer to ${command.do} but got: ${program.err()}`,
 					),
 				),
 			LIMIT_MS,
 		);
-		program.stdin.write(`${JSON.stringify({ nth, order })}\n`);
+		program.stdin.write(`${JSON.stringify({ nth, command })}\n`);
 		try {
 			return await asked.promise;
 		} finally {
 			clearTimeout(timer);
 		}
 	};
-	await tell({ do: "open", ...open });
+	await send({ do: "open", ...open });
 	return {
-		tell,
+		send,
 		async kill() {
 			program.send("SIGKILL");
 			await program.ended;
-			// What it was asked is never answered.
+			// Commands still open never get an answer.
 			for (const { resolve } of waiting.values()) resolve(undefined);
 		},
 		[Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),

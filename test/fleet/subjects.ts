@@ -2,7 +2,7 @@ import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import type { Process } from "./fleet.ts";
 
-/** Something kept in one of the shared layers, that changes from `old` to `new` by one write. */
+/** A value cached in one of the shared layers that one write changes from `old` to `new`. */
 export interface Subject {
 	readonly layer: "memcached" | "redis";
 	/** The pause after the database has answered. */
@@ -25,7 +25,7 @@ export const SUBJECTS: readonly Subject[] = [
 	{
 		layer: "redis",
 		readStep: "heads read",
-		// A board's followers: told by the same transaction where both are on one shard.
+		// Both lists of the edge are on one shard: one transaction writes them.
 		make: (process) => makePin(process, {}),
 		write: (process, id) =>
 			process.writes.setEdge(process.mapping("filePin"), id, id, true),
@@ -34,7 +34,7 @@ export const SUBJECTS: readonly Subject[] = [
 	},
 ];
 
-/** A pin of nobody, on whatever shard is said. */
+/** A pin without an owner, on the given shard. */
 export async function makePin(
 	process: Process,
 	data: { readonly details?: string },
@@ -48,13 +48,13 @@ export async function makePin(
 	return result;
 }
 
-/** A user with a name to be found by, on the shard that is said. */
+/** A user with a username, on the given shard. */
 export async function makeUser(
 	process: Process,
 	username: string,
 	shard: number,
 ): Promise<Id> {
-	// New users are spread at random; one that landed elsewhere is another user.
+	// New users get a random shard: create users until one is on the right shard.
 	for (let nth = 0; nth < 100; nth++) {
 		const id = await process.make("User", { username: `${username}_${nth}` });
 		if (unpackId(id).shard === shard) return id;

@@ -24,14 +24,12 @@ describe("traced writes with shared caches", () => {
 		const { writes: told, trace } = recordWrites();
 		const writes = createWrites(process.store, () => {}, { trace });
 		await writes.setEdge(process.mapping("likePin"), user, pin, true);
-		return told.map(
-			({ description: begun, caches, ended, delivered: paid }) => [
-				`${begun.verb} ${begun.changes}`,
-				caches,
-				ended?.outbox,
-				paid,
-			],
-		);
+		return recorded.map(({ description, caches, ended, delivered }) => [
+			`${description.verb} ${description.changes}`,
+			caches,
+			ended?.outbox,
+			delivered,
+		]);
 	}
 
 	it("record the keys that got tombstones before COMMIT and were deleted after it", async () => {

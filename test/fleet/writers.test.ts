@@ -23,7 +23,7 @@ import { makePin, makeUser } from "./subjects.ts";
 /** docs/consistency.md "2. Writes and the outbox": an entry is delivered after a crash and after a COMMIT without an answer. */
 describe("a writer that does not get to the end of its write", () => {
 	let fleet: Fleet;
-	/** Keeps nothing itself: sees what the shards and the shared layers have. */
+	/** Has no local cache: reads what the shards and the shared caches have. */
 	let reader: Process;
 	/** Likes a pin on the other shard: the inverse goes through the outbox. */
 	let user: Id;
@@ -41,7 +41,7 @@ describe("a writer that does not get to the end of its write", () => {
 	const pending = () =>
 		reader.storage.pendingEntries({ olderThanMs: 0, limit: 100 });
 
-	/** How many like the pin, and whether the user's own list has it, each as read through the shared layers. */
+	/** The pin's count of likes, and whether the user's own list has the pin, read through the shared caches. */
 	async function seen(pin: Id): Promise<{ mine: boolean; counted: number }> {
 		const [mine, likedBy] = await Promise.all([
 			reader.head("likePin", user),
@@ -53,7 +53,7 @@ describe("a writer that does not get to the end of its write", () => {
 		};
 	}
 
-	/** Until both lists are in Redis, as they are now. */
+	/** Waits until Redis has the current heads of both lists. */
 	async function warm(pin: Id): Promise<void> {
 		const filled = reader.pauses.hold("filled redis");
 		await seen(pin);
@@ -73,8 +73,8 @@ describe("a writer that does not get to the end of its write", () => {
 			as,
 			channel: false,
 		});
-		const committed = writer.tell({ do: "reach", step: "committed" });
-		void writer.tell({
+		const committed = writer.send({ do: "reach", step: "committed" });
+		void writer.send({
 			do: "edge",
 			mapping: "likePin",
 			from: user,
@@ -120,14 +120,14 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
-	/** A writer with MySQL behind another port. */
+	/** Addresses of a writer that reaches MySQL through another port. */
 	function behind(port: number): Addresses {
 		const url = new URL(fleet.mysql[0]?.url ?? "");
 		url.port = String(port);
 		return { ...fleet.addresses, topology: topologyOf([url.href]) };
 	}
 
-	async function failing(writing: Promise<unknown>): Promise<void> {
+	async function isUnavailable(writing: Promise<unknown>): Promise<void> {
 		await assert.rejects(
 			writing,
 			(error) =>
@@ -135,13 +135,13 @@ describe("a writer that does not get to the end of its write", () => {
 		);
 	}
 
-	/** What is seen right after a write whose COMMIT was done and not answered. */
-	async function unanswered(naive: boolean): Promise<Id> {
+	/** Makes a write whose COMMIT is carried out but not answered. */
+	async function unansweredCommit(naive: boolean): Promise<Id> {
 		await using link = await BreakableProxy.before(fleet.mysql[0]?.port ?? 0);
 		await using writer = await openProcess(behind(link.port), {
-			meddle: naive
+			overrides: naive
 				? {
-						// An error is taken to mean that nothing happened.
+						// Treats an error as a write that did not happen.
 						layers: (layers) => ({
 							...layers,
 							heads: { ...layers.heads, putTombstones: async () => true },
@@ -151,11 +151,11 @@ describe("a writer that does not get to the end of its write", () => {
 		});
 		const pin = await newPin();
 		const mapping = writer.mapping("likePin");
-		// Its connections are made, with all that is said at their beginning.
+		// Opens the connections, so that their handshakes are over.
 		await writer.writes.setEdge(mapping, user, pin, false);
 		await warm(pin);
 		link.silentAfter = "COMMIT";
-		await failing(writer.writes.setEdge(mapping, user, pin, true));
+		await isUnavailable(writer.writes.setEdge(mapping, user, pin, true));
 		return pin;
 	}
 
@@ -165,7 +165,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.equal((await pending()).length, 1, "although it was done");
 		await deliverPending(new WritePipeline(reader.store), 0);
 
-		const pin = await unanswered(false);
+		const pin = await unansweredCommit(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
@@ -178,45 +178,48 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await pending(), []);
 	});
 
-	/** Until the COMMIT that was held up on its link has arrived, after everyone had given it up. */
-	/** On a busy machine a write may be given up before its COMMIT is sent: that shows nothing, so it is tried again. */
-	async function arrivedLate(naive: boolean): Promise<Id> {
+	/**
+	 * Makes a write whose delayed COMMIT arrives after the writer's timeout. On a
+	 * busy machine the timeout may come before COMMIT is sent, which proves
+	 * nothing: then it retries.
+	 */
+	async function lateCommit(naive: boolean): Promise<Id> {
 		for (let attempt = 1; ; attempt++) {
 			try {
-				return await arrivingLate(naive);
+				return await tryLateCommit(naive);
 			} catch (error) {
 				if (attempt === 3) throw error;
 			}
 		}
 	}
 
-	async function arrivingLate(naive: boolean): Promise<Id> {
+	async function tryLateCommit(naive: boolean): Promise<Id> {
 		await using link = await TcpProxy.to(fleet.mysql[0]?.port ?? 0);
 		await using writer = await openProcess(behind(link.port), {
-			meddle: naive
+			overrides: naive
 				? {
-						// Deletes when it fails, as when it succeeds.
+						// Deletes the keys after a failure as after a success.
 						layers: (layers) => {
-							let buried = false;
+							let isTombstonePut = false;
 							const { heads } = layers;
-							const bury: typeof heads.putTombstones = (keys) => {
-								if (buried) return heads.delete(keys);
-								buried = true;
+							const putTombstones: typeof heads.putTombstones = (keys) => {
+								if (isTombstonePut) return heads.delete(keys);
+								isTombstonePut = true;
 								return heads.putTombstones(keys);
 							};
-							return { ...layers, heads: { ...heads, putTombstones: bury } };
+							return { ...layers, heads: { ...heads, putTombstones } };
 						},
 					}
 				: {},
 		});
 		const pin = await newPin();
 		const mapping = writer.mapping("likePin");
-		const held = writer.pauses.hold("buried redis");
+		const held = writer.pauses.hold("put tombstones redis");
 		const writing = writer.writes.setEdge(mapping, user, pin, true);
 		await held.reached;
 		link.hold();
 		held.release();
-		await failing(writing);
+		await isUnavailable(writing);
 		if (naive) await warm(pin);
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
 		link.release();
@@ -234,7 +237,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		await deliverPending(new WritePipeline(reader.store), 0);
 
-		const pin = await arrivedLate(false);
+		const pin = await lateCommit(false);
 		assert.deepEqual(await seen(pin), { mine: true, counted: 0 });
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
@@ -282,7 +285,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(
 			await seen(naive.pin),
 			{ mine: false, counted: 1 },
-			"the two sides differ, for ever",
+			"the two directions differ permanently",
 		);
 
 		const ours = await slowDelivery();

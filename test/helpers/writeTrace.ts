@@ -11,23 +11,23 @@ import type {
 export interface RecordedWriteTrace extends WriteTrace {
 	readonly statements: Statement[];
 	readonly retries: RetryReason[];
-	/** How many others each transaction of the database was shared with. */
+	/** How many other writes shared each database transaction. */
 	readonly others: number[];
 }
 
 export function recordWriteTrace(): RecordedWriteTrace {
 	const statements: Statement[] = [];
-	const kept: RetryReason[] = [];
+	const retries: RetryReason[] = [];
 	const others: number[] = [];
 	const notByStorage = () => {
 		throw new TypeError("storage reports nothing of caches and entries");
 	};
 	return {
 		statements,
-		retries: kept,
+		retries,
 		others,
 		statement: (statement) => void statements.push(statement),
-		retry: (why) => void kept.push(why),
+		retry: (why) => void retries.push(why),
 		grouped: (number) => void others.push(number),
 		cache: notByStorage,
 		end: notByStorage,
@@ -54,9 +54,9 @@ export function recordWrites() {
 	const trace: Trace = {
 		statement: (statement) => void reads.push(statement),
 		cache() {},
-		startWrite(begun) {
+		startWrite(description) {
 			const one: RecordedWrite = {
-				description: begun,
+				description,
 				statements: [],
 				ended: null,
 				failed: null,

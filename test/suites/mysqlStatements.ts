@@ -12,14 +12,14 @@ import type { OpenStorage } from "./storage.ts";
 
 const { likePin, placePin, likedBy } = MAPPINGS;
 
-/** How storage speaks to a server, beyond what it does on files: both dialects are put through it. */
+/** The statements that storage sends to a server. MySQL and MariaDB both run this suite. */
 export function mysqlStatementsSuite(
 	name: string,
 	server: Server,
 	open: OpenStorage,
 ): void {
 	describe(`statements of storage on ${name}`, () => {
-		test("objects of many types and shards of one host are one statement", async () => {
+		test("objects of many types and shards on one host are read by one statement", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			for (const shard of [0, 1, 2, 3]) {
@@ -50,7 +50,7 @@ export function mysqlStatementsSuite(
 			);
 		});
 
-		test("scans of many mappings and shards of one host are one statement, the lists' rows with them", async () => {
+		test("scans of many mappings and shards on one host, and the lists' rows, are read by one statement", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			await setEdges(storage, likePin, user(1, 2), [
@@ -76,7 +76,7 @@ export function mysqlStatementsSuite(
 			assert.deepEqual(counts, [2, 1, 0]);
 		});
 
-		test("more keys than one statement takes are a few side by side", async () => {
+		test("more keys than one statement holds are read by a few parallel statements", async () => {
 			await using opened = await open();
 			const ids = Array.from({ length: 1_100 }, (_, n) => pin(n + 1, n % 4));
 			assert.deepEqual(await shapes(() => opened.storage.readObjects(ids)), [
@@ -86,7 +86,7 @@ export function mysqlStatementsSuite(
 			]);
 		});
 
-		test("a like is five round trips, and six the first time", async () => {
+		test("a like takes five round trips, and six for a new list", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const like = (n: number) => () =>
@@ -108,7 +108,7 @@ export function mysqlStatementsSuite(
 			]);
 		});
 
-		test("changes of one list that come while another is under way are one transaction", async () => {
+		test("changes that arrive during another change of the same list share one transaction", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const all = Array.from({ length: 50 }, (_, n) => n + 1);
@@ -123,7 +123,7 @@ export function mysqlStatementsSuite(
 				)
 			).filter((shape) => shape.startsWith("commit"));
 			assert.equal(commits.length, 2);
-			// The first went while the others came; these were one.
+			// The first ran while the others arrived; those shared one transaction.
 			assert.deepEqual(
 				traces.map(({ others }) => others),
 				all.map((n) => [n === 1 ? 0 : 48]),
@@ -134,11 +134,11 @@ export function mysqlStatementsSuite(
 			assert.deepEqual(
 				list.tos,
 				all.map((n) => user(n)).reverse(),
-				"in the order they came",
+				"in the order of arrival",
 			);
 		});
 
-		test("one that throws among changes of one list leaves no trace, and the others are done", async () => {
+		test("a change that throws in a shared transaction writes nothing, and the others are committed", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const outcomes = await Promise.allSettled(
@@ -166,29 +166,32 @@ export function mysqlStatementsSuite(
 		test("each transaction of a group gets its own outbox key", async () => {
 			await using opened = await open();
 			const { storage } = opened;
-			const debts = await Promise.all(
+			const keys = await Promise.all(
 				Array.from({ length: 8 }, async (_, n) => {
-					const { outboxKey: debt } = await storage.transact({
+					const { outboxKey } = await storage.transact({
 						shard: 0,
 						lists: [{ mapping: likedBy, from: pin(1) }],
 						decide: () =>
 							n % 2 === 0 ? { result: n, outboxEntry: { n } } : { result: n },
 					});
-					return debt?.local ?? null;
+					return outboxKey?.local ?? null;
 				}),
 			);
-			const owed = await storage.pendingEntries({ olderThanMs: 0, limit: 99 });
+			const pending = await storage.pendingEntries({
+				olderThanMs: 0,
+				limit: 99,
+			});
 			assert.deepEqual(
-				debts,
+				keys,
 				Array.from({ length: 8 }, (_, n) =>
 					n % 2 === 0
-						? (owed.find(({ entry: debt }) => debt.n === n)?.local ?? "none")
+						? (pending.find(({ entry }) => entry.n === n)?.local ?? "none")
 						: null,
 				),
 			);
 		});
 
-		test("a list is renumbered by one among many, alone, and their order is kept", async () => {
+		test("one of many concurrent moves renumbers the list in its own transaction, and keeps the order", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const list = { mapping: placePin, from: board(1) };
@@ -210,7 +213,7 @@ export function mysqlStatementsSuite(
 					},
 				});
 			await Promise.all([0, 1, 2, 3, 4, 5].map(at));
-			// The first goes alone, as nobody waits yet; 1 and 2 are asked once.
+			// The first runs alone, as no other waits yet; 1 and 2 are decided once.
 			assert.deepEqual(epochs, [0, 0, 0, 1, 1, 1]);
 			assert.deepEqual((await listOf(storage, placePin, board(1))).positions, [
 				{ sequence: 2_000, to: pin(2) },
@@ -218,7 +221,7 @@ export function mysqlStatementsSuite(
 			]);
 		});
 
-		test("a list whose row has drifted is recounted from its edges", async () => {
+		test("a list whose row is wrong is recounted from its edges", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const list = { mapping: likePin, from: user(1) };
@@ -244,7 +247,7 @@ export function mysqlStatementsSuite(
 			assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
 		});
 
-		test("a page deep in a long list, an edge by its ends and a walk go along a key: as many rows are read as come back", async () => {
+		test("a page deep in a long list, a single edge and a walk use an index and read only the rows they return", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			for (const local of [1, 2, 3]) {
@@ -282,7 +285,7 @@ export function mysqlStatementsSuite(
 			}
 		});
 
-		test("what a client may send as a key or in its texts is never SQL", async () => {
+		test("keys and texts of clients are never run as SQL", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const evil = [
@@ -333,7 +336,7 @@ export function mysqlStatementsSuite(
 	});
 }
 
-/** How many rows the server read from its tables meanwhile, as it counts itself. */
+/** How many rows the server read from its tables during `body`, from its own status counters. */
 async function rowsRead(
 	server: Server,
 	body: () => Promise<unknown>,
@@ -350,6 +353,6 @@ async function rowsRead(
 	const one = await read();
 	const two = await read();
 	await body();
-	// Asking reads some itself.
+	// Reading the counters also reads some rows.
 	return (await read()) - two - (two - one);
 }

@@ -12,7 +12,7 @@ import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 
 export interface CacheOptions {
-	/** Of the server, or of a proxy before it. */
+	/** The port of the server, or of a proxy in front of it. */
 	readonly port?: number;
 	readonly deadlineMs?: number;
 	readonly leaseSeconds?: number;
@@ -22,18 +22,18 @@ export interface CacheOptions {
 
 export interface OpenCache {
 	readonly port: () => number;
-	/** A cache of its own connection, as another process would have. */
+	/** A cache with its own connection, as in another process. */
 	readonly open: (options?: CacheOptions) => SharedCache;
 }
 
-/** A machine that runs many tests at once may keep an answer waiting: what is tested here is not the deadline. */
+/** Long, as these tests are not about the deadline and a busy machine delays answers. */
 const PATIENT = { deadlineMs: 5_000 };
-/** Longer than a second's lease may last in memcached, which counts whole ones. */
+/** Longer than a lease of one second lasts in memcached, which counts whole seconds. */
 const OVER_A_SECOND_MS = 2_200;
 const LONGEST_TOMBSTONE_MS = 3_500;
 
 let keys = 0;
-/** One that no other test has. */
+/** A key that no other test uses. */
 function newKey(): string {
 	return `1.test.${++keys}`;
 }
@@ -68,16 +68,16 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 
 	test("results come in the order of the keys, whatever the state of each", async () => {
 		await using cache = open();
-		const [held, buried, leased, absent] = [1, 2, 3, 4].map(newKey) as [
+		const [held, tombstoned, leased, absent] = [1, 2, 3, 4].map(newKey) as [
 			string,
 			string,
 			string,
 			string,
 		];
 		await cache.fill([{ lease: await leaseOf(cache, held), value: "held" }]);
-		await cache.putTombstones([buried]);
+		await cache.putTombstones([tombstoned]);
 		await leaseOf(cache, leased);
-		const looked = await cache.getOrLease([absent, leased, held, buried]);
+		const looked = await cache.getOrLease([absent, leased, held, tombstoned]);
 		assert.deepEqual(looked.map(kindOf), ["lease", "busy", "hit", "busy"]);
 		assert.deepEqual(looked[2], hit("held"));
 	});
@@ -91,7 +91,7 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
 
-	test("a fill is refused over a tombstone", async () => {
+	test("a fill is rejected over a tombstone", async () => {
 		await using cache = open();
 		const key = newKey();
 		const lease = await leaseOf(cache, key);
@@ -138,12 +138,12 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			await using cache = open();
 			const key = newKey();
 			for (let tries = 1; ; tries++) {
-				const begun = performance.now();
+				const start = performance.now();
 				await cache.putTombstones([key]);
 				await sleep(1_800);
 				const looked = await cache.getOrLease([key]);
-				const ms = performance.now() - begun;
-				// A machine that is busy may be late with the look itself.
+				const ms = performance.now() - start;
+				// On a busy machine the read itself may be late.
 				if (ms > 2_000 && tries < 10) continue;
 				assert.deepEqual(looked, [{ kind: "busy" }], `after ${ms} ms`);
 				break;
@@ -198,8 +198,8 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await cache.fill([]);
 	});
 
-	for (const between of ["lands on nothing", "lands on a new value"] as const) {
-		test(`a fill held up on its way while the object was written ${between}, and is refused`, async () => {
+	for (const between of ["finds no value", "finds the new value"] as const) {
+		test(`a fill delayed on the network until after a write ${between}, and is rejected`, async () => {
 			await using proxy = await TcpProxy.to(port());
 			await using far = open({ port: proxy.port });
 			await using near = open();
@@ -210,13 +210,13 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 			await until("the fill to be held", () => proxy.held > 0);
 			assert.equal(await near.putTombstones([key]), true);
 			assert.equal(await near.delete([key]), true);
-			if (between === "lands on a new value") {
+			if (between === "finds the new value") {
 				await near.fill([{ lease: await leaseOf(near, key), value: "new" }]);
 			}
 			proxy.release();
 			await filling;
 			const [looked] = await near.getOrLease([key]);
-			if (between === "lands on nothing") assert.equal(kindOf(looked), "lease");
+			if (between === "finds no value") assert.equal(kindOf(looked), "lease");
 			else assert.deepEqual(looked, hit("new"));
 		});
 	}
@@ -384,7 +384,7 @@ export function asLease(looked: GetOrLeaseResult | undefined): FillLease {
 	return looked.lease;
 }
 
-/** For a cache with a short deadline: on a busy machine it may be down at first. */
+/** Retries, as a cache with a short deadline may be down at first on a busy machine. */
 async function anyLease(cache: SharedCache) {
 	for (;;) {
 		const key = newKey();

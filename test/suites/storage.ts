@@ -14,8 +14,8 @@ import { walkTests } from "./storageWalks.ts";
 /**
  * A storage of its own for one test: the model of `helpers/storageModel.ts`,
  * its four shards and four mod shards made and empty. The shards and mod
- * shards in `dead` do not answer; those in `full` have given their last local
- * id but one of type Pin.
+ * shards in `dead` do not answer; those in `full` have one local id of type Pin
+ * left.
  */
 export type OpenStorage = (options?: {
 	readonly dead?: readonly number[];
@@ -26,7 +26,7 @@ export interface OpenedStorage extends AsyncDisposable {
 	readonly storage: Storage;
 }
 
-/** What every storage behind the port does; each kind of shard is put through it. */
+/** What every implementation of the storage port does. Each kind of shard runs this suite. */
 export function storageSuite(name: string, open: OpenStorage): void {
 	describe(`storage on ${name}`, () => {
 		describe("objects", () => objectTests(open));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { OpenStorage } from "./storage.ts";
 
 export function initTests(open: OpenStorage): void {
-	test("nothing is missing once it was made, and making it again changes nothing", async () => {
+	test("no table is missing after createTables, and a second call changes nothing", async () => {
 		await using opened = await open();
 		assert.deepEqual(await opened.storage.missingTables(), []);
 		const steps: [number, number][] = [];

@@ -7,14 +7,14 @@ import { user } from "../helpers/storageModel.ts";
 import { codes } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 
-/** Of these keys each is on the mod shard of its number: md5 modulo 4. */
+/** The key at index n is on mod shard n: md5 modulo 4. */
 const ON_SHARD = ["max", "tom", "ann", "amy"] as const;
 
 const ANN = { id: user(1), token: "n1" };
 const BEA = { id: user(2, 3), token: "n2" };
 
 export function lookupTests(open: OpenStorage): void {
-	test("a free key is null; a claimed one answers its row, in the order asked", async () => {
+	test("a free key is null and a reserved key returns its row, in the order of the keys", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		assert.deepEqual(
@@ -36,7 +36,7 @@ export function lookupTests(open: OpenStorage): void {
 		);
 	});
 
-	test("keys are compared exactly: by case, by every character, by name", async () => {
+	test("keys are compared exactly: case, every character and the lookup's name count", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const keys = ["ann", "Ann", "änn", "ann ", "a'nn", "🌍", "ann\u0000", ""];
@@ -53,20 +53,20 @@ export function lookupTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a key that is taken stays whose it is, and the loser sees whose", async () => {
+	test("a taken key keeps its row, and the loser gets that row", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await storage.compareAndSetLookups([claim("ann", ANN)]);
 		assert.deepEqual(await storage.compareAndSetLookups([claim("ann", BEA)]), [
 			row("ann", ANN),
 		]);
-		// A claim repeated sees its own.
+		// A repeated reservation gets its own row.
 		assert.deepEqual(await storage.compareAndSetLookups([claim("ann", ANN)]), [
 			row("ann", ANN),
 		]);
 	});
 
-	test("of two claims of one key in one call the first wins", async () => {
+	test("the first of two reservations of one key in one call wins", async () => {
 		await using opened = await open();
 		assert.deepEqual(
 			await opened.storage.compareAndSetLookups([
@@ -77,7 +77,7 @@ export function lookupTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a row is taken over only from the id and token expected", async () => {
+	test("a row is replaced only if it has the expected id and token", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await storage.compareAndSetLookups([claim("ann", ANN)]);
@@ -90,7 +90,7 @@ export function lookupTests(open: OpenStorage): void {
 		assert.deepEqual(await change(ANN), [row("ann", BEA)]);
 	});
 
-	test("a row is released only by its own id and token: a second claim by the same object survives", async () => {
+	test("a row is released only by its own id and token, so that a second reservation by the same object survives", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const again = { id: ANN.id, token: "n1 again" };
@@ -107,7 +107,7 @@ export function lookupTests(open: OpenStorage): void {
 		]);
 	});
 
-	test("a mod shard that does not answer makes its own keys' answers UNAVAILABLE and no others", async () => {
+	test("a mod shard that does not answer makes only its own keys UNAVAILABLE", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;
 		const changes = ON_SHARD.map((key) => claim(key, ANN));
@@ -124,7 +124,7 @@ export function lookupTests(open: OpenStorage): void {
 		assert.deepEqual(codes(await storage.readLookups(changes)), expected);
 	});
 
-	test("many keys are one call", async () => {
+	test("many keys are read by one call", async () => {
 		await using opened = await open();
 		const keys = Array.from({ length: 60 }, (_, index) => ({
 			name: "username",
@@ -140,7 +140,7 @@ export function lookupTests(open: OpenStorage): void {
 			CHANNELS.statement,
 			() => opened.storage.readLookups(keys),
 		);
-		// Of SQLite each mod shard is a host; of the others here all are on one.
+		// In SQLite each mod shard is a host; elsewhere all are on one host.
 		const hosts = new Set(statements.map(({ host }) => host));
 		assert.equal(statements.length, hosts.size);
 		assert.ok(hosts.size === 1 || hosts.size === 4);

@@ -9,7 +9,7 @@ import { codes, create } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 
 export function objectTests(open: OpenStorage): void {
-	test("objects answer their JSON text in the order asked, repeated where asked twice", async () => {
+	test("objects are returned as JSON text in the order of the ids, repeated for a repeated id", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const [one, two] = await create(storage, 0, "Pin", { n: 1 }, { n: 2 });
@@ -20,7 +20,7 @@ export function objectTests(open: OpenStorage): void {
 		);
 	});
 
-	test("local ids start at 1, each type and shard for itself", async () => {
+	test("local ids start at 1 for each type and shard", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		assert.deepEqual(
@@ -38,7 +38,7 @@ export function objectTests(open: OpenStorage): void {
 		);
 	});
 
-	test("no row, no such type, no such shard and the local id 0 are null", async () => {
+	test("a missing row, an unknown type, an unknown shard and local id 0 are null", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await create(storage, 0, "Pin", {});
@@ -57,7 +57,7 @@ export function objectTests(open: OpenStorage): void {
 		);
 	});
 
-	test("no keys are no answers", async () => {
+	test("no keys return no results", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		assert.deepEqual(
@@ -72,7 +72,7 @@ export function objectTests(open: OpenStorage): void {
 		);
 	});
 
-	test("text comes back as it was stored, whatever is in it", async () => {
+	test("text comes back exactly as it was stored", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const data = {
@@ -91,7 +91,7 @@ export function objectTests(open: OpenStorage): void {
 		assert.deepEqual(result, data);
 	});
 
-	test("a shard that does not answer makes its own keys' answers UNAVAILABLE and no others", async () => {
+	test("a shard that does not answer makes only its own keys UNAVAILABLE", async () => {
 		await using opened = await open({ dead: [1] });
 		const { storage } = opened;
 		await create(storage, 0, "Pin", { n: 0 });
@@ -104,7 +104,7 @@ export function objectTests(open: OpenStorage): void {
 		);
 	});
 
-	test("what an error says to a client is the shard and no more", async () => {
+	test("an error message for clients names the shard and nothing else", async () => {
 		await using opened = await open({ dead: [1] });
 		const [answer] = await opened.storage.readObjects([pin(1, 1)]);
 		assert.ok(answer instanceof Error);
@@ -123,7 +123,7 @@ export function objectTests(open: OpenStorage): void {
 		assert.equal((error.cause as Error).name, "StorageFailure");
 	});
 
-	test("many objects of one type are one statement a host, in one call", async () => {
+	test("many objects of one type are read by one call with one statement per host", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		for (const shard of [0, 1, 2]) {
@@ -170,7 +170,7 @@ export function objectTests(open: OpenStorage): void {
 		assert.deepEqual(traced, statements);
 	});
 
-	test("a call that nobody waits for any more goes no further", async () => {
+	test("an aborted call sends no further statement", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const call = { signal: AbortSignal.abort(new Error("gone")) };
@@ -186,7 +186,7 @@ export function objectTests(open: OpenStorage): void {
 		assert.deepEqual(calls, []);
 	});
 
-	test("shards, open shards, mod shards and hosts are the topology's", async () => {
+	test("shards, open shards, mod shards and hosts come from the topology", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		assert.deepEqual(storage.shards, [0, 1, 2, 3]);
@@ -196,7 +196,7 @@ export function objectTests(open: OpenStorage): void {
 		assert.equal(storage.hostOf(4), null);
 	});
 
-	test("init can be repeated: it reports each shard, and nothing is lost", async () => {
+	test("createTables can be repeated, reports each shard and loses nothing", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await create(storage, 0, "Pin", { kept: true });
@@ -218,7 +218,7 @@ export function objectTests(open: OpenStorage): void {
 		assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 	});
 
-	test("the last local id of 36 bits is given, and none past it", async () => {
+	test("the last local id of 36 bits is used, and none beyond it", async () => {
 		await using opened = await open({ full: [2] });
 		const { storage } = opened;
 		assert.deepEqual(await create(storage, 2, "Pin", { last: true }), [

@@ -31,7 +31,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.deepEqual(await pending(storage), [
 			{ ...two, entry: { what: "two" } },
 		]);
-		// Deleting twice is no error.
+		// A second delete is not an error.
 		await storage.deleteOutboxEntries([one, two]);
 		assert.deepEqual(await pending(storage), []);
 	});
@@ -198,7 +198,7 @@ export function outboxTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a stored delivery error is cut to 255 characters, none of them in half", async () => {
+	test("a stored delivery error is truncated to 255 whole characters", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const key = await enqueue(storage, 0, {});
@@ -285,7 +285,7 @@ export function outboxTests(open: OpenStorage): void {
 		assert.deepEqual(await state(storage, 1), [[2, 1, 1, "down"]]);
 	});
 
-	test("deleting many entries is one call and one statement a shard", async () => {
+	test("deleting many entries takes one call and one statement per shard", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const keys: OutboxKey[] = [];

@@ -54,7 +54,7 @@ export function positionTests(open: OpenStorage): void {
 		]);
 	});
 
-	test("a list is renumbered with its order kept and room between all, and decide is asked again", async () => {
+	test("renumbering a list keeps its order, leaves gaps between all edges, and calls decide again", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, placePin, board(1), [
@@ -101,7 +101,7 @@ export function positionTests(open: OpenStorage): void {
 		assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), ["{}", null]);
 	});
 
-	test("renumbering leaves room before the first edge, and raises the last sequence with the last edge", async () => {
+	test("renumbering leaves a gap before the first edge, and raises the last sequence with the last edge", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const edges = [0, 1, 2].map((n) => ({ to: pin(n + 1), sequence: n }));
@@ -126,7 +126,7 @@ export function positionTests(open: OpenStorage): void {
 		assert.equal(lastSequence, 3_000);
 	});
 
-	test("a decide that asks for renumbering for ever is stopped, and nothing is written", async () => {
+	test("a decide that requests renumbering again and again is stopped, and nothing is written", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, placePin, board(1), [{ to: pin(1), sequence: 1 }]);

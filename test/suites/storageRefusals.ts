@@ -14,7 +14,7 @@ import type { OpenStorage } from "./storage.ts";
 const { likePin, placePin } = MAPPINGS;
 
 export function refusalTests(open: OpenStorage): void {
-	test("all of a transaction is there afterwards, or none of it", async () => {
+	test("a transaction is committed completely or not at all", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await create(storage, 0, "Board", { name: "before" });
@@ -36,7 +36,7 @@ export function refusalTests(open: OpenStorage): void {
 						version: 1,
 					},
 				],
-				outboxEntry: { owed: true },
+				outboxEntry: { pending: true },
 			}),
 		};
 		await assert.rejects(
@@ -84,7 +84,7 @@ export function refusalTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a transaction on a shard that does not answer, or is not there, says which", async () => {
+	test("a transaction on a shard that does not answer or does not exist fails with the shard's number", async () => {
 		await using opened = await open({ dead: [3] });
 		const { storage } = opened;
 		const decide = () => ({ result: null });
@@ -98,7 +98,7 @@ export function refusalTests(open: OpenStorage): void {
 		});
 	});
 
-	test("what a transaction may not do is refused as a mistake in the code", async () => {
+	test("an invalid transaction throws a programming error", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await create(storage, 0, "Board", {});

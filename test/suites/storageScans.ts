@@ -25,7 +25,7 @@ import type { OpenStorage } from "./storage.ts";
 const { likePin, placePin, commentPin } = MAPPINGS;
 
 export function scanTests(open: OpenStorage): void {
-	test("a list runs from the newest edge, or from the oldest where the mapping says so", async () => {
+	test("a list starts with the newest edge, or with the oldest if the mapping is ascending", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const sequences = [5, 9, 7];
@@ -61,7 +61,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a scan answers whole edges and the list's own row", async () => {
+	test("a scan returns complete edges and the list's row", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const sequence = 2 ** 53 - 1;
@@ -87,7 +87,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("edges of one sequence are in the order of their targets, and a bound between them holds", async () => {
+	test("edges with equal sequences are ordered by target, and a bound between them is exact", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const tied = [1, 2, 3].map((local) => ({ to: pin(local), sequence: 8 }));
@@ -105,7 +105,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a position stays good when the edge at it is gone", async () => {
+	test("a position stays valid after its edge is removed", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(1), [
@@ -124,7 +124,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("removed edges are not in a scan; a limit of 0 answers the list's row alone", async () => {
+	test("a scan omits removed edges, and a limit of 0 returns only the list's row", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(1), [
@@ -146,7 +146,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a list nobody wrote to, and one on no shard, have no edges and a row of zeros", async () => {
+	test("a list without writes, and one on an unknown shard, have no edges and a row of zeros", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const scans = [user(9), user(9, 77)].map((from) => ({
@@ -164,7 +164,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("edges answers single edges, removed ones too, null where there never was one", async () => {
+	test("readEdges returns single edges, also removed ones, and null for one that never existed", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(1), [
@@ -192,7 +192,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a shard that does not answer makes its own lists' answers UNAVAILABLE and no others", async () => {
+	test("a shard that does not answer makes only its own lists UNAVAILABLE", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(1), [{ to: pin(1), sequence: 3 }]);
@@ -214,7 +214,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("the scans of one mapping are one statement a host, in one call", async () => {
+	test("the scans of one mapping take one call with one statement per host", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const froms = [0, 1].flatMap((shard) =>
@@ -248,7 +248,7 @@ export function scanTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a limit or a position that cannot be is refused, saying what was got", async () => {
+	test("an invalid limit or position is rejected with its value in the message", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const scan = { mapping: likePin, from: user(1), backward: false };
@@ -268,7 +268,7 @@ export function scanTests(open: OpenStorage): void {
 		});
 	});
 
-	test("any page between any bounds, either way, is a slice of the ordered list", async () => {
+	test("every page between any bounds, in either direction, is a slice of the ordered list", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		// Few sequences and few targets, so that ties and bounds on edges are common.
@@ -314,7 +314,7 @@ export function scanTests(open: OpenStorage): void {
 	});
 }
 
-/** The oracle: an array, sorted and cut. */
+/** The reference result: a sorted array, sliced. */
 function slice(
 	mapping: Mapping,
 	positions: readonly Position[],

@@ -8,9 +8,9 @@ import { create, good } from "../helpers/storing.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { OpenStorage } from "./storage.ts";
 
-/** What a write's trace is told: all that it sent, and nothing of what others did. */
+/** A write's trace gets every statement of that write and none of other writes. */
 export function traceTests(open: OpenStorage): void {
-	test("a transaction tells its statements to its own trace, with shard and host", async () => {
+	test("a transaction reports its statements to its own trace, with shard and host", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const key = { mapping: MAPPINGS.likePin, from: user(1, 2) };
@@ -49,10 +49,14 @@ export function traceTests(open: OpenStorage): void {
 		assert.ok(trace.others.every((others) => others === 0));
 
 		await create(storage, 2, "Pin", {});
-		assert.equal(trace.statements.length, sent.length, "of another one");
+		assert.equal(
+			trace.statements.length,
+			sent.length,
+			"the trace of another write",
+		);
 	});
 
-	test("one that throws tells what it sent until then", async () => {
+	test("a transaction that throws reports the statements it sent before", async () => {
 		await using opened = await open();
 		const trace = recordWriteTrace();
 		await assert.rejects(
@@ -96,16 +100,16 @@ export function traceTests(open: OpenStorage): void {
 		assert.deepEqual(names.statements, changed);
 		assert.ok(changed.some(({ name }) => name === "insert lookup"));
 
-		const { outboxKey: debt } = await storage.transact({
+		const { outboxKey } = await storage.transact({
 			shard: 1,
 			decide: () => ({ result: null, outboxEntry: { n: 1 } }),
 		});
-		assert.ok(debt);
-		const settled = recordWriteTrace();
+		assert.ok(outboxKey);
+		const deletes = recordWriteTrace();
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
-			storage.deleteOutboxEntries([debt], settled),
+			storage.deleteOutboxEntries([outboxKey], deletes),
 		);
-		assert.deepEqual(settled.statements, sent);
+		assert.deepEqual(deletes.statements, sent);
 		assert.deepEqual(
 			sent.map(({ name, shard, rows }) => [name, shard, rows]),
 			[["delete outbox", 1, 1]],

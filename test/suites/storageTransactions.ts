@@ -15,7 +15,7 @@ import type { OpenStorage } from "./storage.ts";
 const { likePin, placePin } = MAPPINGS;
 
 export function transactionTests(open: OpenStorage): void {
-	test("decide sees what it asked for, each in the order asked", async () => {
+	test("decide gets each read in the order of the request", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await create(storage, 0, "Board", { name: "one" }, { name: "two" });
@@ -58,7 +58,7 @@ export function transactionTests(open: OpenStorage): void {
 		assert.ok(now >= began && now <= Date.now() * 1_000, `${now}`);
 	});
 
-	test("objects that were locked, or just created, get new content", async () => {
+	test("locked and newly created objects can get new content", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await create(storage, 0, "Board", { pins: 1 });
@@ -80,7 +80,7 @@ export function transactionTests(open: OpenStorage): void {
 		]);
 	});
 
-	test("an edge to an object just created needs no reading, and counts", async () => {
+	test("an edge to a newly created object needs no read, and is counted", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await storage.transact({
@@ -114,7 +114,7 @@ export function transactionTests(open: OpenStorage): void {
 		});
 	});
 
-	test("the count follows what the edge was and becomes; the last sequence is the highest ever", async () => {
+	test("the count follows each edge's old and new state, and the last sequence is the highest ever", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const set = async (sequence: number, state: 0 | 1) => {
@@ -132,7 +132,7 @@ export function transactionTests(open: OpenStorage): void {
 		assert.deepEqual(await set(9, REMOVED), [0, 9]);
 	});
 
-	test("many first likes of one pin at once are counted once each", async () => {
+	test("concurrent first likes of one pin are each counted once", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await Promise.all(
@@ -145,7 +145,7 @@ export function transactionTests(open: OpenStorage): void {
 		assert.equal(new Set(tos).size, 20);
 	});
 
-	test("whatever changes of edges interleave, each count is the number of present edges", async () => {
+	test("each count equals the number of present edges after any interleaving of changes", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		let owner = 0;
@@ -198,7 +198,7 @@ export function transactionTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a transaction is one call, of as many keys as it names", async () => {
+	test("a transaction is one call with as many keys as it names", async () => {
 		await using opened = await open();
 		assert.deepEqual(
 			await publishedDuring(CHANNELS.storage, () =>

@@ -17,7 +17,7 @@ const { likePin, likedBy } = MAPPINGS;
 const MANY = 2_500;
 
 export function walkTests(open: OpenStorage): void {
-	test("a walk of objects meets each of its type and shard once, in the order of their ids", async () => {
+	test("a walk of objects returns each object of its type and shard once, ordered by id", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const data = Array.from({ length: MANY }, (_, n) => ({ n }));
@@ -32,7 +32,7 @@ export function walkTests(open: OpenStorage): void {
 		);
 	});
 
-	test("a walk of edges meets every edge of the shard, removed ones too, by from and to", async () => {
+	test("a walk of edges returns every edge of the shard, also removed ones, ordered by from and to", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const tos = Array.from({ length: MANY }, (_, n) => pin(n + 1));
@@ -52,7 +52,7 @@ export function walkTests(open: OpenStorage): void {
 		]);
 	});
 
-	test("a walk of lists meets each list of the mapping once", async () => {
+	test("a walk of lists returns each list of the mapping once", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, likePin, user(2), [{ to: pin(1), sequence: 5 }]);
@@ -68,7 +68,7 @@ export function walkTests(open: OpenStorage): void {
 		assert.deepEqual(await collect(storage.walkLists(1, likePin)), []);
 	});
 
-	test("a walk of lookups meets each row of the mod shard once", async () => {
+	test("a walk of lookups returns each row of the mod shard once", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const keys = Array.from({ length: MANY }, (_, n) => `user${n}`);
@@ -92,7 +92,7 @@ export function walkTests(open: OpenStorage): void {
 		);
 	});
 
-	test("an edge that is moved in its list during the walk is still met once", async () => {
+	test("a walk returns an edge once even if it moves in its list during the walk", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const edges = Array.from({ length: MANY }, (_, n) => ({
@@ -114,7 +114,7 @@ export function walkTests(open: OpenStorage): void {
 		assert.equal(new Set(met).size, MANY);
 	});
 
-	test("a walk of a shard that does not answer, or is not there, says so", async () => {
+	test("a walk of a shard that does not answer or does not exist fails", async () => {
 		await using opened = await open({ dead: [1] });
 		const { storage } = opened;
 		await assert.rejects(collect(storage.walkObjects(1, "Pin")), {

@@ -8,14 +8,10 @@ import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { type RecordedWrite, recordWrites } from "../../helpers/writeTrace.ts";
 
-const summary = ({
-	description: begun,
-	ended,
-	delivered: paid,
-}: RecordedWrite) => ({
-	...begun,
+const summary = ({ description, ended, delivered }: RecordedWrite) => ({
+	...description,
 	...ended,
-	paid,
+	delivered,
 });
 
 async function twoShards({ writes }: Embedded): Promise<readonly [Id, Id]> {
@@ -38,14 +34,14 @@ describe("traced writes", () => {
 			writes.setEdge(graph.mapping("followUser"), one, two, true),
 		);
 		const [here, there] = [unpackId(one).shard, unpackId(two).shard];
-		assert.deepEqual(told.map(summary), [
+		assert.deepEqual(recorded.map(summary), [
 			{
 				verb: "transaction",
 				changes: ["followUser"],
 				shards: [here],
 				rowsWritten: 1,
 				outbox: { edges: 1 },
-				paid: true,
+				delivered: true,
 			},
 			{
 				verb: "transaction",
@@ -53,7 +49,7 @@ describe("traced writes", () => {
 				shards: [there],
 				rowsWritten: 1,
 				outbox: {},
-				paid: false,
+				delivered: false,
 			},
 			{
 				verb: "outbox",
@@ -61,12 +57,12 @@ describe("traced writes", () => {
 				shards: [here],
 				rowsWritten: 0,
 				outbox: {},
-				paid: false,
+				delivered: false,
 			},
 		]);
 		assert.deepEqual(reads, []);
 		assert.deepEqual(
-			told.flatMap(({ statements }) => statements),
+			recorded.flatMap(({ statements }) => statements),
 			sent,
 		);
 	});
@@ -80,9 +76,9 @@ describe("traced writes", () => {
 			data: { username: "ada_made_up" },
 		});
 		assert.deepEqual(
-			told.map(({ description: begun, ended }) => [
-				begun.verb,
-				begun.changes,
+			recorded.map(({ description, ended }) => [
+				description.verb,
+				description.changes,
 				ended?.outbox,
 			]),
 			[
@@ -93,11 +89,11 @@ describe("traced writes", () => {
 			],
 		);
 		assert.ok(reads.length > 0);
-		told.length = 0;
+		recorded.length = 0;
 		await writes.modify(id, (data) => ({ ...data, bio: "new" }));
 		assert.deepEqual(
-			told.map(({ description: begun, ended }) => [
-				begun.changes,
+			recorded.map(({ description, ended }) => [
+				description.changes,
 				ended?.rowsWritten,
 			]),
 			[[["User"], 1]],
@@ -127,10 +123,10 @@ describe("traced writes", () => {
 		const writes = createWrites(graph.store, () => {}, { trace });
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual(
-			told.map(({ description: begun, failed, delivered: paid }) => [
-				begun.changes,
+			recorded.map(({ description, failed, delivered }) => [
+				description.changes,
 				(failed as CorkboardError | null)?.code,
-				paid,
+				delivered,
 			]),
 			[
 				[["followUser"], undefined, false],
