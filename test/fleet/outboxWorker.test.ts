@@ -51,21 +51,21 @@ describe("the outbox workers of a fleet", () => {
 
 	/** A process that counts how often it reads pending entries. */
 	async function counting() {
-		const looks = 0;
+		let looks = 0;
 		const process = await openProcess(fleet.addresses, {
 			overrides: {
 				storage: (storage) =>
 					Object.assign(Object.create(storage), {
 						pendingEntries: (
-							...options: Parameters<Storage["pendingEntries"]>
+							...asked: Parameters<Storage["pendingEntries"]>
 						) => {
-							passes++;
-							return storage.pendingEntries(...options);
+							looks++;
+							return storage.pendingEntries(...asked);
 						},
 					}),
 			},
 		});
-		return { process, passes: () => passes };
+		return { process, looks: () => looks };
 	}
 
 	it("run one at a time, and another takes over when it ends", async () => {

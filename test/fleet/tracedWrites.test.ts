@@ -21,7 +21,7 @@ describe("traced writes with shared caches", () => {
 	});
 
 	async function like(process: Process, pin: Id) {
-		const { writes: told, trace } = recordWrites();
+		const { writes: recorded, trace } = recordWrites();
 		const writes = createWrites(process.store, () => {}, { trace });
 		await writes.setEdge(process.mapping("likePin"), user, pin, true);
 		return recorded.map(({ description, caches, ended, delivered }) => [

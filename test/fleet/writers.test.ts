@@ -160,7 +160,7 @@ describe("a writer that does not get to the end of its write", () => {
 	}
 
 	it("leaves a COMMIT without an answer to the outbox, and covers what it may have changed", async () => {
-		const stale = await unanswered(true);
+		const stale = await unansweredCommit(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		assert.equal((await pending()).length, 1, "although it was done");
 		await deliverPending(new WritePipeline(reader.store), 0);
@@ -233,7 +233,7 @@ describe("a writer that does not get to the end of its write", () => {
 	}
 
 	it("leaves no old head when COMMIT arrives after its deadline", async () => {
-		const stale = await arrivedLate(true);
+		const stale = await lateCommit(true);
 		assert.deepEqual(await seen(stale), { mine: false, counted: 0 });
 		await deliverPending(new WritePipeline(reader.store), 0);
 

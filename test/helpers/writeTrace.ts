@@ -11,23 +11,23 @@ import type {
 export interface RecordedWriteTrace extends WriteTrace {
 	readonly statements: Statement[];
 	readonly retries: RetryReason[];
-	/** How many other writes shared each database transaction. */
+	/** How many others each transaction of the database was shared with. */
 	readonly others: number[];
 }
 
 export function recordWriteTrace(): RecordedWriteTrace {
 	const statements: Statement[] = [];
-	const retries: RetryReason[] = [];
+	const kept: RetryReason[] = [];
 	const others: number[] = [];
 	const notByStorage = () => {
 		throw new TypeError("storage reports nothing of caches and entries");
 	};
 	return {
 		statements,
-		retries,
+		retries: kept,
 		others,
 		statement: (statement) => void statements.push(statement),
-		retry: (why) => void retries.push(why),
+		retry: (why) => void kept.push(why),
 		grouped: (number) => void others.push(number),
 		cache: notByStorage,
 		end: notByStorage,

@@ -8,10 +8,14 @@ import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { type RecordedWrite, recordWrites } from "../../helpers/writeTrace.ts";
 
-const summary = ({ description, ended, delivered }: RecordedWrite) => ({
-	...description,
+const summary = ({
+	description: begun,
+	ended,
+	delivered: paid,
+}: RecordedWrite) => ({
+	...begun,
 	...ended,
-	delivered,
+	paid,
 });
 
 async function twoShards({ writes }: Embedded): Promise<readonly [Id, Id]> {
@@ -34,14 +38,14 @@ describe("traced writes", () => {
 			writes.setEdge(graph.mapping("followUser"), one, two, true),
 		);
 		const [here, there] = [unpackId(one).shard, unpackId(two).shard];
-		assert.deepEqual(recorded.map(summary), [
+		assert.deepEqual(told.map(summary), [
 			{
 				verb: "transaction",
 				changes: ["followUser"],
 				shards: [here],
 				rowsWritten: 1,
 				outbox: { edges: 1 },
-				delivered: true,
+				paid: true,
 			},
 			{
 				verb: "transaction",
@@ -49,7 +53,7 @@ describe("traced writes", () => {
 				shards: [there],
 				rowsWritten: 1,
 				outbox: {},
-				delivered: false,
+				paid: false,
 			},
 			{
 				verb: "outbox",
@@ -57,12 +61,12 @@ describe("traced writes", () => {
 				shards: [here],
 				rowsWritten: 0,
 				outbox: {},
-				delivered: false,
+				paid: false,
 			},
 		]);
 		assert.deepEqual(reads, []);
 		assert.deepEqual(
-			recorded.flatMap(({ statements }) => statements),
+			told.flatMap(({ statements }) => statements),
 			sent,
 		);
 	});
@@ -76,9 +80,9 @@ describe("traced writes", () => {
 			data: { username: "ada_made_up" },
 		});
 		assert.deepEqual(
-			recorded.map(({ description, ended }) => [
-				description.verb,
-				description.changes,
+			told.map(({ description: begun, ended }) => [
+				begun.verb,
+				begun.changes,
 				ended?.outbox,
 			]),
 			[
@@ -89,11 +93,11 @@ describe("traced writes", () => {
 			],
 		);
 		assert.ok(reads.length > 0);
-		recorded.length = 0;
+		told.length = 0;
 		await writes.modify(id, (data) => ({ ...data, bio: "new" }));
 		assert.deepEqual(
-			recorded.map(({ description, ended }) => [
-				description.changes,
+			told.map(({ description: begun, ended }) => [
+				begun.changes,
 				ended?.rowsWritten,
 			]),
 			[[["User"], 1]],
@@ -123,10 +127,10 @@ describe("traced writes", () => {
 		const writes = createWrites(graph.store, () => {}, { trace });
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual(
-			recorded.map(({ description, failed, delivered }) => [
-				description.changes,
+			told.map(({ description: begun, failed, delivered: paid }) => [
+				begun.changes,
 				(failed as CorkboardError | null)?.code,
-				delivered,
+				paid,
 			]),
 			[
 				[["followUser"], undefined, false],
