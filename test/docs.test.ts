@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
-import { readConfig } from "../src/config.ts";
+import { SETTINGS } from "../src/config.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
-import { CorkboardError } from "../src/errors.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
 import { checkTopology } from "../src/topology/check.ts";
@@ -13,12 +12,66 @@ import { theModel } from "./helpers/model.ts";
 import { command } from "./helpers/runCommand.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-const names = (text: string) =>
-	[...text.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name as string);
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const PAGES = [
+	"README.md",
+	"CONTRIBUTING.md",
+	"CHANGELOG.md",
+	"examples/pinboard/README.md",
+	...globSync("docs/**/*.md", { cwd: ROOT }),
+];
 
-describe("README", () => {
-	it("prices its picture's query as it says", () => {
+describe("every page", () => {
+	for (const page of PAGES) {
+		const text = read(page);
+
+		it(`${page} links to pages, headings and pictures that exist`, () => {
+			const links = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)];
+			for (const [, link] of links) {
+				const [path = "", heading] = (link as string).split("#");
+				if (/^https?:/.test(path)) continue;
+				const target = path === "" ? page : join(dirname(page), path);
+				assert.ok(existsSync(join(ROOT, target)), `${page}: ${link}`);
+				if (heading !== undefined) {
+					assert.ok(
+						headingsOf(read(target)).includes(heading),
+						`${page}: ${link}: no such heading`,
+					);
+				}
+			}
+		});
+
+		it(`${page} names files, folders, scripts and commands that exist`, async () => {
+			for (const [, path] of text.matchAll(
+				/`((?:src|test|schema|docs|examples|deploy|bench)\/[\w./-]*[\w/])`/g,
+			)) {
+				if (isOfAnother(page, path as string)) continue;
+				assert.ok(existsSync(join(ROOT, path as string)), `${page}: ${path}`);
+			}
+			const { scripts } = JSON.parse(read("package.json"));
+			for (const [, script] of text.matchAll(/npm run (?:-s )?([a-z:]+)/g)) {
+				if (isOfAnother(page, "package.json")) continue;
+				assert.ok(
+					Object.hasOwn(scripts, script as string),
+					`${page}: ${script}`,
+				);
+			}
+			const { out } = await command(["--help"]);
+			for (const [, name] of text.matchAll(
+				/npm run -s corkboard -- ((?:(?:topology|schema|documents) )?[a-z]+)/g,
+			)) {
+				assert.match(out, new RegExp(`^  ${name}\\b`, "m"), `${page}: ${name}`);
+			}
+		});
+	}
+});
+
+describe("README.md", () => {
+	it("gives its picture's query the cost that the planner computes", () => {
+		const readme = read("README.md");
+		const query = /^\{ user.*$/m.exec(readme)?.[0];
+		const cost = /before anything is read: (\d+) of 50,000/.exec(readme)?.[1];
+		assert.ok(query && cost);
 		const { model, schema, domain } = theModel();
 		const planner = createPlanner({
 			schema: applyScalars(schema),
@@ -28,43 +81,30 @@ describe("README", () => {
 			maxPlans: 1,
 			visibility: domain.visibility,
 		});
-		const query = /^\{ user.*$/m.exec(readme)?.[0];
-		const said = /before anything is read: (\d+) of 50,000/.exec(readme)?.[1];
-		assert.ok(query && said);
-		const price = planner.cost({ document: parse(query) });
-		assert.ok("total" in price);
-		assert.equal(price.total, Number(said));
+		const result = planner.cost({ document: parse(query) });
+		assert.ok("total" in result);
+		assert.equal(result.total, Number(cost));
 	});
+});
 
-	it("tells every setting there is, and no other", () => {
-		const section = /^## Settings$([\s\S]*?)^## /m.exec(readme)?.[1] ?? "";
-		const told = names(section.replaceAll(/\|[^|\n]*\|[^|\n]*\|$/gm, ""));
-		const table = [...section.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, row]) =>
-			names(row as string),
-		);
-		assert.ok(told.length > 0 && table.length > 10);
-		for (const name of table) {
-			// A setting that is known is not answered "is not a setting".
-			try {
-				readConfig({ [name]: "?" }, { secret: "unneeded" });
-			} catch (error) {
-				assert.ok(error instanceof CorkboardError);
-				assert.doesNotMatch(error.message, /is not a setting/, name);
-			}
-		}
-		const contract = names(
-			readFileSync(join(ROOT, "src/config.ts"), "utf8").replaceAll(
-				/"(CORKBOARD_[A-Z_]+)"/g,
-				"`$1`",
-			),
-		).filter((name) => name.startsWith("CORKBOARD_"));
+describe("docs/configuration.md", () => {
+	const page = read("docs/configuration.md");
+	const rows = [...page.matchAll(/^\| (`[A-Z].*?`) \|/gm)].flatMap(([, cell]) =>
+		namesIn(cell as string),
+	);
+
+	it("lists every setting of the program, and no other", () => {
 		assert.deepEqual(
-			[...new Set(contract)].filter((name) => !table.includes(name)),
-			[],
+			rows.toSorted(),
+			SETTINGS.map(({ name }) => name).toSorted(),
 		);
 	});
+});
 
-	it("tells every command there is, with its options", async () => {
+describe("docs/operations.md", () => {
+	const page = read("docs/operations.md");
+
+	it("lists every command with its options", async () => {
 		const { out } = await command(["--help"]);
 		const commands = [...out.matchAll(/^ {2}(\S.*?) {2,}/gm)].map(
 			([, synopsis]) => synopsis as string,
@@ -72,28 +112,46 @@ describe("README", () => {
 		assert.ok(commands.length >= 9);
 		for (const synopsis of commands) {
 			assert.ok(
-				readme.includes(synopsis.replaceAll("|", "\\|")) ||
-					readme.includes(synopsis),
-				`README lacks: ${synopsis}`,
+				page.includes(synopsis.replaceAll("|", "\\|")) ||
+					page.includes(synopsis),
+				`the table lacks: ${synopsis}`,
 			);
 		}
 	});
 
-	it("shows a topology that is one", () => {
-		const shown = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(readme)?.[1];
+	it("shows a topology that the check accepts", () => {
+		const shown = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(page)?.[1];
 		assert.ok(shown);
 		assert.equal(checkTopology(JSON.parse(shown)).shards.length, 2);
 	});
-
-	it("names files and scripts that exist", () => {
-		const scripts = Object.keys(
-			JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).scripts,
-		);
-		for (const [, script] of readme.matchAll(/npm run (?:-s )?([a-z]+)/g)) {
-			assert.ok(scripts.includes(script as string), `npm run ${script}`);
-		}
-		for (const [, path] of readme.matchAll(/`([\w./-]+(?:\.md|\/))`/g)) {
-			assert.ok(existsSync(join(ROOT, path as string)), path);
-		}
-	});
 });
+
+/** Pages for frontends describe the reader's own project; the page on the schema adds files of its own. */
+function isOfAnother(page: string, path: string): boolean {
+	if (page === "docs/schema.md")
+		return /\bstickers?\.(?:ts|graphql)$/.test(path);
+	return (
+		(page.startsWith("docs/frontends") || page.startsWith("examples/")) &&
+		/^(?:src\/|package\.json)/.test(path)
+	);
+}
+
+function withoutCode(text: string): string {
+	return text.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
+}
+
+/** As GitHub makes ids of headings. */
+function headingsOf(text: string): readonly string[] {
+	return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+		(title as string)
+			.toLowerCase()
+			.replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+			.replaceAll(" ", "-"),
+	);
+}
+
+function namesIn(text: string): readonly string[] {
+	return [...text.matchAll(/`([A-Z][A-Z_]+)`/g)].map(
+		([, name]) => name as string,
+	);
+}

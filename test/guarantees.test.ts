@@ -4,20 +4,40 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 
 const ROOT = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-describe("docs/guarantees.md", () => {
-	it("names for each promise a test that there is", () => {
-		const text = readFileSync(join(ROOT, "docs/guarantees.md"), "utf8");
-		const rows = [...text.matchAll(/^\| (?!promise|---)(.*) \| (.*) \|$/gm)];
-		assert.ok(rows.length >= 25, String(rows.length));
-		for (const [, promise, held] of rows) {
-			const [, file, title] =
-				/^`(test\/\S+\.test\.ts)` "(.*)"$/.exec(held as string) ?? [];
-			assert.ok(file && title, `${promise}: ${held}`);
-			assert.ok(
-				readFileSync(join(ROOT, file), "utf8").includes(title),
-				`${file} has no test with: ${title}`,
-			);
-		}
-	});
+describe("a page of promises", () => {
+	for (const [page, atLeast] of [
+		["docs/guarantees.md", 25],
+		["docs/consistency.md", 30],
+	] as const) {
+		it(`${page} names an existing test for each promise`, () => {
+			const promises = promisesIn(read(page));
+			assert.ok(promises.length >= atLeast, String(promises.length));
+			for (const { promise, heldBy } of promises) {
+				const [, file, title] = /^`(test\/\S+\.ts)` "(.*)"$/.exec(heldBy) ?? [];
+				assert.ok(file && title, `${page}: ${promise}: ${heldBy}`);
+				assert.ok(
+					read(file).includes(title),
+					`${page}: ${file} has no test with: ${title}`,
+				);
+			}
+		});
+	}
 });
+
+/** Rows of the tables whose last column is "held by". */
+function promisesIn(text: string) {
+	const tables = text.matchAll(
+		/^\|.* held by \|\n\|[-|]+\|\n((?:\|.*\|\n)*)/gm,
+	);
+	return [...tables].flatMap(([, rows]) =>
+		(rows as string)
+			.trimEnd()
+			.split("\n")
+			.map((row) => {
+				const cells = row.slice(2, -2).split(" | ");
+				return { promise: cells[0], heldBy: cells.at(-1) as string };
+			}),
+	);
+}

@@ -4,8 +4,8 @@ import type { Plugin } from "vite";
 const TAG = /\bgraphql`\s*(?:query|mutation|fragment)\s+(\w+)[^`]*`/g;
 
 /**
- * Puts the compiler's artifact in the place of each graphql`…`, as
- * babel-plugin-relay does, without Babel: that plugin brings a second graphql.
+ * Replaces each graphql`…` tag by the compiler's artifact, as babel-plugin-relay
+ * does, but without Babel: that plugin brings a second copy of graphql.
  */
 export function relayTags(artifacts: string): Plugin {
 	return {
@@ -17,7 +17,7 @@ export function relayTags(artifacts: string): Plugin {
 				const names = new Set<string>();
 				const code = source.replace(TAG, (tag, name: string) => {
 					names.add(name);
-					// Lines stay where they were, so that no map is needed.
+					// Line numbers stay the same, so no source map is needed.
 					return `${name}_artifact${tag.replace(/[^\n]/g, "")}`;
 				});
 				const imports = [...names].map(

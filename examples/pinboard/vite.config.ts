@@ -11,6 +11,6 @@ export default defineConfig({
 		relayTags(process.env.RELAY_ARTIFACTS ?? join(root, "src/__generated__")),
 		react(),
 	],
-	// One page that is wanted whole: React, Relay, and ours.
+	// A single page: React, Relay and the app in one chunk.
 	build: { chunkSizeWarningLimit: 700 },
 });

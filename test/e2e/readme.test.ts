@@ -7,15 +7,16 @@ import { runProgram, startProgram } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
-const README = join(import.meta.dirname, "../../README.md");
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 /** npm as it runs these tests, else the one on the PATH. */
 const NPM: readonly [string, ...string[]] = process.env.npm_execpath
 	? [process.execPath, process.env.npm_execpath]
 	: ["npm"];
 
-describe("the README's commands", () => {
-	it("npm start serves a graph, and ends with npm", async () => {
+describe("the commands of README.md and docs/operations.md", () => {
+	it("npm start serves the demo graph, answers the query shown, and ends with npm", async () => {
 		using folder = temporaryFolder();
 		const env = {
 			PORT: "0",
@@ -34,11 +35,8 @@ describe("the README's commands", () => {
 			readFileSync(join(env.CORKBOARD_DATA, "owner.pid"), "utf8"),
 		);
 		try {
-			const { interests } = await client(url).data<{
-				interests: { totalCount: number; nodes: unknown[] };
-			}>("{ interests(first: 2) { totalCount nodes { slug } } }");
-			assert.equal(interests.nodes.length, 2);
-			assert.ok(interests.totalCount > 5);
+			const { query, response } = shownQuery();
+			assert.deepEqual({ data: await client(url).data(query) }, response);
 		} finally {
 			npm.send("SIGTERM");
 			// npm 9 keeps the signal to itself; in a terminal Ctrl-C reaches both.
@@ -56,10 +54,12 @@ describe("the README's commands", () => {
 		);
 	});
 
-	it("the import command imports the README's lines", async () => {
+	it("import takes the lines shown, given the user they follow", async () => {
 		using folder = temporaryFolder();
 		const [, block = ""] =
-			/```json\n([\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];
+			/^### Import$[\s\S]*?```json\n([\s\S]*?)```/m.exec(
+				read("docs/operations.md"),
+			) ?? [];
 		const lines = block.trimEnd().split("\n");
 		assert.equal(lines.length, 3);
 		const followed =
@@ -81,6 +81,14 @@ describe("the README's commands", () => {
 		assert.match(out, /^4 lines: 3 objects and 1 edges created, 0 existing/);
 	});
 });
+
+function shownQuery(): { readonly query: string; readonly response: unknown } {
+	const readme = read("README.md");
+	const [, query] = /```graphql\n([\s\S]*?)```/.exec(readme) ?? [];
+	const [, response] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+	assert.ok(query && response);
+	return { query, response: JSON.parse(response) };
+}
 
 function isAlive(pid: number): boolean {
 	try {

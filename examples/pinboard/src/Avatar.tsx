@@ -1,6 +1,6 @@
 import { chanceOf, paletteOf } from "./picture.ts";
 
-/** The initials of somebody who has no face. */
+/** The initials of a user without a profile picture. */
 export function Avatar(props: {
 	readonly name: string;
 	readonly size?: number;

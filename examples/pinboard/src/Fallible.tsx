@@ -4,7 +4,7 @@ interface Props {
 	readonly children: ReactNode;
 }
 
-/** A page that could not be loaded says so, and may be tried again. */
+/** Shows an error for a page that could not be loaded, with a button to retry. */
 export class Fallible extends Component<Props, { readonly fault?: Error }> {
 	override state: { readonly fault?: Error } = {};
 

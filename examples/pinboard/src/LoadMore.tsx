@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** At the end of a list: asks for more shortly before it comes into view. */
+/** Loads the next page shortly before the end of the list comes into view. */
 export function LoadMore(props: {
 	readonly hasMore: boolean;
 	readonly isLoading: boolean;
@@ -11,7 +11,7 @@ export function LoadMore(props: {
 	useEffect(() => {
 		const element = mark.current;
 		if (element === null || !hasMore || isLoading) return;
-		// Observed anew after every page: one that did not fill the window asks again.
+		// Observed again after every page: a page that did not fill the window loads the next one.
 		const observer = new IntersectionObserver(
 			([entry]) => entry?.isIntersecting && load(),
 			{ rootMargin: "500px" },

@@ -8,7 +8,7 @@ import {
 
 const COLUMN = 236;
 const GAP = 18;
-/** What a card's words take beside its picture, in the picture's widths. */
+/** Height of a card's text, in units of the picture's width. */
 const WORDS = 0.45;
 
 export interface Tile {
@@ -19,8 +19,8 @@ export interface Tile {
 }
 
 /**
- * Columns of one width. Each tile goes to the column that is shortest when it
- * comes, so one that is shown never moves when more are loaded.
+ * Columns of equal width. Each tile goes to the shortest column at the time, so
+ * tiles that are shown do not move when more are loaded.
  */
 export function Masonry({ tiles }: { readonly tiles: readonly Tile[] }) {
 	const box = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-/** What is deleted, hidden from the viewer, or was never there: the API tells no difference. */
+/** Shown for an object that is deleted, hidden from the viewer, or never existed: the API does not distinguish them. */
 export function Missing({ what }: { readonly what: string }) {
 	return (
 		<div className="missing">

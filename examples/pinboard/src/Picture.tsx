@@ -8,7 +8,7 @@ interface Frame {
 	readonly chance: () => number;
 }
 
-/** A drawing in the place of a photograph: the demo's pins have none, and nothing is fetched from anywhere. */
+/** A drawing instead of a photograph: the demo's pins have no pictures, and nothing is fetched from other hosts. */
 export const Picture = memo(function Picture(props: {
 	readonly seed: string;
 	readonly alt: string;

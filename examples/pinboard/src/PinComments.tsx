@@ -14,7 +14,7 @@ import { useSession } from "./session.tsx";
 
 const PAGE = 5;
 
-/** Oldest first, read from the end: the last few, and earlier ones on request. */
+/** Comments, oldest first, read from the end: the last few, and earlier ones on request. */
 export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 	const session = useSession();
 	const [text, setText] = useState("");
@@ -69,7 +69,7 @@ export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 		if (!session.signedIn) return session.signIn();
 		add({
 			variables: {
-				// A repeated request with this key adds nothing.
+				// A repeated request with this key adds no second comment.
 				input: { pinId: data.id, text, idempotencyKey: crypto.randomUUID() },
 				connections: [
 					ConnectionHandler.getConnectionID(data.id, "PinComments_comments"),

@@ -4,7 +4,7 @@ import type { PinGrid_pins$key } from "./__generated__/PinGrid_pins.graphql.ts";
 import { Masonry } from "./Masonry.tsx";
 import { PinCard } from "./PinCard.tsx";
 
-/** The pins of any list there is: a board's, an interest's. */
+/** The pins of a list: a board's or an interest's. */
 export function PinGrid(props: { readonly pins: PinGrid_pins$key }) {
 	const { edges } = useFragment(
 		graphql`

@@ -8,7 +8,7 @@ import { Picture } from "./Picture.tsx";
 import { PinComments } from "./PinComments.tsx";
 import { address, closePin } from "./route.ts";
 
-/** A pin over the page it was opened from. */
+/** A pin, shown over the page it was opened from. */
 export function PinDialog({ id }: { readonly id: string }) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => dialog.current?.showModal(), []);
@@ -90,7 +90,7 @@ function PinView({ id }: { readonly id: string }) {
 				seed={image?.url ?? id}
 				alt={image?.alt ?? "A pin without a picture"}
 				width={width}
-				// As tall as the words beside it need.
+				// As tall as the text beside it.
 				height={Math.max(image?.height ?? width, width)}
 			/>
 			<div className="words">

@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 
-/** Where a token is pasted: the server prints one at its start. */
+/** A dialog to paste an access token into. The server prints one when it starts. */
 export function TokenDialog(props: {
 	readonly onToken: (token: string) => void;
 	readonly onClose: () => void;

@@ -5,7 +5,7 @@ import { Avatar } from "./Avatar.tsx";
 import { address } from "./route.ts";
 import { useSession } from "./session.tsx";
 
-/** The bar: what there is, and who looks. */
+/** The top bar: interests, and the viewer. */
 export function Top({ current }: { readonly current: string }) {
 	const { signIn, signOut } = useSession();
 	const { viewer, interests } = useLazyLoadQuery<TopQuery>(

@@ -25,7 +25,7 @@ export function createEnvironment(options: {
 				"content-type": "application/json",
 				...(token === null ? {} : { authorization: `Bearer ${token}` }),
 			},
-			// With a persistConfig the compiler leaves an id and no text.
+			// With persistConfig the compiler emits an id and no text.
 			body: JSON.stringify({
 				...(document.id ? { id: document.id } : { query: document.text }),
 				operationName: document.name,
@@ -34,7 +34,7 @@ export function createEnvironment(options: {
 		});
 		const answer = (await response.json()) as Answer;
 		const [error] = answer.errors ?? [];
-		// A mutation that was not carried out is null, with an error beside it.
+		// A mutation that failed is null, with an error.
 		const refused =
 			document.operationKind === "mutation" &&
 			Object.values(answer.data ?? {}).includes(null);

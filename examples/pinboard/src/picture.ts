@@ -1,4 +1,4 @@
-/** Chance that belongs to a text: the same picture wherever the pin is shown. */
+/** Random numbers seeded by a text: the same picture wherever the pin is shown. */
 export function chanceOf(text: string): () => number {
 	let state = 2_166_136_261;
 	for (const character of text) {
@@ -12,7 +12,7 @@ export function chanceOf(text: string): () => number {
 	};
 }
 
-/** Ground, three tones on it, and a light one. */
+/** Background, three tones on it, and a light one. */
 export type Palette = readonly [string, string, string, string, string];
 
 const PALETTES: readonly Palette[] = [

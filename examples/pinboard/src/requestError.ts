@@ -1,4 +1,4 @@
-/** An answer without data. `code` is `extensions.code` of its first error. */
+/** A response without data. `code` is `extensions.code` of its first error. */
 export class RequestError extends Error {
 	readonly code: string;
 	readonly status: number;

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** What the address after # names: a page, and a pin that lies over it. */
+/** The part of the address after #: a page, and optionally a pin shown over it. */
 export interface Route {
 	readonly page: "interest" | "board" | "user";
 	/** A slug, an id or a username; "" for the start page. */
@@ -32,7 +32,7 @@ export function pinAddress(pin: string): string {
 	return `${path || "#/"}?pin=${encodeURIComponent(pin)}`;
 }
 
-/** Goes on to the page under the pin. */
+/** Closes the pin and shows the page below it. */
 export function closePin(): void {
 	const [path] = location.hash.split("?");
 	location.hash = path || "#/";

@@ -1,6 +1,6 @@
 import { createContext, useContext } from "react";
 
-/** Who looks, and how the page speaks to them. */
+/** The viewer, and the Relay environment with their token. */
 export interface Session {
 	readonly signedIn: boolean;
 	/** Asks for a token. */
