@@ -26,9 +26,9 @@ import { describeProgram, findProgram } from "./services/program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PROGRAMS = ["mysqld", "mariadbd", "redis-server", "memcached"] as const;
-/** A file in which no test begins and none ends for so long is stopped. */
+/** A file in which no test starts or ends for this long is stopped. */
 const FILE_STALL_MS = 300_000;
-/** The run is stopped if nothing is reported for so long: a first download of the servers may take most of it. */
+/** The run is stopped if nothing is reported for this long. The first download of the servers may take most of it. */
 const STALL_MS = 900_000;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
@@ -107,7 +107,7 @@ async function check(command: string, ...args: string[]): Promise<void> {
 	}
 }
 
-function tell(result: FileResult): void {
+function report(result: FileResult): void {
 	const { file, failures, seeds, output, seconds } = result;
 	passed += result.passed;
 	if (failures.length > 0) fail(file, failures, output);
@@ -156,7 +156,7 @@ try {
 				});
 				tests += result.passed;
 				seconds.set(file, result.seconds);
-				tell(result);
+				report(result);
 			}
 		}),
 	);

@@ -72,7 +72,7 @@ describe("the comparison catches, in each kind of list,", () => {
 		it(`two edges of ${name} that changed places`, async () => {
 			assertCaught(
 				await afterDamage("db", (database) => swapEdges(database, table)),
-				// Boards of one name are told apart by the pins that name them.
+				// Boards with equal names differ by the pins that name them.
 				new RegExp(
 					`${inList(", 1 from the top").source}|its board: what \\d+ is: expected`,
 					"m",
@@ -110,7 +110,7 @@ describe("the comparison catches", () => {
 		assertCaught(summary, /^Pin.likedBy of p:\S+: length/m);
 	});
 
-	it("twins that changed places: pins that nothing but the id tells apart", async () => {
+	it("swapped twins: pins that differ only by their id", async () => {
 		const summary = await afterDamage("db", (database) => {
 			const [twins] = database
 				.prepare(
@@ -194,7 +194,7 @@ describe("the comparison catches", () => {
 				"UPDATE pins SET data = json_set(data, '$.active', json('false')) WHERE local_id = 1",
 			),
 		);
-		// Which of the lists it was on is told first is up to the users drawn.
+		// Which of its lists is reported first depends on the random users.
 		assertCaught(
 			summary,
 			/^(?:User.pins|User.likes|Board.pins|Pin.repins) of \S+: length: expected \d+ but got: \d+/m,

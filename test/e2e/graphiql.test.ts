@@ -138,7 +138,7 @@ suite("GraphiQL in a browser", () => {
 		await shown(page, "Cannot query field");
 	});
 
-	test("tells an anonymous visitor how to sign in", async () => {
+	test("shows an anonymous visitor how to sign in", async () => {
 		await using plain = await startToy({ graphiql: "everyone" });
 		await using visited = await visit(plain);
 		const { page, problems } = visited;

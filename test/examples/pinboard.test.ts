@@ -216,7 +216,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("tells nothing of a board that is hidden from the viewer", async () => {
+	it("shows nothing of a board that is hidden from the viewer", async () => {
 		const { user } = await plainly(demo.url, demo.token).data<{
 			user: { boards: { nodes: { id: string; secret: boolean }[] } };
 		}>(

@@ -26,7 +26,7 @@ export class FakeMemcached implements AsyncDisposable {
 	manner: Manner = "whole";
 	/** How many there were. */
 	connections = 0;
-	/** What it was told to do, in order. */
+	/** The commands it received, in order. */
 	readonly opcodes: number[] = [];
 	readonly #server = createServer();
 	readonly #sockets = new Set<Socket>();

@@ -17,7 +17,7 @@ after(() => rmSync(root, { recursive: true }));
 const HEAD = `import { test } from "node:test";\n`;
 let files = 0;
 
-/** What the runner makes of a test file with this text. */
+/** The runner's result for a test file with this text. */
 function run(
 	text: string,
 	{
@@ -33,7 +33,7 @@ function run(
 	return runFile(file, { root, folder, stallMs, signal, onProgress });
 }
 
-/** Gone, or dead and waiting to be taken note of. */
+/** Whether the process has ended, or is a zombie. */
 function hasEnded(pid: number): boolean {
 	try {
 		return / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -52,7 +52,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.deepEqual(result.seeds, ["seed 42, 10 runs"]);
 	});
 
-	test("tells a failed test by its path and with its error", async () => {
+	test("reports a failed test with its path and its error", async () => {
 		const result = await run(
 			`import { describe } from "node:test"; describe("outer", () => { test("inner", () => { throw new Error("broken on purpose"); }); test("fine", () => {}); });`,
 		);
@@ -64,7 +64,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		);
 	});
 
-	test("does not let a test be skipped or left to do", async () => {
+	test("fails skipped and todo tests", async () => {
 		const result = await run(
 			`import { describe } from "node:test"; test("a", { skip: true }, () => {}); test("b", (t) => t.skip("later")); test("c", { todo: true }, () => { throw 1; }); describe.skip("d", () => {}); test("e", () => {});`,
 		);
@@ -77,7 +77,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		]);
 	});
 
-	test("does not let one test be run alone", async () => {
+	test("fails a file that runs one test only", async () => {
 		const alone = `{ ${"only"}: true }`;
 		const result = await run(
 			`test("a", () => {});\ntest("b", ${alone}, () => {});`,
@@ -87,7 +87,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		]);
 	});
 
-	test("fails a rejection that nobody handled, during the tests and after them", async () => {
+	test("fails on an unhandled rejection during the tests and after them", async () => {
 		const during = await run(
 			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 10); }); test("b", () => new Promise((done) => setTimeout(done, 100)));`,
 		);
@@ -96,10 +96,10 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		const after = await run(
 			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 200).ref(); });`,
 		);
-		assert.ok(after.failures.length >= 1, "told nothing");
+		assert.ok(after.failures.length >= 1, "no failure reported");
 	});
 
-	test("fails a file without tests, and one that leaves before its tests have ended", async () => {
+	test("fails a file without tests, and one that exits before its tests end", async () => {
 		const empty = await run("");
 		assert.deepEqual(empty.failures, [
 			"has no tests, or ended before they did: exit code 0",
@@ -117,7 +117,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.match(result.output, /ERR_MODULE_NOT_FOUND/);
 	});
 
-	test("stops a file that reports nothing for too long, names the test that ran, and keeps what had passed", async () => {
+	test("stops a file that reports nothing for too long, names the running test, and counts the passed ones", async () => {
 		const result = await run(
 			`import { describe } from "node:test"; test("a", () => {}); describe("outer", () => { test("inner", () => new Promise(() => { setInterval(() => {}, 1000); })); });`,
 			{ stallMs: 6_000 },
@@ -129,7 +129,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		);
 	});
 
-	test("stops a file that ended its tests and left something open", async () => {
+	test("stops a file that leaves something open after its tests", async () => {
 		const result = await run(
 			`test("a", () => { setInterval(() => {}, 1000); });`,
 			{ stallMs: 6_000 },
@@ -139,7 +139,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		]);
 	});
 
-	test("lets a file run as long as its tests go on, and reports that they do", async () => {
+	test("lets a file run as long as its tests make progress, and reports the progress", async () => {
 		let reports = 0;
 		const result = await run(
 			`for (let n = 0; n < 8; n++) test(String(n), () => new Promise((done) => setTimeout(done, 1_000)));`,
@@ -151,7 +151,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.ok(reports >= 8, `${reports} reports`);
 	});
 
-	test("stops a file when it is told to", async () => {
+	test("stops a file when the signal aborts", async () => {
 		const stop = new AbortController();
 		const result = await run(
 			`test("a", () => new Promise(() => { setInterval(() => {}, 1000); }));`,
@@ -160,7 +160,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.ok(result.failures.includes("was stopped"));
 	});
 
-	test("ends and tells processes left running, also those in a group of their own", async () => {
+	test("ends and reports processes left running, also those in their own process group", async () => {
 		const result = await run(
 			`import { spawn } from "node:child_process";
 			for (const detached of [false, true]) spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "left-behind"], { detached, stdio: "ignore" }).unref();
@@ -174,7 +174,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		}
 	});
 
-	test("gives each file a temporary folder of its own", async () => {
+	test("gives each file its own temporary folder", async () => {
 		const result = await run(
 			`import { tmpdir } from "node:os"; test("a", () => { console.log("seed", tmpdir()); });`,
 		);

@@ -7,13 +7,13 @@ import { GRACE_MS, kill, leftovers, stopGroup } from "./leftovers.ts";
 import type { Report } from "./reporter.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** What came of one test file. */
+/** The result of one test file. */
 export interface FileResult {
 	readonly file: string;
 	readonly passed: number;
-	/** Each is told in full: a failed test with its stack, or what else went wrong. */
+	/** Each in full: a failed test with its stack, or another problem. */
 	readonly failures: readonly string[];
-	/** Lines that name a seed, to repeat a random test by. */
+	/** Lines with the seeds that repeat random tests. */
 	readonly seeds: readonly string[];
 	/** What the file printed, or the end of it. */
 	readonly output: string;
@@ -22,14 +22,14 @@ export interface FileResult {
 
 const REPORTER = join(import.meta.dirname, "reporter.ts");
 const OUTPUT_LIMIT = 64 * 1024;
-/** How often the reports are looked at. */
+/** How often the reports are read (ms). */
 const LOOK_MS = 250;
 
 export interface FileOptions {
 	readonly root: string;
 	/** A folder for this run; the file gets one inside it. */
 	readonly folder: string;
-	/** A file that reports nothing for so long is stopped: no test began and none ended. */
+	/** A file in which no test starts or ends for this long is stopped. */
 	readonly stallMs: number;
 	readonly signal: AbortSignal;
 	/** Called when the file has reported something. */
@@ -72,18 +72,18 @@ export async function runFile(
 	}
 	await Promise.race([closed, sleep(GRACE_MS, undefined, { ref: false })]);
 
-	const told = readReports(reports);
-	const tests = told.filter((report) => report.kind === "test");
+	const events = readReports(reports);
+	const tests = events.filter((report) => report.kind === "test");
 	for (const { path, outcome, error } of tests) {
 		const title = path.join(" › ");
 		if (outcome === "failed") failures.push(`${title}\n${error}`);
 		else if (outcome !== "passed") failures.push(`${title}: is ${outcome}`);
 	}
-	for (const report of told) {
+	for (const report of events) {
 		if (report.kind === "late") failures.push(report.message);
 	}
 	if (ended === "exited") {
-		failures.push(...quietFaults(child, told, tests.length, failures.length));
+		failures.push(...quietFaults(child, events, tests.length, failures.length));
 	}
 	failures.push(...onlyIn(join(options.root, file)));
 	return {
@@ -99,11 +99,11 @@ export async function runFile(
 /** node exits 0 where no test ran; and a process may fail after its last test passed. */
 function quietFaults(
 	child: ChildProcess,
-	told: readonly Report[],
+	events: readonly Report[],
 	tests: number,
 	failures: number,
 ): readonly string[] {
-	if (tests === 0 || !told.some((report) => report.kind === "end")) {
+	if (tests === 0 || !events.some((report) => report.kind === "end")) {
 		return [`has no tests, or ended before they did: ${status(child)}`];
 	}
 	if (child.exitCode !== 0 && failures === 0) {
@@ -112,7 +112,7 @@ function quietFaults(
 	return [];
 }
 
-/** Where one test is run alone the others are not reported at all: only the text tells. */
+/** With `only`, node does not report the other tests at all: only the source shows it. */
 function onlyIn(path: string): readonly string[] {
 	const lines = readFileSync(path, "utf8").split("\n");
 	return lines.flatMap((line, n) =>
@@ -122,7 +122,7 @@ function onlyIn(path: string): readonly string[] {
 	);
 }
 
-/** Waits for the end of the process, or stops it; answers which. */
+/** Waits for the end of the process, or stops it. Returns which. */
 async function end(
 	child: ChildProcess,
 	temporary: string,
@@ -156,10 +156,10 @@ async function end(
 	}
 }
 
-/** The tests and suites that have begun and not ended, outermost first. */
-function runningTests(told: readonly Report[]): string {
+/** The tests and suites that have started and not ended, outermost first. */
+function runningTests(events: readonly Report[]): string {
 	const running: string[] = [];
-	for (const report of told) {
+	for (const report of events) {
 		if (report.kind === "started") running.push(report.name);
 		else if (report.kind === "completed") {
 			const at = running.lastIndexOf(report.name);
@@ -169,7 +169,7 @@ function runningTests(told: readonly Report[]): string {
 	return running.length === 0 ? "no test" : `"${running.join('", "')}"`;
 }
 
-/** Ends what the file left running; answers what did not go by itself in time. */
+/** Ends what the file left running. Returns what did not end by itself in time. */
 async function clearAway(
 	child: ChildProcess,
 	temporary: string,
@@ -201,7 +201,7 @@ function readReports(file: string): readonly Report[] {
 	try {
 		text = readFileSync(file, "utf8");
 	} catch {
-		// A process that never got as far as its reporter: told as such by the caller.
+		// The process never started its reporter: the caller reports that.
 	}
 	return text
 		.split("\n")

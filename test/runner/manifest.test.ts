@@ -8,11 +8,11 @@ const manifest = {
 	slowest: [],
 };
 
-test("a run of every listed file and enough tests has no faults", () => {
+test("a run of every listed file and enough tests has no problems", () => {
 	assert.deepEqual(manifestFaults(manifest, manifest.files, 10), []);
 });
 
-test("a listed file that is missing, one that is not listed, and too few tests are told at once", () => {
+test("a listed file that is missing, one that is not listed, and too few tests are reported together", () => {
 	assert.deepEqual(
 		manifestFaults(manifest, ["test/a.test.ts", "test/c.test.ts"], 9),
 		[

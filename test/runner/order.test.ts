@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slowestFirst, slowestOf } from "./order.ts";
 
-test("the slowest files are those that took ten seconds or more, the slowest first", () => {
+test("the slowest files are those that took at least ten seconds, slowest first", () => {
 	const seconds = new Map([
 		["a", 9.9],
 		["b", 10],
@@ -11,7 +11,7 @@ test("the slowest files are those that took ten seconds or more, the slowest fir
 	assert.deepEqual(slowestOf(seconds), ["c", "b"]);
 });
 
-test("the slowest files are started first, and all others after them in their own order", () => {
+test("the slowest files start first, and all others after them in their own order", () => {
 	assert.deepEqual(slowestFirst(["a", "b", "c", "d"], ["d", "gone", "b"]), [
 		"d",
 		"b",

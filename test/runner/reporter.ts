@@ -71,7 +71,7 @@ function reportOf(
 	};
 }
 
-/** `skip: ""` is a skip without a reason. A test that is to do may fail and nobody hears of it. */
+/** `skip: ""` is a skip without a reason. A todo test may fail without a report. */
 function outcome(data: Event["data"], failed: boolean) {
 	if (data.skip !== undefined && data.skip !== false) return "skipped";
 	if (data.todo !== undefined && data.todo !== false) return "todo";

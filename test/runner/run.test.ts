@@ -29,8 +29,8 @@ function processesIn(folder: string): readonly string[] {
 	});
 }
 
-describe("a run of the tests", () => {
-	test("ends with how many passed and failed, leaves no file, and may be beside another", async () => {
+describe("a test run", () => {
+	test("prints how many tests passed and failed, leaves no file, and can run beside another", async () => {
 		using folder = temporaryFolder();
 		await using one = start("util/boundedMap", folder.path);
 		await using other = start("util/boundedMap", folder.path);
@@ -43,7 +43,7 @@ describe("a run of the tests", () => {
 		assert.deepEqual(readdirSync(folder.path), []);
 	});
 
-	test("of which there is no file is a failure", async () => {
+	test("fails for a pattern that matches no file", async () => {
 		using folder = temporaryFolder();
 		await using run = start("no/such/file", folder.path);
 		const { code, out } = await run.ended;
@@ -52,7 +52,7 @@ describe("a run of the tests", () => {
 		assert.match(out, /\n0 passed, 1 failed\n$/);
 	});
 
-	test("that is stopped says so, ends all that it started, and still ends with its result", async () => {
+	test("reports that it was stopped, ends every process it started, and prints its result", async () => {
 		using folder = temporaryFolder();
 		await using run = start("topology/topologyFile", folder.path);
 		await until(

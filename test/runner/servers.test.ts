@@ -5,7 +5,7 @@ import { needsServers } from "./servers.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-it("a test needs servers if its imports lead to them, however far", () => {
+it("a test needs servers if its direct or indirect imports lead to them", () => {
 	assert.equal(
 		needsServers(ROOT, "test/storage/mysql/mysqlStorage.test.ts"),
 		true,

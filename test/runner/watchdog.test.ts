@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Watchdog } from "./watchdog.ts";
 
-test("a watchdog calls back once, after nothing was reported for its time", (t) => {
+test("a watchdog calls back once, after no progress for its time", (t) => {
 	t.mock.timers.enable({ apis: ["setInterval"] });
 	let stalls = 0;
 	using watchdog = new Watchdog(100, () => stalls++);
@@ -17,7 +17,7 @@ test("a watchdog calls back once, after nothing was reported for its time", (t) 
 	assert.equal(stalls, 1);
 });
 
-test("a watchdog that was disposed of calls nobody", (t) => {
+test("a disposed watchdog never calls back", (t) => {
 	t.mock.timers.enable({ apis: ["setInterval"] });
 	let stalls = 0;
 	new Watchdog(100, () => stalls++)[Symbol.dispose]();

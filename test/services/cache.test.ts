@@ -14,7 +14,7 @@ const MODULE = join(import.meta.dirname, "cache.ts");
 const CLONE = join(import.meta.dirname, "../../.cache/services");
 
 describe("the cache's folder", () => {
-	test("is the clone's own unless the user has made one for all clones", () => {
+	test("is in the clone unless the user has created one for all clones", () => {
 		using home = temporaryFolder();
 		assert.equal(cacheFolder({ XDG_CACHE_HOME: home.path }), CLONE);
 		mkdirSync(join(home.path, "corkboard"));
@@ -32,7 +32,7 @@ describe("the cache's folder", () => {
 		);
 	});
 
-	test("is what TEST_SERVICES_CACHE says before all else", () => {
+	test("is TEST_SERVICES_CACHE if that is set", () => {
 		assert.equal(
 			cacheFolder({ TEST_SERVICES_CACHE: "/some/where" }),
 			"/some/where",
@@ -40,8 +40,8 @@ describe("the cache's folder", () => {
 	});
 });
 
-describe("a folder made once", () => {
-	test("is made by one of those who ask at the same time, and is there for all of them", async () => {
+describe("a folder that is made once", () => {
+	test("is made by one of several concurrent processes, and used by all", async () => {
 		using cache = temporaryFolder();
 		const folder = join(cache.path, "thing");
 		let times = 0;
@@ -62,7 +62,7 @@ describe("a folder made once", () => {
 		]);
 	});
 
-	test("is not there after a failure, and can be made then", async () => {
+	test("does not exist after a failure, and can be made later", async () => {
 		using cache = temporaryFolder();
 		const folder = join(cache.path, "thing");
 		await assert.rejects(
@@ -79,7 +79,7 @@ describe("a folder made once", () => {
 		assert.ok(existsSync(folder));
 	});
 
-	test("is made by the next one where the maker was killed half-way, and nothing of the half is left", async () => {
+	test("is made by the next process when the first was killed midway, and no partial folder is left", async () => {
 		using cache = temporaryFolder();
 		const folder = join(cache.path, "thing");
 		const child = spawn(

@@ -6,7 +6,7 @@ import { startCluster } from "./cluster.ts";
 import { assertGone } from "./gone.ts";
 import { caughtUp } from "./mysql.ts";
 
-test("a cluster is two pairs that hold half of the shards each, memcached and Redis, and leaves nothing", async () => {
+test("a cluster has two MySQL pairs with half of the shards each, memcached and Redis, and leaves no process or file", async () => {
 	const cluster = await startCluster({ shards: 8 });
 	const [first, second] = cluster.pairs;
 	const halves = [

@@ -146,7 +146,7 @@ async function privateApt(folder: string, mirror: string): Promise<string> {
 	return conf;
 }
 
-/** Runs apt-get and tells how far it is, at each quarter. */
+/** Runs apt-get and reports its progress at each quarter. */
 async function aptGet(
 	conf: string,
 	args: readonly string[],
@@ -168,13 +168,13 @@ async function aptGet(
 			printed = (printed + text).slice(-20_000);
 		});
 	}
-	let told = 0;
+	let reported = 0;
 	// `dlstatus:NUMBER:PERCENT:…`, on the descriptor that APT::Status-Fd names.
 	createInterface({ input: child.stdio[3] as Readable }).on("line", (line) => {
 		const percent = Number(/^dlstatus:\d+:([\d.]+):/.exec(line)?.[1] ?? 0);
 		const quarter = Math.floor(percent / 25);
-		if (quarter <= told || percent >= 100) return;
-		told = quarter;
+		if (quarter <= reported || percent >= 100) return;
+		reported = quarter;
 		say(`${what}: ${Math.round(percent)} %`);
 	});
 	const [code, signal] = await once(child, "close");

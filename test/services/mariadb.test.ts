@@ -4,7 +4,7 @@ import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { assertGone } from "./gone.ts";
 import { startMariadb } from "./mariadb.ts";
 
-test("a MariaDB of one's own answers a client, keeps its data through SIGKILL, and leaves no process and no file", async () => {
+test("a private MariaDB answers a client, keeps its data through SIGKILL, and leaves no process and no file", async () => {
 	const server = await startMariadb();
 	const query = async (sql: string) => {
 		const connection = await createConnection({

@@ -52,7 +52,7 @@ async function initialise(
 	child.stderr.setEncoding("utf8").on("data", (text: string) => {
 		printed = (printed + text).slice(-4_000);
 	});
-	// One that ends early is told by its exit code.
+	// The exit code reports a server that ends early.
 	child.stdin.on("error", () => {});
 	child.stdin.end(
 		[

@@ -22,7 +22,7 @@ async function set(address: string, value: string): Promise<void> {
 	}
 }
 
-describe("a memcached of one's own", () => {
+describe("a private memcached", () => {
 	test("answers a client, and leaves no process and no file", async () => {
 		const server = await startMemcached();
 		await set(server.address, "value");
@@ -32,7 +32,7 @@ describe("a memcached of one's own", () => {
 		await assertGone(server);
 	});
 
-	test("is not another's that was started at the same time", async () => {
+	test("is separate from one started at the same time", async () => {
 		await using one = await startMemcached();
 		await using other = await startMemcached();
 		await set(one.address, "one");

@@ -21,7 +21,7 @@ export async function startMemcached({
 			"--listen=127.0.0.1",
 			`--port=${port}`,
 			`--memory-limit=${MEMORY_MB}`,
-			// It refuses to run as root unless told to.
+			// It does not run as root without this option.
 			...(process.getuid?.() === 0 ? ["--user=root"] : []),
 			...args,
 		],

@@ -28,7 +28,7 @@ async function rows(connection: Connection, sql: string, timeout: number) {
 
 const CREATE = "CREATE TABLE db00000.notes (id INT PRIMARY KEY, note TEXT)";
 
-describe("a MySQL of one's own", () => {
+describe("a private MySQL", () => {
 	test("answers a client, and leaves no process and no file", async () => {
 		const server = await startMysql();
 		{
@@ -44,7 +44,7 @@ describe("a MySQL of one's own", () => {
 		await assertGone(server);
 	});
 
-	test("is what a shard's host has to be (PROTOCOLS 6)", async () => {
+	test("has the settings that a shard's host needs", async () => {
 		await using server = await startMysql();
 		using client = await connect(server);
 		const [settings] = await client.query(
@@ -59,7 +59,7 @@ describe("a MySQL of one's own", () => {
 		});
 	});
 
-	test("has an identity and data of its own", async () => {
+	test("has its own server identity and data", async () => {
 		await using one = await startMysql();
 		await using other = await startMysql();
 		using oneClient = await connect(one);
@@ -73,7 +73,7 @@ describe("a MySQL of one's own", () => {
 		assert.notEqual(mine?.id, theirs?.id);
 	});
 
-	test("keeps what it acknowledged through SIGKILL, and comes back on its port", async () => {
+	test("keeps acknowledged writes through SIGKILL, and restarts on its port", async () => {
 		await using server = await startMysql();
 		const { url, pid } = server;
 		using before = await connect(server);
@@ -94,7 +94,7 @@ describe("a MySQL of one's own", () => {
 		);
 	});
 
-	test("answers nothing while it is paused, and then everything", async () => {
+	test("answers nothing while it is paused, and every request after it resumes", async () => {
 		await using server = await startMysql();
 		using stalled = await connect(server);
 		server.pause();
@@ -108,7 +108,7 @@ describe("a MySQL of one's own", () => {
 });
 
 describe("a MySQL pair", () => {
-	test("brings what the primary wrote to the replica, which takes nothing else", async () => {
+	test("replicates the primary's writes to the replica, which rejects others", async () => {
 		const pair = await startMysqlPair();
 		{
 			using primary = await connect(pair.primary);
@@ -130,7 +130,7 @@ describe("a MySQL pair", () => {
 		await assertGone(pair.replica);
 	});
 
-	test("goes on after either of them was killed and restarted", async () => {
+	test("continues after either server was killed and restarted", async () => {
 		await using pair = await startMysqlPair();
 		await pair.replica.kill();
 		{
@@ -150,7 +150,7 @@ describe("a MySQL pair", () => {
 		]);
 	});
 
-	test("that is late is told so", async () => {
+	test("reports a replica that does not catch up in time", async () => {
 		await using pair = await startMysqlPair();
 		{
 			using replica = await connect(pair.replica);

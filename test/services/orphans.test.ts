@@ -8,7 +8,7 @@ import { assertGone, isAlive } from "./gone.ts";
 
 const SERVICES = join(import.meta.dirname, "shared.ts");
 
-/** A process that starts one server of each kind, says where, and then does as it is told. */
+/** A process that starts one server of each kind, prints their addresses, and then runs the given code. */
 async function startOwner(then: string) {
 	const child = spawn(
 		process.execPath,
@@ -29,7 +29,7 @@ async function startOwner(then: string) {
 	return { child, servers };
 }
 
-describe("servers end, and their folders go, with the process that started them", () => {
+describe("servers end and their folders are removed with the process that started them", () => {
 	const ways = [
 		["when it is killed", "", "SIGKILL", "pid"],
 		[
@@ -41,7 +41,7 @@ describe("servers end, and their folders go, with the process that started them"
 		["when it exits without stopping them", "process.exit(0)", null, "pid"],
 		["when it throws", "throw new Error('on purpose')", null, "pid"],
 	] as const;
-	for (const [way, then, signal, whom] of ways) {
+	for (const [way, then, signal, target] of ways) {
 		test(way, async () => {
 			const { child, servers } = await startOwner(then);
 			assert.equal(servers.length, 3);
@@ -50,7 +50,7 @@ describe("servers end, and their folders go, with the process that started them"
 			if (signal !== null) {
 				assert.ok(servers.every(({ pid }) => isAlive(pid)));
 				const { pid = 0 } = child;
-				process.kill(whom === "group" ? -pid : pid, signal);
+				process.kill(target === "group" ? -pid : pid, signal);
 			}
 			await ended;
 			for (const server of servers) await assertGone(server);

@@ -21,7 +21,7 @@ async function isFreeElsewhere(port: number): Promise<boolean> {
 }
 
 describe("a reserved port", () => {
-	test("is refused to every other process until it is released, and to this one", async () => {
+	test("cannot be reserved again by any process until it is released", async () => {
 		const reserved = await reservePort();
 		assert.equal(await reserve(reserved.port), null);
 		assert.equal(await isFreeElsewhere(reserved.port), false);
@@ -29,7 +29,7 @@ describe("a reserved port", () => {
 		assert.equal(await isFreeElsewhere(reserved.port), true);
 	});
 
-	test("is free for a server, and stays reserved when that has stopped", async () => {
+	test("can be used by a server, and stays reserved after the server stops", async () => {
 		await using reserved = await reservePort();
 		for (let start = 0; start < 2; start++) {
 			const server = createServer().listen(reserved.port, "127.0.0.1");
@@ -40,7 +40,7 @@ describe("a reserved port", () => {
 		}
 	});
 
-	test("is not one that a server listens on", async () => {
+	test("is never a port that a server listens on", async () => {
 		const server = createServer().listen(0, "127.0.0.1");
 		await once(server, "listening");
 		const { port } = server.address() as AddressInfo;

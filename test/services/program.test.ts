@@ -6,7 +6,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { mirrorOf } from "./debian.ts";
 import { atLeast, searchProgram } from "./program.ts";
 
-/** A folder with a program that does nothing but tell its version. */
+/** A folder with a program that only prints its version. */
 function withProgram(name: string, version: string) {
 	const folder = temporaryFolder();
 	writeFileSync(join(folder.path, name), `#!/bin/sh\necho "${version}"\n`, {
@@ -18,8 +18,8 @@ function withProgram(name: string, version: string) {
 	return { ...folder, cache: join(file, "cache") };
 }
 
-describe("a program", () => {
-	test("on the path is taken, with its version", async () => {
+describe("a server program", () => {
+	test("is found on the PATH with its version", async () => {
 		using folder = withProgram("memcached", "memcached 1.6.18");
 		const path = ["/nowhere", folder.path];
 		assert.deepEqual(
@@ -51,7 +51,7 @@ describe("a program", () => {
 		["memcached", "memcached 1.5.22", "1.5.22", "memcached 1.6"],
 	] as const;
 	for (const [name, printed, found, wanted] of refused) {
-		test(`that says "${printed}" is not taken as ${name}, and what to do is said`, async () => {
+		test(`that prints "${printed}" is rejected as ${name} with a message that says what to install`, async () => {
 			using folder = withProgram(name, printed);
 			const file = join(folder.path, name);
 			await assert.rejects(
@@ -70,7 +70,7 @@ describe("a program", () => {
 		});
 	}
 
-	test("has versions that are compared number by number", () => {
+	test("has a version that is compared number by number", () => {
 		assert.equal(atLeast("10.11.6", "10.11"), true);
 		assert.equal(atLeast("10.9.6", "10.11"), false);
 		assert.equal(atLeast("9.7.4", "8.4"), true);
@@ -79,7 +79,7 @@ describe("a program", () => {
 	});
 });
 
-describe("the mirror", () => {
+describe("the Debian mirror", () => {
 	async function mirrorIn(name: string, text: string): Promise<string> {
 		using folder = temporaryFolder();
 		const file = join(folder.path, name);
@@ -87,7 +87,7 @@ describe("the mirror", () => {
 		return await mirrorOf([join(folder.path, "missing.sources"), file]);
 	}
 
-	test("is the first that stanzas name for binary packages, security aside", async () => {
+	test("is the first binary source of deb822 stanzas that is not for security", async () => {
 		const text = `# ours
 Types: deb-src
 URIs: http://source.example/debian
@@ -107,7 +107,7 @@ Suites: bookworm bookworm-updates
 		);
 	});
 
-	test("is the first that lines name for binary packages, security aside", async () => {
+	test("is the first binary source of one-line entries that is not for security", async () => {
 		const text = `# deb http://comment.example/debian bookworm main
 deb-src http://source.example/debian bookworm main
 deb http://security.example/debian-security bookworm-security main
@@ -120,7 +120,7 @@ deb http://second.example/debian bookworm main
 		);
 	});
 
-	test("is missed in a sentence", async () => {
+	test("is named in the error when there is none", async () => {
 		await assert.rejects(
 			mirrorIn("sources.list", "# empty\n"),
 			/expected Debian's address in .*sources\.list but got: none$/,

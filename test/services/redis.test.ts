@@ -12,7 +12,7 @@ function connect(url: string, commandTimeout = 60_000) {
 		retryStrategy: () => null,
 		maxRetriesPerRequest: 0,
 	});
-	// What a command meets is told by the command.
+	// The command itself reports its errors.
 	redis.on("error", () => {});
 	return { redis, [Symbol.dispose]: () => redis.disconnect() };
 }
@@ -27,7 +27,7 @@ async function set(url: string, key: string, value: string): Promise<void> {
 	await client.redis.set(key, value);
 }
 
-describe("a Redis of one's own", () => {
+describe("a private Redis", () => {
 	test("answers a client, and leaves no process and no file", async () => {
 		const server = await startRedis();
 		assert.match(server.url, /^redis:\/\/127\.0\.0\.1:\d+$/);
@@ -38,7 +38,7 @@ describe("a Redis of one's own", () => {
 		await assertGone(server);
 	});
 
-	test("is not another's that was started at the same time", async () => {
+	test("is separate from one started at the same time", async () => {
 		await using one = await startRedis();
 		await using other = await startRedis();
 		await set(one.url, "key", "one");
@@ -47,7 +47,7 @@ describe("a Redis of one's own", () => {
 		assert.notEqual(one.folder, other.folder);
 	});
 
-	test("comes back on its port with what it saved before it was killed", async () => {
+	test("restarts on its port with the snapshot it saved before it was killed", async () => {
 		await using server = await startRedis();
 		const { url, pid } = server;
 		{
@@ -65,7 +65,7 @@ describe("a Redis of one's own", () => {
 		assert.equal(await get(url, "key"), "saved");
 	});
 
-	test("answers nothing while it is paused, and then everything", async () => {
+	test("answers nothing while it is paused, and every command after it resumes", async () => {
 		await using server = await startRedis();
 		using client = connect(server.url, 2_000);
 		await until("the value to be stored", () =>
@@ -80,14 +80,14 @@ describe("a Redis of one's own", () => {
 		assert.equal(await get(server.url, "key"), "value");
 	});
 
-	test("is stopped also while it is paused", async () => {
+	test("stops even while it is paused", async () => {
 		const server = await startRedis();
 		server.pause();
 		await server.stop();
 		await assertGone(server);
 	});
 
-	test("takes further options", async () => {
+	test("accepts further options", async () => {
 		await using server = await startRedis({ args: ["--maxmemory", "5mb"] });
 		using client = connect(server.url);
 		assert.deepEqual(await client.redis.config("GET", "maxmemory"), [
@@ -96,7 +96,7 @@ describe("a Redis of one's own", () => {
 		]);
 	});
 
-	test("that does not start is told with what it printed, and leaves no file", async () => {
+	test("reports its output if it does not start, and leaves no file", async () => {
 		await assert.rejects(
 			startRedis({ args: ["--no-such-option", "1"] }),
 			/^Error: expected redis to answer on port \d+ but got: its end, exit code 1\. It printed:[\s\S]*no-such-option/,

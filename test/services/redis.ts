@@ -3,7 +3,7 @@ import { findProgram } from "./program.ts";
 import { Server } from "./server.ts";
 
 /**
- * A Redis of one's own, empty. It saves only when told to: after SAVE a
+ * A private, empty Redis. It saves only on SAVE: after SAVE a
  * `restart`, or a `kill` and a `restart`, comes back with what it had then.
  * `args` are further options and win over ours.
  */

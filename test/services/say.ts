@@ -1,4 +1,4 @@
-/** Tells whoever waits what is being done. On stderr: what a command prints is its own. */
+/** Prints progress on stderr, as stdout belongs to the command. */
 export function say(line: string): void {
 	process.stderr.write(`services: ${line}\n`);
 }

@@ -227,7 +227,7 @@ async function within<T>(
 const STOP_LIMIT_MS = 60_000;
 const NOTHING = new Int32Array(new SharedArrayBuffer(4));
 
-/** Whether all threads of a process stand still (proc(5): state T). Elsewhere than on Linux nobody can tell. */
+/** Whether all threads of a process stand still (proc(5): state T). Systems other than Linux do not show it. */
 function isStopped(pid: number): boolean {
 	try {
 		return readdirSync(`/proc/${pid}/task`).every((thread) => {

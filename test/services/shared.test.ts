@@ -5,7 +5,7 @@ import { reservePort } from "./port.ts";
 import { environmentOf, sharedServices, startServices } from "./shared.ts";
 
 describe("services", () => {
-	test("are started in the numbers asked for, and all stopped", async () => {
+	test("start in the requested numbers, and all stop", async () => {
 		const own = await startServices({ mysql: 2, redis: 1, memcached: 2 });
 		const servers = [own.mysql, own.mariadb, own.redis, own.memcached];
 		assert.deepEqual(
@@ -16,7 +16,7 @@ describe("services", () => {
 		for (const server of servers.flat()) await assertGone(server);
 	});
 
-	test("are those of the environment where it names them, and left running", async () => {
+	test("are those the environment names, which stay running", async () => {
 		await using own = await startServices({ mysql: 2, redis: 1, memcached: 1 });
 		const environment = environmentOf({
 			mysql: own.mysql.map(({ url }) => url),
@@ -40,7 +40,7 @@ describe("services", () => {
 		}
 	});
 
-	test("are one's own where the environment names none", async () => {
+	test("are private ones when the environment names none", async () => {
 		const services = await sharedServices({ redis: 1, memcached: 1 }, {});
 		const [redis = ""] = services.redis;
 		const [memcached = ""] = services.memcached;
@@ -53,7 +53,7 @@ describe("services", () => {
 		);
 	});
 
-	test("of which the environment names too few are refused", async () => {
+	test("are rejected when the environment names too few", async () => {
 		await assert.rejects(
 			sharedServices({ mysql: 2 }, { TEST_MYSQL: "mysql://a:b@127.0.0.1:1" }),
 			{ message: "expected 2 addresses in TEST_MYSQL but got: 1" },
@@ -65,7 +65,7 @@ describe("services", () => {
 		["redis", "TEST_REDIS", "redis://:hidden@"],
 		["memcached", "TEST_MEMCACHED", ""],
 	] as const) {
-		test(`that do not answer are told, without their passwords: ${kind}`, async () => {
+		test(`are reported without their passwords when they do not answer: ${kind}`, async () => {
 			await using reserved = await reservePort();
 			const address = `127.0.0.1:${reserved.port}`;
 			await assert.rejects(
