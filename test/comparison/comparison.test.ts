@@ -22,7 +22,7 @@ before(async () => {
 after(() => graph[Symbol.dispose]());
 
 describe("the comparison with the imported file", () => {
-	it("finds that everything agrees, down to the last page of the longest lists", async () => {
+	it("finds no difference for an undamaged import, to the last page of the longest lists", async () => {
 		await using at = await folderAsk(graph.folder);
 		const summary = await compare(graph.expectation, at.ask, EVERYBODY);
 		const { spelled, mismatches, users, walked } = summary;
@@ -52,7 +52,7 @@ describe("the comparison with the imported file", () => {
 		return graph.expectation.list("User.followers", user).length;
 	}
 
-	it("draws the same users for the same seed, and no more than asked for", async () => {
+	it("selects the same users for the same seed, and no more than requested", async () => {
 		await using at = await folderAsk(graph.folder);
 		const drawn = (seed: number) =>
 			compare(graph.expectation, at.ask, { users: 7, seed });
@@ -62,7 +62,7 @@ describe("the comparison with the imported file", () => {
 		assert.notEqual((await drawn(2)).edges, one.edges);
 	});
 
-	it("asks nothing a server refuses: 2,000 tokens, a cost of 50,000", async () => {
+	it("sends no operation over a server's limits of 2,000 tokens and a cost of 50,000", async () => {
 		const corkboard = await openFolder(graph.folder);
 		await using _ = corkboard;
 		const costs: number[] = [];
@@ -89,7 +89,7 @@ describe("the comparison with the imported file", () => {
 		);
 	});
 
-	it("says the same over HTTP, of several addresses in turn", async () => {
+	it("gives the same result over HTTP with several addresses in turn", async () => {
 		const corkboard = await openFolder(graph.folder);
 		await using _ = corkboard;
 		const options = {
@@ -115,7 +115,7 @@ describe("the comparison with the imported file", () => {
 		);
 	});
 
-	it("ends with 1 where something does not agree, and says what", async () => {
+	it("exits with 1 on a difference, and prints it", async () => {
 		const run = (folder: string) =>
 			new Promise<{ readonly code: unknown; readonly stdout: string }>(
 				(resolve) => {

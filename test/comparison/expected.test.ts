@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ListName, readExpectation } from "./expected.ts";
 
-describe("what a file of import lines says", () => {
+describe("the graph expected from import lines", () => {
 	const user = (key: string) => ({
 		type: "User",
 		key,
@@ -11,7 +11,7 @@ describe("what a file of import lines says", () => {
 	const texts = (lines: readonly unknown[]) =>
 		lines.map((line) => JSON.stringify(line));
 
-	it("is newest first, an edge that comes twice at its first line", async () => {
+	it("has lists newest first, with a repeated edge at its first line", async () => {
 		const follow = (from: string, to: string) => ({
 			edge: "followUser",
 			from,
@@ -40,7 +40,7 @@ describe("what a file of import lines says", () => {
 		assert.equal(read.lines, 8);
 	});
 
-	it("is refused where a line is bad, with its number", async () => {
+	it("rejects a bad line with its number", async () => {
 		await assert.rejects(
 			readExpectation(
 				texts([user("a"), { edge: "followUser", from: "a", to: "b" }]),

@@ -9,7 +9,7 @@ const WORDS = ["linen", "oak", "copper", "fern", "slate", "saffron", "quilt"];
  * A made-up graph with what is awkward in real ones: a few images, users and
  * pins that nearly everybody saves, follows and likes, so that their lists have
  * several pages; users with nothing; a like and a follow that come again later;
- * a pin saved twice onto one board, which nothing but its id tells from the other.
+ * a pin saved twice onto one board, which differs from the other only by its id.
  */
 export function* generatedGraph(seed: number): Generator<object> {
 	const random = seededRandom(seed);

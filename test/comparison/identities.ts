@@ -1,7 +1,7 @@
 import type { Expected } from "./expected.ts";
 import type { Findings } from "./findings.ts";
 
-/** An object of an answer, with what tells it from others: the fragments of documents.ts. */
+/** An object of a response, with what distinguishes it from others: the fragments of documents.ts. */
 export type Node =
 	| {
 			readonly __typename: "User";

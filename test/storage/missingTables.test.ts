@@ -8,7 +8,7 @@ import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
 import { embeddedTopology } from "../../src/topology/embeddedTopology.ts";
 import { theModel } from "../helpers/model.ts";
 
-it("tables that are missing are named, and init makes those alone", async () => {
+it("missing tables are named, and createTables creates only those", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "corkboard-missing-"));
 	try {
 		await using storage = await openSqliteStorage({

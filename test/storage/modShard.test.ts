@@ -9,7 +9,7 @@ test("a key's mod shard is its md5 modulo the number of mod shards", () => {
 	assert.equal(modShard("1.2.3.4", 65_536), 0x7601);
 });
 
-test("the whole digest counts, not its last bits alone", () => {
+test("a mod shard depends on the whole digest, not only on its last bits", () => {
 	for (const modShards of [3, 1_000, 4_099, 65_535]) {
 		assert.equal(
 			modShard("1.2.3.4", modShards),
@@ -23,7 +23,7 @@ test("a key is hashed as UTF-8", () => {
 	assert.equal(modShard("日本", 65_536), 0x19b3);
 });
 
-test("a number of mod shards that cannot be is refused", () => {
+test("an invalid number of mod shards is rejected", () => {
 	for (const modShards of [0, -1, 1.5, 65_537, Number.NaN]) {
 		assert.throws(() => modShard("key", modShards), {
 			name: "RangeError",

@@ -16,7 +16,7 @@ test("an edge with room enough below it keeps its sequence", () => {
 	assert.deepEqual(renumber([0, 0, 5, 50_000]), [1_000, 2_000, 3_000, 50_000]);
 });
 
-test("a renumbered list has room everywhere, moves nothing down, and needs no second renumbering", () => {
+test("a renumbered list has gaps everywhere, moves no edge down, and needs no second renumbering", () => {
 	const ascending = fc
 		.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 40 })
 		.map((sequences) => sequences.sort((a, b) => a - b));

@@ -205,7 +205,7 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	assert.match(readFileSync(path, "utf8"), /"version":2/);
 });
 
-test("a COMMIT that is refused as read-only did nothing, and is done once when it is tried again", async () => {
+test("a COMMIT rejected as read-only changes nothing, and its retry is carried out once", async () => {
 	await using server = await startMysql();
 	const topology = topologyOn(server.url);
 	await using storage = await createReloadableStorage(

@@ -115,10 +115,10 @@ function standingBefore(storage: Storage, between: Between): Storage {
 			if (between.fault) throw between.fault;
 			return storage.transact(transaction);
 		},
-		async deleteOutboxEntries(debts) {
+		async deleteOutboxEntries(keys) {
 			between.writes += 1;
 			if (between.fault) throw between.fault;
-			return storage.deleteOutboxEntries(debts);
+			return storage.deleteOutboxEntries(keys);
 		},
 		async compareAndSetLookups(changes) {
 			between.writes += 1;
@@ -152,7 +152,7 @@ async function write(storage: Storage, n = 1): Promise<Id> {
 	return id as Id;
 }
 
-describe("going over to a newer topology", () => {
+describe("switching to a newer topology", () => {
 	test("fails no request of a steady load", async () => {
 		await using opened = await open();
 		const { storage, versions, topology } = opened;
@@ -202,7 +202,7 @@ describe("going over to a newer topology", () => {
 		);
 	});
 
-	test("leaves a call on the version it began with, which is closed after it", async () => {
+	test("finishes a call on the version it started with, and then closes that version", async () => {
 		await using opened = await open();
 		const { storage, versions, topology } = opened;
 		const id = await write(storage, 7);
@@ -219,7 +219,7 @@ describe("going over to a newer topology", () => {
 		await until("the first version closed", () => first.isClosed);
 	});
 
-	test("cuts off a call that does not end in time", async () => {
+	test("aborts a call that does not end in time", async () => {
 		await using opened = await open({ drainMs: 50 });
 		const { storage, versions, topology } = opened;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -234,7 +234,7 @@ describe("going over to a newer topology", () => {
 		await assert.rejects(reading, /closed under a call/);
 	});
 
-	test("leaves a walk on the version it began with", async () => {
+	test("finishes a walk on the version it started with", async () => {
 		await using opened = await open();
 		const { storage, versions, topology } = opened;
 		const data = Array.from({ length: 2_500 }, (_, n) => ({ n }));
@@ -252,7 +252,7 @@ describe("going over to a newer topology", () => {
 		);
 	});
 
-	test("shows the shards of the newer one", async () => {
+	test("shows the shards of the newer topology", async () => {
 		await using opened = await open();
 		const { storage, topology } = opened;
 		assert.deepEqual(storage.openShards, [0, 1]);
@@ -267,7 +267,7 @@ describe("going over to a newer topology", () => {
 		assert.equal(storage.hostOf(2), "db00002.sqlite");
 	});
 
-	test("is refused where it may not follow, and nothing changes", async () => {
+	test("rejects a topology that may not follow, and changes nothing", async () => {
 		await using opened = await open();
 		const { storage, versions, topology } = opened;
 		await storage.switchTopology(topology(3));
@@ -286,7 +286,7 @@ describe("going over to a newer topology", () => {
 		assert.equal(versions.length, 2);
 	});
 
-	test("is given up where the newer one does not open, and can be tried again", async () => {
+	test("fails when the newer topology does not open, and can be retried", async () => {
 		await using opened = await open();
 		const { storage, topology, begin } = opened;
 		begin.opens = false;
@@ -298,13 +298,13 @@ describe("going over to a newer topology", () => {
 		assert.equal(storage.topology.version, 2);
 	});
 
-	test("is nothing where it is in use already", async () => {
+	test("does nothing for the topology in use", async () => {
 		await using opened = await open();
 		await opened.storage.switchTopology(opened.topology(1));
 		assert.equal(opened.versions.length, 1);
 	});
 
-	test("is refused after the end, which closes every version", async () => {
+	test("is rejected after dispose, which closes every version", async () => {
 		const opened = await open();
 		const { storage, versions, topology } = opened;
 		await storage.switchTopology(topology(2));
@@ -318,8 +318,8 @@ describe("going over to a newer topology", () => {
 	});
 });
 
-describe("a write that a host refuses as read-only", () => {
-	test("waits for a newer version and is done there, once", async () => {
+describe("a write that a host rejects as read-only", () => {
+	test("waits for a newer version and is carried out there once", async () => {
 		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const [first] = versions;
@@ -346,7 +346,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.equal((await collect(storage.walkObjects(0, "Pin"))).length, 1);
 	});
 
-	test("is tried again while the newer version's host takes none yet", async () => {
+	test("is retried while the newer version's host is still read-only", async () => {
 		await using opened = await open({ retryMs: 20 });
 		const { storage, versions, topology, begin } = opened;
 		const [first] = versions;
@@ -362,7 +362,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
 	});
 
-	test("is tried again on the same version, whose host may take writes again", async () => {
+	test("is retried on the same version, whose host may accept writes again", async () => {
 		await using opened = await open({ retryMs: 20 });
 		const { storage, versions } = opened;
 		const [first] = versions;
@@ -374,7 +374,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.deepEqual(await storage.readObjects([await writing]), ['{"n":1}']);
 	});
 
-	test("fails as it was refused when it has waited long enough", async () => {
+	test("fails with the host's error after its maximum wait", async () => {
 		await using opened = await open({ waitMs: 150, retryMs: 40 });
 		const { storage, versions } = opened;
 		const [first] = versions;
@@ -387,7 +387,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.ok(first.writes >= 2);
 	});
 
-	test("fails at once where too many wait already", async () => {
+	test("fails at once when too many writes wait already", async () => {
 		await using opened = await open({ maxWaiting: 2, retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const [first] = versions;
@@ -399,7 +399,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.equal((await Promise.all(waiting)).length, 2);
 	});
 
-	test("keeps no read waiting", async () => {
+	test("delays no read", async () => {
 		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const id = await write(storage);
@@ -412,7 +412,7 @@ describe("a write that a host refuses as read-only", () => {
 		await writing;
 	});
 
-	test("is no other failure: those are nobody's to repeat", async () => {
+	test("is retried for no other kind of error", async () => {
 		await using opened = await open();
 		const { storage, versions } = opened;
 		const [first] = versions;
@@ -425,7 +425,7 @@ describe("a write that a host refuses as read-only", () => {
 		assert.equal(first.writes, 1);
 	});
 
-	test("ends with the storage", async () => {
+	test("fails when the storage is disposed", async () => {
 		const opened = await open({ retryMs: 60_000 });
 		const { storage, versions } = opened;
 		const [first] = versions;
@@ -438,27 +438,27 @@ describe("a write that a host refuses as read-only", () => {
 		await assert.rejects(writing, (thrown) => thrown === READ_ONLY);
 	});
 
-	test("may be what was paid: it is settled on the newer version", async () => {
+	test("may be a delete of outbox entries, which is retried on the newer version", async () => {
 		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
-		const { outboxKey: debt } = await storage.transact({
+		const { outboxKey } = await storage.transact({
 			shard: 0,
-			decide: () => ({ result: null, outboxEntry: { owes: 1 } }),
+			decide: () => ({ result: null, outboxEntry: { n: 1 } }),
 		});
-		assert.ok(debt);
+		assert.ok(outboxKey);
 		const [first] = versions;
 		assert.ok(first);
 		first.fault = READ_ONLY;
-		const settling = storage.deleteOutboxEntries([debt]);
+		const deleting = storage.deleteOutboxEntries([outboxKey]);
 		await storage.switchTopology(topology(2));
-		await settling;
+		await deleting;
 		assert.deepEqual(
 			await storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
 			[],
 		);
 	});
 
-	test("may be some changes of lookups, which wait without the others", async () => {
+	test("may be some changes of lookups, which wait while the others are done", async () => {
 		await using opened = await open({ retryMs: 60_000 });
 		const { storage, versions, topology } = opened;
 		const [first] = versions;

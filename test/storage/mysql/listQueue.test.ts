@@ -44,7 +44,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b", "c", "d"]);
 	});
 
-	test("those that come while one is at work on their list run together after it, in their order", async () => {
+	test("jobs that arrive while one runs on their list run together after it, in their order", async () => {
 		const { add, groups, started } = queue();
 		for (const job of ["a", "b", "c", "d"]) add(job, "x");
 		assert.deepEqual(started(), ["a"]);
@@ -55,7 +55,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b c d", "e"]);
 	});
 
-	test("one that has to run alone does, between those before and after it", async () => {
+	test("an exclusive job runs alone, between the jobs before and after it", async () => {
 		const { add, groups, started } = queue();
 		add("a", "x");
 		add("b", "x");
@@ -66,7 +66,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b", "c", "d e"]);
 	});
 
-	test("one of two lists waits for both, and who comes later waits for it", async () => {
+	test("a job on two lists waits for both, and later jobs wait for it", async () => {
 		const { add, groups, started } = queue();
 		add("a", "x");
 		add("b", "y");
@@ -82,7 +82,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b", "e", "c", "d"]);
 	});
 
-	test("those a group did not get to stay first in line", async () => {
+	test("jobs that a group did not run stay first in the queue", async () => {
 		const { add, groups, started } = queue();
 		for (const job of ["a", "b", "c", "d"]) add(job, "x");
 		await groups[0]?.end();
@@ -91,7 +91,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b c d", "c d e"]);
 	});
 
-	test("so many run together and no more, and so many wait and no more", async () => {
+	test("the size of a group and the length of the queue are limited", async () => {
 		const { add, groups, started } = queue({ together: 2, waiting: 4 });
 		assert.deepEqual(
 			["a", "b", "c", "d", "e"].map((job) => add(job, "x")),
@@ -103,7 +103,7 @@ describe("the queue of lists", () => {
 		assert.equal(add("g", "y"), false);
 	});
 
-	test("whatever comes and ends, each job runs once, no list has two at work, and their order is kept", async () => {
+	test("in any interleaving each job runs once, in order, and never two at a time on one list", async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(

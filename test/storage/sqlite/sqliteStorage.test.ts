@@ -47,7 +47,7 @@ const open = await sqliteForSuite();
 
 storageSuite("SQLite", open);
 
-test("a shard is a file, and so is a mod shard; nothing is made before init", async () => {
+test("each shard and mod shard is a file, and createTables creates them", async () => {
 	using folder = temporaryFolder();
 	const data = join(folder.path, "deep", "data");
 	await using storage = await openIn(data);
@@ -133,7 +133,7 @@ test("read-only storage reads a folder nobody has open", async () => {
 	assert.deepEqual(await reading.readObjects([pin(1)]), ['{"n":1}']);
 });
 
-test("storage that was closed says so", async () => {
+test("closed storage rejects every call", async () => {
 	const opened = await open();
 	await opened[Symbol.asyncDispose]();
 	await assert.rejects(opened.storage.readObjects([pin(1)]), {
@@ -228,7 +228,7 @@ test("a page deep in a long list and an edge by its ends are found along a key, 
 	]);
 });
 
-test("a transaction tells its statements, BEGIN and COMMIT among them", async () => {
+test("a transaction reports its statements, BEGIN and COMMIT included", async () => {
 	await using opened = await open();
 	const { storage } = opened;
 	const statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
@@ -296,7 +296,7 @@ test("tables of an earlier version get their new columns and names, and keep the
 	]);
 });
 
-test("a list whose row has drifted is recounted from its edges", async () => {
+test("a list whose row is wrong is recounted from its edges", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
 	await storage.createTables();
@@ -363,14 +363,14 @@ test("nothing acknowledged is lost when the process is killed", {
 		(await storage.readObjects(ids)).map(good),
 		ids.map(() => "{}"),
 	);
-	const owed = await storage.pendingEntries({
+	const pending = await storage.pendingEntries({
 		olderThanMs: 0,
 		limit: 1_000_000,
 	});
-	assert.ok(owed.length >= ids.length);
+	assert.ok(pending.length >= ids.length);
 	// Object and outbox row are one transaction: as many of one as of the other.
 	assert.deepEqual(
-		await storage.readObjects(owed.map((_, index) => pin(index + 1))),
-		owed.map(() => "{}"),
+		await storage.readObjects(pending.map((_, index) => pin(index + 1))),
+		pending.map(() => "{}"),
 	);
 });

@@ -192,7 +192,7 @@ describe("the pool", () => {
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
 	});
 
-	test("a host nobody listens at is told at once, by all who wait", async () => {
+	test("a host that refuses connections is reported at once to all waiting calls", async () => {
 		await using host = open({ port: 1, limits: { maxWaiting: 100 } });
 		const { result: kinds, ownMs } = await timed(() =>
 			Promise.all(
