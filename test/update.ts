@@ -28,7 +28,7 @@ export const COPIES: Copies = {
 export interface Updated {
 	/** Whether the copies were written: not if the lock refuses the model. */
 	readonly written: boolean;
-	/** What to tell whoever ran it. */
+	/** Lines to print. */
 	readonly lines: readonly string[];
 }
 

@@ -117,7 +117,7 @@ export const SUBJECTS: readonly Subject[] = [
 			"Shop cat",
 		],
 		endings: [
-			"who has never been told no",
+			"who is never refused a treat",
 			"inspecting the new sofa and finding it wanting",
 			"pretending that it meant to do that",
 			"in a box two sizes too small",

@@ -238,7 +238,7 @@ describe("a Redis that fails", () => {
 	});
 });
 
-/** As told by the server, on a connection of its own. */
+/** As the server reports it, on a connection of its own. */
 function command(server: Server, line: string): Promise<string> {
 	return ask(server, line, /\r\n$/);
 }

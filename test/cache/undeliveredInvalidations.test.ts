@@ -61,7 +61,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 			"old",
 			"no invalidation can reach it",
 		);
-		proxy.mend();
+		proxy.restore();
 		await isNew(reader);
 		assert.deepEqual(reader.events, ["lost", "restored", "keys a"]);
 		await writer.restored();
@@ -77,12 +77,12 @@ describe("pending invalidations of a process that cannot publish", () => {
 		await bothRestored(writer, reader);
 		for (const proxy of [ofWriter, ofReader]) proxy.cut();
 		await Promise.all([writer.lost(), reader.lost()]);
-		ofReader.mend();
+		ofReader.restore();
 		await reader.restored();
 		assert.equal(await reader.read("old"), "old");
 		assert.equal(await writer.channel.publish(["a"]), false);
 		assert.equal(await reader.read("new"), "old");
-		ofWriter.mend();
+		ofWriter.restore();
 		await isNew(reader);
 	});
 
@@ -97,7 +97,7 @@ describe("pending invalidations of a process that cannot publish", () => {
 		assert.equal(result, false);
 		assert.ok(ownMs < 2 * DEADLINE_MS + 200, `it settled after ${ownMs} ms`);
 		proxy.cut();
-		proxy.mend();
+		proxy.restore();
 		await isNew(reader);
 	});
 
@@ -140,10 +140,10 @@ describe("pending invalidations of a process that cannot publish", () => {
 		await using reader = open("reader", server);
 		await bothRestored(writer, reader);
 		const keys = Array.from({ length: MAX_PENDING_KEYS }, (_, at) => `o ${at}`);
-		const cutOff = async (unsent: readonly string[]) => {
+		const cutOff = async (keys: readonly string[]) => {
 			proxy.cut();
-			assert.equal(await writer.channel.publish(unsent), false);
-			proxy.mend();
+			assert.equal(await writer.channel.publish(keys), false);
+			proxy.restore();
 		};
 		await cutOff(keys.slice(0, 250));
 		await until("the messages", () => reader.events.length === 5);
@@ -190,12 +190,12 @@ describe("pending invalidations of a process that cannot publish", () => {
 		const published = keys.map((key) => writer.channel.publish([key]));
 		await writer[Symbol.asyncDispose]();
 		assert.ok((await Promise.all(published)).includes(false), "some refused");
-		const heard = () =>
+		const received = () =>
 			reader.events
 				.slice(2)
 				.flatMap((line) => line.slice("keys ".length).split(","));
-		await until("all keys", () => heard().length === keys.length);
-		assert.deepEqual(heard().sort(), keys.toSorted());
+		await until("all keys", () => received().length === keys.length);
+		assert.deepEqual(received().sort(), keys.toSorted());
 	});
 
 	test("do not keep a process from ending while Redis hangs", async () => {

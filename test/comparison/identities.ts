@@ -27,10 +27,10 @@ export type Node =
 type Owner = { readonly id: string; readonly username: string } | null;
 
 /**
- * Which object of the file an object of an answer is. Clients do not see the
- * keys of an import, so it is told by what the two say of themselves, owner and
- * board included, which tells all but twins apart; and whatever an id was once
- * taken for it has to be everywhere, which tells twins that changed places.
+ * Matches objects of responses with objects of the file. Clients do not see the
+ * keys of an import, so objects match by their fields, owner and board included,
+ * which distinguishes all but twins. An id stands for the same object everywhere,
+ * which finds twins that were exchanged.
  */
 export class Identities {
 	readonly #findings: Findings;

@@ -130,11 +130,11 @@ describe("random valid operations on a fleet with all cache layers", () => {
 		const {
 			clean,
 			damage: found,
-			pendingEntries: owed,
+			pendingEntries,
 		} = await verify(processes[0].store);
 		assert.deepEqual(
-			{ clean, found, owed },
-			{ clean: true, found: [], owed: 0 },
+			{ clean, found, pendingEntries },
+			{ clean: true, found: [], pendingEntries: 0 },
 		);
 	});
 });

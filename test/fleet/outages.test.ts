@@ -209,7 +209,7 @@ describe("a shared cache that fails under reads and writes", () => {
 				"old",
 				"no invalidation can arrive",
 			);
-			proxy.mend();
+			proxy.restore();
 			// A head that Redis still has is read from there again after the local
 			// invalidation. Whoever deletes it there publishes a second one.
 			await using worker = new OutboxWorker(new WritePipeline(writer.store));

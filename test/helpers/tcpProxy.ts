@@ -69,7 +69,7 @@ export class TcpProxy implements AsyncDisposable {
 		for (const pass of this.#held.splice(0)) pass();
 	}
 
-	/** Ends all connections, what was kept back is lost, and new ones are ended at once until `mend`. */
+	/** Ends all connections, what was kept back is lost, and new ones are ended at once until `restore`. */
 	cut(): void {
 		this.#isCut = true;
 		this.#holding = "none";
@@ -77,7 +77,7 @@ export class TcpProxy implements AsyncDisposable {
 		for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
 	}
 
-	mend(): void {
+	restore(): void {
 		this.#isCut = false;
 	}
 

@@ -63,7 +63,7 @@ export function mysqlFaultsSuite(
 			await until("the pin to be read again", isThere);
 		});
 
-		test("those who wait for a list in vain are told so in time, and hold no connection meanwhile", async () => {
+		test("callers that wait for a locked list time out, and hold no connection while they wait", async () => {
 			await using opened = await open();
 			await using storage = await openMysql(server.url, {
 				limits: { writeMs: 1_500, connections: 2 },
@@ -452,11 +452,11 @@ export function mysqlFaultsSuite(
 				0,
 			);
 			// Object, edge, count and outbox row are one transaction.
-			const owed = (
+			const pending = (
 				await storage.pendingEntries({ olderThanMs: 0, limit: 1_000_000 })
-			).map(({ entry: debt }) => debt.to);
-			assert.equal(new Set(owed).size, owed.length);
-			const all = new Set(owed);
+			).map(({ entry }) => entry.to);
+			assert.equal(new Set(pending).size, pending.length);
+			const all = new Set(pending);
 			assert.deepEqual(
 				acknowledged.filter((id) => !all.has(id)),
 				[],
@@ -471,7 +471,7 @@ export function mysqlFaultsSuite(
 				assert.equal(count, tos.length);
 				edges += count;
 			}
-			assert.equal(edges, owed.length);
+			assert.equal(edges, pending.length);
 		});
 	});
 }

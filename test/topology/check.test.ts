@@ -250,7 +250,7 @@ suite("checking a topology", () => {
 		]);
 	});
 
-	test("tells every fault at once", () => {
+	test("reports every problem at once", () => {
 		assert.deepEqual(
 			faultsOf(() =>
 				checkTopology({

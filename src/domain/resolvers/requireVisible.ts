@@ -40,8 +40,8 @@ export async function requireOwned(
 
 /**
  * Awaits both. If both fail, throws the first one's error and not the one that
- * came first: the time an error takes would tell a hidden object, for which
- * more is read, from an absent one.
+ * came first: the time an error takes would distinguish a hidden object, for
+ * which more is read, from an absent one.
  */
 export async function bothOrFirstError<A, B>(
 	first: Promise<A>,

@@ -151,7 +151,7 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
 
-/** The same words for a taken username and a taken address: they do not tell which addresses have an account. */
+/** One message for a taken username and a taken address: it does not reveal which addresses have an account. */
 async function withOneConflictMessage<T>(write: Promise<T>): Promise<T> {
 	try {
 		return await write;

@@ -14,14 +14,14 @@ import {
 async function enqueue(
 	{ storage }: Embedded,
 	data: JsonObject,
-	debt: (id: Id) => JsonObject,
+	entryFor: (id: Id) => JsonObject,
 ): Promise<Id> {
 	const { result } = await storage.transact<Id>({
 		shard: 0,
 		creates: [{ type: "User", data: { ...data, version: 1 } }],
 		decide({ created }) {
 			const id = created[0] as Id;
-			return { result: id, outboxEntry: debt(id) };
+			return { result: id, outboxEntry: entryFor(id) };
 		},
 	});
 	return result;
@@ -68,8 +68,8 @@ describe("a delivery pass", () => {
 				await using graph = await openEmbedded({ shards: 1 });
 				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
 				const verbs = await callsOf(async () => {
-					const swept = await deliverPending(new WritePipeline(graph.store), 0);
-					assert.deepEqual(swept, { delivered: count, undelivered: 0 });
+					const pass = await deliverPending(new WritePipeline(graph.store), 0);
+					assert.deepEqual(pass, { delivered: count, undelivered: 0 });
 				});
 				return verbs.map((verb) => verb.split(" ")[0]);
 			};
@@ -127,11 +127,11 @@ describe("a delivery pass", () => {
 		}));
 		ids.push(await pending(graph, "eve"));
 		const {
-			delivered: paid,
+			delivered,
 			undelivered: left,
 			error,
 		} = await deliverPending(new WritePipeline(graph.store), 0);
-		assert.deepEqual([paid, left], [3, 1]);
+		assert.deepEqual([delivered, left], [3, 1]);
 		assert.match(String(error), /the mapping none, which/);
 		assert.deepEqual(await statesOf(graph, ids), [
 			"active",

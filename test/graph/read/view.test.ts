@@ -196,7 +196,7 @@ describe("the view of one viewer", () => {
 		]);
 		assert.equal((answers[0] as { id: Id }).id, user);
 		assert.equal(answers[1], dead);
-		// Whether it may be seen cannot be told while its board does not answer.
+		// Its visibility is unknown while its board does not answer.
 		assert.equal(answers[2], dead);
 		down.clear();
 		const later = await createView(store, null).readObjects([board]);

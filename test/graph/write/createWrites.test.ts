@@ -496,12 +496,12 @@ describe("natural keys", () => {
 		await assert.rejects(
 			graph.writes.create({ type: "User", data: { username: "ada" } }),
 		);
-		const [debt] = await graph.storage.pendingEntries({
+		const [row] = await graph.storage.pendingEntries({
 			olderThanMs: 0,
 			limit: 10,
 		});
-		assert.ok(debt);
-		const [id] = debt.entry.pendingObjects as unknown as [Id];
+		assert.ok(row);
+		const [id] = row.entry.pendingObjects as unknown as [Id];
 		assert.deepEqual(await createView(graph.cold(), id).readObjects([id]), [
 			null,
 		]);

@@ -8,14 +8,10 @@ import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { publishedDuring } from "../../helpers/publishedDuring.ts";
 import { type RecordedWrite, recordWrites } from "../../helpers/writeTrace.ts";
 
-const summary = ({
-	description: begun,
-	ended,
-	delivered: paid,
-}: RecordedWrite) => ({
+const summary = ({ description: begun, ended, delivered }: RecordedWrite) => ({
 	...begun,
 	...ended,
-	paid,
+	delivered,
 });
 
 async function twoShards({ writes }: Embedded): Promise<readonly [Id, Id]> {
@@ -32,20 +28,20 @@ describe("traced writes", () => {
 	it("record each transaction, what it wrote and enqueued, and its delivery; each statement is recorded once", async () => {
 		await using graph = await openEmbedded();
 		const [one, two] = await twoShards(graph);
-		const { writes: told, reads, trace } = recordWrites();
+		const { writes: traced, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
 			writes.setEdge(graph.mapping("followUser"), one, two, true),
 		);
 		const [here, there] = [unpackId(one).shard, unpackId(two).shard];
-		assert.deepEqual(told.map(summary), [
+		assert.deepEqual(traced.map(summary), [
 			{
 				verb: "transaction",
 				changes: ["followUser"],
 				shards: [here],
 				rowsWritten: 1,
 				outbox: { edges: 1 },
-				paid: true,
+				delivered: true,
 			},
 			{
 				verb: "transaction",
@@ -53,7 +49,7 @@ describe("traced writes", () => {
 				shards: [there],
 				rowsWritten: 1,
 				outbox: {},
-				paid: false,
+				delivered: false,
 			},
 			{
 				verb: "outbox",
@@ -61,26 +57,26 @@ describe("traced writes", () => {
 				shards: [here],
 				rowsWritten: 0,
 				outbox: {},
-				paid: false,
+				delivered: false,
 			},
 		]);
 		assert.deepEqual(reads, []);
 		assert.deepEqual(
-			told.flatMap(({ statements }) => statements),
+			traced.flatMap(({ statements }) => statements),
 			sent,
 		);
 	});
 
 	it("record reserved keys, and give reads to the step itself", async () => {
 		await using graph = await openEmbedded();
-		const { writes: told, reads, trace } = recordWrites();
+		const { writes: traced, reads, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		const id = await writes.create({
 			type: "User",
 			data: { username: "ada_made_up" },
 		});
 		assert.deepEqual(
-			told.map(({ description: begun, ended }) => [
+			traced.map(({ description: begun, ended }) => [
 				begun.verb,
 				begun.changes,
 				ended?.outbox,
@@ -93,10 +89,10 @@ describe("traced writes", () => {
 			],
 		);
 		assert.ok(reads.length > 0);
-		told.length = 0;
+		traced.length = 0;
 		await writes.modify(id, (data) => ({ ...data, bio: "new" }));
 		assert.deepEqual(
-			told.map(({ description: begun, ended }) => [
+			traced.map(({ description: begun, ended }) => [
 				begun.changes,
 				ended?.rowsWritten,
 			]),
@@ -123,14 +119,14 @@ describe("traced writes", () => {
 		});
 		const [one, two] = await twoShards(graph);
 		down = unpackId(two).shard;
-		const { writes: told, trace } = recordWrites();
+		const { writes: traced, trace } = recordWrites();
 		const writes = createWrites(graph.store, () => {}, { trace });
 		await writes.setEdge(graph.mapping("followUser"), one, two, true);
 		assert.deepEqual(
-			told.map(({ description: begun, failed, delivered: paid }) => [
+			traced.map(({ description: begun, failed, delivered }) => [
 				begun.changes,
 				(failed as CorkboardError | null)?.code,
-				paid,
+				delivered,
 			]),
 			[
 				[["followUser"], undefined, false],

@@ -389,7 +389,7 @@ describe("what a server has to be", () => {
 		}
 	});
 
-	test("a wrong password is told without it, and so is the user's name to nobody but the log", async () => {
+	test("a wrong password is reported without the password, and with the user name in the log only", async () => {
 		const url = parseHostUrl(server.url);
 		assert.ok(url?.scheme === "mysql");
 		await using host = new Host(

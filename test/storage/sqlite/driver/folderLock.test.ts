@@ -15,7 +15,7 @@ const MODULE = pathToFileURL(
 	),
 ).href;
 
-/** Another process that owns the folder until it is killed, or told to let go by a closed stdin. */
+/** Another process that owns the folder until it is killed, or until its stdin is closed. */
 async function ownElsewhere(folder: string): Promise<ChildProcess> {
 	const child = spawn(
 		process.execPath,
