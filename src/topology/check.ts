@@ -58,7 +58,7 @@ function readTopology(value: unknown, problems: string[]): Topology | null {
 }
 
 /**
- * Whether a running fleet may go over to a newer topology (PROTOCOLS §6).
+ * Whether a running fleet may go over to a newer topology (docs/consistency.md, "6. Topology").
  * Throws BAD_TOPOLOGY with every reason against it.
  */
 export function checkTopologyChange(old: Topology, next: Topology): void {
