@@ -48,7 +48,7 @@ const HOSTILE: Readonly<Record<string, readonly [Body, RegExp]>> = {
 		{
 			query: `${"\n".repeat(2_900)}{ ${times(90, (n) => `a${n}: node(id: "x") { id }`)} }`,
 		},
-		/expected an id/,
+		/id must be an id/,
 	],
 	"30,000 newlines and no end": [
 		{ query: `${"\n".repeat(30_000)}{` },

@@ -27,7 +27,7 @@ test("an invalid number of mod shards is rejected", () => {
 	for (const modShards of [0, -1, 1.5, 65_537, Number.NaN]) {
 		assert.throws(() => modShard("key", modShards), {
 			name: "RangeError",
-			message: `the number of mod shards must be from 1 to 65536 but got: ${modShards}`,
+			message: `The number of mod shards must be from 1 to 65536, got ${modShards}.`,
 		});
 	}
 });

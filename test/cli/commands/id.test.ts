@@ -28,7 +28,7 @@ describe("corkboard id", () => {
 		const { out } = await command(["id", id], {
 			env: { CORKBOARD_DATA: "elsewhere" },
 		});
-		assert.match(out, /^type {6}9 \(no type of the schema\)$/m);
+		assert.match(out, /^type {6}9 \(not a type of the schema\)$/m);
 		assert.match(out, /^table {5}none$/m);
 		assert.match(out, /^host {6}sqlite:elsewhere$/m);
 	});
@@ -52,19 +52,22 @@ describe("corkboard id", () => {
 		assert.doesNotMatch(out, /hunter2/);
 	});
 
-	test("refuses what is no id", async () => {
+	test("rejects text that is not an id", async () => {
 		for (const text of ["007", "1e3", "18446744073709551616", "ada", ""]) {
 			assert.deepEqual(await command(["id", text]), {
 				code: 1,
 				out: "",
-				err: `corkboard: expected an id, a decimal number of at most 64 bits without leading zeros, but got: "${text}"\n`,
+				err: `corkboard: ID must be a decimal number of at most 64 bits without leading zeros, got "${text}".\n`,
 			});
 		}
 	});
 
-	test("refuses an id whose reserved bits are set", async () => {
+	test("rejects an id whose reserved bits are set", async () => {
 		const { code, err } = await command(["id", "4611686018427387904"]);
 		assert.equal(code, 1);
-		assert.match(err, /4611686018427387904 names nothing/);
+		assert.match(
+			err,
+			/4611686018427387904 is not an id: its two top bits must be zero/,
+		);
 	});
 });

@@ -28,7 +28,7 @@ describe("corkboard topology check", () => {
 			code: 0,
 			out: [
 				`version 3 of ${env.CORKBOARD_TOPOLOGY}: good`,
-				"11 shards, 1 of them open for new users; lookups on 4",
+				"11 shards, 1 open for new users; lookups on 4 mod shards",
 				"  shards 0 to 9   sqlite:a",
 				"  shards 10       sqlite:b  open",
 				"  lookups 0 to 3  sqlite:a",
@@ -69,7 +69,7 @@ describe("corkboard topology check", () => {
 			out,
 			[
 				`version 3 of ${env.CORKBOARD_TOPOLOGY}: good`,
-				"10 shards, 10 of them open for new users; lookups on 4",
+				"10 shards, 10 open for new users; lookups on 4 mod shards",
 				"  shards 0 to 9   mysql://db1:3306, replica mysql://db2:3306  open  generation 2",
 				"  lookups 0 to 3  mysql://db1:3306, replica mysql://db2:3306",
 				"",
@@ -112,7 +112,7 @@ describe("corkboard topology check", () => {
 		assert.equal(code, 2);
 		assert.match(
 			err,
-			/expected: topology check \[OLD NEW\] but got "one\.json" where OLD NEW belongs/,
+			/Missing argument NEW\. Usage: topology check \[OLD NEW\]/,
 		);
 	});
 

@@ -344,7 +344,10 @@ class Death {
 			get: (target, name) => {
 				const value: unknown = Reflect.get(target, name, target);
 				if (typeof value !== "function") return value;
-				if (!this.isNear) return value.bind(target);
+				// Only calls of the shards die; `hostOf` and its like are not calls.
+				if (!this.isNear || /^hostOf/.test(String(name))) {
+					return value.bind(target);
+				}
 				return async (...given: unknown[]) => {
 					if (this.hasCome) throw new Error("died here");
 					const isWrite = [
