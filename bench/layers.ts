@@ -11,7 +11,7 @@
  */
 import { parse } from "graphql";
 import { openCorkboard } from "../src/app/openCorkboard.ts";
-import { type Config, readConfig } from "../src/config.ts";
+import { type Config, readConfig } from "../src/config/config.ts";
 import { CHANNELS, type Statement } from "../src/diagnostics.ts";
 
 const Q3 = parse(`query ($name: String!) {

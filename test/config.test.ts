@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/config.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 

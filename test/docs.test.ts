@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
-import { SETTINGS } from "../src/config.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";

@@ -48,8 +48,8 @@ describe("the import check", () => {
 		],
 		[
 			"id/a.ts",
-			'const a = await import("../config.ts");',
-			"imports ../config.ts: up from id to config.ts in src/",
+			'const a = await import("../config/config.ts");',
+			"imports ../config/config.ts: up from id to config in src/",
 		],
 		[
 			"server/a.ts",

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SECRET_BYTES } from "../config.ts";
+import { SECRET_BYTES } from "../config/config.ts";
 import { CorkboardError } from "../errors.ts";
 
 /**

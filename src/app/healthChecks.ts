@@ -1,5 +1,5 @@
 import { redisHost } from "../cache/redisConnection.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { type CacheHost, CHANNELS } from "../diagnostics.ts";
 import { packId } from "../id/ids.ts";
 import type { Model } from "../model/types.ts";

@@ -1,5 +1,5 @@
 import { RedisConnections } from "../cache/redisConnections.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { CorkboardError } from "../errors.ts";

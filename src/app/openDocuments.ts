@@ -1,5 +1,5 @@
 import { openRedisTexts } from "../cache/redisTexts.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { openDocumentFiles } from "../server/documents/documentFiles.ts";
 import {
 	createDocuments,

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { CorkboardError } from "../errors.ts";
 import { embeddedTopology } from "../topology/embeddedTopology.ts";
 import { parseHostUrl } from "../topology/hostUrl.ts";

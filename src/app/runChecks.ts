@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import type { AccessMode } from "../app/openStore.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 
 /** What a command uses of its process. Tests pass something else. */
 export interface CommandContext {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
-import { type Config, readConfig } from "../../src/config.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import { theModel } from "../helpers/model.ts";

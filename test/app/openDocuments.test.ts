@@ -6,7 +6,7 @@ import type { DocumentNode } from "graphql";
 import { loadOwnModel } from "../../src/app/model.ts";
 import type { Corkboard } from "../../src/app/openCorkboard.ts";
 import { openDocuments } from "../../src/app/openDocuments.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { createPlanner } from "../../src/plan/planner.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { readQuery } from "../../src/graphql/document.ts";
 
 /** One query's data. Throws when there is an error in the answer: then it cannot be compared. */

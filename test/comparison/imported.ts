@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { createFieldReaders } from "../../src/model/fieldReaders.ts";
 import { importLines } from "../../src/ops/import/importLines.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";

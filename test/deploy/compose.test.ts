@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
 import { readTopology } from "../../src/topology/parseTopology.ts";
 import { ask } from "../services/ask.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { packId, unpackId } from "../../src/id/ids.ts";
 import { callsOf } from "../helpers/embedded.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
-import { type Config, readConfig } from "../../src/config.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
 import {
 	type CacheCall,
 	CHANNELS,

@@ -1,6 +1,6 @@
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/server/log.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";

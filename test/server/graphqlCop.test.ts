@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { applyScalars } from "../../src/graphql/scalars.ts";
 import { theModel } from "../helpers/model.ts";
 import { startToy, type Toy } from "../helpers/toyServer.ts";

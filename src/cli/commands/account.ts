@@ -1,5 +1,5 @@
 import type { Corkboard } from "../../app/openCorkboard.ts";
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../config/config.ts";
 import {
 	type Fields,
 	updatedStoredJson,

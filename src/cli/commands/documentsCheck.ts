@@ -1,5 +1,5 @@
 import { documentRules } from "../../app/documentRules.ts";
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../config/config.ts";
 import type { WorstCaseCost } from "../../plan/worstCaseCost.ts";
 import {
 	badDataError,

@@ -1,6 +1,6 @@
 import { loadOwnModel } from "../../app/model.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { parseId, unpackId } from "../../id/ids.ts";
 import { hostOf } from "../../topology/ranges.ts";

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
-import { type Config, readConfig } from "../../config.ts";
+import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { createFieldReaders } from "../../model/fieldReaders.ts";
 import {

@@ -5,7 +5,7 @@ import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
 import { runChecks } from "../../app/runChecks.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
-import { type Config, readConfig } from "../../config.ts";
+import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Demo } from "../../server/graphiql/registerGraphiql.ts";
 import { createLog } from "../../server/log.ts";

@@ -1,5 +1,5 @@
 import { findActiveUser } from "../../app/findUser.ts";
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../config/config.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 

@@ -1,5 +1,5 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../config/config.ts";
 import { checkTopologyChange } from "../../topology/check.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import {

@@ -1,4 +1,4 @@
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../config/config.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
 import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
 import { formatNumber } from "../../util/format.ts";

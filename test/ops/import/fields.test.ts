@@ -6,7 +6,7 @@ import {
 	type Corkboard,
 	openCorkboard,
 } from "../../../src/app/openCorkboard.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { JsonObject, JsonValue } from "../../../src/util/json.ts";
 import { importAll } from "../../helpers/importing.ts";

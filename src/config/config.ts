@@ -1,13 +1,13 @@
-import { CorkboardError } from "./errors.ts";
-import { type Id, parseId } from "./id/ids.ts";
-import { readSettings, type Settings } from "./util/environment.ts";
+import { CorkboardError } from "../errors.ts";
+import { type Id, parseId } from "../id/ids.ts";
+import { readSettings, type Settings } from "../util/environment.ts";
 import {
 	LOG_FORMATS,
 	LOG_LEVELS,
 	type LogFormat,
 	type LogLevel,
 	parseLogSettings,
-} from "./util/logSettings.ts";
+} from "../util/logSettings.ts";
 import {
 	parseHeaderName,
 	parseHosts,
@@ -20,7 +20,8 @@ import {
 	parseProxies,
 	parseRate,
 	parseRedisUrl,
-} from "./util/settings.ts";
+} from "../util/settings.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** The settings, checked (docs/configuration.md). Only entry points read the environment. */
 export interface Config {
@@ -103,118 +104,6 @@ export type Store =
 
 /** HS256 needs a key as long as its hash (RFC 7518, section 3.2). */
 export const SECRET_BYTES = 32;
-
-export interface Setting {
-	readonly name: string;
-	readonly meaning: string;
-	/** In words. */
-	readonly default: string;
-}
-
-/** All settings. docs/configuration.md describes each. */
-export const SETTINGS: readonly Setting[] = (
-	[
-		["PORT", "port to listen on", "4000"],
-		[
-			"HOST",
-			"address to listen on",
-			"127.0.0.1 embedded, 0.0.0.0 with a topology",
-		],
-		[
-			"CORKBOARD_MODE",
-			"development or production",
-			"production with a topology, else development",
-		],
-		["CORKBOARD_TOPOLOGY", "path of the topology file", "none: embedded"],
-		["CORKBOARD_DATA", "embedded data folder", "data"],
-		[
-			"CORKBOARD_DEMO",
-			"whether an empty embedded folder gets the demo graph",
-			"on",
-		],
-		["CORKBOARD_MEMCACHED", "memcached hosts, for objects", "none"],
-		[
-			"CORKBOARD_REDIS",
-			"URL of Redis, for list heads, invalidations and shared limits",
-			"none",
-		],
-		[
-			"CORKBOARD_SECRET",
-			"signs access tokens and encrypts cursors",
-			"embedded: created in the data folder; required with a topology",
-		],
-		[
-			"CORKBOARD_JWKS",
-			"URL of the public keys of an external token issuer",
-			"none",
-		],
-		["CORKBOARD_ISSUER", "required issuer of tokens", "not checked"],
-		["CORKBOARD_AUDIENCE", "required audience of tokens", "not checked"],
-		["CORKBOARD_SUBJECT_CLAIM", "claim of a token that names the user", "sub"],
-		[
-			"CORKBOARD_OPERATORS",
-			"operators, by user id or by a claim of their tokens",
-			"none",
-		],
-		[
-			"CORKBOARD_GRAPHIQL",
-			"whether GraphiQL is served to everyone or nobody",
-			"everyone in development; else operators, if there are any",
-		],
-		[
-			"CORKBOARD_MAX_COST",
-			"most edges and objects that one operation may read",
-			"50000",
-		],
-		[
-			"CORKBOARD_BUDGET",
-			"most edges and objects that one viewer or address may read per period",
-			"off",
-		],
-		["CORKBOARD_CORS", "allowed origins", "localhost in development"],
-		[
-			"CORKBOARD_LOG",
-			"log level and format",
-			"info; text in development, json in production",
-		],
-		[
-			"CORKBOARD_TRUST_PROXY",
-			"proxies whose X-Forwarded-* headers are trusted",
-			"off",
-		],
-		[
-			"CORKBOARD_DOCUMENTS",
-			"whether persisted documents are reported on or required",
-			"off",
-		],
-		["CORKBOARD_DOCUMENT_FILES", "files of persisted documents", "none"],
-		[
-			"CORKBOARD_HTTP_STATUS",
-			"version of GraphQL over HTTP that status codes follow",
-			"audit",
-		],
-		[
-			"CORKBOARD_HTTP_MAX_AGE",
-			"seconds that HTTP caches may keep a public response",
-			"10",
-		],
-		["CORKBOARD_COMPRESSION", "whether responses are compressed", "on"],
-		[
-			"CORKBOARD_RATE_LIMIT",
-			"requests per address and period",
-			"600/minute in production behind a trusted proxy, else off",
-		],
-		[
-			"CORKBOARD_REQUEST_ID",
-			"header with a proxy's request id",
-			"off: own ids",
-		],
-	] as const
-).map(([name, meaning, whenMissing]) => ({
-	name,
-	meaning,
-	default: whenMissing,
-}));
 
 /** Per address, in production behind a trusted proxy, where addresses are those of clients. */
 const RATE_LIMIT = { requests: 600, perMs: 60_000 } as const;
