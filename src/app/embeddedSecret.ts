@@ -30,7 +30,11 @@ export async function embeddedSecret(folder: string): Promise<Uint8Array> {
 		await rm(unnamed, { force: true });
 	}
 	const made = await readSecret(file);
-	if (!made) throw new CorkboardError("IN_USE", `${file} was just taken away`);
+	if (!made)
+		throw new CorkboardError(
+			"IN_USE",
+			`${file} was removed while it was read.`,
+		);
 	return made;
 }
 

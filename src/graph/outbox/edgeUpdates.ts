@@ -1,6 +1,6 @@
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
-import { listName } from "../../storage/keys.ts";
+import { edgeName, listName } from "../../storage/keys.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -91,7 +91,7 @@ export function edgesToRead(
 	// An edge may be updated twice, by a like and by the unlike after it: the greater version decides.
 	const latest = new Map<string, EdgeUpdate>();
 	for (const edge of updates) {
-		const key = `${edge.mapping} ${edge.from} ${edge.to}`;
+		const key = edgeName({ name: edge.mapping }, edge);
 		const other = latest.get(key);
 		if (other === undefined || other.version < edge.version) {
 			latest.set(key, edge);

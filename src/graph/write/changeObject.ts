@@ -1,6 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
+import { edgeName } from "../../storage/keys.ts";
 import { type OutboxRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
@@ -139,7 +140,7 @@ function edgesOf(
 /** Whether the edges that were locked and read are those about to be changed. */
 function isSame(one: EdgesToRead, other: EdgesToRead): boolean {
 	const spell = ({ keys }: EdgesToRead) =>
-		keys.map(({ mapping, from, to }) => `${mapping.name} ${from} ${to}`).join();
+		keys.map((key) => edgeName(key.mapping, key)).join();
 	return spell(one) === spell(other);
 }
 

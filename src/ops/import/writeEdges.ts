@@ -8,7 +8,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { listName } from "../../storage/keys.ts";
+import { edgeName, listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
 import type { BatchOutbox, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
@@ -47,7 +47,7 @@ export async function writeEdges(
 			continue;
 		}
 		resolved++;
-		const name = `${mapping.name} ${from} ${to}`;
+		const name = edgeName(mapping, { from, to });
 		if (!wanted.has(name)) wanted.set(name, { number, mapping, from, to });
 	}
 	const absent = await absentEdges(store, [...wanted.values()]);

@@ -71,10 +71,10 @@ const MAX_FAILED_REPAIRS = 20;
 /**
  * Walks the whole graph and compares everything that is stored twice: edges
  * with their inverse edges, lists with their counts, references with lists,
- * objects with lookups (docs/consistency.md). Reads in batches, so that memory
- * stays bounded by the keys of pending outbox entries. This is not a snapshot:
- * damage that a pending entry explains, or that a second check does not find,
- * is a write under way.
+ * objects with lookups (docs/consistency.md, "1. Lists and counts" to
+ * "4. Reservations"). Reads in batches, so that memory stays bounded by the keys
+ * of pending outbox entries. This is not a snapshot: damage that a pending entry
+ * explains, or that a second check does not find, is a write under way.
  */
 export async function verify(
 	store: Store,

@@ -78,7 +78,7 @@ export class Pool implements AsyncDisposable {
 		let given: CheckedOutConnection | null = null;
 		try {
 			given = await withDeadline(promise, deadline, () =>
-				this.#exhausted("No connection came free in time"),
+				this.#exhausted("No free connection before the deadline"),
 			);
 			return given;
 		} finally {
