@@ -58,7 +58,7 @@ function asked(ms = 60_000, signal?: AbortSignal) {
 	return { shard: 0, deadline: deadlineIn(ms, signal) };
 }
 
-/** What the server is at work on, but for the question itself. */
+/** The statements the server is executing, except this query. */
 async function running(): Promise<readonly unknown[]> {
 	const rows = await ask(server, "SHOW FULL PROCESSLIST");
 	return rows
@@ -78,8 +78,8 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 	}
 }
 
-describe("a statement's time", () => {
-	test("a statement that takes too long is given up in time, and stopped on the server", async () => {
+describe("MySQL host: deadlines", () => {
+	test("a statement that exceeds its deadline fails with timeout, and is stopped on the server", async () => {
 		await using host = open({ limits: { readMs: 60_000 } });
 		const { result, ms, ownMs } = await timed(() =>
 			kindOf(host.rows(SLEEP, asked(300))),
@@ -90,7 +90,7 @@ describe("a statement's time", () => {
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
 	});
 
-	test("one that nobody waits for any more rejects with the signal's reason, and is stopped on the server", async () => {
+	test("an aborted statement rejects with the signal's reason, and is stopped on the server", async () => {
 		await using host = open({ limits: { readMs: 60_000 } });
 		const aborter = new AbortController();
 		const reason = new Error("the client went away");
@@ -101,7 +101,7 @@ describe("a statement's time", () => {
 		await eventually(async () => (await running()).length === 0);
 	});
 
-	test("a write that waits too long for a lock is stopped, and its lock is not left behind", async () => {
+	test("a write that waits for a lock past its deadline fails with timeout, and changes nothing", async () => {
 		await using host = open();
 		await host.transaction(asked(), async (statements) => {
 			await statements.run(ADD);
@@ -121,10 +121,10 @@ describe("a statement's time", () => {
 		assert.equal(row?.n, 0);
 	});
 
-	test("on a server that stands still the deadline holds, and nothing is left at work when it goes on", async () => {
+	test("keeps the deadline on a paused server, and leaves no statement running", async () => {
 		await using host = open({ limits: { readMs: 500 } });
 		await host.rows(ONE, asked());
-		// Long enough to see it at work before the server stands still.
+		// Long enough to see the statement run before the server is paused.
 		const sleeping = host.rows(SLEEP, asked(1_000));
 		sleeping.catch(() => {});
 		await eventually(async () => (await running()).length === 1);
@@ -132,7 +132,7 @@ describe("a statement's time", () => {
 		try {
 			const { ownMs } = await timed(async () => {
 				assert.equal(await kindOf(sleeping), "timeout");
-				// Neither on a connection it has, nor on a new one.
+				// First on an open connection, then on a new one.
 				assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "timeout");
 				assert.equal(await kindOf(host.rows(SLEEP, asked(400))), "timeout");
 			});
@@ -145,8 +145,8 @@ describe("a statement's time", () => {
 	});
 });
 
-describe("the pool", () => {
-	test("who finds all connections in use waits for one, no longer than their time, and only so many at once", async () => {
+describe("MySQL host: connection pool", () => {
+	test("makes a caller wait for a free connection until its deadline, and limits waiting callers", async () => {
 		await using host = open();
 		const sleeps = sql("sleep", "SELECT SLEEP(2)");
 		const using = [host.rows(sleeps, asked()), host.rows(sleeps, asked())];
@@ -178,7 +178,7 @@ describe("the pool", () => {
 		assert.equal(row?.n, 2);
 	});
 
-	test("who gives up while waiting takes no connection with them", async () => {
+	test("gives no connection to a caller that gave up", async () => {
 		await using host = open({ limits: { connections: 1 } });
 		for (let n = 0; n < 20; n += 1) {
 			const aborter = new AbortController();
@@ -192,7 +192,7 @@ describe("the pool", () => {
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
 	});
 
-	test("a host that refuses connections is reported at once to all waiting calls", async () => {
+	test("reports a refused connection to all waiting callers at once", async () => {
 		await using host = open({ port: 1, limits: { maxWaiting: 100 } });
 		const { result: kinds, ownMs } = await timed(() =>
 			Promise.all(
@@ -203,7 +203,7 @@ describe("the pool", () => {
 		assert.ok(ownMs < 1_000, `${ownMs} ms`);
 	});
 
-	test("a host that was closed says so", async () => {
+	test("a closed host rejects statements with an error that says so", async () => {
 		const host = open();
 		await host.rows(ONE, asked());
 		await host[Symbol.asyncDispose]();
@@ -214,8 +214,8 @@ describe("the pool", () => {
 	});
 });
 
-describe("a connection that died while it was idle", () => {
-	test("is not noticed by a read: it is done again on a new one, once", async () => {
+describe("a MySQL connection that died while idle", () => {
+	test("fails no read: the read is retried once, on a new connection", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		await host.rows(ONE, asked());
@@ -224,7 +224,7 @@ describe("a connection that died while it was idle", () => {
 		assert.equal(proxy.connections, 2);
 	});
 
-	test("is not noticed by a transaction, which is done once", async () => {
+	test("fails no transaction, and the transaction is applied once", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		const add = () =>
@@ -240,7 +240,7 @@ describe("a connection that died while it was idle", () => {
 		assert.equal(row?.n, 2);
 	});
 
-	test("and was seen to die is not used at all", async () => {
+	test("is not reused after its close was noticed", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		await host.rows(ONE, asked());
@@ -255,8 +255,8 @@ describe("a connection that died while it was idle", () => {
 	});
 });
 
-describe("transactions", () => {
-	test("an answer to COMMIT that does not come leaves the outcome unknown, and it is not done again", async () => {
+describe("MySQL host: transactions", () => {
+	test("a COMMIT without a response fails with unknownOutcome, and is not retried", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
 		await using host = open({ port: proxy.port });
 		await ask(server, "UPDATE t.rows SET n = 0");
@@ -279,7 +279,7 @@ describe("transactions", () => {
 		assert.equal(row?.n, 1);
 	});
 
-	test("a body that throws leaves nothing behind, and its connection is good", async () => {
+	test("a body that throws is rolled back, and its connection is reused", async () => {
 		await using host = open({ limits: { connections: 1 } });
 		await ask(server, "UPDATE t.rows SET n = 0");
 		await assert.rejects(
@@ -296,7 +296,7 @@ describe("transactions", () => {
 		assert.deepEqual(n, [0]);
 	});
 
-	test("of two that wait for each other one is run again, and both are done", async () => {
+	test("retries one of two deadlocked transactions; both commit", async () => {
 		await using host = open();
 		await ask(server, "UPDATE t.rows SET n = 0");
 		let bodies = 0;
@@ -324,7 +324,7 @@ describe("transactions", () => {
 		);
 	});
 
-	test("a row that breaks a rule of its table is refused, and no statement is cut short or rounded", async () => {
+	test("rejects a row with a duplicate key, an out-of-range value or the wrong type as constraint", async () => {
 		await using host = open();
 		const insert = (id: string) =>
 			host.run(sql("insert", `INSERT INTO t.rows VALUES (${id}, 0)`), asked());
@@ -334,8 +334,8 @@ describe("transactions", () => {
 	});
 });
 
-describe("what a server has to be", () => {
-	test("one with settings that lose or mix up rows is refused, with every reason", async () => {
+describe("MySQL host: required server settings", () => {
+	test("rejects a server with unsafe settings, and names each of them", async () => {
 		await ask(
 			server,
 			"SET GLOBAL auto_increment_increment = 2, GLOBAL innodb_flush_log_at_trx_commit = 0",
@@ -356,7 +356,7 @@ describe("what a server has to be", () => {
 		}
 	});
 
-	test("what a session can set is set, whatever the server's own is", async () => {
+	test("sets session settings whatever the server's defaults", async () => {
 		await ask(
 			server,
 			"SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES', GLOBAL time_zone = '+09:00', GLOBAL innodb_lock_wait_timeout = 50",
@@ -389,7 +389,7 @@ describe("what a server has to be", () => {
 		}
 	});
 
-	test("a wrong password is reported without the password, and with the user name in the log only", async () => {
+	test("reports a wrong password without the password", async () => {
 		const url = parseHostUrl(server.url);
 		assert.ok(url?.scheme === "mysql");
 		await using host = new Host(
@@ -407,7 +407,7 @@ describe("what a server has to be", () => {
 		});
 	});
 
-	test("one opened for reading refuses to write on the server's side too", async () => {
+	test("the server rejects writes through a host opened read-only", async () => {
 		await using host = open({ readOnly: true });
 		assert.equal(await kindOf(host.run(ADD, asked())), "readOnly");
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);

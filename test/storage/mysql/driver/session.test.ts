@@ -11,8 +11,8 @@ function check(version: string): string {
 	}
 }
 
-describe("a server's version", () => {
-	test("is good from MySQL 8.0 and MariaDB 10.11 on", () => {
+describe("a MySQL or MariaDB server's version", () => {
+	test("is accepted from MySQL 8.0 and MariaDB 10.11 on", () => {
 		assert.deepEqual(
 			[
 				"8.0.11",
@@ -27,7 +27,7 @@ describe("a server's version", () => {
 		);
 	});
 
-	test("is refused with a sentence before that", () => {
+	test("is rejected if older or unknown, with the required and the actual version", () => {
 		assert.deepEqual(
 			["5.7.44", "10.6.20-MariaDB", "5.5.68-MariaDB", ""].map(check),
 			[

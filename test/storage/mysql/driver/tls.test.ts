@@ -6,7 +6,7 @@ import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
 import { startMysql } from "../../../services/mysql.ts";
 
-/** It makes certificates for itself when it first starts, signed by one that nobody else knows. */
+/** On first start the server creates certificates signed by a CA of its own. */
 const server = await startMysql();
 after(() => server.stop());
 const [row] = await ask(server, "SELECT @@datadir AS folder");
@@ -19,7 +19,7 @@ const LIMITS = {
 	readMs: 5_000,
 };
 
-/** The cipher of a connection by this URL; empty where it has none. */
+/** The cipher of a connection with these URL options; empty if it is not encrypted. */
 async function cipherBy(options: string): Promise<string> {
 	const range = { range: [0, 0] as const, primary: `${server.url}${options}` };
 	const { hosts } = mapShards(
@@ -38,26 +38,26 @@ async function cipherBy(options: string): Promise<string> {
 }
 
 describe("a connection to MySQL", () => {
-	test("is encrypted where its URL says so", async () => {
+	test("is encrypted if its URL requires it", async () => {
 		assert.equal(await cipherBy(""), "");
 		assert.equal(await cipherBy("?ssl-mode=DISABLED"), "");
 		assert.match(await cipherBy("?ssl-mode=REQUIRED"), /^TLS_/);
 	});
 
-	test("is made where its certificate is signed by whom we trust, and to nobody else", async () => {
+	test("with VERIFY_CA accepts only certificates signed by the configured CA", async () => {
 		const trusted = `?ssl-mode=VERIFY_CA&ssl-ca=${encodeURIComponent(ca)}`;
 		assert.match(await cipherBy(trusted), /^TLS_/);
 		await assert.rejects(cipherBy("?ssl-mode=VERIFY_CA"), /self-signed/);
 	});
 
-	test("is refused to a server whose certificate is another's", async () => {
+	test("with VERIFY_IDENTITY rejects a certificate issued for another host name", async () => {
 		await assert.rejects(
 			cipherBy(`?ssl-mode=VERIFY_IDENTITY&ssl-ca=${encodeURIComponent(ca)}`),
 			/does not match certificate's altnames|is not in the cert's list/,
 		);
 	});
 
-	test("needs the file of certificates that it names", async () => {
+	test("fails if the file that ssl-ca names is missing", async () => {
 		await assert.rejects(
 			cipherBy("?ssl-mode=VERIFY_CA&ssl-ca=/nowhere/ca.pem"),
 			/The ssl-ca of .* must be a file with certificates: ENOENT/,
