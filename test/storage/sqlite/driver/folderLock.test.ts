@@ -15,7 +15,7 @@ const MODULE = pathToFileURL(
 	),
 ).href;
 
-/** Another process that owns the folder until it is killed, or until its stdin is closed. */
+/** Another process that locks the folder until it is killed or its stdin is closed. */
 async function ownElsewhere(folder: string): Promise<ChildProcess> {
 	const child = spawn(
 		process.execPath,
@@ -34,7 +34,7 @@ async function ownElsewhere(folder: string): Promise<ChildProcess> {
 	return child;
 }
 
-test("a folder that another process owns is refused with that process's pid", async () => {
+test("lockFolder rejects a folder locked by another process, and reports its pid", async () => {
 	using folder = temporaryFolder();
 	const owner = await ownElsewhere(folder.path);
 	const ended = once(owner, "exit");
@@ -47,7 +47,7 @@ test("a folder that another process owns is refused with that process's pid", as
 	using _ = lockFolder(folder.path);
 });
 
-test("a folder whose owner was killed is free, though the owner's pid still stands in it", async () => {
+test("lockFolder locks the folder of a killed process, despite its leftover owner.pid", async () => {
 	using folder = temporaryFolder();
 	const owner = await ownElsewhere(folder.path);
 	const ended = once(owner, "exit");
@@ -61,7 +61,7 @@ test("a folder whose owner was killed is free, though the owner's pid still stan
 	});
 });
 
-test("a pid that names no living process is not passed on", async () => {
+test("lockFolder does not report the pid of an ended process", async () => {
 	using folder = temporaryFolder();
 	using _ = lockFolder(folder.path);
 	for (const stale of ["", "no number", "4194305"]) {
@@ -73,7 +73,7 @@ test("a pid that names no living process is not passed on", async () => {
 	}
 });
 
-test("a folder is made where there is none, and owning ends with the owner's word, twice if it likes", () => {
+test("lockFolder creates a missing folder; releasing the lock twice is harmless", () => {
 	using folder = temporaryFolder();
 	const data = join(folder.path, "deep", "data");
 	const owned = lockFolder(data);

@@ -22,7 +22,7 @@ function connect(folder: string, mode: OpenMode): SqliteConnection {
 	return new SqliteConnection({ path, host: "db00007.sqlite", shard: 7 }, mode);
 }
 
-test("a writer waits for the disk at every commit, so that a power cut takes nothing back", () => {
+test("a SQLite writer syncs to disk at each commit", () => {
 	using folder = temporaryFolder();
 	using created = connect(folder.path, "create");
 	assert.deepEqual(
@@ -40,7 +40,7 @@ test("a writer waits for the disk at every commit, so that a power cut takes not
 	);
 });
 
-test("only creating makes a file; opening a missing file fails with its name", () => {
+test("SQLite opens a missing file in create mode only; other modes fail with its name", () => {
 	using folder = temporaryFolder();
 	for (const mode of ["read", "write"] as const) {
 		assert.throws(() => connect(folder.path, mode), {
@@ -54,7 +54,7 @@ test("only creating makes a file; opening a missing file fails with its name", (
 	assert.equal(created.isLost, false);
 });
 
-test("64-bit ids go in and come out whole", () => {
+test("SQLite stores and returns 64-bit ids exactly", () => {
 	using folder = temporaryFolder();
 	using writer = connect(folder.path, "create");
 	writer.run(CREATE);
@@ -66,7 +66,7 @@ test("64-bit ids go in and come out whole", () => {
 	);
 });
 
-test("what a transaction wrote is gone when its body throws, and the next one is not in its way", () => {
+test("a SQLite transaction whose body throws is rolled back, and the next one commits", () => {
 	using folder = temporaryFolder();
 	using writer = connect(folder.path, "create");
 	writer.run(CREATE);
@@ -87,7 +87,7 @@ test("what a transaction wrote is gone when its body throws, and the next one is
 	);
 });
 
-test("a row that breaks a rule of its table fails with the kind constraint", () => {
+test("SQLite rejects a duplicate key or a value of the wrong type as constraint", () => {
 	using folder = temporaryFolder();
 	using writer = connect(folder.path, "create");
 	writer.run(CREATE);
@@ -100,7 +100,7 @@ test("a row that breaks a rule of its table fails with the kind constraint", () 
 	assert.equal(writer.isLost, false);
 });
 
-test("a file that another process keeps locked fails with a timeout after a bounded wait, and readable meanwhile", () => {
+test("a write to a locked SQLite file fails with timeout after a bounded wait; reads continue", () => {
 	using folder = temporaryFolder();
 	using writer = connect(folder.path, "create");
 	writer.run(CREATE);
