@@ -25,14 +25,14 @@ import type { OpenStorage } from "./storage.ts";
 
 const { likePin, likedBy } = MAPPINGS;
 
-/** What storage does when a server, or the way to it, breaks: both dialects are put through it. */
+/** Tests of storage when the server or the network fails, run on MySQL and MariaDB. */
 export function mysqlFaultsSuite(
 	name: string,
 	server: Server,
 	open: OpenStorage,
 ): void {
-	describe(`storage on ${name} when things break`, () => {
-		test("while the server stands still its keys are UNAVAILABLE in time, and it is used again as soon as it goes on", async () => {
+	describe(`storage on ${name} under faults`, () => {
+		test("reports UNAVAILABLE within the deadline while the server is paused, and recovers when it resumes", async () => {
 			await using opened = await open();
 			await create(opened.storage, 0, "Pin", {});
 			await using storage = await openMysql(server.url, {
@@ -63,7 +63,7 @@ export function mysqlFaultsSuite(
 			await until("the pin to be read again", isThere);
 		});
 
-		test("callers that wait for a locked list time out, and hold no connection while they wait", async () => {
+		test("callers that wait for a locked list time out, and leave a connection for other writes", async () => {
 			await using opened = await open();
 			await using storage = await openMysql(server.url, {
 				limits: { writeMs: 1_500, connections: 2 },
@@ -81,7 +81,7 @@ export function mysqlFaultsSuite(
 			const waiting = Promise.allSettled(
 				[1, 2, 3].map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
 			);
-			// There is one of the two left for others.
+			// One of the two connections is left for other callers.
 			await toggle(storage, likedBy, pin(2), user(1), true);
 			assert.deepEqual(codesOf(await waiting), [
 				"UNAVAILABLE",
@@ -94,7 +94,7 @@ export function mysqlFaultsSuite(
 			assert.equal((await listOf(opened.storage, likedBy, pin(1))).count, 1);
 		});
 
-		test("beforeCommit is awaited with all decided and before anybody sees it", async () => {
+		test("awaits beforeCommit after decide and before COMMIT", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const order: string[] = [];
@@ -117,7 +117,7 @@ export function mysqlFaultsSuite(
 			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 		});
 
-		test("a transaction whose beforeCommit takes longer than a tombstone lives is not committed", async () => {
+		test("does not commit a transaction whose beforeCommit outlasts the tombstone TTL", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			await assert.rejects(
@@ -132,7 +132,7 @@ export function mysqlFaultsSuite(
 			assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
 		});
 
-		test("an answer to COMMIT that does not come is UNAVAILABLE, and the transaction may have been done", async () => {
+		test("reports UNAVAILABLE for a COMMIT without a response; the transaction may be committed", async () => {
 			await using opened = await open();
 			await using proxy = await BreakableProxy.before(server.port);
 			await using storage = await openMysql(through(server, proxy), {
@@ -150,7 +150,7 @@ export function mysqlFaultsSuite(
 			]);
 		});
 
-		test("connections that died while idle are noticed by nobody", async () => {
+		test("replaces idle connections that died, without an error", async () => {
 			await using opened = await open();
 			await using proxy = await BreakableProxy.before(server.port);
 			await using storage = await openMysql(through(server, proxy));
@@ -171,7 +171,7 @@ export function mysqlFaultsSuite(
 			assert.deepEqual(await opened.storage.readObjects([pin(3)]), [null]);
 		});
 
-		test("locks taken crosswise by other processes are waited for or tried again", async () => {
+		test("completes all transactions of several connections that lock objects in opposite orders", async () => {
 			await using opened = await open();
 			await create(opened.storage, 0, "Board", { n: 0 }, { n: 0 });
 			const others = await Promise.all(
@@ -192,7 +192,7 @@ export function mysqlFaultsSuite(
 			}
 		});
 
-		test("one that a deadlock undid is run again, and says so to its trace", async () => {
+		test("retries a transaction after a deadlock and traces the retry", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			await create(storage, 0, "Board", { n: 0 });
@@ -207,7 +207,7 @@ export function mysqlFaultsSuite(
 			const other = await createConnection({ uri: server.url });
 			try {
 				await other.query("BEGIN");
-				// The server undoes the one that has changed less.
+				// The server rolls back the transaction that changed fewer rows.
 				await other.query("UPDATE db00000.pins SET data = '{}', ts = ts + 1");
 				await other.query(
 					"SELECT * FROM db00000.boards WHERE local_id = 1 FOR UPDATE",
@@ -241,7 +241,7 @@ export function mysqlFaultsSuite(
 			assert.deepEqual(await storage.readObjects([board(1)]), ['{"n":1}']);
 		});
 
-		test("several processes that write to one list make no deadlock and no count that is wrong", async () => {
+		test("concurrent writers to one list cause no deadlock and no wrong count", async () => {
 			await using opened = await open();
 			const others = await Promise.all(
 				[1, 2, 3].map(() => openMysql(server.url)),
@@ -271,7 +271,7 @@ export function mysqlFaultsSuite(
 			assert.equal(count, tos.length);
 		});
 
-		test("the log gets host, statement and the server's words; the message has none of it", async () => {
+		test("logs host, statement and the server's error; the message contains none of them", async () => {
 			await using opened = await open();
 			await ask(server, "RENAME TABLE db00002.pins TO db00002.gone");
 			try {
@@ -298,7 +298,7 @@ export function mysqlFaultsSuite(
 			}
 		});
 
-		test("a table that is missing is made by init, and nothing else is touched", async () => {
+		test("createTables creates missing tables and changes nothing else", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			await create(storage, 1, "Pin", { kept: true });
@@ -323,10 +323,10 @@ export function mysqlFaultsSuite(
 			);
 		});
 
-		test("tables of an earlier version get their new columns and names, and keep their rows", async () => {
+		test("createTables upgrades tables of an earlier version and keeps their rows", async () => {
 			await using opened = await open();
 			const { storage } = opened;
-			// Written to through the storage, so that the next test finds them empty.
+			// Written through the storage, so that the tables are emptied before the next test.
 			for (const shard of [1, 3]) await create(storage, shard, "Pin", {});
 			await ask(
 				server,
@@ -381,7 +381,7 @@ export function mysqlFaultsSuite(
 			);
 		});
 
-		test("read-only storage reads, and writes nothing", async () => {
+		test("read-only storage reads and rejects writes", async () => {
 			await using opened = await open();
 			await create(opened.storage, 0, "Pin", {});
 			await using storage = await openMysql(server.url, { readOnly: true });
@@ -399,7 +399,7 @@ export function mysqlFaultsSuite(
 			);
 		});
 
-		test("nothing acknowledged is lost when the server is killed in the middle of writes", async () => {
+		test("loses no acknowledged write when the server is killed during writes", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const acknowledged: Id[] = [];
@@ -451,7 +451,7 @@ export function mysqlFaultsSuite(
 				).length,
 				0,
 			);
-			// Object, edge, count and outbox row are one transaction.
+			// Object, edge, count and outbox row are written in one transaction.
 			const pending = (
 				await storage.pendingEntries({ olderThanMs: 0, limit: 1_000_000 })
 			).map(({ entry }) => entry.to);
@@ -490,7 +490,7 @@ function through(server: Server, proxy: BreakableProxy): string {
 	return server.url.replace(`:${server.port}`, `:${proxy.port}`);
 }
 
-/** Read-modify-write of some objects, locked in no good order. */
+/** Reads, modifies and writes objects, locked in random order. */
 async function raise(storage: Storage, ids: readonly Id[]): Promise<void> {
 	const objects = Math.random() < 0.5 ? ids : ids.toReversed();
 	await storage.transact({
