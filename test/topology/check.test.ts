@@ -41,8 +41,8 @@ function oneShard(change: object): string[] {
 	});
 }
 
-suite("checking a topology", () => {
-	test("gives it back with its ranges lowest first", () => {
+suite("checkTopology", () => {
+	test("returns the topology with its ranges in ascending order", () => {
 		assert.deepEqual(checkTopology(GOOD), {
 			version: 7,
 			shards: [
@@ -61,7 +61,7 @@ suite("checking a topology", () => {
 		});
 	});
 
-	test("gives it back frozen", () => {
+	test("returns a deeply frozen topology", () => {
 		const topology = checkTopology(GOOD);
 		assert.throws(() => Object.assign(topology, { version: 8 }), TypeError);
 		assert.throws(
@@ -75,7 +75,7 @@ suite("checking a topology", () => {
 		assert.throws(() => (topology.lookups as unknown[]).pop(), TypeError);
 	});
 
-	test("keeps a generation that is given, and refuses one that is no integer from 0", () => {
+	test("keeps a valid generation, and rejects one that is not a non-negative integer", () => {
 		const range = { range: [0, 7], primary: "sqlite:a", open: true };
 		const { shards } = checkTopology({
 			...GOOD,
@@ -89,11 +89,11 @@ suite("checking a topology", () => {
 		}
 	});
 
-	test("allows shards that no range covers, and the highest shard", () => {
+	test("allows uncovered shards, and the highest shard 65535", () => {
 		assert.deepEqual(oneShard({ range: [65_535, 65_535] }), []);
 	});
 
-	test("refuses what is no topology at all", () => {
+	test("rejects a value that is not a topology", () => {
 		assert.deepEqual(
 			faultsOf(() => checkTopology(null)),
 			["topology: expected a topology but got: null"],
@@ -108,7 +108,7 @@ suite("checking a topology", () => {
 		);
 	});
 
-	test("refuses a version that is no positive integer", () => {
+	test("rejects a version that is not a positive integer", () => {
 		for (const version of [0, -1, 1.5, "1", 2 ** 53]) {
 			assert.deepEqual(faultsWith({ version }), [
 				`version: expected a positive integer but got: ${JSON.stringify(version)}`,
@@ -116,7 +116,7 @@ suite("checking a topology", () => {
 		}
 	});
 
-	test("refuses a shard that does not fit into 16 bits", () => {
+	test("rejects a shard that does not fit into 16 bits", () => {
 		for (const shard of [-1, 65_536, 1.5, "0"]) {
 			assert.deepEqual(
 				oneShard({ range: [shard, 65_535] })[0],
@@ -125,13 +125,13 @@ suite("checking a topology", () => {
 		}
 	});
 
-	test("refuses a range that ends before it begins", () => {
+	test("rejects a range that ends before it begins", () => {
 		assert.deepEqual(oneShard({ range: [5, 4] }), [
 			"shards[0].range: expected a first shard that is not after the last but got: [5,4]",
 		]);
 	});
 
-	test("refuses a range of other than two shards", () => {
+	test("rejects a range that is not [first, last]", () => {
 		assert.deepEqual(oneShard({ range: [1, 2, 3] }), [
 			"shards[0].range: expected [first, last] but got: [1,2,3]",
 		]);
@@ -140,7 +140,7 @@ suite("checking a topology", () => {
 		]);
 	});
 
-	test("refuses a URL we have no driver for, and does not repeat what may be a password", () => {
+	test("rejects a URL without a driver, and quotes only its scheme", () => {
 		assert.deepEqual(oneShard({ primary: "postgres://me:secret@db/" }), [
 			"shards[0].primary: expected sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]] but got: postgres:",
 		]);
@@ -155,7 +155,7 @@ suite("checking a topology", () => {
 		]);
 	});
 
-	test("refuses a MySQL URL without a host or a user, and one with more than it reads", () => {
+	test("rejects a MySQL URL without host or user, or with an unknown part", () => {
 		for (const primary of [
 			"mysql://db:3306",
 			"mysql://me:secret@",
@@ -170,7 +170,7 @@ suite("checking a topology", () => {
 		}
 	});
 
-	test("refuses a fleet on hosts of two kinds, naming the first of each and no password", () => {
+	test("rejects hosts of two kinds, names the first of each, and quotes no password", () => {
 		assert.deepEqual(
 			faultsOf(() =>
 				checkTopology({
@@ -188,7 +188,7 @@ suite("checking a topology", () => {
 		);
 	});
 
-	test("refuses shards that two ranges have", () => {
+	test("rejects overlapping ranges", () => {
 		assert.deepEqual(
 			faultsWith({
 				shards: [
@@ -217,7 +217,7 @@ suite("checking a topology", () => {
 		);
 	});
 
-	test("refuses mod shards that no range has", () => {
+	test("rejects mod shards that no range covers", () => {
 		assert.deepEqual(
 			faultsWith({
 				lookups: [
@@ -235,7 +235,7 @@ suite("checking a topology", () => {
 		]);
 	});
 
-	test("refuses a fleet where no user can be created", () => {
+	test("rejects a topology without an open range", () => {
 		assert.deepEqual(oneShard({ open: false }), [
 			"shards: expected an open range but got: none",
 		]);
@@ -244,13 +244,13 @@ suite("checking a topology", () => {
 		]);
 	});
 
-	test("refuses what it does not know, which may be a misspelt replica", () => {
+	test("rejects an unknown field, such as a misspelled replica", () => {
 		assert.deepEqual(oneShard({ replcia: "sqlite:b" }), [
 			'shards[0]: expected only range, primary, replica, open, generation but got: "replcia"',
 		]);
 	});
 
-	test("reports every problem at once", () => {
+	test("reports all problems at once", () => {
 		assert.deepEqual(
 			faultsOf(() =>
 				checkTopology({
@@ -276,14 +276,14 @@ suite("checking a topology", () => {
 	});
 });
 
-suite("going over to a newer topology", () => {
+suite("checkTopologyChange", () => {
 	const old = checkTopology(GOOD);
 	const changed = (change: object) =>
 		faultsOf(() =>
 			checkTopologyChange(old, checkTopology({ ...GOOD, ...change })),
 		);
 
-	test("is allowed to move, split, add, open and close ranges", () => {
+	test("allows a newer version to move, split, add, open and close ranges", () => {
 		assert.deepEqual(
 			changed({
 				version: 8,
@@ -299,7 +299,7 @@ suite("going over to a newer topology", () => {
 		);
 	});
 
-	test("is refused where a primary changes and its generation does not rise", () => {
+	test("rejects another primary without a higher generation", () => {
 		assert.deepEqual(
 			changed({
 				version: 8,
@@ -316,7 +316,7 @@ suite("going over to a newer topology", () => {
 		);
 	});
 
-	test("is refused where a generation falls, with or without its primary", () => {
+	test("rejects a lower generation, with the same or another primary", () => {
 		const risen = checkTopology({
 			...GOOD,
 			shards: GOOD.shards.map((range) => ({ ...range, generation: 2 })),
@@ -337,7 +337,7 @@ suite("going over to a newer topology", () => {
 		);
 	});
 
-	test("needs no higher generation for another password", () => {
+	test("allows another password without a higher generation", () => {
 		const fleet = (version: number, password: string) => {
 			const primary = `mysql://app:${password}@db1:3306`;
 			return checkTopology({
@@ -352,17 +352,17 @@ suite("going over to a newer topology", () => {
 		);
 	});
 
-	test("is nothing where it is the same topology", () => {
+	test("allows the same topology again", () => {
 		assert.deepEqual(changed({}), []);
 	});
 
-	test("is refused for an older version", () => {
+	test("rejects an older version", () => {
 		assert.deepEqual(changed({ version: 6 }), [
 			"version: expected 7 or later but got: 6",
 		]);
 	});
 
-	test("is refused for another map under the same version", () => {
+	test("rejects a different topology with the same version", () => {
 		assert.deepEqual(
 			changed({ lookups: [{ range: [0, 15], primary: "sqlite:c" }] }),
 			[
@@ -371,7 +371,7 @@ suite("going over to a newer topology", () => {
 		);
 	});
 
-	test("is refused where shards vanished, and another number of mod shards", () => {
+	test("rejects removed shards and a different number of mod shards", () => {
 		assert.deepEqual(
 			changed({
 				version: 8,

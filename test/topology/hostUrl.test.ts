@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseHostUrl, redactHostUrl } from "../../src/topology/hostUrl.ts";
 
-describe("a host's URL", () => {
-	test("of a MySQL server has host, port, user and password", () => {
+describe("host URL", () => {
+	test("a MySQL URL is parsed into host, port, user and password", () => {
 		assert.deepEqual(parseHostUrl("mysql://me:secret@db1:3307"), {
 			scheme: "mysql",
 			host: "db1",
@@ -15,7 +15,7 @@ describe("a host's URL", () => {
 		});
 	});
 
-	test("has MySQL's own port where it says none, and any character in a password", () => {
+	test("a MySQL URL has default port 3306, and a percent-encoded password is decoded", () => {
 		assert.deepEqual(parseHostUrl("mysql://me:a%40b%2F%3A%25@[::1]/"), {
 			scheme: "mysql",
 			host: "::1",
@@ -27,7 +27,7 @@ describe("a host's URL", () => {
 		});
 	});
 
-	test("of a MySQL server says what of its certificate is checked, as MySQL's own tools do", () => {
+	test("a MySQL URL selects TLS checks with ssl-mode and ssl-ca", () => {
 		const tlsOf = (options: string) => {
 			const url = parseHostUrl(`mysql://me@db1${options}`);
 			return url?.scheme === "mysql" ? url.tls : undefined;
@@ -47,14 +47,14 @@ describe("a host's URL", () => {
 		});
 	});
 
-	test("of a folder is taken as it is", () => {
+	test("the folder of a sqlite URL is not decoded or changed", () => {
 		assert.deepEqual(parseHostUrl("sqlite:/some where/data"), {
 			scheme: "sqlite",
 			folder: "/some where/data",
 		});
 	});
 
-	test("is none where it names no host, or cannot be read", () => {
+	test("parses to null if it is incomplete or malformed", () => {
 		for (const url of [
 			"",
 			"data",
@@ -78,7 +78,7 @@ describe("a host's URL", () => {
 		}
 	});
 
-	test("is printed without user and password", () => {
+	test("is redacted to its host, without user and password", () => {
 		assert.equal(redactHostUrl("mysql://me:secret@db1"), "mysql://db1:3306");
 		assert.equal(
 			redactHostUrl("mysql://me:secret@db1?ssl-mode=REQUIRED"),

@@ -30,8 +30,8 @@ const FLEET = checkTopology({
 	],
 });
 
-suite("finding a shard", () => {
-	test("answers the host of each shard, and null between and beyond ranges", () => {
+suite("topology ranges", () => {
+	test("hostOf returns the host of each shard, and null outside all ranges", () => {
 		for (const [shard, host] of [
 			[0, "sqlite:a"],
 			[1, "sqlite:b"],
@@ -49,7 +49,7 @@ suite("finding a shard", () => {
 		}
 	});
 
-	test("agrees with looking at every range", () => {
+	test("rangeOf returns the same range as a linear search", () => {
 		for (let shard = 0; shard < 100; shard++) {
 			const seen = FLEET.shards.find(
 				({ range: [first, last] }) => first <= shard && shard <= last,
@@ -58,24 +58,24 @@ suite("finding a shard", () => {
 		}
 	});
 
-	test("answers a shard's generation, 0 where none is given", () => {
+	test("generationOf returns a shard's generation, by default 0", () => {
 		assert.equal(generationOf(FLEET, 0), 2);
 		assert.equal(generationOf(FLEET, 1), 0);
 		assert.equal(generationOf(FLEET, 10), 0);
 	});
 
-	test("counts the mod shards of the lookups", () => {
+	test("modShards counts the mod shards of the lookups", () => {
 		assert.equal(modShards(FLEET), 5);
 	});
 
-	test("lists the shards of ranges, and those open for new users", () => {
+	test("shardsOf lists all shards of ranges, openShards those open for new users", () => {
 		assert.deepEqual(openShards(FLEET), [0, 20, 21, 22]);
 		assert.deepEqual(shardsOf(FLEET.lookups), [0, 1, 2, 3, 4]);
 	});
 });
 
 suite("the embedded topology", () => {
-	test("has 16 open shards and as many mod shards in one folder", () => {
+	test("has 16 open shards and 16 mod shards in one folder by default", () => {
 		const range = [0, 15];
 		assert.deepEqual(embeddedTopology("data"), {
 			version: 1,
@@ -84,13 +84,13 @@ suite("the embedded topology", () => {
 		});
 	});
 
-	test("has as many shards as asked for", () => {
+	test("has the requested number of shards and mod shards", () => {
 		const topology = embeddedTopology("data", 3);
 		assert.deepEqual(openShards(topology), [0, 1, 2]);
 		assert.equal(modShards(topology), 3);
 	});
 
-	test("is refused without shards or a folder", () => {
+	test("is rejected without a folder, without shards or with more than 65536", () => {
 		assert.throws(() => embeddedTopology("data", 0), { code: "BAD_TOPOLOGY" });
 		assert.throws(() => embeddedTopology("data", 65_537), {
 			code: "BAD_TOPOLOGY",
@@ -99,32 +99,32 @@ suite("the embedded topology", () => {
 	});
 });
 
-suite("a host's URL", () => {
-	test("of sqlite has a folder, whatever is in its name", () => {
+suite("parseHostUrl", () => {
+	test("reads the folder of a sqlite URL, whatever characters it contains", () => {
 		assert.deepEqual(parseHostUrl("sqlite:/var/a: b"), {
 			scheme: "sqlite",
 			folder: "/var/a: b",
 		});
 	});
 
-	test("of another scheme is none we know", () => {
+	test("returns null for an unknown scheme or an incomplete URL", () => {
 		for (const url of ["mysql://db", "sqlite:", "SQLITE:a", "data", ""]) {
 			assert.equal(parseHostUrl(url), null, url);
 		}
 	});
 });
 
-suite("a topology file", () => {
+suite("readTopology", () => {
 	const folder = mkdtempSync(join(tmpdir(), "corkboard-topology-"));
 	const path = join(folder, "topology.json");
 	test.after(() => rmSync(folder, { recursive: true }));
 
-	test("is read and checked", () => {
+	test("returns the checked topology of a file", () => {
 		writeFileSync(path, JSON.stringify(FLEET));
 		assert.deepEqual(readTopology(path), FLEET);
 	});
 
-	test("is refused with its path before every fault", () => {
+	test("rejects a bad file, and puts its path before each problem", () => {
 		writeFileSync(path, '{"version": 0, "shards": [], "lookups": []}');
 		assert.throws(() => readTopology(path), {
 			code: "BAD_TOPOLOGY",
@@ -138,7 +138,7 @@ suite("a topology file", () => {
 		});
 	});
 
-	test("is refused without a word of what it holds, which may be a password", () => {
+	test("rejects a bad file without quoting its content", () => {
 		writeFileSync(path, '{"primary": mysql://app:hunter2@db1}');
 		assert.throws(() => readTopology(path), {
 			message: `${path}: expected JSON but got: something else`,
@@ -149,7 +149,7 @@ suite("a topology file", () => {
 		});
 	});
 
-	test("is refused when half-written or absent", () => {
+	test("rejects a truncated, empty or missing file", () => {
 		writeFileSync(path, '{"version": 1, "sha');
 		assert.throws(() => readTopology(path), {
 			code: "BAD_TOPOLOGY",

@@ -23,7 +23,7 @@ import type { Topology } from "../../src/topology/types.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 
-/** Only tests of polling wait for a poll. */
+/** For tests that do not depend on polling. */
 const NEVER_MS = 3_600_000;
 
 function fleet(version: number, change: object = {}): object {
@@ -43,13 +43,13 @@ interface TestFile {
 	readonly folder: string;
 	readonly path: string;
 	readonly events: readonly string[];
-	/** Writes in place, as some editors do. */
+	/** Overwrites the file in place, as some editors do. */
 	write(content: object | string): void;
-	/** Opens the file, and follows it. */
+	/** Opens the file and starts following it. */
 	follow(options?: FollowOptions): TopologyFile;
 }
 
-/** A file in a folder of its own, and the events reported of it. */
+/** A topology file in its own folder, and the events published for it. */
 function topologyFile(context: TestContext): TestFile {
 	const folder = temporaryFolder();
 	const path = join(folder.path, "topology.json");
@@ -132,7 +132,7 @@ describe("a followed topology file", () => {
 		}
 	});
 
-	test("is polled where the file system reports no change", async (context) => {
+	test("is polled if the file system reports no change", async (context) => {
 		const file = topologyFile(context);
 		const elsewhere = join(file.folder, "elsewhere");
 		mkdirSync(elsewhere);
@@ -145,7 +145,7 @@ describe("a followed topology file", () => {
 		await until("version 2", () => watcher.topology.version === 2);
 	});
 
-	test("is rejected once with every reason where it is bad, and the last good version stays", async (context) => {
+	test("is rejected once, with every reason, if it is bad; the last good version stays in use", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(3));
 		const watcher = file.follow({ pollMs: 60 });
@@ -220,7 +220,7 @@ describe("a followed topology file", () => {
 		assert.deepEqual(file.events, [...events, "loaded 4"]);
 	});
 
-	test("is reported when it is deleted, and loaded when it is back", async (context) => {
+	test("is reported missing after a delete, and loaded after it is restored", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		const watcher = file.follow();
@@ -246,14 +246,14 @@ describe("a followed topology file", () => {
 				`version ${version}`,
 				() => watcher.topology.version === version,
 			);
-			// On a busy machine a half may stand still so long that it is taken for the whole.
+			// On a busy machine the pause between two writes can be so long that a part is read.
 			if (longestMs > 45 && version < 40) continue;
 			assert.deepEqual(file.events.slice(before), [`loaded ${version}`]);
 			break;
 		}
 	});
 
-	/** Answers how long (ms) the file stood still, at the longest. */
+	/** Returns the longest pause (ms) between two writes. */
 	async function writeInThirds(file: TestFile, content: object) {
 		const text = JSON.stringify(content);
 		const third = Math.ceil(text.length / 3);
@@ -321,7 +321,7 @@ describe("the kept copy of the last good topology", () => {
 		await until("a copy of version 2", () => read().version === 2);
 	});
 
-	test("is used and reported at the start where the file is bad, older or missing", async (context) => {
+	test("is used and reported at startup if the file is bad, older or missing", async (context) => {
 		const file = topologyFile(context);
 		await keep(file, 7);
 		const bad: readonly (readonly [RegExp, () => void])[] = [
@@ -349,7 +349,7 @@ describe("the kept copy of the last good topology", () => {
 		}
 	});
 
-	test("is ignored where it is bad itself", async (context) => {
+	test("is ignored if it is bad", async (context) => {
 		const file = topologyFile(context);
 		writeFileSync(kept(file), "{");
 		file.write("{");
@@ -360,7 +360,7 @@ describe("the kept copy of the last good topology", () => {
 		assert.equal(file.follow({ keptCopy: kept(file) }).topology.version, 1);
 	});
 
-	test("is reported, and not needed, where it cannot be written", async (context) => {
+	test("is reported but not required if it cannot be written", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		const nowhere = join(file.folder, "none", "kept.json");
