@@ -13,7 +13,7 @@ const place = {
 };
 
 describe("cursors", () => {
-	it("carry a place there and back", () => {
+	it("decode to the encoded position", () => {
 		fc.assert(
 			fc.property(
 				fc.maxSafeNat(),
@@ -30,22 +30,22 @@ describe("cursors", () => {
 		);
 	});
 
-	it("have one spelling for one place", () => {
+	it("equal positions have equal cursors", () => {
 		assert.equal(cursors.encode(list, place), cursors.encode(list, place));
 	});
 
-	it("are of no use on another list", () => {
+	it("decode to null on another list", () => {
 		const cursor = cursors.encode(list, place);
 		assert.equal(cursors.decode("likePin 206158430210", cursor), null);
 		assert.equal(cursors.decode("followUser 206158430209", cursor), null);
 	});
 
-	it("are of no use under another secret", () => {
+	it("decode to null with another secret", () => {
 		const others = createCursorCodec(Buffer.alloc(32, 8));
 		assert.equal(others.decode(list, cursors.encode(list, place)), null);
 	});
 
-	it("show nothing of what is in them: neighbours have nothing in common", () => {
+	it("do not reveal their content: cursors of adjacent positions share few bytes", () => {
 		const [one, two] = [0, 1].map((step) =>
 			Buffer.from(
 				cursors.encode(list, { ...place, sequence: place.sequence + step }),
@@ -56,7 +56,7 @@ describe("cursors", () => {
 		assert.ok(same < 8, `${same} of 29 bytes are the same`);
 	});
 
-	it("are refused when any one character is another", () => {
+	it("decode to null if any single character is changed", () => {
 		const cursor = cursors.encode(list, place);
 		for (let at = 0; at < cursor.length; at++) {
 			const other = cursor[at] === "A" ? "B" : "A";
@@ -65,7 +65,7 @@ describe("cursors", () => {
 		}
 	});
 
-	it("are refused, not thrown at, whatever text comes", () => {
+	it("decode any invalid text to null", () => {
 		fc.assert(
 			fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
 				assert.equal(cursors.decode(list, text), null);

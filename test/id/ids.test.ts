@@ -13,20 +13,20 @@ import {
 } from "../../src/id/ids.ts";
 
 describe("ids", () => {
-	// "Sharding Pinterest" takes the first apart in its text; the other two stand
-	// in the same article's example of a stored pin.
+	// The article "Sharding Pinterest" decomposes the first; the other two are
+	// in its example of a stored pin.
 	for (const [id, parts] of [
 		["241294492511762325", { shard: 3429, type: 1, local: 7075733 }],
 		["241294629943640797", { shard: 3429, type: 3, local: 733 }],
 		["241294561224164665", { shard: 3429, type: 2, local: 1337 }],
 	] as const) {
-		it(`take the article's ${id} apart and put it together`, () => {
+		it(`unpack and pack ${id} of "Sharding Pinterest" as the article does`, () => {
 			assert.deepEqual(unpackId(id as string as Id), parts);
 			assert.equal(packId(parts), id);
 		});
 	}
 
-	it("keep every part at every size", () => {
+	it("unpack to the packed shard, type and local id", () => {
 		fc.assert(
 			fc.property(
 				fc.integer({ min: 0, max: MAX_SHARD }),
@@ -44,7 +44,7 @@ describe("ids", () => {
 		);
 	});
 
-	it("reach 2^62 - 1 and no further", () => {
+	it("have a maximum of 2^62 - 1; larger numbers are reserved or malformed", () => {
 		const last = packId({ shard: MAX_SHARD, type: MAX_TYPE, local: MAX_LOCAL });
 		assert.equal(last, String(2n ** 62n - 1n));
 		assert.equal(parseId(String(2n ** 62n)), "reserved");
@@ -52,7 +52,7 @@ describe("ids", () => {
 		assert.equal(parseId(String(2n ** 64n)), "malformed");
 	});
 
-	it("refuse a part that does not fit its bits", () => {
+	it("reject a part that does not fit its bits", () => {
 		for (const parts of [
 			{ shard: MAX_SHARD + 1, type: 1, local: 1 },
 			{ shard: 1, type: MAX_TYPE + 1, local: 1 },
@@ -65,7 +65,7 @@ describe("ids", () => {
 		}
 	});
 
-	it("are canonical decimals and nothing else", () => {
+	it("are parsed from canonical decimals only", () => {
 		for (const text of [
 			"",
 			"00",
@@ -88,7 +88,7 @@ describe("ids", () => {
 		assert.equal(parseId("0"), "0");
 	});
 
-	it("stop at damage when they come from storage", () => {
+	it("throw for a malformed stored id", () => {
 		assert.throws(() => parseStoredId("12x"), /stored id 12x is invalid/);
 	});
 });
