@@ -15,7 +15,7 @@ import { importAll } from "../../helpers/importing.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the lines say, oldest first, by mapping and the key of whose list it is. */
+/** The expected lists, oldest first, by mapping and key of the list's owner. */
 function readLists(model: Model, lines: readonly DemoLine[]) {
 	const objects = new Map<string, { type: string; fields: Fields }>();
 	const lists = new Map<string, string[]>();
@@ -45,7 +45,7 @@ function readLists(model: Model, lines: readonly DemoLine[]) {
 	return { objects, lists };
 }
 
-/** A whole list, page by page. */
+/** Reads a whole list, page by page. */
 async function readWhole(view: View, mapping: Mapping, from: Id) {
 	const edges: PageEdge[] = [];
 	const fields = {
@@ -69,8 +69,8 @@ async function readWhole(view: View, mapping: Mapping, from: Id) {
 	}
 }
 
-describe("an imported graph", () => {
-	it("reads as its file says, through every list of everyone", async () => {
+describe("import", () => {
+	it("an imported graph equals its file in every list", async () => {
 		await using graph = await openEmbedded();
 		const { model } = graph.store;
 		const lines = [...demoGraph()];
@@ -97,7 +97,7 @@ describe("an imported graph", () => {
 		const view = graph.view();
 		let compared = 0;
 		for (const mapping of model.mappings.values()) {
-			// For the user's own eyes; the demo graph blocks nobody.
+			// Visible to the blocking user only; the demo graph has no blocks.
 			if (mapping.name.startsWith("blockUser")) continue;
 			const froms =
 				mapping.from === null

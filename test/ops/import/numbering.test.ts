@@ -15,8 +15,8 @@ import {
 } from "../../helpers/importedGraph.ts";
 import { importAll, START } from "../../helpers/importing.ts";
 
-describe("the order of an import", () => {
-	it("numbers by line, so that what comes last stands on top, on both sides of an edge alike", async () => {
+describe("import sequences", () => {
+	it("later lines get higher sequences, equal on both sides of an edge", async () => {
 		await using graph = await openEmbedded();
 		await importAll(
 			graph,
@@ -54,7 +54,7 @@ describe("the order of an import", () => {
 		assert.equal(likedBy.list.count, 2);
 	});
 
-	it("stays below the likes that come after it", async () => {
+	it("likes after an import get higher sequences than imported likes", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [ada, bob, board, pin(1), like("u:bob", "p:1")]);
 		const mapping = graph.mapping("likePin");
@@ -67,7 +67,7 @@ describe("the order of an import", () => {
 		assert.deepEqual(edges[0]?.to, user);
 	});
 
-	it("goes above what is on a list already, of users or of the import before", async () => {
+	it("an import gets higher sequences than users' entries and earlier imports", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [ada, board, pin(1)]);
 		const live = await graph.writes.create({
@@ -96,7 +96,7 @@ describe("the order of an import", () => {
 		);
 	});
 
-	it("lists new interests among all of them", async () => {
+	it("imported interests are added to the global list of interests", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [
 			{ type: "Interest", key: "i:1", fields: { slug: "art", name: "Art" } },

@@ -16,8 +16,8 @@ async function linesOf(
 	return batches;
 }
 
-describe("the lines of an import", () => {
-	it("are cut wherever the bytes are", async () => {
+describe("import lines", () => {
+	it("are split correctly whatever the chunk boundaries", async () => {
 		const bytes = Buffer.from("één\r\ntwee 🐙\n\ndrie");
 		for (let at = 1; at < bytes.length; at++) {
 			const chunks = [bytes.subarray(0, at), bytes.subarray(at)];
@@ -27,12 +27,12 @@ describe("the lines of an import", () => {
 		}
 	});
 
-	it("come in batches of the size asked, the last one smaller", async () => {
+	it("are read in batches of the requested size; the last may be smaller", async () => {
 		const source = Readable.from([Buffer.from("1\n2\n3\n4\n"), "5\n"]);
 		assert.deepEqual(await linesOf(source, 2), [["1", "2"], ["3", "4"], ["5"]]);
 	});
 
-	it("that are too long are null, and the next ones are read", async () => {
+	it("are null if too long, and reading continues with the next line", async () => {
 		const long = "x".repeat(MAX_LINE);
 		const source = Readable.from(
 			[`${long}\n`, long, "x", long, `${long}\n`, "next\n"].map((text) =>
@@ -42,14 +42,14 @@ describe("the lines of an import", () => {
 		assert.deepEqual(await linesOf(source), [[long, null, "next"]]);
 	});
 
-	it("count their bytes", async () => {
+	it("are counted in bytes", async () => {
 		const source = Readable.from([Buffer.from("é\n"), Buffer.from("ab\n")]);
 		let read: number | undefined;
 		for await (const { bytes } of readBatches(source, 1)) read = bytes;
 		assert.equal(read, 6);
 	});
 
-	it("are not waited for once the signal was given", async () => {
+	it("are not awaited after the signal is aborted", async () => {
 		const source = new Readable({ read() {} });
 		source.push("one\n");
 		const aborted = new AbortController();
