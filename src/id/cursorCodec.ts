@@ -27,43 +27,43 @@ export interface CursorPosition {
  *     version 1 | tag 12 | encrypted: sequence 7, to 8, epoch 2     (bytes, base64url)
  */
 export interface CursorCodec {
-	encode(list: string, place: CursorPosition): string;
+	encode(list: string, position: CursorPosition): string;
 	/** Null for any text that `encode` did not return for this list. */
 	decode(list: string, cursor: string): CursorPosition | null;
 }
 
 const VERSION = 1;
 const TAG = 12;
-const PLACE = 17;
-const LENGTH = 1 + TAG + PLACE;
+const POSITION = 17;
+const LENGTH = 1 + TAG + POSITION;
 const ENCODED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
 
 export function createCursorCodec(secret: Uint8Array): CursorCodec {
 	const macKey = derive(secret, "cursor mac", 32);
 	const cipherKey = derive(secret, "cursor cipher", 16);
 
-	function tagOf(list: string, place: Buffer): Buffer {
+	function tagOf(list: string, position: Buffer): Buffer {
 		return createHmac("sha256", macKey)
 			.update(list)
 			.update("\0")
-			.update(place)
+			.update(position)
 			.digest()
 			.subarray(0, TAG);
 	}
 
 	return {
 		encode(list, { sequence, to, epoch }) {
-			const place = Buffer.alloc(PLACE);
-			place.writeUIntBE(Math.floor(sequence / 2 ** 32), 0, 3);
-			place.writeUInt32BE(sequence % 2 ** 32, 3);
-			place.writeBigUInt64BE(BigInt(to), 7);
-			place.writeUInt16BE(epoch % 2 ** 16, 15);
-			const tag = tagOf(list, place);
+			const position = Buffer.alloc(POSITION);
+			position.writeUIntBE(Math.floor(sequence / 2 ** 32), 0, 3);
+			position.writeUInt32BE(sequence % 2 ** 32, 3);
+			position.writeBigUInt64BE(BigInt(to), 7);
+			position.writeUInt16BE(epoch % 2 ** 16, 15);
+			const tag = tagOf(list, position);
 			const cipher = createCipheriv("aes-128-ctr", cipherKey, vector(tag));
 			return Buffer.concat([
 				Buffer.of(VERSION),
 				tag,
-				cipher.update(place),
+				cipher.update(position),
 			]).toString("base64url");
 		},
 
@@ -72,16 +72,17 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 			const bytes = Buffer.from(cursor, "base64url");
 			if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
 			const tag = bytes.subarray(1, 1 + TAG);
-			const place = createDecipheriv(
+			const position = createDecipheriv(
 				"aes-128-ctr",
 				cipherKey,
 				vector(tag),
 			).update(bytes.subarray(1 + TAG));
-			if (!timingSafeEqual(tag, tagOf(list, place))) return null;
+			if (!timingSafeEqual(tag, tagOf(list, position))) return null;
 			return {
-				sequence: place.readUIntBE(0, 3) * 2 ** 32 + place.readUInt32BE(3),
-				to: parseStoredId(String(place.readBigUInt64BE(7))),
-				epoch: place.readUInt16BE(15),
+				sequence:
+					position.readUIntBE(0, 3) * 2 ** 32 + position.readUInt32BE(3),
+				to: parseStoredId(String(position.readBigUInt64BE(7))),
+				epoch: position.readUInt16BE(15),
 			};
 		},
 	};

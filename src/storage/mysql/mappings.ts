@@ -66,10 +66,10 @@ function edgesByTable(keys: readonly KeyOnShard<EdgeKey>[]) {
 	return {
 		name: `edges ${namesOf(mappings.map(({ name }) => name))}`,
 		mappings,
-		parts: [...tables].map(([table, some], place): Fragment => {
+		parts: [...tables].map(([table, some], part): Fragment => {
 			const ends = byEnds(some.map(({ key }) => key));
 			return {
-				text: `SELECT ${place} AS place, ${COLUMNS} FROM ${table}
+				text: `SELECT ${part} AS part, ${COLUMNS} FROM ${table}
 					FORCE INDEX (edge) WHERE ${ends.text}`,
 				values: ends.values,
 			};
@@ -89,10 +89,10 @@ function byEnds(keys: readonly EdgeKey[]): Fragment {
 
 function named(
 	mappings: readonly Mapping[],
-	[place, ...row]: Row,
+	[part, ...row]: Row,
 ): readonly [string, Edge] {
 	const edge = edgeOf(row);
-	return [edgeName(mappings[Number(place)] as Mapping, edge), edge];
+	return [edgeName(mappings[Number(part)] as Mapping, edge), edge];
 }
 
 function edgeOf([from, to, sequence, state, version]: Row): Edge {
@@ -127,10 +127,10 @@ export async function readNeighbors(
 	const beside = new Map<string, Edge>();
 	if (parts.length > 0) {
 		const name = `neighbors ${namesOf(keys.map(({ mapping }) => mapping.name))}`;
-		for (const [place, side, ...row] of await statements.rows(
+		for (const [part, side, ...row] of await statements.rows(
 			unionAll(name, parts),
 		)) {
-			beside.set(`${place} ${side}`, edgeOf(row));
+			beside.set(`${part} ${side}`, edgeOf(row));
 		}
 	}
 	return keys.map(({ mapping }, index) => {
@@ -148,12 +148,12 @@ function neighbor(
 	{ database }: Shard,
 	{ table }: Mapping,
 	{ from, sequence, to }: Edge,
-	place: number,
+	part: number,
 	side: "above" | "below",
 ): Fragment {
 	const [over, order] = side === "above" ? [">", "ASC"] : ["<", "DESC"];
 	return {
-		text: `SELECT ${place} AS place, ${side === "above" ? 1 : 0} AS side, ${COLUMNS}
+		text: `SELECT ${part} AS part, ${side === "above" ? 1 : 0} AS side, ${COLUMNS}
 			FROM ${tableIn(database, table)}
 			WHERE from_id = ? AND state = ${PRESENT}
 				AND sequence ${over}= ? AND (sequence ${over} ? OR to_id ${over} ?)

@@ -291,23 +291,29 @@ class MysqlStorage implements Storage {
 		type: string,
 	): AsyncIterable<readonly StoredObject[]> {
 		const object = typeNamed(this.#model, type);
-		const place = this.#shard(shard);
-		return walk<StoredObject>("walkObjects", place, (last) =>
+		const location = this.#shard(shard);
+		return walk<StoredObject>("walkObjects", location, (last) =>
 			walkObjects(
-				place,
+				location,
 				object,
 				last === null ? 0 : unpackId(last.id).local,
 				WALK_ROWS,
-				this.#queryOptions(place),
+				this.#queryOptions(location),
 			),
 		);
 	}
 
 	walkEdges(shard: number, mapping: Mapping): AsyncIterable<readonly Edge[]> {
-		const place = this.#shard(shard);
+		const location = this.#shard(shard);
 		this.#checkMapping(mapping);
-		return walk<Edge>("walkEdges", place, (last) =>
-			walkEdges(place, mapping, last, WALK_ROWS, this.#queryOptions(place)),
+		return walk<Edge>("walkEdges", location, (last) =>
+			walkEdges(
+				location,
+				mapping,
+				last,
+				WALK_ROWS,
+				this.#queryOptions(location),
+			),
 		);
 	}
 
@@ -315,14 +321,14 @@ class MysqlStorage implements Storage {
 		shard: number,
 		mapping: Mapping,
 	): AsyncIterable<readonly ListRow[]> {
-		const place = this.#shard(shard);
-		return walk<ListRow>("walkLists", place, (last) =>
+		const location = this.#shard(shard);
+		return walk<ListRow>("walkLists", location, (last) =>
 			walkLists(
-				place,
+				location,
 				mapping,
 				last?.from ?? null,
 				WALK_ROWS,
-				this.#queryOptions(place),
+				this.#queryOptions(location),
 			),
 		);
 	}
@@ -335,10 +341,10 @@ class MysqlStorage implements Storage {
 	}
 
 	walkLookups(shard: number): AsyncIterable<readonly LookupRow[]> {
-		const place = this.#map.modShards.get(shard);
-		if (place === undefined) throw unknownShard("mod shard", shard);
-		return walk<LookupRow>("walkLookups", place, (last) =>
-			walkLookups(place, last, WALK_ROWS, this.#queryOptions(place)),
+		const location = this.#map.modShards.get(shard);
+		if (location === undefined) throw unknownShard("mod shard", shard);
+		return walk<LookupRow>("walkLookups", location, (last) =>
+			walkLookups(location, last, WALK_ROWS, this.#queryOptions(location)),
 		);
 	}
 

@@ -36,16 +36,16 @@ export async function readObjects(
 	const rows = await host.rows(
 		unionAll(
 			`objects ${namesOf([...tables.values()].map(({ type }) => type.table))}`,
-			[...tables].map(([table, { locals }], place) => ({
-				text: `SELECT ${place} AS place, local_id, data FROM ${table} WHERE local_id IN (?)`,
+			[...tables].map(([table, { locals }], part) => ({
+				text: `SELECT ${part} AS part, local_id, data FROM ${table} WHERE local_id IN (?)`,
 				values: [[...new Set(locals)]],
 			})),
 		),
 		options,
 	);
 	const found = new Map(
-		rows.map(([place, local, data]) => [
-			`${names[Number(place)]} ${local}`,
+		rows.map(([part, local, data]) => [
+			`${names[Number(part)]} ${local}`,
 			data as string,
 		]),
 	);

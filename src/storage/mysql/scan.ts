@@ -45,21 +45,20 @@ export async function scanLists(
 		]),
 		{
 			...options,
-			countRows: (all) =>
-				all.filter(([place]) => Number(place) !== LIST).length,
+			countRows: (all) => all.filter(([part]) => Number(part) !== LIST).length,
 		},
 	);
 	const edges = scans.map((): Edge[] => []);
 	const lists = new Map<string, ListRow>();
 	for (const [first, second, third, fourth, fifth, mapping] of rows) {
-		const place = Number(first);
-		if (place === LIST) {
+		const part = Number(first);
+		if (part === LIST) {
 			const list = listOf([second, mapping, third, fourth, fifth]);
 			lists.set(listName({ name: String(mapping) }, list.from), list);
 			continue;
 		}
-		edges[place]?.push({
-			from: (scans[place] as KeyOnShard<Scan>).key.from,
+		edges[part]?.push({
+			from: (scans[part] as KeyOnShard<Scan>).key.from,
 			to: second as Id,
 			sequence: Number(third),
 			state: PRESENT,
@@ -83,7 +82,7 @@ export async function scanLists(
 
 function edgesOf(
 	{ key: scan, shard }: KeyOnShard<Scan>,
-	place: number,
+	part: number,
 ): Fragment {
 	const { mapping, from, after, before, limit } = scan;
 	const [high, low] = isDescending(mapping) ? [after, before] : [before, after];
@@ -91,7 +90,7 @@ function edgesOf(
 	const bounds = [bound(high, "<"), bound(low, ">")];
 	return {
 		// The limit is a checked integer; some servers refuse it as a parameter.
-		text: `SELECT ${place} AS place, to_id, sequence, version, 0 AS epoch, '' AS mapping
+		text: `SELECT ${part} AS part, to_id, sequence, version, 0 AS epoch, '' AS mapping
 			FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 			WHERE from_id = ? AND state = ${PRESENT}${bounds.map(({ text }) => text).join("")}
 			ORDER BY sequence ${order}, to_id ${order} LIMIT ${limit}`,

@@ -84,20 +84,20 @@ export async function readByHost<Key, A>(
 ): Promise<readonly KeyResult<A>[]> {
 	const { shardOf, absent, maxKeys, read } = options;
 	const results = new Array<KeyResult<A>>(keys.length);
-	const places = new Map<Host, { placed: KeyOnShard<Key>[]; at: number[] }>();
+	const batches = new Map<Host, { placed: KeyOnShard<Key>[]; at: number[] }>();
 	keys.forEach((key, index) => {
 		const shard = shardOf(key);
 		if (shard === undefined) {
 			results[index] = absent(key);
 			return;
 		}
-		let place = places.get(shard.host);
-		if (place === undefined) {
-			place = { placed: [], at: [] };
-			places.set(shard.host, place);
+		let batch = batches.get(shard.host);
+		if (batch === undefined) {
+			batch = { placed: [], at: [] };
+			batches.set(shard.host, batch);
 		}
-		place.placed.push({ key, shard });
-		place.at.push(index);
+		batch.placed.push({ key, shard });
+		batch.at.push(index);
 	});
 	const readSome = async (
 		host: Host,
@@ -119,7 +119,7 @@ export async function readByHost<Key, A>(
 		});
 	};
 	await Promise.all(
-		[...places].flatMap(([host, { placed, at }]) =>
+		[...batches].flatMap(([host, { placed, at }]) =>
 			chunks(placed, maxKeys).map((some, index) =>
 				readSome(
 					host,

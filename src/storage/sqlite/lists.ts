@@ -102,13 +102,13 @@ export function renumberList(
 	statements: MappingStatements,
 	{ mapping, from }: ListKey,
 ): void {
-	const { all, place } = statementsOf(statements, mapping);
+	const { all, setSequence } = statementsOf(statements, mapping);
 	const edges = connection.rows<Position>(all, [BigInt(from)]);
 	const sequences = renumberedSequences(edges);
 	edges.forEach(({ to, sequence }, index) => {
 		const next = sequences[index] as number;
 		if (next !== sequence) {
-			connection.run(place, [next, BigInt(from), BigInt(to)]);
+			connection.run(setSequence, [next, BigInt(from), BigInt(to)]);
 		}
 	});
 	const [row] = readLists(connection, [{ mapping, from }]) as [ListRow];

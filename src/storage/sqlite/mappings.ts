@@ -23,7 +23,7 @@ interface EdgeStatements {
 	readonly above: Sql;
 	readonly below: Sql;
 	readonly all: Sql;
-	readonly place: Sql;
+	readonly setSequence: Sql;
 	readonly recount: Sql;
 	readonly walk: Sql;
 }
@@ -67,7 +67,7 @@ export function mappingStatements(model: Model): MappingStatements {
 					text: `SELECT CAST(to_id AS TEXT) AS "to", sequence FROM ${table}
 						WHERE from_id = ? AND state = ${PRESENT} ORDER BY sequence, to_id`,
 				},
-				place: {
+				setSequence: {
 					name: `renumber ${name}`,
 					text: `UPDATE ${table} SET sequence = ? WHERE from_id = ? AND to_id = ?`,
 				},

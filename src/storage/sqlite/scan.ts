@@ -28,7 +28,7 @@ function scanStatement(mapping: Mapping, descending: boolean): Sql {
 	return {
 		name: `scan ${mapping.name}`,
 		text: `WITH scans AS MATERIALIZED (
-				SELECT key AS place, CAST(value->>0 AS INTEGER) AS from_id,
+				SELECT key AS part, CAST(value->>0 AS INTEGER) AS from_id,
 					value->>1 AS high, CAST(value->>2 AS INTEGER) AS high_to,
 					value->>3 AS low, CAST(value->>4 AS INTEGER) AS low_to
 				FROM json_each(?1))
@@ -44,7 +44,7 @@ function scanStatement(mapping: Mapping, descending: boolean): Sql {
 						${ordered} LIMIT ?2)) AS edges,
 				(SELECT json_array(count, last_sequence, epoch) FROM lists
 					WHERE from_id = scans.from_id AND mapping = ?3) AS list
-			FROM scans ORDER BY place`,
+			FROM scans ORDER BY part`,
 	};
 }
 

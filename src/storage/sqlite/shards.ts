@@ -17,8 +17,8 @@ export function mapShardFiles(
 		const folder = folderOf(range.primary);
 		return shardsIn(range).map((shard) => {
 			const host = `${prefix}${String(shard).padStart(5, "0")}.sqlite`;
-			const place = { path: join(folder, host), host, shard };
-			return [shard, new ShardFile(place, { readOnly })] as const;
+			const location = { path: join(folder, host), host, shard };
+			return [shard, new ShardFile(location, { readOnly })] as const;
 		});
 	});
 	return new Map(files.sort(([a], [b]) => a - b));

@@ -20,10 +20,10 @@ export class ShardFile implements Disposable {
 	#closed = false;
 
 	constructor(
-		place: ShardFileLocation,
+		location: ShardFileLocation,
 		options: { readonly readOnly: boolean },
 	) {
-		this.location = place;
+		this.location = location;
 		this.#readOnly = options.readOnly;
 	}
 

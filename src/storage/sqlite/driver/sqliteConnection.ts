@@ -72,7 +72,7 @@ const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK" };
 
 /** One connection to one file. Everything on it happens at once, within the caller's tick. */
 export class SqliteConnection implements Disposable {
-	readonly #place: ShardFileLocation;
+	readonly #location: ShardFileLocation;
 	readonly #database: DatabaseSync;
 	/** By text; as many as the model makes statements. */
 	readonly #statements = new Map<string, StatementSync>();
@@ -80,9 +80,9 @@ export class SqliteConnection implements Disposable {
 	/** Of the transaction under way. */
 	#trace: StatementTrace | undefined;
 
-	constructor(place: ShardFileLocation, mode: OpenMode) {
-		this.#place = place;
-		this.#database = open(place, mode);
+	constructor(location: ShardFileLocation, mode: OpenMode) {
+		this.#location = location;
+		this.#database = open(location, mode);
 	}
 
 	/** Whether the file failed in a way that reopening it may repair. */
@@ -133,7 +133,7 @@ export class SqliteConnection implements Disposable {
 	transaction<T>(body: () => T, trace?: StatementTrace): T {
 		if (this.#database.isTransaction) {
 			throw new TypeError(
-				`${this.#place.host} has an open transaction already.`,
+				`${this.#location.host} has an open transaction already.`,
 			);
 		}
 		this.#trace = trace;
@@ -183,7 +183,7 @@ export class SqliteConnection implements Disposable {
 			return use(statement);
 		} catch (thrown) {
 			if (LOST.has(primaryCode(thrown) ?? 0)) this.#lost = true;
-			throw toStorageFailure(thrown, this.#place, sql.name);
+			throw toStorageFailure(thrown, this.#location, sql.name);
 		}
 	}
 
@@ -194,7 +194,7 @@ export class SqliteConnection implements Disposable {
 		trace: StatementTrace | undefined,
 	): void {
 		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
-		const { host, shard } = this.#place;
+		const { host, shard } = this.#location;
 		const ms = performance.now() - began;
 		const statement = { name: sql.name, host, shard, rows, ms };
 		trace?.statement(statement);
@@ -203,16 +203,16 @@ export class SqliteConnection implements Disposable {
 	}
 }
 
-function open(place: ShardFileLocation, mode: OpenMode): DatabaseSync {
+function open(location: ShardFileLocation, mode: OpenMode): DatabaseSync {
 	let database: DatabaseSync | undefined;
 	try {
 		if (mode === "read") {
-			database = new DatabaseSync(place.path, {
+			database = new DatabaseSync(location.path, {
 				readOnly: true,
 				timeout: BUSY_MS,
 			});
 		} else {
-			const url = pathToFileURL(place.path);
+			const url = pathToFileURL(location.path);
 			// Only `createTables` creates files: elsewhere a missing file is an error.
 			url.searchParams.set("mode", mode === "create" ? "rwc" : "rw");
 			database = new DatabaseSync(url, { timeout: BUSY_MS });
@@ -221,7 +221,7 @@ function open(place: ShardFileLocation, mode: OpenMode): DatabaseSync {
 		return database;
 	} catch (thrown) {
 		database?.close();
-		throw toStorageFailure(thrown, place, "open");
+		throw toStorageFailure(thrown, location, "open");
 	}
 }
 
