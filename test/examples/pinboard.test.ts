@@ -7,14 +7,14 @@ import { openBrowser } from "../helpers/browser.ts";
 import { until } from "../helpers/until.ts";
 import { logIn, type Pinboard, servePinboard, visit } from "./pinboard.ts";
 
-/** The response to a request whose body has this in it. */
+/** The next response to a request whose body matches. */
 function responseTo(page: Page, body: RegExp): Promise<Response> {
 	return page.waitForResponse((response) =>
 		body.test(response.request().postData() ?? ""),
 	);
 }
 
-describe("the example app", () => {
+describe("the Pinboard example", () => {
 	let browser: Browser;
 	let demo: DemoServer;
 	let pinboard: Pinboard;
@@ -28,7 +28,7 @@ describe("the example app", () => {
 		await demo?.[Symbol.asyncDispose]();
 	});
 
-	it("shows pins to a stranger, draws every picture itself, and asks nobody but itself and the API", async () => {
+	it("shows pins with drawn pictures to an anonymous visitor, and sends requests only to its own origin and the API", async () => {
 		const { page, addresses, faults } = await visit(browser, pinboard.url);
 		await page.locator(".card").nth(11).waitFor();
 		assert.equal(await page.title(), "Pinboard");
@@ -56,7 +56,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("asks a stranger who likes something to log in", async () => {
+	it("asks an anonymous visitor who likes a pin to log in", async () => {
 		const { page } = await visit(browser, pinboard.url);
 		await page
 			.getByRole("button", { name: "Like", exact: true })
@@ -66,7 +66,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("logs in with a pasted token, keeps it over a reload, and logs out", async () => {
+	it("logs in with a pasted token, stays logged in after a reload, and logs out", async () => {
 		const { page, faults } = await visit(browser, pinboard.url);
 		await logIn(page, demo.token);
 		await page.getByRole("link", { name: "Marigold Testwell" }).waitFor();
@@ -78,7 +78,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("says that the server refused a token, and goes on without it", async () => {
+	it("reports a token that the server rejects, and continues logged out", async () => {
 		const { page } = await visit(browser, pinboard.url);
 		await logIn(page, `${demo.token}x`);
 		await page.getByText("The server did not take that token.").waitFor();
@@ -87,7 +87,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("shows a like before the server has answered, and the server has it after", async () => {
+	it("shows a like before the server responds, and the server stores it", async () => {
 		const { page, faults } = await visit(browser, pinboard.url);
 		await logIn(page, demo.token);
 		const card = page.locator(".card").filter({
@@ -130,7 +130,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("takes a like back that the server refuses, and says why", async () => {
+	it("reverts a like that the server rejects, and shows the error", async () => {
 		const { page } = await visit(browser, pinboard.url);
 		await logIn(page, demo.token);
 		const like = page.getByRole("button", { name: "Like", exact: true });
@@ -158,7 +158,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("follows a person, and the count of followers goes with it", async () => {
+	it("follows or unfollows a user, and updates the number of followers", async () => {
 		const { page, faults } = await visit(
 			browser,
 			`${pinboard.url}#/user/basil_02`,
@@ -197,7 +197,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("shows a board with its pins, opens one over it, and adds what is said about it", async () => {
+	it("opens a pin of a board in a dialog, adds a comment, and returns to the board", async () => {
 		const board = await longBoard(demo.url);
 		const { page, faults } = await visit(
 			browser,
@@ -216,7 +216,7 @@ describe("the example app", () => {
 		await page.context().close();
 	});
 
-	it("shows nothing of a board that is hidden from the viewer", async () => {
+	it("shows a secret board to its owner only, and to others as missing", async () => {
 		const { user } = await plainly(demo.url, demo.token).data<{
 			user: { boards: { nodes: { id: string; secret: boolean }[] } };
 		}>(

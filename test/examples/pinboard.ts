@@ -10,14 +10,14 @@ import { until } from "../helpers/until.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 export const PINBOARD = join(ROOT, "examples/pinboard");
-/** No command takes nearly as long (ms), even on busy cores. */
+/** Time limit (ms) of a command, long enough for a busy machine. */
 const LIMIT_MS = 240_000;
 
 export interface Pinboard extends AsyncDisposable {
 	readonly url: string;
 }
 
-/** A command of a package, from the example's folder unless another is given. */
+/** Runs a package's command, by default in the example's folder. */
 export async function run(
 	command: string,
 	args: readonly string[],
@@ -42,10 +42,10 @@ export async function run(
 	return stdout;
 }
 
-/** The example, built for one API and served. */
+/** Builds the example for one API and serves it. */
 export async function servePinboard(options: {
 	readonly api: string;
-	/** Made by another configuration of the compiler. */
+	/** A folder of artifacts from another compiler configuration. */
 	readonly artifacts?: string;
 }): Promise<Pinboard> {
 	const folder = temporaryFolder();
@@ -81,7 +81,7 @@ export async function servePinboard(options: {
 	}
 }
 
-/** The example's documents, compiled to ids in a folder: the artifacts, and the file a server is given. */
+/** Compiles the example's documents to persisted ids: the artifacts, and the server's document file. */
 export async function compilePersisted(
 	folder: string,
 ): Promise<{ readonly artifacts: string; readonly file: string }> {
@@ -106,11 +106,11 @@ export async function compilePersisted(
 
 export interface Visit {
 	readonly page: Page;
-	/** What the page asked the API, in order. */
+	/** The page's requests to the API, in order. */
 	readonly asked: readonly Asked[];
-	/** Addresses of all it asked anyone. */
+	/** The URLs of all the page's requests. */
 	readonly addresses: readonly string[];
-	/** What went wrong on the page. */
+	/** The page's console warnings and errors, and its uncaught exceptions. */
 	readonly faults: string[];
 }
 
@@ -121,7 +121,7 @@ export interface Asked {
 	readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A fresh visitor on a wide screen. */
+/** Opens the page in a new browser context on a wide screen. */
 export async function visit(browser: Browser, address: string): Promise<Visit> {
 	const context = await browser.newContext({
 		viewport: { width: 1280, height: 900 },
@@ -152,7 +152,7 @@ export async function logIn(page: Page, token: string): Promise<void> {
 	await dialog.getByRole("button", { name: "Log in" }).click();
 }
 
-/** Goes down a page of pins to its end; the pins shown, each once. */
+/** Scrolls a page of pins to its end and returns the ids of the shown pins. */
 export async function scrollToEnd(page: Page): Promise<readonly string[]> {
 	const end = page.getByText("That is all.");
 	await page.locator(".card").first().waitFor();

@@ -155,7 +155,7 @@ suite("checkTopology", () => {
 		]);
 	});
 
-	test("rejects a MySQL URL without host or user, or with an unknown part", () => {
+	test("rejects a MySQL URL without host or user, or with an unknown or malformed part", () => {
 		for (const primary of [
 			"mysql://db:3306",
 			"mysql://me:secret@",
