@@ -6,8 +6,8 @@ import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 
 describe("corkboard id", () => {
-	test("takes the id of the article apart", async () => {
-		// "Sharding Pinterest" prints this one: shard 3429, a pin, local id 7075733.
+	test('prints the parts of the id in the article "Sharding Pinterest"', async () => {
+		// The article decomposes it into shard 3429, type Pin and local id 7075733.
 		assert.deepEqual(await command(["id", "241294492511762325"]), {
 			code: 0,
 			out: [
@@ -23,7 +23,7 @@ describe("corkboard id", () => {
 		});
 	});
 
-	test("says where a shard of the embedded folder is, and that a type is unknown", async () => {
+	test("prints the embedded folder that holds a shard, and reports an unknown type", async () => {
 		const id = String((5n << 46n) | (9n << 36n) | 1n);
 		const { out } = await command(["id", id], {
 			env: { CORKBOARD_DATA: "elsewhere" },
@@ -33,7 +33,7 @@ describe("corkboard id", () => {
 		assert.match(out, /^host {6}sqlite:elsewhere$/m);
 	});
 
-	test("says which MySQL server a shard is on, without user and password", async () => {
+	test("prints the MySQL host of a shard without user and password", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "topology.json");
 		const primary = "mysql://app:hunter2@db1";

@@ -15,7 +15,7 @@ function file(name: string, content: unknown): Record<string, string> {
 }
 
 describe("corkboard topology check", () => {
-	test("prints a good topology without needing a secret", async () => {
+	test("prints a valid topology and needs no secret", async () => {
 		const env = file("good.json", {
 			version: 3,
 			shards: [
@@ -38,7 +38,7 @@ describe("corkboard topology check", () => {
 		});
 	});
 
-	test("names MySQL hosts without user and password", async () => {
+	test("prints MySQL hosts without user and password", async () => {
 		const env = file("mysql.json", {
 			version: 3,
 			shards: [
@@ -61,7 +61,7 @@ describe("corkboard topology check", () => {
 		lookups: [{ range: [0, 3], primary, replica }],
 	});
 
-	test("names replicas and generations, and no user or password", async () => {
+	test("prints replicas and generations without user and password", async () => {
 		const env = file("fleet.json", fleet(3, { generation: 2 }));
 		const { code, out } = await command(["topology", "check"], { env });
 		assert.equal(code, 0);
@@ -77,7 +77,7 @@ describe("corkboard topology check", () => {
 		);
 	});
 
-	test("says of two files that the second may follow the first", async () => {
+	test("reports that the second of two files is a valid change of the first, or equal to it", async () => {
 		const old = file("old.json", fleet(3)).CORKBOARD_TOPOLOGY as string;
 		const next = file("new.json", fleet(4, { primary: replica, generation: 1 }))
 			.CORKBOARD_TOPOLOGY as string;
@@ -91,7 +91,7 @@ describe("corkboard topology check", () => {
 		);
 	});
 
-	test("refuses a second file that may not follow the first, with every reason", async () => {
+	test("rejects a second file that is not a valid change of the first, with every reason", async () => {
 		const old = file("old.json", fleet(3)).CORKBOARD_TOPOLOGY as string;
 		const next = file("new.json", fleet(2, { range: [0, 8], primary: replica }))
 			.CORKBOARD_TOPOLOGY as string;
@@ -107,7 +107,7 @@ describe("corkboard topology check", () => {
 		});
 	});
 
-	test("takes two files or none", async () => {
+	test("rejects a single file argument with its usage", async () => {
 		const { code, err } = await command(["topology", "check", "one.json"]);
 		assert.equal(code, 2);
 		assert.match(
@@ -116,7 +116,7 @@ describe("corkboard topology check", () => {
 		);
 	});
 
-	test("refuses hosts it has no driver for, and every other fault with them", async () => {
+	test("reports an unsupported host URL together with all other problems", async () => {
 		const env = file("bad.json", {
 			version: 0,
 			shards: [{ range: [0, 9], primary: "postgres://a", open: true }],
@@ -131,7 +131,7 @@ describe("corkboard topology check", () => {
 		assert.match(err, /version: expected a positive integer but got: 0/);
 	});
 
-	test("refuses a file that is not there", async () => {
+	test("rejects a missing file", async () => {
 		const env = { CORKBOARD_TOPOLOGY: join(folder, "none.json") };
 		const { code, err } = await command(["topology", "check"], { env });
 		assert.equal(code, 1);
