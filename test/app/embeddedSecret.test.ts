@@ -22,7 +22,7 @@ describe("embeddedSecret", () => {
 		}
 	}
 
-	test("makes a secret for its owner's eyes, and gives the same one from then on", () =>
+	test("creates a secret readable by its owner only, and returns it again later", () =>
 		inFolder(async (parent) => {
 			const folder = join(parent, "data");
 			const secret = await embeddedSecret(folder);
@@ -36,7 +36,7 @@ describe("embeddedSecret", () => {
 			);
 		}));
 
-	test("gives everybody the same secret where many make it at once, and leaves nothing behind", () =>
+	test("concurrent calls return the same secret and leave no temporary files", () =>
 		inFolder(async (folder) => {
 			const secrets = await Promise.all(
 				Array.from({ length: 20 }, () => embeddedSecret(folder)),
@@ -48,13 +48,13 @@ describe("embeddedSecret", () => {
 			assert.deepEqual(await readdir(folder), ["secret"]);
 		}));
 
-	test("makes another one in another folder", () =>
+	test("creates a different secret in each folder", () =>
 		inFolder(async (folder) => {
 			const first = await embeddedSecret(join(folder, "a"));
 			assert.notDeepEqual(await embeddedSecret(join(folder, "b")), first);
 		}));
 
-	test("refuses a file that holds less than a secret", () =>
+	test("rejects a file with a secret shorter than 32 bytes", () =>
 		inFolder(async (folder) => {
 			await writeFile(join(folder, "secret"), "");
 			await assert.rejects(embeddedSecret(folder), {
