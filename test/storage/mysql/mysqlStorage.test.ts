@@ -17,7 +17,7 @@ storageSuite("MySQL", open);
 mysqlStatementsSuite("MySQL", server, open);
 mysqlFaultsSuite("MySQL", server, open);
 
-test("a server that was made read-only refuses writes as UNAVAILABLE and still reads; it is written to again as soon as it may be", async () => {
+test("a MySQL server set to read-only rejects writes as UNAVAILABLE and serves reads; writes resume when it is writable again", async () => {
 	await using opened = await open();
 	const { storage } = opened;
 	await create(storage, 0, "Pin", {});
@@ -41,7 +41,7 @@ test("a server that was made read-only refuses writes as UNAVAILABLE and still r
 	assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 });
 
-test("a server we cannot rely on stops init with a sentence that names it", async () => {
+test("createTables rejects a MySQL server with unsafe settings, and names the server", async () => {
 	await using storage = await openMysql(server.url);
 	await ask(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
 	try {
@@ -54,7 +54,7 @@ test("a server we cannot rely on stops init with a sentence that names it", asyn
 	}
 });
 
-test("a host that does not answer stops init with its name and without its password", async () => {
+test("createTables reports an unreachable MySQL host by name, without its password", async () => {
 	await using storage = await openMysql("mysql://me:secret@127.0.0.1:1");
 	await assert.rejects(storage.createTables(), {
 		code: "UNAVAILABLE",
@@ -63,7 +63,7 @@ test("a host that does not answer stops init with its name and without its passw
 	});
 });
 
-test("a topology on anything but mysql: is refused", async () => {
+test("MySQL storage rejects a topology with other than mysql: URLs, and quotes no password", async () => {
 	for (const primary of ["sqlite:data", "redis://me:secret@a"]) {
 		await assert.rejects(openMysql(primary), (thrown: CorkboardError) => {
 			assert.equal(thrown.code, "BAD_TOPOLOGY");

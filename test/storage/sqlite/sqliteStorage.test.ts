@@ -47,7 +47,7 @@ const open = await sqliteForSuite();
 
 storageSuite("SQLite", open);
 
-test("each shard and mod shard is a file, and createTables creates them", async () => {
+test("createTables creates one SQLite file for each shard and each mod shard", async () => {
 	using folder = temporaryFolder();
 	const data = join(folder.path, "deep", "data");
 	await using storage = await openIn(data);
@@ -62,11 +62,11 @@ test("each shard and mod shard is a file, and createTables creates them", async 
 			.concat([0, 1, 2, 3].map((shard) => `mod0000${shard}.sqlite`)),
 	);
 	assert.equal(storage.hostOf(2), "db00002.sqlite");
-	// What failed before it was made is used as soon as it is.
+	// Reads that failed before the files existed succeed now.
 	assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
 });
 
-test("a shard that was lost and put back is used again without a restart", async () => {
+test("a SQLite shard that was lost and restored is used again without a restart", async () => {
 	using folder = temporaryFolder();
 	{
 		await using made = await openIn(folder.path);
@@ -89,14 +89,14 @@ test("a shard that was lost and put back is used again without a restart", async
 	writeFileSync(file, NOT_SQLITE);
 	assert.deepEqual(codes(await storage.readObjects([pin(1)])), ["UNAVAILABLE"]);
 	await assert.rejects(create(storage, 0, "Pin", {}), { code: "UNAVAILABLE" });
-	// A file put back is another file, not the same one with other bytes.
+	// A restore replaces the file; it does not overwrite the bytes of the old one.
 	rmSync(file);
 	copyFileSync(join(folder.path, "backup"), file);
 	assert.deepEqual(await storage.readObjects([pin(1)]), ['{"kept":true}']);
 	assert.deepEqual(await create(storage, 0, "Pin", {}), [pin(2)]);
 });
 
-test("the log gets the file and SQLite's own words; the message has neither", async () => {
+test("SQLite storage logs the file and SQLite's error; the message contains neither", async () => {
 	await using opened = await open({ dead: [1] });
 	const [answer] = await opened.storage.readObjects([pin(1, 1)]);
 	assert.ok(answer instanceof CorkboardError);
@@ -105,7 +105,7 @@ test("the log gets the file and SQLite's own words; the message has neither", as
 	assert.doesNotMatch(answer.message, /sqlite|database/);
 });
 
-test("read-only storage reads beside the one that writes, and writes nothing", async () => {
+test("read-only SQLite storage reads what another storage writes, and rejects writes", async () => {
 	using folder = temporaryFolder();
 	await using writing = await openIn(folder.path);
 	await writing.createTables();
@@ -122,7 +122,7 @@ test("read-only storage reads beside the one that writes, and writes nothing", a
 	await assert.rejects(reading.createTables(), refused);
 });
 
-test("read-only storage reads a folder nobody has open", async () => {
+test("read-only SQLite storage reads a folder that no other storage has open", async () => {
 	using folder = temporaryFolder();
 	{
 		await using writing = await openIn(folder.path);
@@ -133,7 +133,7 @@ test("read-only storage reads a folder nobody has open", async () => {
 	assert.deepEqual(await reading.readObjects([pin(1)]), ['{"n":1}']);
 });
 
-test("closed storage rejects every call", async () => {
+test("closed SQLite storage rejects reads with an error that says so", async () => {
 	const opened = await open();
 	await opened[Symbol.asyncDispose]();
 	await assert.rejects(opened.storage.readObjects([pin(1)]), {
@@ -142,7 +142,7 @@ test("closed storage rejects every call", async () => {
 	});
 });
 
-test("a topology on anything but sqlite: is refused", async () => {
+test("SQLite storage rejects a topology with other than sqlite: URLs", async () => {
 	for (const primary of ["mysql://db1:3306", "sqlite:", "data"]) {
 		await assert.rejects(
 			openSqliteStorage({ model: MODEL, topology: topologyOn(primary) }),
@@ -154,7 +154,7 @@ test("a topology on anything but sqlite: is refused", async () => {
 	}
 });
 
-test("a transaction inside another's decide is refused, and the outer one stands as decided", async () => {
+test("a SQLite transaction inside another's decide is rejected, and the outer one commits", async () => {
 	await using opened = await open();
 	const { storage } = opened;
 	let inner: Promise<unknown> | undefined;
@@ -178,7 +178,7 @@ test("a transaction inside another's decide is refused, and the outer one stands
 	]);
 });
 
-test("reads during a transaction see what was committed before it", async () => {
+test("reads during a SQLite transaction see the state committed before it", async () => {
 	await using opened = await open();
 	const { storage } = opened;
 	await create(storage, 0, "Pin", { n: "old" });
@@ -195,7 +195,7 @@ test("reads during a transaction see what was committed before it", async () => 
 	assert.deepEqual(await during, ['{"n":"old"}', null]);
 });
 
-test("a page deep in a long list and an edge by its ends are found along a key, never by sorting or scanning", async () => {
+test("SQLite reads list pages and single edges through an index, without a scan or sort", async () => {
 	using folder = temporaryFolder();
 	{
 		await using made = await openIn(folder.path);
@@ -228,7 +228,7 @@ test("a page deep in a long list and an edge by its ends are found along a key, 
 	]);
 });
 
-test("a transaction reports its statements, BEGIN and COMMIT included", async () => {
+test("a SQLite transaction publishes all its statements, including BEGIN and COMMIT", async () => {
 	await using opened = await open();
 	const { storage } = opened;
 	const statements = await publishedDuring<Statement>(CHANNELS.statement, () =>
@@ -247,7 +247,7 @@ test("a transaction reports its statements, BEGIN and COMMIT included", async ()
 	);
 });
 
-test("tables of an earlier version get their new columns and names, and keep their rows", async () => {
+test("createTables upgrades SQLite tables of an earlier version and keeps their rows", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
 	await storage.createTables();
@@ -296,7 +296,7 @@ test("tables of an earlier version get their new columns and names, and keep the
 	]);
 });
 
-test("a list whose row is wrong is recounted from its edges", async () => {
+test("recount corrects the count and last sequence of a SQLite list from its edges", async () => {
 	using folder = temporaryFolder();
 	await using storage = await openIn(folder.path);
 	await storage.createTables();
@@ -322,7 +322,7 @@ test("a list whose row is wrong is recounted from its edges", async () => {
 	assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
 });
 
-test("nothing acknowledged is lost when the process is killed", {
+test("SQLite storage loses no acknowledged write when the process is killed", {
 	timeout: 60_000,
 }, async () => {
 	using folder = temporaryFolder();
@@ -368,7 +368,7 @@ test("nothing acknowledged is lost when the process is killed", {
 		limit: 1_000_000,
 	});
 	assert.ok(pending.length >= ids.length);
-	// Object and outbox row are one transaction: as many of one as of the other.
+	// Object and outbox row are written in one transaction, so there are equally many.
 	assert.deepEqual(
 		await storage.readObjects(pending.map((_, index) => pin(index + 1))),
 		pending.map(() => "{}"),
