@@ -4,15 +4,15 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assertAtOnce, assertCpuWithin, timed } from "./timing.ts";
 
-/** So many units of work for the processor. */
+/** Uses CPU time in proportion to `units`. */
 function work(units: number): number {
 	let sum = 0;
 	for (let n = 0; n < units * 300_000; n++) sum += Math.sqrt(n);
 	return sum;
 }
 
-describe("a comparison of CPU time", () => {
-	test("passes work that takes less than its limit of the reference work", async () => {
+describe("assertCpuWithin", () => {
+	test("accepts work that uses less CPU time than the limit", async () => {
 		await assertCpuWithin(
 			4,
 			() => work(10),
@@ -20,7 +20,7 @@ describe("a comparison of CPU time", () => {
 		);
 	});
 
-	test("rejects work that takes more, and says how much", async () => {
+	test("rejects work that uses more CPU time than the limit, and reports the ratio", async () => {
 		await assert.rejects(
 			assertCpuWithin(
 				2,
@@ -31,7 +31,7 @@ describe("a comparison of CPU time", () => {
 		);
 	});
 
-	test("does not count the time of a wait", async () => {
+	test("does not count time spent waiting", async () => {
 		await assertCpuWithin(
 			4,
 			() => work(10),
@@ -40,15 +40,15 @@ describe("a comparison of CPU time", () => {
 	});
 });
 
-describe("a timed wait", () => {
-	test("counts what a timer takes, on both clocks", async () => {
+describe("timed", () => {
+	test("measures the time of a timer in both ms and ownMs", async () => {
 		const { result, ms, ownMs } = await timed(() => sleep(200, "done"));
 		assert.equal(result, "done");
 		assert.ok(ms >= 199, `${ms} ms`);
 		assert.ok(ownMs > 100 && ownMs <= ms, `${ownMs} of ${ms} ms`);
 	});
 
-	test("does not count on the process's own clock what this process was stopped for", async () => {
+	test("excludes from ownMs the time for which the event loop was blocked", async () => {
 		const { ms, ownMs } = await timed(async () => {
 			await sleep(50);
 			const until = performance.now() + 500;
@@ -59,7 +59,7 @@ describe("a timed wait", () => {
 		assert.ok(ownMs < ms - 400, `${ownMs} of ${ms} ms`);
 	});
 
-	test("rejects as the wait does", async () => {
+	test("rejects with the error of the measured call", async () => {
 		await assert.rejects(
 			timed(() => Promise.reject(new Error("no"))),
 			/^Error: no$/,
@@ -67,8 +67,8 @@ describe("a timed wait", () => {
 	});
 });
 
-describe("a result at once", () => {
-	test("may take turns of promises, and is handed on", async () => {
+describe("assertAtOnce", () => {
+	test("returns a result that needs promise jobs only", async () => {
 		const result = (async () => {
 			for (let n = 0; n < 100; n++) await null;
 			return "done";
@@ -76,7 +76,7 @@ describe("a result at once", () => {
 		assert.equal(await assertAtOnce(result), "done");
 	});
 
-	test("is not one that waits for a timer, or for another process", async () => {
+	test("rejects a result that waits for a timer or for file reads", async () => {
 		for (const late of [sleep(1_000), readLater()]) {
 			await assert.rejects(
 				assertAtOnce(late),
@@ -86,7 +86,7 @@ describe("a result at once", () => {
 	});
 });
 
-/** After more turns of the event loop than one. */
+/** Resolves after several turns of the event loop. */
 async function readLater(): Promise<void> {
 	for (let n = 0; n < 50; n++) await readFile(import.meta.filename);
 }
