@@ -12,7 +12,7 @@ import { type Imported, importedGraph } from "./imported.ts";
 const SEED = 2;
 const EVERYBODY = { users: 1_000, seed: SEED };
 
-/** Each list with the table and the mapping that hold it. */
+/** Each list with its table and mapping. */
 const LISTS: readonly (readonly [ListName, string, string])[] = [
 	["User.boards", "user_has_boards", "ownBoard"],
 	["User.pins", "user_has_pins", "ownPin"],
@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => graph[Symbol.dispose]());
 
-/** The whole comparison of a copy that something was done to. */
+/** Compares a damaged copy of the whole graph. */
 async function afterDamage(
 	files: "db" | "mod",
 	work: (database: DatabaseSync) => boolean,
@@ -50,7 +50,7 @@ function changes(database: DatabaseSync, sql: string): boolean {
 	return database.prepare(sql).run().changes !== 0n;
 }
 
-/** Asks the whole graph, and answers something else to a walk's pages. */
+/** Compares the undamaged graph, but tampers with the pages of list reads. */
 async function withWalk(
 	tamper: (page: Page, variables: Readonly<Record<string, unknown>>) => Page,
 ): Promise<Summary> {
@@ -64,15 +64,15 @@ async function withWalk(
 	return await compare(graph.expectation, ask, { users: 5, seed: SEED });
 }
 
-describe("the comparison catches, in each kind of list,", () => {
+describe("the comparison detects, in each kind of list,", () => {
 	for (const [name, table, mapping] of LISTS) {
 		const inList = (rest: string) =>
 			new RegExp(`^${name.replace(".", "\\.")} of [^:]+:\\S+${rest}`, "m");
 
-		it(`two edges of ${name} that changed places`, async () => {
+		it(`two swapped edges of ${name}`, async () => {
 			assertCaught(
 				await afterDamage("db", (database) => swapEdges(database, table)),
-				// Boards with equal names differ by the pins that name them.
+				// Boards with equal names are distinguished by their pins.
 				new RegExp(
 					`${inList(", 1 from the top").source}|its board: what \\d+ is: expected`,
 					"m",
@@ -80,7 +80,7 @@ describe("the comparison catches, in each kind of list,", () => {
 			);
 		});
 
-		it(`an edge of ${name} that is lost, with its share of the count`, async () => {
+		it(`a lost edge of ${name} whose count was decremented`, async () => {
 			assertCaught(
 				await afterDamage("db", (database) =>
 					dropEdge(database, table, mapping),
@@ -89,7 +89,7 @@ describe("the comparison catches, in each kind of list,", () => {
 			);
 		});
 
-		it(`a count of ${name} that is one too high`, async () => {
+		it(`a count of ${name} that is too high by one`, async () => {
 			const summary = await afterDamage("db", (database) =>
 				raiseCount(database, mapping),
 			);
@@ -98,8 +98,8 @@ describe("the comparison catches, in each kind of list,", () => {
 	}
 });
 
-describe("the comparison catches", () => {
-	it("an edge that is lost while its count stays", async () => {
+describe("the comparison detects", () => {
+	it("a lost edge whose count was not decremented", async () => {
 		const summary = await afterDamage("db", (database) =>
 			dropEdge(database, "pin_liked_by_users", null),
 		);
@@ -110,7 +110,7 @@ describe("the comparison catches", () => {
 		assertCaught(summary, /^Pin.likedBy of p:\S+: length/m);
 	});
 
-	it("swapped twins: pins that differ only by their id", async () => {
+	it("swapped pins that differ only by their id", async () => {
 		const summary = await afterDamage("db", (database) => {
 			const [twins] = database
 				.prepare(
@@ -146,7 +146,7 @@ describe("the comparison catches", () => {
 		);
 	});
 
-	it("an origin that is another pin, and one that is forgotten", async () => {
+	it("a wrong and a missing origin of a pin", async () => {
 		const other = await afterDamage("db", (database) =>
 			changes(
 				database,
@@ -167,7 +167,7 @@ describe("the comparison catches", () => {
 		assertCaught(forgotten, /^origin of p:\S+: expected Pin .* nothing$/m);
 	});
 
-	it("words that were changed, and an owner who is another", async () => {
+	it("changed text of a pin and a changed owner of a board", async () => {
 		const words = await afterDamage("db", (database) =>
 			changes(
 				database,
@@ -187,7 +187,7 @@ describe("the comparison catches", () => {
 		assertCaught(owner, /^User.boards of u:\d+, \d+ from the top: expected/m);
 	});
 
-	it("a pin that is gone", async () => {
+	it("a deleted pin", async () => {
 		const summary = await afterDamage("db", (database) =>
 			changes(
 				database,
@@ -201,7 +201,7 @@ describe("the comparison catches", () => {
 		);
 	});
 
-	it("a name that leads to another user", async () => {
+	it("a username whose lookup returns another user", async () => {
 		const summary = await afterDamage("mod", (database) =>
 			changes(
 				database,
@@ -213,7 +213,7 @@ describe("the comparison catches", () => {
 		assertCaught(summary, /^user Pinner_\d+: expected User .* but got: User /m);
 	});
 
-	it("a page that leaves one out, or brings one again, forward and backward", async () => {
+	it("a page with a missing, repeated or reordered node", async () => {
 		const forward = await withWalk((page, { after }) =>
 			after ? { ...page, nodes: page.nodes.slice(1) } : page,
 		);
@@ -233,7 +233,7 @@ describe("the comparison catches", () => {
 		assertCaught(backward, /paged backward, 1 from the top: expected User/);
 	});
 
-	it("a page that says there is more where there is not, or that there is no more where there is", async () => {
+	it("a wrong hasNextPage and a wrong hasPreviousPage", async () => {
 		const more = await withWalk((page) => ({
 			...page,
 			pageInfo: { ...page.pageInfo, hasNextPage: true },
