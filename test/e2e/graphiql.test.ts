@@ -79,7 +79,7 @@ suite("GraphiQL in a browser", () => {
 		}
 	});
 
-	test("shows the descriptions of the schema in its docs", async () => {
+	test("shows the schema's descriptions in the documentation explorer", async () => {
 		await using visited = await visit();
 		const { page, problems } = visited;
 		await page
@@ -92,7 +92,7 @@ suite("GraphiQL in a browser", () => {
 		assert.deepEqual(problems, []);
 	});
 
-	test("executes a mutation in a second tab, and keeps both tabs and a history", async () => {
+	test("executes a mutation in a second tab, and keeps both tabs and the history", async () => {
 		await using visited = await visit();
 		const { page, problems } = visited;
 		await visited.run();
@@ -102,7 +102,7 @@ suite("GraphiQL in a browser", () => {
 			".graphiql-query-editor",
 			"mutation Change { setNumber(to: 7) }",
 		);
-		// GraphiQL reads the operation's name a moment after typing.
+		// GraphiQL updates the operation name shortly after typing.
 		await page.locator(".graphiql-tab-button", { hasText: "Change" }).waitFor();
 		const response = await visited.run();
 		assert.deepEqual(await response.json(), { data: { setNumber: 7 } });
@@ -125,7 +125,7 @@ suite("GraphiQL in a browser", () => {
 		assert.deepEqual(problems, []);
 	});
 
-	test("shows errors of the response, and underlines a mistake during typing", async () => {
+	test("shows errors of the response, and underlines an invalid field while typing", async () => {
 		await using visited = await visit();
 		const { page } = visited;
 		await type(page, ".graphiql-query-editor", "query { nothing }");
@@ -196,7 +196,7 @@ suite("GraphiQL in a browser", () => {
 		);
 	});
 
-	test("has no Explain view where the server does not explain", async () => {
+	test("has no Explain view if the server does not support explain", async () => {
 		await using plain = await startToy({
 			graphiql: "everyone",
 			mode: "production",

@@ -9,7 +9,7 @@ import { dump } from "../helpers/importing.ts";
 import { type Environment, runProgram, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
-/** One of everything that lines can say. */
+/** Lines with each importable object type and edge. */
 const SMALL = [
 	{
 		type: "User",
@@ -83,7 +83,7 @@ function lined(lines: readonly unknown[]): string {
 	return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** What a served query answers. */
+/** Serves the data, executes a query and returns its data. */
 async function ask<T>(env: Environment, query: string): Promise<T> {
 	await using server = await serve(env);
 	const data = await client(server.url).data<T>(query);
@@ -98,7 +98,7 @@ async function assertVerified(env: Environment): Promise<void> {
 }
 
 describe("import", () => {
-	it("imports a file, counts what it created, and changes nothing the second time", async () => {
+	it("imports a file, prints the numbers it created, and changes nothing when repeated", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: join(folder.path, "data") };
 		const file = join(folder.path, "small.ndjson");
@@ -111,7 +111,7 @@ describe("import", () => {
 			summary,
 			"15 lines: 10 objects and 5 edges created, 0 existing, 0 bad",
 		);
-		// By the order in which shards were written, which differs.
+		// Sorted, because the order in which shards are written varies.
 		assert.deepEqual(counts.toSorted(), [
 			"  Board 2",
 			"  Comment 2",
@@ -219,7 +219,7 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("reports bad lines from stdin with number and reason, and imports the rest (exit code 1)", async () => {
+	it("reports each bad line of stdin by number and reason, imports the others, and exits with code 1", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		const user = (key: string, username: string) => ({
@@ -280,7 +280,7 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("stops at the first bad line with --strict, and keeps what it imported before (exit code 1)", async () => {
+	it("with --strict stops at the first bad line, keeps the lines before it, and exits with code 1", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		const [first, ...rest] = SMALL;
@@ -292,7 +292,7 @@ describe("import", () => {
 		assert.equal(code, 1);
 		assert.match(err, /^line 2: Not JSON: [^\n]+\n$/);
 		assert.match(out, /^2 lines: 1 objects and 0 edges created, 0 existing/);
-		// Resumed after the line is corrected.
+		// Resumes after the line is corrected.
 		const again = await runProgram(["import", "--strict", "-"], {
 			env,
 			input: lined(SMALL),
@@ -305,11 +305,11 @@ describe("import", () => {
 		await assertVerified(env);
 	});
 
-	it("fails with a sentence for a missing file, a folder or a file that cannot be opened (exit code 1)", async () => {
+	it("reports a missing file, a folder or an unreadable file in one line, and exits with code 1", async () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: join(folder.path, "data") };
 		const none = join(folder.path, "none.ndjson");
-		// It is there, and whoever may open anything may not open this.
+		// A socket exists but cannot be opened as a file, even by root.
 		const socket = join(folder.path, "socket");
 		const listening = createServer().listen(socket);
 		await once(listening, "listening");
