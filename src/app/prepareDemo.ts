@@ -79,7 +79,7 @@ async function importDemo(
 ): Promise<boolean> {
 	onImport?.();
 	const lines = [...demoGraph()].map((line) => JSON.stringify(line));
-	const { outcome } = await importLines(store, each(lines), {
+	const { status } = await importLines(store, each(lines), {
 		fields: createFieldReaders(schema, store.domain.fields),
 		strict: true,
 		signal,
@@ -90,7 +90,7 @@ async function importDemo(
 		},
 	});
 	onImported?.();
-	return outcome === "finished";
+	return status === "finished";
 }
 
 /** Every user and interest has a lookup, and everything else has an owner, so a graph without lookups is empty. */

@@ -86,7 +86,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			Promise.withResolvers<readonly (MemcachedResponse | undefined)[]>();
 		this.#batches.push({
 			first,
-			answers: new Array(commands.length).fill(undefined),
+			responses: new Array(commands.length).fill(undefined),
 			resolve,
 			reject,
 		});
@@ -103,13 +103,13 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			batch === undefined ||
 			header.magic !== RESPONSE_MAGIC ||
 			at < 0 ||
-			at > batch.answers.length
+			at > batch.responses.length
 		) {
 			this.error(
 				new Error("memcached sent a response that matches no command."),
 			);
-		} else if (at < batch.answers.length) {
-			batch.answers[at] = {
+		} else if (at < batch.responses.length) {
+			batch.responses[at] = {
 				status: header.status,
 				flags: extras.length < 4 ? 0 : extras.readUInt32BE(0),
 				value: val.toString("utf8"),
@@ -118,7 +118,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			};
 		} else {
 			this.#batches.shift();
-			batch.resolve(batch.answers);
+			batch.resolve(batch.responses);
 		}
 	}
 
@@ -137,8 +137,8 @@ export class MemcachedConnection extends Server implements ClientConnection {
 
 interface Batch {
 	readonly first: number;
-	readonly answers: (MemcachedResponse | undefined)[];
-	resolve(answers: readonly (MemcachedResponse | undefined)[]): void;
+	readonly responses: (MemcachedResponse | undefined)[];
+	resolve(responses: readonly (MemcachedResponse | undefined)[]): void;
 	reject(error: Error): void;
 }
 

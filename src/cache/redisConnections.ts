@@ -22,7 +22,7 @@ import { RedisConnection, redisHost } from "./redisConnection.ts";
 export class RedisConnections {
 	readonly host: string;
 	readonly #url: string;
-	#current: Shared | undefined;
+	#current: OpenConnection | undefined;
 	#longestDeadlineMs = 0;
 
 	constructor(
@@ -62,38 +62,38 @@ export class RedisConnections {
 
 	#join(user: ConnectionEvents): CommandConnection {
 		this.#current ??= this.#open();
-		const shared = this.#current;
-		const { connection, users } = shared;
+		const current = this.#current;
+		const { connection, users } = current;
 		users.add(user);
 		return {
 			client: connection.client,
 			runId: connection.runId,
 			close: (failure) => {
 				users.delete(user);
-				if (this.#current !== shared) return;
+				if (this.#current !== current) return;
 				if (failure === undefined && users.size > 0) return;
-				this.#retire(shared);
+				this.#retire(current);
 			},
 		};
 	}
 
-	#open(): Shared {
+	#open(): OpenConnection {
 		const users = new Set<ConnectionEvents>();
-		const shared: Shared = {
+		const opened: OpenConnection = {
 			users,
 			connection: new RedisConnection(
 				this.#url,
 				this.#longestDeadlineMs,
 				(error) => {
-					if (this.#current === shared) this.#current = undefined;
+					if (this.#current === opened) this.#current = undefined;
 					for (const user of users) user.lost(error);
 				},
 			),
 		};
-		return shared;
+		return opened;
 	}
 
-	#retire({ connection, users }: Shared): void {
+	#retire({ connection, users }: OpenConnection): void {
 		this.#current = undefined;
 		if (users.size === 0) {
 			connection.close();
@@ -110,7 +110,7 @@ export interface CommandConnection extends ClientConnection {
 	readonly runId: RedisConnection["runId"];
 }
 
-interface Shared {
+interface OpenConnection {
 	readonly connection: RedisConnection;
 	readonly users: Set<ConnectionEvents>;
 }

@@ -206,7 +206,7 @@ export interface Transaction<T> {
 	readonly neighbors?: readonly EdgeKey[];
 	/** Objects to insert on this shard before `decide` is called. */
 	readonly creates?: readonly NewObject[];
-	readonly decide: (seen: TransactionReads) => TransactionWrites<T>;
+	readonly decide: (reads: TransactionReads) => TransactionWrites<T>;
 	/**
 	 * Awaited just before COMMIT, after `decide` and with all locks held: the one
 	 * bounded wait for shared caches. It is called again if the transaction runs

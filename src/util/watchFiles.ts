@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
 /** From a change to its check, because a writer may still be writing the file. */
-const SETTLE_MS = 50;
+const DEBOUNCE_MS = 50;
 const POLL_MS = 1_000;
 
 export interface FileWatcher extends AsyncDisposable {
@@ -35,7 +35,7 @@ export function watchFiles(
 			running = check().finally(() => {
 				running = null;
 			});
-		}, SETTLE_MS).unref();
+		}, DEBOUNCE_MS).unref();
 	};
 	const watchFolders = () => {
 		for (const folder of new Set(paths.map((path) => dirname(path)))) {

@@ -63,7 +63,7 @@ export async function run(
 		context.stderr(`${formatNumber(bad - PRINTED_BAD_LINES)} more bad lines`);
 	}
 	context.stdout(summary(report));
-	if (report.outcome === "aborted") {
+	if (report.status === "aborted") {
 		context.stderr("interrupted: run the import again to resume it");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}

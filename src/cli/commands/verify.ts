@@ -38,7 +38,7 @@ export async function run(
 	});
 	progress.end();
 	context.stdout(summary(report, repair).join("\n"));
-	if (report.outcome === "aborted") {
+	if (report.status === "aborted") {
 		context.stderr("interrupted before the end");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}

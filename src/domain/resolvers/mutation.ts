@@ -74,7 +74,7 @@ export function anonymousMutation<S extends InputShape>(
 		cost: (args) => definition.cost(given(args)),
 		maxObjects: () => definition.maxObjects ?? 1,
 		dependsOnViewer: true,
-		answer(args, context, call) {
+		resolve(args, context, call) {
 			const shape = definition.input(context.graph.model);
 			const input = () => readInput(name, shape, given(args), validateTogether);
 			return apply(input, context, call);

@@ -11,10 +11,10 @@ const MAX_NODES = 100;
 
 const nodes: BatchResolver<RequestContext> = rootField({
 	cost: () => 0,
-	// `answer` refuses a longer list with a better error than its cost would.
+	// `resolve` refuses a longer list with a better error than its cost would.
 	maxObjects: ({ ids }) => Math.min(listOf(ids).length, MAX_NODES),
 	dependsOnViewer: false,
-	answer({ ids }) {
+	resolve({ ids }) {
 		const given = listOf(ids);
 		if (given.length > MAX_NODES) {
 			throw badInput(
@@ -28,7 +28,7 @@ const nodes: BatchResolver<RequestContext> = rootField({
 const viewer: BatchResolver<RequestContext> = rootField({
 	cost: () => 0,
 	dependsOnViewer: true,
-	answer: (_, context) => context.viewer,
+	resolve: (_, context) => context.viewer,
 });
 
 /**
@@ -50,7 +50,7 @@ function byId(field: string): BatchResolver<RequestContext> {
 	return rootField({
 		cost: () => 0,
 		dependsOnViewer: false,
-		answer: (args) => readId(field, "id", args.id),
+		resolve: (args) => readId(field, "id", args.id),
 	});
 }
 
@@ -63,7 +63,7 @@ function byIdOrKey(
 	return rootField({
 		cost: () => 0,
 		dependsOnViewer: false,
-		async answer(args, { graph }, call) {
+		async resolve(args, { graph }, call) {
 			const given = ["id", name].filter(
 				(one) => args[one] !== undefined && args[one] !== null,
 			);

@@ -9,23 +9,23 @@ export type Arguments = Readonly<Record<string, unknown>>;
 export function rootField(field: {
 	/** Edges and objects that the field itself reads. Lookups are free. */
 	cost(args: Arguments): number;
-	/** How many objects the answer may name; 1 if absent. */
+	/** How many objects the result may name; 1 if absent. */
 	maxObjects?(args: Arguments): number;
 	readonly dependsOnViewer: boolean;
-	answer(args: Arguments, context: RequestContext, call: CallOptions): unknown;
+	resolve(args: Arguments, context: RequestContext, call: CallOptions): unknown;
 }): BatchResolver<RequestContext> {
 	return {
 		cost: field.cost,
 		maxObjects: field.maxObjects ?? (() => 1),
 		dependsOnViewer: field.dependsOnViewer,
 		async resolve({ parents, args, context, call }) {
-			let answer: unknown;
+			let result: unknown;
 			try {
-				answer = await field.answer(args, context, call);
+				result = await field.resolve(args, context, call);
 			} catch (thrown) {
-				answer = asCorkboardError(thrown);
+				result = asCorkboardError(thrown);
 			}
-			return parents.map(() => answer);
+			return parents.map(() => result);
 		},
 	};
 }

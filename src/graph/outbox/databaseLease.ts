@@ -119,7 +119,7 @@ async function change(
 	owner: string,
 ): Promise<LookupRow | null> {
 	const token = `${Date.now() + LEASE_MS} ${owner}`;
-	const [answer] = valuesOrThrow(
+	const [changed] = valuesOrThrow(
 		await storage.compareAndSetLookups([
 			{
 				name,
@@ -130,5 +130,5 @@ async function change(
 			},
 		]),
 	);
-	return answer?.token === token ? answer : null;
+	return changed?.token === token ? changed : null;
 }

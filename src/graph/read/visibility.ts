@@ -61,8 +61,8 @@ export function createVisibility(
 				1,
 			);
 			// The parent's owner is counted once, as this object's own.
-			const shared = inherits ? 1 : 0;
-			dependencies.push({ field: parent.field, objects: objects - shared });
+			const covered = inherits ? 1 : 0;
+			dependencies.push({ field: parent.field, objects: objects - covered });
 		}
 		if (owner !== null) {
 			dependencies.push({

@@ -36,7 +36,7 @@ export interface ImportReport {
 	 * `aborted` by the signal, or `stopped` at a bad line when strict. Running the
 	 * import again resumes it.
 	 */
-	readonly outcome: "finished" | "aborted" | "stopped";
+	readonly status: "finished" | "aborted" | "stopped";
 	/** Lines that were read, including empty ones. */
 	readonly lines: number;
 	/** Number of created objects, by type. */
@@ -83,7 +83,7 @@ export async function importLines(
 	);
 	const total = new Totals();
 
-	const report = (outcome: ImportReport["outcome"]) => total.report(outcome);
+	const report = (status: ImportReport["status"]) => total.report(status);
 	const size = store.storage.hasSingleWriter
 		? LINES_PER_BATCH
 		: LINES_PER_FLEET_BATCH;
@@ -146,9 +146,9 @@ class Totals {
 		this.#bad += bad.length;
 	}
 
-	report(outcome: ImportReport["outcome"]): ImportReport {
+	report(status: ImportReport["status"]): ImportReport {
 		return {
-			outcome,
+			status,
 			lines: this.lines,
 			objects: Object.fromEntries(this.#objects),
 			edges: Object.fromEntries(this.#edges),

@@ -52,7 +52,7 @@ interface RequiredField {
 	readonly field: string;
 	/** Keys in the stored JSON, of the field and of the field that replaces it. */
 	readonly key: string;
-	readonly standIn: string | undefined;
+	readonly defaultKey: string | undefined;
 }
 
 interface TypeFields {
@@ -128,9 +128,9 @@ export function createLineReader(
 			} else throw unknownField(fields, field);
 			said.push(field);
 		}
-		for (const { field, key, standIn } of fields.required) {
+		for (const { field, key, defaultKey } of fields.required) {
 			if (said.includes(field)) continue;
-			const value = standIn === undefined ? undefined : data[standIn];
+			const value = defaultKey === undefined ? undefined : data[defaultKey];
 			if (value === undefined) {
 				throw new LineError(`${fields.type.name} needs the field ${field}.`);
 			}
@@ -154,8 +154,8 @@ export function createLineReader(
 				`Unknown edge ${excerpt(line.edge)}.${didYouMean(String(line.edge), edges)} Edges: ${edges.join(", ")}.`,
 			);
 		}
-		const fault = mappingProblem(mapping);
-		if (fault !== null) throw new LineError(fault);
+		const problem = mappingProblem(mapping);
+		if (problem !== null) throw new LineError(problem);
 		const [from, to] = [readKey(line, "from"), readKey(line, "to")];
 		if (from === to) {
 			throw new LineError("from and to must differ.");
@@ -204,18 +204,20 @@ function fieldsOf(
 	readers: FieldReaders,
 	type: ObjectType,
 ): TypeFields {
-	const near = domain.placement.colocateWith(type.name);
-	const within = domain.visibility.parentOf(type.name);
+	const colocated = domain.placement.colocateWith(type.name);
+	const parent = domain.visibility.parentOf(type.name);
 	const keys = new Map(
 		[...type.lookups, ...type.stored].map(({ field, key }) => [field, key]),
 	);
 	const required = new Map(
 		[
 			...type.stored.filter(({ required }) => required),
-			...[near, within].filter((reference) => reference !== null),
+			...[colocated, parent].filter((reference) => reference !== null),
 		].map(({ field, key }) => {
-			const standIn = keys.get(readers.defaultFieldOf(type.name, field) ?? "");
-			return [field, { field, key, standIn }];
+			const defaultKey = keys.get(
+				readers.defaultFieldOf(type.name, field) ?? "",
+			);
+			return [field, { field, key, defaultKey }];
 		}),
 	);
 	return {

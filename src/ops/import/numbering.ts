@@ -59,7 +59,7 @@ export async function readNumbering(
 	let isOpen = state === "open";
 
 	async function change(token: string): Promise<void> {
-		const [answer] = valuesOrThrow(
+		const [changed] = valuesOrThrow(
 			await storage.compareAndSetLookups([
 				{
 					name: IMPORT_STATE_LOOKUP,
@@ -69,13 +69,13 @@ export async function readNumbering(
 				},
 			]),
 		);
-		if (answer?.token !== token) {
+		if (changed?.token !== token) {
 			throw new CorkboardError(
 				"IN_USE",
 				"Another import changed the numbering of this import.",
 			);
 		}
-		row = answer;
+		row = changed;
 	}
 
 	const sequenceOf = (line: number) => base + line * SPACING;

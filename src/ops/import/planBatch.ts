@@ -58,12 +58,12 @@ export function inheritedFrom(
 	line: ObjectLine,
 ): string | null {
 	const inherits = visibility.inheritedOwnerOf(line.type.name);
-	const within = visibility.parentOf(line.type.name);
-	if (inherits === null || within === null) return null;
+	const parent = visibility.parentOf(line.type.name);
+	if (inherits === null || parent === null) return null;
 	const named = (field: string) =>
 		line.references.find(({ reference }) => reference.field === field);
 	return named(inherits.field) === undefined
-		? (named(within.field)?.key ?? null)
+		? (named(parent.field)?.key ?? null)
 		: null;
 }
 

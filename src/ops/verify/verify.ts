@@ -46,7 +46,7 @@ export interface Checked {
 export interface VerifyReport {
 	/** Whether there is no damage, or none after the repair. Pending outbox entries are no damage. */
 	readonly clean: boolean;
-	readonly outcome: "finished" | "aborted";
+	readonly status: "finished" | "aborted";
 	readonly checked: Checked;
 	/** Outbox entries that are not delivered yet. */
 	readonly pendingEntries: number;
@@ -95,7 +95,7 @@ export async function verify(
 	}
 	return {
 		clean: last.damage.length === 0 && !last.isAborted,
-		outcome: last.isAborted ? "aborted" : "finished",
+		status: last.isAborted ? "aborted" : "finished",
 		checked: first.checked,
 		pendingEntries: last.pending.count,
 		damage: first.damage,

@@ -32,7 +32,7 @@ import { insertOutboxEntries } from "./outbox.ts";
 import type { Shard } from "./shards.ts";
 
 /** The result of one of the transactions that ran as a group. */
-export type SettledTransaction =
+export type TransactionOutcome =
 	| { readonly result: unknown; readonly outboxKey: OutboxKey | null }
 	| { readonly thrown: unknown };
 
@@ -63,7 +63,7 @@ export async function runTransactionGroup(
 	model: Model,
 	shard: Shard,
 	transactions: readonly Transaction<unknown>[],
-): Promise<CommitDecision<readonly SettledTransaction[]>> {
+): Promise<CommitDecision<readonly TransactionOutcome[]>> {
 	const work = new Work(statements, model, shard, transactions);
 	await work.readUnderLock();
 	const results: (Decided | { readonly thrown: unknown })[] = [];
@@ -176,7 +176,7 @@ class Work {
 	/** Writes what was decided. */
 	async finish(
 		results: readonly (Decided | { readonly thrown: unknown })[],
-	): Promise<CommitDecision<readonly SettledTransaction[]>> {
+	): Promise<CommitDecision<readonly TransactionOutcome[]>> {
 		const decided = results.filter((result) => "writes" in result);
 		await updateObjects(
 			this.#statements,
@@ -214,7 +214,7 @@ class Work {
 			this.#now,
 		);
 		const localOf = new Map(withEntry.map((one, at) => [one, locals[at]]));
-		const value = results.map((result): SettledTransaction => {
+		const value = results.map((result): TransactionOutcome => {
 			if (!("writes" in result)) return result;
 			const local = localOf.get(result);
 			const outboxKey =

@@ -12,7 +12,7 @@ import type { Shard } from "./shards.ts";
 import {
 	isGroupable,
 	runTransactionGroup,
-	type SettledTransaction,
+	type TransactionOutcome,
 } from "./transaction.ts";
 
 /** Most transactions of one list that run as one database transaction. */
@@ -23,7 +23,7 @@ interface Job {
 	readonly transaction: Transaction<unknown>;
 	readonly trace: WriteTrace | undefined;
 	readonly limit: Deadline;
-	readonly done: (result: SettledTransaction) => void;
+	readonly done: (result: TransactionOutcome) => void;
 	/** Ends the wait for its lists. */
 	readonly timer: NodeJS.Timeout;
 	/** Whether its time was up before its turn came. */
@@ -62,7 +62,7 @@ export class TransactionQueue {
 			listName(mapping, from),
 		);
 		const lists = [...new Set(names)];
-		const result = await new Promise<SettledTransaction>((done) => {
+		const result = await new Promise<TransactionOutcome>((done) => {
 			const job: Job = {
 				shard,
 				transaction,
@@ -95,7 +95,7 @@ export class TransactionQueue {
 		const live = jobs.filter(({ isOver }) => !isOver);
 		for (const { timer } of live) clearTimeout(timer);
 		if (live.length === 0) return jobs.length;
-		let results: readonly SettledTransaction[];
+		let results: readonly TransactionOutcome[];
 		try {
 			results = await first.shard.host.transaction(
 				{

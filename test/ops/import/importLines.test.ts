@@ -19,7 +19,7 @@ describe("an import", () => {
 		const { report, bad } = await importAll(graph, lines);
 		assert.deepEqual(bad, []);
 		assert.deepEqual(report, {
-			outcome: "finished",
+			status: "finished",
 			lines: 7,
 			objects: { User: 2, Board: 1, Pin: 2 },
 			edges: { likePin: 1 },
@@ -32,7 +32,7 @@ describe("an import", () => {
 			like("u:bob", "p:1"),
 		]);
 		assert.deepEqual(again.report, {
-			outcome: "finished",
+			status: "finished",
 			lines: 9,
 			objects: { Pin: 1 },
 			edges: {},
@@ -190,7 +190,7 @@ describe("an import", () => {
 			'line 3: Pin has no field "bord" to import. Did you mean board?',
 		]);
 		assert.deepEqual(report, {
-			outcome: "stopped",
+			status: "stopped",
 			lines: 3,
 			objects: { User: 1, Board: 1 },
 			edges: {},

@@ -92,7 +92,7 @@ describe("an import that is run again", () => {
 			})(),
 			{ signal: aborted.signal },
 		);
-		assert.equal(report.outcome, "aborted");
+		assert.equal(report.status, "aborted");
 		assert.equal(report.lines, 4_000);
 		const second = await importAll(graph, lines);
 		assert.equal(second.report.existing, 4_000);

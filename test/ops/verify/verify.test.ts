@@ -17,7 +17,7 @@ describe("verify", { concurrency: 8 }, () => {
 		const verified = await verify(graph.store);
 		assert.deepEqual(verified, {
 			clean: true,
-			outcome: "finished",
+			status: "finished",
 			checked: { objects: 7, edges: 16, lists: 13, lookups: 11 },
 			pendingEntries: 0,
 			damage: [],
@@ -241,9 +241,9 @@ describe("verify", { concurrency: 8 }, () => {
 
 	it("does not report a clean graph when it is aborted", async () => {
 		await using graph = await smallGraph();
-		const { clean, outcome } = await verify(graph.store, {
+		const { clean, status } = await verify(graph.store, {
 			signal: AbortSignal.abort(),
 		});
-		assert.deepEqual([clean, outcome], [false, "aborted"]);
+		assert.deepEqual([clean, status], [false, "aborted"]);
 	});
 });

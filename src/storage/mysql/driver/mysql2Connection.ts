@@ -36,7 +36,7 @@ export interface Mysql2Connection {
 			readonly values: readonly Value[];
 			readonly rowsAsArray: true;
 		},
-		done: (error: unknown, answer: readonly Row[] | WriteResult) => void,
+		done: (error: unknown, response: readonly Row[] | WriteResult) => void,
 	): void;
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;
 	/** Ends the connection after the running statement. */

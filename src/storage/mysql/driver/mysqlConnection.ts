@@ -104,25 +104,25 @@ export class MysqlConnection {
 		deadline: Deadline,
 	): Promise<readonly Row[] | WriteResult> {
 		this.#running = true;
-		const answer = new Promise<readonly Row[] | WriteResult>(
+		const response = new Promise<readonly Row[] | WriteResult>(
 			(resolve, reject) => {
 				this.#driver.query(
 					{ sql: text, values, rowsAsArray: true },
-					(error, answer) => {
+					(error, response) => {
 						this.#running = false;
 						if (error) reject(error);
-						else resolve(answer);
+						else resolve(response);
 					},
 				);
 			},
 		);
 		try {
-			return await withDeadline(answer, deadline, () =>
+			return await withDeadline(response, deadline, () =>
 				timeoutFailure(this.#host, name),
 			);
 		} catch (thrown) {
 			const failure = wrap(thrown, deadline, this.#host, name);
-			// Its next answer could be that of an earlier statement.
+			// Its next response could be that of an earlier statement.
 			const good =
 				failure instanceof StorageFailure &&
 				failure.errno !== null &&
