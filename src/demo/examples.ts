@@ -53,7 +53,7 @@ mutation LikePin($input: LikePinInput!) {
 `;
 
 /** A placeholder that the page replaces with its own origin. */
-export const ORIGIN = "http://localhost:4000";
+const ORIGIN = "http://localhost:4000";
 
 const PERSISTED_TEXT = "query Persisted{interests(first:3){nodes{slug name}}}";
 

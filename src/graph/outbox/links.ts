@@ -144,7 +144,7 @@ function edgesOf(model: Model, link: Link, to: Id): readonly EdgeUpdate[] {
 }
 
 /** The first natural key in the content of a link's object. */
-export function naturalKeyOf(
+function naturalKeyOf(
 	model: Model,
 	{ type, data }: Pick<Link, "type" | "data">,
 ): LookupKey {

@@ -51,45 +51,6 @@ export class WritePipeline implements Writer {
 		this.#trace = trace;
 	}
 
-	/** Steps 1 to 7. `alsoDeliver`: entries that earlier transactions of the same write committed. */
-	async write<T>(
-		transaction: WriteTransaction<T>,
-		alsoDeliver: (result: T) => readonly OutboxRow[] = () => [],
-	): Promise<Written<T>> {
-		const { result, created, row, invalidated } =
-			await this.transactWithInvalidations(transaction);
-
-		// 7. Deliver what the entry promises to other shards, if that is soon done.
-		// What was invalidated just now need not be invalidated again.
-		const own = row && (invalidated ? withoutInvalidations(row) : row);
-		const delivery = await deliverNow(this, [
-			...alsoDeliver(result),
-			...(own === null ? [] : [own]),
-		]);
-		return { result, created, delivery };
-	}
-
-	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
-	transactWithInvalidations<T>(
-		transaction: WriteTransaction<T>,
-	): Promise<Committed<T>> {
-		return this.#transact(transaction, (decision, created) => {
-			const { objects = [], edges = [], entry } = decision;
-			const isUnchanged = created.length + objects.length + edges.length === 0;
-			return isUnchanged || !this.store.sharesCaches
-				? entry
-				: {
-						...entry,
-						invalidations: invalidationsOf(changedBy(transaction, created)),
-					};
-		});
-	}
-
-	/** Steps 1 to 6 of a delivery: the entry that is being delivered stays until the invalidation is acknowledged. */
-	transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>> {
-		return this.#transact(transaction, ({ entry }) => entry);
-	}
-
 	async #transact<T>(
 		transaction: WriteTransaction<T>,
 		entryOf: (
@@ -163,6 +124,45 @@ export class WritePipeline implements Writer {
 				? null
 				: { ...outboxKey, entry: outboxEntry as JsonObject };
 		return { result, created, row, invalidated };
+	}
+
+	/** Steps 1 to 6 of a delivery: the entry that is being delivered stays until the invalidation is acknowledged. */
+	transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>> {
+		return this.#transact(transaction, ({ entry }) => entry);
+	}
+
+	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
+	transactWithInvalidations<T>(
+		transaction: WriteTransaction<T>,
+	): Promise<Committed<T>> {
+		return this.#transact(transaction, (decision, created) => {
+			const { objects = [], edges = [], entry } = decision;
+			const isUnchanged = created.length + objects.length + edges.length === 0;
+			return isUnchanged || !this.store.sharesCaches
+				? entry
+				: {
+						...entry,
+						invalidations: invalidationsOf(changedBy(transaction, created)),
+					};
+		});
+	}
+
+	/** Steps 1 to 7. `alsoDeliver`: entries that earlier transactions of the same write committed. */
+	async write<T>(
+		transaction: WriteTransaction<T>,
+		alsoDeliver: (result: T) => readonly OutboxRow[] = () => [],
+	): Promise<Written<T>> {
+		const { result, created, row, invalidated } =
+			await this.transactWithInvalidations(transaction);
+
+		// 7. Deliver what the entry promises to other shards, if that is soon done.
+		// What was invalidated just now need not be invalidated again.
+		const own = row && (invalidated ? withoutInvalidations(row) : row);
+		const delivery = await deliverNow(this, [
+			...alsoDeliver(result),
+			...(own === null ? [] : [own]),
+		]);
+		return { result, created, delivery };
 	}
 
 	compareAndSetLookups(

@@ -24,7 +24,7 @@ export interface HttpApp {
 	readonly isDraining: boolean;
 }
 
-export const BODY_BYTES = 1_000_000;
+const BODY_BYTES = 1_000_000;
 
 export interface HttpLimits {
 	/** From the first byte of a request to its last. */

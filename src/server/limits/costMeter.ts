@@ -3,7 +3,7 @@ import type { GraphQLError } from "graphql";
 import type { Budget } from "./budget.ts";
 
 /** With the value `1`, this request header asks for `extensions.cost`. */
-export const COST_HEADER = "corkboard-cost";
+const COST_HEADER = "corkboard-cost";
 
 /** Edges and objects of one operation: its worst case, and what it read. */
 export interface CostReport {
