@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { circlesOf, importsOf, violationsOf } from "./layers.ts";
+import {
+	circlesOf,
+	importsOf,
+	unusedPackages,
+	violationsOf,
+} from "./layers.ts";
 
 const SRC = join(import.meta.dirname, "../src");
 
@@ -22,6 +27,10 @@ test("imports in src/ go down the layers only", () => {
 
 test("no files in src/ import each other in a circle", () => {
 	assert.deepEqual(circlesOf(sources), []);
+});
+
+test("the list of packages has none that src/ does not import", () => {
+	assert.deepEqual(unusedPackages(sources), []);
 });
 
 describe("the import check", () => {

@@ -50,11 +50,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	esbuild: ["server"],
 	graphiql: ["server"],
 	"@graphiql/react": ["server"],
-	"@graphiql/toolkit": ["server"],
-	"@graphiql/plugin-history": ["server"],
-	"@graphiql/plugin-doc-explorer": ["server"],
-	"monaco-editor": ["server"],
-	"monaco-graphql": ["server"],
 	react: ["server"],
 	"react-dom": ["server"],
 	ioredis: ["cache"],
@@ -144,6 +139,18 @@ export function importsOf(code: string): readonly string[] {
 	);
 }
 
+/** Entries of PACKAGES that nothing imports. `sources` maps a path below src/ to its text. */
+export function unusedPackages(
+	sources: ReadonlyMap<string, string>,
+): readonly string[] {
+	const used = new Set(
+		[...sources.values()]
+			.flatMap((source) => importsOf(withoutComments(source)))
+			.map(packageOf),
+	);
+	return Object.keys(PACKAGES).filter((name) => !used.has(name));
+}
+
 function relativeViolation(path: string, specifier: string): string[] {
 	const target = posix.join(posix.dirname(path), specifier);
 	if (!/\.(?:ts|tsx|css)$/.test(specifier)) {
@@ -179,10 +186,7 @@ function packageViolation(specifier: string, path: string): string[] {
 	const plain =
 		specifier.startsWith("node:") && !Object.hasOwn(PACKAGES, specifier);
 	if (plain) return [];
-	const parts = specifier.split("/");
-	const name = specifier.startsWith("@")
-		? parts.slice(0, 2).join("/")
-		: (parts[0] ?? "");
+	const name = packageOf(specifier);
 	const folders = PACKAGES[name];
 	if (!folders) return [`imports ${name}, which test/layers.ts does not list`];
 	return folders.some(
@@ -190,6 +194,14 @@ function packageViolation(specifier: string, path: string): string[] {
 	)
 		? []
 		: [`imports ${name}, which only ${folders.join(", ")} may`];
+}
+
+/** `name` of `name/file`, `@scope/name` of `@scope/name/file`. */
+function packageOf(specifier: string): string {
+	const parts = specifier.split("/");
+	return specifier.startsWith("@")
+		? parts.slice(0, 2).join("/")
+		: (parts[0] ?? "");
 }
 
 /** The first folder on the way to this file that lists its entries without the one that leads here. */
