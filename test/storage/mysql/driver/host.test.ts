@@ -300,6 +300,7 @@ describe("MySQL host: transactions", () => {
 		await using host = open();
 		await ask(server, "UPDATE t.rows SET n = 0");
 		let bodies = 0;
+		let locked = 0;
 		const { promise: both, resolve: meet } = Promise.withResolvers<void>();
 		const add = (ids: readonly number[]) =>
 			host.transaction(asked(), async (statements) => {
@@ -310,7 +311,8 @@ describe("MySQL host: transactions", () => {
 						text: "UPDATE t.rows SET n = n + 1 WHERE id = ?",
 						values: [id],
 					});
-					if (bodies === 2) meet();
+					locked += 1;
+					if (locked === 2) meet();
 					await both;
 				}
 				return { value: null, commit: true };
