@@ -10,9 +10,6 @@ import { fnv1a } from "../util/fnv1a.ts";
  * late fill from bringing a stale value back: `invalidate` raises the version,
  * and a value whose read began before that is returned to the readers that wait
  * for it, but neither cached nor shared with later readers.
- *
- * Because entries expire so soon, insertion order is age order: eviction takes
- * the oldest, and a hit moves nothing.
  */
 export class LocalCache<V> {
 	readonly #entries: BoundedMap<V>;
@@ -34,7 +31,6 @@ export class LocalCache<V> {
 			maxWeight: options.maxWeight,
 			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
 			now: this.#now,
-			order: "age",
 		});
 	}
 

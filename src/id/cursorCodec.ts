@@ -1,7 +1,7 @@
 import {
 	createCipheriv,
-	createDecipheriv,
 	createHmac,
+	createSecretKey,
 	hkdfSync,
 	timingSafeEqual,
 } from "node:crypto";
@@ -35,12 +35,21 @@ export interface CursorCodec {
 const VERSION = 1;
 const TAG = 12;
 const POSITION = 17;
+/** Of AES; a position takes two. */
+const BLOCK = 16;
 const LENGTH = 1 + TAG + POSITION;
 const ENCODED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
 
 export function createCursorCodec(secret: Uint8Array): CursorCodec {
-	const macKey = derive(secret, "cursor mac", 32);
-	const cipherKey = derive(secret, "cursor cipher", 16);
+	// A KeyObject, because Node imports the bytes of a key anew for each MAC: 50 to 60 µs a cursor.
+	const macKey = createSecretKey(derive(secret, "cursor mac", 32));
+	// CTR by hand: in ECB a cipher has no state and can be kept, while a new
+	// one for each vector costs 80 to 110 µs a cursor.
+	const blocks = createCipheriv(
+		"aes-128-ecb",
+		derive(secret, "cursor cipher", 16),
+		null,
+	);
 
 	function tagOf(list: string, position: Buffer): Buffer {
 		return createHmac("sha256", macKey)
@@ -51,6 +60,20 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 			.subarray(0, TAG);
 	}
 
+	/** Encrypts or decrypts: XOR with AES-128-CTR of the tag and a counter from zero. */
+	function applyKeystream(tag: Buffer, bytes: Buffer): Buffer {
+		const vectors = Buffer.alloc(2 * BLOCK);
+		tag.copy(vectors, 0);
+		tag.copy(vectors, BLOCK);
+		vectors[2 * BLOCK - 1] = 1;
+		const keystream = blocks.update(vectors);
+		const result = Buffer.alloc(POSITION);
+		for (let at = 0; at < POSITION; at++) {
+			result[at] = (bytes[at] as number) ^ (keystream[at] as number);
+		}
+		return result;
+	}
+
 	return {
 		encode(list, { sequence, to, epoch }) {
 			const position = Buffer.alloc(POSITION);
@@ -59,11 +82,10 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 			position.writeBigUInt64BE(BigInt(to), 7);
 			position.writeUInt16BE(epoch % 2 ** 16, 15);
 			const tag = tagOf(list, position);
-			const cipher = createCipheriv("aes-128-ctr", cipherKey, vector(tag));
 			return Buffer.concat([
 				Buffer.of(VERSION),
 				tag,
-				cipher.update(position),
+				applyKeystream(tag, position),
 			]).toString("base64url");
 		},
 
@@ -72,11 +94,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 			const bytes = Buffer.from(cursor, "base64url");
 			if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
 			const tag = bytes.subarray(1, 1 + TAG);
-			const position = createDecipheriv(
-				"aes-128-ctr",
-				cipherKey,
-				vector(tag),
-			).update(bytes.subarray(1 + TAG));
+			const position = applyKeystream(tag, bytes.subarray(1 + TAG));
 			if (!timingSafeEqual(tag, tagOf(list, position))) return null;
 			return {
 				sequence:
@@ -92,9 +110,4 @@ function derive(secret: Uint8Array, purpose: string, length: number): Buffer {
 	return Buffer.from(
 		hkdfSync("sha256", secret, "corkboard", purpose, length) as ArrayBuffer,
 	);
-}
-
-/** CTR needs 16 bytes: the tag and a counter from zero. */
-function vector(tag: Buffer): Buffer {
-	return Buffer.concat([tag, Buffer.alloc(16 - TAG)]);
 }

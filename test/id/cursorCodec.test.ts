@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { createHmac, createSecretKey } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createCursorCodec } from "../../src/id/cursorCodec.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
+import { assertCpuWithin } from "../helpers/timing.ts";
 
 const cursors = createCursorCodec(Buffer.alloc(32, 7));
 const list = "likePin 206158430209";
@@ -32,6 +34,31 @@ describe("cursors", () => {
 
 	it("equal positions have equal cursors", () => {
 		assert.equal(cursors.encode(list, place), cursors.encode(list, place));
+	});
+
+	it("keep their bytes, so that clients may hold them across versions", () => {
+		assert.equal(
+			cursors.encode(list, place),
+			"AcE5UhTRalKxCkIVe11s31gkSHDgmXK9uJSm5tII",
+		);
+	});
+
+	it("are encoded with the CPU time of a few MACs with a key that is kept", async () => {
+		const key = createSecretKey(Buffer.alloc(32, 7));
+		const text = Buffer.alloc(50, 1);
+		await assertCpuWithin(
+			6,
+			() => {
+				for (let time = 0; time < 500; time++) {
+					createHmac("sha256", key).update(text).digest();
+				}
+			},
+			() => {
+				for (let epoch = 0; epoch < 500; epoch++) {
+					cursors.encode(list, { ...place, epoch });
+				}
+			},
+		);
 	});
 
 	it("decode to null on another list", () => {
