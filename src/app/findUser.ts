@@ -1,32 +1,58 @@
 import { IDENTITY } from "../domain/identity.ts";
 import { CorkboardError } from "../errors.ts";
+import { isActive } from "../graph/read/visibility.ts";
 import { type Id, parseId } from "../id/ids.ts";
+import { normalizeKey } from "../model/types.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 
-/** The user with this username or id. A username may be all digits, so usernames are tried first. Throws NOT_FOUND. */
-export async function findActiveUser(
+/** The user with this username or id, also if the account is closed. A username may be all digits, so usernames are tried first. Throws NOT_FOUND. */
+export async function findUser(
 	corkboard: Corkboard,
 	nameOrId: string,
 ): Promise<Id> {
 	const named = await findUserByUsername(corkboard, nameOrId);
-	if (named) return named;
+	if (named !== null) return named;
 	const id = parseId(nameOrId);
-	const isId = id !== "malformed" && id !== "reserved";
-	if (isId && (await corkboard.isUser(id))) return id;
-	throw new CorkboardError(
-		"NOT_FOUND",
-		`${IDENTITY.type} ${JSON.stringify(nameOrId)} not found.`,
-	);
+	if (id !== "malformed" && id !== "reserved" && (await exists(corkboard, id)))
+		return id;
+	throw userNotFound(nameOrId);
 }
 
+/** As `findUser`, for a user who may sign in: throws NOT_FOUND if the account is closed. */
+export async function findActiveUser(
+	corkboard: Corkboard,
+	nameOrId: string,
+): Promise<Id> {
+	const id = await findUser(corkboard, nameOrId);
+	if (!(await corkboard.isUser(id))) throw userNotFound(nameOrId);
+	return id;
+}
+
+/** Null if nobody has this username; closed accounts keep theirs. */
 export async function findUserByUsername(
-	{ model, createContext: request, isUser }: Corkboard,
+	corkboard: Corkboard,
 	username: string,
 ): Promise<Id | null> {
+	const { model, store } = corkboard;
 	const lookup = model.lookups.get(IDENTITY.nameLookup);
 	if (!lookup)
 		throw new TypeError(`The schema has no lookup ${IDENTITY.nameLookup}.`);
-	const [id = null] = await request(null).graph.lookUp(lookup, [username]);
-	if (id instanceof Error) throw id;
-	return id !== null && (await isUser(id)) ? id : null;
+	const [row = null] = await store.readLookups([
+		{ name: lookup.name, key: normalizeKey(lookup, username) },
+	]);
+	if (row instanceof Error) throw row;
+	return row !== null && (await exists(corkboard, row.id)) ? row.id : null;
+}
+
+async function exists({ store }: Corkboard, id: Id): Promise<boolean> {
+	const [node] = await store.readObjects([id]);
+	if (node instanceof Error) throw node;
+	return node?.type === IDENTITY.type && isActive(node);
+}
+
+function userNotFound(nameOrId: string): CorkboardError {
+	return new CorkboardError(
+		"NOT_FOUND",
+		`${IDENTITY.type} ${JSON.stringify(nameOrId)} not found.`,
+	);
 }

@@ -40,7 +40,7 @@ export async function prepareDemo(
 		await writeFile(file, `${"imported" satisfies State}\n`);
 	}
 	const user = await findUserByUsername(corkboard, DEMO_USERNAME);
-	return user && corkboard.accessTokens.signs
+	return user && corkboard.accessTokens.signs && (await corkboard.isUser(user))
 		? {
 				username: DEMO_USERNAME,
 				token: await corkboard.accessTokens.sign(user),

@@ -1,4 +1,4 @@
-import type { Corkboard } from "../../app/openCorkboard.ts";
+import { findUser } from "../../app/findUser.ts";
 import { readConfig } from "../../config/config.ts";
 import {
 	type Fields,
@@ -6,8 +6,6 @@ import {
 } from "../../domain/resolvers/storedJson.ts";
 import { MAX_ACCOUNT } from "../../domain/validators.ts";
 import { CorkboardError } from "../../errors.ts";
-import { isActive } from "../../graph/read/visibility.ts";
-import { type Id, parseId } from "../../id/ids.ts";
 import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 
@@ -45,7 +43,7 @@ export async function run(
 		readConfig(context.env),
 		"readWrite",
 	);
-	const user = await anyUser(corkboard, name);
+	const user = await findUser(corkboard, name);
 	try {
 		await corkboard
 			.createContext(null)
@@ -92,25 +90,4 @@ function changesOf({ options }: ParsedArguments): Fields {
 		...(close !== undefined && { deactivatedAt: new Date().toISOString() }),
 		...(reopen !== undefined && { deactivatedAt: null }),
 	};
-}
-
-/** The user, also if the account is closed. A username may be all digits, so usernames are tried first. */
-async function anyUser({ store }: Corkboard, nameOrId: string): Promise<Id> {
-	const [row] = await store.readLookups([
-		{ name: "username", key: nameOrId.toLowerCase() },
-	]);
-	if (row instanceof Error) throw row;
-	const parsed = parseId(nameOrId);
-	const id =
-		row?.id ??
-		(parsed === "malformed" || parsed === "reserved" ? null : parsed);
-	const [node] = id === null ? [] : await store.readObjects([id]);
-	if (node instanceof Error) throw node;
-	if (node?.type !== "User" || !isActive(node)) {
-		throw new CorkboardError(
-			"NOT_FOUND",
-			`User ${JSON.stringify(nameOrId)} not found.`,
-		);
-	}
-	return node.id;
 }
