@@ -268,12 +268,18 @@ export interface OutboxKey {
 	readonly local: number;
 }
 
-export interface OutboxRow extends OutboxKey {
+export interface StoredEntry extends OutboxKey {
+	/** Null where the stored text is not a JSON object. Other entries of the shard are read all the same. */
+	readonly entry: JsonObject | null;
+}
+
+/** An outbox row as it was written. */
+export interface OutboxRow extends StoredEntry {
 	readonly entry: JsonObject;
 }
 
 /** An outbox row as stored, with the state of its delivery. */
-export interface PendingEntry extends OutboxRow {
+export interface PendingEntry extends StoredEntry {
 	/** Microseconds since 1970. */
 	readonly writtenAt: number;
 	/** Failed deliveries so far. */

@@ -2,7 +2,6 @@ import { CorkboardError } from "../errors.ts";
 import { type Id, MAX_LOCAL, packId, unpackId } from "../id/ids.ts";
 import type { ObjectType } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
-import type { OutboxKey } from "./storage.ts";
 
 /** The id of a row that was just inserted. */
 export function newObjectId(
@@ -21,27 +20,12 @@ export function newObjectId(
 
 /** Throws INTERNAL if the text is not a JSON object. */
 export function parseStoredObject(id: Id, text: string): JsonObject {
-	const { shard, type, local } = unpackId(id);
-	return parseStored(
-		text,
-		`object ${id} (shard ${shard}, type ${type}, row ${local})`,
-	);
-}
-
-/** Throws INTERNAL if the text is not a JSON object. */
-export function parseOutboxEntry(
-	{ shard, local }: OutboxKey,
-	text: string,
-): JsonObject {
-	return parseStored(text, `outbox entry ${local} of shard ${shard}`);
-}
-
-function parseStored(text: string, what: string): JsonObject {
 	const data = parseJsonObject(text);
 	if (data !== null) return data;
+	const { shard, type, local } = unpackId(id);
 	throw new CorkboardError(
 		"INTERNAL",
-		`The stored data of ${what} is not a JSON object.`,
+		`The stored data of object ${id} (shard ${shard}, type ${type}, row ${local}) is not a JSON object.`,
 	);
 }
 

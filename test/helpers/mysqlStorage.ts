@@ -74,6 +74,9 @@ export async function mysqlForSuite(server: Server): Promise<OpenStorage> {
 		});
 		return {
 			storage,
+			async change(shard, sql) {
+				await ask(server, `USE db0000${shard}`, sql);
+			},
 			[Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
 		};
 	};

@@ -41,6 +41,12 @@ export async function sqliteForSuite(): Promise<OpenStorage> {
 		const storage = await openIn(folder.path);
 		return {
 			storage,
+			async change(shard, sql) {
+				using file = new DatabaseSync(
+					join(folder.path, `db0000${shard}.sqlite`),
+				);
+				file.exec(sql);
+			},
 			async [Symbol.asyncDispose]() {
 				await storage[Symbol.asyncDispose]();
 				folder[Symbol.dispose]();

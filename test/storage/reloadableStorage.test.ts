@@ -30,6 +30,7 @@ storageSuite("a version of SQLite", async (options) => {
 	);
 	return {
 		storage,
+		change: opened.change,
 		async [Symbol.asyncDispose]() {
 			await storage[Symbol.asyncDispose]();
 			await opened[Symbol.asyncDispose]();

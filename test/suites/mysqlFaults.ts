@@ -454,7 +454,7 @@ export function mysqlFaultsSuite(
 			// Object, edge, count and outbox row are written in one transaction.
 			const pending = (
 				await storage.pendingEntries({ olderThanMs: 0, limit: 1_000_000 })
-			).map(({ entry }) => entry.to);
+			).map(({ entry }) => entry?.to);
 			assert.equal(new Set(pending).size, pending.length);
 			const all = new Set(pending);
 			assert.deepEqual(

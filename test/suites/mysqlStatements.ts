@@ -185,7 +185,7 @@ export function mysqlStatementsSuite(
 				keys,
 				Array.from({ length: 8 }, (_, n) =>
 					n % 2 === 0
-						? (pending.find(({ entry }) => entry.n === n)?.local ?? "none")
+						? (pending.find(({ entry }) => entry?.n === n)?.local ?? "none")
 						: null,
 				),
 			);

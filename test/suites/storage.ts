@@ -24,6 +24,8 @@ export type OpenStorage = (options?: {
 
 export interface OpenedStorage extends AsyncDisposable {
 	readonly storage: Storage;
+	/** Runs a statement on a shard past the storage, as an operator would. */
+	change(shard: number, sql: string): Promise<void>;
 }
 
 /** What every implementation of the storage port does. Each kind of shard runs this suite. */

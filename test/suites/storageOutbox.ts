@@ -4,6 +4,7 @@ import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type {
 	OutboxKey,
 	PendingEntriesQuery,
+	PendingEntry,
 	Storage,
 } from "../../src/storage/storage.ts";
 import type { JsonObject } from "../../src/util/json.ts";
@@ -66,7 +67,7 @@ export function outboxTests(open: OpenStorage): void {
 			mock.timers.tick(1_000);
 			await enqueue(storage, 2, { at: 2 });
 			const at = async (olderThanMs: number) =>
-				(await pending(storage, { olderThanMs })).map(({ entry }) => entry.at);
+				(await pending(storage, { olderThanMs })).map(({ entry }) => entry?.at);
 			assert.deepEqual(await at(0), [0, 1, 2]);
 			assert.deepEqual(await at(1), [0, 1]);
 			assert.deepEqual(await at(1_000), [0, 1]);
@@ -84,7 +85,7 @@ export function outboxTests(open: OpenStorage): void {
 		}
 		assert.deepEqual(
 			(await pending(storage, { limit: 2 }))
-				.map(({ shard, entry }) => [shard, entry.n])
+				.map(({ shard, entry }) => [shard, entry?.n])
 				.sort(),
 			[
 				[0, 1],
@@ -110,7 +111,7 @@ export function outboxTests(open: OpenStorage): void {
 			});
 			if (page.length === 0) break;
 			read.push(...page);
-			pages.push(page.map(({ entry }) => entry.n).sort());
+			pages.push(page.map(({ entry }) => entry?.n).sort());
 		}
 		assert.deepEqual(pages, [[1, 2, 6, 7], [3, 4], [5]]);
 	});
@@ -121,7 +122,7 @@ export function outboxTests(open: OpenStorage): void {
 		await enqueue(storage, 0, { n: 0 });
 		await enqueue(storage, 1, { n: 1 });
 		const shards = async (...shards: number[]) =>
-			(await pending(storage, { shards })).map(({ entry }) => entry.n);
+			(await pending(storage, { shards })).map(({ entry }) => entry?.n);
 		assert.deepEqual(await shards(1), [1]);
 		assert.deepEqual(await shards(2), []);
 		assert.deepEqual(await shards(0, 1, 2, 3), [0, 1]);
@@ -145,7 +146,7 @@ export function outboxTests(open: OpenStorage): void {
 				{ ...three, nextAttemptAt: due(9_000), error: "timeout" },
 			]);
 			const ns = async () =>
-				(await pending(storage)).map(({ entry }) => entry.n);
+				(await pending(storage)).map(({ entry }) => entry?.n);
 			assert.deepEqual(await ns(), [2]);
 			mock.timers.tick(4_999);
 			assert.deepEqual(await ns(), [2]);
@@ -166,7 +167,7 @@ export function outboxTests(open: OpenStorage): void {
 			// In order of their next attempt: the second of shard 0 comes first.
 			assert.deepEqual(
 				(await pending(storage, { shards: [0], limit: 1 })).map(
-					({ entry }) => entry.n,
+					({ entry }) => entry?.n,
 				),
 				[2],
 			);
@@ -193,9 +194,37 @@ export function outboxTests(open: OpenStorage): void {
 			})),
 		);
 		assert.deepEqual(
-			(await pending(storage, { limit: 2 })).map(({ entry }) => entry.n),
+			(await pending(storage, { limit: 2 })).map(({ entry }) => entry?.n),
 			[4],
 		);
+	});
+
+	test("an entry whose text is not a JSON object is returned without content, and the others of its shard are read", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const texts = ["{", "", "[1]", "null", '"text"', "12", "not JSON"];
+		for (const text of texts) {
+			await enqueue(storage, 0, { n: 1 });
+			const { local } = await enqueue(storage, 0, {});
+			await opened.change(
+				0,
+				`UPDATE outbox SET entry = '${text}' WHERE local_id = ${local}`,
+			);
+		}
+		const expected = texts.flatMap(() => [1, null]);
+		const contents = (rows: readonly PendingEntry[]) =>
+			rows
+				.toSorted((a, b) => a.local - b.local)
+				.map(({ entry }) => (entry === null ? null : entry.n));
+		const query = { olderThanMs: 0, limit: 100 };
+		assert.deepEqual(contents(await storage.pendingEntries(query)), expected);
+		const walked = await collect(storage.walkOutbox(0));
+		assert.deepEqual(contents(walked), expected);
+		await storage.recordFailedDeliveries(
+			walked.map((row) => ({ ...row, nextAttemptAt: 1, error: "unreadable" })),
+		);
+		await storage.deleteOutboxEntries(walked);
+		assert.deepEqual(await pending(storage), []);
 	});
 
 	test("a stored delivery error is truncated to 255 whole characters", async () => {
@@ -257,7 +286,7 @@ export function outboxTests(open: OpenStorage): void {
 			[1_000, 3],
 		);
 		assert.deepEqual(
-			new Set(batches.flat().map(({ entry }) => entry.n)),
+			new Set(batches.flat().map(({ entry }) => entry?.n)),
 			new Set(keys.map((_, n) => n)),
 		);
 		assert.deepEqual(await collect(storage.walkOutbox(1)), []);
@@ -334,7 +363,7 @@ async function pending(
 async function state(storage: Storage, shard: number) {
 	return (await collect(storage.walkOutbox(shard))).map(
 		({ entry, attempts, nextAttemptAt, lastError }) => [
-			entry.n,
+			entry?.n,
 			attempts,
 			nextAttemptAt,
 			lastError,

@@ -1,13 +1,14 @@
 import type { Id } from "../../id/ids.ts";
-import type { OutboxRow } from "../../storage/storage.ts";
+import type { StoredEntry } from "../../storage/storage.ts";
 import { deadlineIn, withDeadline } from "../../util/deadline.ts";
 import {
 	type Activation,
 	type Activations,
 	activateObjects,
 } from "./activateObjects.ts";
+import { decodeEntry } from "./decodeEntry.ts";
 import { applyEdges } from "./edgeUpdates.ts";
-import { decodeEntry, type EdgeUpdate, type OutboxEntry } from "./entry.ts";
+import type { EdgeUpdate, OutboxEntry } from "./entry.ts";
 import type { HostBreakers } from "./hostBreakers.ts";
 import { deliverInvalidations } from "./invalidations.ts";
 import { resolveLinks } from "./links.ts";
@@ -21,7 +22,7 @@ export interface Delivery {
 	/** What became of the pending objects of the entries, as far as it is decided. */
 	readonly activations: ReadonlyMap<Id, Activation>;
 	/** Entries that stay in the outbox, each with the first error. */
-	readonly failures: ReadonlyMap<OutboxRow, unknown>;
+	readonly failures: ReadonlyMap<StoredEntry, unknown>;
 }
 
 const NOTHING: Delivery = { activations: new Map(), failures: new Map() };
@@ -29,7 +30,7 @@ const NOTHING: Delivery = { activations: new Map(), failures: new Map() };
 /** Deliver entries and delete them, or throw. */
 export async function deliver(
 	writer: Writer,
-	rows: readonly OutboxRow[],
+	rows: readonly StoredEntry[],
 ): Promise<void> {
 	const { failures } = await deliverEntries(writer, rows);
 	for (const error of failures.values()) throw error;
@@ -38,7 +39,7 @@ export async function deliver(
 /** Deliver the entries of a committed write if that is soon done. What fails or takes longer is left to the outbox worker and is no error of the write. */
 export async function deliverNow(
 	writer: Writer,
-	rows: readonly OutboxRow[],
+	rows: readonly StoredEntry[],
 ): Promise<Delivery> {
 	if (rows.length === 0) return NOTHING;
 	try {
@@ -53,14 +54,23 @@ export async function deliverNow(
 
 /**
  * Deliver many entries in as few calls as one, and delete those that are
- * delivered. A failure keeps the entries that it concerns and no others.
+ * delivered. A failure, also of reading a row, keeps the entries that it
+ * concerns and no others.
  */
 export async function deliverEntries(
 	writer: Writer,
-	rows: readonly OutboxRow[],
+	rows: readonly StoredEntry[],
 	breakers?: HostBreakers,
 ): Promise<Delivery> {
-	const decoded = rows.map((row) => ({ row, entry: decodeEntry(row) }));
+	const decoded: Decoded[] = [];
+	const unreadable = new Map<StoredEntry, unknown>();
+	for (const row of rows) {
+		try {
+			decoded.push({ row, entry: decodeEntry(writer.store.model, row) });
+		} catch (error) {
+			unreadable.set(row, error);
+		}
+	}
 	// Natural keys are on other hosts than edges: entries of edges alone need not wait for those hosts.
 	const groups = Map.groupBy(decoded, ({ entry }) => namesKeys(entry));
 	const deliveries = await Promise.all(
@@ -70,7 +80,10 @@ export async function deliverEntries(
 		activations: new Map(
 			deliveries.flatMap(({ activations }) => [...activations]),
 		),
-		failures: new Map(deliveries.flatMap(({ failures }) => [...failures])),
+		failures: new Map([
+			...unreadable,
+			...deliveries.flatMap(({ failures }) => [...failures]),
+		]),
 	};
 }
 
@@ -82,7 +95,7 @@ function namesKeys(entry: OutboxEntry): boolean {
 }
 
 interface Decoded {
-	readonly row: OutboxRow;
+	readonly row: StoredEntry;
 	readonly entry: OutboxEntry;
 }
 
@@ -91,8 +104,8 @@ async function deliverGroup(
 	group: readonly Decoded[],
 	breakers: HostBreakers | undefined,
 ): Promise<Delivery> {
-	const failures = new Map<OutboxRow, unknown>();
-	const fail = (row: OutboxRow, error: unknown) => {
+	const failures = new Map<StoredEntry, unknown>();
+	const fail = (row: StoredEntry, error: unknown) => {
 		if (!failures.has(row)) failures.set(row, error);
 	};
 	const each = <Part>(
@@ -103,7 +116,7 @@ async function deliverGroup(
 		);
 	/** Run one step for all entries; if the step as a whole fails, so do the entries that take part in it. */
 	const step = async <Part, Result>(
-		parts: readonly (readonly [Part, OutboxRow])[],
+		parts: readonly (readonly [Part, StoredEntry])[],
 		run: (parts: readonly Part[]) => Promise<Result>,
 	): Promise<Result | null> => {
 		if (parts.length === 0) return null;
@@ -161,7 +174,7 @@ async function deliverGroup(
 		([{ from }, row]) => !undecided.has(row) && !isRejected(from),
 	);
 	const resolved = await step(links, (all) => resolveLinks(writer, all));
-	const edges = new Map<EdgeUpdate, OutboxRow>();
+	const edges = new Map<EdgeUpdate, StoredEntry>();
 	for (const [link, row] of links) {
 		const error = resolved?.failures.get(link);
 		if (error !== undefined) fail(row, error);
@@ -179,7 +192,8 @@ async function deliverGroup(
 		writer,
 		[...edges.keys()],
 		(updates, error) => {
-			for (const update of updates) fail(edges.get(update) as OutboxRow, error);
+			for (const update of updates)
+				fail(edges.get(update) as StoredEntry, error);
 		},
 		breakers,
 	);

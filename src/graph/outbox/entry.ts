@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
-import type { EdgeState, OutboxRow } from "../../storage/storage.ts";
+import type { EdgeState } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Reservation } from "./naturalKeys.ts";
 
@@ -77,10 +77,6 @@ export function encodeEntry(entry: OutboxEntry): JsonObject | undefined {
 	return parts.length === 0
 		? undefined
 		: (Object.fromEntries(parts) as JsonObject);
-}
-
-export function decodeEntry({ entry }: OutboxRow): OutboxEntry {
-	return entry as unknown as OutboxEntry;
 }
 
 /** The mapping that an entry names. */

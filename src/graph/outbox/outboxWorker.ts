@@ -108,7 +108,7 @@ export class OutboxWorker implements AsyncDisposable {
 		// The process that wrote it has ended: this one is the only writer, and started later.
 		if (hasSingleWriter && writtenAt < this.#startedAt) return true;
 		const graceMs =
-			entry.reservations === undefined ? GRACE_MS : RESERVATION_GRACE_MS;
+			entry?.reservations === undefined ? GRACE_MS : RESERVATION_GRACE_MS;
 		return writtenAt <= (Date.now() - graceMs) * 1_000;
 	}
 

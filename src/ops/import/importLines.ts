@@ -121,7 +121,7 @@ async function deliverAll(pipeline: WritePipeline): Promise<void> {
 	const pass = await deliverPending(
 		pipeline,
 		0,
-		({ entry }) => storage.hasSingleWriter || entry.reservations === undefined,
+		({ entry }) => storage.hasSingleWriter || entry?.reservations === undefined,
 	);
 	if (pass.undelivered === 0) return;
 	throw new CorkboardError(

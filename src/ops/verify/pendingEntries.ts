@@ -1,4 +1,6 @@
-import { decodeEntry } from "../../graph/outbox/entry.ts";
+import { decodeEntry } from "../../graph/outbox/decodeEntry.ts";
+import type { OutboxEntry } from "../../graph/outbox/entry.ts";
+import type { Store } from "../../graph/store/store.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import type { PendingEntry, Storage } from "../../storage/storage.ts";
 
@@ -9,14 +11,21 @@ export interface PendingEntries {
 	readonly topics: ReadonlySet<string>;
 }
 
-export async function readPendingEntries(
-	storage: Storage,
-): Promise<PendingEntries> {
+export async function readPendingEntries({
+	model,
+	storage,
+}: Pick<Store, "model" | "storage">): Promise<PendingEntries> {
 	const topics = new Set<string>();
 	let count = 0;
 	for await (const row of allEntries(storage)) {
 		count++;
-		const entry = decodeEntry(row);
+		let entry: OutboxEntry;
+		try {
+			entry = decodeEntry(model, row);
+		} catch {
+			// It explains no damage, because delivery skips it.
+			continue;
+		}
 		for (const id of entry.pendingObjects ?? []) topics.add(id);
 		for (const { name, key } of [
 			...(entry.reservations ?? []),

@@ -126,7 +126,7 @@ async function verifyOnce(
 	const { model, storage } = store;
 	const damage = new DamageReport();
 	const checked = { objects: 0, edges: 0, lists: 0, lookups: 0 };
-	let pending = await readPendingEntries(storage);
+	let pending = await readPendingEntries(store);
 	let isAborted = false;
 	let reportedAt = performance.now();
 
@@ -150,7 +150,7 @@ async function verifyOnce(
 		for (let time = 1; damages.length > 0 && time < CHECKS; time++) {
 			if (damages.every(isExplained)) return;
 			await sleep(BETWEEN_CHECKS_MS);
-			pending = await readPendingEntries(storage);
+			pending = await readPendingEntries(store);
 			damages = await check(time);
 		}
 		for (const found of damages) {

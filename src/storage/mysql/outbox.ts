@@ -5,7 +5,7 @@ import type {
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
-import { parseOutboxEntry } from "../storedObject.ts";
+import { parseJsonObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
@@ -140,10 +140,10 @@ function outboxRow(
 	shard: number,
 	[local, entry, ts, attempts, nextAttemptAt, lastError]: Row,
 ): PendingEntry {
-	const key = { shard, local: Number(local) };
 	return {
-		...key,
-		entry: parseOutboxEntry(key, entry as string),
+		shard,
+		local: Number(local),
+		entry: parseJsonObject(entry as string),
 		writtenAt: Number(ts),
 		attempts: Number(attempts),
 		nextAttemptAt: Number(nextAttemptAt),

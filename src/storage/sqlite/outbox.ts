@@ -6,7 +6,7 @@ import type {
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
-import { parseOutboxEntry } from "../storedObject.ts";
+import { parseJsonObject } from "../storedObject.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 const COLUMNS = `local_id AS local, entry, ts AS writtenAt, attempts,
@@ -67,7 +67,7 @@ export function pendingEntries(
 ): readonly PendingEntry[] {
 	const { now, writtenBy, limit, after } = query;
 	return connection
-		.rows<StoredEntry>(PENDING, [
+		.rows<EntryRow>(PENDING, [
 			now,
 			after?.nextAttemptAt ?? 0,
 			after?.local ?? 0,
@@ -107,20 +107,20 @@ export function walkOutbox(
 	limit: number,
 ): readonly PendingEntry[] {
 	return connection
-		.rows<StoredEntry>(WALK, [after, limit])
+		.rows<EntryRow>(WALK, [after, limit])
 		.map((row) => outboxRow(shard, row));
 }
 
-interface StoredEntry extends Omit<PendingEntry, "shard" | "entry"> {
+interface EntryRow extends Omit<PendingEntry, "shard" | "entry"> {
 	readonly entry: string;
 }
 
-function outboxRow(shard: number, row: StoredEntry): PendingEntry {
+function outboxRow(shard: number, row: EntryRow): PendingEntry {
 	const { local, entry, writtenAt, attempts, nextAttemptAt, lastError } = row;
 	return {
 		shard,
 		local,
-		entry: parseOutboxEntry({ shard, local }, entry),
+		entry: parseJsonObject(entry),
 		writtenAt,
 		attempts,
 		nextAttemptAt,

@@ -500,7 +500,7 @@ describe("natural keys", () => {
 			olderThanMs: 0,
 			limit: 10,
 		});
-		assert.ok(row);
+		assert.ok(row?.entry);
 		const [id] = row.entry.pendingObjects as unknown as [Id];
 		assert.deepEqual(await createView(graph.cold(), id).readObjects([id]), [
 			null,
