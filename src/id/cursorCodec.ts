@@ -12,7 +12,7 @@ export interface CursorPosition {
 	/** Below 2^53. */
 	readonly sequence: number;
 	readonly to: Id;
-	/** The list's epoch when the cursor was encoded, modulo 65,536. */
+	/** The list's epoch in which the position was read. Below 2^40. */
 	readonly epoch: number;
 }
 
@@ -24,7 +24,7 @@ export interface CursorPosition {
  * This is SIV mode: the tag is a MAC over list and position, and the initial
  * vector of the encryption. So a position always has the same cursor.
  *
- *     version 1 | tag 12 | encrypted: sequence 7, to 8, epoch 2     (bytes, base64url)
+ *     version 1 | tag 12 | encrypted: sequence 7, to 8, epoch 5     (bytes, base64url)
  */
 export interface CursorCodec {
 	encode(list: string, position: CursorPosition): string;
@@ -32,13 +32,14 @@ export interface CursorCodec {
 	decode(list: string, cursor: string): CursorPosition | null;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const TAG = 12;
-const POSITION = 17;
+const POSITION = 20;
 /** Of AES; a position takes two. */
 const BLOCK = 16;
 const LENGTH = 1 + TAG + POSITION;
-const ENCODED = /^[A-Za-z0-9_-]{40}$/; // 30 bytes in base64url
+/** 33 bytes in base64url. */
+const ENCODED = /^[A-Za-z0-9_-]{44}$/;
 
 export function createCursorCodec(secret: Uint8Array): CursorCodec {
 	// A KeyObject, because Node imports the bytes of a key anew for each MAC: 50 to 60 µs a cursor.
@@ -80,7 +81,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 			position.writeUIntBE(Math.floor(sequence / 2 ** 32), 0, 3);
 			position.writeUInt32BE(sequence % 2 ** 32, 3);
 			position.writeBigUInt64BE(BigInt(to), 7);
-			position.writeUInt16BE(epoch % 2 ** 16, 15);
+			position.writeUIntBE(epoch % 2 ** 40, 15, 5);
 			const tag = tagOf(list, position);
 			return Buffer.concat([
 				Buffer.of(VERSION),
@@ -100,7 +101,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 				sequence:
 					position.readUIntBE(0, 3) * 2 ** 32 + position.readUInt32BE(3),
 				to: parseStoredId(String(position.readBigUInt64BE(7))),
-				epoch: position.readUInt16BE(15),
+				epoch: position.readUIntBE(15, 5),
 			};
 		},
 	};

@@ -27,4 +27,5 @@ export const RESERVED_TABLES = [
 	"lookups",
 	"outbox",
 	"outbox_due",
+	"renumberings",
 ] as const;

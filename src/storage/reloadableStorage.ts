@@ -16,6 +16,8 @@ import type {
 	OutboxKey,
 	PendingEntriesQuery,
 	PendingEntry,
+	Renumbering,
+	RenumberingKey,
 	Scan,
 	ScanResult,
 	Storage,
@@ -139,6 +141,13 @@ class TopologySwitcher implements ReloadableStorage {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]> {
 		return this.#current.use((storage) => storage.readEdges(keys, call));
+	}
+
+	readRenumberings(
+		keys: readonly RenumberingKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
+		return this.#current.use((storage) => storage.readRenumberings(keys, call));
 	}
 
 	readLookups(

@@ -23,7 +23,10 @@ export interface Storage extends AsyncDisposable {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<string | null>[]>;
 
-	/** Present edges of each list in the order of the scan, and the list's own row. */
+	/**
+	 * Present edges of each list in the order of the scan, and the list's own row.
+	 * Both are read at one moment, so that the edges are of the row's epoch.
+	 */
 	scanLists(
 		scans: readonly Scan[],
 		call?: CallOptions,
@@ -34,6 +37,15 @@ export interface Storage extends AsyncDisposable {
 		keys: readonly EdgeKey[],
 		call?: CallOptions,
 	): Promise<readonly KeyResult<Edge | null>[]>;
+
+	/**
+	 * The renumberings of each list that made epochs greater than `since`, oldest
+	 * first. Only the newest KEPT_RENUMBERINGS of a list are stored.
+	 */
+	readRenumberings(
+		keys: readonly RenumberingKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<readonly Renumbering[]>[]>;
 
 	readLookups(
 		keys: readonly LookupKey[],
@@ -135,6 +147,11 @@ export interface EdgeKey extends ListKey {
 	readonly to: Id;
 }
 
+export interface RenumberingKey extends ListKey {
+	/** An epoch. */
+	readonly since: number;
+}
+
 export interface Edge {
 	readonly from: Id;
 	readonly to: Id;
@@ -151,14 +168,34 @@ export interface ListRow {
 	/** Present edges. */
 	readonly count: number;
 	readonly lastSequence: number;
-	/** Rises when the list is renumbered. */
+	/** Rises by one when the list is renumbered. */
 	readonly epoch: number;
 }
 
-/** A position between edges. It stays valid after its edge is removed. */
+/** A position in a list, with or without an edge. It means something in one epoch of the list only. */
 export interface Position {
 	readonly sequence: number;
 	readonly to: Id;
+}
+
+/**
+ * Renumbering makes room below an edge: that edge and those above it, up to the
+ * next wide gap, get sequences that are greater by one shift. So one small row
+ * says where every position of the list went, whatever becomes of its edges
+ * (docs/consistency.md, "5. Pages").
+ */
+export interface Shift {
+	/** The lowest and the highest edge that were shifted, at their old positions. */
+	readonly low: Position;
+	readonly high: Position;
+	/** What was added to their sequences. */
+	readonly by: number;
+}
+
+/** A renumbering of a list, as storage keeps it. */
+export interface Renumbering extends Shift {
+	/** The list's epoch after it. */
+	readonly epoch: number;
 }
 
 export interface Scan extends ListKey {
@@ -250,8 +287,8 @@ export interface TransactionWrites<T> {
 	 * object just created. Storage updates the counts and last sequences of lists.
 	 */
 	readonly edges?: readonly (EdgeKey & Omit<Edge, "from" | "to">)[];
-	/** Renumber this list, in its order, and call `decide` again. The other writes are dropped. */
-	readonly renumber?: ListKey;
+	/** Make room below the present edge `at` of this list, and call `decide` again. The other writes are dropped. */
+	readonly renumber?: ListKey & { readonly at: Position };
 	/** Locked lists to count again from their edges. For repairs: it reads whole lists. */
 	readonly recount?: readonly ListKey[];
 	/** What is to be delivered to other shards and caches: one outbox row, committed with this transaction. */

@@ -29,7 +29,13 @@ suite("names in the model", () => {
 	});
 
 	test("a table's name must not be that of a table or index that every shard has", async () => {
-		for (const name of ["lists", "lookups", "outbox", "outbox_due"]) {
+		for (const name of [
+			"lists",
+			"lookups",
+			"outbox",
+			"outbox_due",
+			"renumberings",
+		]) {
 			assert.deepEqual(problemsOf([['"users"', JSON.stringify(name)]]), [
 				`small.graphql:16: the table ${name} of User is reserved: choose another name`,
 			]);

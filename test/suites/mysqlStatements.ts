@@ -206,7 +206,8 @@ export function mysqlStatementsSuite(
 					lists: [list],
 					decide: ({ lists: [row] }) => {
 						if (n === 3 && row?.epoch === 0) {
-							return { result: null, renumber: list };
+							const at = { sequence: 2, to: pin(2) };
+							return { result: null, renumber: { ...list, at } };
 						}
 						epochs.push(row?.epoch ?? -1);
 						return { result: null };
@@ -216,8 +217,8 @@ export function mysqlStatementsSuite(
 			// The first runs alone, as no other waits yet; 1 and 2 are decided once.
 			assert.deepEqual(epochs, [0, 0, 0, 1, 1, 1]);
 			assert.deepEqual((await listOf(storage, placePin, board(1))).positions, [
-				{ sequence: 2_000, to: pin(2) },
-				{ sequence: 1_000, to: pin(1) },
+				{ sequence: 1_002, to: pin(2) },
+				{ sequence: 1, to: pin(1) },
 			]);
 		});
 

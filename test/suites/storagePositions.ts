@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
+import type { Id } from "../../src/id/ids.ts";
+import { KEPT_RENUMBERINGS } from "../../src/storage/renumbering.ts";
+import {
+	type Position,
+	PRESENT,
+	REMOVED,
+	type Storage,
+} from "../../src/storage/storage.ts";
 import { board, MAPPINGS, pin } from "../helpers/storageModel.ts";
-import { edge, listOf, setEdges } from "../helpers/storing.ts";
+import { edge, good, listOf, setEdges } from "../helpers/storing.ts";
 import type { OpenStorage } from "./storage.ts";
 
 const { placePin, commentPin } = MAPPINGS;
@@ -54,15 +61,16 @@ export function positionTests(open: OpenStorage): void {
 		]);
 	});
 
-	test("renumbering a list keeps its order, leaves gaps between all edges, and calls decide again", async () => {
+	test("renumbering makes room below an edge, keeps the order, shifts no edge beyond a wide gap, and calls decide again", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		await setEdges(storage, placePin, board(1), [
-			{ to: pin(4), sequence: 5_000 },
-			{ to: pin(3), sequence: 5_001, version: 7 },
+			{ to: pin(5), sequence: 4_999 },
 			{ to: pin(2), sequence: 5_001 },
-			{ to: pin(1), sequence: 90_000 },
-			{ to: pin(9), sequence: 5_002, state: REMOVED },
+			{ to: pin(3), sequence: 5_001, version: 7 },
+			{ to: pin(4), sequence: 5_002 },
+			{ to: pin(1), sequence: 6_602 },
+			{ to: pin(9), sequence: 5_001, state: REMOVED },
 		]);
 		const before = await listOf(storage, placePin, board(1));
 		let asked = 0;
@@ -76,7 +84,11 @@ export function positionTests(open: OpenStorage): void {
 				return list?.epoch === 0
 					? {
 							result: "dropped",
-							renumber: { mapping: placePin, from: board(1) },
+							renumber: {
+								mapping: placePin,
+								from: board(1),
+								at: { sequence: 5_001, to: pin(3) },
+							},
 							outboxEntry: { dropped: true },
 						}
 					: { result: { list, at, created } };
@@ -84,16 +96,30 @@ export function positionTests(open: OpenStorage): void {
 		});
 		assert.equal(asked, 2);
 		assert.deepEqual(result, {
-			list: { from: board(1), count: 4, lastSequence: 90_000, epoch: 1 },
-			at: edge(board(1), pin(3), 7_000, PRESENT, 7),
+			list: { from: board(1), count: 5, lastSequence: 6_602, epoch: 1 },
+			at: edge(board(1), pin(3), 5_801, PRESENT, 7),
 			created: [pin(1)],
 		});
 		const after = await listOf(storage, placePin, board(1));
 		assert.deepEqual(after.tos, before.tos);
 		assert.deepEqual(
 			after.positions.map(({ sequence }) => sequence),
-			[90_000, 7_000, 6_000, 5_000],
+			[6_602, 5_802, 5_801, 5_001, 4_999],
 		);
+		const [removed] = await storage.readEdges([
+			{ mapping: placePin, from: board(1), to: pin(9) },
+		]);
+		assert.deepEqual(removed, edge(board(1), pin(9), 5_001, REMOVED));
+		assert.deepEqual(await storage.readRenumberings(since(0)), [
+			[
+				{
+					epoch: 1,
+					low: { sequence: 5_001, to: pin(3) },
+					high: { sequence: 5_002, to: pin(4) },
+					by: 800,
+				},
+			],
+		]);
 		assert.deepEqual(
 			await storage.pendingEntries({ olderThanMs: 0, limit: 10 }),
 			[],
@@ -101,19 +127,12 @@ export function positionTests(open: OpenStorage): void {
 		assert.deepEqual(await storage.readObjects([pin(1), pin(2)]), ["{}", null]);
 	});
 
-	test("renumbering leaves a gap before the first edge, and raises the last sequence with the last edge", async () => {
+	test("renumbering up to the last edge raises the last sequence with it", async () => {
 		await using opened = await open();
 		const { storage } = opened;
 		const edges = [0, 1, 2].map((n) => ({ to: pin(n + 1), sequence: n }));
 		await setEdges(storage, placePin, board(1), edges);
-		await storage.transact({
-			shard: 0,
-			lists: [{ mapping: placePin, from: board(1) }],
-			decide: ({ lists: [list] }) =>
-				list?.epoch === 0
-					? { result: null, renumber: { mapping: placePin, from: board(1) } }
-					: { result: null },
-		});
+		await renumber(storage, board(1), { sequence: 1, to: pin(2) });
 		const { positions, lastSequence } = await listOf(
 			storage,
 			placePin,
@@ -121,9 +140,40 @@ export function positionTests(open: OpenStorage): void {
 		);
 		assert.deepEqual(
 			positions.map(({ sequence }) => sequence),
-			[3_000, 2_000, 1_000],
+			[1_002, 1_001, 0],
 		);
-		assert.equal(lastSequence, 3_000);
+		assert.equal(lastSequence, 1_002);
+	});
+
+	test("renumberings are read per list from an epoch on, oldest first, and the newest thousand are kept", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		for (const from of [board(1), board(2)]) {
+			await setEdges(storage, placePin, from, [{ to: pin(1), sequence: 1 }]);
+		}
+		await renumber(storage, board(2), { sequence: 1, to: pin(1) });
+		for (let epoch = 1; epoch <= KEPT_RENUMBERINGS + 2; epoch += 1) {
+			const sequence = 1 + (epoch - 1) * 1_000;
+			await renumber(storage, board(1), { sequence, to: pin(1) });
+		}
+		const { epoch, lastSequence } = await listOf(storage, placePin, board(1));
+		assert.equal(epoch, KEPT_RENUMBERINGS + 2);
+		assert.equal(lastSequence, 1 + epoch * 1_000);
+		const [all, newest, none, other, absent] = (
+			await storage.readRenumberings([
+				...since(0),
+				...since(epoch - 2),
+				...since(epoch),
+				...since(0, board(2)),
+				...since(0, board(3)),
+			])
+		).map((renumberings) => good(renumberings).map(({ epoch }) => epoch));
+		assert.deepEqual(
+			all,
+			Array.from({ length: KEPT_RENUMBERINGS }, (_, n) => n + 3),
+		);
+		assert.deepEqual(newest, [epoch - 1, epoch]);
+		assert.deepEqual([none, other, absent], [[], [1], []]);
 	});
 
 	test("a decide that requests renumbering again and again is stopped, and nothing is written", async () => {
@@ -136,7 +186,11 @@ export function positionTests(open: OpenStorage): void {
 				lists: [{ mapping: placePin, from: board(1) }],
 				decide: () => ({
 					result: null,
-					renumber: { mapping: placePin, from: board(1) },
+					renumber: {
+						mapping: placePin,
+						from: board(1),
+						at: { sequence: 1, to: pin(1) },
+					},
 				}),
 			}),
 			/^TypeError: A transaction can renumber lists 2 times at most; this one renumbers placePin again\.$/,
@@ -144,5 +198,24 @@ export function positionTests(open: OpenStorage): void {
 		const { epoch, positions } = await listOf(storage, placePin, board(1));
 		assert.equal(epoch, 0);
 		assert.deepEqual(positions, [{ sequence: 1, to: pin(1) }]);
+	});
+}
+
+const since = (since: number, from = board(1)) => [
+	{ mapping: placePin, from, since },
+];
+
+/** Makes room below an edge. */
+async function renumber(storage: Storage, from: Id, at: Position) {
+	const list = { mapping: placePin, from };
+	let done = false;
+	await storage.transact({
+		shard: 0,
+		lists: [list],
+		decide() {
+			if (done) return { result: null };
+			done = true;
+			return { result: null, renumber: { ...list, at } };
+		},
 	});
 }

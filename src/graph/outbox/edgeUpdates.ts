@@ -141,14 +141,17 @@ export function decideEdges(
 			sequence = sequenceBetween(
 				key.mapping,
 				edge.to,
-				beside,
+				{ ...beside, edge: beside.edge },
 				edge.before === undefined,
 			);
 		} else {
 			// At the top, also where the neighbor has left the list meanwhile.
 			sequence = nextSequence(last, reads.now);
 		}
-		if (sequence === "no gap") return { result: undefined, renumber: key };
+		if (typeof sequence !== "number") {
+			const renumber = { ...key, at: sequence.noRoomBelow };
+			return { result: undefined, renumber };
+		}
 		lastSequences.set(list, Math.max(last, sequence));
 		changed.push({
 			...key,

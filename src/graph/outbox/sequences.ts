@@ -1,9 +1,10 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { Neighbors } from "../../storage/storage.ts";
+import { comparePositions, SEQUENCE_GAP } from "../../storage/renumbering.ts";
+import type { Neighbors, Position } from "../../storage/storage.ts";
 
-/** A sequence, or "no gap" where the list has to be renumbered first. */
-export type NewSequence = number | "no gap";
+/** A sequence, or the edge below which the list has to make room first. */
+export type NewSequence = number | { readonly noRoomBelow: Position };
 
 /**
  * The sequence of a new edge: after all others, and the time in microseconds
@@ -21,22 +22,26 @@ export function nextSequence(last: number, now: number): number {
 export function sequenceBetween(
 	mapping: Mapping,
 	moved: Id,
-	{ edge, previous, next }: Neighbors,
+	{
+		edge,
+		previous,
+		next,
+	}: Pick<Neighbors, "previous" | "next"> & { readonly edge: Position },
 	afterNeighbor: boolean,
 ): NewSequence {
-	if (edge === null) return "no gap";
 	const other = afterNeighbor ? next : previous;
 	if (other?.to === moved) return other.sequence;
 	const rising = mapping.order === "OLDEST_FIRST";
 	if (other === null) {
 		// The neighbor stands at an end of the list.
-		return edge.sequence + (afterNeighbor === rising ? END_GAP : -END_GAP);
+		return (
+			edge.sequence + (afterNeighbor === rising ? SEQUENCE_GAP : -SEQUENCE_GAP)
+		);
 	}
 	const middle = Math.floor((edge.sequence + other.sequence) / 2);
-	const low = Math.min(edge.sequence, other.sequence);
-	const high = Math.max(edge.sequence, other.sequence);
-	return middle > low && middle < high ? middle : "no gap";
+	const [low, high] =
+		comparePositions(edge, other) < 0 ? [edge, other] : [other, edge];
+	return middle > low.sequence && middle < high.sequence
+		? middle
+		: { noRoomBelow: high };
 }
-
-/** As far apart as renumbering puts edges. */
-const END_GAP = 1_000;

@@ -6,13 +6,11 @@ import type {
 	KeyResult,
 	ListKey,
 	ListRow,
-	Position,
-	Scan,
-	ScanResult,
 } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
-import { scanLists } from "./scanLists.ts";
+import { type EpochScanResult, scanInOneEpoch } from "./scanInOneEpoch.ts";
+import type { EpochPosition, EpochScan } from "./scanLists.ts";
 
 /**
  * Reads one list from one side, edge by edge, until it has enough objects that
@@ -22,26 +20,27 @@ import { scanLists } from "./scanLists.ts";
  * the number of lists.
  *
  * 1. The first round scans as many edges as objects are needed.
- * 2. If a bound is a cursor of an older epoch of the list, it is relocated and
- *    the scan repeated.
- * 3. Edges to objects that the viewer may not see are left out; up to
+ * 2. Edges to objects that the viewer may not see are left out; up to
  *    `MAX_TOP_UPS` further rounds make up for them.
+ *
+ * Every position of a reader has the epoch in which it was read, as the list may
+ * be renumbered between two rounds.
  */
 export interface ListReader {
 	readonly key: ListKey;
 	readonly backward: boolean;
 	/** The bounds of the client, both exclusive: the near and the far one in the direction of reading. */
-	start: PageBound;
+	readonly start: PageBound;
 	end: PageBound;
 	/** The last edge scanned. The next scan continues after it. */
-	lastScanned: Position | undefined;
+	lastScanned: PageBound;
 	/** Edges to objects that the viewer may see, in the direction of reading. */
 	readonly visible: VisibleEdge[];
 	listRow: ListRow | null;
 	/** Whether no edge within the bounds is left. */
 	exhausted: boolean;
 	/** The end of a page that stopped short because the top-ups ran out. */
-	cutAt: Position | undefined;
+	cutAt: PageBound;
 	/** Whether an object follows in the direction of reading. */
 	hasMore: boolean;
 	/** Whether an object lies before the start. */
@@ -61,24 +60,20 @@ export interface ListSources {
 }
 
 export interface VisibleEdge {
-	readonly edge: Edge;
+	readonly edge: Edge & EpochPosition;
 	readonly node: Node | CorkboardError;
 }
 
-/** A bound that came as a cursor carries the epoch of the list at that time. */
-export type PageBound = (Position & { readonly epoch?: number }) | undefined;
+export type PageBound = EpochPosition | undefined;
 
 const MAX_TOP_UPS = 3;
-
-/** Cursors carry the epoch of the list modulo this (id/cursors.ts). */
-export const EPOCHS = 2 ** 16;
 
 export function createListReader(
 	key: ListKey,
 	backward: boolean,
-	{ after, before }: { readonly after: PageBound; readonly before: PageBound },
+	bounds: { readonly after: PageBound; readonly before: PageBound },
 ): ListReader {
-	const [start, end] = backward ? [before, after] : [after, before];
+	const [start, end] = inReadingOrder(backward, bounds);
 	return {
 		key,
 		backward,
@@ -106,23 +101,18 @@ export async function readMore(
 	let pending = readers;
 	for (let round = 0; pending.length > 0 && round <= MAX_TOP_UPS; round++) {
 		const limits = pending.map((reader) => needed - reader.visible.length);
-		const scan = () =>
-			scanLists(
-				store,
-				pending.map((reader, at) => toScan(reader, limits[at] as number)),
-				call,
-			);
-		let results = await scan();
-		if (round === 0 && (await relocateCursors(store, pending, results, call))) {
-			results = await scan();
-		}
+		const results = await scanInOneEpoch(
+			store,
+			pending.map((reader, at) => toScan(reader, limits[at] as number)),
+			call,
+		);
 		const edges = results.flatMap((result) =>
 			result instanceof CorkboardError ? [] : result.edges,
 		);
 		sources.onEdgesRead(edges.length);
 		const nodes = await readNodes(sources, edges, call);
 		for (const [at, reader] of pending.entries()) {
-			const result = results[at] as KeyResult<ScanResult>;
+			const result = results[at] as KeyResult<EpochScanResult>;
 			if (result instanceof CorkboardError) reader.error = result;
 			else addScanned(reader, result, limits[at] as number, nodes);
 		}
@@ -135,59 +125,21 @@ export async function readMore(
 
 function addScanned(
 	reader: ListReader,
-	{ edges, list }: ScanResult,
+	{ edges, list, ...bounds }: EpochScanResult,
 	limit: number,
 	nodes: ReadonlyMap<Id, KeyResult<Node | null>>,
 ): void {
 	reader.listRow = list;
 	reader.exhausted = edges.length < limit;
+	const { epoch } = list;
 	for (const edge of edges) {
 		const node = nodes.get(edge.to) ?? null;
-		if (node !== null) reader.visible.push({ edge, node });
+		if (node !== null) reader.visible.push({ edge: { ...edge, epoch }, node });
 	}
-	reader.lastScanned = edges.at(-1) ?? reader.lastScanned;
-}
-
-/**
- * Renumbering a list gives its edges new sequences and raises its epoch. A
- * cursor of another epoch is relocated to the present sequence of its edge; if
- * the row of the edge is gone, the old sequence is the best approximation.
- * Returns whether there was such a cursor.
- */
-async function relocateCursors(
-	store: Store,
-	readers: readonly ListReader[],
-	results: readonly KeyResult<ScanResult>[],
-	call: CallOptions | undefined,
-): Promise<boolean> {
-	const stale: {
-		reader: ListReader;
-		side: "start" | "end";
-		position: Position;
-	}[] = [];
-	for (const [at, reader] of readers.entries()) {
-		const result = results[at] as KeyResult<ScanResult>;
-		if (result instanceof CorkboardError) continue;
-		const epoch = result.list.epoch % EPOCHS;
-		for (const side of ["start", "end"] as const) {
-			const position = reader[side];
-			if (position?.epoch !== undefined && position.epoch !== epoch) {
-				stale.push({ reader, side, position });
-			}
-		}
-	}
-	if (stale.length === 0) return false;
-	const edges = await store.storage.readEdges(
-		stale.map(({ reader, position }) => ({ ...reader.key, to: position.to })),
-		call,
-	);
-	for (const [at, { reader, side, position }] of stale.entries()) {
-		const edge = edges[at] ?? null;
-		const isKnown = edge !== null && !(edge instanceof CorkboardError);
-		reader[side] = isKnown ? edge : position;
-		if (side === "start") reader.lastScanned = reader.start;
-	}
-	return true;
+	const [start, end] = inReadingOrder(reader.backward, bounds);
+	const last = edges.at(-1);
+	reader.lastScanned = last === undefined ? start : { ...last, epoch };
+	reader.end = end;
 }
 
 /** The objects that the edges lead to, by id. */
@@ -204,9 +156,20 @@ async function readNodes(
 	);
 }
 
-function toScan(reader: ListReader, limit: number): Scan {
+/** The reader's bounds change sides when it reads backward, and so do those of a scan. */
+function inReadingOrder<T>(
+	backward: boolean,
+	{ after, before }: { readonly after?: T; readonly before?: T },
+): readonly [start: T | undefined, end: T | undefined] {
+	return backward ? [before, after] : [after, before];
+}
+
+function toScan(reader: ListReader, limit: number): EpochScan {
 	const { key, backward, lastScanned, end } = reader;
-	const [after, before] = backward ? [end, lastScanned] : [lastScanned, end];
+	const [after, before] = inReadingOrder(backward, {
+		after: lastScanned,
+		before: end,
+	});
 	return {
 		...key,
 		backward,

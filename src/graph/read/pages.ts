@@ -3,17 +3,17 @@ import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
-import type { Position } from "../../storage/storage.ts";
+import { isDescending } from "../../storage/order.ts";
 import type { Store } from "../store/store.ts";
 import type { Page, PageArguments, PageEdge } from "../types.ts";
 import {
 	createListReader,
-	EPOCHS,
 	type ListReader,
 	type ListSources,
 	type PageBound,
 	readMore,
 } from "./listReader.ts";
+import type { EpochPosition } from "./scanLists.ts";
 
 /**
  * One page of each of many lists (docs/consistency.md, "5. Pages"). When the
@@ -130,7 +130,8 @@ async function probePreceding(
 		probeFrom(
 			reader,
 			!reader.backward,
-			reader.visible[0]?.edge ?? justPast(reader, reader.start as Position),
+			reader.visible[0]?.edge ??
+				justPast(reader, reader.start as EpochPosition),
 		),
 	);
 	await readMore(sources, probes, 1, call);
@@ -142,7 +143,7 @@ async function probePreceding(
 function probeFrom(
 	reader: ListReader,
 	backward: boolean,
-	from: Position | undefined,
+	from: PageBound,
 ): ListReader {
 	return createListReader(
 		reader.key,
@@ -159,10 +160,10 @@ function foundAny(probe: ListReader): boolean {
 }
 
 /** An exclusive bound one step further, so that the edge at `position` itself lies before it. */
-function justPast(reader: ListReader, position: Position): Position {
-	const up = (reader.key.mapping.order === "OLDEST_FIRST") !== reader.backward;
+function justPast(reader: ListReader, position: EpochPosition): EpochPosition {
+	const up = isDescending(reader.key.mapping) === reader.backward;
 	return {
-		sequence: position.sequence,
+		...position,
 		to: String(BigInt(position.to) + (up ? 1n : -1n)) as Id,
 	};
 }
@@ -173,9 +174,9 @@ function toPage(
 	fields: PageArguments["fields"],
 ): Page {
 	const list = listName(reader.key.mapping, reader.key.from);
-	const epoch = (reader.listRow?.epoch ?? 0) % EPOCHS;
-	const encode = ({ sequence, to }: Position) =>
-		store.cursors.encode(list, { sequence, to, epoch });
+	// Each position with its own epoch: the list may have been renumbered since the first was read.
+	const encode = (position: EpochPosition) =>
+		store.cursors.encode(list, position);
 	const edges = reader.visible.map(
 		({ edge, node }): PageEdge => ({
 			node,
@@ -183,10 +184,9 @@ function toPage(
 			cursor: () => encode(edge),
 		}),
 	);
-	const first: Position | undefined = reader.visible[0]?.edge;
-	const last: Position | undefined =
-		reader.cutAt ?? reader.visible.at(-1)?.edge;
-	const cursor = (position: Position | undefined) =>
+	const first: PageBound = reader.visible[0]?.edge;
+	const last: PageBound = reader.cutAt ?? reader.visible.at(-1)?.edge;
+	const cursor = (position: PageBound) =>
 		fields.cursors && position !== undefined ? encode(position) : null;
 	return reader.backward
 		? {

@@ -1,6 +1,7 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
+import { isDescending } from "../../storage/order.ts";
+import { comparePositions } from "../../storage/renumbering.ts";
 import type {
 	KeyResult,
 	Position,
@@ -9,13 +10,36 @@ import type {
 } from "../../storage/storage.ts";
 import type { Head, Store } from "../store/store.ts";
 
+/** A position of a list, and the epoch of the list in which it was read. */
+export interface EpochPosition extends Position {
+	readonly epoch: number;
+}
+
+/** A scan between positions of any epochs. */
+export interface EpochScan extends Scan {
+	readonly after?: EpochPosition;
+	readonly before?: EpochPosition;
+}
+
+export function isOfEpoch(
+	{ after, before }: EpochScan,
+	epoch: number,
+): boolean {
+	return (
+		(after === undefined || after.epoch === epoch) &&
+		(before === undefined || before.epoch === epoch)
+	);
+}
+
 /**
- * Scans lists: from a cached head where it reaches far enough, else from the
- * shards. A scan from the beginning of a list reads and caches its head.
+ * Scans lists: from a cached head where it reaches far enough and is of the
+ * epoch of the bounds, else from the shards. A scan from the beginning of a list
+ * reads and caches its head. Only `scanInOneEpoch` calls this: a result from a
+ * shard may be of another epoch than the bounds.
  */
 export async function scanLists(
 	store: Store,
-	scans: readonly Scan[],
+	scans: readonly EpochScan[],
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<ScanResult>[]> {
 	const results = new Array<KeyResult<ScanResult> | undefined>(scans.length);
@@ -28,7 +52,7 @@ export async function scanLists(
 		else if (startsAtHead(scan)) fromHead.push(index);
 		else fromShard.push(index);
 	}
-	const scanOf = (index: number) => scans[index] as Scan;
+	const scanOf = (index: number) => scans[index] as EpochScan;
 	const depth = Math.max(0, ...fromHead.map((index) => scanOf(index).limit));
 	const [heads, scanned] = await Promise.all([
 		fromHead.length === 0
@@ -56,16 +80,17 @@ export async function scanLists(
 	return results as KeyResult<ScanResult>[];
 }
 
-function startsAtHead(scan: Scan): boolean {
+function startsAtHead(scan: EpochScan): boolean {
 	return (
 		!scan.backward && scan.after === undefined && scan.before === undefined
 	);
 }
 
 /** The result of the scan; undefined if the head does not reach far enough. */
-function scanHead(head: Head, scan: Scan): ScanResult | undefined {
+function scanHead(head: Head, scan: EpochScan): ScanResult | undefined {
 	if (scan.backward && !head.complete) return undefined;
-	const descending = scan.mapping.order !== "OLDEST_FIRST";
+	if (!isOfEpoch(scan, head.list.epoch)) return undefined;
+	const descending = isDescending(scan.mapping);
 	const edges = head.edges.filter(
 		(edge) =>
 			(scan.after === undefined || isAfter(edge, scan.after, descending)) &&
@@ -83,15 +108,6 @@ function scanHead(head: Head, scan: Scan): ScanResult | undefined {
 }
 
 function isAfter(a: Position, b: Position, descending: boolean): boolean {
-	const order =
-		a.sequence !== b.sequence
-			? a.sequence - b.sequence
-			: compareIds(a.to, b.to);
+	const order = comparePositions(a, b);
 	return descending ? order < 0 : order > 0;
-}
-
-/** Ids are decimal strings without leading zeros. */
-function compareIds(a: Id, b: Id): number {
-	if (a.length !== b.length) return a.length - b.length;
-	return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -8,6 +8,7 @@ import type { Model } from "../../model/types.ts";
  * - Mappings: the primary key is the order of the list, so that a page is one
  *   index range; `edge` finds one edge by its ends.
  * - `lists` is one table for all mappings, as on SQLite.
+ * - `renumberings` says where the positions of a list went (../renumbering.ts).
  * - Names and keys are VARBINARY, compared byte by byte: natural keys are
  *   normalized by us, not by a collation.
  */
@@ -37,6 +38,18 @@ export function shardTables(model: Model): readonly Table[] {
 	last_sequence BIGINT UNSIGNED NOT NULL,
 	epoch BIGINT UNSIGNED NOT NULL,
 	PRIMARY KEY (from_id, mapping)`,
+		},
+		{
+			name: "renumberings",
+			columns: `from_id BIGINT UNSIGNED NOT NULL,
+	mapping VARBINARY(100) NOT NULL,
+	epoch BIGINT UNSIGNED NOT NULL,
+	low_sequence BIGINT UNSIGNED NOT NULL,
+	low_to BIGINT UNSIGNED NOT NULL,
+	high_sequence BIGINT UNSIGNED NOT NULL,
+	high_to BIGINT UNSIGNED NOT NULL,
+	shift BIGINT UNSIGNED NOT NULL,
+	PRIMARY KEY (from_id, mapping, epoch)`,
 		},
 		{
 			name: "outbox",

@@ -1,12 +1,11 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
-import { renumberedSequences } from "../order.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
-import { countEdges, presentEdges, writeEdges } from "./mappings.ts";
+import { countEdges } from "./mappings.ts";
 import { chunks, type Shard } from "./shards.ts";
 import { anyOf, type Fragment, valuesOf } from "./sqlFragment.ts";
 
@@ -127,37 +126,6 @@ export async function writeLists(
 			values,
 		});
 	}
-}
-
-/**
- * Renumbers a list in its order and returns its new row. Versions stay, so that
- * pending outbox entries from before the renumbering still apply.
- */
-export async function renumberList(
-	statements: MysqlTransaction,
-	shard: Shard,
-	{ mapping, from }: ListKey,
-	row: ListRow,
-): Promise<ListRow> {
-	const edges = await presentEdges(statements, shard, mapping, from);
-	const sequences = renumberedSequences(edges);
-	await writeEdges(
-		statements,
-		shard,
-		edges.flatMap((edge, index) => {
-			const sequence = sequences[index] as number;
-			return sequence === edge.sequence
-				? []
-				: [{ ...edge, sequence, mapping, exists: true }];
-		}),
-	);
-	const next = {
-		...row,
-		lastSequence: Math.max(row.lastSequence, sequences.at(-1) ?? 0),
-		epoch: row.epoch + 1,
-	};
-	await writeLists(statements, shard, [{ ...next, mapping }]);
-	return next;
 }
 
 /** Counts a list's edges and updates its row. */

@@ -7,6 +7,7 @@ import {
 	type EdgeKey,
 	type EdgeState,
 	type Neighbors,
+	type Position,
 	PRESENT,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
@@ -216,18 +217,21 @@ async function updateEdge(
 	});
 }
 
-/** All present edges of a list, lowest first. */
-export async function presentEdges(
+/** Present edges of a list from a position upward, lowest first. */
+export async function presentEdgesFrom(
 	statements: MysqlTransaction,
 	{ database }: Shard,
 	mapping: Mapping,
 	from: Id,
+	{ sequence, to }: Position,
 ): Promise<readonly Edge[]> {
 	const rows = await statements.rows({
 		name: `list ${mapping.name}`,
 		text: `SELECT ${COLUMNS} FROM ${tableIn(database, mapping.table)}
-			WHERE from_id = ? AND state = ${PRESENT} ORDER BY sequence, to_id`,
-		values: [BigInt(from)],
+			WHERE from_id = ? AND state = ${PRESENT}
+				AND sequence >= ? AND (sequence > ? OR to_id >= ?)
+			ORDER BY sequence, to_id`,
+		values: [BigInt(from), sequence, sequence, BigInt(to)],
 	});
 	return rows.map(edgeOf);
 }

@@ -23,6 +23,8 @@ import type {
 	OutboxKey,
 	PendingEntriesQuery,
 	PendingEntry,
+	Renumbering,
+	RenumberingKey,
 	Scan,
 	ScanResult,
 	Storage,
@@ -48,6 +50,7 @@ import {
 	recordFailedDeliveries,
 	walkOutbox,
 } from "./outbox.ts";
+import { readRenumberings } from "./renumberings.ts";
 import { scanLists } from "./scan.ts";
 import { mapShards, readByHost, type Shard } from "./shards.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
@@ -181,6 +184,20 @@ class MysqlStorage implements Storage {
 			maxKeys: EDGES,
 			read: (host, some) =>
 				readEdges(host, some, this.#queryOptions(some[0]?.shard, call)),
+		});
+	}
+
+	async readRenumberings(
+		keys: readonly RenumberingKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
+		startCall("readRenumberings", keys.length, call);
+		return readByHost<RenumberingKey, readonly Renumbering[]>(keys, {
+			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			absent: () => [],
+			maxKeys: SCANS,
+			read: (host, some) =>
+				readRenumberings(host, some, this.#queryOptions(some[0]?.shard, call)),
 		});
 	}
 

@@ -8,6 +8,7 @@ import type {
 	ListRow,
 	Neighbors,
 	OutboxKey,
+	Position,
 	Transaction,
 	TransactionReads,
 	TransactionWrites,
@@ -20,7 +21,7 @@ import {
 	computeListChanges,
 } from "../transactionRules.ts";
 import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
-import { lockLists, recountList, renumberList, writeLists } from "./lists.ts";
+import { lockLists, recountList, writeLists } from "./lists.ts";
 import {
 	type EdgeToWrite,
 	readNeighbors,
@@ -29,6 +30,7 @@ import {
 } from "./mappings.ts";
 import { insertObjects, lockObjects, updateObjects } from "./objects.ts";
 import { insertOutboxEntries } from "./outbox.ts";
+import { renumberList } from "./renumberings.ts";
 import type { Shard } from "./shards.ts";
 
 /** The result of one of the transactions that ran as a group. */
@@ -169,7 +171,9 @@ class Work {
 				return { thrown };
 			}
 			if (isGrouped) return "alone";
-			await this.#renumber(writes.renumber as ListKey);
+			await this.#renumber(
+				writes.renumber as ListKey & { readonly at: Position },
+			);
 		}
 	}
 
@@ -302,7 +306,7 @@ class Work {
 		}
 	}
 
-	async #renumber(list: ListKey): Promise<void> {
+	async #renumber(list: ListKey & { readonly at: Position }): Promise<void> {
 		const name = listName(list.mapping, list.from);
 		const row = this.#lists.get(name) as ListRow;
 		this.#lists.set(

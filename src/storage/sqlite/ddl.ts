@@ -11,6 +11,7 @@ import type { Sql } from "./driver/sqliteConnection.ts";
  *   index range; the second key finds one edge.
  * - `lists` is one table for the rows of all mappings' lists: one more table per
  *   mapping would double the number of tables, on thousands of shards.
+ * - `renumberings` says where the positions of a list went (../renumbering.ts).
  */
 export function shardTables(model: Model): readonly Sql[] {
 	return [
@@ -24,6 +25,19 @@ export function shardTables(model: Model): readonly Sql[] {
 	last_sequence INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
 	PRIMARY KEY (from_id, mapping)`,
+			"STRICT, WITHOUT ROWID",
+		),
+		table(
+			"renumberings",
+			`from_id INTEGER NOT NULL,
+	mapping TEXT NOT NULL,
+	epoch INTEGER NOT NULL,
+	low_sequence INTEGER NOT NULL,
+	low_to INTEGER NOT NULL,
+	high_sequence INTEGER NOT NULL,
+	high_to INTEGER NOT NULL,
+	shift INTEGER NOT NULL,
+	PRIMARY KEY (from_id, mapping, epoch)`,
 			"STRICT, WITHOUT ROWID",
 		),
 		table(

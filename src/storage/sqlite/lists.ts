@@ -1,8 +1,7 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
-import { renumberedSequences } from "../order.ts";
-import type { ListKey, ListRow, Position } from "../storage.ts";
+import type { ListKey, ListRow } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 import { type MappingStatements, statementsOf } from "./mappings.ts";
 
@@ -91,32 +90,6 @@ export function walkLists(
 			limit,
 		])
 		.map((row) => listRow(row.from as Id, row));
-}
-
-/**
- * Renumbers a list in its order. Versions stay, so that pending outbox entries
- * from before the renumbering still apply.
- */
-export function renumberList(
-	connection: SqliteConnection,
-	statements: MappingStatements,
-	{ mapping, from }: ListKey,
-): void {
-	const { all, setSequence } = statementsOf(statements, mapping);
-	const edges = connection.rows<Position>(all, [BigInt(from)]);
-	const sequences = renumberedSequences(edges);
-	edges.forEach(({ to, sequence }, index) => {
-		const next = sequences[index] as number;
-		if (next !== sequence) {
-			connection.run(setSequence, [next, BigInt(from), BigInt(to)]);
-		}
-	});
-	const [row] = readLists(connection, [{ mapping, from }]) as [ListRow];
-	writeList(connection, mapping, {
-		...row,
-		lastSequence: Math.max(row.lastSequence, sequences.at(-1) ?? 0),
-		epoch: row.epoch + 1,
-	});
 }
 
 /** Counts a list's edges and updates its row. */

@@ -22,7 +22,8 @@ interface EdgeStatements {
 	readonly write: Sql;
 	readonly above: Sql;
 	readonly below: Sql;
-	readonly all: Sql;
+	/** Present edges from a position upward. */
+	readonly presentFrom: Sql;
 	readonly setSequence: Sql;
 	readonly recount: Sql;
 	readonly walk: Sql;
@@ -62,10 +63,12 @@ export function mappingStatements(model: Model): MappingStatements {
 				},
 				above: neighbor(">", "ASC"),
 				below: neighbor("<", "DESC"),
-				all: {
+				presentFrom: {
 					name: `list ${name}`,
 					text: `SELECT CAST(to_id AS TEXT) AS "to", sequence FROM ${table}
-						WHERE from_id = ? AND state = ${PRESENT} ORDER BY sequence, to_id`,
+						WHERE from_id = ?1 AND state = ${PRESENT}
+							AND sequence >= ?2 AND (sequence > ?2 OR to_id >= ?3)
+						ORDER BY sequence, to_id`,
 				},
 				setSequence: {
 					name: `renumber ${name}`,

@@ -19,6 +19,8 @@ import type {
 	OutboxKey,
 	PendingEntriesQuery,
 	PendingEntry,
+	Renumbering,
+	RenumberingKey,
 	Scan,
 	ScanResult,
 	Storage,
@@ -39,6 +41,7 @@ import {
 	recordFailedDeliveries,
 	walkOutbox,
 } from "./outbox.ts";
+import { readRenumberings } from "./renumberings.ts";
 import { type ScanStatements, scanLists, scanStatements } from "./scan.ts";
 import { mapShardFiles, onFile, readByFile, shardsIn } from "./shards.ts";
 import { type Statements, transact } from "./transaction.ts";
@@ -154,6 +157,19 @@ class SqliteStorage implements Storage {
 			() => null,
 			(file, some) =>
 				readEdges(file.reader, this.#statements.mappings, some, call?.trace),
+		);
+	}
+
+	async readRenumberings(
+		keys: readonly RenumberingKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
+		startCall("readRenumberings", keys.length, call);
+		return readByFile(
+			keys,
+			({ from }) => this.#files.get(unpackId(from).shard),
+			() => [],
+			(file, some) => readRenumberings(file.reader, some, call?.trace),
 		);
 	}
 

@@ -17,7 +17,7 @@ import {
 	computeListChanges,
 } from "../transactionRules.ts";
 import type { SqliteConnection } from "./driver/sqliteConnection.ts";
-import { readLists, recountList, renumberList, writeList } from "./lists.ts";
+import { readLists, recountList, writeList } from "./lists.ts";
 import {
 	type MappingStatements,
 	readEdges,
@@ -31,6 +31,7 @@ import {
 	updateObject,
 } from "./objects.ts";
 import { insertOutboxEntry } from "./outbox.ts";
+import { renumberList } from "./renumberings.ts";
 
 export interface Statements {
 	readonly model: Model;

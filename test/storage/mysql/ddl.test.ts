@@ -9,7 +9,7 @@ import {
 } from "../../../src/storage/mysql/ddl.ts";
 import { MODEL } from "../../helpers/storageModel.ts";
 
-test("a shard on MySQL has a table for each type and mapping of the model, one for all lists, and the outbox", () => {
+test("a shard on MySQL has a table for each type and mapping of the model, one for all lists, one for their renumberings, and the outbox", () => {
 	assert.deepEqual(
 		shardTables(MODEL).map(({ name }) => name),
 		[
@@ -22,6 +22,7 @@ test("a shard on MySQL has a table for each type and mapping of the model, one f
 			"pin_liked_by_users",
 			"pin_has_comments",
 			"lists",
+			"renumberings",
 			"outbox",
 		],
 	);
@@ -60,6 +61,13 @@ test("the tables on MySQL are as spelled out here", () => {
 		spelled(
 			"lists",
 			"from_id BIGINT UNSIGNED NOT NULL, mapping VARBINARY(100) NOT NULL, count BIGINT NOT NULL, last_sequence BIGINT UNSIGNED NOT NULL, epoch BIGINT UNSIGNED NOT NULL, PRIMARY KEY (from_id, mapping)",
+		),
+	);
+	assert.equal(
+		text("renumberings"),
+		spelled(
+			"renumberings",
+			"from_id BIGINT UNSIGNED NOT NULL, mapping VARBINARY(100) NOT NULL, epoch BIGINT UNSIGNED NOT NULL, low_sequence BIGINT UNSIGNED NOT NULL, low_to BIGINT UNSIGNED NOT NULL, high_sequence BIGINT UNSIGNED NOT NULL, high_to BIGINT UNSIGNED NOT NULL, shift BIGINT UNSIGNED NOT NULL, PRIMARY KEY (from_id, mapping, epoch)",
 		),
 	);
 	assert.equal(

@@ -6,7 +6,7 @@ import {
 } from "../../../src/storage/sqlite/ddl.ts";
 import { MODEL } from "../../helpers/storageModel.ts";
 
-test("a shard has a table for each type and mapping of the model, one for all lists, and the outbox", () => {
+test("a shard has a table for each type and mapping of the model, one for all lists, one for their renumberings, and the outbox", () => {
 	assert.deepEqual(
 		shardTables(MODEL).map(({ name }) => name),
 		[
@@ -19,6 +19,7 @@ test("a shard has a table for each type and mapping of the model, one for all li
 			"create pin_liked_by_users",
 			"create pin_has_comments",
 			"create lists",
+			"create renumberings",
 			"create outbox",
 		],
 	);
@@ -40,6 +41,10 @@ test("the tables are as spelled out here", () => {
 	assert.equal(
 		text("create lists"),
 		'CREATE TABLE IF NOT EXISTS "lists" ( from_id INTEGER NOT NULL, mapping TEXT NOT NULL, count INTEGER NOT NULL, last_sequence INTEGER NOT NULL, epoch INTEGER NOT NULL, PRIMARY KEY (from_id, mapping) ) STRICT, WITHOUT ROWID',
+	);
+	assert.equal(
+		text("create renumberings"),
+		'CREATE TABLE IF NOT EXISTS "renumberings" ( from_id INTEGER NOT NULL, mapping TEXT NOT NULL, epoch INTEGER NOT NULL, low_sequence INTEGER NOT NULL, low_to INTEGER NOT NULL, high_sequence INTEGER NOT NULL, high_to INTEGER NOT NULL, shift INTEGER NOT NULL, PRIMARY KEY (from_id, mapping, epoch) ) STRICT, WITHOUT ROWID',
 	);
 	assert.equal(
 		text("create outbox"),

@@ -1,0 +1,113 @@
+import type { Id } from "../../id/ids.ts";
+import { isShifted, KEPT_RENUMBERINGS, shiftFrom } from "../renumbering.ts";
+import type {
+	ListKey,
+	ListRow,
+	Position,
+	Renumbering,
+	RenumberingKey,
+} from "../storage.ts";
+import { tableIn } from "./ddl.ts";
+import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import { writeLists } from "./lists.ts";
+import { presentEdgesFrom, writeEdges } from "./mappings.ts";
+import type { KeyOnShard, Shard } from "./shards.ts";
+import { type Fragment, unionAll } from "./sqlFragment.ts";
+
+const COLUMNS =
+	"epoch, low_sequence, low_to, high_sequence, high_to, shift, from_id, mapping";
+
+/**
+ * Makes room below an edge of a locked list and returns the list's new row.
+ * Versions stay, so that pending outbox entries from before the renumbering
+ * still apply.
+ */
+export async function renumberList(
+	statements: MysqlTransaction,
+	shard: Shard,
+	{ mapping, from, at }: ListKey & { readonly at: Position },
+	row: ListRow,
+): Promise<ListRow> {
+	const edges = await presentEdgesFrom(statements, shard, mapping, from, at);
+	const shift = shiftFrom(at, edges);
+	const shifted = edges
+		.filter((edge) => isShifted(edge, shift))
+		.map((edge) => ({
+			...edge,
+			sequence: edge.sequence + shift.by,
+			mapping,
+			exists: true,
+		}));
+	await writeEdges(statements, shard, shifted);
+	const next = {
+		...row,
+		lastSequence: Math.max(row.lastSequence, shifted.at(-1)?.sequence ?? 0),
+		epoch: row.epoch + 1,
+	};
+	await writeLists(statements, shard, [{ ...next, mapping }]);
+	const { low, high, by } = shift;
+	const table = tableIn(shard.database, "renumberings");
+	await statements.run({
+		name: "add renumbering",
+		text: `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		values: [
+			next.epoch,
+			low.sequence,
+			BigInt(low.to),
+			high.sequence,
+			BigInt(high.to),
+			by,
+			BigInt(from),
+			mapping.name,
+		],
+	});
+	if (next.epoch > KEPT_RENUMBERINGS) {
+		await statements.run({
+			name: "delete renumberings",
+			text: `DELETE FROM ${table} WHERE from_id = ? AND mapping = ? AND epoch <= ?`,
+			values: [BigInt(from), mapping.name, next.epoch - KEPT_RENUMBERINGS],
+		});
+	}
+	return next;
+}
+
+/** Renumberings of lists of one host in one statement. */
+export async function readRenumberings(
+	host: Host,
+	keys: readonly KeyOnShard<RenumberingKey>[],
+	options: QueryOptions,
+): Promise<readonly (readonly Renumbering[])[]> {
+	const rows = await host.rows(
+		unionAll(
+			"renumberings",
+			keys.map(
+				({ key: { mapping, from, since }, shard }, part): Fragment => ({
+					text: `SELECT ${part} AS part, ${COLUMNS}
+						FROM ${tableIn(shard.database, "renumberings")}
+						WHERE from_id = ? AND mapping = ? AND epoch > ?`,
+					values: [BigInt(from), mapping.name, since],
+				}),
+			),
+		),
+		options,
+	);
+	const results = keys.map((): Renumbering[] => []);
+	for (const [
+		part,
+		epoch,
+		lowSequence,
+		lowTo,
+		highSequence,
+		highTo,
+		by,
+	] of rows) {
+		results[Number(part)]?.push({
+			epoch: Number(epoch),
+			low: { sequence: Number(lowSequence), to: lowTo as Id },
+			high: { sequence: Number(highSequence), to: highTo as Id },
+			by: Number(by),
+		});
+	}
+	for (const result of results) result.sort((a, b) => a.epoch - b.epoch);
+	return results;
+}

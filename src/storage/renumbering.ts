@@ -1,0 +1,61 @@
+import type { Id } from "../id/ids.ts";
+import type { Position, Shift } from "./storage.ts";
+
+/** Storage keeps this many renumberings of a list, the newest. */
+export const KEPT_RENUMBERINGS = 1_000;
+
+/** Distance between neighbors after an import, and the room that a renumbering makes at least half of. */
+export const SEQUENCE_GAP = 1_000;
+
+/**
+ * The shift that makes room below the first of these edges: `edges` are it and
+ * all above it, lowest first. It stops below the first gap it can take half of.
+ */
+export function shiftFrom(at: Position, edges: readonly Position[]): Shift {
+	let high = at;
+	for (const edge of edges) {
+		const gap = edge.sequence - high.sequence;
+		if (gap >= SEQUENCE_GAP) {
+			const by = Math.min(SEQUENCE_GAP, Math.floor(gap / 2));
+			return { low: at, high, by };
+		}
+		high = edge;
+	}
+	return { low: at, high, by: SEQUENCE_GAP };
+}
+
+/** Whether the edge at this position is shifted. */
+export function isShifted(position: Position, { low, high }: Shift): boolean {
+	return (
+		comparePositions(low, position) <= 0 &&
+		comparePositions(position, high) <= 0
+	);
+}
+
+/**
+ * Where a position is after a renumbering. Edges that were below, at or above
+ * the position are so afterwards, also if no edge is at the position.
+ */
+export function shiftPosition(position: Position, shift: Shift): Position {
+	const { low, high, by } = shift;
+	if (comparePositions(position, low) < 0) return position;
+	if (comparePositions(position, high) <= 0) {
+		return { sequence: position.sequence + by, to: position.to };
+	}
+	// It was above the highest edge shifted, and must be above it still.
+	const above: Position = {
+		sequence: high.sequence + by,
+		to: String(BigInt(high.to) + 1n) as Id,
+	};
+	return comparePositions(position, above) < 0 ? above : position;
+}
+
+/** In ascending order of sequences, then of ids. */
+export function comparePositions(a: Position, b: Position): number {
+	return (
+		a.sequence - b.sequence ||
+		// Ids are decimal strings without leading zeros: the longer one is greater.
+		a.to.length - b.to.length ||
+		(a.to < b.to ? -1 : a.to > b.to ? 1 : 0)
+	);
+}

@@ -1,0 +1,102 @@
+import type { Trace } from "../../diagnostics.ts";
+import type { Id } from "../../id/ids.ts";
+import { isShifted, KEPT_RENUMBERINGS, shiftFrom } from "../renumbering.ts";
+import type {
+	ListKey,
+	ListRow,
+	Position,
+	Renumbering,
+	RenumberingKey,
+} from "../storage.ts";
+import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
+import { readLists, writeList } from "./lists.ts";
+import { type MappingStatements, statementsOf } from "./mappings.ts";
+
+const ADD: Sql = {
+	name: "add renumbering",
+	text: `INSERT INTO renumberings (from_id, mapping, epoch, low_sequence, low_to,
+			high_sequence, high_to, shift)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+};
+
+const DELETE: Sql = {
+	name: "delete renumberings",
+	text: "DELETE FROM renumberings WHERE from_id = ? AND mapping = ? AND epoch <= ?",
+};
+
+const READ: Sql = {
+	name: "renumberings",
+	text: `SELECT epoch, low_sequence AS lowSequence, CAST(low_to AS TEXT) AS lowTo,
+			high_sequence AS highSequence, CAST(high_to AS TEXT) AS highTo, shift
+		FROM renumberings WHERE from_id = ? AND mapping = ? AND epoch > ?
+		ORDER BY epoch`,
+};
+
+interface StoredRenumbering {
+	readonly epoch: number;
+	readonly lowSequence: number;
+	readonly lowTo: string;
+	readonly highSequence: number;
+	readonly highTo: string;
+	readonly shift: number;
+}
+
+/**
+ * Makes room below an edge. Versions stay, so that pending outbox entries from
+ * before the renumbering still apply.
+ */
+export function renumberList(
+	connection: SqliteConnection,
+	statements: MappingStatements,
+	{ mapping, from, at }: ListKey & { readonly at: Position },
+): void {
+	const { presentFrom, setSequence } = statementsOf(statements, mapping);
+	const edges = connection.rows<Position>(presentFrom, [
+		BigInt(from),
+		at.sequence,
+		BigInt(at.to),
+	]);
+	const shift = shiftFrom(at, edges);
+	const { low, high, by } = shift;
+	let last = 0;
+	for (const edge of edges.filter((edge) => isShifted(edge, shift))) {
+		last = edge.sequence + by;
+		connection.run(setSequence, [last, BigInt(from), BigInt(edge.to)]);
+	}
+	const [row] = readLists(connection, [{ mapping, from }]) as [ListRow];
+	const epoch = row.epoch + 1;
+	const lastSequence = Math.max(row.lastSequence, last);
+	writeList(connection, mapping, { ...row, lastSequence, epoch });
+	connection.run(ADD, [
+		BigInt(from),
+		mapping.name,
+		epoch,
+		low.sequence,
+		BigInt(low.to),
+		high.sequence,
+		BigInt(high.to),
+		by,
+	]);
+	connection.run(DELETE, [
+		BigInt(from),
+		mapping.name,
+		epoch - KEPT_RENUMBERINGS,
+	]);
+}
+
+export function readRenumberings(
+	connection: SqliteConnection,
+	keys: readonly RenumberingKey[],
+	trace?: Trace,
+): readonly (readonly Renumbering[])[] {
+	return keys.map(({ mapping, from, since }) =>
+		connection
+			.rows<StoredRenumbering>(READ, [BigInt(from), mapping.name, since], trace)
+			.map(({ epoch, lowSequence, lowTo, highSequence, highTo, shift }) => ({
+				epoch,
+				low: { sequence: lowSequence, to: lowTo as Id },
+				high: { sequence: highSequence, to: highTo as Id },
+				by: shift,
+			})),
+	);
+}
