@@ -1,0 +1,200 @@
+import { readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seededRandom } from "../../src/demo/random.ts";
+import { Actor } from "./actors.ts";
+import { type AttackFleet, startAttackFleet } from "./attackFleet.ts";
+import type { Violation } from "./checks.ts";
+import { FaultInjector } from "./faults.ts";
+import { checkLogs, finish } from "./finish.ts";
+import { Model } from "./model.ts";
+import type { Options } from "./options.ts";
+import { Freshness } from "./register.ts";
+import { describeViolation } from "./report.ts";
+import { type Fault, scheduleFaults } from "./schedule.ts";
+import type { Session, Statistics } from "./session.ts";
+import { Timeline } from "./timeline.ts";
+
+const PROGRESS_MS = 10_000;
+/** A server holds its caches and requests in far less. Megabytes. */
+const MEMORY_LIMIT_MB = 800;
+/** The links are in this process: while it stands still, so do they. Milliseconds. */
+const LAG_LIMIT_MS = 250;
+const LAG_STEP_MS = 50;
+const BUSY_PERCENT = 60;
+
+export interface AttackResult {
+	readonly seed: number;
+	readonly seconds: number;
+	readonly faults: number;
+	readonly statistics: Statistics;
+	readonly largestServerMb: number;
+	readonly violations: readonly (Violation & { readonly text: string })[];
+	/** Where the servers' logs are, if a promise was broken. */
+	readonly logs: string | null;
+}
+
+/** One run: a fleet, its clients and faults, the last comparison, and what broke. */
+export async function attack(
+	options: Options,
+	given: {
+		readonly print: (line: string) => void;
+		/** Ends the run early, without the last comparison. */
+		readonly interrupt?: AbortSignal;
+		/** Instead of the seed's schedule. */
+		readonly faults?: readonly Fault[];
+	},
+): Promise<AttackResult> {
+	const { seed, minutes, servers, clients } = options;
+	const { print, interrupt } = given;
+	const stop = new AbortController();
+	interrupt?.addEventListener("abort", () => stop.abort());
+	const violations: AttackResult["violations"][number][] = [];
+	let session: Session | undefined;
+	const report = (violation: Violation) => {
+		const key = (one: Violation) => `${one.kind} ${one.objects.join()}`;
+		if (violations.some((one) => key(one) === key(violation))) return;
+		if (violations.length >= options.violations) return;
+		const text = describeViolation(violation, seed, session);
+		violations.push({ ...violation, text });
+		print(text);
+		if (violations.length >= options.violations) stop.abort();
+	};
+	await using fleet = await startAttackFleet({
+		servers,
+		ended: (server, how) =>
+			report({
+				kind: "process",
+				promised: "no server ends by itself",
+				seen: `server ${server.number} ended: ${how}`,
+				objects: [],
+			}),
+	});
+	const timeline = new Timeline(fleet.servers.map(({ number }) => number));
+	const model = new Model(new Freshness(timeline));
+	session = {
+		fleet,
+		model,
+		timeline,
+		report,
+		signal: stop.signal,
+		statistics: {
+			requests: 0,
+			reads: 0,
+			writes: 0,
+			acknowledged: 0,
+			unknown: 0,
+			refused: 0,
+			pages: 0,
+			slowest: { ms: 0, what: "" },
+		},
+	};
+	const { statistics } = session;
+	const totalMs = minutes * 60_000;
+	const schedule = given.faults ?? scheduleFaults(seed, totalMs, servers);
+	const actors = Array.from(
+		{ length: clients },
+		(_, number) => new Actor(session as Session, number, seed),
+	);
+	const injector = new FaultInjector(session, actors, seededRandom(seed + 1));
+	using _watch = watchLag(timeline);
+	print("creating the first users");
+	await Promise.all(actors.map((actor) => actor.prepare()));
+	const startedAt = timeline.now();
+	let largestServerMb = 0;
+	const seconds = () => (timeline.now() - startedAt) / 1_000;
+	const progress = setInterval(async () => {
+		const sizes = await Promise.all(
+			fleet.servers.map(({ pid }) => sizeMb(pid)),
+		);
+		largestServerMb = Math.max(largestServerMb, ...sizes);
+		if (largestServerMb > MEMORY_LIMIT_MB) {
+			report({
+				kind: "process",
+				promised: `no server needs more than ${MEMORY_LIMIT_MB} MB`,
+				seen: `${Math.round(largestServerMb)} MB`,
+				objects: [],
+			});
+		}
+		print(
+			`${seconds().toFixed(0)} s: ${statistics.requests} requests, ${statistics.acknowledged} writes acknowledged, ${statistics.unknown} unknown, ${statistics.refused} refused, ${statistics.pages} pages, ${injector.count} faults, servers of at most ${Math.round(largestServerMb)} MB`,
+		);
+	}, PROGRESS_MS);
+	try {
+		const end = setTimeout(() => stop.abort(), totalMs);
+		await Promise.all([
+			...actors.map((actor) => actor.run()),
+			injector.run(schedule),
+		]);
+		clearTimeout(end);
+		if (violations.length === 0 && !interrupt?.aborted) {
+			print(
+				`${seconds().toFixed(0)} s: faults are over, comparing the whole graph`,
+			);
+			await finish(session, seededRandom(seed + 2));
+		}
+		await checkLogs(session);
+	} finally {
+		clearInterval(progress);
+	}
+	return {
+		seed,
+		seconds: Math.round(seconds()),
+		faults: injector.count,
+		statistics,
+		largestServerMb: Math.round(largestServerMb),
+		violations,
+		logs: violations.length > 0 ? await keepLogs(fleet, options) : null,
+	};
+}
+
+function watchLag(timeline: Timeline): Disposable {
+	let last = timeline.now();
+	const timer = setInterval(() => {
+		const now = timeline.now();
+		if (now - last > LAG_LIMIT_MS + LAG_STEP_MS) {
+			timeline.end(
+				timeline.begin(
+					`the driver stood still for ${Math.round(now - last)} ms`,
+					"all",
+					last,
+				),
+			);
+		}
+		last = now;
+		if (isBusy()) timeline.noteBusy();
+	}, LAG_STEP_MS);
+	return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Whether tasks waited for a processor most of the last ten seconds (Linux, pressure stall information). */
+function isBusy(): boolean {
+	try {
+		const text = readFileSync("/proc/pressure/cpu", "utf8");
+		return Number(/some avg10=([\d.]+)/.exec(text)?.[1] ?? 0) > BUSY_PERCENT;
+	} catch {
+		return false;
+	}
+}
+
+async function keepLogs(
+	fleet: AttackFleet,
+	{ keep, seed }: Options,
+): Promise<string> {
+	const folder =
+		keep ?? (await mkdtemp(join(tmpdir(), `corkboard-attack-seed-${seed}-`)));
+	await mkdir(folder, { recursive: true });
+	for (const server of fleet.servers) {
+		await cp(server.logFile, join(folder, `server${server.number}.log`)).catch(
+			() => {},
+		);
+	}
+	return folder;
+}
+
+async function sizeMb(pid: number | null): Promise<number> {
+	if (pid === null) return 0;
+	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+	return Number(/VmRSS:\s*(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
+}

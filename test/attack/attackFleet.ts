@@ -1,0 +1,161 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { reservePort } from "../services/port.ts";
+import type { Server } from "../services/server.ts";
+import { startServices } from "../services/shared.ts";
+import { ApiServer } from "./apiServer.ts";
+import { Link } from "./links.ts";
+
+export const SERVICES = ["mysql0", "mysql1", "memcached", "redis"] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
+const SHARDS_PER_HOST = 2;
+const COMMAND_LIMIT_MS = 240_000;
+const SECRET = "of the attack, for its servers alone, 32 bytes or more";
+
+export interface CommandResult {
+	readonly code: number;
+	readonly out: string;
+	readonly err: string;
+}
+
+/** Real services, a link in front of each, and server processes that use them. */
+export interface AttackFleet extends AsyncDisposable {
+	readonly folder: string;
+	readonly servers: readonly ApiServer[];
+	readonly links: Readonly<Record<ServiceName, Link>>;
+	readonly services: Readonly<Record<ServiceName, Server>>;
+	/** URLs of the MySQL servers, past the links. */
+	readonly databases: readonly string[];
+	/** Starts a server, and knows its process from then on. */
+	startServer(server: ApiServer): Promise<void>;
+	killServer(server: ApiServer): Promise<void>;
+	/** The shard map that holds, with this version. */
+	topology(version: number): string;
+	/** In one step, as an operator does, or written in place. */
+	writeTopology(text: string, how: "renamed" | "in place"): Promise<void>;
+	/** One command line of the program, past all faults. */
+	command(args: readonly string[]): Promise<CommandResult>;
+}
+
+export async function startAttackFleet(options: {
+	readonly servers: number;
+	/** Called when a server ends and nobody killed it. */
+	readonly ended: (server: ApiServer, how: string) => void;
+}): Promise<AttackFleet> {
+	await using stack = new AsyncDisposableStack();
+	const own = stack.use(
+		await startServices({ mysql: 2, memcached: 1, redis: 1 }),
+	);
+	const [mysql0, mysql1] = own.mysql as readonly [Server, Server];
+	const services = {
+		mysql0,
+		mysql1,
+		memcached: own.memcached[0] as Server,
+		redis: own.redis[0] as Server,
+	};
+	const folder = await mkdtemp(join(tmpdir(), "corkboard-attack-"));
+	stack.defer(() => rm(folder, { recursive: true, force: true }));
+
+	const serverOf = new Map<number, number>();
+	const linkTo = async (name: ServiceName) =>
+		stack.use(await Link.to(name, services[name].port, () => serverOf));
+	const links = {
+		mysql0: await linkTo("mysql0"),
+		mysql1: await linkTo("mysql1"),
+		memcached: await linkTo("memcached"),
+		redis: await linkTo("redis"),
+	};
+	const ranges = ([mysql0, mysql1] as const).map((server, n) => ({
+		range: [n * SHARDS_PER_HOST, (n + 1) * SHARDS_PER_HOST - 1],
+		primary: server.url.replace(
+			`:${server.port}`,
+			`:${links[n === 0 ? "mysql0" : "mysql1"].port}`,
+		),
+	}));
+	const topologyFile = join(folder, "topology.json");
+	const topology = (version: number) =>
+		JSON.stringify({
+			version,
+			shards: ranges.map((range) => ({ ...range, open: true })),
+			lookups: ranges,
+		});
+	await writeFile(topologyFile, topology(1), { mode: 0o600 });
+	const settings = {
+		CORKBOARD_TOPOLOGY: topologyFile,
+		CORKBOARD_MEMCACHED: `127.0.0.1:${links.memcached.port}`,
+		CORKBOARD_REDIS: `redis://127.0.0.1:${links.redis.port}`,
+		CORKBOARD_MODE: "development",
+		CORKBOARD_GRAPHIQL: "off",
+		CORKBOARD_SECRET: SECRET,
+		CORKBOARD_LOG: "warn,json",
+		HOST: "127.0.0.1",
+	};
+	const command = (args: readonly string[]) =>
+		new Promise<CommandResult>((resolve) => {
+			const { PATH = "", HOME = "", TMPDIR = "/tmp" } = process.env;
+			execFile(
+				process.execPath,
+				[LAUNCH, ...args],
+				{
+					env: { PATH, HOME, TMPDIR, ...settings },
+					timeout: COMMAND_LIMIT_MS,
+					maxBuffer: 64 * 1024 * 1024,
+				},
+				(error, out, err) =>
+					resolve({
+						code: error === null ? 0 : Number(error.code ?? 1),
+						out,
+						err,
+					}),
+			);
+		});
+	const init = await command(["init"]);
+	if (init.code !== 0) throw new Error(`init failed: ${init.out}${init.err}`);
+
+	const servers: ApiServer[] = [];
+	for (let number = 0; number < options.servers; number++) {
+		servers.push(
+			stack.use(
+				new ApiServer({
+					number,
+					folder: join(folder, `server${number}`),
+					reserved: await reservePort(),
+					settings,
+					ended: options.ended,
+				}),
+			),
+		);
+	}
+	const startServer = (server: ApiServer) =>
+		server.start((pid) => serverOf.set(pid, server.number));
+	await Promise.all(servers.map(startServer));
+	const owned = stack.move();
+	return {
+		folder,
+		servers,
+		links,
+		services,
+		databases: [mysql0.url, mysql1.url],
+		startServer,
+		async killServer(server) {
+			const { pid } = server;
+			await server.kill();
+			if (pid !== null) serverOf.delete(pid);
+		},
+		topology,
+		async writeTopology(text, how) {
+			if (how === "in place") {
+				await writeFile(topologyFile, text);
+				return;
+			}
+			await writeFile(`${topologyFile}.new`, text, { mode: 0o600 });
+			await rename(`${topologyFile}.new`, topologyFile);
+		},
+		command,
+		[Symbol.asyncDispose]: () => owned.disposeAsync(),
+	};
+}

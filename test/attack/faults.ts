@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../../src/demo/random.ts";
+import type { Actor } from "./actors.ts";
+import type { ApiServer } from "./apiServer.ts";
+import type { ServiceName } from "./attackFleet.ts";
+import { describeFault, type Fault } from "./schedule.ts";
+import type { Session } from "./session.ts";
+import { movePin, renameUser } from "./writes.ts";
+
+/** How long a server may need after its services are back: it connects again. Milliseconds. */
+const RECOVERY_MS = 500;
+
+/** Carries out a schedule, and keeps the timeline of it. */
+export class FaultInjector {
+	readonly #session: Session;
+	readonly #actors: readonly Actor[];
+	readonly #random: Random;
+	readonly #running = new Set<Promise<void>>();
+	/** Servers and services that are being restarted, or are paused: one fault of this kind at a time. */
+	readonly #busy = new Set<number | ServiceName>();
+	#topologyVersion = 1;
+	count = 0;
+
+	constructor(session: Session, actors: readonly Actor[], random: Random) {
+		this.#session = session;
+		this.#actors = actors;
+		this.#random = random;
+	}
+
+	/** Until the schedule ends or the signal comes; then all is as it was. */
+	async run(faults: readonly Fault[]): Promise<void> {
+		const { timeline, signal } = this.#session;
+		const start = timeline.now();
+		for (const fault of faults) {
+			await this.#wait(start + fault.at - timeline.now());
+			if (signal.aborted) break;
+			const running = this.#inject(fault).finally(() =>
+				this.#running.delete(running),
+			);
+			this.#running.add(running);
+		}
+		await Promise.all(this.#running);
+	}
+
+	/** Earlier if the run ends. */
+	async #wait(ms: number): Promise<void> {
+		const { signal } = this.#session;
+		if (ms <= 0 || signal.aborted) return;
+		await sleep(ms, undefined, { signal }).catch(() => {});
+	}
+
+	async #inject(fault: Fault): Promise<void> {
+		const { fleet, timeline } = this.#session;
+		const what = describeFault(fault);
+		if (fault.kind !== "verify") this.count++;
+		switch (fault.kind) {
+			case "links": {
+				const servers = fault.sides.filter((side) => side !== "all");
+				const record = timeline.begin(
+					what,
+					servers.length === 0 ? "all" : servers,
+				);
+				const restore = fault.services.flatMap((name) =>
+					fault.sides.map((side) =>
+						fleet.links[name].disturb(side, fault.disturbance),
+					),
+				);
+				await this.#wait(fault.ms);
+				for (const one of restore) one();
+				timeline.end(record);
+				return;
+			}
+			case "freeze": {
+				const server = fleet.servers[fault.server] as ApiServer;
+				await this.#alone(fault.server, async () => {
+					const record = timeline.begin(what, [fault.server]);
+					if (fault.isBusy) this.#startWrites(server);
+					// Between the steps of the writes that have just begun.
+					if (fault.isBusy) await sleep(this.#random.integer(1, 30));
+					server.freeze();
+					await this.#wait(fault.ms);
+					server.thaw();
+					await sleep(RECOVERY_MS);
+					timeline.end(record);
+				});
+				return;
+			}
+			case "kill": {
+				const server = fleet.servers[fault.server] as ApiServer;
+				await this.#alone(fault.server, async () => {
+					const record = timeline.begin(what, [fault.server]);
+					await fleet.killServer(server);
+					await this.#wait(fault.ms);
+					await fleet.startServer(server);
+					await sleep(RECOVERY_MS);
+					timeline.end(record);
+				});
+				return;
+			}
+			case "pause":
+				await this.#alone(fault.service, async () => {
+					const record = timeline.begin(what, "all");
+					fleet.services[fault.service].pause();
+					await this.#wait(fault.ms);
+					fleet.services[fault.service].resume();
+					timeline.end(record);
+				});
+				return;
+			case "restart":
+				await this.#alone(fault.service, async () => {
+					const record = timeline.begin(what, "all");
+					await fleet.services[fault.service].kill("SIGKILL");
+					await this.#wait(fault.ms);
+					await fleet.services[fault.service].restart();
+					timeline.end(record);
+				});
+				return;
+			case "topology": {
+				const record = timeline.begin(what, "all");
+				this.#topologyVersion++;
+				const text = fleet.topology(this.#topologyVersion);
+				if (fault.isBroken) {
+					await fleet.writeTopology(text.slice(0, text.length / 2), "in place");
+					await this.#wait(fault.ms);
+				}
+				await fleet.writeTopology(text, "renamed");
+				// Servers look at the file once a second.
+				await sleep(2_000);
+				timeline.end(record);
+				return;
+			}
+			case "verify":
+				await this.#verify();
+		}
+	}
+
+	/** `verify` beside the load: nothing it reports may be there. */
+	async #verify(): Promise<void> {
+		const { fleet, timeline, report } = this.#session;
+		const from = timeline.now();
+		const { code, out, err } = await fleet.command(["verify"]);
+		if (code === 0 || !timeline.isQuiet(from - 1_000, timeline.now())) return;
+		report({
+			kind: "verify",
+			promised: "verify beside a load reports nothing that is not there",
+			seen: `exit code ${code}\n${out}${err}`,
+			objects: [],
+		});
+	}
+
+	/** Renames and moves at one server, which will stand still in the middle of them. */
+	#startWrites(server: ApiServer): void {
+		const session = this.#session;
+		for (const actor of this.#actors) {
+			const user = actor.users.at(-1);
+			if (user === undefined || user.active.definite() !== true) continue;
+			const pins = session.model.pins.filter(
+				(pin) => pin.owner === user && pin.exists.definite() === true,
+			);
+			const pin = pins.at(-1);
+			if (pin !== undefined && this.#random.chance(0.3)) {
+				const board = pin.board.latest();
+				void movePin(session, this.#random, pin, board, null, server);
+			} else {
+				const username = `contested_${this.#random.integer(1, 12)}`;
+				void renameUser(session, this.#random, user, { username }, server);
+			}
+		}
+	}
+
+	async #alone(
+		what: number | ServiceName,
+		work: () => Promise<void>,
+	): Promise<void> {
+		if (this.#busy.has(what)) return;
+		this.#busy.add(what);
+		try {
+			await work();
+		} finally {
+			this.#busy.delete(what);
+		}
+	}
+}

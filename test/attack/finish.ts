@@ -1,0 +1,158 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
+import type { Random } from "../../src/demo/random.ts";
+import type { ApiServer } from "./apiServer.ts";
+import { LISTS, type ObjectKind, type Thing, type User } from "./model.ts";
+import { folded } from "./names.ts";
+import { readNodes, readPages, readUsername } from "./reads.ts";
+import type { Session } from "./session.ts";
+
+/** The longest backoff of an entry is a minute. */
+const DELIVERY_LIMIT_MS = 90_000;
+/** What a process may go on showing, and a second. */
+const CACHED_MS = 11_000;
+const NODES = 50;
+const READERS = 6;
+
+/** After all faults: everything is delivered, everyone agrees, and nothing acknowledged is missing. */
+export async function finish(session: Session, random: Random): Promise<void> {
+	const { fleet, model, timeline, report } = session;
+	for (const server of fleet.servers) {
+		server.thaw();
+		if (server.pid === null) await fleet.startServer(server);
+	}
+	const rest = await untilDelivered(fleet.databases);
+	if (rest.length > 0) {
+		report({
+			kind: "delivery",
+			promised: `every outbox entry is delivered within ${DELIVERY_LIMIT_MS / 1_000} s after the faults`,
+			seen: rest.join("\n"),
+			objects: [],
+		});
+	}
+	await sleep(CACHED_MS);
+	model.freshness.settledAt = timeline.now();
+	await sleep(10);
+	await compareGraph(session, random);
+	const { code, out, err } = await fleet.command(["verify"]);
+	if (code !== 0) {
+		report({
+			kind: "verify",
+			promised: "verify finds no damage after the faults",
+			seen: `exit code ${code}\n${out}${err}`,
+			objects: [],
+		});
+	}
+}
+
+/** Whole lists, all objects and all names, each from more than one server. */
+async function compareGraph(session: Session, random: Random): Promise<void> {
+	const { fleet, model } = session;
+	const things: readonly Thing[] = [
+		...model.users,
+		...model.boards,
+		...model.pins,
+		...model.comments,
+	].filter(({ id }) => id !== null);
+	const tasks: (() => Promise<unknown>)[] = [];
+	const other = (n: number) =>
+		fleet.servers[n % fleet.servers.length] as ApiServer;
+	for (let at = 0; at < things.length; at += NODES) {
+		const some = things.slice(at, at + NODES);
+		for (const server of fleet.servers) {
+			tasks.push(() => readNodes(session, random, null, some, server));
+		}
+	}
+	for (const [n, thing] of things.entries()) {
+		const owner = ownerOf(thing);
+		const viewer =
+			owner.active.definite() === true && owner.token ? owner : null;
+		const kind: ObjectKind = thing.kind;
+		for (const name of Object.keys(LISTS)) {
+			const [type, field = ""] = name.split(".");
+			if (type !== kind) continue;
+			if (LISTS[name]?.isPrivate && viewer !== thing) continue;
+			tasks.push(() =>
+				readPages(session, random, viewer, thing, field, {
+					size: 50,
+					isForward: true,
+					servers: [other(n)],
+				}),
+			);
+		}
+	}
+	const names = new Set(
+		model.users.flatMap(({ username }) => [
+			folded(username.initial),
+			...username.writes.map(({ value }) => folded(value)),
+		]),
+	);
+	names.delete("");
+	for (const [n, name] of [...names].entries()) {
+		for (const server of [other(n), other(n + 1)]) {
+			tasks.push(() => readUsername(session, random, null, name, server));
+		}
+	}
+	const left = tasks.values();
+	await Promise.all(
+		Array.from({ length: READERS }, async () => {
+			for (const task of left) await task();
+		}),
+	);
+}
+
+function ownerOf(thing: Thing): User {
+	if (thing.kind === "User") return thing;
+	return thing.kind === "Comment" ? thing.author : thing.owner;
+}
+
+/** What is left in the outboxes when the time is up. */
+async function untilDelivered(
+	databases: readonly string[],
+): Promise<readonly string[]> {
+	const deadline = performance.now() + DELIVERY_LIMIT_MS;
+	for (;;) {
+		const rest = (await Promise.all(databases.map(pendingEntries))).flat();
+		if (rest.length === 0 || performance.now() > deadline) return rest;
+		await sleep(500);
+	}
+}
+
+async function pendingEntries(url: string): Promise<readonly string[]> {
+	const connection = await createConnection({ uri: url });
+	try {
+		const [tables] = await connection.query<RowDataPacket[]>(
+			"SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'outbox'",
+		);
+		const rows: string[] = [];
+		for (const { name } of tables) {
+			const [entries] = await connection.query<RowDataPacket[]>(
+				`SELECT * FROM \`${name}\`.outbox LIMIT 5`,
+			);
+			rows.push(...entries.map((entry) => `${name}: ${JSON.stringify(entry)}`));
+		}
+		return rows;
+	} finally {
+		connection.destroy();
+	}
+}
+
+/** Unexpected errors in the logs of the servers. */
+export async function checkLogs({ fleet, report }: Session): Promise<void> {
+	for (const server of fleet.servers) {
+		const log = await readFile(server.logFile, "utf8").catch(() => "");
+		for (const line of log.split("\n")) {
+			const isWrong =
+				line.includes('"msg":"unexpected error"') ||
+				/^(?:\w*Error|Uncaught|node:)/.test(line);
+			if (!isWrong) continue;
+			report({
+				kind: "internal",
+				promised: "no server logs an unexpected error",
+				seen: `server ${server.number}: ${line.slice(0, 2_000)}`,
+				objects: [],
+			});
+		}
+	}
+}

@@ -1,0 +1,76 @@
+import { parseArgs } from "node:util";
+
+export interface Options {
+	readonly seed: number;
+	readonly minutes: number;
+	readonly servers: number;
+	readonly clients: number;
+	/** Where the logs of a failed run go; a new temporary folder if null. */
+	readonly keep: string | null;
+	readonly isJson: boolean;
+	/** How many violations end the run. */
+	readonly violations: number;
+}
+
+export const USAGE = `Usage: npm run attack -- [options]
+
+Attacks a fleet of real servers with faults and random clients, and compares all that it shows with a model.
+
+  --seed N         the random seed; the same seed gives the same schedule of faults (default: random)
+  --minutes M      how long the attack lasts (default 1)
+  --servers N      server processes (default 3)
+  --clients N      clients (default 14)
+  --violations N   end after so many violations (default 1)
+  --keep FOLDER    copy the servers' logs of a failed run there (default: a new temporary folder)
+  --json           print the report as JSON
+  --help           print this
+
+It exits with 0 if no promise was broken, else with 1. It needs Linux.`;
+
+/** Throws a sentence for a command line that is not valid; null if help is wanted. */
+export function readOptions(args: readonly string[]): Options | null {
+	const { values } = parseArgs({
+		args: [...args],
+		options: {
+			seed: { type: "string" },
+			minutes: { type: "string" },
+			servers: { type: "string" },
+			clients: { type: "string" },
+			violations: { type: "string" },
+			keep: { type: "string" },
+			json: { type: "boolean", default: false },
+			help: { type: "boolean", default: false },
+		},
+	});
+	if (values.help) return null;
+	const number = (
+		name: "seed" | "minutes" | "servers" | "clients" | "violations",
+		standard: number,
+		least: number,
+		isWhole = true,
+	) => {
+		const text = values[name];
+		if (text === undefined) return standard;
+		const value = Number(text);
+		if (
+			text.trim() === "" ||
+			!Number.isFinite(value) ||
+			value < least ||
+			(isWhole && !Number.isInteger(value))
+		) {
+			throw new Error(
+				`--${name} must be a ${isWhole ? "whole " : ""}number of at least ${least}, got ${text}.`,
+			);
+		}
+		return value;
+	};
+	return {
+		seed: number("seed", Math.floor(Math.random() * 1_000_000), 0),
+		minutes: number("minutes", 1, 0.1, false),
+		servers: number("servers", 3, 2),
+		clients: number("clients", 14, 1),
+		violations: number("violations", 1, 1),
+		keep: values.keep ?? null,
+		isJson: values.json,
+	};
+}

@@ -1,0 +1,68 @@
+import type { AttackResult } from "./attack.ts";
+import type { Violation } from "./checks.ts";
+import type { Session } from "./session.ts";
+
+const EVENTS = 30;
+/** Faults so long before a violation belong to its story. Milliseconds. */
+const FAULTS_MS = 60_000;
+
+/** All that one needs to find the cause: promise, sight, history of the objects, faults around it. */
+export function describeViolation(
+	violation: Violation,
+	seed: number,
+	session: Session | undefined,
+): string {
+	const { kind, promised, seen, objects } = violation;
+	const lines = [
+		`VIOLATION (${kind}), seed ${seed}${session ? `, at ${seconds(session.timeline.now())}` : ""}`,
+		`  promised: ${promised}`,
+		`  seen:     ${seen}`,
+	];
+	if (session === undefined) return lines.join("\n");
+	const { model, timeline } = session;
+	const history = model.operations
+		.filter((operation) => {
+			const about = [
+				...operation.objects,
+				...objects.filter((id) => {
+					const thing = model.byId(id);
+					return thing?.create === operation;
+				}),
+			];
+			return about.some((id) => objects.includes(id));
+		})
+		.slice(-EVENTS);
+	lines.push(`  history of ${objects.join(", ") || "nothing"}:`);
+	for (const { invokedAt, endedAt, outcome, process, detail } of history) {
+		const end = Number.isFinite(endedAt) ? seconds(endedAt) : "…";
+		lines.push(
+			`    ${seconds(invokedAt)}–${end} ${process} ${outcome}: ${detail}`,
+		);
+	}
+	lines.push("  faults:");
+	const since = timeline.now() - FAULTS_MS;
+	for (const { from, to, what } of timeline.faults) {
+		if (to !== null && to < since) continue;
+		lines.push(
+			`    ${seconds(from)}–${to === null ? "…" : seconds(to)} ${what}`,
+		);
+	}
+	return lines.join("\n");
+}
+
+export function summary(result: AttackResult): string {
+	const { statistics, violations, logs } = result;
+	const lines = [
+		`seed ${result.seed}: ${result.seconds} s, ${result.faults} faults, ${statistics.requests} requests, ${statistics.reads} reads, ${statistics.pages} pages, ${statistics.writes} writes (${statistics.acknowledged} acknowledged, ${statistics.unknown} of unknown outcome, ${statistics.refused} refused)`,
+		`slowest answer ${Math.round(statistics.slowest.ms)} ms; largest server ${result.largestServerMb} MB`,
+		violations.length === 0
+			? "no promise was broken"
+			: `${violations.length} promises were broken: ${violations.map(({ kind }) => kind).join(", ")}`,
+	];
+	if (logs !== null) lines.push(`the servers' logs are in ${logs}`);
+	return lines.join("\n");
+}
+
+function seconds(ms: number): string {
+	return `${(ms / 1_000).toFixed(3)} s`;
+}
