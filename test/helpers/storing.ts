@@ -62,7 +62,7 @@ export async function setEdges(
 
 /** As a mutation does it: what changes, and whether anything does, is decided under the lock. */
 export async function toggle(
-	storage: Storage,
+	storage: Pick<Storage, "transact">,
 	mapping: Mapping,
 	from: Id,
 	to: Id,

@@ -13,6 +13,7 @@ import {
 	upgradeTable,
 } from "./ddl.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
+import type { Sql } from "./driver/mysqlConnection.ts";
 import type { Shard, ShardMap } from "./shards.ts";
 
 /** More at once do not create more tables a second (measured on 4 cores). */
@@ -173,25 +174,23 @@ async function createOnShard(
 		upgradesOf(database, tables, existing),
 		({ table }) => table,
 	);
-	if (missing.length === 0 && upgrades.size === 0) return;
-	await host.transaction(queryOptionsFor(wanted), async ({ run }) => {
-		if (missing.length > 0) {
-			await run({
-				name: `create ${database}`,
-				text: createDatabase(database),
-				values: [],
-			});
-		}
-		for (const table of missing) {
-			const text = createTable(database, table);
-			await run({ name: `create ${table.name}`, text, values: [] });
-		}
-		for (const [table, some] of upgrades) {
-			const text = upgradeTable(database, table, some);
-			await run({ name: `upgrade ${table}`, text, values: [] });
-		}
-		return { value: null, commit: true };
-	});
+	const statements: Sql[] = [];
+	const add = (name: string, text: string) =>
+		statements.push({ name, text, values: [] });
+	if (missing.length > 0) add(`create ${database}`, createDatabase(database));
+	for (const table of missing) {
+		add(`create ${table.name}`, createTable(database, table));
+	}
+	for (const [table, some] of upgrades) {
+		add(`upgrade ${table}`, upgradeTable(database, table, some));
+	}
+	// The server commits after each: what failed is repeated alone.
+	for (const statement of statements) {
+		await host.transaction(queryOptionsFor(wanted), async ({ run }) => {
+			await run(statement);
+			return { value: null, commit: false };
+		});
+	}
 }
 
 function queryOptionsFor(wanted: Wanted | undefined): QueryOptions {
@@ -200,12 +199,8 @@ function queryOptionsFor(wanted: Wanted | undefined): QueryOptions {
 
 /** Tables are created by an operator, who needs to know the host and its error. */
 function operatorError(thrown: unknown): unknown {
-	const failure =
-		thrown instanceof StorageFailure && thrown.kind === "unknownOutcome"
-			? thrown.cause
-			: thrown;
-	if (!(failure instanceof StorageFailure)) return thrown;
-	const { kind, host, statement, errno, message } = failure;
+	if (!(thrown instanceof StorageFailure)) return thrown;
+	const { kind, host, statement, errno, message } = thrown;
 	const options = { cause: thrown, details: { host, statement, errno } };
 	return kind === "unsupported"
 		? new CorkboardError("BAD_CONFIG", `${host}: ${message}`, options)

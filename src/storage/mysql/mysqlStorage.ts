@@ -81,6 +81,7 @@ const LIMITS: MysqlLimits = {
 	connectMs: 1_000,
 	readMs: 2_000,
 	writeMs: 5_000,
+	silenceMs: 8_000,
 	maxQueued: 10_000,
 };
 

@@ -44,13 +44,20 @@ const COMMIT_MS = 1_000;
 /**
  * Whether a transaction can run in a group: it does nothing before `decide` that
  * would have to be undone if `decide` throws, and all its reads can be updated
- * with the writes of those before it.
+ * with the writes of those before it. One list, or else one object, is what the
+ * group shares.
  */
 export function isGroupable({
+	lists = [],
+	objects = [],
 	creates = [],
 	neighbors = [],
 }: Transaction<unknown>): boolean {
-	return creates.length === 0 && neighbors.length === 0;
+	return (
+		creates.length === 0 &&
+		neighbors.length === 0 &&
+		(lists.length === 1 || (lists.length === 0 && objects.length === 1))
+	);
 }
 
 /**

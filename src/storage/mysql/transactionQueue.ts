@@ -6,7 +6,7 @@ import { listName } from "../keys.ts";
 import type { Transaction, TransactionResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { checkTransaction } from "../transactionRules.ts";
-import { ListQueue } from "./listQueue.ts";
+import { LockQueue } from "./lockQueue.ts";
 import { typeNamed } from "./objects.ts";
 import type { Shard } from "./shards.ts";
 import {
@@ -15,7 +15,7 @@ import {
 	type TransactionOutcome,
 } from "./transaction.ts";
 
-/** Most transactions of one list that run as one database transaction. */
+/** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
 
 interface Job {
@@ -24,17 +24,17 @@ interface Job {
 	readonly trace: WriteTrace | undefined;
 	readonly limit: Deadline;
 	readonly done: (result: TransactionOutcome) => void;
-	/** Ends the wait for its lists. */
+	/** Ends the wait for its rows. */
 	readonly timer: NodeJS.Timeout;
 	/** Whether its time was up before its turn came. */
 	isOver: boolean;
 }
 
-/** All transactions of this process. Those that share a list wait for each other here, without a connection. */
+/** All transactions of this process. Those that lock the same list or object wait for each other here, without a connection. */
 export class TransactionQueue {
 	readonly #model: Model;
 	readonly #writeMs: number;
-	readonly #queue: ListQueue<Job>;
+	readonly #queue: LockQueue<Job>;
 
 	constructor(
 		model: Model,
@@ -42,7 +42,7 @@ export class TransactionQueue {
 	) {
 		this.#model = model;
 		this.#writeMs = limits.writeMs;
-		this.#queue = new ListQueue({
+		this.#queue = new LockQueue({
 			run: (jobs) => this.#run(jobs),
 			maxTogether: MAX_TOGETHER,
 			maxWaiting: limits.maxQueued,
@@ -58,10 +58,7 @@ export class TransactionQueue {
 		for (const { type } of transaction.creates ?? []) {
 			typeNamed(this.#model, type);
 		}
-		const names = transaction.lists?.map(({ mapping, from }) =>
-			listName(mapping, from),
-		);
-		const lists = [...new Set(names)];
+		const rows = lockedRows(transaction);
 		const result = await new Promise<TransactionOutcome>((done) => {
 			const job: Job = {
 				shard,
@@ -74,13 +71,13 @@ export class TransactionQueue {
 					done({
 						thrown: queueFailure(
 							shard,
-							"The lists of the transaction did not come free in time.",
+							"The rows of the transaction did not come free in time.",
 						),
 					});
 				}, this.#writeMs),
 				isOver: false,
 			};
-			if (!this.#queue.add(job, lists, isGroupable(transaction))) {
+			if (!this.#queue.add(job, rows, isGroupable(transaction))) {
 				clearTimeout(job.timer);
 				done({ thrown: queueFailure(shard, "Too many transactions wait.") });
 			}
@@ -131,6 +128,15 @@ export class TransactionQueue {
 		const next = live[results.length];
 		return next === undefined ? jobs.length : jobs.indexOf(next);
 	}
+}
+
+/** Lists first, as they are locked. */
+function lockedRows({
+	lists = [],
+	objects = [],
+}: Transaction<unknown>): readonly string[] {
+	const names = lists.map(({ mapping, from }) => listName(mapping, from));
+	return [...new Set([...names, ...objects])];
 }
 
 function queueFailure(shard: Shard, problem: string): CorkboardError {

@@ -2,6 +2,7 @@ import { after } from "node:test";
 import { mysqlForSuite } from "../../helpers/mysqlStorage.ts";
 import { startMariadb } from "../../services/mariadb.ts";
 import { mysqlFaultsSuite } from "../../suites/mysqlFaults.ts";
+import { mysqlFrozenSuite } from "../../suites/mysqlFrozen.ts";
 import { mysqlStatementsSuite } from "../../suites/mysqlStatements.ts";
 import { storageSuite } from "../../suites/storage.ts";
 
@@ -12,3 +13,4 @@ const open = await mysqlForSuite(server);
 storageSuite("MariaDB", open);
 mysqlStatementsSuite("MariaDB", server, open);
 mysqlFaultsSuite("MariaDB", server, open);
+mysqlFrozenSuite("MariaDB", server, open);

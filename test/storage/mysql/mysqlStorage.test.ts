@@ -6,6 +6,7 @@ import { pin } from "../../helpers/storageModel.ts";
 import { create } from "../../helpers/storing.ts";
 import { startMysql } from "../../services/mysql.ts";
 import { mysqlFaultsSuite } from "../../suites/mysqlFaults.ts";
+import { mysqlFrozenSuite } from "../../suites/mysqlFrozen.ts";
 import { mysqlStatementsSuite } from "../../suites/mysqlStatements.ts";
 import { storageSuite } from "../../suites/storage.ts";
 
@@ -16,6 +17,7 @@ const open = await mysqlForSuite(server);
 storageSuite("MySQL", open);
 mysqlStatementsSuite("MySQL", server, open);
 mysqlFaultsSuite("MySQL", server, open);
+mysqlFrozenSuite("MySQL", server, open);
 
 test("a MySQL server set to read-only rejects writes as UNAVAILABLE and serves reads; writes resume when it is writable again", async () => {
 	await using opened = await open();

@@ -4,7 +4,7 @@ import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type { Row, ServerAddress, WriteResult } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
-import { type CheckedOutConnection, Pool } from "./pool.ts";
+import { Pool } from "./pool.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -14,6 +14,12 @@ export interface HostLimits {
 	readonly connectMs: number;
 	/** The server stops a read after this long. */
 	readonly readMs: number;
+	/**
+	 * The server ends a transaction, and frees its locks, when its client has
+	 * sent nothing and taken nothing for this long: the process may be frozen, or
+	 * its machine gone. Longer than any transaction that may still commit.
+	 */
+	readonly silenceMs: number;
 }
 
 /** Options of one statement. */
@@ -43,6 +49,11 @@ const CONFLICT_TRIES = 6;
 const BACKOFF_MS = 8;
 const ROLLBACK_MS = 1_000;
 
+/** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
+const MAX_IDLE_MS = 60_000;
+/** Of the time after which the server ends a silent connection: the part for which the pool keeps it. */
+const IDLE_SHARE = 5 / 8;
+
 const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
 
@@ -54,18 +65,27 @@ export class Host implements AsyncDisposable {
 	readonly #transactions: Pool;
 
 	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
-		const { connections, maxWaiting, connectMs, readMs } = limits;
+		const { connections, maxWaiting, connectMs, readMs, silenceMs } = limits;
 		this.name = address.name;
-		const options = { address, maxWaiting, connectMs, size: connections };
+		const options = {
+			address,
+			maxWaiting,
+			connectMs,
+			silenceMs,
+			size: connections,
+		};
 		this.#singles = new Pool({
 			...options,
 			purpose: readOnly ? "read" : "single",
 			statementMs: readMs,
+			maxIdleMs: MAX_IDLE_MS,
 		});
 		this.#transactions = new Pool({
 			...options,
 			purpose: "transaction",
 			statementMs: 0,
+			// Before the server ends it.
+			maxIdleMs: Math.min(MAX_IDLE_MS, silenceMs * IDLE_SHARE),
 		});
 	}
 
@@ -115,19 +135,21 @@ export class Host implements AsyncDisposable {
 	}
 
 	/**
-	 * Checks out a connection. One that was used before may have ended since; if
-	 * the first statement finds it dead, `use` is called again with a new one.
+	 * Checks out a connection. It may have ended since it was opened or last used,
+	 * also in the middle of a transaction: `use` is then called once more, with
+	 * another connection.
 	 */
 	async #lent<T>(
 		pool: Pool,
 		{ deadline, trace }: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
-		const lease = await pool.acquire(deadline);
+		const connection = await pool.acquire(deadline);
 		try {
-			return await lendOnce(pool, lease, use);
+			return await lendOnce(pool, connection, use);
 		} catch (thrown) {
-			if (!lease.reused || !isRepeatable(thrown)) throw thrown;
+			if (!isRepeatable(thrown) || performance.now() >= deadline.until)
+				throw thrown;
 			pool.closeIdle();
 			trace?.retry?.("connectionLost");
 			return lendOnce(pool, await pool.acquire(deadline), use);
@@ -174,10 +196,13 @@ export class Host implements AsyncDisposable {
 				statement: COMMIT.name,
 			});
 		}
+		if (connection.isLost) throw this.#endedBefore(COMMIT);
 		try {
 			await this.#run(connection, COMMIT, { ...options, deadline });
 		} catch (thrown) {
 			connection.destroy();
+			// The server sends this error instead of reading a further statement.
+			if (isClientTimeout(thrown)) throw thrown;
 			throw new StorageFailure(
 				"unknownOutcome",
 				"COMMIT was sent, but no answer says whether it was done.",
@@ -185,6 +210,14 @@ export class Host implements AsyncDisposable {
 			);
 		}
 		return value;
+	}
+
+	/** Nothing was sent, so nothing was done. */
+	#endedBefore({ name }: Sql): StorageFailure {
+		return new StorageFailure("connectionLost", "The connection has ended.", {
+			host: this.name,
+			statement: name,
+		});
 	}
 
 	/** A connection that cannot roll back is destroyed; the server rolls back when it ends. */
@@ -266,7 +299,7 @@ async function retried<T>(
 
 async function lendOnce<T>(
 	pool: Pool,
-	{ connection }: CheckedOutConnection,
+	connection: MysqlConnection,
 	use: (connection: MysqlConnection) => Promise<T>,
 ): Promise<T> {
 	try {
@@ -278,4 +311,9 @@ async function lendOnce<T>(
 
 function isRepeatable(thrown: unknown): boolean {
 	return thrown instanceof StorageFailure && thrown.kind === "connectionLost";
+}
+
+/** ER_CLIENT_INTERACTION_TIMEOUT, of MySQL only. */
+function isClientTimeout(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && thrown.errno === 4031;
 }

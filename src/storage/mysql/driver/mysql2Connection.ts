@@ -39,8 +39,8 @@ export interface Mysql2Connection {
 		done: (error: unknown, response: readonly Row[] | WriteResult) => void,
 	): void;
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;
-	/** Ends the connection after the running statement. */
-	end(done: () => void): void;
+	/** Sends the server the end of the connection, after the running statement. Its callback would come before that is sent. */
+	end(): void;
 }
 
 /** Idle time before the first TCP keep-alive probe. */

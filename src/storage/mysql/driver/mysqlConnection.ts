@@ -92,10 +92,10 @@ export class MysqlConnection {
 		this.#socket.destroy();
 	}
 
-	/** Says goodbye to the server, then closes the socket. */
+	/** Says goodbye to the server, which then closes the connection. */
 	close(): void {
 		this.#lost = true;
-		this.#driver.end(() => this.#socket.destroy());
+		this.#driver.end();
 		setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref();
 	}
 

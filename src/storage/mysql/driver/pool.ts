@@ -19,22 +19,17 @@ export interface PoolOptions {
 	readonly connectMs: number;
 	/** The server stops a statement after this long. */
 	readonly statementMs: number;
+	/** The server ends a silent connection after this long (`HostLimits.silenceMs`). */
+	readonly silenceMs: number;
+	/** An idle connection is closed after this long. */
+	readonly maxIdleMs: number;
 }
-
-/** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
-const MAX_IDLE_MS = 60_000;
 
 const ACQUIRE = "acquire";
 
-export interface CheckedOutConnection {
-	readonly connection: MysqlConnection;
-	/** Whether it was used before and may have ended unnoticed since. */
-	readonly reused: boolean;
-}
-
 interface Waiting {
 	readonly give: (
-		lease: CheckedOutConnection | Promise<CheckedOutConnection>,
+		connection: MysqlConnection | Promise<MysqlConnection>,
 	) => void;
 	readonly deadline: Deadline;
 }
@@ -46,8 +41,7 @@ interface Idle {
 
 /**
  * Connections to one server for one purpose, each checked out by one caller at
- * a time. mysql2's own pool does not do: its callers wait without a deadline,
- * and it does not say whether a connection is new.
+ * a time. mysql2's own pool does not do: its callers wait without a deadline.
  */
 export class Pool implements AsyncDisposable {
 	readonly #options: PoolOptions;
@@ -58,24 +52,26 @@ export class Pool implements AsyncDisposable {
 	readonly #waiting = new Set<Waiting>();
 	#opening = 0;
 	#closed = false;
+	/** Runs while connections are idle. */
+	#idleTimer: NodeJS.Timeout | null = null;
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
 		this.#canceller = new QueryCanceller(options.address);
 	}
 
-	async acquire(deadline: Deadline): Promise<CheckedOutConnection> {
+	async acquire(deadline: Deadline): Promise<MysqlConnection> {
 		if (this.#closed) throw this.#closedError();
 		const idle = this.#takeIdle();
-		if (idle !== null) return { connection: idle, reused: true };
+		if (idle !== null) return idle;
 		if (this.#size < this.#options.size) return this.#open(deadline);
 		if (this.#waiting.size >= this.#options.maxWaiting) {
 			throw this.#exhausted("Too many callers wait for a connection");
 		}
-		const { promise, resolve } = Promise.withResolvers<CheckedOutConnection>();
+		const { promise, resolve } = Promise.withResolvers<MysqlConnection>();
 		const waiting: Waiting = { give: resolve, deadline };
 		this.#waiting.add(waiting);
-		let given: CheckedOutConnection | null = null;
+		let given: MysqlConnection | null = null;
 		try {
 			given = await withDeadline(promise, deadline, () =>
 				this.#exhausted("No free connection before the deadline"),
@@ -85,7 +81,7 @@ export class Pool implements AsyncDisposable {
 			if (given === null && !this.#waiting.delete(waiting)) {
 				// It was given a connection just as it gave up.
 				promise.then(
-					({ connection }) => this.release(connection),
+					(connection) => this.release(connection),
 					() => {},
 				);
 			}
@@ -108,9 +104,10 @@ export class Pool implements AsyncDisposable {
 		const next = this.#next();
 		if (next === null) {
 			this.#idle.push({ connection, since: performance.now() });
+			this.#startIdleTimer();
 		} else {
 			this.#lent.add(connection);
-			next.give({ connection, reused: true });
+			next.give(connection);
 		}
 	}
 
@@ -121,6 +118,7 @@ export class Pool implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
+		if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
 		this.closeIdle();
 		for (let next = this.#next(); next; next = this.#next()) {
 			next.give(Promise.reject(this.#closedError()));
@@ -137,7 +135,8 @@ export class Pool implements AsyncDisposable {
 		for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
 			const { connection, since } = idle;
 			if (connection.isLost) continue;
-			if (performance.now() - since > MAX_IDLE_MS) {
+			// The timer may be late: the process was busy, or frozen.
+			if (performance.now() - since > this.#options.maxIdleMs) {
 				connection.close();
 				continue;
 			}
@@ -147,8 +146,29 @@ export class Pool implements AsyncDisposable {
 		return null;
 	}
 
-	async #open(deadline: Deadline): Promise<CheckedOutConnection> {
-		const { address, purpose, connectMs, statementMs } = this.#options;
+	/** Else the server would end them, and count each as aborted. */
+	#startIdleTimer(): void {
+		const [oldest] = this.#idle;
+		if (this.#idleTimer !== null || oldest === undefined) return;
+		const { maxIdleMs } = this.#options;
+		const closeOld = () => {
+			this.#idleTimer = null;
+			const now = performance.now();
+			const first = this.#idle.findIndex(
+				({ since }) => now - since < maxIdleMs,
+			);
+			const count = first === -1 ? this.#idle.length : first;
+			for (const { connection } of this.#idle.splice(0, count)) {
+				connection.close();
+			}
+			this.#startIdleTimer();
+		};
+		const ms = oldest.since + maxIdleMs - performance.now();
+		this.#idleTimer = setTimeout(closeOld, Math.max(1, Math.ceil(ms))).unref();
+	}
+
+	async #open(deadline: Deadline): Promise<MysqlConnection> {
+		const { address, connectMs } = this.#options;
 		this.#opening += 1;
 		let connection: MysqlConnection | null = null;
 		try {
@@ -156,12 +176,11 @@ export class Pool implements AsyncDisposable {
 			await prepareSession(
 				connection,
 				address.name,
-				purpose,
-				statementMs,
+				this.#options,
 				earlierOf(deadline, connectMs),
 			);
 			this.#lent.add(connection);
-			return { connection, reused: false };
+			return connection;
 		} catch (thrown) {
 			connection?.destroy();
 			throw thrown;
@@ -176,9 +195,9 @@ export class Pool implements AsyncDisposable {
 		if (this.#closed || this.#size >= this.#options.size) return;
 		const next = this.#next();
 		if (next === null) return;
-		const lease = this.#open(next.deadline);
-		lease.catch(() => {});
-		next.give(lease);
+		const opening = this.#open(next.deadline);
+		opening.catch(() => {});
+		next.give(opening);
 	}
 
 	#next(): Waiting | null {

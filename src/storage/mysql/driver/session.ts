@@ -11,7 +11,19 @@ import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
  */
 export type Purpose = "single" | "transaction" | "read";
 
-/** How long a statement waits for a row lock, in seconds. */
+export interface SessionOptions {
+	readonly purpose: Purpose;
+	/** The server stops a statement after this long. Milliseconds; 0 for no limit. */
+	readonly statementMs: number;
+	/** See `HostLimits.silenceMs`. */
+	readonly silenceMs: number;
+}
+
+/**
+ * How long a statement waits for a row lock, or for a table that a DDL statement
+ * holds, in seconds. A DDL statement that waits keeps all others of its table
+ * waiting, also when its client is gone.
+ */
 const LOCK_WAIT_S = 2;
 
 /** None of these changes how quoted text is read, on which the client's escaping relies. */
@@ -37,8 +49,7 @@ const SETTINGS: Sql = {
 export async function prepareSession(
 	connection: MysqlConnection,
 	host: string,
-	purpose: Purpose,
-	statementMs: number,
+	options: SessionOptions,
 	deadline: Deadline,
 ): Promise<void> {
 	const [row = []] = await connection.rows(SETTINGS, deadline);
@@ -48,8 +59,8 @@ export async function prepareSession(
 		increment: increment ?? "",
 		flush: flush ?? "",
 	});
-	await connection.run(sessionOf(product, purpose, statementMs), deadline);
-	if (purpose === "read") {
+	await connection.run(sessionOf(product, options), deadline);
+	if (options.purpose === "read") {
 		await connection.run(READ_ONLY, deadline);
 	}
 }
@@ -62,8 +73,7 @@ const READ_ONLY: Sql = {
 
 function sessionOf(
 	product: Product,
-	purpose: Purpose,
-	statementMs: number,
+	{ purpose, statementMs, silenceMs }: SessionOptions,
 ): Sql {
 	const isolation =
 		product === "MySQL" ? "transaction_isolation" : "tx_isolation";
@@ -76,10 +86,37 @@ function sessionOf(
 	return {
 		name: "session",
 		text: `SET SESSION ${isolation} = 'READ-COMMITTED', time_zone = '+00:00',
-			sql_mode = ?, innodb_lock_wait_timeout = ${LOCK_WAIT_S}, ${stop},
+			sql_mode = ?, innodb_lock_wait_timeout = ${LOCK_WAIT_S},
+			lock_wait_timeout = ${LOCK_WAIT_S}, ${stop},
+			${silenceLimits(product, purpose, Math.ceil(silenceMs / 1_000))},
 			autocommit = ${purpose === "transaction" ? 0 : 1}`,
 		values: [SQL_MODE],
 	};
+}
+
+/**
+ * After so many seconds the server ends a connection whose client does not read
+ * a result or send the rest of a statement, and one for transactions also if no
+ * statement comes: with it the locks end. In a transaction MariaDB prefers its
+ * own settings. `interactive_timeout` counts at connect only.
+ */
+function silenceLimits(
+	product: Product,
+	purpose: Purpose,
+	seconds: number,
+): string {
+	const names = ["net_read_timeout", "net_write_timeout"];
+	if (purpose === "transaction") {
+		names.push("wait_timeout");
+		if (product === "MariaDB") {
+			names.push(
+				"idle_transaction_timeout",
+				"idle_readonly_transaction_timeout",
+				"idle_write_transaction_timeout",
+			);
+		}
+	}
+	return names.map((name) => `${name} = ${seconds}`).join(", ");
 }
 
 /** Throws a failure of kind `unsupported` with everything that is wrong with the server. */

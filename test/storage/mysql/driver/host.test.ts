@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
 import {
 	Host,
 	type HostLimits,
@@ -29,6 +30,7 @@ const LIMITS: HostLimits = {
 	maxWaiting: 3,
 	connectMs: 10_000,
 	readMs: 10_000,
+	silenceMs: 8_000,
 };
 
 function open({
@@ -255,6 +257,104 @@ describe("a MySQL connection that died while idle", () => {
 	});
 });
 
+describe("MySQL host: a client that is silent in a transaction", () => {
+	const limits = { silenceMs: 1_000 };
+
+	/** Raises `n` and then lets the process do something else before COMMIT, the first time. Returns how often it was called. */
+	async function add(
+		host: Host,
+		beforeCommit: (() => unknown) | null,
+	): Promise<number> {
+		let bodies = 0;
+		await host.transaction(asked(), async (statements) => {
+			bodies += 1;
+			await statements.run(ADD);
+			if (bodies === 1) await beforeCommit?.();
+			return { value: null, commit: true };
+		});
+		return bodies;
+	}
+
+	const counted = async () => {
+		const [row] = await ask(server, "SELECT n FROM t.rows WHERE id = 1");
+		return row?.n;
+	};
+
+	test("loses its connection and its locks; the transaction is repeated on another one", async () => {
+		await using host = open({ limits });
+		await ask(server, "UPDATE t.rows SET n = 0");
+		assert.equal(await add(host, untilEnded), 2);
+		assert.equal(await counted(), 1);
+
+		async function untilEnded() {
+			await eventually(async () => (await sleeping()) === 0);
+		}
+	});
+
+	test("that sends COMMIT before it reads that the server ended the connection repeats the transaction: it is not an unknown outcome", async () => {
+		await using host = open({ limits });
+		await ask(server, "UPDATE t.rows SET n = 0");
+		const nothing = new Int32Array(new SharedArrayBuffer(4));
+		const bodies = await add(host, () => Atomics.wait(nothing, 0, 0, 3_000));
+		assert.equal(bodies, 2);
+		assert.equal(await counted(), 1);
+	});
+
+	test("fails with connectionLost if there is no time to repeat the transaction", async () => {
+		await using host = open({ limits });
+		await ask(server, "UPDATE t.rows SET n = 0");
+		const kind = await kindOf(
+			host.transaction(asked(1_500), async (statements) => {
+				await statements.run(ADD);
+				await sleep(2_500);
+				await statements.run(ADD);
+				return { value: null, commit: true };
+			}),
+		);
+		assert.equal(kind, "connectionLost");
+		assert.equal(await counted(), 0);
+	});
+
+	test("the pool closes idle connections before the server ends them, and no request fails", async () => {
+		await using host = open({ limits });
+		// One connection for all its questions: one that is destroyed counts as aborted too.
+		await using watching = await createConnection({ uri: server.url });
+		const look = async (sql: string) => {
+			const [[row]] = await watching.query<RowDataPacket[]>(sql);
+			return Number(Object.values(row ?? {}).at(-1));
+		};
+		const aborted = () => look("SHOW GLOBAL STATUS LIKE 'Aborted_clients'");
+		const before = await aborted();
+		const retries: string[] = [];
+		const trace = {
+			statement() {},
+			retry: (why: string) => void retries.push(why),
+		};
+		for (let n = 0; n < 3; n += 1) {
+			await Promise.all(
+				[1, 2].map(() =>
+					host.transaction({ ...asked(), trace }, async (statements) => {
+						await statements.run(ADD);
+						return { value: null, commit: true };
+					}),
+				),
+			);
+			await eventually(async () => (await look(SLEEPING)) === 0);
+		}
+		assert.deepEqual(retries, []);
+		assert.equal(await aborted(), before);
+	});
+
+	async function sleeping(): Promise<number> {
+		const [row] = await ask(server, SLEEPING);
+		return Number(row?.n);
+	}
+});
+
+/** How many connections wait for a statement. */
+const SLEEPING =
+	"SELECT COUNT(*) AS n FROM information_schema.processlist WHERE command = 'Sleep'";
+
 describe("MySQL host: transactions", () => {
 	test("a COMMIT without a response fails with unknownOutcome, and is not retried", async () => {
 		await using proxy = await BreakableProxy.before(server.port);
@@ -368,12 +468,23 @@ describe("MySQL host: required server settings", () => {
 			const settings = sql(
 				"settings",
 				`SELECT @@transaction_isolation, @@time_zone, @@innodb_lock_wait_timeout,
-					@@sql_mode LIKE '%BACKSLASH%', @@sql_mode LIKE '%STRICT_ALL%', @@autocommit`,
+					@@sql_mode LIKE '%BACKSLASH%', @@sql_mode LIKE '%STRICT_ALL%',
+					@@lock_wait_timeout, @@net_read_timeout, @@net_write_timeout,
+					@@wait_timeout, @@autocommit`,
 			);
-			const expected = ["READ-COMMITTED", "+00:00", "2", "0", "1"];
+			const expected = [
+				"READ-COMMITTED",
+				"+00:00",
+				"2",
+				"0",
+				"1",
+				"2",
+				"8",
+				"8",
+			];
 			assert.deepEqual(
 				(await host.rows(settings, asked())).map((row) => row.map(String)),
-				[[...expected, "1"]],
+				[[...expected, "28800", "1"]],
 			);
 			const seen = await host.transaction(asked(), async (statements) => ({
 				value: await statements.rows(settings),
@@ -381,7 +492,7 @@ describe("MySQL host: required server settings", () => {
 			}));
 			assert.deepEqual(
 				seen.map((row) => row.map(String)),
-				[[...expected, "0"]],
+				[[...expected, "8", "0"]],
 			);
 		} finally {
 			await ask(

@@ -17,6 +17,7 @@ const LIMITS = {
 	maxWaiting: 1,
 	connectMs: 5_000,
 	readMs: 5_000,
+	silenceMs: 8_000,
 };
 
 /** The cipher of a connection with these URL options; empty if it is not encrypted. */

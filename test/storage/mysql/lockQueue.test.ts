@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { ListQueue } from "../../../src/storage/mysql/listQueue.ts";
+import { LockQueue } from "../../../src/storage/mysql/lockQueue.ts";
 
 interface Group {
 	readonly jobs: readonly string[];
@@ -11,7 +11,7 @@ interface Group {
 /** A queue whose groups end when the test says so. */
 function queue(options: { together?: number; waiting?: number } = {}) {
 	const groups: Group[] = [];
-	const lists = new ListQueue<string>({
+	const lists = new LockQueue<string>({
 		run: (jobs) => {
 			const { promise, resolve } = Promise.withResolvers<number>();
 			const end = async (done = jobs.length) => {
@@ -34,8 +34,8 @@ function queue(options: { together?: number; waiting?: number } = {}) {
 
 const turn = () => new Promise<void>((done) => setImmediate(done));
 
-describe("the queue of lists", () => {
-	test("jobs of different lists, and of none, run side by side", () => {
+describe("the queue of locked rows", () => {
+	test("jobs of different rows, and of none, run side by side", () => {
 		const { add, started } = queue();
 		add("a", "x");
 		add("b", "y");
@@ -44,7 +44,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b", "c", "d"]);
 	});
 
-	test("jobs that arrive while one runs on their list run together after it, in their order", async () => {
+	test("jobs that arrive while one runs on their row run together after it, in their order", async () => {
 		const { add, groups, started } = queue();
 		for (const job of ["a", "b", "c", "d"]) add(job, "x");
 		assert.deepEqual(started(), ["a"]);
@@ -66,7 +66,7 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b", "c", "d e"]);
 	});
 
-	test("a job on two lists waits for both, and later jobs wait for it", async () => {
+	test("a job on two rows waits for both, and later jobs wait for it", async () => {
 		const { add, groups, started } = queue();
 		add("a", "x");
 		add("b", "y");
@@ -80,6 +80,23 @@ describe("the queue of lists", () => {
 		assert.deepEqual(started(), ["a", "b", "e", "c"]);
 		await groups[3]?.end();
 		assert.deepEqual(started(), ["a", "b", "e", "c", "d"]);
+	});
+
+	test("a job of further rows joins the group of its first row, unless another job is before it on one of them", async () => {
+		const { add, groups, started } = queue();
+		add("a", "x");
+		add("b", "o");
+		for (const job of ["c", "d"]) add(job, "x");
+		add("e", "x p");
+		add("f", "x o");
+		add("g", "x");
+		assert.deepEqual(started(), ["a", "b"]);
+		await groups[0]?.end();
+		assert.deepEqual(started(), ["a", "b", "c d e"]);
+		await groups[2]?.end();
+		assert.deepEqual(started(), ["a", "b", "c d e"]);
+		await groups[1]?.end();
+		assert.deepEqual(started(), ["a", "b", "c d e", "f g"]);
 	});
 
 	test("jobs that a group did not run stay first in the queue", async () => {
@@ -103,7 +120,7 @@ describe("the queue of lists", () => {
 		assert.equal(add("g", "y"), false);
 	});
 
-	test("in any interleaving each job runs once, in order, and never two at a time on one list", async () => {
+	test("in any interleaving each job runs once, in order, and never two at a time on one row", async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(
