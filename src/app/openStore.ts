@@ -57,6 +57,8 @@ export interface StoreHooks {
 	readonly invalidations?: boolean;
 	readonly cacheBytes?: number;
 	readonly cacheDeadlineMs?: number;
+	/** The address to connect to for a memcached host. */
+	readonly memcachedAddress?: (host: string) => string;
 	readonly mysqlLimits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
 	wrapStorage?(storage: Storage): Storage;
@@ -190,7 +192,15 @@ function openSharedCaches(
 		objects:
 			memcached.length === 0
 				? null
-				: resources.use(openMemcachedCache({ hosts: memcached, ...deadline })),
+				: resources.use(
+						openMemcachedCache({
+							hosts: memcached,
+							...deadline,
+							...(hooks.memcachedAddress && {
+								connectTo: hooks.memcachedAddress,
+							}),
+						}),
+					),
 		heads:
 			redis === null
 				? null
@@ -222,6 +232,8 @@ function openSharedCaches(
 		shared: {
 			...(hooks.wrapCaches?.(layers) ?? layers),
 			publish: (keys) => void channel?.publish(keys),
+			untilPublished: async (keys, ms) =>
+				channel === null || channel.untilPublished(keys, ms),
 			generationOf: (shard) => generationOf(currentTopology(), shard),
 		},
 		listen(store) {

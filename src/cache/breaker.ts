@@ -24,10 +24,11 @@ export class Breaker {
 		this.#longestPauseMs = longestPauseMs;
 	}
 
-	/** Whether a call may go through. After true the caller must report `succeeded` or `failed`. */
-	enter(): boolean {
+	/** Whether a call may go through. After true the caller must report `succeeded` or `failed`. A probe does not wait for the end of the pause: nobody waits for the probe. */
+	enter(isProbe = false): boolean {
 		if (this.#until === undefined) return true;
-		if (this.#now() < this.#until) return false;
+		const isHalfOpen = this.#until === Number.POSITIVE_INFINITY;
+		if (isProbe ? isHalfOpen : this.#now() < this.#until) return false;
 		this.#until = Number.POSITIVE_INFINITY;
 		return true;
 	}

@@ -37,6 +37,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	readonly #layer: CacheHost["layer"];
 	readonly #deadlineMs: number;
 	readonly #open: (events: ConnectionEvents) => C;
+	readonly #onUp: () => void;
 	readonly #breaker: Breaker;
 	/** Connections whose failure the breaker already counts. */
 	readonly #failed = new WeakSet<C>();
@@ -53,11 +54,14 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		readonly longestPauseMs?: number;
 		/** Begins to connect. */
 		readonly open: (events: ConnectionEvents) => C;
+		/** A call succeeded after others had failed. */
+		readonly onUp?: () => void;
 	}) {
 		this.host = options.host;
 		this.#layer = options.layer;
 		this.#deadlineMs = options.deadlineMs;
 		this.#open = options.open;
+		this.#onUp = options.onUp ?? (() => {});
 		this.#breaker = new Breaker(undefined, options.longestPauseMs);
 	}
 
@@ -66,10 +70,15 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		verb: CacheCall["verb"],
 		keys: number,
 		run: (connection: C) => Promise<T>,
-		deadlineMs = this.#deadlineMs,
+		options: {
+			readonly deadlineMs?: number;
+			/** No request waits for this call: it may find out whether a host that was down is back. */
+			readonly isProbe?: boolean;
+		} = {},
 	): Promise<T | null> {
+		const { deadlineMs = this.#deadlineMs, isProbe = false } = options;
 		if (this.#disposed || this.#running >= MAX_RUNNING) return null;
-		if (!this.#breaker.enter()) return null;
+		if (!this.#breaker.enter(isProbe)) return null;
 		const connection = this.#connect();
 		const started = performance.now();
 		let ok = false;
@@ -83,6 +92,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 			ok = true;
 			if (!this.#failed.has(connection) && this.#breaker.succeeded()) {
 				this.#report("up");
+				this.#onUp();
 			}
 			return result;
 		} catch (error) {

@@ -6,7 +6,8 @@ import {
 	encodeMessages,
 	MAX_KEYS_PER_MESSAGE,
 } from "./invalidationMessage.ts";
-import { PendingInvalidations } from "./pendingInvalidations.ts";
+import { MAX_AGE_MS } from "./localCache.ts";
+import { PendingKeys } from "./pendingKeys.ts";
 import type { RedisConnection } from "./redisConnection.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
@@ -36,6 +37,8 @@ import type { RedisConnections } from "./redisConnections.ts";
 export interface InvalidationChannel extends AsyncDisposable {
 	/** Whether Redis took the keys; if not, they are sent later. Never rejects. */
 	publish(keys: readonly string[]): Promise<boolean>;
+	/** Whether Redis took all that was published of these keys, after waiting for that at most so long. */
+	untilPublished(keys: readonly string[], ms: number): Promise<boolean>;
 	/** How many messages were not in our format. */
 	readonly ignoredMessages: number;
 }
@@ -63,7 +66,11 @@ export function openInvalidationChannel(
 		deadlineMs,
 		longestPauseMs: HEARTBEAT_MS,
 	});
-	const pending = new PendingInvalidations();
+	// After `MAX_AGE_MS` no local cache holds a value that was read before the change.
+	const pending = new PendingKeys({
+		maxKeys: MAX_PENDING_KEYS,
+		maxAgeMs: MAX_AGE_MS,
+	});
 	/** Work that has to end before the connection closes. */
 	const running = new Set<Promise<unknown>>();
 	let subscription: Subscription | undefined;
@@ -91,28 +98,27 @@ export function openInvalidationChannel(
 	const sendPending = async (): Promise<void> => {
 		const end = performance.now() + HEARTBEAT_MS;
 		while (performance.now() < end) {
-			const batch = pending.take(MAX_KEYS_PER_MESSAGE);
+			const batch = pending.next(MAX_KEYS_PER_MESSAGE);
 			if (batch === null) return;
 			const messages =
 				batch.kind === "all"
 					? [encodeInvalidateAll(me)]
-					: encodeMessages(
-							me,
-							batch.keys.map(([key]) => key),
-						);
+					: encodeMessages(me, batch.keys);
 			if (!(await send(messages ?? []))) {
-				pending.add(batch);
+				pending.failed(batch);
 				return;
 			}
+			pending.done(batch);
 		}
 	};
 
 	const publish = async (keys: readonly string[]): Promise<boolean> => {
-		const at = performance.now();
 		const messages = encodeMessages(me, keys);
 		if (messages === null) return false;
+		const batch = pending.start(keys);
 		const sent = await send(messages);
-		if (!sent) pending.add({ kind: "keys", keys: keys.map((k) => [k, at]) });
+		if (sent) pending.done(batch);
+		else pending.failed(batch);
 		return sent;
 	};
 
@@ -182,6 +188,7 @@ export function openInvalidationChannel(
 		async publish(keys) {
 			return keys.length === 0 || track(publish(keys));
 		},
+		untilPublished: (keys, ms) => pending.untilDone(keys, ms),
 		get ignoredMessages() {
 			return ignoredMessages;
 		},
@@ -204,5 +211,7 @@ interface Subscription {
 }
 
 const CHANNEL = "corkboard.changed.1";
+/** 50 messages, about half a megabyte. Above that it is cheaper for subscribers to empty their caches. */
+export const MAX_PENDING_KEYS = 5_000;
 export const HEARTBEAT_MS = 250;
 export const SILENCE_MS = 1_000;

@@ -9,6 +9,7 @@ import {
 	OPCODE,
 	STATUS,
 } from "./memcachedConnection.ts";
+import { PendingDeletes } from "./pendingDeletes.ts";
 import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
@@ -38,6 +39,8 @@ import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 export function openMemcachedCache(options: {
 	/** Each as `host:port`. */
 	readonly hosts: readonly string[];
+	/** The address to connect to for a host: tests put a link between. The keys belong to the host. */
+	readonly connectTo?: (host: string) => string;
 	/** For each batch, connecting included. */
 	readonly deadlineMs?: number;
 	readonly ttlSeconds?: number;
@@ -59,14 +62,40 @@ export function openMemcachedCache(options: {
 		);
 	}
 	const prefix = `c1.${createHash("sha256").update(addresses.join()).digest("hex").slice(0, 8)}.`;
-	const hosts = addresses.map((address) => {
-		const parsed = parseAddress(address);
-		return new CacheConnection({
+	const hosts = addresses.map((address): Host => {
+		const parsed = parseAddress(options.connectTo?.(address) ?? address);
+		const connection: Host["connection"] = new CacheConnection({
 			layer: "memcached",
 			host: address,
 			deadlineMs,
 			open: ({ lost }) => new MemcachedConnection(parsed, lost),
+			onUp: () => deletes.retry(),
 		});
+		const deletes = new PendingDeletes({
+			maxAgeMs: (ttlSeconds + leaseSeconds) * 1_000,
+			async send(keys, isProbe) {
+				const responses = await connection.call(
+					"delete",
+					keys.length,
+					(open) =>
+						exchange(
+							open,
+							keys.map((key) => ({
+								opcode: OPCODE.DELETEQ,
+								key: prefix + key,
+							})),
+						),
+					{ isProbe },
+				);
+				return (
+					responses?.every(
+						(response) =>
+							response === undefined || response.status === STATUS.NOT_FOUND,
+					) ?? false
+				);
+			},
+		});
+		return { connection, deletes };
 	});
 	const extrasOf = (kind: number, seconds: number) => {
 		const extras = Buffer.alloc(8);
@@ -93,23 +122,18 @@ export function openMemcachedCache(options: {
 		return [...groups];
 	};
 
-	/** Whether every host acknowledged the command for all of its keys. */
-	const sendAll = async (
-		verb: "tombstone" | "delete",
+	/** Whether the result is true for the keys of every host. */
+	const everyHost = async (
 		keys: readonly string[],
-		command: (key: string) => Command,
-		isDone: (response: MemcachedResponse | undefined) => boolean,
+		send: (host: Host, ofHost: readonly string[]) => Promise<boolean>,
 	): Promise<boolean> => {
 		const acknowledged = await Promise.all(
-			byHost(keys).map(async ([host, indexes]) => {
-				const commands = indexes.map((at) =>
-					command(prefix + (keys[at] as string)),
-				);
-				const responses = await host.call(verb, indexes.length, (connection) =>
-					exchange(connection, commands),
-				);
-				return responses?.every(isDone) ?? false;
-			}),
+			byHost(keys).map(([host, indexes]) =>
+				send(
+					host,
+					indexes.map((at) => keys[at] as string),
+				),
+			),
 		);
 		return acknowledged.every(Boolean);
 	};
@@ -121,12 +145,17 @@ export function openMemcachedCache(options: {
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 			const until = performance.now() + deadlineMs;
 			await Promise.all(
-				byHost(keys).map(async ([host, indexes]) => {
+				byHost(keys).map(async ([host, all]) => {
+					const { connection: link, deletes } = host;
+					const indexes = deletes.isEmpty
+						? all
+						: all.filter((at) => !deletes.has(keys[at] as string));
+					if (indexes.length === 0) return;
 					const gets = indexes.map((at) => ({
 						opcode: OPCODE.GETQ,
 						key: prefix + (keys[at] as string),
 					}));
-					const items = await host.call("get", gets.length, (connection) =>
+					const items = await link.call("get", gets.length, (connection) =>
 						exchange(connection, gets),
 					);
 					if (items === null) return;
@@ -146,14 +175,14 @@ export function openMemcachedCache(options: {
 						key,
 						extras: leaseExtras,
 					}));
-					const leased = await host.call(
+					const leased = await link.call(
 						"lease",
 						adds.length,
 						async (connection) => ({
 							connection,
 							responses: await exchange(connection, adds),
 						}),
-						until - performance.now(),
+						{ deadlineMs: until - performance.now() },
 					);
 					for (const [at, response] of leased?.responses.entries() ?? []) {
 						const { index, key } = missing[at] as (typeof missing)[number];
@@ -186,24 +215,34 @@ export function openMemcachedCache(options: {
 		},
 
 		putTombstones: (keys) =>
-			sendAll(
-				"tombstone",
-				keys,
-				(key) => ({ opcode: OPCODE.SETQ, key, extras: tombstoneExtras }),
-				(response) => response === undefined,
-			),
+			everyHost(keys, async ({ connection }, ofHost) => {
+				const responses = await connection.call(
+					"tombstone",
+					ofHost.length,
+					(open) =>
+						exchange(
+							open,
+							ofHost.map((key) => ({
+								opcode: OPCODE.SETQ,
+								key: prefix + key,
+								extras: tombstoneExtras,
+							})),
+						),
+				);
+				return responses?.every((response) => response === undefined) ?? false;
+			}),
 
 		delete: (keys) =>
-			sendAll(
-				"delete",
-				keys,
-				(key) => ({ opcode: OPCODE.DELETEQ, key }),
-				(response) =>
-					response === undefined || response.status === STATUS.NOT_FOUND,
-			),
+			everyHost(keys, ({ deletes }, ofHost) => deletes.delete(ofHost)),
+
+		untilDeleted: (keys, ms) =>
+			everyHost(keys, ({ deletes }, ofHost) => deletes.untilDone(ofHost, ms)),
 
 		async [Symbol.asyncDispose]() {
-			for (const host of hosts) host[Symbol.dispose]();
+			for (const { connection, deletes } of hosts) {
+				deletes[Symbol.dispose]();
+				connection[Symbol.dispose]();
+			}
 		},
 	};
 }
@@ -213,7 +252,10 @@ const KIND = { VALUE: 1, LEASE: 2, TOMBSTONE: 3 } as const;
 const BUSY: GetOrLeaseResult = { kind: "busy" };
 const DOWN: GetOrLeaseResult = { kind: "down" };
 
-type Host = CacheConnection<MemcachedConnection>;
+interface Host {
+	readonly connection: CacheConnection<MemcachedConnection>;
+	readonly deletes: PendingDeletes;
+}
 
 interface Token {
 	readonly host: Host;
@@ -249,7 +291,7 @@ async function exchange(
 
 /** Batches go one after the other. Only leases taken on the current connection are valid. */
 async function fillHost(
-	host: Host,
+	{ connection: link }: Host,
 	fills: readonly Fill[],
 	extras: Buffer,
 ): Promise<void> {
@@ -259,7 +301,7 @@ async function fillHost(
 			const { lease, value } = fills[at] as Fill;
 			const { key } = lease;
 			const { connection, cas } = lease.token as Token;
-			if (!host.isCurrent(connection)) continue;
+			if (!link.isCurrent(connection)) continue;
 			const size = Buffer.byteLength(value);
 			if (size <= MAX_VALUE_BYTES && value.isWellFormed()) {
 				bytes += size;
@@ -270,7 +312,7 @@ async function fillHost(
 			}
 		}
 		if (commands.length === 0) return;
-		const done = await host.call("set", commands.length, (connection) =>
+		const done = await link.call("set", commands.length, (connection) =>
 			exchange(connection, commands),
 		);
 		if (done === null) return;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { PendingDeletes } from "./pendingDeletes.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {
 	CommandConnection,
@@ -53,7 +54,10 @@ export function openRedisCache(options: {
 		leaseMs = 5_000,
 		tombstoneMs = 2_000,
 	} = options;
-	const commands = redis.forCommands({ deadlineMs });
+	const commands = redis.forCommands({
+		deadlineMs,
+		onUp: () => deletes.retry(),
+	});
 	const process = randomUUID();
 	let leases = 0;
 
@@ -61,66 +65,98 @@ export function openRedisCache(options: {
 	const prefixOf = async ({ runId }: CommandConnection) =>
 		`c1.${(await runId).slice(0, RUN_ID_LETTERS)}.`;
 
-	return {
-		layer: "redis",
-
-		async getOrLease(keys) {
-			if (keys.length === 0) return [];
-			const until = performance.now() + deadlineMs;
-			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-			const stored = await commands.call(
-				"get",
+	const deletes = new PendingDeletes({
+		maxAgeMs: ttlMs + leaseMs,
+		async send(keys, isProbe) {
+			const done = await commands.call(
+				"delete",
 				keys.length,
 				async (connection) => {
 					const prefix = await prefixOf(connection);
 					const names = keys.map((key) => prefix + key);
-					const values = await inBatches(names, (batch) =>
-						connection.client.mget(batch),
-					);
-					return { names, values };
+					await inBatches(names, async (batch) => [
+						await connection.client.del(batch),
+					]);
+					return true;
 				},
+				{ isProbe },
 			);
-			if (stored === null) return results;
-			const missing: { readonly index: number; readonly token: string }[] = [];
-			for (const [index, value] of stored.values.entries()) {
-				if (value === null) {
-					missing.push({ index, token: `L${process}.${++leases}` });
-				} else {
-					results[index] = value.startsWith("V")
-						? { kind: "hit", value: value.slice(1) }
-						: BUSY;
-				}
+			return done ?? false;
+		},
+	});
+
+	/** Of keys that may be read in the cache. */
+	const askForAll: SharedCache["getOrLease"] = async (keys) => {
+		if (keys.length === 0) return [];
+		const until = performance.now() + deadlineMs;
+		const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
+		const stored = await commands.call(
+			"get",
+			keys.length,
+			async (connection) => {
+				const prefix = await prefixOf(connection);
+				const names = keys.map((key) => prefix + key);
+				const values = await inBatches(names, (batch) =>
+					connection.client.mget(batch),
+				);
+				return { names, values };
+			},
+		);
+		if (stored === null) return results;
+		const missing: { readonly index: number; readonly token: string }[] = [];
+		for (const [index, value] of stored.values.entries()) {
+			if (value === null) {
+				missing.push({ index, token: `L${process}.${++leases}` });
+			} else {
+				results[index] = value.startsWith("V")
+					? { kind: "hit", value: value.slice(1) }
+					: BUSY;
 			}
-			if (missing.length === 0) return results;
-			const replies = await commands.call(
-				"lease",
-				missing.length,
-				async (connection) => {
-					await connection.runId;
-					return pipelined(
-						connection.client,
-						missing.map(({ index, token }) => [
-							"set",
-							stored.names[index] as string,
-							token,
-							"PX",
-							leaseMs,
-							"NX",
-						]),
-					);
-				},
-				until - performance.now(),
+		}
+		if (missing.length === 0) return results;
+		const replies = await commands.call(
+			"lease",
+			missing.length,
+			async (connection) => {
+				await connection.runId;
+				return pipelined(
+					connection.client,
+					missing.map(({ index, token }) => [
+						"set",
+						stored.names[index] as string,
+						token,
+						"PX",
+						leaseMs,
+						"NX",
+					]),
+				);
+			},
+			{ deadlineMs: until - performance.now() },
+		);
+		for (const [at, reply] of replies?.entries() ?? []) {
+			const { index, token } = missing[at] as (typeof missing)[number];
+			if (reply === "OK") {
+				const key = stored.names[index] as string;
+				results[index] = { kind: "lease", lease: { key, token } };
+			} else if (reply === null) {
+				results[index] = BUSY;
+			}
+		}
+		return results;
+	};
+
+	return {
+		layer: "redis",
+
+		async getOrLease(keys) {
+			if (deletes.isEmpty) return askForAll(keys);
+			// Decided before the wait: a delete may start or end meanwhile.
+			const isReadable = keys.map((key) => !deletes.has(key));
+			const results = await askForAll(keys.filter((_, at) => isReadable[at]));
+			const rest = results.values();
+			return isReadable.map((readable) =>
+				readable ? (rest.next().value ?? DOWN) : DOWN,
 			);
-			for (const [at, reply] of replies?.entries() ?? []) {
-				const { index, token } = missing[at] as (typeof missing)[number];
-				if (reply === "OK") {
-					const key = stored.names[index] as string;
-					results[index] = { kind: "lease", lease: { key, token } };
-				} else if (reply === null) {
-					results[index] = BUSY;
-				}
-			}
-			return results;
 		},
 
 		async fill(fills) {
@@ -160,23 +196,13 @@ export function openRedisCache(options: {
 		},
 
 		async delete(keys) {
-			if (keys.length === 0) return true;
-			const done = await commands.call(
-				"delete",
-				keys.length,
-				async (connection) => {
-					const prefix = await prefixOf(connection);
-					const names = keys.map((key) => prefix + key);
-					await inBatches(names, async (batch) => [
-						await connection.client.del(batch),
-					]);
-					return true;
-				},
-			);
-			return done ?? false;
+			return keys.length === 0 || deletes.delete(keys);
 		},
 
+		untilDeleted: (keys, ms) => deletes.untilDone(keys, ms),
+
 		async [Symbol.asyncDispose]() {
+			deletes[Symbol.dispose]();
 			commands[Symbol.dispose]();
 		},
 	};

@@ -39,6 +39,8 @@ export class RedisConnections {
 		readonly deadlineMs: number;
 		/** The longest pause between two attempts to reach a Redis that is down. */
 		readonly longestPauseMs?: number;
+		/** A call succeeded after others had failed. */
+		readonly onUp?: () => void;
 	}): CacheConnection<CommandConnection> {
 		this.#longestDeadlineMs = Math.max(
 			this.#longestDeadlineMs,

@@ -21,15 +21,23 @@ export interface SharedCache extends AsyncDisposable {
 	fill(fills: readonly Fill[]): Promise<void>;
 	/** Before a commit: tombstones, which prevent fills even if the writer dies. Returns whether all were acknowledged. */
 	putTombstones(keys: readonly string[]): Promise<boolean>;
-	/** After a commit, so that a hot key refills at once. Returns whether all deletes were acknowledged; until then the outbox entry keeps them. */
+	/**
+	 * After a commit, so that a hot key refills at once. Returns whether all
+	 * deletes were acknowledged. From the call on until they are, the keys are
+	 * `down` for `getOrLease` of this process, and the deletes are retried; the
+	 * outbox entry keeps them too.
+	 */
 	delete(keys: readonly string[]): Promise<boolean>;
+	/** Whether no delete of these keys by this process is unacknowledged, after waiting for that at most so long. */
+	untilDeleted(keys: readonly string[], ms: number): Promise<boolean>;
 }
 
 /**
  * - `hit`: the value.
  * - `lease`: the key is absent, and this caller may fill it.
  * - `busy`: another caller holds the lease, or the key has a tombstone.
- * - `down`: the cache did not respond; read the database and fill nothing.
+ * - `down`: the cache did not respond, or may hold an old value because it did
+ *   not acknowledge a delete; read the database and fill nothing.
  */
 export type GetOrLeaseResult =
 	| { readonly kind: "hit"; readonly value: string }

@@ -3,9 +3,9 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
 	HEARTBEAT_MS,
+	MAX_PENDING_KEYS,
 	SILENCE_MS,
 } from "../../src/cache/invalidationChannel.ts";
-import { MAX_PENDING_KEYS } from "../../src/cache/pendingInvalidations.ts";
 import { openProcess } from "../helpers/channelProcess.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";

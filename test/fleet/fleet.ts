@@ -96,6 +96,10 @@ export interface ProcessOptions {
 	/** Whether it sends invalidations to the other processes and applies theirs. */
 	readonly channel?: boolean;
 	readonly cacheDeadlineMs?: number;
+	/** Reaches memcached through a link at this port. */
+	readonly memcachedPort?: number;
+	/** Reaches Redis through a link at this port. */
+	readonly redisPort?: number;
 	readonly limits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
 	readonly overrides?: {
@@ -142,13 +146,16 @@ export async function openProcess(
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			access: "readWrite",
 			memcached,
-			redis: new RedisConnections(redis),
+			redis: new RedisConnections(atPort(redis, options.redisPort)),
 			hooks: {
 				invalidations: options.channel ?? false,
 				cacheBytes: options.cacheBytes ?? 10_000_000,
 				cacheDeadlineMs,
 				...(options.limits && { mysqlLimits: options.limits }),
 				...(options.now && { now: options.now }),
+				...(options.memcachedPort !== undefined && {
+					memcachedAddress: () => `127.0.0.1:${options.memcachedPort}`,
+				}),
 				wrapStorage(opened) {
 					storage = withPauses(opened, pauses);
 					return overrides.storage?.(storage) ?? storage;
@@ -204,6 +211,12 @@ export async function openProcess(
 		make: (type, data) => createWrites(store).create({ type, data }),
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
+}
+
+function atPort(redis: string, port: number | undefined): string {
+	const url = new URL(redis);
+	if (port !== undefined) url.port = String(port);
+	return url.href;
 }
 
 function withPauses(storage: Storage, pauses: Pauses): Storage {

@@ -357,6 +357,52 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(looked.map(kindOf), ["lease", "busy"]);
 	});
 
+	test("a key whose delete was not acknowledged is down for this process, also while its link works again, until the delete is retried with success", async () => {
+		await using proxy = await TcpProxy.to(port());
+		await using far = open({ port: proxy.port });
+		await using near = open();
+		const [key, other] = [newKey(), newKey()];
+		for (const one of [key, other]) {
+			await near.fill([{ lease: await leaseOf(near, one), value: "old" }]);
+		}
+		assert.deepEqual(await far.getOrLease([key]), [hit("old")]);
+		proxy.cut();
+		assert.equal(await far.delete([key]), false);
+		assert.equal(await far.untilDeleted([key], 0), false);
+		assert.equal(await far.untilDeleted([other], 0), true);
+		proxy.restore();
+		const deleted = far.untilDeleted([key], 60_000);
+		// Whichever comes first: never the old value.
+		for (let isDown = true; isDown; ) {
+			const [looked] = await far.getOrLease([key]);
+			assert.notEqual(kindOf(looked), "hit");
+			isDown = kindOf(looked) === "down";
+			await sleep(1);
+		}
+		assert.equal(await deleted, true);
+		assert.notEqual(kindOf((await near.getOrLease([key]))[0]), "hit");
+		const found = async () =>
+			kindOf((await far.getOrLease([other, key]))[0]) === "hit";
+		await until("other keys to be read", found);
+	});
+
+	test("a retry does not forget a delete that was started after it was sent", async () => {
+		await using proxy = await TcpProxy.to(port());
+		await using far = open({ port: proxy.port });
+		await using near = open();
+		const key = newKey();
+		await near.fill([{ lease: await leaseOf(near, key), value: "old" }]);
+		assert.deepEqual(await far.getOrLease([key]), [hit("old")]);
+		proxy.hold();
+		const first = far.delete([key]);
+		await until("the delete to be held", () => proxy.held > 0);
+		const second = far.delete([key]);
+		await until("both to be held", () => proxy.held > 1);
+		proxy.release();
+		assert.deepEqual(await Promise.all([first, second]), [true, true]);
+		assert.equal(await far.untilDeleted([key], 0), true);
+	});
+
 	test("a cache that was disposed of is down at once", async () => {
 		const cache = open();
 		const key = newKey();

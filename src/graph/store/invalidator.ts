@@ -2,7 +2,7 @@ import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { WriteTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import { listName, lookupName } from "../../storage/keys.ts";
-import type { ListKey, LookupKey } from "../../storage/storage.ts";
+import type { LookupKey } from "../../storage/storage.ts";
 import type { HeadCache } from "./headCache.ts";
 import type { LookupCache } from "./lookupCache.ts";
 import type { ObjectCache } from "./objectCache.ts";
@@ -17,6 +17,7 @@ export interface Invalidator
 		| "invalidateLocally"
 		| "publish"
 		| "invalidate"
+		| "untilInvalidated"
 		| "applyInvalidations"
 		| "invalidateAll"
 		| "bypass"
@@ -33,9 +34,13 @@ export interface Invalidator
  * 2. After COMMIT: drop the keys in this process, delete them in the shared
  *    caches, drop them in this process again, and publish them to the other
  *    processes, which drop theirs.
+ * 3. A shared cache that does not acknowledge a delete may hold the old value.
+ *    This process reads those keys past it until it does, and so does each
+ *    process that receives the publication: it asks them to delete the keys too.
  *
  * Published keys carry their kind: `o ID` an object, `h MAPPING ID` a head,
- * `l NAME KEY` a lookup.
+ * `l NAME KEY` a lookup. A `!` before it says that the shared cache did not
+ * acknowledge the delete.
  */
 export function createInvalidator(
 	caches: {
@@ -49,43 +54,46 @@ export function createInvalidator(
 	const heads = caches.heads.local;
 	const lookups = caches.lookups.local;
 
-	/** Returns whether all shared caches acknowledged. */
+	/** The results of one call of each shared cache that has some of the keys; true for a cache that has none. */
 	async function inSharedCaches(
-		verb: "tombstone" | "delete",
-		{ objects: ids = [], lists = [] }: ChangedKeys,
-		trace: WriteTrace | undefined,
-	): Promise<boolean> {
-		if (shared === undefined) return true;
-		const send = async (cache: SharedCache | null, keys: readonly string[]) => {
-			if (cache === null || keys.length === 0) return true;
-			const acknowledged =
-				verb === "tombstone"
-					? await cache.putTombstones(keys)
-					: await cache.delete(keys);
-			trace?.cache(verb, cache.layer, keys.length, acknowledged);
-			return acknowledged;
-		};
-		const objectKeys = ids.map((id) => sharedKey(shared, id, id));
-		const headKeys = lists.map(({ mapping, from }) =>
-			sharedKey(shared, from, listName(mapping, from)),
-		);
-		const acknowledged = await Promise.all([
-			send(shared.objects, objectKeys),
-			send(shared.heads, headKeys),
+		{ objects: ids = [], lists = [] }: ChangedNames,
+		send: (cache: SharedCache, keys: readonly string[]) => Promise<boolean>,
+	): Promise<Acknowledged> {
+		if (shared === undefined) return EVERYTHING;
+		const each = async (cache: SharedCache | null, keys: readonly string[]) =>
+			cache === null || keys.length === 0 || send(cache, keys);
+		const [ofObjects, ofLists] = await Promise.all([
+			each(
+				shared.objects,
+				ids.map((id) => sharedKey(shared, id, id)),
+			),
+			each(
+				shared.heads,
+				lists.map(({ name, from }) => sharedKey(shared, from, name)),
+			),
 		]);
-		return acknowledged.every(Boolean);
+		return { objects: ofObjects, lists: ofLists };
 	}
 
-	function invalidateLocally({ objects: ids = [], lists = [] }: ChangedKeys) {
+	function dropLocally({ objects: ids = [], lists = [] }: ChangedNames) {
 		for (const id of ids) objects.invalidate(id);
-		for (const list of lists) heads.invalidate(nameOf(list));
+		for (const { name } of lists) heads.invalidate(name);
 	}
 
-	function publish({ objects: ids = [], lists = [] }: ChangedKeys): void {
-		publishKeys([
-			...ids.map((id: Id) => `o ${id}`),
-			...lists.map((list) => `h ${nameOf(list)}`),
-		]);
+	/** Returns what the shared caches acknowledged. */
+	async function drop(
+		changed: ChangedNames,
+		trace?: WriteTrace,
+	): Promise<Acknowledged> {
+		dropLocally(changed);
+		const acknowledged = await inSharedCaches(changed, async (cache, keys) => {
+			const isDeleted = await cache.delete(keys);
+			trace?.cache("delete", cache.layer, keys.length, isDeleted);
+			return isDeleted;
+		});
+		// A read that began before the delete may have ended meanwhile.
+		dropLocally(changed);
+		return acknowledged;
 	}
 
 	function publishKeys(keys: readonly string[]): void {
@@ -93,19 +101,39 @@ export function createInvalidator(
 	}
 
 	return {
-		putTombstones: (changed, trace) =>
-			inSharedCaches("tombstone", changed, trace),
-		invalidateLocally,
-		publish,
+		async putTombstones(changed, trace) {
+			const { objects, lists } = await inSharedCaches(
+				namesOf(changed),
+				async (cache, keys) => {
+					const isPut = await cache.putTombstones(keys);
+					trace?.cache("tombstone", cache.layer, keys.length, isPut);
+					return isPut;
+				},
+			);
+			return objects && lists;
+		},
+
+		invalidateLocally: (changed) => dropLocally(namesOf(changed)),
+		publish: (changed) => publishKeys(publishedKeys(namesOf(changed))),
 
 		async invalidate(changed, trace) {
-			invalidateLocally(changed);
-			const acknowledged = await inSharedCaches("delete", changed, trace);
-			// If a tombstone was not acknowledged, a read since then may have taken
-			// the old value from a shared cache.
-			invalidateLocally(changed);
-			publish(changed);
-			return acknowledged;
+			const names = namesOf(changed);
+			const acknowledged = await drop(names, trace);
+			publishKeys(publishedKeys(names, acknowledged));
+			return acknowledged.objects && acknowledged.lists;
+		},
+
+		async untilInvalidated(changed, ms) {
+			if (shared === undefined) return true;
+			const names = namesOf(changed);
+			const [{ objects, lists }, isPublished] = await Promise.all([
+				inSharedCaches(names, (cache, keys) => cache.untilDeleted(keys, ms)),
+				shared.untilPublished(
+					[...publishedKeys(names), ...publishedKeys(names, NOTHING)],
+					ms,
+				),
+			]);
+			return objects && lists && isPublished;
 		},
 
 		invalidateLookups(keys) {
@@ -115,12 +143,23 @@ export function createInvalidator(
 		},
 
 		applyInvalidations(keys) {
+			const ids: Id[] = [];
+			const lists: ListName[] = [];
 			for (const key of keys) {
-				const name = key.slice(2);
-				if (key.startsWith("o ")) objects.invalidate(name);
-				else if (key.startsWith("h ")) heads.invalidate(name);
-				else if (key.startsWith("l ")) lookups.invalidate(name);
+				const [, isUndeleted, kind, name = ""] = PUBLISHED.exec(key) ?? [];
+				const from = name.slice(name.lastIndexOf(" ") + 1);
+				if (kind === "l") lookups.invalidate(name);
+				else if (kind === undefined || !DECIMAL.test(from)) continue;
+				else if (kind === "o") {
+					objects.invalidate(name);
+					if (isUndeleted) ids.push(name as Id);
+				} else {
+					heads.invalidate(name);
+					if (isUndeleted) lists.push({ name, from: from as Id });
+				}
 			}
+			// Not published again: the sender asked every process.
+			if (ids.length + lists.length > 0) void drop({ objects: ids, lists });
 		},
 
 		invalidateAll() {
@@ -133,6 +172,49 @@ export function createInvalidator(
 	};
 }
 
-function nameOf({ mapping, from }: ListKey): string {
-	return listName(mapping, from);
+/** Changed keys with the names of lists that caches use. */
+interface ChangedNames {
+	readonly objects?: readonly Id[];
+	readonly lists?: readonly ListName[];
+}
+
+interface ListName {
+	readonly name: string;
+	readonly from: Id;
+}
+
+/** By the cache of objects and the cache of heads. */
+interface Acknowledged {
+	readonly objects: boolean;
+	readonly lists: boolean;
+}
+
+const EVERYTHING: Acknowledged = { objects: true, lists: true };
+const NOTHING: Acknowledged = { objects: false, lists: false };
+
+const PUBLISHED = /^(!?)([ohl]) (.*)$/s;
+const DECIMAL = /^[0-9]{1,19}$/;
+
+function namesOf({ objects, lists }: ChangedKeys): ChangedNames {
+	return {
+		...(objects && { objects }),
+		...(lists && {
+			lists: lists.map(({ mapping, from }) => ({
+				name: listName(mapping, from),
+				from,
+			})),
+		}),
+	};
+}
+
+function publishedKeys(
+	{ objects = [], lists = [] }: ChangedNames,
+	acknowledged: Acknowledged = EVERYTHING,
+): string[] {
+	const ofObjects = acknowledged.objects ? "o" : "!o";
+	const ofLists = acknowledged.lists ? "h" : "!h";
+	return [
+		...objects.map((id) => `${ofObjects} ${id}`),
+		...lists.map(({ name }) => `${ofLists} ${name}`),
+	];
 }

@@ -49,8 +49,10 @@ export interface Store {
 	readonly sharesCaches: boolean;
 	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
 	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged. */
+	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged. From the call on, this process reads no old value, acknowledged or not. */
 	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
+	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
+	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
 	/** Drops the keys from the caches in this process. */
 	invalidateLocally(changed: ChangedKeys): void;
 	/** Makes other processes drop the keys from theirs. */
@@ -88,6 +90,11 @@ export interface SharedCaches {
 	readonly heads: SharedCache | null;
 	/** Makes other processes drop these keys from the caches in them. */
 	readonly publish: (keys: readonly string[]) => void;
+	/** Whether all that was published of these keys was taken, after waiting for that at most so long. */
+	readonly untilPublished: (
+		keys: readonly string[],
+		ms: number,
+	) => Promise<boolean>;
 	/** Rises when a shard moves or its primary changes; values cached before that are not read any more. */
 	readonly generationOf: (shard: number) => number;
 }
