@@ -13,9 +13,13 @@ import type { VisibilityPolicy } from "../graph/read/visibility.ts";
  */
 export const visibilityPolicy: VisibilityPolicy = {
 	types: {
-		User: { isVisible: ({ data }) => typeof data.deactivated_at !== "string" },
+		User: {
+			decidedBy: ["deactivatedAt"],
+			isVisible: ({ data }) => typeof data.deactivated_at !== "string",
+		},
 		Board: {
 			owner: "owner",
+			decidedBy: ["secret"],
 			isVisible: ({ data }, viewer) =>
 				data.secret !== true || (viewer !== null && data.user_id === viewer),
 		},

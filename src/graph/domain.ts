@@ -30,6 +30,8 @@ export interface Visibility {
 	parentOf(type: string): Reference | null;
 	/** The owner reference, if an object that is given none takes its parent's. */
 	inheritedOwnerOf(type: string): Reference | null;
+	/** Whether a change from one content to the other may hide the object, or what is part of it, from somebody. */
+	mayHide(type: string, data: JsonObject, next: JsonObject): boolean;
 	/** What has to be read to decide whether an object of this type is visible. */
 	dependenciesOf(type: string): readonly VisibilityDependency[];
 	/** Null where users cannot block each other. */

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createDomain } from "../../src/domain/domain.ts";
+import { visibilityPolicy } from "../../src/domain/visibility.ts";
 import { createVisibility } from "../../src/graph/read/visibility.ts";
 import { createPlacement } from "../../src/graph/write/placement.ts";
 import { packId } from "../../src/id/ids.ts";
+import type { JsonObject } from "../../src/util/json.ts";
 import { theModel } from "../helpers/model.ts";
 
 const { model } = theModel();
@@ -30,6 +32,41 @@ describe("the domain", () => {
 	});
 });
 
+describe("the visibility policy", () => {
+	it("names every stored field that decides whether an object is visible", () => {
+		for (const [type, { isVisible, decidedBy = [] }] of Object.entries(
+			visibilityPolicy.types,
+		)) {
+			const read = new Set<string>();
+			const id = packId({ shard: 0, type: 1, local: 1 });
+			// Whatever it finds there, so that it reads all it ever reads.
+			for (const value of [undefined, true, "text"]) {
+				const data = new Proxy<JsonObject>(
+					{},
+					{
+						get(_, key) {
+							read.add(String(key));
+							return value;
+						},
+					},
+				);
+				isVisible?.({ id, type, data }, id);
+			}
+			const keys = decidedBy.map(
+				(field) =>
+					model.objects.get(type)?.stored.find((one) => one.field === field)
+						?.key,
+			);
+			const owner = createDomain(model).visibility.keysOf(type).owner;
+			assert.deepEqual(
+				[...read].filter((key) => key !== owner).toSorted(),
+				keys.toSorted(),
+				type,
+			);
+		}
+	});
+});
+
 describe("a policy that names what the schema does not have", () => {
 	const noLists = { privateLists: [] };
 	for (const [what, create] of [
@@ -42,6 +79,14 @@ describe("a policy that names what the schema does not have", () => {
 			() =>
 				createVisibility(model, {
 					types: { Pin: { parent: "nope" } },
+					...noLists,
+				}),
+		],
+		[
+			"User.nope",
+			() =>
+				createVisibility(model, {
+					types: { User: { decidedBy: ["nope"] } },
 					...noLists,
 				}),
 		],

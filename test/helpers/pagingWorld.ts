@@ -97,6 +97,7 @@ export function sharedHeads(): {
 			},
 			putTombstones: remove,
 			delete: remove,
+			untilDeleted: async () => true,
 			async [Symbol.asyncDispose]() {},
 		},
 	};

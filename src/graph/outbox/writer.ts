@@ -41,6 +41,8 @@ export interface WriteTransaction<T>
 /** The result of `decide`. */
 export interface Decision<T> extends Omit<TransactionWrites<T>, "outboxEntry"> {
 	readonly entry?: OutboxEntry | undefined;
+	/** Whether somebody who saw something before may not see it afterwards: the write then waits for its invalidations. */
+	readonly hides?: boolean;
 }
 
 export interface Committed<T> {

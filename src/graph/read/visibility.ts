@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, Reference } from "../../model/types.ts";
@@ -30,6 +31,8 @@ export interface TypeVisibility {
 	readonly inheritsOwner?: boolean;
 	/** Whether the viewer may see an active object whose parent and owner it may see. */
 	readonly isVisible?: (node: Node, viewer: Id | null) => boolean;
+	/** The fields that `isVisible` reads. A change of one of them is not acknowledged before other processes know of it, or two seconds have passed. */
+	readonly decidedBy?: readonly string[];
 }
 
 /**
@@ -44,7 +47,14 @@ export function createVisibility(
 	for (const [name, rule] of Object.entries(policy.types)) {
 		const parent = referenceOf(model, name, rule.parent);
 		const owner = referenceOf(model, name, rule.owner);
-		types.set(name, { rule, parent, owner, keys: keysOf(parent, owner) });
+		const decidedBy = rule.decidedBy ?? [];
+		types.set(name, {
+			rule,
+			parent,
+			owner,
+			keys: keysOf(parent, owner),
+			decidedBy: decidedBy.map((field) => storedKeyOf(model, name, field)),
+		});
 	}
 	const privateLists = new Set(policy.privateLists);
 	for (const name of privateLists) mappingOf(model, name);
@@ -88,6 +98,13 @@ export function createVisibility(
 			const bound = types.get(type);
 			return bound?.rule.inheritsOwner ? bound.owner : null;
 		},
+		mayHide(type, data, next) {
+			if (data.active !== false && next.active === false) return true;
+			const { keys, decidedBy = [] } = types.get(type) ?? { keys: NO_KEYS };
+			return [keys.parent, keys.owner, ...decidedBy].some(
+				(key) => key !== null && !isDeepStrictEqual(data[key], next[key]),
+			);
+		},
 		dependenciesOf: (type) => dependencies.get(type) ?? [],
 		blocks: policy.blocks ? blockMappings(model, policy.blocks) : null,
 	};
@@ -103,6 +120,8 @@ interface BoundType {
 	readonly parent: Reference | null;
 	readonly owner: Reference | null;
 	readonly keys: VisibilityKeys;
+	/** Stored keys. */
+	readonly decidedBy: readonly string[];
 }
 
 const NO_KEYS: VisibilityKeys = { parent: null, owner: null };
@@ -152,6 +171,16 @@ function referenceOf(
 		throw badPolicy(`${type}.${field}, which is not a @reference`);
 	}
 	return reference;
+}
+
+function storedKeyOf(model: Model, type: string, field: string): string {
+	const stored = model.objects
+		.get(type)
+		?.stored.find((each) => each.field === field);
+	if (stored === undefined) {
+		throw badPolicy(`${type}.${field}, which is not a stored field`);
+	}
+	return stored.key;
 }
 
 function badPolicy(what: string): CorkboardError {

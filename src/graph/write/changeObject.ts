@@ -59,7 +59,10 @@ export async function changeObject(
 				? options.read
 				: await readExisting(pipeline, id);
 		const planned = change(before);
-		if (planned === null) return;
+		if (planned === null) {
+			await invalidateUnchanged(pipeline, id);
+			return;
+		}
 		// Lists are locked before the object, so they have to be named before it is read under its lock.
 		const expected = edgesToRead(
 			store,
@@ -91,6 +94,7 @@ export async function changeObject(
 						...decideEdges(edges, reads),
 						result: "done",
 						objects: [{ id, data: next }],
+						hides: store.domain.visibility.mayHide(type.name, data, next),
 						entry: { ...options.entry?.(data, next), edges: elsewhere },
 					};
 				},
@@ -104,6 +108,19 @@ export async function changeObject(
 		"Too many requests are changing this object at once. Try again.",
 		{ details: { id } },
 	);
+}
+
+/**
+ * A write that finds nothing to change has read the object on its shard, maybe
+ * after a change by another process that this process's caches do not know of.
+ * What the request reads next must not be older, so the caches are dropped as by
+ * any other write.
+ */
+export async function invalidateUnchanged(
+	pipeline: WritePipeline,
+	id: Id,
+): Promise<void> {
+	await pipeline.invalidate({ objects: [id] });
 }
 
 export async function readExisting(

@@ -12,6 +12,7 @@ import { isReserved, reserveKeys } from "../outbox/reservations.ts";
 import {
 	type Change,
 	changeObject,
+	invalidateUnchanged,
 	readExisting,
 	typeNamed,
 } from "./changeObject.ts";
@@ -35,7 +36,10 @@ export async function changeWithKeys(
 	const { store } = pipeline;
 	const read = await readExisting(pipeline, id);
 	const planned = change(read);
-	if (planned === null) return;
+	if (planned === null) {
+		await invalidateUnchanged(pipeline, id);
+		return;
+	}
 	const reservations = newReservations(pipeline, id, read, planned);
 	const changeReserved = (alsoDeliver: readonly OutboxRow[]) =>
 		changeObject(

@@ -26,7 +26,7 @@ import {
 import { nextSequence } from "../outbox/sequences.ts";
 import type { Store } from "../store/store.ts";
 import type { NewObject, Writes } from "../types.ts";
-import { changeObject, notFound } from "./changeObject.ts";
+import { changeObject, invalidateUnchanged, notFound } from "./changeObject.ts";
 import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
 import { WritePipeline } from "./pipeline.ts";
 
@@ -178,7 +178,10 @@ async function firstOfRepeated(
 		);
 	}
 	const { status } = await activate(pipeline, first.id);
-	if (status === "active") return first.id;
+	if (status === "active") {
+		await invalidateUnchanged(pipeline, first.id);
+		return first.id;
+	}
 	throw keyTaken();
 }
 
@@ -211,6 +214,7 @@ async function setEdge(
 			edgeWithInverse(mapping, { from, to, state, version, sequence }),
 		);
 	const locked = edgesToRead(store, updates(0, 0).here);
+	const { blocks } = store.domain.visibility;
 	await pipeline.write({
 		shard,
 		lists: locked.lists,
@@ -227,6 +231,7 @@ async function setEdge(
 			return {
 				...decideEdges(edgesToRead(store, here), reads),
 				entry: { edges: elsewhere },
+				hides: present && mapping.name === blocks?.mapping.name,
 			};
 		},
 	});

@@ -31,8 +31,8 @@ export interface Written<T> {
 
 /**
  * The way of every write to the shards, in order: lock and read, decide, write,
- * tombstone, commit, invalidate, deliver (docs/consistency.md "2. Writes and the
- * outbox"). The commit alone decides whether the write happened.
+ * tombstone, commit, invalidate, deliver, confirm (docs/consistency.md "2. Writes
+ * and the outbox"). The commit alone decides whether the write happened.
  *
  * With a trace, each call is one write of it: names and numbers only, never
  * what is written.
@@ -43,6 +43,8 @@ export class WritePipeline implements Writer {
 	readonly #trace: Trace | undefined;
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
+	/** Of each write under way, what its transactions changed, those of its delivery included. */
+	readonly #changes = new Set<ChangedKeys[]>();
 
 	/** `call.signal` is ignored: a write that was started is finished. */
 	constructor(store: Store, { trace }: CallOptions = {}) {
@@ -76,7 +78,7 @@ export class WritePipeline implements Writer {
 						const decision = transaction.decide(reads);
 						created = reads.created;
 						// 3. Write: the port writes objects, edges, counts and the outbox row.
-						const { entry: _, ...writes } = decision;
+						const { entry: _, hides: __, ...writes } = decision;
 						outboxEntry = encodeEntry(entryOf(decision, created) ?? {});
 						summary = summaryOf(created, decision, outboxEntry);
 						return {
@@ -110,10 +112,9 @@ export class WritePipeline implements Writer {
 		}
 
 		// 6. Invalidate: this process's caches, the shared caches, other processes.
-		const invalidated = await store.invalidate(
-			changedBy(transaction, created),
-			trace,
-		);
+		const changed = changedBy(transaction, created);
+		for (const changes of this.#changes) changes.push(changed);
+		const invalidated = await store.invalidate(changed, trace);
 		trace?.end(summary);
 		const { outboxKey, result } = committed;
 		if (outboxKey !== null && trace !== undefined) {
@@ -147,22 +148,46 @@ export class WritePipeline implements Writer {
 		});
 	}
 
-	/** Steps 1 to 7. `alsoDeliver`: entries that earlier transactions of the same write committed. */
+	/** Steps 1 to 8. `alsoDeliver`: entries that earlier transactions of the same write committed. */
 	async write<T>(
 		transaction: WriteTransaction<T>,
 		alsoDeliver: (result: T) => readonly OutboxRow[] = () => [],
 	): Promise<Written<T>> {
-		const { result, created, row, invalidated } =
-			await this.transactWithInvalidations(transaction);
+		let hides = false;
+		const changes: ChangedKeys[] = [];
+		this.#changes.add(changes);
+		try {
+			const { result, created, row, invalidated } =
+				await this.transactWithInvalidations({
+					...transaction,
+					decide(reads) {
+						const decision = transaction.decide(reads);
+						hides = decision.hides === true;
+						return decision;
+					},
+				});
+			const committedAt = performance.now();
 
-		// 7. Deliver what the entry promises to other shards, if that is soon done.
-		// What was invalidated just now need not be invalidated again.
-		const own = row && (invalidated ? withoutInvalidations(row) : row);
-		const delivery = await deliverNow(this, [
-			...alsoDeliver(result),
-			...(own === null ? [] : [own]),
-		]);
-		return { result, created, delivery };
+			// 7. Deliver what the entry promises to other shards, if that is soon done.
+			// What was invalidated just now need not be invalidated again.
+			const own = row && (invalidated ? withoutInvalidations(row) : row);
+			const delivery = await deliverNow(this, [
+				...alsoDeliver(result),
+				...(own === null ? [] : [own]),
+			]);
+
+			// 8. Confirm: a write that hides something waits until no other process
+			// shows it any more, as far as that is soon known.
+			if (hides) {
+				await this.store.untilInvalidated(
+					mergedChanges(changes),
+					CONFIRM_MS - (performance.now() - committedAt),
+				);
+			}
+			return { result, created, delivery };
+		} finally {
+			this.#changes.delete(changes);
+		}
 	}
 
 	compareAndSetLookups(
@@ -226,6 +251,9 @@ export class WritePipeline implements Writer {
 	}
 }
 
+/** How long after its commit a write that hides something waits for its invalidations. Milliseconds. */
+const CONFIRM_MS = 2_000;
+
 const NOTHING_WRITTEN: WriteSummary = { rowsWritten: 0, outbox: {} };
 
 /** All that a transaction locks and creates counts as changed. */
@@ -234,6 +262,13 @@ function changedBy(
 	created: readonly Id[],
 ): ChangedKeys {
 	return { objects: [...objects, ...created], lists };
+}
+
+function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
+	return {
+		objects: changes.flatMap(({ objects = [] }) => objects),
+		lists: changes.flatMap(({ lists = [] }) => lists),
+	};
 }
 
 function withoutInvalidations({ entry, ...key }: OutboxRow): OutboxRow {

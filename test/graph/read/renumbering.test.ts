@@ -45,6 +45,7 @@ async function openWorld(
 				objects: null,
 				heads: heads.cache,
 				publish: () => {},
+				untilPublished: async () => true,
 				generationOf: () => 1,
 			},
 		});
