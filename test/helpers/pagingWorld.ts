@@ -7,7 +7,7 @@ import { createView } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Page, PageArguments } from "../../src/graph/types.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
-import { type Id, unpackId } from "../../src/id/ids.ts";
+import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import type { Mapping } from "../../src/model/types.ts";
 import {
 	type EdgeState,
@@ -16,6 +16,7 @@ import {
 	REMOVED,
 	type Storage,
 } from "../../src/storage/storage.ts";
+import type { JsonObject } from "../../src/util/json.ts";
 import { listOf, setEdges } from "./storing.ts";
 
 /**
@@ -206,7 +207,7 @@ export class ChangingList {
 	): Promise<Page> {
 		const { processes, mapping } = this.#world;
 		const { store } = processes[process % processes.length] as PagingProcess;
-		for (;;) {
+		for (let tries = 1; ; tries += 1) {
 			const [page] = await createView(store, null).readPages(
 				mapping,
 				[this.from],
@@ -214,7 +215,7 @@ export class ChangingList {
 			);
 			if (!(page instanceof CorkboardError)) return page as Page;
 			// A client tries again.
-			if (page.code !== "UNAVAILABLE") throw page;
+			if (page.code !== "UNAVAILABLE" || tries === 20) throw page;
 		}
 	}
 
@@ -225,6 +226,38 @@ export class ChangingList {
 		assert.deepEqual(tos, this.order);
 		assert.equal(count, this.order.length);
 	}
+}
+
+/** Objects for lists, and ids that lists can have. */
+export async function makeObjects(
+	make: (type: string, data: JsonObject) => Promise<Id>,
+): Promise<Pick<PagingWorld, "visible" | "hidden" | "nextList">> {
+	const user = await make("User", { username: "pager" });
+	const pinsOf = async (secret: boolean) => {
+		const board = await make("Board", { name: "b", secret, user_id: user });
+		const pins: Id[] = [];
+		for (let n = 0; n < 26; n++) {
+			const data = { details: String(n), board_id: board, user_id: user };
+			pins.push(await make("Pin", data));
+		}
+		return { board, pins };
+	};
+	const { board, pins: visible } = await pinsOf(false);
+	const { pins: hidden } = await pinsOf(true);
+	let lists = 1_000;
+	return {
+		visible,
+		hidden,
+		nextList() {
+			lists += 1;
+			return packId({ ...unpackId(board), local: lists });
+		},
+	};
+}
+
+/** How many cases a run tries: CORKBOARD_PAGING_RUNS for a long one. */
+export function pagingRuns(otherwise: number): number {
+	return Number(process.env.CORKBOARD_PAGING_RUNS ?? otherwise);
 }
 
 export const ALL = {
@@ -364,12 +397,12 @@ export async function checkCase(
 	}
 	await list.fill(objects, gaps);
 	const expected = list.order.filter((id) => stable.has(id));
-	const pick = (ids: readonly Id[], at: number) => ids[at % ids.length];
+	const pick = <T>(all: readonly T[], at: number) => all[at % all.length];
 
 	async function apply(change: Change): Promise<void> {
 		if (change.kind === "keep") return world.keepShared(change.keeps);
 		if (change.kind === "fill") {
-			const { store } = pick2(world.processes, change.process);
+			const { store } = pick(world.processes, change.process) as PagingProcess;
 			await store.readHeads([{ mapping: world.mapping, from: list.from }], 5);
 			return;
 		}
@@ -410,10 +443,6 @@ export async function checkCase(
 		world.hook.before = NO_HOOK;
 	}
 	await list.check();
-}
-
-function pick2<T>(all: readonly T[], at: number): T {
-	return all[at % all.length] as T;
 }
 
 function toOf({ to }: Position): Id {

@@ -15,11 +15,13 @@ import {
 	scanLists,
 } from "./scanLists.ts";
 
-/** Edges, and the bounds of their scan, all of the epoch of `list`. */
-export interface EpochScanResult extends ScanResult {
-	readonly after: EpochPosition | undefined;
-	readonly before: EpochPosition | undefined;
+interface Bounds {
+	readonly after?: EpochPosition | undefined;
+	readonly before?: EpochPosition | undefined;
 }
+
+/** Edges, and the bounds of their scan, all of the epoch of `list`. */
+export type EpochScanResult = ScanResult & Bounds;
 
 /** A list would have to be renumbered between each two of that many scans. */
 const MAX_SCANS = 6;
@@ -89,13 +91,15 @@ async function relocate(
 		scans.map(({ scan: { mapping, from, after, before }, epoch }) => ({
 			mapping,
 			from,
-			since: Math.min(epoch, after?.epoch ?? epoch, before?.epoch ?? epoch),
+			since: Math.min(epoch, ...epochsOf({ after, before })),
 		})),
 		call,
 	);
 	return scans.map(({ scan, epoch }, at): KeyResult<EpochScan> => {
 		const renumberings = read[at] as KeyResult<readonly Renumbering[]>;
 		if (renumberings instanceof CorkboardError) return renumberings;
+		// A list older than the position, such as one restored from a backup.
+		if (Math.max(...epochsOf(scan)) > epoch) return cannotRelocate();
 		// There may be later ones than the scan has seen.
 		const now = Math.max(epoch, renumberings.at(-1)?.epoch ?? epoch);
 		const { after, before, ...rest } = scan;
@@ -110,7 +114,11 @@ async function relocate(
 	});
 }
 
-/** Null if a renumbering is not stored any more, or the list is older than the position. */
+function epochsOf({ after, before }: Bounds): readonly number[] {
+	return [after, before].flatMap((bound) => bound?.epoch ?? []);
+}
+
+/** Null if a renumbering in between is not stored any more. */
 function relocateTo(
 	epoch: number,
 	position: EpochPosition,

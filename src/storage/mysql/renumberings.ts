@@ -47,6 +47,17 @@ export async function renumberList(
 	await writeLists(statements, shard, [{ ...next, mapping }]);
 	const { low, high, by } = shift;
 	const table = tableIn(shard.database, "renumberings");
+	// Those of the future are left from an epoch that somebody set back.
+	await statements.run({
+		name: "delete renumberings",
+		text: `DELETE FROM ${table} WHERE from_id = ? AND mapping = ? AND (epoch <= ? OR epoch >= ?)`,
+		values: [
+			BigInt(from),
+			mapping.name,
+			Math.max(0, next.epoch - KEPT_RENUMBERINGS),
+			next.epoch,
+		],
+	});
 	await statements.run({
 		name: "add renumbering",
 		text: `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -61,13 +72,6 @@ export async function renumberList(
 			mapping.name,
 		],
 	});
-	if (next.epoch > KEPT_RENUMBERINGS) {
-		await statements.run({
-			name: "delete renumberings",
-			text: `DELETE FROM ${table} WHERE from_id = ? AND mapping = ? AND epoch <= ?`,
-			values: [BigInt(from), mapping.name, next.epoch - KEPT_RENUMBERINGS],
-		});
-	}
 	return next;
 }
 

@@ -21,7 +21,8 @@ const ADD: Sql = {
 
 const DELETE: Sql = {
 	name: "delete renumberings",
-	text: "DELETE FROM renumberings WHERE from_id = ? AND mapping = ? AND epoch <= ?",
+	text: `DELETE FROM renumberings
+		WHERE from_id = ? AND mapping = ? AND (epoch <= ? OR epoch >= ?)`,
 };
 
 const READ: Sql = {
@@ -67,6 +68,13 @@ export function renumberList(
 	const epoch = row.epoch + 1;
 	const lastSequence = Math.max(row.lastSequence, last);
 	writeList(connection, mapping, { ...row, lastSequence, epoch });
+	// Those of the future are left from an epoch that somebody set back.
+	connection.run(DELETE, [
+		BigInt(from),
+		mapping.name,
+		epoch - KEPT_RENUMBERINGS,
+		epoch,
+	]);
 	connection.run(ADD, [
 		BigInt(from),
 		mapping.name,
@@ -76,11 +84,6 @@ export function renumberList(
 		high.sequence,
 		BigInt(high.to),
 		by,
-	]);
-	connection.run(DELETE, [
-		BigInt(from),
-		mapping.name,
-		epoch - KEPT_RENUMBERINGS,
 	]);
 }
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { CorkboardError } from "../../../src/errors.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
-import { type Id, packId, unpackId } from "../../../src/id/ids.ts";
+import type { Id } from "../../../src/id/ids.ts";
 import { KEPT_RENUMBERINGS } from "../../../src/storage/renumbering.ts";
 import {
 	callsOf,
@@ -19,12 +21,15 @@ import {
 	checkCase,
 	hooked,
 	idsOf,
+	makeObjects,
 	NO_HOOK,
 	type PagingWorld,
 	pageThrough,
 	pagingCase,
+	pagingRuns,
 	sharedHeads,
 } from "../../helpers/pagingWorld.ts";
+import { listOf } from "../../helpers/storing.ts";
 
 /** One process hears of changes, the other keeps the heads it has read. */
 async function openWorld(
@@ -49,23 +54,9 @@ async function openWorld(
 				generationOf: () => 1,
 			},
 		});
-	const { writes } = graph;
-	const user = await writes.create({ type: "User", data: { username: "u" } });
-	const pinsOf = async (secret: boolean) => {
-		const board = await writes.create({
-			type: "Board",
-			data: { name: "b", secret, user_id: user },
-		});
-		const pins: Id[] = [];
-		for (let n = 0; n < 26; n++) {
-			const data = { details: String(n), board_id: board, user_id: user };
-			pins.push(await writes.create({ type: "Pin", data }));
-		}
-		return { board, pins };
-	};
-	const { board, pins: visible } = await pinsOf(false);
-	const { pins: hidden } = await pinsOf(true);
-	let lists = 1_000;
+	const objects = await makeObjects((type, data) =>
+		graph.writes.create({ type, data }),
+	);
 	return {
 		storage: graph.storage,
 		writer: open(),
@@ -74,12 +65,7 @@ async function openWorld(
 			hearsChanges,
 		})),
 		mapping: graph.mapping("placePin"),
-		visible,
-		hidden,
-		nextList() {
-			lists += 1;
-			return packId({ ...unpackId(board), local: lists });
-		},
+		...objects,
 		keepShared: heads.keep,
 		hook,
 	};
@@ -264,13 +250,42 @@ describe("pages of a list that is renumbered", () => {
 		});
 	});
 
+	it("refuse a cursor of a later epoch than the list has, and the list can be renumbered again", async () => {
+		const { list, at, order } = await dense();
+		for (let n = 0; n < 3; n++) await list.renumber(at(4));
+		const { endCursor } = await list.page(OLD, { first: 3 });
+		{
+			using file = new DatabaseSync(join(graph.folder, "db00000.sqlite"));
+			file
+				.prepare("UPDATE lists SET epoch = 1 WHERE from_id = ?")
+				.run(BigInt(list.from));
+		}
+		await assert.rejects(
+			list.page(HEARS, { first: 3, after: endCursor as string }),
+			{ code: "BAD_USER_INPUT" },
+		);
+		await list.renumber(at(4));
+		const met = await pageThrough(list, false, async () => ({
+			size: 5,
+			process: HEARS,
+		}));
+		assert.deepEqual(met, order);
+		assert.equal(
+			(await listOf(world.storage, world.mapping, list.from)).epoch,
+			2,
+		);
+	});
+
 	it("take no further call while the epochs agree, and two after a renumbering", async () => {
 		const { list, at } = await dense();
 		const { endCursor } = await list.page(HEARS, { first: 3 });
-		const page = () =>
-			callsOf(() =>
+		const page = async () => {
+			const calls = await callsOf(() =>
 				list.page(OLD, { first: 3, after: endCursor as string }, NEXT_ONLY),
 			);
+			// Objects are cached, but for ten seconds only.
+			return calls.filter((call) => !call.startsWith("readObjects"));
+		};
 		assert.deepEqual(await page(), ["scanLists 1"]);
 		await list.renumber(at(1));
 		assert.deepEqual(await page(), [
@@ -283,7 +298,7 @@ describe("pages of a list that is renumbered", () => {
 	it("meet every unmoved object once in random interleavings of moves, renumberings and old heads", async () => {
 		await fc.assert(
 			fc.asyncProperty(pagingCase, (one) => checkCase(world, one)),
-			{ numRuns: Number(process.env.CORKBOARD_PAGING_RUNS ?? 40) },
+			{ numRuns: pagingRuns(40) },
 		);
 	});
 });
