@@ -105,7 +105,10 @@ export async function openStore(
 			access === "readWrite" && isInvalidated
 				? (hooks.cacheBytes ?? CACHE_BYTES)
 				: 0,
-		...(caches !== null && { shared: caches.shared }),
+		...(caches !== null && {
+			shared: caches.shared,
+			isOverdue: caches.isOverdue,
+		}),
 		...(hooks.now && { now: hooks.now }),
 	});
 	const store = hooks.wrapStore?.(created) ?? created;
@@ -182,7 +185,11 @@ function openSharedCaches(
 	{ memcached, redis, hooks = {} }: StoreOptions,
 	currentTopology: () => Topology,
 	resources: AsyncDisposableStack,
-): { readonly shared: SharedCaches; listen(store: Store): void } | null {
+): {
+	readonly shared: SharedCaches;
+	isOverdue(): boolean;
+	listen(store: Store): void;
+} | null {
 	if (memcached.length === 0 && redis === null) return null;
 	const deadline =
 		hooks.cacheDeadlineMs === undefined
@@ -236,6 +243,7 @@ function openSharedCaches(
 				channel === null || channel.untilPublished(keys, ms),
 			generationOf: (shard) => generationOf(currentTopology(), shard),
 		},
+		isOverdue: () => channel?.isOverdue ?? false,
 		listen(store) {
 			listener = store;
 			// The channel starts as lost, and may have said so before anyone listened.

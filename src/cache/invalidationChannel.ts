@@ -41,6 +41,12 @@ export interface InvalidationChannel extends AsyncDisposable {
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean>;
 	/** How many messages were not in our format. */
 	readonly ignoredMessages: number;
+	/**
+	 * Whether the silence lasts too long already, though the subscription is not
+	 * lost: the process stood still and its messages lie in the socket, or the
+	 * next heartbeat loses it. Nothing cached is good until then.
+	 */
+	readonly isOverdue: boolean;
 }
 
 export interface InvalidationListener {
@@ -171,10 +177,13 @@ export function openInvalidationChannel(
 			.catch(() => {});
 	};
 
+	const isSilent = ({ heartbeatAt }: Subscription) =>
+		performance.now() - heartbeatAt > SILENCE_MS;
+
 	const beat = () => {
 		if (disposed) return;
 		if (subscription === undefined) subscribe();
-		else if (performance.now() - subscription.heartbeatAt > SILENCE_MS) lose();
+		else if (isSilent(subscription)) lose();
 		void track(
 			send([heartbeat]).then((sent) => (sent ? sendPending() : undefined)),
 		);
@@ -191,6 +200,9 @@ export function openInvalidationChannel(
 		untilPublished: (keys, ms) => pending.untilDone(keys, ms),
 		get ignoredMessages() {
 			return ignoredMessages;
+		},
+		get isOverdue() {
+			return live && subscription !== undefined && isSilent(subscription);
 		},
 		async [Symbol.asyncDispose]() {
 			disposed = true;

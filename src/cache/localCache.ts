@@ -16,6 +16,7 @@ export class LocalCache<V> {
 	readonly #running = new Map<string, Running<V>>();
 	readonly #versions = new Uint32Array(SLOTS);
 	readonly #now: () => number;
+	readonly #isOverdue: () => boolean;
 	#bypassed = false;
 
 	constructor(options: {
@@ -25,8 +26,11 @@ export class LocalCache<V> {
 		readonly maxWeight: number;
 		/** Milliseconds. */
 		readonly now?: () => number;
+		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
+		readonly isOverdue?: () => boolean;
 	}) {
 		this.#now = options.now ?? (() => performance.now());
+		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#entries = new BoundedMap<V>({
 			maxWeight: options.maxWeight,
 			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
@@ -35,7 +39,7 @@ export class LocalCache<V> {
 	}
 
 	get(key: string): V | undefined {
-		return this.#entries.get(key);
+		return this.#isOverdue() ? undefined : this.#entries.get(key);
 	}
 
 	/**
@@ -62,7 +66,9 @@ export class LocalCache<V> {
 				continue;
 			}
 			const running =
-				suffices === undefined ? this.#running.get(key) : undefined;
+				suffices === undefined && !this.#isOverdue()
+					? this.#running.get(key)
+					: undefined;
 			if (running?.version === this.#versions[slot(key)]) {
 				joined.push({ index, running: running as Running<V> });
 			} else {
@@ -139,7 +145,7 @@ export class LocalCache<V> {
 	}
 
 	#keep(key: string, value: V, readAt: number): void {
-		if (this.#bypassed) return;
+		if (this.#bypassed || this.#isOverdue()) return;
 		this.#entries.set(key, value, readAt + MAX_AGE_MS - this.#now());
 	}
 }

@@ -4,15 +4,20 @@ import { LocalCache, MAX_AGE_MS } from "../../src/cache/localCache.ts";
 
 function open(maxWeight = 1_000_000) {
 	let now = 0;
+	let overdue = false;
 	const loads: string[][] = [];
 	const cache = new LocalCache<string>({
 		weigh: (value) => value.length,
 		maxWeight,
 		now: () => now,
+		isOverdue: () => overdue,
 	});
 	return {
 		cache,
 		loads,
+		setOverdue: (is: boolean) => {
+			overdue = is;
+		},
 		pass: (ms: number) => {
 			now += ms;
 		},
@@ -47,6 +52,25 @@ describe("LocalCache", () => {
 		assert.equal(cache.get("a"), "old");
 		pass(1);
 		assert.equal(cache.get("a"), undefined);
+	});
+
+	it("uses, joins and keeps nothing while invalidations are overdue, and its entries again afterwards", async () => {
+		const { cache, read, loads, setOverdue } = open();
+		await read("a");
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const before = cache.read(["b"], async () => {
+			await promise;
+			return ["read before"];
+		});
+		setOverdue(true);
+		assert.equal(cache.get("a"), undefined);
+		assert.deepEqual(await read("a", "b"), ["value of a", "value of b"]);
+		assert.deepEqual(loads, [["a"], ["a", "b"]]);
+		resolve();
+		assert.deepEqual(await before, ["read before"]);
+		setOverdue(false);
+		assert.equal(cache.get("a"), "value of a");
+		assert.equal(cache.get("b"), undefined);
 	});
 
 	it("joins a read of the same key that already runs", async () => {

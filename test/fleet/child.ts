@@ -43,18 +43,20 @@ const KINDS: Readonly<
 	unreachable: { layers: both(unreachable) },
 };
 
-let opened: Awaited<ReturnType<typeof openProcess>> | undefined;
+let opening: ReturnType<typeof openProcess> | undefined;
 
 async function execute(command: Command): Promise<unknown> {
 	if (command.do === "open") {
 		const { addresses, as, channel, clockStopped = false } = command;
-		opened = await openProcess(addresses, {
+		opening = openProcess(addresses, {
 			channel,
 			overrides: KINDS[as],
 			...(clockStopped && { now: () => 0 }),
 		});
+		await opening;
 		return "opened";
 	}
+	const opened = await opening;
 	if (opened === undefined) throw new TypeError("expected to be open");
 	const { writes, pauses } = opened;
 	switch (command.do) {
@@ -85,15 +87,19 @@ async function execute(command: Command): Promise<unknown> {
 }
 
 if (process.argv[1] === import.meta.filename) {
+	const running: Promise<void>[] = [];
 	for await (const line of createInterface({ input: process.stdin })) {
 		const { nth, command } = JSON.parse(line) as {
 			nth: number;
 			command: Command;
 		};
-		execute(command).then(
-			(answer) => console.log(JSON.stringify({ nth, answer })),
-			(error) => console.log(JSON.stringify({ nth, error: String(error) })),
+		running.push(
+			execute(command).then(
+				(answer) => console.log(JSON.stringify({ nth, answer })),
+				(error) => console.log(JSON.stringify({ nth, error: String(error) })),
+			),
 		);
 	}
-	await opened?.[Symbol.asyncDispose]();
+	await Promise.all(running);
+	await (await opening)?.[Symbol.asyncDispose]();
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SILENCE_MS } from "../../src/cache/invalidationChannel.ts";
 import { MAX_AGE_MS } from "../../src/cache/localCache.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { JsonObject } from "../../src/util/json.ts";
@@ -12,11 +13,13 @@ import {
 	type ProcessOptions,
 	startFleet,
 } from "./fleet.ts";
-import { startRemote } from "./remote.ts";
+import { runRemoteSync, startRemote } from "./remote.ts";
 import { makePin, SUBJECTS, type Subject } from "./subjects.ts";
 
 /** A stopped clock: local cache entries do not expire, and leave only when they are invalidated. */
 const now = () => 0;
+
+const NOTHING = new Int32Array(new SharedArrayBuffer(4));
 
 /** docs/consistency.md, "3. Caches". */
 describe("a value cached in a process that another process changes", () => {
@@ -133,6 +136,23 @@ describe("a value cached in a process that another process changes", () => {
 			"the change",
 			async () => (await reader.object(pin))?.details === "newer",
 		);
+	});
+
+	it("is not used by the first read of a process that stood still, before it has received what changed meanwhile", async () => {
+		await using reader = await openProcess(fleet.addresses, { channel: true });
+		await hears(reader);
+		const pin = await makePin(writer, { details: "old" });
+		// What the writer published of it has to be over.
+		await sleep(100);
+		assert.equal((await reader.object(pin))?.details, "old");
+		assert.ok(reader.store.cachedObject(pin));
+		runRemoteSync(
+			{ addresses: fleet.addresses, as: "ours", channel: true },
+			{ do: "modify", id: pin, details: "new" },
+		);
+		Atomics.wait(NOTHING, 0, 0, SILENCE_MS + 100);
+		const reading = reader.object(pin);
+		assert.equal((await reading)?.details, "new");
 	});
 
 	it("is dropped in processes of another program, and changes of those are dropped here", async () => {

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Program, startProgram } from "../helpers/program.ts";
@@ -13,6 +15,22 @@ export interface Remote extends AsyncDisposable {
 const CHILD = join(import.meta.dirname, "child.ts");
 /** No command takes nearly as long (ms), even on busy cores. */
 const LIMIT_MS = 60_000;
+
+/** Runs a process with one command, to its end. Meanwhile nothing happens in this process: no timer runs, no socket is read. */
+export function runRemoteSync(
+	open: Omit<Command & { do: "open" }, "do">,
+	command: Command,
+): void {
+	const commands: readonly Command[] = [{ do: "open", ...open }, command];
+	const { stdout } = spawnSync(process.execPath, [CHILD], {
+		input: commands
+			.map((command, nth) => `${JSON.stringify({ nth, command })}\n`)
+			.join(""),
+		encoding: "utf8",
+		timeout: LIMIT_MS,
+	});
+	assert.match(stdout, /"nth":1,"answer"/);
+}
 
 export async function startRemote(
 	open: Omit<Command & { do: "open" }, "do">,

@@ -19,16 +19,19 @@ export function createStore(options: {
 	readonly shared?: SharedCaches;
 	/** The clock by which cached entries age. Milliseconds. */
 	readonly now?: () => number;
+	/** Whether invalidations of other processes may lie unread (`InvalidationChannel.isOverdue`). */
+	readonly isOverdue?: () => boolean;
 }): Store {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
-	const clock = options.now === undefined ? {} : { now: options.now };
-	const small = { maxWeight: cacheBytes / 2, ...clock };
+	const { now, isOverdue } = options;
+	const freshness = { ...(now && { now }), ...(isOverdue && { isOverdue }) };
+	const small = { maxWeight: cacheBytes / 2, ...freshness };
 	const objects = createObjectCache({
 		model,
 		storage,
 		shared,
 		maxWeight: cacheBytes,
-		...clock,
+		...freshness,
 	});
 	const heads = createHeadCache({ storage, shared, ...small });
 	const lookups = createLookupCache({ storage, ...small });

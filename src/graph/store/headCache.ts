@@ -35,6 +35,7 @@ export function createHeadCache(options: {
 	readonly maxWeight: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
+	readonly isOverdue?: () => boolean;
 }): HeadCache {
 	const { storage, shared, ...limits } = options;
 	const local = new LocalCache<Head>({

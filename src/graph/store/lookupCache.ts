@@ -24,6 +24,7 @@ export function createLookupCache(options: {
 	readonly maxWeight: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
+	readonly isOverdue?: () => boolean;
 }): LookupCache {
 	const { storage, ...limits } = options;
 	const local = new LocalCache<{ readonly row: LookupRow | null }>({

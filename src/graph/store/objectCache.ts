@@ -34,6 +34,7 @@ export function createObjectCache(options: {
 	readonly maxWeight: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
+	readonly isOverdue?: () => boolean;
 }): ObjectCache {
 	const { model, storage, shared, ...limits } = options;
 	const local = new LocalCache<CachedObject>({
