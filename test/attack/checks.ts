@@ -396,12 +396,17 @@ export function checkPages(
 	};
 	const counts = new Map<string, number>();
 	for (const key of seen) counts.set(key, (counts.get(key) ?? 0) + 1);
-	const report = (kind: Violation["kind"], key: string, what: string) =>
+	const report = (
+		kind: Violation["kind"],
+		key: string,
+		what: string,
+		other: string = key,
+	) =>
 		asked.report({
 			kind,
 			promised: `${list.mapping} ${list.end} ${id}: what stays in the list is met once, in order, by a reading of ${describe(pages[0]?.reading)}${pages.length > 1 ? ` to ${describe(pages.at(-1)?.reading)}, ${pages.length} pages` : ""}`,
 			seen: `${what}: ${seen.join(" ")}`,
-			objects: [key, id],
+			objects: [...new Set([key, other, id])],
 		});
 	for (const edge of model.edgesOf(list, id)) {
 		const key = list.end === "from" ? edge.to : edge.from;
@@ -424,7 +429,12 @@ export function checkPages(
 		if (rank === undefined || counts.get(key) !== 1) continue;
 		if (!stays(model.edge(list.mapping, id, key))) continue;
 		if (last !== null && rank < last[1]) {
-			report("order", key, `${key} comes after ${last[0]}, but is above it`);
+			report(
+				"order",
+				key,
+				`${key} comes after ${last[0]}, but is above it`,
+				last[0],
+			);
 		}
 		last = [key, rank];
 	}

@@ -74,11 +74,13 @@ export class FaultInjector {
 				const server = fleet.servers[fault.server] as ApiServer;
 				await this.#alone(fault.server, async () => {
 					const record = timeline.begin(what, [fault.server]);
-					if (fault.isBusy) this.#startWrites(server);
+					const names = fault.isBusy ? this.#startWrites(server) : [];
 					// Between the steps of the writes that have just begun.
-					if (fault.isBusy) await sleep(this.#random.integer(1, 30));
+					if (fault.isBusy) await sleep(this.#random.integer(1, 60));
 					server.freeze();
-					await this.#wait(fault.ms);
+					const until = timeline.now() + fault.ms;
+					if (names.length > 0) await this.#wantNames(names, server, until);
+					await this.#wait(until - timeline.now());
 					server.thaw();
 					await sleep(RECOVERY_MS);
 					timeline.end(record);
@@ -148,9 +150,10 @@ export class FaultInjector {
 		});
 	}
 
-	/** Renames and moves at one server, which will stand still in the middle of them. */
-	#startWrites(server: ApiServer): void {
+	/** Renames and moves at one server, which will stand still in the middle of them. Returns the names that it wants. */
+	#startWrites(server: ApiServer): readonly string[] {
 		const session = this.#session;
+		const names: string[] = [];
 		for (const actor of this.#actors) {
 			const user = actor.users.at(-1);
 			if (user === undefined || user.active.definite() !== true) continue;
@@ -162,9 +165,40 @@ export class FaultInjector {
 				const board = pin.board.latest();
 				void movePin(session, this.#random, pin, board, null, server);
 			} else {
-				const username = `contested_${this.#random.integer(1, 12)}`;
+				const username = `frozen_${this.count}_${names.length}`;
+				names.push(username);
 				void renameUser(session, this.#random, user, { username }, server);
 			}
+		}
+		return names;
+	}
+
+	/** Others want the same names, until one of them gets each: a name that was reserved and never used becomes free. */
+	async #wantNames(
+		names: readonly string[],
+		frozen: ApiServer,
+		until: number,
+	): Promise<void> {
+		const { fleet, timeline, signal } = this.#session;
+		const wanted = new Set(names);
+		const servers = fleet.servers.filter((server) => server !== frozen);
+		while (wanted.size > 0 && timeline.now() < until && !signal.aborted) {
+			await Promise.all(
+				[...wanted].map(async (username) => {
+					const users = this.#random.pick(this.#actors).users;
+					const user = users[0];
+					if (user === undefined || users.length < 2) return;
+					const { operation } = await renameUser(
+						this.#session,
+						this.#random,
+						user,
+						{ username },
+						this.#random.pick(servers),
+					);
+					if (operation.outcome === "done") wanted.delete(username);
+				}),
+			);
+			await this.#wait(1_000);
 		}
 	}
 

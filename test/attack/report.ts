@@ -33,10 +33,15 @@ export function describeViolation(
 		})
 		.slice(-EVENTS);
 	lines.push(`  history of ${objects.join(", ") || "nothing"}:`);
-	for (const { invokedAt, endedAt, outcome, process, detail } of history) {
+	for (const operation of history) {
+		const { invokedAt, endedAt, outcome, process, name, detail } = operation;
 		const end = Number.isFinite(endedAt) ? seconds(endedAt) : "…";
+		const created = [...model.bySerial.values()].find(
+			({ create }) => create === operation,
+		);
+		const what = created ? `${name} ${created.id}: ${detail}` : detail;
 		lines.push(
-			`    ${seconds(invokedAt)}–${end} ${process} ${outcome}: ${detail}`,
+			`    ${seconds(invokedAt)}–${end} ${process} ${outcome}: ${what}`,
 		);
 	}
 	lines.push("  faults:");

@@ -70,7 +70,7 @@ function draw(random: Random, at: number, servers: number): Fault {
 				kind: "freeze",
 				at,
 				ms: random.chance(0.4)
-					? random.integer(14_000, 20_000)
+					? random.integer(16_000, 22_000)
 					: random.integer(500, 8_000),
 				server,
 				isBusy: random.chance(0.6),

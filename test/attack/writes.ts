@@ -235,10 +235,15 @@ async function createOnce(
 /** What a repeat of an acknowledged create must not end with. */
 const REFUSED_REPEATS = new Set(["CONFLICT", "BAD_USER_INPUT", "FORBIDDEN"]);
 
-function newCreate(session: Session, name: string, detail: string): Operation {
+function newCreate(
+	session: Session,
+	name: string,
+	detail: string,
+	objects: readonly (string | null)[] = [],
+): Operation {
 	return {
 		name,
-		objects: [],
+		objects: objects.filter((id) => id !== null),
 		process: "",
 		invokedAt: session.timeline.now(),
 		endedAt: Number.POSITIVE_INFINITY,
@@ -313,7 +318,9 @@ export async function createBoard(
 		secret,
 		...(isRepeatable && { idempotencyKey: `key of ${serial}` }),
 	};
-	const create = newCreate(session, "createBoard", JSON.stringify(input));
+	const create = newCreate(session, "createBoard", JSON.stringify(input), [
+		owner.id,
+	]);
 	const board: Board = {
 		kind: "Board",
 		serial,
@@ -355,7 +362,10 @@ export async function createPin(
 		interests: slugs,
 		...(isRepeatable && { idempotencyKey: `key of ${serial}` }),
 	};
-	const create = newCreate(session, "createPin", JSON.stringify(input));
+	const create = newCreate(session, "createPin", JSON.stringify(input), [
+		board.id,
+		owner.id,
+	]);
 	const pin: Pin = {
 		kind: "Pin",
 		serial,
@@ -414,7 +424,10 @@ export async function addComment(
 		text: serial,
 		...(isRepeatable && { idempotencyKey: `key of ${serial}` }),
 	};
-	const create = newCreate(session, "addComment", JSON.stringify(input));
+	const create = newCreate(session, "addComment", JSON.stringify(input), [
+		pin.id,
+		author.id,
+	]);
 	const comment: Comment = {
 		kind: "Comment",
 		serial,
