@@ -72,7 +72,8 @@ export function openMemcachedCache(options: {
 			onUp: () => deletes.retry(),
 		});
 		const deletes = new PendingDeletes({
-			maxAgeMs: (ttlSeconds + leaseSeconds) * 1_000,
+			// memcached counts whole seconds: each of the two may last one more.
+			maxAgeMs: (ttlSeconds + leaseSeconds + 2) * 1_000,
 			async send(keys, isProbe) {
 				const responses = await connection.call(
 					"delete",

@@ -46,6 +46,21 @@ describe("Breaker", () => {
 		assert.deepEqual([breaker.enter(), breaker.enter()], [true, true]);
 	});
 
+	test("lets a probe through before its pause is over, and one at a time", () => {
+		const { breaker } = open();
+		breaker.enter();
+		breaker.failed();
+		assert.deepEqual(
+			[breaker.enter(), breaker.enter(true), breaker.enter(true)],
+			[false, true, false],
+		);
+		breaker.failed();
+		assert.equal(breaker.enter(), false);
+		assert.equal(breaker.enter(true), true);
+		assert.equal(breaker.succeeded(), true);
+		assert.equal(breaker.enter(), true);
+	});
+
 	test("doubles its pause after each failed attempt up to a limit, and starts over after a success", () => {
 		const { breaker, pass } = open();
 		const pauses: number[] = [];
