@@ -43,6 +43,7 @@ describe("readConfig", () => {
 				maxAge: 10,
 				compression: true,
 				rateLimit: null,
+				maxRequestsInProgress: 500,
 				requestIdHeader: null,
 			},
 		});
@@ -79,6 +80,7 @@ describe("readConfig", () => {
 					maxAge: 10,
 					compression: true,
 					rateLimit: null,
+					maxRequestsInProgress: 500,
 					requestIdHeader: null,
 				},
 			},
@@ -112,6 +114,7 @@ describe("readConfig", () => {
 				CORKBOARD_HTTP_MAX_AGE: "0",
 				CORKBOARD_COMPRESSION: "off",
 				CORKBOARD_RATE_LIMIT: "50/second",
+				CORKBOARD_MAX_REQUESTS_IN_PROGRESS: "9",
 				CORKBOARD_REQUEST_ID: "X-Request-Id",
 			}),
 			{
@@ -149,6 +152,7 @@ describe("readConfig", () => {
 					maxAge: 0,
 					compression: false,
 					rateLimit: { requests: 50, perMs: 1_000 },
+					maxRequestsInProgress: 9,
 					requestIdHeader: "x-request-id",
 				},
 			},

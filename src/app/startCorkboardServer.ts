@@ -52,6 +52,7 @@ export async function startCorkboardServer(
 			httpMaxAge: http.maxAge,
 			compression: http.compression,
 			rateLimit: http.rateLimit && createRateLimit(http.rateLimit, buckets),
+			maxRequestsInProgress: http.maxRequestsInProgress,
 			requestIdHeader: http.requestIdHeader,
 			budget: budgetLimit && createBudget(budgetLimit, buckets),
 			log,

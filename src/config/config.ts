@@ -89,6 +89,8 @@ export interface HttpConfig {
 		readonly requests: number;
 		readonly perMs: number;
 	} | null;
+	/** GraphQL requests that a process carries out at a time. */
+	readonly maxRequestsInProgress: number;
 	/** The header with a proxy's request id, in lower case. */
 	readonly requestIdHeader: string | null;
 }
@@ -371,6 +373,12 @@ function httpOf(
 			"off, or requests of one address per second, minute or hour, such as 600/minute",
 			parseRate,
 			defaultRate,
+		),
+		maxRequestsInProgress: setting(
+			"CORKBOARD_MAX_REQUESTS_IN_PROGRESS",
+			"an integer from 1 to 1000000",
+			(text) => parseInteger(text, 1, 1_000_000),
+			500,
 		),
 		requestIdHeader: setting(
 			"CORKBOARD_REQUEST_ID",

@@ -99,6 +99,11 @@ export const SETTINGS: readonly Setting[] = (
 			"600/minute in production behind a trusted proxy, else off",
 		],
 		[
+			"CORKBOARD_MAX_REQUESTS_IN_PROGRESS",
+			"requests that one process carries out at a time",
+			"500",
+		],
+		[
 			"CORKBOARD_REQUEST_ID",
 			"header with a proxy's request id",
 			"off: own ids",

@@ -23,6 +23,7 @@ import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Budget } from "./limits/budget.ts";
 import { type RateLimit, registerRateLimit } from "./limits/rateLimit.ts";
+import { RequestsInProgress } from "./limits/requestsInProgress.ts";
 
 export interface ServerOptions {
 	/** The public schema, for validation and introspection. */
@@ -60,6 +61,8 @@ export interface ServerOptions {
 	readonly compression?: boolean;
 	readonly rateLimit?: RateLimit | null;
 	readonly requestIdHeader?: string | null;
+	/** GraphQL requests that this process carries out at a time. Default: no limit. */
+	readonly maxRequestsInProgress?: number;
 	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
 	readonly limits?: Partial<Limits>;
@@ -78,6 +81,11 @@ const LIMITS: Limits = {
 	receiveMs: 10_000,
 	idleSocketMs: 30_000,
 	keepAliveMs: 72_000,
+	pipelined: 8,
+	connections: 10_000,
+	sendMs: 60_000,
+	unreadBytes: 256 * 1_024 * 1_024,
+	bodyBytes: 64 * 1_024 * 1_024,
 };
 
 /** The lifetime of an entry in the in-process cache. */
@@ -149,6 +157,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 			httpStatus: options.httpStatus ?? "audit",
 			httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
 			budget: options.budget ?? null,
+			requestsInProgress: new RequestsInProgress(
+				options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
+				http.refusals,
+			),
 			executionMs: limits.executionMs,
 		});
 		await listen(app, options.host, options.port);

@@ -21,6 +21,7 @@ import { type Budget, budgetKeyOf } from "../limits/budget.ts";
 import { createCostMeter, requestsCost } from "../limits/costMeter.ts";
 import { requestDeadline } from "../limits/deadline.ts";
 import { requestLimitError } from "../limits/requestLimits.ts";
+import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
 import { type ApolloOptions, createApollo } from "./apollo.ts";
 import { mayExplain, requestsExplain } from "./explainAccess.ts";
 import type { RequestContext } from "./operation.ts";
@@ -44,6 +45,7 @@ export interface GraphqlOptions
 	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge: number;
 	readonly budget: Budget | null;
+	readonly requestsInProgress: RequestsInProgress;
 	readonly executionMs: number;
 }
 
@@ -66,7 +68,7 @@ export async function registerGraphql(
 	app: FastifyInstance,
 	options: GraphqlOptions,
 ): Promise<void> {
-	const { mode, page, operatorDocuments } = options;
+	const { mode, page, operatorDocuments, requestsInProgress } = options;
 	const states = new WeakMap<FastifyRequest, RequestState>();
 
 	async function contextOf(request: FastifyRequest): Promise<RequestContext> {
@@ -129,29 +131,55 @@ export async function registerGraphql(
 		return { identity, signal, summary: newResponseSummary() };
 	}
 
+	async function respond(
+		request: FastifyRequest,
+		reply: FastifyReply,
+	): Promise<FastifyReply> {
+		const state = await stateOf(request, reply);
+		states.set(request, state);
+		const { identity, summary } = state;
+		const { documents, handle } =
+			"isOperator" in identity && identity.isOperator
+				? (forOperators ?? forEveryone)
+				: forEveryone;
+		const documentError = await resolveDocument(request, documents);
+		if (documentError !== null) {
+			return sendError(reply, documentError.code, documentError.message);
+		}
+		const body = String(await handle.call(app, request, reply));
+		applyStatus(reply, summary, options.httpStatus);
+		return reply.send(
+			applyHttpCaching(request, reply, summary, body, options.httpMaxAge),
+		);
+	}
+
 	app.route({
 		method: ["GET", "POST"],
 		url: "/graphql",
+		// Before the body is read and parsed. It takes its place afterwards, as
+		// clients may send slowly.
+		async onRequest(_request, reply) {
+			if (requestsInProgress.isFull()) return sendBusy(reply);
+		},
 		async handler(request, reply) {
 			if (page !== null && isBrowser(request)) return page(request, reply);
-			const state = await stateOf(request, reply);
-			states.set(request, state);
-			const { identity, summary } = state;
-			const { documents, handle } =
-				"isOperator" in identity && identity.isOperator
-					? (forOperators ?? forEveryone)
-					: forEveryone;
-			const documentError = await resolveDocument(request, documents);
-			if (documentError !== null) {
-				return sendError(reply, documentError.code, documentError.message);
+			if (requestsInProgress.isFull()) return sendBusy(reply);
+			requestsInProgress.enter();
+			try {
+				return await respond(request, reply);
+			} finally {
+				requestsInProgress.leave();
 			}
-			const body = String(await handle.call(app, request, reply));
-			applyStatus(reply, summary, options.httpStatus);
-			return reply.send(
-				applyHttpCaching(request, reply, summary, body, options.httpMaxAge),
-			);
 		},
 	});
+}
+
+function sendBusy(reply: FastifyReply): FastifyReply {
+	return sendError(
+		reply,
+		"UNAVAILABLE",
+		"The server has as many requests in progress as it may. Retry in 1 s.",
+	);
 }
 
 /** Whether a person opened the address. Programs accept JSON or any type. */

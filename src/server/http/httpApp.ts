@@ -13,27 +13,33 @@ import Fastify, {
 } from "fastify";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
 import { internalError } from "./clientError.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
 import { HttpError } from "./httpError.ts";
-import { encodingError, registerJsonParser } from "./jsonBody.ts";
+import { BODY_BYTES, encodingError, registerJsonParser } from "./jsonBody.ts";
 import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
+import { Refusals } from "./refusals.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;
 	/** Reject requests from now on, also on open connections. */
 	drain(): void;
 	readonly isDraining: boolean;
+	readonly refusals: Refusals;
 }
 
-const BODY_BYTES = 1_000_000;
-
-export interface HttpLimits {
+export interface HttpLimits extends ConnectionLimits {
 	/** From the first byte of a request to its last. */
 	readonly receiveMs: number;
 	/** A connection without traffic; longer than any response may take. */
 	readonly idleSocketMs: number;
 	/** Between two requests. Longer than a proxy keeps its connections, so that the proxy closes first. */
 	readonly keepAliveMs: number;
+	/** Of all bodies that are arriving, together, beyond the first 16 KB of each. */
+	readonly bodyBytes: number;
 }
+
+/** Seconds, with each 503. */
+const RETRY_AFTER = "1";
 
 /** A smaller response fits into one packet uncompressed. */
 const COMPRESSED_BYTES = 1_400;
@@ -58,6 +64,8 @@ export async function createHttpApp(options: {
 }): Promise<HttpApp> {
 	const { log, limits, allowedMethods, requestIdHeader } = options;
 	let isDraining = false;
+	const refusals = new Refusals(log);
+	const connections = new Connections(limits, refusals);
 
 	const app: FastifyInstance = Fastify({
 		loggerInstance: log,
@@ -79,13 +87,26 @@ export async function createHttpApp(options: {
 		},
 		return503OnClosing: false,
 		exposeHeadRoutes: false,
-		clientErrorHandler: rejectMalformedRequest,
+		clientErrorHandler: (error, socket) =>
+			rejectMalformedRequest(error, socket, connections.isResponding(socket)),
 		frameworkErrors: (_error, _request, reply) => {
 			sendError(reply, "BAD_REQUEST", "The URL is malformed.");
 		},
 	});
-	registerJsonParser(app);
+	connections.check(app);
+	registerJsonParser(app, { maxBytes: limits.bodyBytes, refusals });
 
+	// First of all: no other work is done for a request before its turn.
+	app.addHook("onRequest", (request, reply, done) =>
+		connections.admit(request, reply, done, () => {
+			reply.header("connection", "close");
+			sendError(
+				reply,
+				"UNAVAILABLE",
+				`More than ${limits.pipelined} requests are waiting on this connection. Retry on another one.`,
+			);
+		}),
+	);
 	app.addHook("onRequest", async (request, reply) => {
 		reply.header("x-request-id", request.id);
 		reply.header("x-content-type-options", "nosniff");
@@ -169,6 +190,7 @@ export async function createHttpApp(options: {
 		get isDraining() {
 			return isDraining;
 		},
+		refusals,
 	};
 }
 
@@ -220,13 +242,18 @@ const REJECTIONS: Readonly<Record<string | number, string>> = {
 	415: "The body must be of type application/json.",
 };
 
-/** Requests that Node cannot parse or that arrive too slowly: there is no reply object for them. */
+/**
+ * Requests that Node cannot parse or that arrive too slowly: there is no reply
+ * object for them. While the response to an earlier request of the connection is
+ * due, the client would take this one for it.
+ */
 function rejectMalformedRequest(
 	error: Error & { readonly code?: string },
 	socket: Socket,
+	isResponding: boolean,
 ): void {
 	if (error.code === "ECONNRESET" || socket.destroyed) return;
-	if (socket.writable) {
+	if (socket.writable && !isResponding) {
 		const [status, message] =
 			error.code === "ERR_HTTP_REQUEST_TIMEOUT"
 				? ([408, "The request arrived too slowly."] as const)
@@ -263,6 +290,7 @@ function sendErrorBody(
 	status: number,
 	body: string,
 ): FastifyReply {
+	if (status === 503) reply.header("retry-after", RETRY_AFTER);
 	return reply.code(status).type(mediaTypeFor(reply.request)).send(body);
 }
 
