@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import type { Id } from "../../src/id/ids.ts";
 import { type Addresses, openProcess, type ProcessOptions } from "./fleet.ts";
 import { both, NAIVE, unreachable } from "./naive.ts";
+import type { Held } from "./pauses.ts";
 
 /** A command for the child process, one line of JSON. It answers each with a line of JSON. */
 export type Command =
@@ -15,6 +16,7 @@ export type Command =
 	  }
 	/** Answered when the process reaches that step, where it then waits. */
 	| { readonly do: "reach"; readonly step: string }
+	| { readonly do: "release"; readonly step: string }
 	/** Answered when the write is done. */
 	| {
 			readonly do: "edge";
@@ -43,6 +45,7 @@ const KINDS: Readonly<
 	unreachable: { layers: both(unreachable) },
 };
 
+const held = new Map<string, Held>();
 let opening: ReturnType<typeof openProcess> | undefined;
 
 async function execute(command: Command): Promise<unknown> {
@@ -60,8 +63,14 @@ async function execute(command: Command): Promise<unknown> {
 	if (opened === undefined) throw new TypeError("expected to be open");
 	const { writes, pauses } = opened;
 	switch (command.do) {
-		case "reach":
-			await pauses.hold(command.step).reached;
+		case "reach": {
+			const step = pauses.hold(command.step);
+			held.set(command.step, step);
+			await step.reached;
+			return command.step;
+		}
+		case "release":
+			held.get(command.step)?.release();
 			return command.step;
 		case "edge":
 			await writes.setEdge(

@@ -10,6 +10,9 @@ export interface Remote extends AsyncDisposable {
 	send(command: Command): Promise<unknown>;
 	/** Sends SIGKILL. */
 	kill(): Promise<void>;
+	/** Sends SIGSTOP; SIGCONT with `thaw`. */
+	freeze(): void;
+	thaw(): void;
 }
 
 const CHILD = join(import.meta.dirname, "child.ts");
@@ -76,6 +79,8 @@ export async function startRemote(
 			// Commands still open never get an answer.
 			for (const { resolve } of waiting.values()) resolve(undefined);
 		},
+		freeze: () => program.send("SIGSTOP"),
+		thaw: () => program.send("SIGCONT"),
 		[Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
 	};
 }

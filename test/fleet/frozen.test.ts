@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { verify } from "../../src/ops/verify/verify.ts";
+import { untilWritten } from "../helpers/untilWritten.ts";
+import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+import { startRemote } from "./remote.ts";
+import { makePin } from "./subjects.ts";
+
+/** With the time limits of a real process. docs/consistency.md "2. Writes and the outbox". */
+describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT", () => {
+	let fleet: Fleet;
+	let other: Process;
+	before(async () => {
+		fleet = await startFleet();
+		other = await openProcess(fleet.addresses);
+	});
+	after(async () => {
+		await other[Symbol.asyncDispose]();
+		await fleet[Symbol.asyncDispose]();
+	});
+
+	it("keeps others from writing the list for seconds, and from nothing else; its own write did not happen, and nothing is left to repair", async () => {
+		await using frozen = await startRemote({
+			addresses: fleet.addresses,
+			as: "ours",
+			channel: false,
+		});
+		const [pin, first, second, apart] = await Promise.all(
+			[1, 2, 3, 4].map(() => makePin(other, { details: "old" })),
+		);
+		assert.ok(pin && first && second && apart);
+		const step = "put tombstones redis";
+		const reached = frozen.send({ do: "reach", step });
+		const edge = { mapping: "filePin", from: pin, present: true } as const;
+		const refused = assert.rejects(
+			frozen.send({ do: "edge", ...edge, to: first }),
+			/Shard 0 does not answer at the moment/,
+		);
+		await reached;
+		frozen.freeze();
+
+		const filePin = other.mapping("filePin");
+		let isWritten = false;
+		const writing = untilWritten(() =>
+			other.writes.setEdge(filePin, pin, second, true),
+		).then((ms) => {
+			isWritten = true;
+			return ms;
+		});
+		await other.writes.modify(apart, (data) => ({ ...data, details: "new" }));
+		await other.writes.setEdge(filePin, apart, second, true);
+		assert.equal(
+			isWritten,
+			false,
+			"others are written while the list is locked",
+		);
+		await writing;
+
+		frozen.thaw();
+		await frozen.send({ do: "release", step });
+		await refused;
+		const head = await other.head("filePin", pin);
+		assert.deepEqual(
+			[head.list.count, head.edges.map(({ to }) => to)],
+			[1, [second]],
+		);
+		const { damage } = await verify(other.store, {});
+		assert.deepEqual(damage, []);
+	});
+});
