@@ -38,6 +38,7 @@ export function createHeadCache(options: {
 	readonly isOverdue?: () => boolean;
 }): HeadCache {
 	const { storage, shared, ...limits } = options;
+	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<Head>({
 		weigh: ({ edges }) => 200 + edges.length * EDGE_BYTES,
 		...limits,
@@ -50,7 +51,8 @@ export function createHeadCache(options: {
 	): Promise<readonly KeyResult<Head>[]> {
 		// A depth of 0 asks for counts alone and reads no edge. Heads in Redis all
 		// have one depth; deeper ones are not worth their space there.
-		const isShared = shared?.heads != null && depth <= HEAD_EDGES;
+		const isShared =
+			shared?.heads != null && depth <= HEAD_EDGES && !isOverdue();
 		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
 		const load = async (missing: readonly number[]) => {
 			const results = await storage.scanLists(

@@ -37,6 +37,7 @@ export function createObjectCache(options: {
 	readonly isOverdue?: () => boolean;
 }): ObjectCache {
 	const { model, storage, shared, ...limits } = options;
+	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<CachedObject>({
 		weigh: ({ weight }) => weight,
 		...limits,
@@ -55,7 +56,8 @@ export function createObjectCache(options: {
 					: parseObject(model, missingIds[at] as Id, text ?? ABSENT),
 			);
 		};
-		if (shared?.objects == null) return load(ids.map((_, index) => index));
+		if (shared?.objects == null || isOverdue())
+			return load(ids.map((_, index) => index));
 		return readThrough<KeyResult<ParsedObject>>(
 			shared.objects,
 			ids.map((id) => sharedKey(shared, id, id)),
