@@ -464,7 +464,11 @@ function nameOf(viewer: User | null): string {
 	return viewer === null ? "an anonymous viewer" : `user ${viewer.id}`;
 }
 
-function objectsOf(thing: Thing, viewer: User | null): readonly string[] {
+/** Whose history explains who sees an object. */
+export function objectsOf(
+	thing: Thing,
+	viewer: User | null,
+): readonly string[] {
 	const ids = (one: Thing): readonly (string | null)[] => {
 		switch (one.kind) {
 			case "User":

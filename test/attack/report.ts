@@ -32,7 +32,7 @@ export function describeViolation(
 			return about.some((id) => objects.includes(id));
 		})
 		.slice(-EVENTS);
-	lines.push(`  history of ${objects.join(", ") || "nothing"}:`);
+	lines.push(`  history of ${[...new Set(objects)].join(", ") || "nothing"}:`);
 	for (const operation of history) {
 		const { invokedAt, endedAt, outcome, process, name, detail } = operation;
 		const end = Number.isFinite(endedAt) ? seconds(endedAt) : "…";

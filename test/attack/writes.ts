@@ -1,5 +1,6 @@
 import type { Random } from "../../src/demo/random.ts";
 import type { ApiServer } from "./apiServer.ts";
+import { objectsOf } from "./checks.ts";
 import type { Board, Comment, Pin, Thing, User } from "./model.ts";
 import { checkNames } from "./names.ts";
 import {
@@ -126,7 +127,7 @@ async function mutate(
 				kind: "privacy",
 				promised: `${thing.kind} ${thing.id} is NOT_FOUND for user ${viewer?.id}`,
 				seen: `${operation.detail} succeeded at ${operation.process}`,
-				objects: operation.objects,
+				objects: objectsOf(thing, viewer),
 			});
 		}
 	}
@@ -140,7 +141,7 @@ async function mutate(
 			kind: "missing",
 			promised: `user ${viewer?.id} sees ${needs.map(({ kind, id }) => `${kind} ${id}`).join(" and ")}`,
 			seen: `NOT_FOUND: ${operation.detail} at ${operation.process}`,
-			objects: operation.objects,
+			objects: needs.flatMap((thing) => objectsOf(thing, viewer)),
 		});
 	}
 	if (operation.outcome === "done") check(session, viewer, response);
