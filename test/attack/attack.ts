@@ -132,7 +132,7 @@ export async function attack(
 			print(
 				`${seconds().toFixed(0)} s: faults are over, comparing the whole graph`,
 			);
-			await finish(session, seededRandom(seed + 2));
+			await finish(session, seededRandom(seed + 2), injector.imports);
 		}
 		await checkLogs(session);
 	} finally {
@@ -158,7 +158,7 @@ function watchLag(timeline: Timeline): Disposable {
 				timeline.begin(
 					`the driver stood still for ${Math.round(now - last)} ms`,
 					"all",
-					last,
+					{ from: last },
 				),
 			);
 		}

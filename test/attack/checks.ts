@@ -29,6 +29,7 @@ export interface Violation {
 		| "late"
 		| "process"
 		| "verify"
+		| "import"
 		| "delivery";
 	readonly promised: string;
 	readonly seen: string;

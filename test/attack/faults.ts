@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../src/demo/random.ts";
 import type { Actor } from "./actors.ts";
@@ -5,10 +7,14 @@ import type { ApiServer } from "./apiServer.ts";
 import type { ServiceName } from "./attackFleet.ts";
 import { describeFault, type Fault } from "./schedule.ts";
 import type { Session } from "./session.ts";
+import type { FaultRecord } from "./timeline.ts";
 import { movePin, renameUser } from "./writes.ts";
 
 /** How long a server may need after its services are back: it connects again. Milliseconds. */
 const RECOVERY_MS = 500;
+
+/** How long a frozen server may keep others from the rows that it locked. Milliseconds. */
+const LOCKED_MS = 12_000;
 
 /** Carries out a schedule, and keeps the timeline of it. */
 export class FaultInjector {
@@ -20,6 +26,8 @@ export class FaultInjector {
 	readonly #busy = new Set<number | ServiceName>();
 	#topologyVersion = 1;
 	count = 0;
+	/** Files that were imported, perhaps in part. */
+	readonly imports: string[] = [];
 
 	constructor(session: Session, actors: readonly Actor[], random: Random) {
 		this.#session = session;
@@ -52,7 +60,7 @@ export class FaultInjector {
 	async #inject(fault: Fault): Promise<void> {
 		const { fleet, timeline } = this.#session;
 		const what = describeFault(fault);
-		if (fault.kind !== "verify") this.count++;
+		if (fault.kind !== "verify" && fault.kind !== "import") this.count++;
 		switch (fault.kind) {
 			case "links": {
 				const servers = fault.sides.filter((side) => side !== "all");
@@ -73,7 +81,9 @@ export class FaultInjector {
 			case "freeze": {
 				const server = fleet.servers[fault.server] as ApiServer;
 				await this.#alone(fault.server, async () => {
-					const record = timeline.begin(what, [fault.server]);
+					const record = timeline.begin(what, [fault.server], {
+						excuseMs: LOCKED_MS,
+					});
 					const names = fault.isBusy ? this.#startWrites(server) : [];
 					// Between the steps of the writes that have just begun.
 					if (fault.isBusy) await sleep(this.#random.integer(1, 60));
@@ -133,6 +143,9 @@ export class FaultInjector {
 			}
 			case "verify":
 				await this.#verify();
+				return;
+			case "import":
+				await this.#import();
 		}
 	}
 
@@ -145,6 +158,32 @@ export class FaultInjector {
 		report({
 			kind: "verify",
 			promised: "verify beside a load reports nothing that is not there",
+			seen: `exit code ${code}\n${out}${err}`,
+			objects: [],
+		});
+	}
+
+	/** An import beside the faults: it ends well unless a database does not answer, and a second run finds everything. */
+	async #import(): Promise<void> {
+		const { fleet, timeline, report } = this.#session;
+		const file = join(fleet.folder, `import${this.imports.length}.ndjson`);
+		await writeFile(file, importLines(this.imports.length));
+		const isDatabase = ({ servers, what }: FaultRecord) =>
+			servers === "all" && /mysql|driver/.test(what);
+		const from = timeline.now();
+		const { code, out, err } = await fleet.command(["import", file]);
+		this.imports.push(file);
+		const hasExcuse =
+			timeline.wasBusy(from) ||
+			timeline.faults.some(
+				(fault) =>
+					isDatabase(fault) &&
+					(fault.to ?? Number.POSITIVE_INFINITY) > from - 5_000,
+			);
+		if (code === 0 || hasExcuse) return;
+		report({
+			kind: "import",
+			promised: "an import goes on while caches do not answer",
 			seen: `exit code ${code}\n${out}${err}`,
 			objects: [],
 		});
@@ -214,4 +253,36 @@ export class FaultInjector {
 			this.#busy.delete(what);
 		}
 	}
+}
+
+/** Users of their own, with boards and pins, who follow each other. */
+function importLines(number: number): string {
+	const lines: unknown[] = [];
+	const keys = [0, 1, 2].map((n) => `${number}-${n}`);
+	for (const key of keys) {
+		lines.push(
+			{
+				type: "User",
+				key: `u-${key}`,
+				fields: { username: `imported_${key.replace("-", "_")}` },
+			},
+			{
+				type: "Board",
+				key: `b-${key}`,
+				fields: { owner: `u-${key}`, name: "Maps" },
+			},
+			...[0, 1, 2].map((n) => ({
+				type: "Pin",
+				key: `p-${key}-${n}`,
+				fields: { owner: `u-${key}`, board: `b-${key}`, details: `${n}` },
+			})),
+		);
+	}
+	for (const from of keys) {
+		for (const to of keys) {
+			if (from === to) continue;
+			lines.push({ edge: "followUser", from: `u-${from}`, to: `u-${to}` });
+		}
+	}
+	return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }

@@ -20,6 +20,7 @@ export type Fault = { readonly at: number; readonly ms: number } & (
 	| { readonly kind: "restart"; readonly service: ServiceName }
 	| { readonly kind: "topology"; readonly isBroken: boolean }
 	| { readonly kind: "verify" }
+	| { readonly kind: "import" }
 );
 
 /** Nothing is wrong for so long, so that what happened has to be visible to all. */
@@ -46,6 +47,10 @@ export function scheduleFaults(
 		}
 		const fault = draw(random, at, servers);
 		faults.push(fault);
+		// An import while a cache is away.
+		if (fault.ms > 4_000 && fault.kind === "links" && random.chance(0.25)) {
+			faults.push({ kind: "import", at: at + 1_000, ms: 0 });
+		}
 		// Sometimes the next comes while this one lasts.
 		at += Math.round(
 			random.chance(0.4)
@@ -57,7 +62,9 @@ export function scheduleFaults(
 			at = Math.max(at, ...faults.map((one) => one.at + one.ms));
 		}
 	}
-	return faults.filter((fault) => fault.at < totalMs);
+	return faults
+		.filter((fault) => fault.at < totalMs)
+		.toSorted((a, b) => a.at - b.at);
 }
 
 function draw(random: Random, at: number, servers: number): Fault {
@@ -209,5 +216,7 @@ export function describeFault(fault: Fault): string {
 				: "raise the topology's version";
 		case "verify":
 			return "verify beside the load";
+		case "import":
+			return "import beside the load";
 	}
 }

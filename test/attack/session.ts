@@ -16,8 +16,8 @@ import type { Timeline } from "./timeline.ts";
 const ANSWER_LIMIT_MS = 15_000;
 /** The patience of clients that give up. Milliseconds. */
 const SHORT_LIMIT_MS = 2_000;
-/** How long before a request nothing may have been wrong for it to have no excuse. Milliseconds. */
-const EXCUSE_MS = 20_000;
+/** How long after a fault a server may still be without what it needs. Milliseconds. */
+const RECOVERY_MS = 20_000;
 
 export interface Statistics {
 	requests: number;
@@ -172,6 +172,7 @@ function checkErrors(
 	{ reading, errors }: Response,
 	query: string,
 ): void {
+	const server = Number.parseInt(reading.process, 10);
 	for (const error of errors) {
 		const code = codeOf(error);
 		const violation = (
@@ -187,13 +188,13 @@ function checkErrors(
 			report(violation("internal", "no request ends with an unexpected error"));
 		} else if (
 			code === "UNAVAILABLE" &&
-			timeline.isQuiet(reading.from - EXCUSE_MS, reading.to) &&
-			!timeline.wasBusy(reading.from - EXCUSE_MS)
+			!timeline.hasExcuse(reading.from, reading.to, server, RECOVERY_MS) &&
+			!timeline.wasBusy(reading.from - RECOVERY_MS)
 		) {
 			report(
 				violation(
 					"unavailable",
-					`nothing is unavailable when nothing was wrong for ${EXCUSE_MS / 1_000} s`,
+					`nothing is unavailable when nothing was wrong for ${RECOVERY_MS / 1_000} s`,
 				),
 			);
 		}

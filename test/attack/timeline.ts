@@ -8,6 +8,8 @@ export interface FaultRecord {
 	readonly servers: "all" | ReadonlySet<number>;
 	readonly from: Time;
 	to: Time | null;
+	/** After so long it is no excuse for servers that it does not impair. Milliseconds. */
+	readonly excuseMs: number;
 }
 
 /** What was wrong when. The bounds of freshness count from moments at which nothing was. */
@@ -32,13 +34,14 @@ export class Timeline {
 	begin(
 		what: string,
 		servers: "all" | readonly number[],
-		from = this.now(),
+		{ from = this.now(), excuseMs = Number.POSITIVE_INFINITY } = {},
 	): FaultRecord {
 		const fault: FaultRecord = {
 			what,
 			servers: servers === "all" ? "all" : new Set(servers),
 			from,
 			to: null,
+			excuseMs,
 		};
 		this.#faults.push(fault);
 		return fault;
@@ -56,6 +59,18 @@ export class Timeline {
 				(fault.to ?? Number.POSITIVE_INFINITY) >= from &&
 				(server === undefined || impairs(fault, server)),
 		);
+	}
+
+	/** Whether something that was wrong lately may keep this server from answering. */
+	hasExcuse(from: Time, to: Time, server: number, recoveryMs: number): boolean {
+		return this.#faults.some((fault) => {
+			if (fault.from > to) return false;
+			const end = fault.to ?? Number.POSITIVE_INFINITY;
+			if (impairs(fault, server) || !Number.isFinite(fault.excuseMs)) {
+				return end + recoveryMs >= from;
+			}
+			return Math.min(end, fault.from + fault.excuseMs) >= from;
+		});
 	}
 
 	/** Whether something is wrong with one server and not with all. */
