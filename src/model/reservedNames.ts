@@ -19,6 +19,7 @@ export const RESERVED_KEYS = [
 	"version",
 	"tokens",
 	"idempotency",
+	"fence",
 ] as const;
 
 /** Tables and, as SQLite has them in one namespace, indexes of a shard and of a mod shard. */

@@ -64,6 +64,7 @@ const OUTBOX_PARTS: Readonly<Record<string, readonly [string, string?]>> = {
 	edges: ["edge"],
 	pendingObjects: ["pending object"],
 	reservations: ["reservation"],
+	releases: ["released reservation"],
 	lookups: ["natural key"],
 	invalidations: ["cache invalidation"],
 };

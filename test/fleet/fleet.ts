@@ -220,7 +220,10 @@ function atPort(redis: string, port: number | undefined): string {
 }
 
 function withPauses(storage: Storage, pauses: Pauses): Storage {
-	const stops: Pick<Storage, "readObjects" | "scanLists" | "transact"> = {
+	const stops: Pick<
+		Storage,
+		"readObjects" | "scanLists" | "transact" | "compareAndSetLookups"
+	> = {
 		async readObjects(ids, call) {
 			const answers = await storage.readObjects(ids, call);
 			await pauses.at("objects read");
@@ -235,6 +238,12 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
 			const done = await storage.transact(transaction, trace);
 			await pauses.at("committed");
 			return done;
+		},
+		async compareAndSetLookups(changes, trace) {
+			await pauses.at("changing lookups");
+			const rows = await storage.compareAndSetLookups(changes, trace);
+			await pauses.at("changed lookups");
+			return rows;
 		},
 	};
 	return Object.assign(Object.create(bound(storage)), stops);

@@ -3,6 +3,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { readUncachedResults } from "../store/readUncached.ts";
+import { typeNameOf } from "../store/store.ts";
 import {
 	isSameReservation,
 	type Reservation,
@@ -53,6 +54,9 @@ export async function activateObjects(
 	for (const [id, data] of contents) {
 		if (data instanceof CorkboardError) {
 			failures.set(id, data);
+		} else if (typeNameOf(writer.store.model, id) === null) {
+			// It may exist: only a newer version of the program can read it.
+			failures.set(id, unknownType());
 		} else if (data === null) {
 			activations.set(id, { status: "absent" });
 		} else if (data.state === undefined) {
@@ -126,6 +130,13 @@ async function reserveAll(
 			} else contender.heldBy = row;
 		}
 	}
+}
+
+function unknownType(): CorkboardError {
+	return new CorkboardError(
+		"BAD_DATA",
+		"The outbox names an object of a type that the model does not have.",
+	);
 }
 
 function keyMoved(): CorkboardError {

@@ -65,11 +65,10 @@ const PARTS: Readonly<Record<keyof OutboxEntry, Check>> = {
 		checkIds("pendingObjects", value);
 	},
 	reservations(model, value) {
-		const reservation = asRecord("reservations", value);
-		checkKey(model, "reservations", reservation);
-		if (typeof reservation.token !== "string") {
-			throw unreadable("has a reservation without a token");
-		}
+		checkReservation(model, "reservations", value);
+	},
+	releases(model, value) {
+		checkReservation(model, "releases", value);
 	},
 	lookups(model, value) {
 		checkKey(model, "lookups", asRecord("lookups", value));
@@ -108,6 +107,14 @@ const PARTS: Readonly<Record<keyof OutboxEntry, Check>> = {
 		}
 	},
 };
+
+function checkReservation(model: Model, part: string, value: JsonValue): void {
+	const reservation = asRecord(part, value);
+	checkKey(model, part, reservation);
+	if (typeof reservation.token !== "string") {
+		throw unreadable("has a reservation without a token");
+	}
+}
 
 function checkKey(model: Model, part: string, value: JsonObject): void {
 	const { name, key, id } = value;

@@ -12,7 +12,11 @@ import type { EdgeUpdate, OutboxEntry } from "./entry.ts";
 import type { HostBreakers } from "./hostBreakers.ts";
 import { deliverInvalidations } from "./invalidations.ts";
 import { resolveLinks } from "./links.ts";
-import { insertLookups, resolveReservations } from "./reservations.ts";
+import {
+	insertLookups,
+	releaseKeys,
+	resolveReservations,
+} from "./reservations.ts";
 import type { Writer } from "./writer.ts";
 
 /** How long a response waits for delivery; the outbox worker delivers what takes longer. Milliseconds. */
@@ -88,8 +92,8 @@ export async function deliverEntries(
 }
 
 function namesKeys(entry: OutboxEntry): boolean {
-	const { pendingObjects, reservations, lookups, links } = entry;
-	return [pendingObjects, reservations, lookups, links].some(
+	const { pendingObjects, reservations, releases, lookups, links } = entry;
+	return [pendingObjects, reservations, releases, lookups, links].some(
 		(part) => part !== undefined,
 	);
 }
@@ -141,7 +145,7 @@ async function deliverGroup(
 	/** Nothing leads to an object before it is active. */
 	const undecided = new Set(failures.keys());
 
-	// 2. Release reservations that their objects do not hold.
+	// 2. Release reservations that their objects do not hold, and those that nobody does.
 	const reservations = each(({ reservations = [] }) => reservations);
 	const unresolved = await step(reservations, (all) =>
 		resolveReservations(writer, all),
@@ -149,6 +153,12 @@ async function deliverGroup(
 	for (const [reservation, row] of reservations) {
 		const error = unresolved?.get(reservation);
 		if (error !== undefined) fail(row, error);
+	}
+	const releases = each(({ releases = [] }) => releases);
+	const released = await step(releases, (all) => releaseKeys(writer, all));
+	for (const [at, [, row]] of releases.entries()) {
+		const result = released?.[at];
+		if (result instanceof Error) fail(row, result);
 	}
 
 	// 3. Insert lookups. A key that leads elsewhere was inserted by another import, whose object has it.

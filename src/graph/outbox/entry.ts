@@ -18,8 +18,10 @@ export interface OutboxEntry {
 	readonly edges?: readonly EdgeUpdate[];
 	/** Objects that wait for their natural keys. Their edges and links wait with them. */
 	readonly pendingObjects?: readonly Id[];
-	/** Reservations that a change started or replaced: released unless the object holds them. */
+	/** Reservations that a change began: released unless their objects hold them, which each object's lock decides. */
 	readonly reservations?: readonly Reservation[];
+	/** Reservations that no object holds any more or ever will, such as those that a change replaced. */
+	readonly releases?: readonly Reservation[];
 	/** Keys that no two objects compete for, such as those of an import. */
 	readonly lookups?: readonly NaturalKey[];
 	/** Edges to objects that are found by natural key, or created. */

@@ -17,19 +17,19 @@ const INTERVAL_MS = 1_000;
  */
 const GRACE_MS = 3_000;
 /**
- * The same for entries with reservations. Delivering beside a rename would
- * release the key that it has just reserved, so this is longer than a rename may
- * take. Milliseconds.
+ * The same for entries with reservations. Delivering beside a rename makes it
+ * fail with UNAVAILABLE (./fence.ts), so slow ones get some time. Only courtesy:
+ * no key is owned twice however short this is. Milliseconds.
  */
-const RESERVATION_GRACE_MS = 15_000;
+const RENAME_PATIENCE_MS = 5_000;
 /** Of the processes of a fleet, one delivers for all. */
 const LEASE = { name: RESERVED_LOOKUPS.lease, key: "outbox" } as const;
 /** Failures in a row after which single deliveries stop: the cause is not one entry. */
 const MAX_SINGLE_FAILURES = 3;
 
-/** How old an entry with reservations has to be so that no write is at work on it; 0 where no other process writes. Milliseconds. */
-export function gracePeriodOf({ store }: Writer): number {
-	return store.storage.hasSingleWriter ? 0 : RESERVATION_GRACE_MS;
+/** How old an entry has to be before it is delivered beside renames of other processes. Milliseconds. */
+export function renamePatienceOf({ store }: Writer): number {
+	return store.storage.hasSingleWriter ? 0 : RENAME_PATIENCE_MS;
 }
 
 /**
@@ -108,7 +108,7 @@ export class OutboxWorker implements AsyncDisposable {
 		// The process that wrote it has ended: this one is the only writer, and started later.
 		if (hasSingleWriter && writtenAt < this.#startedAt) return true;
 		const graceMs =
-			entry?.reservations === undefined ? GRACE_MS : RESERVATION_GRACE_MS;
+			entry?.reservations === undefined ? GRACE_MS : RENAME_PATIENCE_MS;
 		return writtenAt <= (Date.now() - graceMs) * 1_000;
 	}
 

@@ -13,6 +13,7 @@ import {
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
 import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
+import { unchanged } from "../outbox/unchanged.ts";
 import { readUncachedObjects } from "../store/readUncached.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
 import type { WritePipeline } from "./pipeline.ts";
@@ -46,8 +47,8 @@ export async function changeObject(
 		readonly read?: JsonObject;
 		/** What the outbox entry promises besides edges. */
 		readonly entry?: (data: JsonObject, next: JsonObject) => OutboxEntry;
-		/** Entries to deliver together with that of this change. */
-		readonly alsoDeliver?: readonly OutboxRow[];
+		/** Entries to deliver together with that of this change, once it is committed. */
+		readonly alsoDeliver?: () => readonly OutboxRow[];
 	} = {},
 ): Promise<void> {
 	const { store } = pipeline;
@@ -99,14 +100,13 @@ export async function changeObject(
 					};
 				},
 			},
-			(result) => (result === "done" ? (options.alsoDeliver ?? []) : []),
+			(result) => (result === "done" ? (options.alsoDeliver?.() ?? []) : []),
 		);
 		if (result === "done") return;
 	}
-	throw new CorkboardError(
-		"UNAVAILABLE",
+	throw unchanged(
+		id,
 		"Too many requests are changing this object at once. Try again.",
-		{ details: { id } },
 	);
 }
 

@@ -3,16 +3,21 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { deliverNow } from "../outbox/deliver.ts";
+import { encodeEntry } from "../outbox/entry.ts";
+import { fenceOf } from "../outbox/fence.ts";
 import {
+	isSameReservation,
 	newToken,
 	type Reservation,
 	reservationsOf,
 } from "../outbox/naturalKeys.ts";
 import { isReserved, reserveKeys } from "../outbox/reservations.ts";
+import { isUnknownOutcome, unchanged } from "../outbox/unchanged.ts";
 import {
 	type Change,
 	changeObject,
 	invalidateUnchanged,
+	notFound,
 	readExisting,
 	typeNamed,
 } from "./changeObject.ts";
@@ -22,11 +27,13 @@ import type { WritePipeline } from "./pipeline.ts";
  * Change an object whose natural keys may change with it (docs/consistency.md
  * "4. Reservations (natural keys)"):
  *
- * 1. Commit an outbox entry that names the reservations about to be made.
+ * 1. Read the object with its fence, then commit an outbox entry that names the
+ *    reservations about to be made.
  * 2. Reserve the new keys, each with a new token.
- * 3. Change the object under its lock; its outbox entry names the old keys.
- * 4. Deliver both entries: release each reservation that the object does not
- *    hold. Releasing goes by token, so that a → b → a cannot free the second a.
+ * 3. Change the object under its lock, if its fence is still the same: then
+ *    nobody has released one of the reservations, or will.
+ * 4. Deliver: release the old keys, and new ones that the object does not hold.
+ *    Releasing goes by token, so that a → b → a cannot free the second a.
  */
 export async function changeWithKeys(
 	pipeline: WritePipeline,
@@ -41,56 +48,69 @@ export async function changeWithKeys(
 		return;
 	}
 	const reservations = newReservations(pipeline, id, read, planned);
-	const changeReserved = (alsoDeliver: readonly OutboxRow[]) =>
+	/** What the object came not to hold. */
+	let unheld = reservations;
+	const changeReserved = (started: OutboxRow | null) =>
 		changeObject(
 			pipeline,
 			id,
-			withReservations(pipeline, id, change, reservations),
+			withReservations(pipeline, id, change, {
+				reservations,
+				fence: fenceOf(read),
+			}),
 			{
 				read,
-				alsoDeliver,
+				alsoDeliver: () => (started === null ? [] : [ended(started, unheld)]),
 				entry: (data, next) => {
-					const kept = reservationsOf(store, id, next);
+					const held = reservationsOf(store, id, next);
+					const isReleased = (one: Reservation) =>
+						!held.some((other) => isSameReservation(one, other));
+					unheld = reservations.filter(isReleased);
 					return {
-						reservations: reservationsOf(store, id, data).filter(
-							({ token }) => !kept.some((held) => held.token === token),
-						),
+						releases: reservationsOf(store, id, data).filter(isReleased),
 					};
 				},
 			},
 		);
 	if (reservations.length === 0) {
-		await changeReserved([]);
+		await changeReserved(null);
 		return;
 	}
 	const { row } = await pipeline.transactWithInvalidations({
 		shard: unpackId(id).shard,
 		decide: () => ({ result: null, entry: { reservations } }),
 	});
-	const started = row === null ? [] : [row];
 	try {
 		const rows = await reserveKeys(pipeline, reservations);
+		const errors = rows.filter((row) => row instanceof CorkboardError);
+		const failure = errors.find(isUnknownOutcome) ?? errors[0];
+		if (failure !== undefined) throw failure;
 		for (const [at, reserved] of rows.entries()) {
-			if (reserved instanceof CorkboardError) throw reserved;
 			if (!isReserved(reserved, reservations[at] as Reservation)) {
 				throw keyTaken();
 			}
 		}
-		await changeReserved(started);
+		await changeReserved(row);
 	} catch (error) {
-		// Where the outcome is unknown the change may still be committed: the outbox
-		// worker releases what the object does not hold once that is decided.
-		if (!isUnknownOutcome(error)) await deliverNow(pipeline, started);
+		// This change alone could have come to hold its reservations, and it does not.
+		// Where that is not known, the outbox worker asks the object.
+		if (row !== null && !isUnknownOutcome(error)) {
+			await deliverNow(pipeline, [ended(row, reservations)]);
+		}
 		throw error;
 	}
 }
 
-export function keyTaken(): CorkboardError {
-	return new CorkboardError("CONFLICT", "This name or address is taken.");
+/** The entry of a change that has ended, with what it left to release. */
+function ended(
+	{ entry: _, ...key }: OutboxRow,
+	unheld: readonly Reservation[],
+): OutboxRow {
+	return { ...key, entry: encodeEntry({ releases: unheld }) ?? {} };
 }
 
-function isUnknownOutcome(error: unknown): boolean {
-	return !(error instanceof CorkboardError) || error.code === "UNAVAILABLE";
+export function keyTaken(): CorkboardError {
+	return new CorkboardError("CONFLICT", "This name or address is taken.");
 }
 
 /** The change with the tokens of the reserved keys in the new content. */
@@ -98,26 +118,36 @@ function withReservations(
 	pipeline: WritePipeline,
 	id: Id,
 	change: Change,
-	reservations: readonly Reservation[],
+	{
+		reservations,
+		fence,
+	}: {
+		readonly reservations: readonly Reservation[];
+		readonly fence: string | null;
+	},
 ): Change {
 	return (data) => {
+		// Nothing leads to an object that is not active.
+		if (data.state !== undefined) throw notFound();
+		if (reservations.length > 0 && fenceOf(data) !== fence) {
+			throw unchanged(id, "The change took too long. Try again.");
+		}
 		const changed = change(data);
 		if (changed === null) return null;
+		const needed = newReservations(pipeline, id, data, changed);
+		// Another request changed a key between the reading and the lock: the keys
+		// that are reserved are not those that would be written.
+		if (needed.some((reservation) => !hasKey(reservations, reservation))) {
+			throw keyTaken();
+		}
 		const tokens = {
 			...(data.tokens as JsonObject | undefined),
 			...Object.fromEntries(
-				reservations.map(({ name, token }) => [name, token]),
+				reservations
+					.filter((reservation) => hasKey(needed, reservation))
+					.map(({ name, token }) => [name, token]),
 			),
 		};
-		// Another request changed a key between the reading and the lock: the keys
-		// that are reserved are not those that would be written.
-		const isReservedOtherwise = newReservations(
-			pipeline,
-			id,
-			data,
-			changed,
-		).some((reservation) => !hasKey(reservations, reservation));
-		if (isReservedOtherwise) throw keyTaken();
 		return Object.keys(tokens).length > 0 ? { ...changed, tokens } : changed;
 	};
 }

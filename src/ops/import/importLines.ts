@@ -114,7 +114,7 @@ export async function importLines(
 /**
  * Delivers the import keys of earlier runs: without them their objects would be
  * created a second time. Entries with reservations of other processes are left,
- * because delivery would release the reservation of a rename in progress.
+ * because delivery would make a rename in progress fail.
  */
 async function deliverAll(pipeline: WritePipeline): Promise<void> {
 	const { storage } = pipeline.store;

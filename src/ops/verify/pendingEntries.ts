@@ -29,6 +29,7 @@ export async function readPendingEntries({
 		for (const id of entry.pendingObjects ?? []) topics.add(id);
 		for (const { name, key } of [
 			...(entry.reservations ?? []),
+			...(entry.releases ?? []),
 			...(entry.lookups ?? []),
 		]) {
 			topics.add(lookupTopic(name, key));

@@ -1,6 +1,7 @@
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
+import { resolveReservations } from "../../graph/outbox/reservations.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
@@ -117,17 +118,14 @@ export async function repairListCount(
 	});
 }
 
-/** Deletes a lookup row whose key no object has. */
+/** Deletes a lookup row whose key no object has, once no change under way can come to have it. */
 export async function deleteLookup(
 	store: Store,
 	row: LookupRow,
 ): Promise<void> {
-	const { name, key, id, token } = row;
-	valuesOrThrow(
-		await store.compareAndSetLookups([
-			{ name, key, expect: { id, token: token }, next: null },
-		]),
-	);
+	const writer = new WritePipeline(store);
+	const failures = await resolveReservations(writer, [row]);
+	for (const error of failures.values()) throw error;
 }
 
 /** Writes the lookup row of an active object's natural key. Replaces the row of an object that does not have the key. */

@@ -4,7 +4,7 @@ import {
 } from "node:timers/promises";
 import {
 	deliverPending,
-	gracePeriodOf,
+	renamePatienceOf,
 } from "../../graph/outbox/outboxWorker.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
@@ -84,7 +84,7 @@ export async function verify(
 		options.repair === true ? { repaired: 0, failures: [] } : null;
 	if (progress !== null) {
 		const writer = new WritePipeline(store);
-		await deliverPending(writer, gracePeriodOf(writer));
+		await deliverPending(writer, renamePatienceOf(writer));
 	}
 	const first = await verifyOnce(store, options, progress);
 	let last = first;

@@ -1,0 +1,352 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { CorkboardError } from "../../src/errors.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+
+/**
+ * Runs a few actors on one storage in every order of their calls to the storage
+ * port: what a process does between two calls is its own, so these orders are
+ * all that several processes can do to each other. Calls that no other actor can
+ * see or change are made at once: their order is of no account.
+ *
+ * An order is a list of choices. Each run repeats a list of choices from the
+ * start, takes the first choice from there on, and notes the others for later
+ * runs. Two orders that lead to the same stored rows, with the same results so
+ * far for each actor that has not ended, go on in the same way: only the first
+ * is followed.
+ */
+
+/** A process, or one request of it. */
+export interface Actor {
+	readonly name: string;
+	run(): Promise<unknown>;
+	/** Whether it may also end before any of its calls, as a killed process does. */
+	readonly mayDie?: boolean;
+	/**
+	 * Calls that may also get no answer. A transaction is then committed later or
+	 * never, and until then holds its locks; a change of lookups takes effect at
+	 * any later time, or never.
+	 */
+	readonly losesAnswers?: (verb: string, call: number) => boolean;
+	/** Whether it may wait for what never comes, at no call. */
+	readonly mayWaitForEver?: boolean;
+}
+
+export type Outcome = "done" | "died" | "waiting" | CorkboardError;
+
+/** One run: new objects, the same story. */
+export interface World {
+	readonly actors: readonly Actor[];
+	/** What is stored, without times. Read before each choice. */
+	state(): Promise<unknown>;
+	/** Throws if what is stored breaks a promise. */
+	check(state: unknown): void;
+	/** After the last actor ended. */
+	end(outcomes: ReadonlyMap<string, Outcome>): Promise<void>;
+	/** Names that differ between runs. */
+	readonly prefix: string;
+}
+
+export interface Explored {
+	readonly states: number;
+	/** How the actors ended, by their names in order: `done, CONFLICT`. */
+	readonly ends: ReadonlySet<string>;
+}
+
+/** What broke, and the order that led there. */
+export class Broken extends Error {
+	constructor(order: readonly string[], cause: unknown) {
+		const reason = cause instanceof Error ? cause.message : String(cause);
+		super(`${reason}\nafter:\n${order.join("\n")}`, { cause });
+	}
+}
+
+const VERBS: ReadonlySet<string | symbol> = new Set<keyof Storage>([
+	"readObjects",
+	"readLookups",
+	"readEdges",
+	"scanLists",
+	"transact",
+	"compareAndSetLookups",
+	"pendingEntries",
+	"deleteOutboxEntries",
+]);
+
+interface ActorState {
+	readonly run: number;
+	readonly actor: Actor;
+	/** Results, which decide what the actor does next. */
+	readonly history: unknown[];
+	calls: number;
+	outcome: Outcome | null;
+}
+
+interface Waiting {
+	readonly state: ActorState;
+	readonly verb: string;
+	readonly mayBeLost: boolean;
+	run(): Promise<void>;
+	/** Fails the call and returns what may still take effect. */
+	lose(): () => Promise<void>;
+}
+
+/** What is left of a call without an answer. */
+interface Late {
+	readonly name: string;
+	readonly isTransaction: boolean;
+	run(): Promise<void>;
+}
+
+interface Choice {
+	readonly name: string;
+	take(): Promise<void>;
+}
+
+type IsPrivate = (
+	actor: Actor,
+	verb: string,
+	parameters: readonly unknown[],
+) => boolean;
+
+export class Interleavings {
+	readonly #isPrivate: IsPrivate;
+	readonly #current = new AsyncLocalStorage<ActorState>();
+	/** Counts runs. An actor of an earlier run, which was left where it stood, takes no further part. */
+	#runs = 0;
+	#waiting: Waiting[] = [];
+	#late: Late[] = [];
+
+	/** `isPrivate`: calls that no other actor can see or change. */
+	constructor(isPrivate: IsPrivate) {
+		this.#isPrivate = isPrivate;
+	}
+
+	/** The storage that actors use. Calls of others pass. */
+	wrap(storage: Storage): Storage {
+		return new Proxy(storage, {
+			get: (target, name) => {
+				const value = Reflect.get(target, name, target);
+				if (typeof value !== "function") return value;
+				const method = value.bind(target);
+				if (!VERBS.has(name)) return method;
+				return (...parameters: unknown[]) => {
+					const state = this.#current.getStore();
+					const isAlone =
+						state === undefined ||
+						(state.run === this.#runs &&
+							this.#isPrivate(state.actor, String(name), parameters));
+					return isAlone
+						? method(...parameters)
+						: this.#wait(state, String(name), () => method(...parameters));
+				};
+			},
+		});
+	}
+
+	/** Every order. Throws `Broken` at the first that breaks a promise. */
+	async explore(open: () => Promise<World>): Promise<Explored> {
+		const visited = new Set<string>();
+		const prefixes: (readonly number[])[] = [[]];
+		const ends = new Set<string>();
+		for (;;) {
+			const prefix = prefixes.pop();
+			if (prefix === undefined) return { states: visited.size, ends };
+			const end = await this.#run(await open(), prefix, visited, prefixes);
+			if (end !== null) ends.add(end);
+		}
+	}
+
+	/** How the run ended; null if it came to a state that was met before. */
+	async #run(
+		world: World,
+		prefix: readonly number[],
+		visited: Set<string>,
+		prefixes: (readonly number[])[],
+	): Promise<string | null> {
+		const run = ++this.#runs;
+		this.#waiting = [];
+		this.#late = [];
+		const states = world.actors.map((actor): ActorState => {
+			const state = { run, actor, history: [], calls: 0, outcome: null };
+			this.#start(state);
+			return state;
+		});
+		const order: string[] = [];
+		try {
+			for (let step = 0; ; step++) {
+				// Everything between two calls is done within a turn of the event loop.
+				await nextTurn();
+				const choices = this.#choices();
+				if (step >= prefix.length) {
+					const stored = await world.state();
+					world.check(stored);
+					const late = this.#late.map(({ name }) => name);
+					const actors = states.map(({ history, outcome }) =>
+						outcome === null ? history : nameOf(outcome),
+					);
+					const print = fingerprint([stored, late, actors], world.prefix);
+					if (visited.has(print)) return null;
+					visited.add(print);
+					for (let other = choices.length - 1; other > 0; other--) {
+						prefixes.push([...taken(prefix, step), other]);
+					}
+				}
+				const choice = choices[prefix[step] ?? 0];
+				if (choice === undefined) break;
+				order.push(choice.name);
+				await choice.take();
+			}
+			const outcomes = new Map(
+				states.map(({ actor, outcome }) => {
+					if (outcome === null && !actor.mayWaitForEver) {
+						throw new Error(`${actor.name} hangs`);
+					}
+					return [actor.name, outcome ?? "waiting"];
+				}),
+			);
+			await world.end(outcomes);
+			return [...outcomes.values()].map(nameOf).join(", ");
+		} catch (error) {
+			throw new Broken(order, error);
+		}
+	}
+
+	#start(state: ActorState): void {
+		this.#current.run(state, () => {
+			state.actor.run().then(
+				() => {
+					state.outcome ??= "done";
+				},
+				(error) => {
+					state.outcome ??=
+						error instanceof CorkboardError
+							? error
+							: new CorkboardError("INTERNAL", String(error?.stack ?? error));
+				},
+			);
+		});
+	}
+
+	#wait(
+		state: ActorState,
+		verb: string,
+		execute: () => Promise<unknown>,
+	): Promise<unknown> {
+		const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+		const call = ++state.calls;
+		const waiting: Waiting = {
+			state,
+			verb: `${verb} (${call})`,
+			mayBeLost: state.actor.losesAnswers?.(verb, call) ?? false,
+			async run() {
+				try {
+					const result = await execute();
+					state.history.push(result);
+					resolve(result);
+				} catch (error) {
+					state.history.push(String(error));
+					reject(error);
+				}
+			},
+			lose() {
+				const lost = new CorkboardError("UNAVAILABLE", "no answer");
+				state.history.push("no answer");
+				if (verb === "compareAndSetLookups") resolve([lost]);
+				else reject(lost);
+				return async () => {
+					await execute().catch(() => {});
+				};
+			},
+		};
+		if (state.run === this.#runs) this.#waiting.push(waiting);
+		return promise;
+	}
+
+	#choices(): readonly Choice[] {
+		const isLocked = this.#late.some(({ isTransaction }) => isTransaction);
+		const choices: Choice[] = [];
+		for (const waiting of this.#waiting) {
+			const { state, verb } = waiting;
+			const { name, mayDie } = state.actor;
+			const isTransaction = verb.startsWith("transact");
+			const leave = () => {
+				this.#waiting = this.#waiting.filter((one) => one !== waiting);
+			};
+			if (!(isTransaction && isLocked)) {
+				choices.push({
+					name: `${name}: ${verb}`,
+					take: () => {
+						leave();
+						return waiting.run();
+					},
+				});
+				if (waiting.mayBeLost) {
+					choices.push({
+						name: `${name}: ${verb} gets no answer`,
+						take: async () => {
+							leave();
+							const run = waiting.lose();
+							this.#late.push({ name: `${name} ${verb}`, isTransaction, run });
+						},
+					});
+				}
+			}
+			// Before a read is as good as before the next write.
+			if (mayDie && !verb.startsWith("read")) {
+				choices.push({
+					name: `${name} dies before ${verb}`,
+					take: async () => {
+						state.outcome = "died";
+						this.#waiting = this.#waiting.filter((one) => one.state !== state);
+					},
+				});
+			}
+		}
+		for (const late of this.#late) {
+			const leave = () => {
+				this.#late = this.#late.filter((one) => one !== late);
+			};
+			choices.push({
+				name: `${late.name} takes effect late`,
+				take: () => {
+					leave();
+					return late.run();
+				},
+			});
+			choices.push({
+				name: `${late.name} never takes effect`,
+				take: async () => leave(),
+			});
+		}
+		return choices;
+	}
+}
+
+function nameOf(outcome: Outcome): string {
+	return outcome instanceof CorkboardError ? outcome.code : outcome;
+}
+
+/** The choices up to a step: those given, then the first each time. */
+function taken(prefix: readonly number[], step: number): readonly number[] {
+	return Array.from({ length: step }, (_, at) => prefix[at] ?? 0);
+}
+
+/** Ids, tokens, positions and prefixes differ from run to run; they are numbered as they appear. */
+function fingerprint(state: unknown, prefix: string): string {
+	const numbers = new Map<string, string>();
+	const numbered = (name: string) => {
+		const known = numbers.get(name) ?? `#${numbers.size}`;
+		numbers.set(name, known);
+		return known;
+	};
+	const text = JSON.stringify(state, (key, value) =>
+		TIMES.has(key) ? undefined : value,
+	)
+		.replaceAll(prefix, "")
+		.replaceAll(/"local":\d+/g, numbered)
+		.replaceAll(/\b\d{6,}\b|(?<=")[A-Za-z0-9_-]{12}(?=\\?"(?!:))/g, numbered);
+	return createHash("sha256").update(text).digest("base64");
+}
+
+const TIMES = new Set(["writtenAt", "nextAttemptAt", "created_at"]);
