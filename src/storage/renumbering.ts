@@ -7,11 +7,19 @@ export const KEPT_RENUMBERINGS = 1_000;
 /** Distance between neighbors after an import, and the room that a renumbering makes at least half of. */
 export const SEQUENCE_GAP = 1_000;
 
+/** Edges read at first to find a shift. Only a list without gaps needs more. */
+export const FIRST_EDGES = 500;
+
 /**
  * The shift that makes room below the first of these edges: `edges` are it and
- * all above it, lowest first. It stops below the first gap it can take half of.
+ * those above it, lowest first. The shift stops below the first gap it can take
+ * half of. Null if there are more edges, and only they can have that gap.
  */
-export function shiftFrom(at: Position, edges: readonly Position[]): Shift {
+export function shiftFrom(
+	at: Position,
+	edges: readonly Position[],
+	hasMore: boolean,
+): Shift | null {
 	let high = at;
 	for (const edge of edges) {
 		const gap = edge.sequence - high.sequence;
@@ -21,7 +29,7 @@ export function shiftFrom(at: Position, edges: readonly Position[]): Shift {
 		}
 		high = edge;
 	}
-	return { low: at, high, by: SEQUENCE_GAP };
+	return hasMore ? null : { low: at, high, by: SEQUENCE_GAP };
 }
 
 /** Whether the edge at this position is shifted. */

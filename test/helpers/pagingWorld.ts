@@ -280,6 +280,8 @@ export async function pageThrough(
 	list: ChangingList,
 	backward: boolean,
 	next: (page: number) => Promise<{ size: number; process: number }>,
+	/** Called with each page and the objects met before it. */
+	onPage: (page: Page, metBefore: readonly Id[]) => void = () => {},
 ): Promise<readonly Id[]> {
 	const met: Id[] = [];
 	let cursor: string | null = null;
@@ -294,6 +296,7 @@ export async function pageThrough(
 		);
 		const ids = idsOf(page);
 		assert.ok(ids.length <= size);
+		onPage(page, met);
 		met.push(...(backward ? ids.toReversed() : ids));
 		if (!(backward ? page.hasPreviousPage : page.hasNextPage)) return met;
 		cursor = backward ? page.startCursor : page.endCursor;
@@ -322,6 +325,8 @@ interface PagingCase {
 	readonly pages: readonly {
 		readonly size: number;
 		readonly process: number;
+		/** Two objects that were met: the page between their cursors is read too. */
+		readonly between: readonly [number, number] | null;
 	}[];
 	/** Changes at each moment: before each page, and before each call of a process to the shards. */
 	readonly moments: readonly (readonly Change[])[];
@@ -366,6 +371,7 @@ export const pagingCase: fc.Arbitrary<PagingCase> = fc.record({
 		fc.record({
 			size: fc.integer({ min: 1, max: 5 }),
 			process: fc.nat({ max: 1 }),
+			between: fc.option(fc.tuple(nat, nat)),
 		}),
 		{ minLength: 1, maxLength: 12, size: "max" },
 	),
@@ -429,12 +435,56 @@ export async function checkCase(
 		for (const one of left.shift() ?? []) await apply(one);
 		isChanging = false;
 	};
+	/** The cursors of stable objects, from whichever page and epoch. */
+	const cursors = new Map<Id, string>();
+	const onPage = (page: Page, metBefore: readonly Id[]) => {
+		for (const [at, id] of idsOf(page).entries()) {
+			if (stable.has(id)) cursors.set(id, page.edges[at]?.cursor() as string);
+		}
+		// An object that was met lies before this page.
+		if (metBefore.some((id) => stable.has(id))) {
+			assert.ok(backward ? page.hasNextPage : page.hasPreviousPage);
+		}
+	};
+	async function readBetween(
+		process: number,
+		size: number,
+		ends: readonly [number, number],
+	): Promise<void> {
+		const known = expected.filter((id) => cursors.has(id));
+		if (known.length === 0) return;
+		const [after, before] = ends
+			.map((end) => expected.indexOf(pick(known, end) as Id))
+			.sort((a, b) => a - b) as [number, number];
+		const page = await list.page(process, {
+			...(backward ? { last: size } : { first: size }),
+			after: cursors.get(expected[after] as Id) as string,
+			before: cursors.get(expected[before] as Id) as string,
+		});
+		const met = idsOf(page).filter((id) => stable.has(id));
+		const range = expected.slice(after + 1, before);
+		assert.deepEqual(
+			met,
+			backward
+				? range.slice(range.length - met.length)
+				: range.slice(0, met.length),
+		);
+		assert.deepEqual([page.hasPreviousPage, page.hasNextPage], [true, true]);
+	}
 	world.hook.before = moment;
 	try {
-		const met = await pageThrough(list, backward, async (number) => {
-			await moment();
-			return pages[number % pages.length] as (typeof pages)[number];
-		});
+		const met = await pageThrough(
+			list,
+			backward,
+			async (number) => {
+				await moment();
+				const page = pick(pages, number) as (typeof pages)[number];
+				const { process, size, between } = page;
+				if (between !== null) await readBetween(process, size, between);
+				return page;
+			},
+			onPage,
+		);
 		assert.deepEqual(
 			met.filter((id) => stable.has(id)),
 			backward ? expected.toReversed() : expected,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import {
 	comparePositions,
@@ -8,7 +9,7 @@ import {
 	shiftFrom,
 	shiftPosition,
 } from "../../src/storage/renumbering.ts";
-import type { Position } from "../../src/storage/storage.ts";
+import type { Position, Shift } from "../../src/storage/storage.ts";
 import { pin } from "../helpers/storageModel.ts";
 
 const position = fc
@@ -24,10 +25,11 @@ test("a shift keeps every position, with or without an edge, between the same ed
 			(unsorted, positions, first) => {
 				const edges = unsorted.toSorted(comparePositions);
 				const at = edges[first % edges.length] as Position;
-				const shift = shiftFrom(
-					at,
-					edges.filter((edge) => comparePositions(edge, at) >= 0),
-				);
+				const above = edges.filter((edge) => comparePositions(edge, at) >= 0);
+				const shift = shiftFrom(at, above, false) as Shift;
+				const some = above.slice(0, 1 + (first % 5));
+				const found = shiftFrom(at, some, some.length < above.length);
+				assert.ok(found === null || isDeepStrictEqual(found, shift));
 				const moved = (edge: Position) =>
 					isShifted(edge, shift)
 						? { ...edge, sequence: edge.sequence + shift.by }

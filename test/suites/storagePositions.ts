@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Id } from "../../src/id/ids.ts";
-import { KEPT_RENUMBERINGS } from "../../src/storage/renumbering.ts";
+import {
+	FIRST_EDGES,
+	KEPT_RENUMBERINGS,
+} from "../../src/storage/renumbering.ts";
 import {
 	type Position,
 	PRESENT,
@@ -143,6 +146,26 @@ export function positionTests(open: OpenStorage): void {
 			[1_002, 1_001, 0],
 		);
 		assert.equal(lastSequence, 1_002);
+	});
+
+	test("renumbering finds the next wide gap of a long list without gaps before it", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const edges = Array.from({ length: FIRST_EDGES + 20 }, (_, n) => ({
+			to: pin(n + 1),
+			sequence: n < FIRST_EDGES + 10 ? n : 5_000 + n,
+		}));
+		await setEdges(storage, placePin, board(1), edges);
+		await renumber(storage, board(1), { sequence: 1, to: pin(2) });
+		const { positions } = await listOf(storage, placePin, board(1));
+		assert.deepEqual(
+			positions.toReversed(),
+			edges.map(({ to, sequence }) => ({
+				to,
+				sequence:
+					sequence > 0 && sequence < 5_000 ? sequence + 1_000 : sequence,
+			})),
+		);
 	});
 
 	test("renumberings are read per list from an epoch on, oldest first, and the newest thousand are kept", async () => {

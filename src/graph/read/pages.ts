@@ -106,11 +106,7 @@ async function probeBeyond(
 			reader.error === null && !reader.hasMore && reader.end !== undefined,
 	);
 	const probes = open.map((reader) =>
-		probeFrom(
-			reader,
-			reader.backward,
-			reader.visible.at(-1)?.edge ?? reader.start,
-		),
+		probeFrom(reader, reader.end as EpochPosition, reader.backward),
 	);
 	await readMore(sources, probes, 1, call);
 	for (const [at, reader] of open.entries())
@@ -127,12 +123,7 @@ async function probePreceding(
 		(reader) => reader.error === null && reader.start !== undefined,
 	);
 	const probes = open.map((reader) =>
-		probeFrom(
-			reader,
-			!reader.backward,
-			reader.visible[0]?.edge ??
-				justPast(reader, reader.start as EpochPosition),
-		),
+		probeFrom(reader, reader.start as EpochPosition, !reader.backward),
 	);
 	await readMore(sources, probes, 1, call);
 	for (const [at, reader] of open.entries()) {
@@ -140,13 +131,18 @@ async function probePreceding(
 	}
 }
 
+/** A reader from a position, which meets an edge at the position too. */
 function probeFrom(
-	reader: ListReader,
+	{ key }: ListReader,
+	position: EpochPosition,
 	backward: boolean,
-	from: PageBound,
 ): ListReader {
+	// Bounds are exclusive.
+	const step = isDescending(key.mapping) === backward ? -1n : 1n;
+	const to = String(BigInt(position.to) + step) as Id;
+	const from = { ...position, to };
 	return createListReader(
-		reader.key,
+		key,
 		backward,
 		backward
 			? { after: undefined, before: from }
@@ -157,15 +153,6 @@ function probeFrom(
 /** Whether a probe found an object, or ended before it had scanned everything. */
 function foundAny(probe: ListReader): boolean {
 	return probe.visible.length > 0 || !probe.exhausted;
-}
-
-/** An exclusive bound one step further, so that the edge at `position` itself lies before it. */
-function justPast(reader: ListReader, position: EpochPosition): EpochPosition {
-	const up = isDescending(reader.key.mapping) === reader.backward;
-	return {
-		...position,
-		to: String(BigInt(position.to) + (up ? 1n : -1n)) as Id,
-	};
 }
 
 function toPage(

@@ -6,6 +6,7 @@ import {
 	type Edge,
 	type EdgeKey,
 	type EdgeState,
+	type ListKey,
 	type Neighbors,
 	type Position,
 	PRESENT,
@@ -221,16 +222,16 @@ async function updateEdge(
 export async function presentEdgesFrom(
 	statements: MysqlTransaction,
 	{ database }: Shard,
-	mapping: Mapping,
-	from: Id,
+	{ mapping, from }: ListKey,
 	{ sequence, to }: Position,
+	limit?: number,
 ): Promise<readonly Edge[]> {
 	const rows = await statements.rows({
 		name: `list ${mapping.name}`,
 		text: `SELECT ${COLUMNS} FROM ${tableIn(database, mapping.table)}
 			WHERE from_id = ? AND state = ${PRESENT}
 				AND sequence >= ? AND (sequence > ? OR to_id >= ?)
-			ORDER BY sequence, to_id`,
+			ORDER BY sequence, to_id${limit === undefined ? "" : ` LIMIT ${limit}`}`,
 		values: [BigInt(from), sequence, sequence, BigInt(to)],
 	});
 	return rows.map(edgeOf);

@@ -1,11 +1,17 @@
 import type { Id } from "../../id/ids.ts";
-import { isShifted, KEPT_RENUMBERINGS, shiftFrom } from "../renumbering.ts";
+import {
+	FIRST_EDGES,
+	isShifted,
+	KEPT_RENUMBERINGS,
+	shiftFrom,
+} from "../renumbering.ts";
 import type {
 	ListKey,
 	ListRow,
 	Position,
 	Renumbering,
 	RenumberingKey,
+	Shift,
 } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
@@ -28,13 +34,20 @@ export async function renumberList(
 	{ mapping, from, at }: ListKey & { readonly at: Position },
 	row: ListRow,
 ): Promise<ListRow> {
-	const edges = await presentEdgesFrom(statements, shard, mapping, from, at);
-	const shift = shiftFrom(at, edges);
+	const read = (limit?: number) =>
+		presentEdgesFrom(statements, shard, { mapping, from }, at, limit);
+	let edges = await read(FIRST_EDGES);
+	let shift = shiftFrom(at, edges, edges.length === FIRST_EDGES);
+	if (shift === null) {
+		edges = await read();
+		shift = shiftFrom(at, edges, false) as Shift;
+	}
+	const { low, high, by } = shift;
 	const shifted = edges
-		.filter((edge) => isShifted(edge, shift))
+		.filter((edge) => isShifted(edge, { low, high, by }))
 		.map((edge) => ({
 			...edge,
-			sequence: edge.sequence + shift.by,
+			sequence: edge.sequence + by,
 			mapping,
 			exists: true,
 		}));
@@ -45,7 +58,6 @@ export async function renumberList(
 		epoch: row.epoch + 1,
 	};
 	await writeLists(statements, shard, [{ ...next, mapping }]);
-	const { low, high, by } = shift;
 	const table = tableIn(shard.database, "renumberings");
 	// Those of the future are left from an epoch that somebody set back.
 	await statements.run({

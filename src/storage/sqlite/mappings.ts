@@ -68,7 +68,7 @@ export function mappingStatements(model: Model): MappingStatements {
 					text: `SELECT CAST(to_id AS TEXT) AS "to", sequence FROM ${table}
 						WHERE from_id = ?1 AND state = ${PRESENT}
 							AND sequence >= ?2 AND (sequence > ?2 OR to_id >= ?3)
-						ORDER BY sequence, to_id`,
+						ORDER BY sequence, to_id LIMIT ?4`,
 				},
 				setSequence: {
 					name: `renumber ${name}`,

@@ -1,12 +1,18 @@
 import type { Trace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
-import { isShifted, KEPT_RENUMBERINGS, shiftFrom } from "../renumbering.ts";
+import {
+	FIRST_EDGES,
+	isShifted,
+	KEPT_RENUMBERINGS,
+	shiftFrom,
+} from "../renumbering.ts";
 import type {
 	ListKey,
 	ListRow,
 	Position,
 	Renumbering,
 	RenumberingKey,
+	Shift,
 } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 import { readLists, writeList } from "./lists.ts";
@@ -52,15 +58,25 @@ export function renumberList(
 	{ mapping, from, at }: ListKey & { readonly at: Position },
 ): void {
 	const { presentFrom, setSequence } = statementsOf(statements, mapping);
-	const edges = connection.rows<Position>(presentFrom, [
-		BigInt(from),
-		at.sequence,
-		BigInt(at.to),
-	]);
-	const shift = shiftFrom(at, edges);
+	const read = (limit: number) =>
+		connection.rows<Position>(presentFrom, [
+			BigInt(from),
+			at.sequence,
+			BigInt(at.to),
+			limit,
+		]);
+	let edges = read(FIRST_EDGES);
+	let shift = shiftFrom(at, edges, edges.length === FIRST_EDGES);
+	if (shift === null) {
+		// Less than 0 is no limit.
+		edges = read(-1);
+		shift = shiftFrom(at, edges, false) as Shift;
+	}
 	const { low, high, by } = shift;
 	let last = 0;
-	for (const edge of edges.filter((edge) => isShifted(edge, shift))) {
+	for (const edge of edges.filter((edge) =>
+		isShifted(edge, { low, high, by }),
+	)) {
 		last = edge.sequence + by;
 		connection.run(setSequence, [last, BigInt(from), BigInt(edge.to)]);
 	}

@@ -129,6 +129,20 @@ describe("pages", () => {
 		);
 	});
 
+	it("between a cursor and itself are empty, and report its object on either side", async () => {
+		const all = await page({ first: 100 });
+		for (const edge of [all.edges[0], all.edges[5], all.edges.at(-1)]) {
+			const cursor = edge?.cursor() as string;
+			for (const size of [{ first: 2 }, { last: 2 }]) {
+				const empty = await page({ ...size, after: cursor, before: cursor });
+				assert.deepEqual(
+					[names(empty), empty.hasPreviousPage, empty.hasNextPage],
+					[[], true, true],
+				);
+			}
+		}
+	});
+
 	it("may be short when the top-ups run out, and continue after the last edge scanned", async () => {
 		const met: unknown[] = [];
 		let cursor: string | undefined;

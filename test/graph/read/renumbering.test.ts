@@ -198,6 +198,8 @@ describe("pages of a list that is renumbered", () => {
 			[2, 6],
 			[5, 6],
 			[5, 3],
+			[11, 11],
+			[0, 0],
 			[0, 11],
 		] as const) {
 			let left = 3;
