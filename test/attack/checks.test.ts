@@ -194,6 +194,18 @@ describe("the checks of the attack", () => {
 		);
 	});
 
+	it("catch what was hidden sooner than an old value", () => {
+		const { user, board, operation, reading, shows, pass } = history();
+		const one = board(user());
+		pass(60_000);
+		const write = { ...operation("done", "0#1"), hides: true };
+		one.secret.write(true, write);
+		const shown = boardJson(one);
+		assert.deepEqual(shows(null, shown, reading("1#1")), []);
+		pass(BOUNDS.hidden);
+		assert.deepEqual(shows(null, shown, reading("1#1")), ["privacy"]);
+	});
+
 	it("allow an old value for longer while the fleet is impaired, but not for as long as that lasts", () => {
 		const { user, board, operation, reading, shows, pass, timeline } =
 			history();

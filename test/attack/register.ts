@@ -17,6 +17,8 @@ export interface Operation {
 	outcome: Outcome;
 	/** What was sent, for the report. */
 	readonly detail: string;
+	/** Whether it hides something from somebody: it is acknowledged once the others are informed. */
+	readonly hides?: boolean;
 }
 
 /** Who read when. */
@@ -38,6 +40,8 @@ export type Rule = "source" | "delivered";
 export interface Bounds {
 	/** After all links work again, and after a write with nothing wrong. */
 	readonly quiet: number;
+	/** After a write that hides something, with nothing wrong. */
+	readonly hidden: number;
 	/** How long some server has to be able to deliver before it has. */
 	readonly delivery: number;
 	/** What a process may go on showing after that. */
@@ -48,6 +52,7 @@ export interface Bounds {
 
 export const BOUNDS: Bounds = {
 	quiet: 3_000,
+	hidden: 1_000,
 	delivery: 10_000,
 	cached: 10_000,
 	before: 5_000,
@@ -73,32 +78,43 @@ export class Freshness {
 		if (rule === "source" && write.process === reading.process) {
 			return write.endedAt;
 		}
+		if (Number.isFinite(this.settledAt) && this.settledAt >= write.endedAt) {
+			return this.settledAt;
+		}
 		const known = this.#known.get(write)?.get(rule);
 		if (known !== undefined) return known;
 		const time = this.#elsewhere(write, rule);
-		if (Number.isFinite(time)) {
-			const rules = this.#known.get(write) ?? new Map<Rule, Time>();
-			this.#known.set(write, rules.set(rule, time));
-		}
+		if (time === "not yet") return Number.POSITIVE_INFINITY;
+		const rules = this.#known.get(write) ?? new Map<Rule, Time>();
+		this.#known.set(write, rules.set(rule, time));
 		return time;
 	}
 
-	#elsewhere(write: Operation, rule: Rule): Time {
-		const { quiet, delivery, cached, before } = this.bounds;
+	#elsewhere(write: Operation, rule: Rule): Time | "not yet" {
+		const { timeline } = this;
+		const { quiet, hidden, delivery, cached, before } = this.bounds;
 		const { endedAt, invokedAt } = write;
-		if (this.settledAt >= endedAt && Number.isFinite(this.settledAt)) {
-			return this.settledAt;
+		const now = timeline.now();
+		if (
+			write.hides &&
+			now > endedAt + hidden &&
+			timeline.isQuiet(invokedAt - before, endedAt + hidden) &&
+			!timeline.wasBusy(invokedAt)
+		) {
+			return endedAt + hidden;
 		}
 		if (rule === "delivered") {
-			return this.timeline.isQuiet(invokedAt - before, endedAt + quiet) &&
-				this.timeline.now() > endedAt + quiet
+			if (now <= endedAt + quiet) return "not yet";
+			// Else it waits for its next attempt, which may be a minute away.
+			return timeline.isQuiet(invokedAt - before, endedAt + quiet)
 				? endedAt + quiet
 				: Number.POSITIVE_INFINITY;
 		}
-		return Math.min(
-			this.timeline.quietAfter(endedAt, quiet),
-			this.timeline.deliverableAfter(endedAt, delivery) + cached,
+		const time = Math.min(
+			timeline.quietAfter(endedAt, quiet),
+			timeline.deliverableAfter(endedAt, delivery) + cached,
 		);
+		return Number.isFinite(time) ? time : "not yet";
 	}
 }
 

@@ -66,6 +66,9 @@ export interface Mutated {
 	readonly code: string | null;
 }
 
+/** Mutations that hide something from somebody; so does a board that becomes secret. */
+const HIDING = /^(?:delete|deactivate|blockUser)/;
+
 let serials = 0;
 /** A text that only one create has. */
 function newSerial(kind: string): string {
@@ -88,6 +91,7 @@ async function mutate(
 		endedAt: Number.POSITIVE_INFINITY,
 		outcome: "running",
 		detail: `${name} ${JSON.stringify(input)} as ${viewer?.id ?? "nobody"}`,
+		hides: HIDING.test(name) || input.secret === true,
 	};
 	operation.process = processOf(server);
 	model.operations.push(operation);
