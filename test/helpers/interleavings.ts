@@ -38,6 +38,13 @@ export type Outcome = "done" | "died" | "waiting" | CorkboardError;
 /** One run: new objects, the same story. */
 export interface World {
 	readonly actors: readonly Actor[];
+	/** Whether no other actor can see or change what a call does. `call` counts from 1 without private calls. */
+	isPrivate(
+		actor: Actor,
+		verb: string,
+		parameters: readonly unknown[],
+		call: number,
+	): boolean;
 	/** What is stored, without times. Read before each choice. */
 	state(): Promise<unknown>;
 	/** Throws if what is stored breaks a promise. */
@@ -103,24 +110,13 @@ interface Choice {
 	take(): Promise<void>;
 }
 
-type IsPrivate = (
-	actor: Actor,
-	verb: string,
-	parameters: readonly unknown[],
-) => boolean;
-
 export class Interleavings {
-	readonly #isPrivate: IsPrivate;
+	#world: World | null = null;
 	readonly #current = new AsyncLocalStorage<ActorState>();
 	/** Counts runs. An actor of an earlier run, which was left where it stood, takes no further part. */
 	#runs = 0;
 	#waiting: Waiting[] = [];
 	#late: Late[] = [];
-
-	/** `isPrivate`: calls that no other actor can see or change. */
-	constructor(isPrivate: IsPrivate) {
-		this.#isPrivate = isPrivate;
-	}
 
 	/** The storage that actors use. Calls of others pass. */
 	wrap(storage: Storage): Storage {
@@ -135,7 +131,12 @@ export class Interleavings {
 					const isAlone =
 						state === undefined ||
 						(state.run === this.#runs &&
-							this.#isPrivate(state.actor, String(name), parameters));
+							this.#world?.isPrivate(
+								state.actor,
+								String(name),
+								parameters,
+								state.calls + 1,
+							));
 					return isAlone
 						? method(...parameters)
 						: this.#wait(state, String(name), () => method(...parameters));
@@ -165,6 +166,7 @@ export class Interleavings {
 		prefixes: (readonly number[])[],
 	): Promise<string | null> {
 		const run = ++this.#runs;
+		this.#world = world;
 		this.#waiting = [];
 		this.#late = [];
 		const states = world.actors.map((actor): ActorState => {
