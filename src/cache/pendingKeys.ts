@@ -69,6 +69,7 @@ export class PendingKeys {
 		this.#dropExpired();
 		const order = this.#order;
 		if (this.#all !== undefined) return { kind: "all", order };
+		if (this.#failed === 0) return null;
 		const keys: string[] = [];
 		for (const [key, pending] of this.#keys) {
 			if (keys.length === max) break;
