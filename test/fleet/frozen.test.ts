@@ -1,24 +1,27 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { verify } from "../../src/ops/verify/verify.ts";
+import { idOf } from "../helpers/importedGraph.ts";
+import { importAll } from "../helpers/importing.ts";
 import { untilWritten } from "../helpers/untilWritten.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+import { startFrozenImport } from "./importChild.ts";
 import { startRemote } from "./remote.ts";
 import { makePin } from "./subjects.ts";
 
+let fleet: Fleet;
+let other: Process;
+before(async () => {
+	fleet = await startFleet();
+	other = await openProcess(fleet.addresses);
+});
+after(async () => {
+	await other[Symbol.asyncDispose]();
+	await fleet[Symbol.asyncDispose]();
+});
+
 /** With the time limits of a real process. docs/consistency.md "2. Writes and the outbox". */
 describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT", () => {
-	let fleet: Fleet;
-	let other: Process;
-	before(async () => {
-		fleet = await startFleet();
-		other = await openProcess(fleet.addresses);
-	});
-	after(async () => {
-		await other[Symbol.asyncDispose]();
-		await fleet[Symbol.asyncDispose]();
-	});
-
 	it("keeps others from writing the list for seconds, and from nothing else; its own write did not happen, and nothing is left to repair", async () => {
 		await using frozen = await startRemote({
 			addresses: fleet.addresses,
@@ -67,4 +70,54 @@ describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT",
 		const { damage } = await verify(other.store, {});
 		assert.deepEqual(damage, []);
 	});
+});
+
+/** docs/consistency.md "7. Import". */
+describe("an import that is frozen (SIGSTOP)", () => {
+	const PINS = 5;
+
+	for (const at of ["existing objects read", "pins decided"] as const) {
+		it(`with its ${at} keeps no locks for long, and creates nothing twice when it continues after another import`, async () => {
+			const username = at.replaceAll(" ", "_");
+			const parents = [
+				{ type: "User", key: `u:${at}`, fields: { name: "U", username } },
+				{
+					type: "Board",
+					key: `b:${at}`,
+					fields: { owner: `u:${at}`, name: "B" },
+				},
+			];
+			const lines = [
+				...parents,
+				...Array.from({ length: PINS }, (_, n) => ({
+					type: "Pin",
+					key: `p:${at}:${n}`,
+					fields: { board: `b:${at}`, details: `${n}` },
+				})),
+			];
+			// Interrupted after the board: the pins are what the frozen one creates.
+			const first = await importAll(other, [...parents, "bad"], {
+				strict: true,
+			});
+			assert.equal(first.report.status, "stopped");
+			const boardId = await idOf(other, `b:${at}`);
+			assert.ok(boardId);
+			await using frozen = await startFrozenImport({
+				addresses: fleet.addresses,
+				lines,
+				at,
+			});
+			await untilWritten(() =>
+				other.make("Pin", { details: "by a user", board_id: boardId }),
+			);
+			await untilWritten(() => importAll(other, lines));
+			frozen.send("SIGCONT");
+			const [, outcome] = await frozen.printed("out", /outcome: (.*)\n/);
+			const head = await other.head("placePin", boardId);
+			assert.equal(head.list.count, PINS + 1);
+			assert.equal(outcome, "UNAVAILABLE");
+			const { damage } = await verify(other.store);
+			assert.deepEqual(damage, []);
+		});
+	}
 });

@@ -34,7 +34,7 @@ export function like(from: string, to: string) {
 }
 
 export async function idOf(
-	{ storage }: Embedded,
+	{ storage }: Pick<Embedded, "storage">,
 	key: string,
 ): Promise<Id | null> {
 	const [row] = await storage.readLookups([{ name: "import", key }]);

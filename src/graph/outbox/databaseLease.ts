@@ -36,7 +36,12 @@ export class DatabaseLease implements AsyncDisposable {
 		if (expiryOf(this.#row) - Date.now() < LEASE_MS - 2 * RENEW_MS) {
 			await this.#renewSoon();
 		}
-		return !this.#isLost && expiryOf(this.#row) >= Date.now();
+		return !this.isExpired;
+	}
+
+	/** Whether another process may hold it by now. Asked where nothing can be awaited. */
+	get isExpired(): boolean {
+		return this.#isLost || expiryOf(this.#row) < Date.now();
 	}
 
 	#renewSoon(): Promise<void> {

@@ -18,6 +18,8 @@ const REPORT_AFTER_MS = 1_000;
 export interface ImportLease extends AsyncDisposable {
 	/** Call it before each batch. Throws IN_USE when the lease is lost. */
 	assertHeld(): Promise<void>;
+	/** Call it under the locks of each transaction. Throws UNAVAILABLE when the lease may have expired. */
+	assertNotExpired(): void;
 }
 
 /** Waits for a lease that is not renewed any more to expire. Throws IN_USE as soon as another import renews it. */
@@ -47,6 +49,14 @@ export async function acquireImportLease(
 	return {
 		async assertHeld() {
 			if (!(await lease.isHeld())) throw inUse();
+		},
+		assertNotExpired() {
+			// The lock of the folder keeps others out, and calls that block keep the timer from renewing.
+			if (storage.hasSingleWriter || !lease.isExpired) return;
+			throw new CorkboardError(
+				"UNAVAILABLE",
+				"The import stood still for longer than its lease lasts, so another one may have begun. Run it again to resume it.",
+			);
 		},
 		[Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
 	};

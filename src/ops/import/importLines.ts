@@ -75,7 +75,7 @@ export async function importLines(
 	const pipeline = new WritePipeline(store);
 	await deliverAll(pipeline);
 	const numbering = await readNumbering(store.storage, now());
-	const run: ImportRun = { store, pipeline, numbering, strict };
+	const run: ImportRun = { store, pipeline, numbering, strict, lease };
 	const reader = createLineReader(store, options.fields);
 	const progress = createProgressReporter(
 		options.onProgress,

@@ -5,14 +5,12 @@ import {
 } from "../../graph/store/lockedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
-import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
 import type { BatchOutbox, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
-import type { Numbering } from "./numbering.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
 
 export interface WrittenEdges {
@@ -31,10 +29,11 @@ interface NumberedEdge {
 
 /** Creates edges, with one transaction per shard. Inverse edges on other shards go into the outbox. Edges that exist, also removed ones, stay as they are. */
 export async function writeEdges(
-	{ store, pipeline, numbering }: ImportRun,
+	run: ImportRun,
 	edges: readonly NewEdge[],
 	outbox: BatchOutbox,
 ): Promise<WrittenEdges> {
+	const { store, numbering } = run;
 	const bad: BadLine[] = [];
 	const wanted = new Map<string, NumberedEdge>();
 	let resolved = 0;
@@ -54,9 +53,7 @@ export async function writeEdges(
 	if (absent.length > 0) await numbering.open();
 	const byShard = Map.groupBy(absent, ({ from }) => unpackId(from).shard);
 	const written = await Promise.all(
-		[...byShard].map(([shard, some]) =>
-			writeShard(pipeline, numbering, shard, some, outbox),
-		),
+		[...byShard].map(([shard, some]) => writeShard(run, shard, some, outbox)),
 	);
 	const counts = new Map<string, number>();
 	let created = 0;
@@ -78,8 +75,7 @@ async function absentEdges(
 
 /** Returns the edges it created. */
 async function writeShard(
-	pipeline: WritePipeline,
-	numbering: Numbering,
+	{ pipeline, numbering, lease }: ImportRun,
 	shard: number,
 	wanted: readonly NumberedEdge[],
 	outbox: BatchOutbox,
@@ -99,6 +95,7 @@ async function writeShard(
 			lists: locked,
 			edges: keys,
 			decide(reads) {
+				lease.assertNotExpired();
 				const lastSequences = lastSequencesOf(locked, reads);
 				const created: NumberedEdge[] = [];
 				const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];

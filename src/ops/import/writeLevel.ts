@@ -6,7 +6,6 @@ import {
 	lastSequencesOf,
 } from "../../graph/store/lockedLists.ts";
 import type { Store } from "../../graph/store/store.ts";
-import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
 import {
@@ -39,10 +38,11 @@ interface PreparedObject {
 
 /** Creates objects whose references all exist, with one transaction per shard. Returns the lines whose objects were not created. */
 export async function writeLevel(
-	{ store, pipeline, numbering }: ImportRun,
+	run: ImportRun,
 	level: readonly NewObject[],
 	outbox: BatchOutbox,
 ): Promise<readonly BadLine[]> {
+	const { store, pipeline, numbering } = run;
 	const bad: BadLine[] = [];
 	const byShard = new Map<number, PreparedObject[]>();
 	for (const object of level) {
@@ -65,7 +65,7 @@ export async function writeLevel(
 	await numbering.open();
 	const remote = await Promise.all(
 		[...byShard].map(([shard, some]) =>
-			createOnShard(pipeline, numbering, shard, some, outbox),
+			createOnShard(run, shard, some, outbox),
 		),
 	);
 
@@ -128,8 +128,7 @@ function prepareObject(
 
 /** Returns the edges of lists on other shards. Like natural keys and import keys, they are in the outbox entry. */
 async function createOnShard(
-	pipeline: WritePipeline,
-	numbering: Numbering,
+	{ pipeline, numbering, lease }: ImportRun,
 	shard: number,
 	prepared: readonly PreparedObject[],
 	outbox: BatchOutbox,
@@ -151,6 +150,7 @@ async function createOnShard(
 				data: content,
 			})),
 			decide(reads) {
+				lease.assertNotExpired();
 				const { edges, remote } = decideListEdges(numbering, reads, locked, {
 					prepared,
 					listsByObject,
