@@ -1,5 +1,6 @@
 import type { Id } from "../id/ids.ts";
-import type { Position, Shift } from "./storage.ts";
+import { edgeName } from "./keys.ts";
+import type { EdgePosition, Position, Shift } from "./storage.ts";
 
 /** Storage keeps this many renumberings of a list, the newest. */
 export const KEPT_RENUMBERINGS = 1_000;
@@ -56,6 +57,22 @@ export function shiftPosition(position: Position, shift: Shift): Position {
 		to: String(BigInt(high.to) + 1n) as Id,
 	};
 	return comparePositions(position, above) < 0 ? above : position;
+}
+
+/**
+ * The edges without repetition, in an order in which no renumbering shifts the
+ * next edge: each shifts edges above its own only.
+ */
+export function highestFirst(
+	edges: readonly EdgePosition[],
+): readonly EdgePosition[] {
+	const unique = new Map(
+		edges.map((edge) => [
+			edgeName(edge.mapping, { ...edge, to: edge.at.to }),
+			edge,
+		]),
+	);
+	return [...unique.values()].sort((a, b) => comparePositions(b.at, a.at));
 }
 
 /** In ascending order of sequences, then of ids. */

@@ -147,6 +147,11 @@ export interface EdgeKey extends ListKey {
 	readonly to: Id;
 }
 
+/** An edge by its position. */
+export interface EdgePosition extends ListKey {
+	readonly at: Position;
+}
+
 export interface RenumberingKey extends ListKey {
 	/** An epoch. */
 	readonly since: number;
@@ -287,8 +292,8 @@ export interface TransactionWrites<T> {
 	 * object just created. Storage updates the counts and last sequences of lists.
 	 */
 	readonly edges?: readonly (EdgeKey & Omit<Edge, "from" | "to">)[];
-	/** Make room below the present edge `at` of this list, and call `decide` again. The other writes are dropped. */
-	readonly renumber?: ListKey & { readonly at: Position };
+	/** Make room below these present edges, and call `decide` again. The other writes are dropped. */
+	readonly renumber?: readonly EdgePosition[];
 	/** Locked lists to count again from their edges. For repairs: it reads whole lists. */
 	readonly recount?: readonly ListKey[];
 	/** What is to be delivered to other shards and caches: one outbox row, committed with this transaction. */

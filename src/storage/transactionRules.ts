@@ -3,6 +3,7 @@ import type { Mapping } from "../model/types.ts";
 import { edgeName, listName } from "./keys.ts";
 import {
 	type Edge,
+	type EdgePosition,
 	type ListKey,
 	type ListRow,
 	PRESENT,
@@ -135,11 +136,18 @@ export function checkListIsLocked(
 	}
 }
 
-/** One renumbering makes gaps everywhere. A `decide` that needs more than two would never end. */
+/** One renumbering makes all the room that was asked for. A `decide` that needs more than two would never end. */
 const MAX_RENUMBERINGS = 2;
 
-export function checkRenumberCount(done: number, { mapping }: ListKey): void {
+/** Lists can be renumbered if they are locked, and not over and over. */
+export function checkRenumbering(
+	transaction: Transaction<unknown>,
+	done: number,
+	edges: readonly EdgePosition[],
+): void {
+	for (const edge of edges) checkListIsLocked(transaction, edge);
 	if (done === MAX_RENUMBERINGS) {
+		const [{ mapping }] = edges as [EdgePosition];
 		throw new TypeError(
 			`A transaction can renumber lists ${MAX_RENUMBERINGS} times at most; this one renumbers ${mapping.name} again.`,
 		);

@@ -185,7 +185,7 @@ export class ChangingList {
 			decide({ edges: [edge] }) {
 				if (done) return { result: null };
 				done = true;
-				return { result: null, renumber: { ...list, at: edge as Position } };
+				return { result: null, renumber: [{ ...list, at: edge as Position }] };
 			},
 		});
 		await this.#world.writer.invalidate({ lists: [list] });

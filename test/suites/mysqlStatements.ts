@@ -207,7 +207,7 @@ export function mysqlStatementsSuite(
 					decide: ({ lists: [row] }) => {
 						if (n === 3 && row?.epoch === 0) {
 							const at = { sequence: 2, to: pin(2) };
-							return { result: null, renumber: { ...list, at } };
+							return { result: null, renumber: [{ ...list, at }] };
 						}
 						epochs.push(row?.epoch ?? -1);
 						return { result: null };

@@ -87,11 +87,13 @@ export function positionTests(open: OpenStorage): void {
 				return list?.epoch === 0
 					? {
 							result: "dropped",
-							renumber: {
-								mapping: placePin,
-								from: board(1),
-								at: { sequence: 5_001, to: pin(3) },
-							},
+							renumber: [
+								{
+									mapping: placePin,
+									from: board(1),
+									at: { sequence: 5_001, to: pin(3) },
+								},
+							],
 							outboxEntry: { dropped: true },
 						}
 					: { result: { list, at, created } };
@@ -168,6 +170,27 @@ export function positionTests(open: OpenStorage): void {
 		);
 	});
 
+	test("a transaction makes room below many edges at once", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const edges = [1, 2, 3, 4, 5].map((n) => ({ to: pin(n), sequence: n }));
+		await setEdges(storage, placePin, board(1), edges);
+		const [, second, , fourth, fifth] = edges as [
+			Position,
+			Position,
+			Position,
+			Position,
+			Position,
+		];
+		await renumber(storage, board(1), second, fifth, fourth, second);
+		const { positions, epoch } = await listOf(storage, placePin, board(1));
+		assert.deepEqual(
+			positions.toReversed().map(({ sequence }) => sequence),
+			[1, 1_002, 1_003, 1_504, 2_005],
+		);
+		assert.equal(epoch, 3);
+	});
+
 	test("renumberings are read per list from an epoch on, oldest first, and the newest thousand are kept", async () => {
 		await using opened = await open();
 		const { storage } = opened;
@@ -209,11 +232,13 @@ export function positionTests(open: OpenStorage): void {
 				lists: [{ mapping: placePin, from: board(1) }],
 				decide: () => ({
 					result: null,
-					renumber: {
-						mapping: placePin,
-						from: board(1),
-						at: { sequence: 1, to: pin(1) },
-					},
+					renumber: [
+						{
+							mapping: placePin,
+							from: board(1),
+							at: { sequence: 1, to: pin(1) },
+						},
+					],
 				}),
 			}),
 			/^TypeError: A transaction can renumber lists 2 times at most; this one renumbers placePin again\.$/,
@@ -228,8 +253,12 @@ const since = (since: number, from = board(1)) => [
 	{ mapping: placePin, from, since },
 ];
 
-/** Makes room below an edge. */
-async function renumber(storage: Storage, from: Id, at: Position) {
+/** Makes room below edges. */
+async function renumber(
+	storage: Storage,
+	from: Id,
+	...at: readonly Position[]
+) {
 	const list = { mapping: placePin, from };
 	let done = false;
 	await storage.transact({
@@ -238,7 +267,7 @@ async function renumber(storage: Storage, from: Id, at: Position) {
 		decide() {
 			if (done) return { result: null };
 			done = true;
-			return { result: null, renumber: { ...list, at } };
+			return { result: null, renumber: at.map((at) => ({ ...list, at })) };
 		},
 	});
 }

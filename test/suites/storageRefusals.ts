@@ -199,11 +199,13 @@ export function refusalTests(open: OpenStorage): void {
 					shard: 0,
 					decide: () => ({
 						result: null,
-						renumber: {
-							mapping: placePin,
-							from: board(1),
-							at: { sequence: 1, to: pin(1) },
-						},
+						renumber: [
+							{
+								mapping: placePin,
+								from: board(1),
+								at: { sequence: 1, to: pin(1) },
+							},
+						],
 					}),
 				},
 				/List placePin \d+ is not locked\.$/,

@@ -4,6 +4,7 @@ import { edgeName, listName } from "../../storage/keys.ts";
 import {
 	type Edge,
 	type EdgeKey,
+	type EdgePosition,
 	type EdgeState,
 	type ListKey,
 	PRESENT,
@@ -123,6 +124,7 @@ export function decideEdges(
 ): Decision<undefined> {
 	const lastSequences = lastSequencesOf(toRead.lists, reads);
 	const changed: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
+	const crowded: EdgePosition[] = [];
 	let nextNeighbors = 0;
 	for (const [at, edge] of toRead.updates.entries()) {
 		const key = toRead.keys[at] as EdgeKey;
@@ -149,8 +151,9 @@ export function decideEdges(
 			sequence = nextSequence(last, reads.now);
 		}
 		if (typeof sequence !== "number") {
-			const renumber = { ...key, at: sequence.noRoomBelow };
-			return { result: undefined, renumber };
+			const { mapping, from } = key;
+			crowded.push({ mapping, from, at: sequence.noRoomBelow });
+			continue;
 		}
 		lastSequences.set(list, Math.max(last, sequence));
 		changed.push({
@@ -160,7 +163,9 @@ export function decideEdges(
 			version: edge.version,
 		});
 	}
-	return { result: undefined, edges: changed };
+	return crowded.length > 0
+		? { result: undefined, renumber: crowded }
+		: { result: undefined, edges: changed };
 }
 
 /**

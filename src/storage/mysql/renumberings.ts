@@ -6,9 +6,8 @@ import {
 	shiftFrom,
 } from "../renumbering.ts";
 import type {
-	ListKey,
+	EdgePosition,
 	ListRow,
-	Position,
 	Renumbering,
 	RenumberingKey,
 	Shift,
@@ -31,7 +30,7 @@ const COLUMNS =
 export async function renumberList(
 	statements: MysqlTransaction,
 	shard: Shard,
-	{ mapping, from, at }: ListKey & { readonly at: Position },
+	{ mapping, from, at }: EdgePosition,
 	row: ListRow,
 ): Promise<ListRow> {
 	const read = (limit?: number) =>

@@ -2,13 +2,13 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { edgeName, listName } from "../keys.ts";
+import { highestFirst } from "../renumbering.ts";
 import type {
 	Edge,
-	ListKey,
+	EdgePosition,
 	ListRow,
 	Neighbors,
 	OutboxKey,
-	Position,
 	Transaction,
 	TransactionReads,
 	TransactionWrites,
@@ -16,7 +16,7 @@ import type {
 import {
 	checkListIsLocked,
 	checkObjectWrites,
-	checkRenumberCount,
+	checkRenumbering,
 	checkTransaction,
 	computeListChanges,
 } from "../transactionRules.ts";
@@ -172,15 +172,12 @@ class Work {
 					this.#apply(writes, changes);
 					return { transaction, writes };
 				}
-				checkRenumberCount(renumberings, renumber);
-				checkListIsLocked(transaction, renumber);
+				checkRenumbering(transaction, renumberings, renumber);
 			} catch (thrown) {
 				return { thrown };
 			}
 			if (isGrouped) return "alone";
-			await this.#renumber(
-				writes.renumber as ListKey & { readonly at: Position },
-			);
+			await this.#renumber(writes.renumber ?? []);
 		}
 	}
 
@@ -313,13 +310,15 @@ class Work {
 		}
 	}
 
-	async #renumber(list: ListKey & { readonly at: Position }): Promise<void> {
-		const name = listName(list.mapping, list.from);
-		const row = this.#lists.get(name) as ListRow;
-		this.#lists.set(
-			name,
-			await renumberList(this.#statements, this.#shard, list, row),
-		);
+	async #renumber(edges: readonly EdgePosition[]): Promise<void> {
+		for (const edge of highestFirst(edges)) {
+			const name = listName(edge.mapping, edge.from);
+			const row = this.#lists.get(name) as ListRow;
+			this.#lists.set(
+				name,
+				await renumberList(this.#statements, this.#shard, edge, row),
+			);
+		}
 		await this.#readEdges();
 	}
 }

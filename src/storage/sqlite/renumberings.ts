@@ -7,7 +7,7 @@ import {
 	shiftFrom,
 } from "../renumbering.ts";
 import type {
-	ListKey,
+	EdgePosition,
 	ListRow,
 	Position,
 	Renumbering,
@@ -55,7 +55,7 @@ interface StoredRenumbering {
 export function renumberList(
 	connection: SqliteConnection,
 	statements: MappingStatements,
-	{ mapping, from, at }: ListKey & { readonly at: Position },
+	{ mapping, from, at }: EdgePosition,
 ): void {
 	const { presentFrom, setSequence } = statementsOf(statements, mapping);
 	const read = (limit: number) =>

@@ -1,6 +1,7 @@
 import type { StatementTrace } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
+import { highestFirst } from "../renumbering.ts";
 import type {
 	NewObject,
 	Transaction,
@@ -12,7 +13,7 @@ import { parseStoredObject } from "../storedObject.ts";
 import {
 	checkListIsLocked,
 	checkObjectWrites,
-	checkRenumberCount,
+	checkRenumbering,
 	checkTransaction,
 	computeListChanges,
 } from "../transactionRules.ts";
@@ -74,9 +75,10 @@ export function transact<T>(
 				);
 				return { result: writes.result, outboxKey };
 			}
-			checkRenumberCount(renumberings, writes.renumber);
-			checkListIsLocked(transaction, writes.renumber);
-			renumberList(connection, statements.mappings, writes.renumber);
+			checkRenumbering(transaction, renumberings, writes.renumber);
+			for (const edge of highestFirst(writes.renumber)) {
+				renumberList(connection, statements.mappings, edge);
+			}
 		}
 	}, trace);
 }

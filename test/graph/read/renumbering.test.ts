@@ -4,11 +4,14 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { CorkboardError } from "../../../src/errors.ts";
+import { applyEdges } from "../../../src/graph/outbox/edgeUpdates.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
+import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { KEPT_RENUMBERINGS } from "../../../src/storage/renumbering.ts";
+import { PRESENT } from "../../../src/storage/storage.ts";
 import {
 	callsOf,
 	type Embedded,
@@ -236,6 +239,33 @@ describe("pages of a list that is renumbered", () => {
 		assert.equal(page.code, "UNAVAILABLE");
 		assert.equal(page.message, "The list is being renumbered. Try again.");
 		assert.equal(scans, 6);
+	});
+
+	it("have the order of many moves, delivered together, to places without gaps", async () => {
+		const { list, at, order } = await dense();
+		const { visible, mapping, writer, storage } = world;
+		const moved = visible.slice(12, 18);
+		const places = [0, 2, 4, 6, 8, 10].map(at);
+		await applyEdges(
+			new WritePipeline(writer),
+			moved.map((to, n) => ({
+				mapping: mapping.name,
+				from: list.from,
+				to,
+				state: PRESENT,
+				version: 2,
+				sequence: null,
+				after: places[n] as Id,
+			})),
+		);
+		const { tos } = await listOf(storage, mapping, list.from);
+		assert.deepEqual(
+			tos,
+			order.flatMap((id) => {
+				const place = places.indexOf(id);
+				return place < 0 ? [id] : [id, moved[place] as Id];
+			}),
+		);
 	});
 
 	it("refuse a cursor from before more renumberings than are stored", async () => {
