@@ -92,6 +92,20 @@ suite("pipelined requests", () => {
 		assert.equal(running.started(), 1);
 	});
 
+	test("that wait do not keep a server from closing, which answers the running one", async () => {
+		const running = holding();
+		await using toy = await startToy({ execute: running.execute });
+		using socket = await openSocket(toy.server.url);
+		socket.write(postText("{ hello }").repeat(20));
+		await until("an operation", () => running.started() === 1);
+		const closing = toy.server.close();
+		running.release();
+		await Promise.all([closing, socket.closed]);
+		assert.deepEqual(socket.statuses(), [200]);
+		assert.match(socket.received(), /^connection: close$/im);
+		assert.equal(running.started(), 1);
+	});
+
 	test("are each as good as alone: also by GET, of any route, and with `Expect`", async () => {
 		await using toy = await startToy();
 		using socket = await openSocket(toy.server.url);
