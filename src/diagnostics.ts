@@ -39,6 +39,8 @@ export interface Statement {
 export interface DeliveryPass {
 	readonly delivered: number;
 	readonly undelivered: number;
+	/** Of the undelivered entries, those that cannot be read. */
+	readonly unreadable: number;
 	readonly error?: unknown;
 }
 

@@ -31,7 +31,11 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 		[
 			CHANNELS.deliveryPass,
 			(message: unknown) => {
-				const { delivered, undelivered, error } = message as DeliveryPass;
+				const { delivered, undelivered, unreadable, error } =
+					message as DeliveryPass;
+				if (unreadable > 0) {
+					log.error({ unreadable }, "outbox entries unreadable");
+				}
 				if (error === undefined) {
 					log.info({ delivered }, "outbox entries delivered");
 				} else {

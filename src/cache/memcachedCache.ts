@@ -108,6 +108,8 @@ export function openMemcachedCache(options: {
 	const leaseExtras = extrasOf(KIND.LEASE, leaseSeconds);
 	const tombstoneExtras = extrasOf(KIND.TOMBSTONE, tombstoneSeconds);
 
+	const hostOf = (key: string) => hosts[hostIndex(key, hosts.length)] as Host;
+
 	/** The indexes of the keys that memcached accepts, by host. */
 	const byHost = (keys: readonly string[]) => {
 		const groups = new Map<Host, number[]>();
@@ -115,7 +117,7 @@ export function openMemcachedCache(options: {
 			if (key.length > MAX_KEY_BYTES - prefix.length || !VALID_KEY.test(key)) {
 				continue;
 			}
-			const host = hosts[hostIndex(key, hosts.length)] as Host;
+			const host = hostOf(key);
 			const group = groups.get(host);
 			if (group) group.push(index);
 			else groups.set(host, [index]);
@@ -141,6 +143,7 @@ export function openMemcachedCache(options: {
 
 	return {
 		layer: "memcached",
+		hostOf: (key) => hostOf(key).connection.host,
 
 		async getOrLease(keys) {
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);

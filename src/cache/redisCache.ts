@@ -147,6 +147,7 @@ export function openRedisCache(options: {
 
 	return {
 		layer: "redis",
+		hostOf: () => redis.host,
 
 		async getOrLease(keys) {
 			if (deletes.isEmpty) return askForAll(keys);

@@ -15,6 +15,8 @@ import type { Trace } from "../diagnostics.ts";
  */
 export interface SharedCache extends AsyncDisposable {
 	readonly layer: "memcached" | "redis";
+	/** The host that holds a key, as `host:port`. */
+	hostOf(key: string): string;
 	/** The value of each key, in order, or a lease: its holder reads the database and fills the key. One batch for all keys. */
 	getOrLease(keys: readonly string[]): Promise<readonly GetOrLeaseResult[]>;
 	/** Sets values under their leases. A fill whose lease is no longer valid is dropped. */

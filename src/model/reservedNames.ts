@@ -8,8 +8,6 @@ export const RESERVED_LOOKUPS = {
 	import: "import",
 	/** The import's lease and numbering. Its rows name no object. */
 	importState: "import state",
-	/** Leases held by one process. Its rows name no object. */
-	lease: "lease",
 } as const;
 
 /** Keys of an object's stored JSON. */

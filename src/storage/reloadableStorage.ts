@@ -14,6 +14,7 @@ import type {
 	LookupKey,
 	LookupRow,
 	OutboxKey,
+	OutboxPosition,
 	PendingEntriesQuery,
 	PendingEntry,
 	Renumbering,
@@ -199,6 +200,16 @@ class TopologySwitcher implements ReloadableStorage {
 
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]> {
 		return this.#current.use((storage) => storage.pendingEntries(query));
+	}
+
+	takeEntries(
+		entries: readonly OutboxPosition[],
+		until: number,
+		trace?: WriteTrace,
+	): Promise<readonly OutboxKey[]> {
+		return this.#current.use((storage) =>
+			storage.takeEntries(entries, until, trace),
+		);
 	}
 
 	recordFailedDeliveries(

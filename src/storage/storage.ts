@@ -79,7 +79,20 @@ export interface Storage extends AsyncDisposable {
 	 */
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
 
-	/** Record failed deliveries, with one statement for up to 500 entries of a shard. */
+	/**
+	 * Take entries to deliver them: their next attempt moves to `until`, so that no
+	 * other process reads them before. Each is compared and set: an entry that was
+	 * taken, postponed or deleted since it was read is not taken. Returns those that
+	 * were; of a shard that does not answer, none.
+	 */
+	takeEntries(
+		entries: readonly OutboxPosition[],
+		/** Microseconds since 1970. */
+		until: number,
+		trace?: WriteTrace,
+	): Promise<readonly OutboxKey[]>;
+
+	/** Record failed deliveries, with one statement for up to 500 entries of a shard. An entry that another process took since is left. */
 	recordFailedDeliveries(
 		failures: readonly FailedDelivery[],
 		trace?: WriteTrace,
@@ -353,6 +366,10 @@ export type OutboxPosition = Pick<
 
 /** A failed delivery adds one to the entry's `attempts`. */
 export interface FailedDelivery extends OutboxKey {
+	/** The `nextAttemptAt` that the entry must still have: until when it was taken. */
+	readonly takenUntil: number;
+	/** The entry without the parts that were delivered; all of it if absent. */
+	readonly remaining?: JsonObject | undefined;
 	/** Microseconds since 1970. */
 	readonly nextAttemptAt: number;
 	/** Stored as `lastError`, cut to 255 characters. */

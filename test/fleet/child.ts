@@ -28,7 +28,9 @@ export type Command =
 	| { readonly do: "modify"; readonly id: Id; readonly details: string }
 	| { readonly do: "head"; readonly mapping: string; readonly from: Id }
 	| { readonly do: "object"; readonly id: Id }
-	| { readonly do: "news" };
+	| { readonly do: "news" }
+	/** Takes all entries that are due, and does nothing with them. */
+	| { readonly do: "take" };
 
 const KINDS: Readonly<
 	Record<
@@ -90,6 +92,11 @@ async function execute(command: Command): Promise<unknown> {
 			return opened.head(command.mapping, command.from);
 		case "object":
 			return opened.object(command.id);
+		case "take": {
+			const { storage } = opened;
+			const due = await storage.pendingEntries({ olderThanMs: 0, limit: 100 });
+			return storage.takeEntries(due, (Date.now() + 5_000) * 1_000);
+		}
 		case "news":
 			return opened.news;
 	}

@@ -5,7 +5,7 @@ import {
 	createConnection,
 	type RowDataPacket,
 } from "mysql2/promise";
-import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { good } from "../helpers/storing.ts";

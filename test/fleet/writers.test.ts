@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../src/errors.ts";
 import { deliver } from "../../src/graph/outbox/deliver.ts";
-import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { PRESENT, REMOVED } from "../../src/storage/storage.ts";
@@ -106,6 +106,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
@@ -116,6 +117,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
@@ -170,6 +172,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 		// A client tries again after UNAVAILABLE.
@@ -242,6 +245,7 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(reader.store), 0), {
 			delivered: 1,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { CorkboardError } from "../../src/errors.ts";
 import { deliverEntries } from "../../src/graph/outbox/deliver.ts";
+import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import {
 	type Reservation,
 	reservationsOf,
 } from "../../src/graph/outbox/naturalKeys.ts";
-import { deliverPending } from "../../src/graph/outbox/outboxWorker.ts";
 import { resolveReservations } from "../../src/graph/outbox/reservations.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";

@@ -86,6 +86,7 @@ export function sharedHeads(): {
 		},
 		cache: {
 			layer: "redis",
+			hostOf: () => "memory",
 			getOrLease: async (keys) =>
 				keys.map((key) => {
 					const value = values.get(key);

@@ -124,7 +124,7 @@ suite("names in the model", () => {
 		assert.deepEqual(problemsOf([['name: "email"', 'name: "e-mail"']]), [
 			'small.graphql:19: the lookup of User.email must match ^[a-z][A-Za-z0-9]{0,47}$, got "e-mail"',
 		]);
-		for (const name of ["idempotency", "import", "lease"]) {
+		for (const name of ["idempotency", "import"]) {
 			assert.deepEqual(problemsOf([['name: "email"', `name: "${name}"`]]), [
 				`small.graphql:19: the lookup ${name} of User.email is reserved: choose another name`,
 			]);

@@ -142,8 +142,18 @@ export function outboxTests(open: OpenStorage): void {
 			]);
 			const due = (afterMs: number) => (START + afterMs) * 1_000;
 			await storage.recordFailedDeliveries([
-				{ ...one, nextAttemptAt: due(5_000), error: "host down" },
-				{ ...three, nextAttemptAt: due(9_000), error: "timeout" },
+				{
+					...one,
+					takenUntil: 0,
+					nextAttemptAt: due(5_000),
+					error: "host down",
+				},
+				{
+					...three,
+					takenUntil: 0,
+					nextAttemptAt: due(9_000),
+					error: "timeout",
+				},
 			]);
 			const ns = async () =>
 				(await pending(storage)).map(({ entry }) => entry?.n);
@@ -153,8 +163,13 @@ export function outboxTests(open: OpenStorage): void {
 			mock.timers.tick(1);
 			assert.deepEqual(await ns(), [1, 2]);
 			await storage.recordFailedDeliveries([
-				{ ...one, nextAttemptAt: due(8_000), error: "still down" },
-				{ ...two, nextAttemptAt: due(7_000), error: "down" },
+				{
+					...one,
+					takenUntil: due(5_000),
+					nextAttemptAt: due(8_000),
+					error: "still down",
+				},
+				{ ...two, takenUntil: 0, nextAttemptAt: due(7_000), error: "down" },
 			]);
 			assert.deepEqual(await state(storage, 0), [
 				[1, 2, due(8_000), "still down"],
@@ -173,10 +188,113 @@ export function outboxTests(open: OpenStorage): void {
 			);
 			await storage.deleteOutboxEntries([one, two, three]);
 			await storage.recordFailedDeliveries([
-				{ ...one, nextAttemptAt: 0, error: "of an entry that is gone" },
+				{
+					...one,
+					takenUntil: 0,
+					nextAttemptAt: 0,
+					error: "of an entry that is gone",
+				},
 			]);
 			assert.deepEqual(await ns(), []);
 		});
+	});
+
+	test("taken entries are not pending until their time, and are taken by one of many at once", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await atTime(START, async () => {
+			for (const n of [1, 2, 3]) await enqueue(storage, 0, { n });
+			await enqueue(storage, 1, { n: 4 });
+			const query = { olderThanMs: 0, limit: 10 };
+			const read = await storage.pendingEntries(query);
+			const until = (n: number) => (START + 5_000) * 1_000 + n;
+			const takes = await Promise.all(
+				[0, 1, 2, 3].map((n) => storage.takeEntries(read, until(n))),
+			);
+			const keys = (rows: readonly OutboxKey[]) =>
+				rows.map(({ shard, local }) => `${shard} ${local}`).toSorted();
+			assert.deepEqual(keys(takes.flat()), keys(read));
+			assert.deepEqual(await pending(storage), []);
+			assert.deepEqual(await storage.takeEntries(read, until(9)), []);
+			mock.timers.tick(5_001);
+			const expired = await storage.pendingEntries(query);
+			assert.deepEqual(keys(expired), keys(read));
+			const [some, rest] = [expired.slice(0, 2), expired.slice(2)];
+			const later = (START + 20_000) * 1_000;
+			assert.deepEqual(
+				keys(await storage.takeEntries(some, later)),
+				keys(some),
+			);
+			assert.deepEqual(
+				keys(await storage.takeEntries(expired, later + 1)),
+				keys(rest),
+				"of those read together, the ones that nobody took since",
+			);
+			assert.deepEqual(
+				await storage.takeEntries(
+					[{ ...(read[0] as PendingEntry), local: 99 }],
+					1,
+				),
+				[],
+			);
+		});
+	});
+
+	test("a failed delivery leaves an entry that another process took since, and may reduce the entry to what is left of it", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys: OutboxKey[] = [];
+		for (const n of [1, 2, 3]) {
+			keys.push(await enqueue(storage, 0, { n, delivered: "ä'\\" }));
+		}
+		const [one, two, three] = keys as [OutboxKey, OutboxKey, OutboxKey];
+		await storage.takeEntries([{ ...three, nextAttemptAt: 0 }], 77);
+		await storage.recordFailedDeliveries([
+			{ ...one, takenUntil: 0, nextAttemptAt: 5, error: "some" },
+			{
+				...two,
+				takenUntil: 0,
+				nextAttemptAt: 6,
+				error: "part",
+				remaining: { n: 2, left: "ö'\\" },
+			},
+			{
+				...three,
+				takenUntil: 0,
+				nextAttemptAt: 7,
+				error: "late",
+				remaining: {},
+			},
+		]);
+		assert.deepEqual(await state(storage, 0), [
+			[1, 1, 5, "some"],
+			[2, 1, 6, "part"],
+			[3, 0, 77, null],
+		]);
+		assert.deepEqual(
+			(await collect(storage.walkOutbox(0))).map(({ entry }) => entry),
+			[
+				{ n: 1, delivered: "ä'\\" },
+				{ n: 2, left: "ö'\\" },
+				{ n: 3, delivered: "ä'\\" },
+			],
+		);
+	});
+
+	test("taking entries takes one statement per shard, and a second one where some were taken before", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		for (let n = 0; n < 10; n += 1) await enqueue(storage, 1, { n });
+		const read = await storage.pendingEntries({ olderThanMs: 0, limit: 10 });
+		const statements = async (until: number, of = read) =>
+			(
+				await publishedDuring(CHANNELS.statement, () =>
+					storage.takeEntries(of, until),
+				)
+			).length;
+		assert.equal(await statements(7, read.slice(3)), 1);
+		assert.ok((await statements(8)) <= 2);
+		assert.equal(await statements(9), 1);
 	});
 
 	test("entries postponed at the front of a shard do not hide the ones behind them", async () => {
@@ -189,6 +307,7 @@ export function outboxTests(open: OpenStorage): void {
 		await storage.recordFailedDeliveries(
 			keys.slice(0, 4).map((key) => ({
 				...key,
+				takenUntil: 0,
 				nextAttemptAt: (Date.now() + 60_000) * 1_000,
 				error: "down",
 			})),
@@ -221,7 +340,12 @@ export function outboxTests(open: OpenStorage): void {
 		const walked = await collect(storage.walkOutbox(0));
 		assert.deepEqual(contents(walked), expected);
 		await storage.recordFailedDeliveries(
-			walked.map((row) => ({ ...row, nextAttemptAt: 1, error: "unreadable" })),
+			walked.map((row) => ({
+				...row,
+				takenUntil: 0,
+				nextAttemptAt: 1,
+				error: "unreadable",
+			})),
 		);
 		await storage.deleteOutboxEntries(walked);
 		assert.deepEqual(await pending(storage), []);
@@ -232,7 +356,7 @@ export function outboxTests(open: OpenStorage): void {
 		const { storage } = opened;
 		const key = await enqueue(storage, 0, {});
 		await storage.recordFailedDeliveries([
-			{ ...key, nextAttemptAt: 0, error: "😀".repeat(300) },
+			{ ...key, takenUntil: 0, nextAttemptAt: 0, error: "😀".repeat(300) },
 		]);
 		const [row] = await collect(storage.walkOutbox(0));
 		assert.equal(row?.lastError, "😀".repeat(255));
@@ -247,7 +371,12 @@ export function outboxTests(open: OpenStorage): void {
 		}
 		const statements = await publishedDuring(CHANNELS.statement, () =>
 			storage.recordFailedDeliveries(
-				keys.map((key) => ({ ...key, nextAttemptAt: 1, error: "down" })),
+				keys.map((key) => ({
+					...key,
+					takenUntil: 0,
+					nextAttemptAt: 1,
+					error: "down",
+				})),
 			),
 		);
 		assert.equal(statements.length, 1);
@@ -276,6 +405,7 @@ export function outboxTests(open: OpenStorage): void {
 		await storage.recordFailedDeliveries(
 			keys.slice(0, 10).map((key) => ({
 				...key,
+				takenUntil: 0,
 				nextAttemptAt: (Date.now() + 60_000) * 1_000,
 				error: "down",
 			})),
@@ -306,12 +436,20 @@ export function outboxTests(open: OpenStorage): void {
 		);
 		await assert.rejects(
 			storage.recordFailedDeliveries([
-				{ shard: 0, local: 1, nextAttemptAt: 1, error: "down" },
-				{ ...two, nextAttemptAt: 1, error: "down" },
+				{ shard: 0, local: 1, takenUntil: 0, nextAttemptAt: 1, error: "down" },
+				{ ...two, takenUntil: 0, nextAttemptAt: 1, error: "down" },
 			]),
 			{ code: "UNAVAILABLE" },
 		);
 		assert.deepEqual(await state(storage, 1), [[2, 1, 1, "down"]]);
+		const taken = await storage.takeEntries(
+			[
+				{ shard: 0, local: 1, nextAttemptAt: 0 },
+				{ ...two, nextAttemptAt: 1 },
+			],
+			9,
+		);
+		assert.deepEqual(taken, [two]);
 	});
 
 	test("deleting many entries takes one call and one statement per shard", async () => {

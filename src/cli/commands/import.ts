@@ -82,12 +82,18 @@ function limitYoungGeneration({ store }: Config): void {
 	setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-function summary({ lines, objects, edges, existing, bad }: ImportReport) {
+function summary(report: ImportReport) {
+	const { lines, objects, edges, existing, bad, pending } = report;
 	return [
 		`${formatNumber(lines)} lines: ${formatNumber(sum(objects))} objects and ${formatNumber(sum(edges))} edges created, ${formatNumber(existing)} existing, ${formatNumber(bad)} bad`,
 		...[...Object.entries(objects), ...Object.entries(edges)].map(
 			([name, number]) => `  ${name} ${formatNumber(number)}`,
 		),
+		...(pending > 0
+			? [
+					`${formatNumber(pending)} outbox entries are pending, because a cache or a shard did not answer: servers deliver them, or the next import`,
+				]
+			: []),
 	].join("\n");
 }
 

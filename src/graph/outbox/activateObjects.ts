@@ -22,6 +22,8 @@ export interface Activation {
 
 export interface Activations {
 	readonly activations: ReadonlyMap<Id, Activation>;
+	/** Those of them that were active or rejected already. */
+	readonly found: ReadonlySet<Id>;
 	/** Objects for which something is left to do: activation has to be tried again. */
 	readonly failures: ReadonlyMap<Id, unknown>;
 }
@@ -47,6 +49,7 @@ export async function activateObjects(
 	ids: readonly Id[],
 ): Promise<Activations> {
 	const activations = new Map<Id, Activation>();
+	const found = new Set<Id>();
 	const failures = new Map<Id, unknown>();
 	const candidates: Candidate[] = [];
 	const released: Reservation[] = [];
@@ -60,12 +63,14 @@ export async function activateObjects(
 		} else if (data === null) {
 			activations.set(id, { status: "absent" });
 		} else if (data.state === undefined) {
+			found.add(id);
 			activations.set(id, { status: "active" });
 		} else {
 			const reservations = reservationsOf(writer.store, id, data);
 			if (data.state === "pending") {
 				candidates.push({ id, reservations, heldBy: null });
 			} else {
+				found.add(id);
 				activations.set(id, { status: "rejected" });
 				released.push(...reservations);
 			}
@@ -99,7 +104,7 @@ export async function activateObjects(
 			failures.set((released[at] as Reservation).id, row);
 		}
 	}
-	return { activations, failures };
+	return { activations, found, failures };
 }
 
 /** Try to reserve the keys of each candidate, up to the first that another object holds. */

@@ -8,10 +8,10 @@ import {
 } from "./activateObjects.ts";
 import { decodeEntry } from "./decodeEntry.ts";
 import { applyEdges } from "./edgeUpdates.ts";
-import type { EdgeUpdate, OutboxEntry } from "./entry.ts";
-import type { HostBreakers } from "./hostBreakers.ts";
-import { deliverInvalidations } from "./invalidations.ts";
+import type { EdgeUpdate, Link, OutboxEntry } from "./entry.ts";
+import { deliverInvalidations, type Invalidation } from "./invalidations.ts";
 import { resolveLinks } from "./links.ts";
+import { RemainingParts } from "./remainingParts.ts";
 import {
 	insertLookups,
 	releaseKeys,
@@ -25,11 +25,17 @@ const DELIVER_NOW_MS = 2_000;
 export interface Delivery {
 	/** What became of the pending objects of the entries, as far as it is decided. */
 	readonly activations: ReadonlyMap<Id, Activation>;
-	/** Entries that stay in the outbox, each with the first error. */
+	/** Entries that stay in the outbox, each with an error. */
 	readonly failures: ReadonlyMap<StoredEntry, unknown>;
+	/** What is left of each of these of which some part was delivered. */
+	readonly reduced: ReadonlyMap<StoredEntry, OutboxEntry>;
 }
 
-const NOTHING: Delivery = { activations: new Map(), failures: new Map() };
+const NOTHING: Delivery = {
+	activations: new Map(),
+	failures: new Map(),
+	reduced: new Map(),
+};
 
 /** Deliver entries and delete them, or throw. */
 export async function deliver(
@@ -58,15 +64,14 @@ export async function deliverNow(
 
 /**
  * Deliver many entries in as few calls as one, and delete those that are
- * delivered. A failure, also of reading a row, keeps the entries that it
+ * delivered. A failure, also of reading a row, keeps the parts of entries that it
  * concerns and no others.
  */
 export async function deliverEntries(
 	writer: Writer,
 	rows: readonly StoredEntry[],
-	breakers?: HostBreakers,
 ): Promise<Delivery> {
-	const decoded: Decoded[] = [];
+	const decoded: DecodedEntry[] = [];
 	const unreadable = new Map<StoredEntry, unknown>();
 	for (const row of rows) {
 		try {
@@ -78,7 +83,7 @@ export async function deliverEntries(
 	// Natural keys are on other hosts than edges: entries of edges alone need not wait for those hosts.
 	const groups = Map.groupBy(decoded, ({ entry }) => namesKeys(entry));
 	const deliveries = await Promise.all(
-		[...groups.values()].map((group) => deliverGroup(writer, group, breakers)),
+		[...groups.values()].map((group) => deliverGroup(writer, group)),
 	);
 	return {
 		activations: new Map(
@@ -88,6 +93,7 @@ export async function deliverEntries(
 			...unreadable,
 			...deliveries.flatMap(({ failures }) => [...failures]),
 		]),
+		reduced: new Map(deliveries.flatMap(({ reduced }) => [...reduced])),
 	};
 }
 
@@ -98,125 +104,178 @@ function namesKeys(entry: OutboxEntry): boolean {
 	);
 }
 
-interface Decoded {
+interface DecodedEntry {
 	readonly row: StoredEntry;
 	readonly entry: OutboxEntry;
 }
 
+/** One item of a part of an entry, such as an edge. */
+interface Item<T> {
+	readonly row: StoredEntry;
+	readonly value: T;
+	/** Leaves it in the entry. */
+	readonly keep: (error?: unknown) => void;
+}
+
 async function deliverGroup(
 	writer: Writer,
-	group: readonly Decoded[],
-	breakers: HostBreakers | undefined,
+	group: readonly DecodedEntry[],
 ): Promise<Delivery> {
-	const failures = new Map<StoredEntry, unknown>();
-	const fail = (row: StoredEntry, error: unknown) => {
-		if (!failures.has(row)) failures.set(row, error);
-	};
-	const each = <Part>(
-		part: (entry: OutboxEntry) => readonly Part[] = () => [],
-	) =>
-		group.flatMap(({ row, entry }) =>
-			part(entry).map((one) => [one, row] as const),
+	const parts = new RemainingParts();
+	const itemsOf = <Part extends Exclude<keyof OutboxEntry, "invalidations">>(
+		part: Part,
+	) => {
+		type Value = NonNullable<OutboxEntry[Part]>[number];
+		return group.flatMap(({ row, entry }) =>
+			((entry[part] ?? []) as readonly Value[]).map(
+				(value): Item<Value> => ({
+					row,
+					value,
+					keep: (error) => parts.keep(row, part, value, error),
+				}),
+			),
 		);
-	/** Run one step for all entries; if the step as a whole fails, so do the entries that take part in it. */
-	const step = async <Part, Result>(
-		parts: readonly (readonly [Part, StoredEntry])[],
-		run: (parts: readonly Part[]) => Promise<Result>,
-	): Promise<Result | null> => {
-		if (parts.length === 0) return null;
-		try {
-			return await run(parts.map(([part]) => part));
-		} catch (error) {
-			for (const [, row] of parts) fail(row, error);
-			return null;
-		}
 	};
 
 	// 1. Activate or reject objects that wait for their natural keys.
-	const pending = each(({ pendingObjects = [] }) => pendingObjects);
+	const pending = itemsOf("pendingObjects");
 	const activated: Activations | null = await step(pending, (ids) =>
 		activateObjects(writer, ids),
 	);
-	for (const [id, row] of pending) {
-		if (activated?.failures.has(id)) fail(row, activated.failures.get(id));
+	/** Nothing leads to an object before it is active. */
+	const undecided = new Set<StoredEntry>();
+	for (const { row, value, keep } of pending) {
+		if (activated !== null && !activated.failures.has(value)) continue;
+		undecided.add(row);
+		if (activated !== null) keep(activated.failures.get(value));
 	}
 	const activations = activated?.activations ?? new Map<Id, Activation>();
 	const isRejected = (id: Id) => activations.get(id)?.status === "rejected";
-	/** Nothing leads to an object before it is active. */
-	const undecided = new Set(failures.keys());
 
 	// 2. Release reservations that their objects do not hold, and those that nobody does.
-	const reservations = each(({ reservations = [] }) => reservations);
+	const reservations = itemsOf("reservations");
 	const unresolved = await step(reservations, (all) =>
 		resolveReservations(writer, all),
 	);
-	for (const [reservation, row] of reservations) {
-		const error = unresolved?.get(reservation);
-		if (error !== undefined) fail(row, error);
+	for (const { value, keep } of reservations) {
+		const error = unresolved?.get(value);
+		if (error !== undefined) keep(error);
 	}
-	const releases = each(({ releases = [] }) => releases);
+	const releases = itemsOf("releases");
 	const released = await step(releases, (all) => releaseKeys(writer, all));
-	for (const [at, [, row]] of releases.entries()) {
+	for (const [at, { keep }] of releases.entries()) {
 		const result = released?.[at];
-		if (result instanceof Error) fail(row, result);
+		if (result instanceof Error) keep(result);
 	}
 
 	// 3. Insert lookups. A key that leads elsewhere was inserted by another import, whose object has it.
-	const lookups = each(({ lookups = [] }) =>
-		lookups.filter(({ id }) => !isRejected(id)),
+	const lookups = itemsOf("lookups").filter(
+		({ value }) => !isRejected(value.id),
 	);
 	const inserted = await step(lookups, (all) => insertLookups(writer, all));
-	for (const [at, [, row]] of lookups.entries()) {
+	for (const [at, { keep }] of lookups.entries()) {
 		const result = inserted?.[at];
-		if (result instanceof Error) fail(row, result);
+		if (result instanceof Error) keep(result);
 	}
 
-	// 4. Delete what changed from shared caches.
-	await step(
-		each(({ invalidations }) =>
-			invalidations === undefined ? [] : [invalidations],
-		),
-		(all) => deliverInvalidations(writer, all),
+	// 4. Delete what changed from shared caches. An object that was decided
+	// already may have been so by a delivery that a cache did not acknowledge.
+	const invalidations = [
+		...invalidationsOf(group, parts),
+		...pending
+			.filter(({ row }) => !undecided.has(row))
+			.filter(({ value }) => activated?.found.has(value))
+			.map((item) => ({ ...item, value: { object: item.value } })),
+	];
+	const unacknowledged = await step(invalidations, (all) =>
+		deliverInvalidations(writer, all),
 	);
+	for (const { value, keep } of invalidations) {
+		if (unacknowledged?.has(value)) keep(unacknowledged.get(value));
+	}
 
-	// 5. Find or create the objects of links.
-	const links = each(({ links = [] }) => links).filter(
-		([{ from }, row]) => !undecided.has(row) && !isRejected(from),
-	);
+	// 5. Find or create the objects of links. An edge is of the link or edge that it comes from.
+	const edges = new Map<EdgeUpdate, Item<EdgeUpdate> | Item<Link>>();
+	const links = itemsOf("links")
+		.filter(({ value }) => !isRejected(value.from))
+		.filter((item) => isDecided(item, undecided));
 	const resolved = await step(links, (all) => resolveLinks(writer, all));
-	const edges = new Map<EdgeUpdate, StoredEntry>();
-	for (const [link, row] of links) {
-		const error = resolved?.failures.get(link);
-		if (error !== undefined) fail(row, error);
-		for (const edge of resolved?.edges.get(link) ?? []) edges.set(edge, row);
+	for (const item of links) {
+		const error = resolved?.failures.get(item.value);
+		if (error !== undefined) item.keep(error);
+		for (const edge of resolved?.edges.get(item.value) ?? []) {
+			edges.set(edge, item);
+		}
 	}
 
 	// 6. Apply edges by version, shard by shard.
-	for (const [edge, row] of each(({ edges = [] }) => edges)) {
-		if (undecided.has(row) || isRejected(edge.from) || isRejected(edge.to)) {
-			continue;
-		}
-		edges.set(edge, row);
+	for (const item of itemsOf("edges")) {
+		const { from, to } = item.value;
+		if (isRejected(from) || isRejected(to)) continue;
+		if (isDecided(item, undecided)) edges.set(item.value, item);
 	}
-	await applyEdges(
-		writer,
-		[...edges.keys()],
-		(updates, error) => {
-			for (const update of updates)
-				fail(edges.get(update) as StoredEntry, error);
-		},
-		breakers,
-	);
+	const kept = new Set<Item<unknown>>();
+	await applyEdges(writer, [...edges.keys()], (updates, error) => {
+		for (const update of updates) {
+			const item = edges.get(update) as Item<unknown>;
+			if (!kept.has(item)) item.keep(error);
+			kept.add(item);
+		}
+	});
 
 	// 7. Delete the entries that are delivered.
-	const delivered = group.flatMap(({ row }) =>
-		failures.has(row) ? [] : [row],
-	);
+	const delivered = group
+		.map(({ row }) => row)
+		.filter((row) => !parts.has(row));
 	const done = [...delivered, ...(resolved?.delivered ?? [])];
 	try {
 		if (done.length > 0) await writer.deleteOutboxEntries(done);
 	} catch (error) {
-		for (const row of delivered) fail(row, error);
+		for (const row of delivered) parts.keepRow(row, error);
 	}
-	return { activations, failures };
+	return { activations, failures: parts.failures(), reduced: parts.reduced() };
+}
+
+/** Run one step for all items; if the step as a whole fails, all are kept. */
+async function step<T, Result>(
+	items: readonly Item<T>[],
+	run: (values: readonly T[]) => Promise<Result>,
+): Promise<Result | null> {
+	if (items.length === 0) return null;
+	try {
+		return await run(items.map(({ value }) => value));
+	} catch (error) {
+		for (const { keep } of items) keep(error);
+		return null;
+	}
+}
+
+/** False for an item that waits for a pending object of its entry, which keeps it. */
+function isDecided(
+	{ row, keep }: Item<unknown>,
+	undecided: ReadonlySet<StoredEntry>,
+): boolean {
+	if (!undecided.has(row)) return true;
+	keep();
+	return false;
+}
+
+function invalidationsOf(
+	group: readonly DecodedEntry[],
+	parts: RemainingParts,
+): readonly Item<Invalidation>[] {
+	return group.flatMap(({ row, entry: { invalidations } }) => [
+		...(invalidations?.objects ?? []).map((object) => ({
+			row,
+			value: { object },
+			keep: (error?: unknown) =>
+				parts.keepInvalidation(row, "objects", object, error),
+		})),
+		...(invalidations?.lists ?? []).map((list) => ({
+			row,
+			value: { list },
+			keep: (error?: unknown) =>
+				parts.keepInvalidation(row, "lists", list, error),
+		})),
+	]);
 }

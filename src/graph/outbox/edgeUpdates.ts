@@ -15,7 +15,6 @@ import type { JsonObject } from "../../util/json.ts";
 import { distinctLists, lastSequencesOf } from "../store/lockedLists.ts";
 import type { Store } from "../store/store.ts";
 import { type EdgeUpdate, mappingOf } from "./entry.ts";
-import type { HostBreakers } from "./hostBreakers.ts";
 import {
 	type NewSequence,
 	nextSequence,
@@ -40,20 +39,15 @@ export async function applyEdges(
 	) => {
 		throw error;
 	},
-	breakers?: HostBreakers,
 ): Promise<void> {
 	const byShard = Map.groupBy(updates, ({ from }) => unpackId(from).shard);
 	await Promise.all(
 		[...byShard].map(async ([shard, all]) => {
-			const host = writer.store.storage.hostOf(shard);
 			for (let at = 0; at < all.length; at += EDGES_PER_TRANSACTION) {
 				const some = all.slice(at, at + EDGES_PER_TRANSACTION);
 				try {
-					breakers?.check(host);
 					await applyOnShard(writer, shard, some);
-					breakers?.succeeded(host);
 				} catch (error) {
-					breakers?.failed(host, error);
 					failed(some, error);
 				}
 			}

@@ -1,3 +1,4 @@
+import type { Id } from "../../id/ids.ts";
 import type { ChangedKeys } from "../store/store.ts";
 import { type EntryInvalidations, mappingOf } from "./entry.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
@@ -13,20 +14,47 @@ export function invalidationsOf({
 	};
 }
 
-/** Delete what entries name from all caches. Throws if a shared cache does not acknowledge. */
+/** One object or one list's head to delete from caches. */
+export type Invalidation =
+	| { readonly object: Id }
+	| { readonly list: EntryInvalidations["lists"][number] };
+
+/** Delete what entries name from all caches, with one call for each host of a shared cache. An error for each that a cache did not acknowledge. */
 export async function deliverInvalidations(
 	writer: Writer,
-	invalidations: readonly EntryInvalidations[],
-): Promise<void> {
-	if (invalidations.length === 0) return;
-	const acknowledged = await writer.invalidate({
-		objects: invalidations.flatMap(({ objects }) => objects),
-		lists: invalidations.flatMap(({ lists }) =>
-			lists.map(({ mapping, from }) => ({
-				mapping: mappingOf(writer.store.model, mapping),
-				from,
-			})),
-		),
-	});
-	if (!acknowledged) throw invalidationFailed();
+	invalidations: readonly Invalidation[],
+): Promise<ReadonlyMap<Invalidation, unknown>> {
+	const failures = new Map<Invalidation, unknown>();
+	const { store } = writer;
+	const byHost = Map.groupBy(
+		invalidations.map((invalidation) => ({
+			invalidation,
+			key: keyOf(writer, invalidation),
+		})),
+		({ key }) => store.cacheHostOf(key),
+	);
+	await Promise.all(
+		[...byHost].map(async ([host, some]) => {
+			const keys = some.map(({ key }) => key);
+			try {
+				const acknowledged = await writer.invalidate(
+					{
+						objects: keys.filter((key) => typeof key === "string"),
+						lists: keys.filter((key) => typeof key !== "string"),
+					},
+					host,
+				);
+				if (!acknowledged) throw invalidationFailed(host);
+			} catch (error) {
+				for (const { invalidation } of some) failures.set(invalidation, error);
+			}
+		}),
+	);
+	return failures;
+}
+
+function keyOf({ store }: Writer, invalidation: Invalidation) {
+	if ("object" in invalidation) return invalidation.object;
+	const { mapping, from } = invalidation.list;
+	return { mapping: mappingOf(store.model, mapping), from };
 }

@@ -1,16 +1,23 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
-import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
 import type { OutboxPosition, PendingEntry } from "../../storage/storage.ts";
-import { errorCode, isInvalidation, retryDelayMs } from "./backoff.ts";
-import { type DatabaseLease, tryDatabaseLease } from "./databaseLease.ts";
-import { deliverEntries } from "./deliver.ts";
-import { HostBreakers, HostSkipped, isUnreachable } from "./hostBreakers.ts";
+import { BoundedMap } from "../../util/boundedMap.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { errorCode, retryDelayMs } from "./backoff.ts";
+import {
+	addPass,
+	deliverPage,
+	NOTHING_DELIVERED,
+	nextPositions,
+	PAGE,
+	type Undelivered,
+} from "./deliverPending.ts";
+import { createGuardedWriter } from "./guardedWriter.ts";
+import { HostBreakers, unreachedHost } from "./hostBreakers.ts";
 import type { Writer } from "./writer.ts";
 
-/** Entries of a shard that are delivered together. */
-const PAGE = 200;
-/** Between two delivery passes. Milliseconds. */
+/** Between two delivery passes, 20 % more or less so that processes that started together do not read together. Milliseconds. */
 const INTERVAL_MS = 1_000;
+const JITTER = 0.2;
 /**
  * Entries younger than this are left to the write that committed them: delivering
  * beside it is harmless, but does everything twice. Milliseconds.
@@ -22,10 +29,17 @@ const GRACE_MS = 3_000;
  * no key is owned twice however short this is. Milliseconds.
  */
 const RENAME_PATIENCE_MS = 5_000;
-/** Of the processes of a fleet, one delivers for all. */
-const LEASE = { name: RESERVED_LOOKUPS.lease, key: "outbox" } as const;
-/** Failures in a row after which single deliveries stop: the cause is not one entry. */
-const MAX_SINGLE_FAILURES = 3;
+/**
+ * How long an entry that a process took is hidden from the others. If the
+ * process ends or freezes, another one takes it then. Milliseconds.
+ */
+const TAKEN_MS = 4_500;
+/** Added to it at random, so that no two processes take an entry until the same moment. Microseconds. */
+const TAKEN_SPREAD = 1_000_000;
+/** Entries that a pass may read and leave to other processes, because this one does not reach a host. The next pass continues behind them. */
+const MAX_SKIPPED = 2_000;
+/** Entries for which a process remembers the host that it did not reach. */
+const MAX_BLOCKED = 50_000;
 
 /** How old an entry has to be before it is delivered beside renames of other processes. Milliseconds. */
 export function renamePatienceOf({ store }: Writer): number {
@@ -33,73 +47,107 @@ export function renamePatienceOf({ store }: Writer): number {
 }
 
 /**
- * Deliver all entries of all shards, or those that `isWanted`, whether or not
- * their next attempt is due. What cannot be delivered stays, and is counted.
+ * Delivers until disposed. Every process of a fleet runs one, and each takes
+ * entries before it delivers them, so that the others do not do the same work.
+ * That saves work and nothing else: an entry may be delivered twice, by
+ * processes at once. What this process cannot deliver because it does not reach
+ * a host it gives back at once, and leaves to others until it reaches the host
+ * (docs/consistency.md "The outbox worker").
  */
-export async function deliverPending(
-	writer: Writer,
-	olderThanMs: number,
-	isWanted: (entry: PendingEntry) => boolean = () => true,
-): Promise<DeliveryPass> {
-	const query = { olderThanMs, includeDelayed: true };
-	let pass: DeliveryPass = { delivered: 0, undelivered: 0 };
-	const breakers = new HostBreakers();
-	for await (const page of pagesOf(writer, query)) {
-		const entries = page.filter(isWanted);
-		const failures = await deliverPage(writer, entries, breakers);
-		pass = added(pass, entries, failures);
-	}
-	return pass;
-}
-
-/** Delivers until disposed. Of the processes that share their shards, one at a time does. */
 export class OutboxWorker implements AsyncDisposable {
 	readonly #writer: Writer;
 	readonly #breakers = new HostBreakers();
+	/** By entry, the host that was not reached. */
+	readonly #blocked = new BoundedMap<string>({
+		maxWeight: MAX_BLOCKED,
+		weigh: () => 1,
+	});
+	/** Where the next pass of a host continues, if the last one skipped too many entries. */
+	readonly #positions = new Map<string, readonly OutboxPosition[]>();
 	/** Microseconds since 1970. */
 	readonly #startedAt = Date.now() * 1_000;
+	/** By the host of the outboxes: one that does not answer delays no other. */
+	readonly #passes = new Map<string, Promise<void>>();
+	readonly #probes = new Set<Promise<void>>();
 	#timer: NodeJS.Timeout | undefined;
-	#running: Promise<void> = Promise.resolve();
-	#lease: DatabaseLease | null = null;
-	#isFirstPass = true;
 	#isStopped = false;
 
-	/** The first pass begins at once, in the background. */
+	/** The first passes begin at once, in the background. */
 	constructor(writer: Writer) {
 		this.#writer = writer;
-		const next = () => {
-			this.#running = this.#pass().then(() => {
-				if (this.#isStopped) return;
-				this.#timer = setTimeout(next, INTERVAL_MS).unref();
-			});
-		};
-		this.#timer = setTimeout(next, 0).unref();
+		this.#startSoon(0);
 	}
 
-	async #pass(): Promise<void> {
-		if (!(await this.#isOurs())) return;
-		let pass: DeliveryPass = { delivered: 0, undelivered: 0 };
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isStopped = true;
+		clearTimeout(this.#timer);
+		await Promise.all([...this.#passes.values(), ...this.#probes]);
+	}
+
+	#startSoon(ms: number): void {
+		if (this.#isStopped) return;
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => {
+			this.#startPasses();
+			this.#startSoon(INTERVAL_MS * (1 + JITTER * (2 * Math.random() - 1)));
+		}, ms).unref();
+	}
+
+	/** One for each host whose last pass has ended. */
+	#startPasses(): void {
+		const { storage } = this.#writer.store;
+		const hosts = Map.groupBy(storage.shards, (shard) =>
+			storage.hasSingleWriter ? "" : (storage.hostOf(shard) ?? ""),
+		);
+		for (const [host, shards] of hosts) {
+			if (this.#passes.has(host)) continue;
+			const pass = this.#pass(host, shards)
+				.then(publish)
+				.finally(() => this.#passes.delete(host));
+			this.#passes.set(host, pass);
+		}
+	}
+
+	/** Never rejects. */
+	async #pass(host: string, all: readonly number[]): Promise<DeliveryPass> {
+		const { storage } = this.#writer.store;
+		let pass = NOTHING_DELIVERED;
+		let shards = all;
+		let after = this.#positions.get(host) ?? [];
+		let skipped = 0;
+		/** Entries that were given back since are left to the next pass. */
+		const began = Date.now() * 1_000;
+		const isBefore = ({ nextAttemptAt }: OutboxPosition) =>
+			nextAttemptAt <= began;
+		this.#positions.delete(host);
 		try {
-			for await (const page of pagesOf(this.#writer, {
-				olderThanMs: this.#isFirstPass ? 0 : GRACE_MS,
-			})) {
-				if (this.#isStopped) break;
-				const entries = page.filter((entry) => this.#isDue(entry));
-				const failures = await deliverPage(
-					this.#writer,
-					entries,
-					this.#breakers,
+			while (!this.#isStopped) {
+				const page = await storage.pendingEntries({
+					olderThanMs: storage.hasSingleWriter ? 0 : GRACE_MS,
+					limit: PAGE,
+					shards,
+					after,
+				});
+				const due = page.filter(
+					(entry) => isBefore(entry) && this.#isDue(entry),
 				);
-				pass = added(pass, entries, failures);
-				await this.#recordFailures(failures);
+				const { entries, probes } = this.#choose(due);
+				skipped += page.length - entries.length;
+				for (const [blockedBy, entry] of probes) this.#probe(blockedBy, entry);
+				pass = sum(pass, await this.#takeAndDeliver(entries));
+				// Other shards than those of the last page have nothing left.
+				after = nextPositions(page).filter(isBefore);
+				shards = after.map(({ shard }) => shard);
+				if (after.length === 0) break;
+				if (skipped >= MAX_SKIPPED) {
+					this.#positions.set(host, after);
+					break;
+				}
 			}
-			this.#isFirstPass = false;
 		} catch (error) {
 			pass = { ...pass, error };
 		}
-		if (pass.delivered > 0 || pass.error !== undefined) {
-			CHANNELS.deliveryPass.publish(pass);
-		}
+		return pass;
 	}
 
 	/** Whether no write is at work on the entry any more. */
@@ -112,118 +160,125 @@ export class OutboxWorker implements AsyncDisposable {
 		return writtenAt <= (Date.now() - graceMs) * 1_000;
 	}
 
-	async #recordFailures(
-		failures: ReadonlyMap<PendingEntry, unknown>,
-	): Promise<void> {
-		if (failures.size === 0) return;
+	/** Those to deliver, without those that wait for a host that this process does not reach; one of these for each host to try again. */
+	#choose(due: readonly PendingEntry[]): {
+		readonly entries: readonly PendingEntry[];
+		readonly probes: ReadonlyMap<string, PendingEntry>;
+	} {
+		const probes = new Map<string, PendingEntry>();
+		const entries = due.filter((entry) => {
+			const host = this.#blocked.get(nameOf(entry));
+			if (host === undefined || !this.#breakers.isOpen(host)) return true;
+			if (this.#breakers.startProbe(host)) probes.set(host, entry);
+			return false;
+		});
+		return { entries, probes };
+	}
+
+	/** Deliver one entry alone, in the background: it may wait for its host until a deadline. */
+	#probe(host: string, entry: PendingEntry): void {
+		const probe = this.#takeAndDeliver([entry], host)
+			.then((pass) => {
+				publish(pass);
+				if (pass.delivered > 0) this.#breakers.succeeded(host);
+				if (!this.#breakers.isOpen(host)) this.#startSoon(0);
+			})
+			.finally(() => {
+				this.#breakers.endProbe(host);
+				this.#probes.delete(probe);
+			});
+		this.#probes.add(probe);
+	}
+
+	/** Never rejects. */
+	async #takeAndDeliver(
+		entries: readonly PendingEntry[],
+		probedHost: string | null = null,
+	): Promise<DeliveryPass> {
+		if (entries.length === 0) return NOTHING_DELIVERED;
+		let pass = NOTHING_DELIVERED;
+		try {
+			const taken = await this.#take(entries);
+			const writer = createGuardedWriter(
+				this.#writer,
+				this.#breakers,
+				(host) => host === probedHost,
+			);
+			const undelivered = await deliverPage(writer, taken);
+			pass = addPass(pass, taken, undelivered);
+			for (const entry of taken) this.#blocked.delete(nameOf(entry));
+			for (const { entry, error } of undelivered) {
+				const host = unreachedHost(error);
+				if (host === null) continue;
+				this.#blocked.set(nameOf(entry), host);
+				// An error that does not name its host opens no breaker by itself.
+				if (!this.#breakers.isOpen(host)) this.#breakers.failed(host, error);
+			}
+			// The rest of a shard's entries and other shards do not depend on it: what is not recorded is tried again.
+			await this.#recordFailures(undelivered);
+		} catch (error) {
+			pass = { ...pass, error };
+		}
+		return pass;
+	}
+
+	async #take(
+		entries: readonly PendingEntry[],
+	): Promise<readonly PendingEntry[]> {
+		const { storage } = this.#writer.store;
+		if (storage.hasSingleWriter) return entries;
+		const until =
+			(Date.now() + TAKEN_MS) * 1_000 +
+			Math.floor(Math.random() * TAKEN_SPREAD);
+		const keys = await storage.takeEntries(entries, until);
+		const taken = new Set(keys.map(nameOf));
+		return entries
+			.filter((entry) => taken.has(nameOf(entry)))
+			.map((entry) => ({ ...entry, nextAttemptAt: until }));
+	}
+
+	/** A failure that another process may not meet gives the entry back at once. */
+	async #recordFailures(undelivered: readonly Undelivered[]): Promise<void> {
+		if (undelivered.length === 0) return;
 		const now = Date.now();
 		await this.#writer.store.storage.recordFailedDeliveries(
-			[...failures].map(([{ shard, local, attempts }, error]) => ({
-				shard,
-				local,
-				nextAttemptAt: Math.round(
-					(now + retryDelayMs(attempts, error)) * 1_000,
-				),
-				error: errorCode(error),
-			})),
+			undelivered.map(({ entry, error, reduced }) => {
+				const delayMs =
+					unreachedHost(error) === null
+						? retryDelayMs(entry.attempts, error)
+						: 0;
+				return {
+					shard: entry.shard,
+					local: entry.local,
+					takenUntil: entry.nextAttemptAt,
+					nextAttemptAt: Math.round((now + delayMs) * 1_000),
+					error: errorCode(error),
+					remaining: reduced as JsonObject | undefined,
+				};
+			}),
 		);
 	}
+}
 
-	async #isOurs(): Promise<boolean> {
-		const { storage } = this.#writer.store;
-		if (storage.hasSingleWriter) return true;
-		try {
-			if (await this.#lease?.isHeld()) return true;
-			await this.#lease?.[Symbol.asyncDispose]();
-			this.#lease = await tryDatabaseLease(storage, LEASE);
-			return this.#lease !== null;
-		} catch {
-			// The lease's mod shard does not answer. Entries need not wait for it: delivering twice is harmless.
-			this.#lease = null;
-			return true;
-		}
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		this.#isStopped = true;
-		clearTimeout(this.#timer);
-		await this.#running;
-		await this.#lease?.[Symbol.asyncDispose]();
+function publish(pass: DeliveryPass): void {
+	if (pass.delivered > 0 || pass.error !== undefined) {
+		CHANNELS.deliveryPass.publish(pass);
 	}
 }
 
-/** Pages of pending entries, each after the last: entries that stay undelivered do not come again. */
-async function* pagesOf(
-	{ store: { storage } }: Writer,
-	query: { readonly olderThanMs: number; readonly includeDelayed?: boolean },
-): AsyncGenerator<readonly PendingEntry[]> {
-	const after = new Map<number, OutboxPosition>();
-	let isLast = false;
-	while (!isLast) {
-		const page = await storage.pendingEntries({
-			...query,
-			limit: PAGE,
-			after: [...after.values()],
-			// Other shards than those of the last page have nothing left.
-			...(after.size > 0 && { shards: [...after.keys()] }),
-		});
-		after.clear();
-		for (const [shard, entries] of Map.groupBy(page, (entry) => entry.shard)) {
-			if (entries.length < PAGE) continue;
-			after.set(
-				shard,
-				entries.reduce((last, entry) =>
-					entry.nextAttemptAt > last.nextAttemptAt ||
-					(entry.nextAttemptAt === last.nextAttemptAt &&
-						entry.local > last.local)
-						? entry
-						: last,
-				),
-			);
-		}
-		isLast = after.size === 0;
-		if (page.length > 0) yield page;
-	}
-}
-
-/** Deliver entries together, then by themselves those that may have failed because of another one. */
-async function deliverPage(
-	writer: Writer,
-	entries: readonly PendingEntry[],
-	breakers: HostBreakers,
-): Promise<ReadonlyMap<PendingEntry, unknown>> {
-	const remaining = new Map<PendingEntry, unknown>();
-	if (entries.length === 0) return remaining;
-	const { failures } = await deliverEntries(writer, entries, breakers);
-	let failedInARow = 0;
-	for (const [row, error] of failures) {
-		const entry = row as PendingEntry;
-		const isAlone = entries.length === 1;
-		const isOfHost = isUnreachable(error) || error instanceof HostSkipped;
-		const isHopeless =
-			isInvalidation(error) && failedInARow >= MAX_SINGLE_FAILURES;
-		if (isAlone || isOfHost || isHopeless) {
-			remaining.set(entry, error);
-			continue;
-		}
-		const single = await deliverEntries(writer, [entry], breakers);
-		if (single.failures.has(entry)) {
-			remaining.set(entry, single.failures.get(entry));
-			failedInARow++;
-		} else failedInARow = 0;
-	}
-	return remaining;
-}
-
-function added(
-	pass: DeliveryPass,
-	entries: readonly PendingEntry[],
-	failures: ReadonlyMap<PendingEntry, unknown>,
-): DeliveryPass {
-	const error = [...failures.values()].at(-1) ?? pass.error;
+function sum(one: DeliveryPass, other: DeliveryPass): DeliveryPass {
+	const error = other.error ?? one.error;
 	return {
-		delivered: pass.delivered + entries.length - failures.size,
-		undelivered: pass.undelivered + failures.size,
+		delivered: one.delivered + other.delivered,
+		undelivered: one.undelivered + other.undelivered,
+		unreadable: one.unreadable + other.unreadable,
 		...(error !== undefined && { error }),
 	};
+}
+
+function nameOf({
+	shard,
+	local,
+}: Pick<PendingEntry, "shard" | "local">): string {
+	return `${shard} ${local}`;
 }

@@ -27,8 +27,8 @@ export interface Writer {
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
-	/** Whether every shared cache acknowledged. */
-	invalidate(changed: ChangedKeys): Promise<boolean>;
+	/** Whether every shared cache acknowledged. `host`: the one host of a shared cache that holds all of the keys, where the caller knows. */
+	invalidate(changed: ChangedKeys, host?: string | null): Promise<boolean>;
 	deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void>;
 }
 
@@ -55,10 +55,10 @@ export interface Committed<T> {
 }
 
 /** For a write that stays undelivered because a shared cache did not answer. */
-export function invalidationFailed(): CorkboardError {
+export function invalidationFailed(host: string | null = null): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",
 		"A shared cache did not acknowledge an invalidation.",
-		{ details: { kind: "invalidation" } },
+		{ details: { kind: "invalidation", host } },
 	);
 }

@@ -13,6 +13,7 @@ import type { ChangedKeys, SharedCaches, Store } from "./store.ts";
 export interface Invalidator
 	extends Pick<
 		Store,
+		| "cacheHostOf"
 		| "putTombstones"
 		| "invalidateLocally"
 		| "publish"
@@ -111,6 +112,15 @@ export function createInvalidator(
 				},
 			);
 			return objects && lists;
+		},
+
+		cacheHostOf(key) {
+			if (shared === undefined) return null;
+			if (typeof key === "string") {
+				return shared.objects?.hostOf(sharedKey(shared, key, key)) ?? null;
+			}
+			const name = listName(key.mapping, key.from);
+			return shared.heads?.hostOf(sharedKey(shared, key.from, name)) ?? null;
 		},
 
 		invalidateLocally: (changed) => dropLocally(namesOf(changed)),

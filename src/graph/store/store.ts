@@ -47,6 +47,8 @@ export interface Store {
 
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
+	/** The host of the shared cache that holds an object or a list's head, as `host:port`; null without such a cache. */
+	cacheHostOf(key: Id | ListKey): string | null;
 	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
 	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
 	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged. From the call on, this process reads no old value, acknowledged or not. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
+import type { Storage } from "../../storage/storage.ts";
 import {
 	expiryOf,
 	LEASE_MS,
 	readDatabaseLease,
 	takeOverDatabaseLease,
-} from "../../graph/outbox/databaseLease.ts";
-import type { Storage } from "../../storage/storage.ts";
+} from "../databaseLease.ts";
 import { IMPORT_STATE_LOOKUP } from "../lookups.ts";
 
 const KEY = { name: IMPORT_STATE_LOOKUP, key: "lease" } as const;

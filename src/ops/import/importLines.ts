@@ -1,7 +1,12 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { DeliveryPass } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import { deliverPending } from "../../graph/outbox/outboxWorker.ts";
+import { isUnreadable } from "../../graph/outbox/decodeEntry.ts";
+import {
+	deliverPending,
+	type Undelivered,
+} from "../../graph/outbox/deliverPending.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
@@ -46,6 +51,8 @@ export interface ImportReport {
 	/** Lines whose object or edge existed, and stays as it is. */
 	readonly existing: number;
 	readonly bad: number;
+	/** Outbox entries that shared caches or shards did not acknowledge. Outbox workers, or the next import, deliver them. */
+	readonly pending: number;
 }
 
 /**
@@ -73,7 +80,7 @@ export async function importLines(
 		options.onWaiting,
 	);
 	const pipeline = new WritePipeline(store);
-	await deliverAll(pipeline);
+	await deliverImportKeys(pipeline);
 	const numbering = await readNumbering(store.storage, now());
 	const run: ImportRun = { store, pipeline, numbering, strict, lease };
 	const reader = createLineReader(store, options.fields);
@@ -108,42 +115,78 @@ export async function importLines(
 	if (signal?.aborted) return report("aborted");
 	await lease.assertHeld();
 	await numbering.close(total.lines);
+	// The caches may answer by now.
+	if (total.pending > 0) {
+		total.pending = (await deliverEntries(pipeline)).undelivered;
+	}
 	return report("finished");
 }
 
 /**
- * Delivers the import keys of earlier runs: without them their objects would be
- * created a second time. Entries with reservations of other processes are left,
- * because delivery would make a rename in progress fail.
+ * Delivers what earlier runs left in the outbox. Their import keys have to be
+ * delivered: without them their objects would be created a second time. What
+ * else cannot be delivered, such as an invalidation that a cache does not
+ * acknowledge, stays pending.
  */
-async function deliverAll(pipeline: WritePipeline): Promise<void> {
-	const { storage } = pipeline.store;
-	const pass = await deliverPending(
-		pipeline,
-		0,
-		({ entry }) => storage.hasSingleWriter || entry?.reservations === undefined,
-	);
-	if (pass.undelivered === 0) return;
+async function deliverImportKeys(pipeline: WritePipeline): Promise<void> {
+	const blocking: Undelivered[] = [];
+	await deliverEntries(pipeline, (undelivered) => {
+		const { entry, reduced } = undelivered;
+		const left = reduced ?? entry.entry;
+		if (
+			left === null ||
+			left.lookups !== undefined ||
+			left.pendingObjects !== undefined
+		) {
+			blocking.push(undelivered);
+		}
+	});
+	const [first] = blocking;
+	if (first === undefined) return;
+	if (isUnreadable(first.error)) {
+		const { shard, local } = first.entry;
+		throw new CorkboardError(
+			"BAD_DATA",
+			`Row ${local} of the outbox of shard ${shard} cannot be read and may hold import keys: ${(first.error as Error).message} Repair or delete the row, and run the import again.`,
+			{ cause: first.error },
+		);
+	}
 	throw new CorkboardError(
 		"UNAVAILABLE",
-		`An import first delivers pending outbox entries, and ${pass.undelivered} cannot be delivered now. Try again when all shards answer.`,
-		{ cause: pass.error },
+		`An import first delivers the import keys in pending outbox entries, and ${blocking.length} entries cannot be delivered now. Try again when all shards answer.`,
+		{ cause: first.error },
 	);
+}
+
+/** Entries with reservations of other processes are left, because delivery would make a rename in progress fail. */
+function deliverEntries(
+	pipeline: WritePipeline,
+	onUndelivered?: (undelivered: Undelivered) => void,
+): Promise<DeliveryPass> {
+	const { hasSingleWriter } = pipeline.store.storage;
+	return deliverPending(pipeline, 0, {
+		isWanted: ({ entry }) =>
+			hasSingleWriter || entry?.reservations === undefined,
+		...(onUndelivered && { onUndelivered }),
+	});
 }
 
 class Totals {
 	lines = 0;
+	pending = 0;
 	readonly #objects = new Map<string, number>();
 	readonly #edges = new Map<string, number>();
 	#existing = 0;
 	#bad = 0;
 
-	add(lines: number, { objects, edges, existing, bad }: BatchReport): void {
+	add(lines: number, batch: BatchReport): void {
+		const { objects, edges, existing, bad, pending } = batch;
 		this.lines += lines;
 		addAll(this.#objects, objects);
 		addAll(this.#edges, edges);
 		this.#existing += existing;
 		this.#bad += bad.length;
+		this.pending += pending;
 	}
 
 	report(status: ImportReport["status"]): ImportReport {
@@ -154,6 +197,7 @@ class Totals {
 			edges: Object.fromEntries(this.#edges),
 			existing: this.#existing,
 			bad: this.#bad,
+			pending: this.pending,
 		};
 	}
 }

@@ -14,8 +14,11 @@ export interface ImportRun {
 	readonly lease: Pick<ImportLease, "assertNotExpired">;
 }
 
-/** The outbox entries of a batch, written by its transactions, and the edge updates in them. Delivered at the end of the batch. */
-export interface BatchOutbox {
-	readonly entries: OutboxKey[];
-	readonly edges: EdgeUpdate[];
+/** An outbox entry of a batch, written by one of its transactions and delivered at the end of the batch. */
+export interface BatchEntry {
+	readonly row: OutboxKey;
+	/** The edge updates in it, without those of rejected objects. */
+	readonly edges: readonly EdgeUpdate[];
+	/** Whether all shared caches acknowledged what the transactions changed. If not, the entry stays pending. */
+	readonly isAcknowledged: boolean;
 }

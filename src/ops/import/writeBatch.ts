@@ -1,12 +1,13 @@
 import { CorkboardError } from "../../errors.ts";
 import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
-import type { NaturalKey } from "../../graph/outbox/entry.ts";
+import type { EdgeUpdate, NaturalKey } from "../../graph/outbox/entry.ts";
+import { isInvalidation } from "../../graph/outbox/hostBreakers.ts";
 import { insertLookups } from "../../graph/outbox/reservations.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import { type Store, typeNameOf } from "../../graph/store/store.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import { readExistingData } from "./existingData.ts";
-import type { BatchOutbox, ImportRun } from "./importRun.ts";
+import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine, Line } from "./lineReader.ts";
 import { idOf, inheritedFrom, planBatch } from "./planBatch.ts";
 import { writeEdges } from "./writeEdges.ts";
@@ -18,6 +19,8 @@ export interface BatchReport {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
+	/** Outbox entries that shared caches did not acknowledge. */
+	readonly pending: number;
 	/** In the order of the lines. */
 	readonly bad: readonly BadLine[];
 }
@@ -38,12 +41,15 @@ export async function writeBatch(
 	);
 	const plan = planBatch(store, lines, existing, run.strict);
 	const bad = [...plan.bad];
-	const outbox: BatchOutbox = { entries: [], edges: [] };
+	const outbox: BatchEntry[] = [];
 	const levels = Map.groupBy(plan.objects, ({ level }) => level);
 	for (let level = 0; levels.has(level); level++) {
-		bad.push(...(await writeLevel(run, levels.get(level) ?? [], outbox)));
+		const created = await writeLevel(run, levels.get(level) ?? []);
+		bad.push(...created.bad);
+		outbox.push(...created.entries);
 	}
-	const written = await writeEdges(run, plan.edges, outbox);
+	const written = await writeEdges(run, plan.edges);
+	outbox.push(...written.entries);
 	bad.push(...written.bad);
 
 	const objects = new Map<string, number>();
@@ -58,13 +64,28 @@ export async function writeBatch(
 	const rows = valuesOrThrow(await insertLookups(pipeline, keys));
 	const conflict = keys.find(({ id }, at) => rows[at]?.id !== id);
 	if (conflict !== undefined) throw keyConflict(store, conflict);
-	await applyEdges(pipeline, outbox.edges);
-	if (outbox.entries.length > 0)
-		await pipeline.deleteOutboxEntries(outbox.entries);
+	const unacknowledged = new Set<EdgeUpdate>();
+	await applyEdges(
+		pipeline,
+		outbox.flatMap(({ edges }) => edges),
+		(updates, error) => {
+			// The edges are written. Their entries stay, for the outbox worker to invalidate the caches.
+			if (!isInvalidation(error)) throw error;
+			for (const update of updates) unacknowledged.add(update);
+		},
+	);
+	const delivered = outbox.filter(
+		({ edges, isAcknowledged }) =>
+			isAcknowledged && !edges.some((edge) => unacknowledged.has(edge)),
+	);
+	if (delivered.length > 0) {
+		await pipeline.deleteOutboxEntries(delivered.map(({ row }) => row));
+	}
 	return {
 		objects,
 		edges: written.edges,
 		existing: plan.existing + written.existing,
+		pending: outbox.length - delivered.length,
 		bad: bad.toSorted((a, b) => a.number - b.number),
 	};
 }

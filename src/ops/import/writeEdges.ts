@@ -9,7 +9,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import { type Edge, type EdgeKey, PRESENT } from "../../storage/storage.ts";
-import type { BatchOutbox, ImportRun } from "./importRun.ts";
+import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
 
@@ -18,6 +18,7 @@ export interface WrittenEdges {
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
 	readonly bad: readonly BadLine[];
+	readonly entries: readonly BatchEntry[];
 }
 
 interface NumberedEdge {
@@ -31,7 +32,6 @@ interface NumberedEdge {
 export async function writeEdges(
 	run: ImportRun,
 	edges: readonly NewEdge[],
-	outbox: BatchOutbox,
 ): Promise<WrittenEdges> {
 	const { store, numbering } = run;
 	const bad: BadLine[] = [];
@@ -53,15 +53,20 @@ export async function writeEdges(
 	if (absent.length > 0) await numbering.open();
 	const byShard = Map.groupBy(absent, ({ from }) => unpackId(from).shard);
 	const written = await Promise.all(
-		[...byShard].map(([shard, some]) => writeShard(run, shard, some, outbox)),
+		[...byShard].map(([shard, some]) => writeShard(run, shard, some)),
 	);
 	const counts = new Map<string, number>();
 	let created = 0;
-	for (const { mapping } of written.flat()) {
+	for (const { mapping } of written.flatMap(({ created }) => created)) {
 		counts.set(mapping.name, (counts.get(mapping.name) ?? 0) + 1);
 		created++;
 	}
-	return { edges: counts, existing: resolved - created, bad };
+	return {
+		edges: counts,
+		existing: resolved - created,
+		bad,
+		entries: written.flatMap(({ entry }) => entry ?? []),
+	};
 }
 
 async function absentEdges(
@@ -73,13 +78,14 @@ async function absentEdges(
 	return edges.filter((_, at) => found[at] === null);
 }
 
-/** Returns the edges it created. */
 async function writeShard(
 	{ pipeline, numbering, lease }: ImportRun,
 	shard: number,
 	wanted: readonly NumberedEdge[],
-	outbox: BatchOutbox,
-): Promise<readonly NumberedEdge[]> {
+): Promise<{
+	readonly created: readonly NumberedEdge[];
+	readonly entry: BatchEntry | null;
+}> {
 	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
 	const inversesHere = inverses.filter(
 		(inverse) => inverse !== null && unpackId(inverse.from).shard === shard,
@@ -129,10 +135,10 @@ async function writeShard(
 			},
 		},
 	);
-	// The outbox worker invalidates shared caches that did not answer.
-	if (row !== null && invalidated) outbox.entries.push(row);
-	outbox.edges.push(...result.remote);
-	return result.created;
+	return {
+		created: result.created,
+		entry: row && { row, edges: result.remote, isAcknowledged: invalidated },
+	};
 }
 
 function inverseOf(

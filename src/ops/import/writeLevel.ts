@@ -1,11 +1,13 @@
 import { activateObjects } from "../../graph/outbox/activateObjects.ts";
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
+import { isInvalidation } from "../../graph/outbox/hostBreakers.ts";
 import { withTokens } from "../../graph/outbox/naturalKeys.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
 } from "../../graph/store/lockedLists.ts";
 import type { Store } from "../../graph/store/store.ts";
+import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
 import {
@@ -18,12 +20,13 @@ import {
 	type Edge,
 	type EdgeKey,
 	type ListKey,
+	type OutboxRow,
 	PRESENT,
 	type TransactionReads,
 } from "../../storage/storage.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
-import type { BatchOutbox, ImportRun } from "./importRun.ts";
+import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import type { Numbering } from "./numbering.ts";
 import { idOf, type NewObject, nameTakenReason } from "./planBatch.ts";
@@ -36,12 +39,17 @@ interface PreparedObject {
 	readonly needsActivation: boolean;
 }
 
-/** Creates objects whose references all exist, with one transaction per shard. Returns the lines whose objects were not created. */
+export interface WrittenLevel {
+	/** Lines whose objects were not created. */
+	readonly bad: readonly BadLine[];
+	readonly entries: readonly BatchEntry[];
+}
+
+/** Creates objects whose references all exist, with one transaction per shard. */
 export async function writeLevel(
 	run: ImportRun,
 	level: readonly NewObject[],
-	outbox: BatchOutbox,
-): Promise<readonly BadLine[]> {
+): Promise<WrittenLevel> {
 	const { store, pipeline, numbering } = run;
 	const bad: BadLine[] = [];
 	const byShard = new Map<number, PreparedObject[]>();
@@ -61,22 +69,19 @@ export async function writeLevel(
 		if (some === undefined) byShard.set(shard, [prepared]);
 		else some.push(prepared);
 	}
-	if (byShard.size === 0) return bad;
+	if (byShard.size === 0) return { bad, entries: [] };
 	await numbering.open();
-	const remote = await Promise.all(
-		[...byShard].map(([shard, some]) =>
-			createOnShard(run, shard, some, outbox),
-		),
+	const entries = await Promise.all(
+		[...byShard].map(([shard, some]) => createOnShard(run, shard, some)),
 	);
 
 	const waiting = [...byShard.values()]
 		.flat()
 		.filter(({ needsActivation }) => needsActivation);
-	const { activations, failures } = await activateObjects(
+	const { activations, isAcknowledged } = await activate(
 		pipeline,
 		waiting.map(({ object }) => object.id as Id),
 	);
-	for (const error of failures.values()) throw error;
 	const rejected = new Set<Id>();
 	for (const { object } of waiting) {
 		const id = object.id as Id;
@@ -85,9 +90,30 @@ export async function writeLevel(
 		object.id = null;
 		bad.push(badLine(object, nameTakenReason(object.line)));
 	}
-	for (const edge of remote.flat())
-		if (!rejected.has(edge.to)) outbox.edges.push(edge);
-	return bad;
+	return {
+		bad,
+		entries: entries.map((entry) => ({
+			...entry,
+			edges: entry.edges.filter(({ to }) => !rejected.has(to)),
+			isAcknowledged: entry.isAcknowledged && isAcknowledged,
+		})),
+	};
+}
+
+/** A cache that does not acknowledge keeps no object from becoming active. */
+async function activate(pipeline: WritePipeline, ids: readonly Id[]) {
+	const first = await activateObjects(pipeline, ids);
+	if (first.failures.size === 0) return { ...first, isAcknowledged: true };
+	for (const error of first.failures.values()) {
+		if (!isInvalidation(error)) throw error;
+	}
+	// These are decided. Their entries stay, for the outbox worker to invalidate the caches.
+	const again = await activateObjects(pipeline, [...first.failures.keys()]);
+	for (const error of again.failures.values()) throw error;
+	return {
+		activations: new Map([...first.activations, ...again.activations]),
+		isAcknowledged: false,
+	};
 }
 
 function badLine({ line }: NewObject, reason: string): BadLine {
@@ -126,13 +152,12 @@ function prepareObject(
 	};
 }
 
-/** Returns the edges of lists on other shards. Like natural keys and import keys, they are in the outbox entry. */
+/** Returns the outbox entry, with natural keys, import keys and the edges of lists on other shards. */
 async function createOnShard(
 	{ pipeline, numbering, lease }: ImportRun,
 	shard: number,
 	prepared: readonly PreparedObject[],
-	outbox: BatchOutbox,
-): Promise<readonly EdgeUpdate[]> {
+): Promise<BatchEntry> {
 	const listsByObject = prepared.map((one) => listsOf(pipeline.store, one));
 	const locked = distinctLists(
 		listsByObject.flatMap((lists, at) =>
@@ -171,12 +196,15 @@ async function createOnShard(
 			},
 		},
 	);
-	// The outbox worker invalidates shared caches that did not answer.
-	if (row !== null && invalidated) outbox.entries.push(row);
 	for (const [at, { object }] of prepared.entries()) {
 		object.id = result.created[at] as Id;
 	}
-	return result.remote;
+	return {
+		// It holds the import keys.
+		row: row as OutboxRow,
+		edges: result.remote,
+		isAcknowledged: invalidated,
+	};
 }
 
 /** The lists of a new object: those derived from its references, and those of all objects of its type. */

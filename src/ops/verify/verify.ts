@@ -2,10 +2,8 @@ import {
 	setImmediate as nextTurn,
 	setTimeout as sleep,
 } from "node:timers/promises";
-import {
-	deliverPending,
-	renamePatienceOf,
-} from "../../graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../graph/outbox/deliverPending.ts";
+import { renamePatienceOf } from "../../graph/outbox/outboxWorker.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";

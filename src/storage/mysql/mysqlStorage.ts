@@ -21,6 +21,7 @@ import type {
 	LookupKey,
 	LookupRow,
 	OutboxKey,
+	OutboxPosition,
 	PendingEntriesQuery,
 	PendingEntry,
 	Renumbering,
@@ -48,6 +49,7 @@ import {
 	deleteOutboxEntries,
 	pendingEntries,
 	recordFailedDeliveries,
+	takeEntries,
 	walkOutbox,
 } from "./outbox.ts";
 import { readRenumberings } from "./renumberings.ts";
@@ -276,6 +278,24 @@ class MysqlStorage implements Storage {
 				this.#queryOptions(shard, {}, trace),
 			),
 		);
+	}
+
+	async takeEntries(
+		entries: readonly OutboxPosition[],
+		until: number,
+		trace?: WriteTrace,
+	): Promise<readonly OutboxKey[]> {
+		startCall("takeEntries", entries.length);
+		const taken: OutboxKey[] = [];
+		const shards = Map.groupBy(entries, ({ shard }) => this.#shard(shard));
+		for (const shard of shards.keys()) this.#checkWritable(shard);
+		await Promise.allSettled(
+			[...shards].map(async ([shard, some]) => {
+				const options = this.#queryOptions(shard, {}, trace);
+				taken.push(...(await takeEntries(shard, some, until, options)));
+			}),
+		);
+		return taken;
 	}
 
 	async recordFailedDeliveries(

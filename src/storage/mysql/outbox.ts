@@ -2,6 +2,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { storedError } from "../outboxOrder.ts";
 import type {
 	FailedDelivery,
+	OutboxKey,
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
@@ -90,6 +91,58 @@ export async function deleteOutboxEntries(
 	}
 }
 
+/**
+ * Take entries of one shard. One statement, as a rule; a second one reads which
+ * of them it took where others were faster. `until` is therefore a value that no
+ * other process uses. By primary key, so that all processes lock rows in one order.
+ */
+export async function takeEntries(
+	{ number: shard, host, database }: Shard,
+	entries: readonly OutboxPosition[],
+	until: number,
+	options: QueryOptions,
+): Promise<readonly OutboxKey[]> {
+	const taken: OutboxKey[] = [];
+	for (const some of chunks(entries, ENTRIES)) {
+		const locals = some.map(({ local }) => local);
+		const { affectedRows } = await host.run(
+			{
+				name: "take outbox",
+				text: `UPDATE ${tableIn(database, "outbox")} FORCE INDEX (PRIMARY)
+					SET next_attempt_at = ?
+					WHERE local_id IN (?) AND next_attempt_at = ${caseOf(some.length)}`,
+				values: [
+					until,
+					locals,
+					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),
+				],
+			},
+			options,
+		);
+		if (affectedRows === 0) continue;
+		if (affectedRows === some.length) {
+			taken.push(...locals.map((local) => ({ shard, local })));
+			continue;
+		}
+		const rows = await host.rows(
+			{
+				name: "taken outbox",
+				text: `SELECT local_id FROM ${tableIn(database, "outbox")}
+					WHERE local_id IN (?) AND next_attempt_at = ?`,
+				values: [locals, until],
+			},
+			options,
+		);
+		taken.push(...rows.map(([local]) => ({ shard, local: Number(local) })));
+	}
+	return taken;
+}
+
+/** A value for each row: `CASE local_id WHEN ? THEN ? … END`. */
+function caseOf(rows: number, otherwise = "NULL"): string {
+	return `CASE local_id ${"WHEN ? THEN ? ".repeat(rows)}ELSE ${otherwise} END`;
+}
+
 /** Failures of one shard. */
 export async function recordFailedDeliveries(
 	{ host, database }: Shard,
@@ -97,19 +150,25 @@ export async function recordFailedDeliveries(
 	options: QueryOptions,
 ): Promise<void> {
 	for (const some of chunks(failures, ENTRIES)) {
-		const cases = some.map(() => "WHEN ? THEN ?").join(" ");
+		const reduced = some.flatMap(({ local, remaining }) =>
+			remaining === undefined ? [] : [[local, JSON.stringify(remaining)]],
+		);
+		const entry =
+			reduced.length === 0 ? "" : `entry = ${caseOf(reduced.length, "entry")},`;
 		await host.run(
 			{
 				name: "postpone outbox",
 				text: `UPDATE ${tableIn(database, "outbox")}
-					SET attempts = attempts + 1,
-						next_attempt_at = CASE local_id ${cases} ELSE next_attempt_at END,
-						last_error = CASE local_id ${cases} ELSE last_error END
-					WHERE local_id IN (?)`,
+					SET attempts = attempts + 1, ${entry}
+						last_error = ${caseOf(some.length)},
+						next_attempt_at = ${caseOf(some.length)}
+					WHERE local_id IN (?) AND next_attempt_at = ${caseOf(some.length)}`,
 				values: [
-					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),
+					...reduced.flat(),
 					...some.flatMap(({ local, error }) => [local, storedError(error)]),
+					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),
 					some.map(({ local }) => local),
+					...some.flatMap(({ local, takenUntil }) => [local, takenUntil]),
 				],
 			},
 			options,

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { storedError } from "../outboxOrder.ts";
 import type {
 	FailedDelivery,
+	OutboxKey,
 	OutboxPosition,
 	PendingEntry,
 } from "../storage.ts";
@@ -31,11 +32,20 @@ const DELETE: Sql = {
 	text: "DELETE FROM outbox WHERE local_id IN (SELECT value FROM json_each(?))",
 };
 
+const TAKE: Sql = {
+	name: "take outbox",
+	text: `UPDATE outbox SET next_attempt_at = ?1 FROM json_each(?2) AS wanted
+		WHERE local_id = wanted.value->>0 AND next_attempt_at = wanted.value->>1
+		RETURNING local_id AS local`,
+};
+
 const POSTPONE: Sql = {
 	name: "postpone outbox",
 	text: `UPDATE outbox SET attempts = attempts + 1,
-			next_attempt_at = failure.value->>1, last_error = failure.value->>2
-		FROM json_each(?) AS failure WHERE local_id = failure.value->>0`,
+			next_attempt_at = failure.value->>2, last_error = failure.value->>3,
+			entry = coalesce(failure.value->>4, entry)
+		FROM json_each(?) AS failure
+		WHERE local_id = failure.value->>0 AND next_attempt_at = failure.value->>1`,
 };
 
 const WALK: Sql = {
@@ -85,16 +95,39 @@ export function deleteOutboxEntries(
 	connection.run(DELETE, [JSON.stringify(locals)], trace);
 }
 
+/** Take entries of one shard: the key of each that was taken, in their order. */
+export function takeEntries(
+	connection: SqliteConnection,
+	entries: readonly OutboxPosition[],
+	until: number,
+	trace?: StatementTrace,
+): readonly (OutboxKey | null)[] {
+	const rows = entries.map(({ local, nextAttemptAt }) => [
+		local,
+		nextAttemptAt,
+	]);
+	const taken = new Set(
+		connection
+			.rows<{ local: number }>(TAKE, [until, JSON.stringify(rows)], trace)
+			.map(({ local }) => local),
+	);
+	return entries.map(({ shard, local }) =>
+		taken.has(local) ? { shard, local } : null,
+	);
+}
+
 /** Failures of one shard. */
 export function recordFailedDeliveries(
 	connection: SqliteConnection,
 	failures: readonly FailedDelivery[],
 	trace?: StatementTrace,
 ): void {
-	const rows = failures.map(({ local, nextAttemptAt, error }) => [
-		local,
-		nextAttemptAt,
-		storedError(error),
+	const rows = failures.map((failure) => [
+		failure.local,
+		failure.takenUntil,
+		failure.nextAttemptAt,
+		storedError(failure.error),
+		failure.remaining === undefined ? null : JSON.stringify(failure.remaining),
 	]);
 	connection.run(POSTPONE, [JSON.stringify(rows)], trace);
 }

@@ -17,6 +17,7 @@ import type {
 	LookupKey,
 	LookupRow,
 	OutboxKey,
+	OutboxPosition,
 	PendingEntriesQuery,
 	PendingEntry,
 	Renumbering,
@@ -39,6 +40,7 @@ import {
 	deleteOutboxEntries,
 	pendingEntries,
 	recordFailedDeliveries,
+	takeEntries,
 	walkOutbox,
 } from "./outbox.ts";
 import { readRenumberings } from "./renumberings.ts";
@@ -253,6 +255,23 @@ class SqliteStorage implements Storage {
 				some.map(({ local }) => local),
 				trace,
 			),
+		);
+	}
+
+	async takeEntries(
+		entries: readonly OutboxPosition[],
+		until: number,
+		trace?: WriteTrace,
+	): Promise<readonly OutboxKey[]> {
+		startCall("takeEntries", entries.length);
+		const results = readByFile<OutboxPosition, OutboxKey | null>(
+			entries,
+			({ shard }) => this.#fileOf(shard),
+			() => null,
+			(file, some) => takeEntries(file.writer, some, until, trace),
+		);
+		return results.flatMap((key) =>
+			key === null || key instanceof CorkboardError ? [] : [key],
 		);
 	}
 

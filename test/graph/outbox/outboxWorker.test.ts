@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
+import { CHANNELS, type DeliveryPass } from "../../../src/diagnostics.ts";
+import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
+import { OutboxWorker } from "../../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
@@ -9,6 +11,9 @@ import {
 	type Embedded,
 	openEmbedded,
 } from "../../helpers/embedded.ts";
+import { sqlOn } from "../../helpers/importing.ts";
+import { collect } from "../../helpers/storing.ts";
+import { until } from "../../helpers/until.ts";
 
 /** An undelivered entry, with the object it is about. */
 async function enqueue(
@@ -69,7 +74,11 @@ describe("a delivery pass", () => {
 				for (let n = 0; n < count; n++) await one(graph, `user_${n}`);
 				const verbs = await callsOf(async () => {
 					const pass = await deliverPending(new WritePipeline(graph.store), 0);
-					assert.deepEqual(pass, { delivered: count, undelivered: 0 });
+					assert.deepEqual(pass, {
+						delivered: count,
+						undelivered: 0,
+						unreadable: 0,
+					});
 				});
 				return verbs.map((verb) => verb.split(" ")[0]);
 			};
@@ -84,6 +93,7 @@ describe("a delivery pass", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 2,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		assert.deepEqual(await statesOf(graph, ids), ["active", "rejected"]);
 		const [row] = await graph.storage.readLookups([
@@ -103,11 +113,111 @@ describe("a delivery pass", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 1,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		const [row] = await graph.storage.readLookups([
 			{ name: "import", key: "u:1" },
 		]);
 		assert.equal((row as { id: Id }).id, first);
+	});
+
+	it("skips rows that are not entries, delivers all others, and retries such rows ever less often with the reason recorded", async () => {
+		await using graph = await openEmbedded({ shards: 1 });
+		const bad = [
+			"not JSON",
+			"[]",
+			'{"edges": 5}',
+			'{"later": []}',
+			'{"pendingObjects": ["x"]}',
+			'{"reservations": [{"name": "none", "key": "k", "id": "1", "token": "t"}]}',
+			'{"edges": [{"mapping": "none"}]}',
+		];
+		const ids: Id[] = [];
+		for (const [n, text] of bad.entries()) {
+			ids.push(await pending(graph, `before_${n}`));
+			await enqueue(graph, {}, () => ({ replaced: n }));
+			sqlOn(
+				graph.folder,
+				/^db/,
+				`UPDATE outbox SET entry = '${text}' WHERE entry = '{"replaced":${n}}'`,
+			);
+		}
+		ids.push(await pending(graph, "after"));
+		const passes: DeliveryPass[] = [];
+		const note = (pass: unknown) => void passes.push(pass as DeliveryPass);
+		CHANNELS.deliveryPass.subscribe(note);
+		const rows = () => collect(graph.storage.walkOutbox(0));
+		try {
+			await using worker = new OutboxWorker(new WritePipeline(graph.store));
+			assert.ok(worker);
+			await until("a third attempt of all", async () =>
+				(await rows()).every(({ attempts }) => attempts >= 3),
+			);
+		} finally {
+			CHANNELS.deliveryPass.unsubscribe(note);
+		}
+		assert.deepEqual(new Set(await statesOf(graph, ids)), new Set(["active"]));
+		const left = await rows();
+		assert.equal(left.length, bad.length);
+		for (const { lastError, attempts, nextAttemptAt } of left) {
+			assert.match(String(lastError), /^The outbox entry /);
+			const delayMs = nextAttemptAt / 1_000 - Date.now();
+			assert.ok(delayMs < 1_000 * 2 ** attempts, `${delayMs} ms`);
+		}
+		assert.equal(passes[0]?.unreadable, bad.length);
+		assert.equal(
+			passes.reduce((sum, { delivered }) => sum + delivered, 0),
+			ids.length,
+		);
+	});
+
+	it("goes on with other entries where a failure cannot be recorded", async () => {
+		await using graph = await openEmbedded({
+			shards: 2,
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						if (name === "recordFailedDeliveries") {
+							return async () => {
+								throw new Error("the shard does not answer");
+							};
+						}
+						const value: unknown = Reflect.get(target, name, target);
+						return typeof value === "function" ? value.bind(target) : value;
+					},
+				}),
+		});
+		const mappingOf = (name: string) => (id: Id) => ({
+			edges: [
+				{
+					mapping: name,
+					from: id,
+					to: id,
+					state: 0,
+					version: 1,
+					sequence: 1,
+				},
+			],
+		});
+		// More than a page of them, then one that can be delivered.
+		for (let n = 0; n < 201; n++) await enqueue(graph, {}, mappingOf("none"));
+		const good = await enqueue(graph, {}, mappingOf("repin"));
+		const edge = { mapping: graph.mapping("repin"), from: good, to: good };
+		const passes: DeliveryPass[] = [];
+		const note = (pass: unknown) => void passes.push(pass as DeliveryPass);
+		CHANNELS.deliveryPass.subscribe(note);
+		try {
+			await using worker = new OutboxWorker(new WritePipeline(graph.store));
+			assert.ok(worker);
+			await until("delivery", async () => {
+				const [found] = await graph.storage.readEdges([edge]);
+				return found !== null;
+			});
+			await until("the end of the pass", () => passes.length > 0);
+		} finally {
+			CHANNELS.deliveryPass.unsubscribe(note);
+		}
+		assert.match(String(passes[0]?.error), /the shard does not answer/);
 	});
 
 	it("delivers all but what cannot be delivered, and returns the error", async () => {

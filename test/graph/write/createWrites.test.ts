@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
-import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node, Page } from "../../../src/graph/types.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
@@ -376,6 +376,7 @@ describe("the outbox entry of a write", () => {
 		assert.deepEqual(await deliverPending(new WritePipeline(graph.store), 0), {
 			delivered: 1,
 			undelivered: 0,
+			unreadable: 0,
 		});
 		assert.deepEqual(await listOf(graph, "followUser.inverse", two), {
 			ids: [one],

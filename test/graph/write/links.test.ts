@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { resolvers } from "../../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliver } from "../../../src/graph/outbox/deliver.ts";
-import { deliverPending } from "../../../src/graph/outbox/outboxWorker.ts";
+import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import { createWrites } from "../../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";

@@ -25,6 +25,7 @@ describe("an import", () => {
 			edges: { likePin: 1 },
 			existing: 0,
 			bad: 0,
+			pending: 0,
 		});
 		const again = await importAll(graph, [
 			...lines,
@@ -38,6 +39,7 @@ describe("an import", () => {
 			edges: {},
 			existing: 7,
 			bad: 0,
+			pending: 0,
 		});
 	});
 
@@ -196,6 +198,7 @@ describe("an import", () => {
 			edges: {},
 			existing: 0,
 			bad: 1,
+			pending: 0,
 		});
 		assert.equal(await idOf(graph, "p:2"), null);
 	});
@@ -294,8 +297,8 @@ describe("an import", () => {
 	it("makes the same number of storage calls for a batch of any size", async () => {
 		await using graph = await openEmbedded({ shards: 2 });
 		await importAll(graph, [ada, board]);
-		const calls = async (from: number, many: number) =>
-			callsOf(() =>
+		const calls = async (from: number, many: number) => {
+			const verbs = await callsOf(() =>
 				importAll(
 					graph,
 					Array.from({ length: many }, (_, n) => [
@@ -304,6 +307,9 @@ describe("an import", () => {
 					]).flat(),
 				),
 			);
+			// How often the lease is renewed depends on the time that the import takes.
+			return verbs.filter((verb) => verb !== "compareAndSetLookups 1");
+		};
 		const few = await calls(0, 3);
 		const many = await calls(100, 700);
 		assert.equal(many.length, few.length);

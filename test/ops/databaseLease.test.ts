@@ -1,15 +1,24 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Id } from "../../src/id/ids.ts";
 import {
+	expiryOf,
 	LEASE_MS,
 	readDatabaseLease,
-	tryDatabaseLease,
-} from "../../../src/graph/outbox/databaseLease.ts";
-import type { Id } from "../../../src/id/ids.ts";
-import { openEmbedded } from "../../helpers/embedded.ts";
-import { until } from "../../helpers/until.ts";
+	takeOverDatabaseLease,
+} from "../../src/ops/databaseLease.ts";
+import type { LookupKey, Storage } from "../../src/storage/storage.ts";
+import { openEmbedded } from "../helpers/embedded.ts";
+import { until } from "../helpers/until.ts";
 
-const KEY = { name: "lease", key: "of a test" };
+const KEY = { name: "import state", key: "of a test" };
+
+/** Null while another process holds the lease. */
+async function tryDatabaseLease(storage: Storage, key: LookupKey) {
+	const row = await readDatabaseLease(storage, key);
+	if (row !== null && expiryOf(row) > Date.now()) return null;
+	return takeOverDatabaseLease(storage, key, row);
+}
 
 describe("a database lease", () => {
 	it("has one holder at a time, and is free again when it is released", async () => {

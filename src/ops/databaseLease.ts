@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { Id } from "../../id/ids.ts";
-import type { LookupKey, LookupRow, Storage } from "../../storage/storage.ts";
-import { valuesOrThrow } from "../store/readUncached.ts";
+import { valuesOrThrow } from "../graph/store/readUncached.ts";
+import type { Id } from "../id/ids.ts";
+import type { LookupKey, LookupRow, Storage } from "../storage/storage.ts";
 
 /** How long the lease of a killed process keeps the next one waiting. */
 export const LEASE_MS = 5_000;
@@ -77,16 +77,6 @@ export class DatabaseLease implements AsyncDisposable {
 			// The lease expires by itself. An error of its holder must not be hidden by this one.
 		}
 	}
-}
-
-/** Null while another process holds the lease. */
-export async function tryDatabaseLease(
-	storage: Storage,
-	key: LookupKey,
-): Promise<DatabaseLease | null> {
-	const row = await readDatabaseLease(storage, key);
-	if (row !== null && expiryOf(row) > Date.now()) return null;
-	return takeOverDatabaseLease(storage, key, row);
 }
 
 /** Take a lease that nobody holds. `row` is what was read of it; null if another process was faster. */
