@@ -8,20 +8,26 @@ import {
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
 
+/** Whether an object may have fields that its type does not: in input it may not; in stored data one may be left of a field that the SDL had. */
+export type UnknownFields = "refused" | "ignored";
+
 /** Why a value is not of a field's type, as `must be Int, got "1"`; null if it is. */
 export function typeProblem(
 	type: GraphQLOutputType,
 	value: JsonValue,
+	unknownFields: UnknownFields = "refused",
 ): string | null {
 	if (isNonNullType(type)) {
 		return value === null
 			? `must be ${type}, got null`
-			: typeProblem(type.ofType, value);
+			: typeProblem(type.ofType, value, unknownFields);
 	}
 	if (value === null) return null;
 	if (isListType(type)) {
 		if (!Array.isArray(value)) return expected(type, value);
-		return first(value.map((item) => typeProblem(type.ofType, item)));
+		return first(
+			value.map((item) => typeProblem(type.ofType, item, unknownFields)),
+		);
 	}
 	if (isEnumType(type)) {
 		return typeof value === "string" && type.getValue(value)
@@ -36,10 +42,12 @@ export function typeProblem(
 		const given = value as { readonly [key: string]: JsonValue };
 		return first([
 			...Object.keys(given)
-				.filter((key) => !Object.hasOwn(fields, key))
+				.filter(
+					(key) => unknownFields === "refused" && !Object.hasOwn(fields, key),
+				)
 				.map((key) => `must be ${type}, which has no field ${key}`),
 			...Object.values(fields).map((field) =>
-				typeProblem(field.type, given[field.name] ?? null),
+				typeProblem(field.type, given[field.name] ?? null, unknownFields),
 			),
 		]);
 	}

@@ -7,3 +7,8 @@ import type { Mapping } from "../model/types.ts";
 export function isDescending(mapping: Mapping): boolean {
 	return mapping.order !== "OLDEST_FIRST";
 }
+
+/** Whether a number can be that of a column: sequences, versions and epochs are integers from 0 to 2^53 - 1. */
+export function isStoredNumber(value: unknown): value is number {
+	return Number.isSafeInteger(value) && (value as number) >= 0;
+}

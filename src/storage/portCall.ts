@@ -1,6 +1,6 @@
 import { type CallOptions, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
-import type { Scan } from "./storage.ts";
+import type { ListCount, ListKey, Scan } from "./storage.ts";
 
 /** Every call of the storage port starts here. Throws if its signal is aborted already. */
 export function startCall(
@@ -36,4 +36,10 @@ export function unknownShard(
 		"NOT_FOUND",
 		`No range of the topology covers ${kind} ${shard}.`,
 	);
+}
+
+/** The count of a list that no shard holds. */
+export function emptyCount({ from }: ListKey): ListCount {
+	const row = { from, count: 0, lastSequence: 0, epoch: 0 };
+	return { ...row, edges: 0, highest: 0, newestEpoch: 0 };
 }

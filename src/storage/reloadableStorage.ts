@@ -9,6 +9,8 @@ import type {
 	EdgeKey,
 	FailedDelivery,
 	KeyResult,
+	ListCount,
+	ListKey,
 	ListRow,
 	LookupChange,
 	LookupKey,
@@ -149,6 +151,13 @@ class TopologySwitcher implements ReloadableStorage {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<readonly Renumbering[]>[]> {
 		return this.#current.use((storage) => storage.readRenumberings(keys, call));
+	}
+
+	countLists(
+		lists: readonly ListKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ListCount>[]> {
+		return this.#current.use((storage) => storage.countLists(lists, call));
 	}
 
 	readLookups(

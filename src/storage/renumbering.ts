@@ -1,6 +1,7 @@
 import type { Id } from "../id/ids.ts";
 import { edgeName } from "./keys.ts";
-import type { EdgePosition, Position, Shift } from "./storage.ts";
+import { isStoredNumber } from "./order.ts";
+import type { EdgePosition, ListRow, Position, Shift } from "./storage.ts";
 
 /** Storage keeps this many renumberings of a list, the newest. */
 export const KEPT_RENUMBERINGS = 1_000;
@@ -84,3 +85,46 @@ export function comparePositions(a: Position, b: Position): number {
 		(a.to < b.to ? -1 : a.to > b.to ? 1 : 0)
 	);
 }
+
+/** Epochs are below 2^40, because cursors keep that many bits of them. */
+export const MAX_EPOCH = 2 ** 40 - 1;
+
+/** What counting a list's edges found. */
+export interface Recount {
+	readonly count: number;
+	/** The highest sequence, also of a removed edge. */
+	readonly last: number;
+	/** The epoch of the newest renumbering stored; 0 without one. */
+	readonly newestEpoch: number;
+}
+
+/**
+ * A list's row after its edges were counted. The last sequence may have been
+ * that of an edge that is gone, so it stays. The epoch is that of the newest
+ * renumbering. If it is not, positions of two epochs may have been given out as
+ * of one: then the list gets an epoch beyond both, with a gap before it, so that
+ * no cursor from before is taken for a position in it.
+ */
+export function recounted(
+	{ from, lastSequence, epoch }: ListRow,
+	{ count, last, newestEpoch }: Recount,
+): ListRow {
+	const epochs = [epoch, newestEpoch].filter(isEpoch);
+	return {
+		from,
+		count,
+		lastSequence: Math.max(0, ...[lastSequence, last].filter(isStoredNumber)),
+		epoch: epoch === newestEpoch ? epoch : Math.max(0, ...epochs) + 2,
+	};
+}
+
+export function isEpoch(value: number): boolean {
+	return isStoredNumber(value) && value <= MAX_EPOCH;
+}
+
+/** Stored with an epoch that no renumbering made: positions stay where they are. */
+export const NO_SHIFT: Shift = {
+	low: { sequence: 0, to: "0" as Id },
+	high: { sequence: 0, to: "0" as Id },
+	by: 0,
+};

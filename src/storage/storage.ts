@@ -47,6 +47,16 @@ export interface Storage extends AsyncDisposable {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<readonly Renumbering[]>[]>;
 
+	/**
+	 * Each list's own row with the number of its present edges, counted in the
+	 * same statement: a writer between the two readings is never seen. For
+	 * `verify`: it reads whole lists.
+	 */
+	countLists(
+		lists: readonly ListKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ListCount>[]>;
+
 	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
@@ -188,6 +198,16 @@ export interface ListRow {
 	readonly lastSequence: number;
 	/** Rises by one when the list is renumbered. */
 	readonly epoch: number;
+}
+
+/** A list's row, all zeros if it has none, and what its edges come to. */
+export interface ListCount extends ListRow {
+	/** Present edges. */
+	readonly edges: number;
+	/** The highest sequence of a present edge; 0 without one. */
+	readonly highest: number;
+	/** The epoch of the newest renumbering stored, which is the list's; 0 without one. */
+	readonly newestEpoch: number;
 }
 
 /** A position in a list, with or without an edge. It means something in one epoch of the list only. */

@@ -245,7 +245,15 @@ export function mysqlStatementsSuite(
 				list.mapping,
 				list.from,
 			);
-			assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
+			// No renumbering made epoch 4. Recounted again, the list stays as it is.
+			assert.deepEqual([count, lastSequence, epoch], [2, 3, 6]);
+			await storage.transact({
+				shard: 0,
+				lists: [list],
+				decide: () => ({ result: null, recount: [list] }),
+			});
+			const again = await listOf(storage, list.mapping, list.from);
+			assert.deepEqual([again.count, again.epoch], [2, 6]);
 		});
 
 		test("a page deep in a long list, a single edge and a walk use an index and read only the rows they return", async () => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Id } from "../../src/id/ids.ts";
 import { REMOVED } from "../../src/storage/storage.ts";
 import { MAPPINGS, pin, user } from "../helpers/storageModel.ts";
 import {
@@ -68,6 +70,80 @@ export function walkTests(open: OpenStorage): void {
 		assert.deepEqual(await collect(storage.walkLists(1, likePin)), []);
 	});
 
+	test("a list's count comes with the number of its edges, also where its row is missing", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		await setEdges(storage, likePin, user(2), [
+			{ to: pin(1), sequence: 5 },
+			{ to: pin(2), sequence: 9, state: REMOVED },
+			{ to: pin(3), sequence: 7 },
+		]);
+		await setEdges(storage, likedBy, pin(1), [{ to: user(1), sequence: 6 }]);
+		const nowhere = user(1, 9_999);
+		assert.deepEqual(
+			await storage.countLists([
+				{ mapping: likePin, from: user(2) },
+				{ mapping: likePin, from: user(7) },
+				{ mapping: likedBy, from: pin(1) },
+				{ mapping: likePin, from: nowhere },
+			]),
+			[
+				{
+					...counted(user(2), 2, 9),
+					epoch: 0,
+					newestEpoch: 0,
+					edges: 2,
+					highest: 7,
+				},
+				{
+					...counted(user(7), 0, 0),
+					epoch: 0,
+					newestEpoch: 0,
+					edges: 0,
+					highest: 0,
+				},
+				{
+					...counted(pin(1), 1, 6),
+					epoch: 0,
+					newestEpoch: 0,
+					edges: 1,
+					highest: 6,
+				},
+				{
+					...counted(nowhere, 0, 0),
+					epoch: 0,
+					newestEpoch: 0,
+					edges: 0,
+					highest: 0,
+				},
+			],
+		);
+	});
+
+	test("a list's count and its edges are counted at one moment beside a writer", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		let isOver = false;
+		const writer = (async () => {
+			for (let n = 1; !isOver; n++) {
+				await setEdges(storage, likePin, user(1), [
+					{ to: pin(n), sequence: n },
+				]);
+				await nextTurn();
+			}
+		})();
+		for (let n = 0; n < 50; n++) {
+			const [list] = await storage.countLists([
+				{ mapping: likePin, from: user(1) },
+			]);
+			assert.ok(list && !(list instanceof Error));
+			assert.equal(list.count, list.edges);
+			await nextTurn();
+		}
+		isOver = true;
+		await writer;
+	});
+
 	test("a walk of lookups returns each row of the mod shard once", async () => {
 		await using opened = await open();
 		const { storage } = opened;
@@ -129,4 +205,8 @@ export function walkTests(open: OpenStorage): void {
 			message: "The model has no type Nothing.",
 		});
 	});
+}
+
+function counted(from: Id, count: number, lastSequence: number) {
+	return { from, count, lastSequence };
 }

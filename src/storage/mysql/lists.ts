@@ -5,7 +5,6 @@ import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
 import type { MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
-import { countEdges } from "./mappings.ts";
 import { chunks, type Shard } from "./shards.ts";
 import { anyOf, type Fragment, valuesOf } from "./sqlFragment.ts";
 
@@ -126,20 +125,6 @@ export async function writeLists(
 			values,
 		});
 	}
-}
-
-/** Counts a list's edges and updates its row. */
-export async function recountList(
-	statements: MysqlTransaction,
-	shard: Shard,
-	{ mapping, from }: ListKey,
-	row: ListRow,
-): Promise<void> {
-	const { count, last } = await countEdges(statements, shard, mapping, from);
-	const lastSequence = Math.max(row.lastSequence, last);
-	await writeLists(statements, shard, [
-		{ ...row, mapping, count, lastSequence },
-	]);
 }
 
 export async function walkLists(

@@ -10,12 +10,14 @@ import type { Topology } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
-import { checkScan, startCall, unknownShard } from "../portCall.ts";
+import { checkScan, emptyCount, startCall, unknownShard } from "../portCall.ts";
 import type {
 	Edge,
 	EdgeKey,
 	FailedDelivery,
 	KeyResult,
+	ListCount,
+	ListKey,
 	ListRow,
 	LookupChange,
 	LookupKey,
@@ -34,6 +36,7 @@ import type {
 	TransactionResult,
 } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
+import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
 import { walkLists } from "./lists.ts";
@@ -201,6 +204,21 @@ class MysqlStorage implements Storage {
 			maxKeys: SCANS,
 			read: (host, some) =>
 				readRenumberings(host, some, this.#queryOptions(some[0]?.shard, call)),
+		});
+	}
+
+	async countLists(
+		lists: readonly ListKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ListCount>[]> {
+		startCall("countLists", lists.length, call);
+		for (const { mapping } of lists) this.#checkMapping(mapping);
+		return readByHost<ListKey, ListCount>(lists, {
+			shardOf: ({ from }) => this.#map.shards.get(unpackId(from).shard),
+			absent: emptyCount,
+			maxKeys: SCANS,
+			read: (host, some) =>
+				countLists(host, some, this.#queryOptions(some[0]?.shard, call)),
 		});
 	}
 

@@ -1,4 +1,4 @@
-import { type Id, packId, unpackId } from "../../id/ids.ts";
+import { type Id, MAX_LOCAL, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { NewObject, StoredObject } from "../storage.ts";
@@ -181,7 +181,8 @@ export async function walkObjects(
 		{
 			name: `walk ${type.table}`,
 			text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
-				WHERE local_id > ? ORDER BY local_id LIMIT ${limit}`,
+				WHERE local_id > ? AND local_id <= ${MAX_LOCAL}
+				ORDER BY local_id LIMIT ${limit}`,
 			values: [after],
 		},
 		options,

@@ -57,6 +57,7 @@ export async function renumberList(
 		epoch: row.epoch + 1,
 	};
 	await writeLists(statements, shard, [{ ...next, mapping }]);
+	const { epoch } = next;
 	const table = tableIn(shard.database, "renumberings");
 	// Those of the future are left from an epoch that somebody set back.
 	await statements.run({
@@ -65,15 +66,27 @@ export async function renumberList(
 		values: [
 			BigInt(from),
 			mapping.name,
-			Math.max(0, next.epoch - KEPT_RENUMBERINGS),
-			next.epoch,
+			Math.max(0, epoch - KEPT_RENUMBERINGS),
+			epoch,
 		],
 	});
+	const list = { mapping, from };
+	await addRenumbering(statements, shard, list, { low, high, by, epoch });
+	return next;
+}
+
+export async function addRenumbering(
+	statements: MysqlTransaction,
+	{ database }: Shard,
+	{ mapping, from }: ListKey,
+	{ epoch, low, high, by }: Renumbering,
+): Promise<void> {
 	await statements.run({
 		name: "add renumbering",
-		text: `INSERT INTO ${table} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		text: `INSERT INTO ${tableIn(database, "renumberings")} (${COLUMNS})
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		values: [
-			next.epoch,
+			epoch,
 			low.sequence,
 			BigInt(low.to),
 			high.sequence,
@@ -83,7 +96,6 @@ export async function renumberList(
 			mapping.name,
 		],
 	});
-	return next;
 }
 
 /** Renumberings of lists of one host in one statement. */

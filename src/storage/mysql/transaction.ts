@@ -20,8 +20,9 @@ import {
 	checkTransaction,
 	computeListChanges,
 } from "../transactionRules.ts";
+import { recountList } from "./countLists.ts";
 import type { CommitDecision, MysqlTransaction } from "./driver/host.ts";
-import { lockLists, recountList, writeLists } from "./lists.ts";
+import { lockLists, writeLists } from "./lists.ts";
 import {
 	type EdgeToWrite,
 	readNeighbors,

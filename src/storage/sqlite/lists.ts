@@ -3,12 +3,14 @@ import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
-import { type MappingStatements, statementsOf } from "./mappings.ts";
+
+/** Numbers as REAL: SQLite gives a damaged one beyond 2^53 as what it is, where as INTEGER the whole statement would fail. */
+const LIST_COLUMNS = `CAST(from_id AS TEXT) AS "from", CAST(count AS REAL) AS count,
+	CAST(last_sequence AS REAL) AS lastSequence, CAST(epoch AS REAL) AS epoch`;
 
 const READ_LISTS: Sql = {
 	name: "lists",
-	text: `SELECT CAST(from_id AS TEXT) AS "from", mapping, count,
-		last_sequence AS lastSequence, epoch FROM lists
+	text: `SELECT ${LIST_COLUMNS}, mapping FROM lists
 		WHERE (from_id, mapping) IN (SELECT CAST(value->>0 AS INTEGER), value->>1
 			FROM json_each(?))`,
 };
@@ -23,8 +25,7 @@ const WRITE_LIST: Sql = {
 
 const WALK_LISTS: Sql = {
 	name: "walk lists",
-	text: `SELECT CAST(from_id AS TEXT) AS "from", count,
-		last_sequence AS lastSequence, epoch FROM lists
+	text: `SELECT ${LIST_COLUMNS} FROM lists
 		WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ?`,
 };
 
@@ -90,22 +91,4 @@ export function walkLists(
 			limit,
 		])
 		.map((row) => listRow(row.from as Id, row));
-}
-
-/** Counts a list's edges and updates its row. */
-export function recountList(
-	connection: SqliteConnection,
-	statements: MappingStatements,
-	{ mapping, from }: ListKey,
-): void {
-	const [counted] = connection.rows<{
-		readonly count: number;
-		readonly last: number;
-	}>(statementsOf(statements, mapping).recount, [BigInt(from)]);
-	const [row] = readLists(connection, [{ mapping, from }]) as [ListRow];
-	writeList(connection, mapping, {
-		...row,
-		count: counted?.count ?? 0,
-		lastSequence: Math.max(row.lastSequence, counted?.last ?? 0),
-	});
 }

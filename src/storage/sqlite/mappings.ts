@@ -26,16 +26,26 @@ interface EdgeStatements {
 	readonly presentFrom: Sql;
 	readonly setSequence: Sql;
 	readonly recount: Sql;
+	readonly countList: Sql;
 	readonly walk: Sql;
 }
 
-/** Ids do not fit a JavaScript number, so SQLite returns them as text. */
+/**
+ * Ids do not fit a JavaScript number, so SQLite returns them as text. The
+ * numbers do; but a damaged one that does not would make the whole statement
+ * fail, so they are returned as REAL.
+ */
 const EDGE_COLUMNS = `CAST(from_id AS TEXT) AS "from", CAST(to_id AS TEXT) AS "to",
-	sequence, state, version`;
+	CAST(sequence AS REAL) AS sequence, CAST(state AS REAL) AS state,
+	CAST(version AS REAL) AS version`;
 
 /** Ids are passed as JSON strings, for the same reason. */
 const KEY_PAIRS = `SELECT CAST(value->>0 AS INTEGER), CAST(value->>1 AS INTEGER)
 	FROM json_each(?)`;
+
+/** Of the list of `?1` in the mapping `?2`. */
+const NEWEST_EPOCH = `CAST((SELECT COALESCE(MAX(epoch), 0) FROM renumberings
+	WHERE renumberings.from_id = ?1 AND renumberings.mapping = ?2) AS REAL)`;
 
 export function mappingStatements(model: Model): MappingStatements {
 	return new Map(
@@ -46,7 +56,7 @@ export function mappingStatements(model: Model): MappingStatements {
 				text: `SELECT ${EDGE_COLUMNS} FROM ${table}
 					WHERE from_id = ?1 AND state = ${PRESENT}
 						AND sequence ${over}= ?2 AND (sequence ${over} ?2 OR to_id ${over} ?3)
-					ORDER BY sequence ${order}, to_id ${order} LIMIT 1`,
+					ORDER BY ${table}.sequence ${order}, to_id ${order} LIMIT 1`,
 			});
 			const statements: EdgeStatements = {
 				read: {
@@ -77,7 +87,20 @@ export function mappingStatements(model: Model): MappingStatements {
 				recount: {
 					name: `count ${name}`,
 					text: `SELECT COUNT(*) FILTER (WHERE state = ${PRESENT}) AS count,
-						COALESCE(MAX(sequence), 0) AS last FROM ${table} WHERE from_id = ?`,
+							CAST(COALESCE(MAX(sequence), 0) AS REAL) AS last,
+							${NEWEST_EPOCH} AS newestEpoch
+						FROM ${table} WHERE from_id = ?1`,
+				},
+				countList: {
+					name: `count ${name}`,
+					text: `SELECT CAST(count AS REAL) AS count,
+							CAST(last_sequence AS REAL) AS lastSequence,
+							CAST(epoch AS REAL) AS epoch, edges, highest,
+							${NEWEST_EPOCH} AS newestEpoch
+						FROM (SELECT COUNT(*) AS edges,
+								CAST(COALESCE(MAX(sequence), 0) AS REAL) AS highest
+							FROM ${table} WHERE from_id = ?1 AND state = ${PRESENT})
+						LEFT JOIN lists ON lists.from_id = ?1 AND lists.mapping = ?2`,
 				},
 				// In order of (from_id, to_id): an edge that moves meanwhile is still returned once.
 				walk: {

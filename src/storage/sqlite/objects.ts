@@ -1,5 +1,5 @@
 import type { Trace } from "../../diagnostics.ts";
-import { type Id, packId, unpackId } from "../../id/ids.ts";
+import { type Id, MAX_LOCAL, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { StoredObject } from "../storage.ts";
@@ -42,7 +42,8 @@ export function objectStatements(model: Model): ObjectStatements {
 				walk: {
 					name: `walk ${type.table}`,
 					text: `SELECT local_id, data FROM ${table}
-						WHERE local_id > ? ORDER BY local_id LIMIT ?`,
+						WHERE local_id > ? AND local_id <= ${MAX_LOCAL}
+						ORDER BY local_id LIMIT ?`,
 				},
 			};
 			return [type.number, statements];

@@ -10,8 +10,10 @@ import type {
 import { parseJsonObject } from "../storedObject.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
-const COLUMNS = `local_id AS local, entry, ts AS writtenAt, attempts,
-	next_attempt_at AS nextAttemptAt, last_error AS lastError`;
+/** Numbers as REAL, so that a damaged one beyond 2^53 fails no other entry. */
+const COLUMNS = `local_id AS local, entry, CAST(ts AS REAL) AS writtenAt,
+	CAST(attempts AS REAL) AS attempts,
+	CAST(next_attempt_at AS REAL) AS nextAttemptAt, last_error AS lastError`;
 
 const INSERT: Sql = {
 	name: "insert outbox",

@@ -91,6 +91,15 @@ export function renumberList(
 		epoch - KEPT_RENUMBERINGS,
 		epoch,
 	]);
+	const list = { mapping, from };
+	addRenumbering(connection, list, { low, high, by, epoch });
+}
+
+export function addRenumbering(
+	connection: SqliteConnection,
+	{ mapping, from }: ListKey,
+	{ epoch, low, high, by }: Renumbering,
+): void {
 	connection.run(ADD, [
 		BigInt(from),
 		mapping.name,

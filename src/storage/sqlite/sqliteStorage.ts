@@ -6,12 +6,14 @@ import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
-import { checkScan, startCall, unknownShard } from "../portCall.ts";
+import { checkScan, emptyCount, startCall, unknownShard } from "../portCall.ts";
 import type {
 	Edge,
 	EdgeKey,
 	FailedDelivery,
 	KeyResult,
+	ListCount,
+	ListKey,
 	ListRow,
 	LookupChange,
 	LookupKey,
@@ -29,6 +31,7 @@ import type {
 	Transaction,
 	TransactionResult,
 } from "../storage.ts";
+import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
 import { modShardTables, shardTables } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
@@ -172,6 +175,20 @@ class SqliteStorage implements Storage {
 			({ from }) => this.#files.get(unpackId(from).shard),
 			() => [],
 			(file, some) => readRenumberings(file.reader, some, call?.trace),
+		);
+	}
+
+	async countLists(
+		lists: readonly ListKey[],
+		call?: CallOptions,
+	): Promise<readonly KeyResult<ListCount>[]> {
+		startCall("countLists", lists.length, call);
+		return readByFile<ListKey, ListCount>(
+			lists,
+			({ from }) => this.#files.get(unpackId(from).shard),
+			emptyCount,
+			(file, some) =>
+				countLists(file.reader, this.#statements.mappings, some, call?.trace),
 		);
 	}
 

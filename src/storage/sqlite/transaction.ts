@@ -17,8 +17,9 @@ import {
 	checkTransaction,
 	computeListChanges,
 } from "../transactionRules.ts";
+import { recountList } from "./countLists.ts";
 import type { SqliteConnection } from "./driver/sqliteConnection.ts";
-import { readLists, recountList, writeList } from "./lists.ts";
+import { readLists, writeList } from "./lists.ts";
 import {
 	type MappingStatements,
 	readEdges,

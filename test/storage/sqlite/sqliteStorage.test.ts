@@ -319,7 +319,15 @@ test("recount corrects the count and last sequence of a SQLite list from its edg
 		list.mapping,
 		list.from,
 	);
-	assert.deepEqual([count, lastSequence, epoch], [2, 3, 4]);
+	// No renumbering made epoch 4. Recounted again, the list stays as it is.
+	assert.deepEqual([count, lastSequence, epoch], [2, 3, 6]);
+	await storage.transact({
+		shard: 0,
+		lists: [list],
+		decide: () => ({ result: null, recount: [list] }),
+	});
+	const again = await listOf(storage, list.mapping, list.from);
+	assert.deepEqual([again.count, again.epoch], [2, 6]);
 });
 
 test("SQLite storage loses no acknowledged write when the process is killed", {
