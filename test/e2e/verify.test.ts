@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import {
+	existsSync,
+	mkdtempSync,
+	renameSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import type { DamageSummary } from "../../src/ops/verify/damage.ts";
 import { client } from "../helpers/client.ts";
 import { sqlOn } from "../helpers/importing.ts";
 import { runProgram, serve } from "../helpers/program.ts";
@@ -23,6 +30,8 @@ const LINES = [
 ];
 
 const CLEAN = /^6 objects, \d+ edges, \d+ lists, \d+ lookups checked\n/;
+
+const CLEAN_PART = /^\d+ objects, \d+ edges, \d+ lists, \d+ lookups checked\n/;
 
 describe("verify", () => {
 	const folder = temporaryFolder();
@@ -70,7 +79,12 @@ describe("verify", () => {
 			]) {
 				assert.match(out, pattern);
 			}
-			assert.match(out, /^ {2}placePin of \d+: count 7, but 2 edges$/m);
+			assert.match(
+				out,
+				/^ {2}placePin of \d+: count 7, but 2 edges \(db0000\d\.lists, from_id \d+, mapping placePin\)$/m,
+			);
+			// The key of a lookup may be an e-mail address.
+			assert.doesNotMatch(out, /cat_made_up/);
 		}
 	});
 
@@ -120,6 +134,72 @@ describe("verify", () => {
 			},
 		);
 		assert.equal((await server.stop()).code, 0);
+	});
+
+	it("says what --repair leaves and what to do about it, prints a few of many, and the whole report with --json (exit code 1)", async () => {
+		for (let n = 0; n < 7; n++) {
+			sqlOn(
+				folder.path,
+				/^db00000/,
+				"INSERT INTO outbox (entry, ts) VALUES ('{', 1)",
+			);
+		}
+		const plain = await verify();
+		assert.equal(plain.code, 1, plain.err);
+		assert.match(
+			plain.out,
+			/^7 outbox entries that cannot be delivered because of what they hold$/m,
+		);
+		assert.match(
+			plain.out,
+			/^ {2}entry \d+ of shard 0: The outbox entry is not a JSON object\. \(db00000\.outbox, local_id \d+\)$/m,
+		);
+		assert.match(plain.out, /^ {2}and 2 more$/m);
+		assert.doesNotMatch(plain.out, /run verify --repair to repair it/);
+		for (const args of [[], ["--repair"]]) {
+			const { code, out, err } = await verify("--json", ...args);
+			assert.deepEqual({ code, err }, { code: 1, err: "" });
+			const report = JSON.parse(out);
+			assert.equal(report.clean, false);
+			assert.equal(report.pendingEntries, 7);
+			assert.deepEqual(
+				report.remaining.map(({ kind, count, repairable }: DamageSummary) => [
+					kind,
+					count,
+					repairable,
+				]),
+				[["unreadable entry", 7, 0]],
+			);
+		}
+		const { out } = await verify("--repair");
+		assert.match(out, /^still damaged:$/m);
+		assert.match(out, /when nothing else is damaged, delete the rows$/m);
+		assert.equal(sqlOn(folder.path, /^db/, "DELETE FROM outbox"), 7);
+		assert.equal((await verify()).code, 0);
+	});
+
+	it("says what it could not read, and checks the rest (exit code 3, or 1 for damage)", async () => {
+		const file = join(folder.path, "db00002.sqlite");
+		// Its own folder of the file's three parts, so that they come back as they were.
+		const away = mkdtempSync(join(folder.path, "away-"));
+		const parts = ["", "-wal", "-shm"].filter((end) => existsSync(file + end));
+		for (const end of parts) renameSync(file + end, join(away, `f${end}`));
+		writeFileSync(
+			file,
+			"this is no database, but a text of some length".repeat(99),
+		);
+		const { code, out, err } = await verify();
+		assert.deepEqual({ code, err }, { code: 3, err: "" });
+		assert.match(out, CLEAN_PART);
+		assert.match(out, /^what was checked agrees$/m);
+		assert.match(out, /^not checked, because the host did not answer:$/m);
+		assert.match(out, /^ {2}db00002\.\w+: .+$/m);
+		sqlOn(folder.path, /^mod/, "UPDATE lookups SET id = 5 WHERE key = 'p:1'");
+		const damaged = await verify();
+		assert.equal(damaged.code, 1, damaged.out);
+		rmSync(file);
+		for (const end of parts) renameSync(join(away, `f${end}`), file + end);
+		assert.equal((await verify("--repair")).code, 0);
 	});
 
 	it("finds no damage beside a server that takes writes", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Id } from "../../src/id/ids.ts";
 import { type Embedded, openEmbedded } from "./embedded.ts";
 import { ada, board, bob, idOf, like, pin } from "./importedGraph.ts";
-import { importAll } from "./importing.ts";
+import { importAll, sqlOn } from "./importing.ts";
 
 /** One of each: what verify looks at. */
 export async function smallGraph(): Promise<Embedded> {
@@ -31,4 +31,21 @@ export async function smallGraph(): Promise<Embedded> {
 /** An id as SQL takes it. */
 export async function bits(graph: Embedded, key: string): Promise<bigint> {
 	return BigInt((await idOf(graph, key)) as Id);
+}
+
+/** One statement on the shard files of a graph, and on its mod shards'. Answers how many rows it changed. */
+export function onShards(
+	graph: Embedded,
+	sql: string,
+	...parameters: (string | number | bigint)[]
+): number {
+	return sqlOn(graph.folder, /^db/, sql, ...parameters);
+}
+
+export function onModShards(
+	graph: Embedded,
+	sql: string,
+	...parameters: (string | number | bigint)[]
+): number {
+	return sqlOn(graph.folder, /^mod/, sql, ...parameters);
 }

@@ -1,6 +1,11 @@
 import { readConfig } from "../../config/config.ts";
+import { createStoredTypes } from "../../model/storedTypes.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
-import { type VerifyReport, verify } from "../../ops/verify/verify.ts";
+import {
+	type VerifyProgress,
+	type VerifyReport,
+	verify,
+} from "../../ops/verify/verify.ts";
 import { formatNumber } from "../../util/format.ts";
 import type { ParsedArguments, Usage } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
@@ -10,10 +15,19 @@ export const usage: Usage = {
 	summary:
 		"Checks that objects, edges, inverse edges, counts and lookups agree.",
 	operands: [],
-	options: { repair: { description: "repair the damage that is found" } },
-	details:
-		"Exit code 0 if everything agrees, also if only after the repair; else 1. Pending outbox entries are no damage.",
+	options: {
+		repair: { description: "repair the damage that is found" },
+		json: { description: "print the report as JSON" },
+	},
+	details: [
+		"Without --repair nothing is changed. Pending outbox entries are no damage.",
+		"Exit code 0 if everything agrees, also if only after the repair; 1 for damage;",
+		"3 if no damage was found but not everything could be checked.",
+	].join("\n"),
 };
+
+/** For a run that found no damage, but could not read everything. */
+const INCOMPLETE = 3;
 
 export async function run(
 	given: ParsedArguments,
@@ -30,47 +44,94 @@ export async function run(
 	const progress = createProgressLine(context);
 	const report = await verify(corkboard.store, {
 		repair,
+		types: createStoredTypes(corkboard.schema),
 		signal,
-		onProgress: ({ objects, edges, lists, lookups }) =>
-			progress.update(
-				`${formatNumber(objects + edges + lists + lookups)} rows checked`,
-			),
+		onProgress: (now) => progress.update(describeProgress(now)),
 	});
 	progress.end();
-	context.stdout(summary(report, repair).join("\n"));
+	context.stdout(
+		given.options.json === undefined
+			? summary(report, repair).join("\n")
+			: JSON.stringify(report, null, "\t"),
+	);
 	if (report.status === "aborted") {
 		context.stderr("interrupted before the end");
 		return signal.reason === "SIGTERM" ? 143 : 130;
 	}
-	return report.clean ? 0 : 1;
+	if (report.remaining.length > 0) return 1;
+	return report.unchecked.length > 0 ? INCOMPLETE : 0;
+}
+
+function describeProgress({
+	objects,
+	edges,
+	lists,
+	lookups,
+	suspects,
+}: VerifyProgress): string {
+	const rows = `${formatNumber(objects + edges + lists + lookups)} rows checked`;
+	return suspects === 0
+		? rows
+		: `${rows}, looking at ${formatNumber(suspects)} of them again`;
 }
 
 function summary(report: VerifyReport, repair: boolean): readonly string[] {
-	const {
-		checked,
-		damage,
-		remaining,
-		pendingEntries,
-		repaired,
-		failedRepairs,
-	} = report;
+	const { checked, unchecked, changing, pendingEntries } = report;
 	const lines = [
 		`${formatNumber(checked.objects)} objects, ${formatNumber(checked.edges)} edges, ${formatNumber(checked.lists)} lists, ${formatNumber(checked.lookups)} lookups checked`,
 		...(pendingEntries > 0
 			? [`${formatNumber(pendingEntries)} pending outbox entries`]
 			: []),
-		...damage.flatMap(describeDamage),
+		...(changing > 0
+			? [
+					`${formatNumber(changing)} rows changed in every look: run verify again to check them`,
+				]
+			: []),
+		...outcome(report, repair),
 	];
-	if (damage.length === 0) return [...lines, "everything agrees"];
-	if (!repair) return [...lines, "run verify --repair to repair it"];
+	if (unchecked.length === 0) return lines;
 	return [
 		...lines,
+		"not checked, because the host did not answer:",
+		...unchecked.map(({ place, reason }) => `  ${place}: ${reason}`),
+	];
+}
+
+function outcome(report: VerifyReport, repair: boolean): readonly string[] {
+	const { damage, remaining, repaired, failedRepairs, unchecked } = report;
+	const agrees =
+		unchecked.length === 0 ? "everything agrees" : "what was checked agrees";
+	const found = damage.flatMap(describeDamage);
+	if (damage.length === 0) return [agrees];
+	if (!repair) {
+		const canRepair = damage.some(({ repairable }) => repairable > 0);
+		return [
+			...found,
+			...(canRepair ? ["run verify --repair to repair it"] : []),
+			...adviceFor(
+				damage.filter(({ repairable, count }) => repairable < count),
+			),
+		];
+	}
+	return [
+		...found,
 		`${formatNumber(repaired)} repaired`,
 		...failedRepairs,
 		...(remaining.length === 0
-			? ["everything agrees now"]
-			: ["still damaged:", ...remaining.flatMap(describeDamage)]),
+			? [`${agrees} now`]
+			: [
+					"still damaged:",
+					...remaining.flatMap(describeDamage),
+					...adviceFor(remaining),
+				]),
 	];
+}
+
+/** What `--repair` leaves to the operator. */
+function adviceFor(damage: readonly DamageSummary[]): readonly string[] {
+	return damage.flatMap(({ meaning, advice }) =>
+		advice === null ? [] : [`${meaning}: ${advice}`],
+	);
 }
 
 function describeDamage({
@@ -78,8 +139,12 @@ function describeDamage({
 	count: number,
 	examples,
 }: DamageSummary): readonly string[] {
+	const more = number - examples.length;
 	return [
 		`${formatNumber(number)} ${meaning}`,
-		...examples.map((example) => `  ${example}`),
+		...examples.map(
+			({ description, table, row }) => `  ${description} (${table}, ${row})`,
+		),
+		...(more > 0 ? [`  and ${formatNumber(more)} more`] : []),
 	];
 }

@@ -1,49 +1,121 @@
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
+import { unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
+import { listName } from "../../storage/keys.ts";
+import { isStoredNumber } from "../../storage/order.ts";
+import { isEpoch } from "../../storage/renumbering.ts";
 import {
 	type Edge,
-	type Position,
+	type ListCount,
+	type ListKey,
 	PRESENT,
 	type Storage,
 } from "../../storage/storage.ts";
 import type { Damage } from "./damage.ts";
-import { repairListCount } from "./repair.ts";
-
-/** The row of a list, and the count and highest sequence of its edges. */
-export interface CountedList {
-	readonly from: Id;
-	readonly count: number;
-	readonly lastSequence: number;
-	/** Number of present edges. */
-	readonly edges: number;
-	/** The highest sequence of a present edge. */
-	readonly highest: number;
-}
+import { placeOfList } from "./places.ts";
+import { type Reader, UNREAD } from "./reader.ts";
+import { repairListCount } from "./repairList.ts";
 
 const BATCH = 1_000;
 
-export function checkCounts(
-	store: Store,
-	mapping: Mapping,
-	lists: readonly CountedList[],
-): readonly Damage[] {
-	return lists.flatMap((list): readonly Damage[] => {
+/** Counts lists, each with its row in one statement, so that writes under way are never seen by half. */
+export async function checkCounts(
+	reader: Reader,
+	lists: readonly ListKey[],
+): Promise<readonly Damage[]> {
+	const counted = await reader.counts(lists);
+	return lists.flatMap(({ mapping }, at): readonly Damage[] => {
+		const list = counted[at];
+		if (list === undefined || list === UNREAD) return [];
+		const found = damageOf(mapping, list);
+		if (found === null) return [];
 		const { from } = list;
-		const damage = {
-			topics: [],
-			repair: () => repairListCount(store, { mapping, from }),
-		};
-		const name = `${mapping.name} of ${from}`;
-		if (list.count !== list.edges) {
-			const description = `${name}: count ${list.count}, but ${list.edges} edges`;
-			return [{ kind: "wrong count", description, ...damage }];
-		}
-		if (list.lastSequence >= list.highest) return [];
-		const description = `${name}: last sequence ${list.lastSequence}, but an edge at ${list.highest}`;
-		return [{ kind: "last sequence too low", description, ...damage }];
+		return [
+			{
+				...found,
+				subject: listSubject({ mapping, from }),
+				...placeOfList(mapping, from),
+				evidence: found.kind,
+				topics: [],
+				repair: () => repairListCount(reader.store, { mapping, from }),
+			},
+		];
 	});
+}
+
+/** The lists that have to be counted, of those that were walked, with their rows, edges and renumberings read at different times. */
+export async function suspectLists(
+	reader: Reader,
+	mapping: Mapping,
+	lists: readonly ListCount[],
+): Promise<readonly ListKey[]> {
+	// Only lists whose edges are moved by hand are ever renumbered.
+	const renumbered =
+		mapping.order === "POSITION"
+			? await reader.renumberings(
+					lists.map(({ from, epoch }) => ({ mapping, from, since: epoch })),
+				)
+			: [];
+	return lists
+		.filter(
+			(list, at) =>
+				damageOf(mapping, list) !== null || (renumbered[at]?.length ?? 0) > 0,
+		)
+		.map(({ from }) => ({ mapping, from }));
+}
+
+/** The row or the edges of a list on another shard than its own. No request reads them. */
+export function misplacedList(
+	mapping: Mapping,
+	{ from, count }: ListCount,
+	shard: number,
+): Damage | null {
+	const own = unpackId(from).shard;
+	if (own === shard) return null;
+	return {
+		kind: "misplaced row",
+		subject: listSubject({ mapping, from }),
+		description: `${mapping.name} of ${from}: count ${count}; the list belongs to shard ${own}`,
+		...placeOfList(mapping, from, shard),
+		evidence: "",
+		topics: [],
+	};
+}
+
+export function listSubject({ mapping, from }: ListKey): string {
+	return `list ${listName(mapping, from)}`;
+}
+
+function damageOf(
+	{ name }: Mapping,
+	{ from, count, lastSequence, epoch, newestEpoch, edges, highest }: ListCount,
+): Pick<Damage, "kind" | "description"> | null {
+	const list = `${name} of ${from}`;
+	if (!isStoredNumber(lastSequence) || !isEpoch(epoch)) {
+		return {
+			kind: "wrong list number",
+			description: `${list}: last sequence ${lastSequence}, epoch ${epoch}`,
+		};
+	}
+	if (epoch !== newestEpoch) {
+		const last = newestEpoch === 0 ? "none" : `one of epoch ${newestEpoch}`;
+		return {
+			kind: "wrong epoch",
+			description: `${list}: epoch ${epoch}, but its last renumbering is ${last}`,
+		};
+	}
+	if (count !== edges) {
+		return {
+			kind: "wrong count",
+			description: `${list}: count ${count}, but ${edges} edges`,
+		};
+	}
+	// An edge whose sequence does not exist is reported and repaired as such.
+	if (lastSequence >= highest || !isStoredNumber(highest)) return null;
+	return {
+		kind: "last sequence too low",
+		description: `${list}: last sequence ${lastSequence}, but an edge at ${highest}`,
+	};
 }
 
 /** All lists of a shard, in batches. Walks rows and edges side by side; both are in order of their owner's id. */
@@ -51,12 +123,12 @@ export async function* walkCounts(
 	storage: Storage,
 	shard: number,
 	mapping: Mapping,
-): AsyncGenerator<readonly CountedList[]> {
+): AsyncGenerator<readonly ListCount[]> {
 	const rows = flat(storage.walkLists(shard, mapping));
 	const sums = sumsOf(flat(storage.walkEdges(shard, mapping)));
 	let row = await rows.next();
 	let sum = await sums.next();
-	let batch: CountedList[] = [];
+	let batch: ListCount[] = [];
 	while (row.done !== true || sum.done !== true) {
 		const order =
 			row.done === true
@@ -66,9 +138,10 @@ export async function* walkCounts(
 					: compareIds(row.value.from, sum.value.from);
 		const from = (order <= 0 ? row.value : sum.value).from as Id;
 		batch.push({
+			...(order <= 0 ? row.value : { count: 0, lastSequence: 0, epoch: 0 }),
 			from,
-			count: order <= 0 ? row.value.count : 0,
-			lastSequence: order <= 0 ? row.value.lastSequence : 0,
+			// Which renumbering is the newest is read for those with an epoch.
+			newestEpoch: 0,
 			edges: order >= 0 ? sum.value.edges : 0,
 			highest: order >= 0 ? sum.value.highest : 0,
 		});
@@ -82,46 +155,9 @@ export async function* walkCounts(
 	if (batch.length > 0) yield batch;
 }
 
-/** Counts the edges of lists again, page by page. The count of a list that changes meanwhile may be wrong; the caller counts again. */
-export async function recountLists(
-	storage: Storage,
-	mapping: Mapping,
-	froms: readonly Id[],
-): Promise<readonly CountedList[]> {
-	const counted: CountedList[] = [];
-	for (const from of froms) {
-		let edges = 0;
-		let highest = 0;
-		let after: Position | undefined;
-		for (;;) {
-			const [page] = valuesOrThrow(
-				await storage.scanLists([
-					{
-						mapping,
-						from,
-						backward: false,
-						limit: BATCH,
-						...(after !== undefined && { after }),
-					},
-				]),
-			);
-			if (page === undefined) break;
-			edges += page.edges.length;
-			for (const edge of page.edges) highest = Math.max(highest, edge.sequence);
-			after = page.edges.at(-1);
-			if (page.edges.length < BATCH) {
-				const { count, lastSequence } = page.list;
-				counted.push({ from, count, lastSequence, edges, highest });
-				break;
-			}
-		}
-	}
-	return counted;
-}
-
 async function* sumsOf(
 	edges: AsyncIterable<Edge>,
-): AsyncGenerator<Pick<CountedList, "from" | "edges" | "highest">> {
+): AsyncGenerator<Pick<ListCount, "from" | "edges" | "highest">> {
 	let from: Id | null = null;
 	let count = 0;
 	let highest = 0;

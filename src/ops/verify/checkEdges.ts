@@ -1,73 +1,151 @@
 import { mappingOf } from "../../graph/outbox/entry.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
+import { unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { type Edge, PRESENT } from "../../storage/storage.ts";
-import type { Damage } from "./damage.ts";
-import { edgeTopic, linksTopic } from "./pendingEntries.ts";
-import { repairEdgePair, repairListEdge } from "./repair.ts";
+import { edgeName } from "../../storage/keys.ts";
 import {
-	isActiveContent,
-	readContents,
-	type StoredContent,
-	versionOf,
-} from "./storedContent.ts";
+	type Edge,
+	type EdgeKey,
+	PRESENT,
+	REMOVED,
+} from "../../storage/storage.ts";
+import { checkListEdges } from "./checkListEdges.ts";
+import type { Damage } from "./damage.ts";
+import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
+import { edgeTopic, linksTopic } from "./pendingEntries.ts";
+import { describeEdge, describeState, placeOfEdge } from "./places.ts";
+import { type Reader, UNREAD } from "./reader.ts";
+import { isIdOfRow } from "./references.ts";
+import { repairEdgePair } from "./repairEdgePair.ts";
+import { repairListEdge } from "./repairListEdge.ts";
 
 /** Compares edges of one mapping with their inverse edges, or with the references they derive from. */
 export async function checkEdges(
-	store: Store,
+	reader: Reader,
 	mapping: Mapping,
 	edges: readonly Edge[],
 ): Promise<readonly Damage[]> {
-	switch (mapping.inverse?.kind) {
-		case "reference":
-			return checkDerived(store, mapping, edges);
-		case "source":
-			return checkInverses(
-				store,
-				mapping,
-				mappingOf(store.model, mapping.inverse.mapping),
-				edges,
-			);
-		case "target":
-			return checkSources(
-				store,
-				mapping,
-				mappingOf(store.model, mapping.inverse.mapping),
-				edges,
-			);
-		default:
-			return checkSources(store, mapping, null, edges);
+	const { model } = reader.store;
+	const damages: Damage[] = [];
+	const sound: Edge[] = [];
+	for (const edge of edges) {
+		const found = ownDamage(reader, mapping, edge);
+		if (found === "none") sound.push(edge);
+		else if (found !== "nothing to compare") damages.push(found);
+	}
+	return [...damages, ...(await checkAgainstOther())];
+
+	function checkAgainstOther(): Promise<readonly Damage[]> {
+		switch (mapping.inverse?.kind) {
+			case "reference":
+				return checkListEdges(reader, mapping, sound);
+			case "source":
+				return checkInverses(
+					reader,
+					mapping,
+					mappingOf(model, mapping.inverse.mapping),
+					sound,
+				);
+			case "target":
+				return checkSources(
+					reader,
+					mapping,
+					mappingOf(model, mapping.inverse.mapping),
+					sound,
+				);
+			default:
+				return checkSources(reader, mapping, null, sound);
+		}
+	}
+}
+
+/** An edge on another shard than its list's. No request reads it. */
+export function misplacedEdge(
+	mapping: Mapping,
+	edge: Edge,
+	shard: number,
+): Damage | null {
+	if (unpackId(edge.from).shard === shard) return null;
+	return {
+		kind: "misplaced row",
+		subject: edgeSubject({ mapping, ...edge }),
+		description: `${describeEdge(mapping, edge)}; the list belongs to shard ${unpackId(edge.from).shard}`,
+		...placeOfEdge(mapping, edge, shard),
+		evidence: "",
+		topics: [],
+	};
+}
+
+export function edgeSubject({ mapping, from, to }: EdgeKey): string {
+	return `edge ${edgeName(mapping, { from, to })}`;
+}
+
+/** What is wrong with an edge whatever it is compared with. */
+function ownDamage(
+	{ store }: Reader,
+	mapping: Mapping,
+	edge: Edge,
+): Damage | "none" | "nothing to compare" {
+	const { from, to, state, version, sequence } = edge;
+	const isSound = hasSoundNumbers(edge);
+	const others = isSound ? endsOfOtherTypes(store.model, mapping, edge) : [];
+	if (isSound && others.length === 0) return "none";
+	// So a repair leaves an edge to another type.
+	if (isSound && state === REMOVED) return "nothing to compare";
+	return {
+		kind: isSound ? "edge to another type" : "wrong edge number",
+		subject: edgeSubject({ mapping, ...edge }),
+		description: isSound
+			? `${describeEdge(mapping, edge)}; ${others.join(", ")}`
+			: `${mapping.name} ${from} → ${to}: state ${state}, version ${version}, sequence ${sequence}`,
+		...placeOfEdge(mapping, edge),
+		evidence: JSON.stringify(edge),
+		topics: [edgeTopic(mapping.name, from, to)],
+		repair: () => repairEdge(mapping, edge),
+	};
+
+	function repairEdge(mapping: Mapping, { from, to }: Edge): Promise<void> {
+		const { inverse } = mapping;
+		if (inverse?.kind === "reference") {
+			return repairListEdge(store, { mapping, from }, to);
+		}
+		if (inverse === null) {
+			return repairEdgePair(store, mapping, null, from, to);
+		}
+		const other = mappingOf(store.model, inverse.mapping);
+		return inverse.kind === "target"
+			? repairEdgePair(store, mapping, other, from, to)
+			: repairEdgePair(store, other, mapping, to, from);
 	}
 }
 
 async function checkSources(
-	store: Store,
+	reader: Reader,
 	mapping: Mapping,
 	inverse: Mapping | null,
 	edges: readonly Edge[],
 ): Promise<readonly Damage[]> {
-	const contents = await readContents(
-		store.storage,
-		edges.flatMap(({ from, to }) => [from, to]),
+	const { store } = reader;
+	const contents = await reader.contents(
+		edges.flatMap(({ from, to }) => [from, to]).filter(isIdOfRow),
 	);
 	const inverses =
 		inverse === null
 			? []
-			: valuesOrThrow(
-					await store.storage.readEdges(
-						edges.map(({ from, to }) => ({
-							mapping: inverse,
-							from: to,
-							to: from,
-						})),
-					),
+			: await reader.edges(
+					edges.map(({ from, to }) => ({
+						mapping: inverse,
+						from: to,
+						to: from,
+					})),
 				);
 	return edges.flatMap((edge, at): readonly Damage[] => {
 		const { from, to } = edge;
 		const back = inverses[at] ?? null;
+		const missing = [from, to].find((id) => contents.get(id) === "absent");
 		const damage = {
+			subject: edgeSubject({ mapping, ...edge }),
+			...placeOfEdge(mapping, edge),
+			evidence: JSON.stringify([edge, back, missing]),
 			topics: [
 				edgeTopic(mapping.name, from, to),
 				linksTopic(mapping.name, from),
@@ -75,45 +153,42 @@ async function checkSources(
 			],
 			repair: () => repairEdgePair(store, mapping, inverse, from, to),
 		};
-		const [missing] = [from, to].filter((id) => isAbsent(contents, id));
 		if (missing !== undefined && edge.state === PRESENT) {
 			const description = `${describeEdge(mapping, edge)}; ${missing} does not exist`;
-			return [{ kind: "edge to nothing", description, ...damage }];
+			return [{ ...damage, kind: "edge to nothing", description }];
 		}
-		if (inverse === null) return [];
+		if (inverse === null || back === UNREAD) return [];
 		if (back === null) {
-			return [
-				{
-					kind: "inverse missing",
-					description: describeEdge(mapping, edge),
-					...damage,
-				},
-			];
+			const description = describeEdge(mapping, edge);
+			return [{ ...damage, kind: "inverse missing", description }];
 		}
+		// An inverse whose numbers do not exist is damage of its own.
+		if (!hasSoundNumbers(back)) return [];
 		const description = `${describeEdge(mapping, edge)}; its inverse edge: ${describeState(back)}`;
 		return describeState(back) === describeState(edge)
 			? []
-			: [{ kind: "inverse differs", description, ...damage }];
+			: [{ ...damage, kind: "inverse differs", description }];
 	});
 }
 
 async function checkInverses(
-	store: Store,
+	reader: Reader,
 	mapping: Mapping,
 	source: Mapping,
 	edges: readonly Edge[],
 ): Promise<readonly Damage[]> {
-	const keys = edges.map(({ from, to }) => ({
-		mapping: source,
-		from: to,
-		to: from,
-	}));
-	const sources = valuesOrThrow(await store.storage.readEdges(keys));
+	const { store } = reader;
+	const sources = await reader.edges(
+		edges.map(({ from, to }) => ({ mapping: source, from: to, to: from })),
+	);
 	return edges
 		.filter((_, at) => sources[at] === null)
 		.map((edge) => ({
 			kind: "inverse without source",
+			subject: edgeSubject({ mapping, ...edge }),
 			description: describeEdge(mapping, edge),
+			...placeOfEdge(mapping, edge),
+			evidence: JSON.stringify(edge),
 			topics: [
 				edgeTopic(mapping.name, edge.from, edge.to),
 				edgeTopic(source.name, edge.to, edge.from),
@@ -121,59 +196,4 @@ async function checkInverses(
 			],
 			repair: () => repairEdgePair(store, source, mapping, edge.to, edge.from),
 		}));
-}
-
-/** Edges of lists that are derived from a reference. `checkObjects` finds those that are missing. */
-async function checkDerived(
-	store: Store,
-	mapping: Mapping,
-	edges: readonly Edge[],
-): Promise<readonly Damage[]> {
-	if (mapping.inverse?.kind !== "reference") return [];
-	const { key } = mapping.inverse;
-	const contents = await readContents(
-		store.storage,
-		edges.map(({ to }) => to),
-	);
-	return edges.flatMap((edge): readonly Damage[] => {
-		const { from, to } = edge;
-		const data = contents.get(to) ?? "absent";
-		if (data === "not JSON") return [];
-		const damage = {
-			topics: [edgeTopic(mapping.name, from, to), to],
-			repair: () => repairListEdge(store, { mapping, from }, to),
-		};
-		if (edge.state === PRESENT && data === "absent") {
-			const description = `${describeEdge(mapping, edge)}; ${to} does not exist`;
-			return [{ kind: "edge to nothing", description, ...damage }];
-		}
-		if (data === "absent") return [];
-		if (
-			edge.state === PRESENT &&
-			!(isActiveContent(data) && data[key] === from)
-		) {
-			const description = isActiveContent(data)
-				? `${describeEdge(mapping, edge)}; it references ${String(data[key])}`
-				: `${describeEdge(mapping, edge)}; it is deleted`;
-			return [{ kind: "object not of list", description, ...damage }];
-		}
-		const own = versionOf(data);
-		if (edge.version <= own) return [];
-		const description = `${describeEdge(mapping, edge)}; its object has version ${own}`;
-		return [{ kind: "edge ahead of object", description, ...damage }];
-	});
-}
-
-/** The owner of a list of the whole graph is not an object. */
-function isAbsent(contents: ReadonlyMap<Id, StoredContent>, id: Id): boolean {
-	return contents.get(id) === "absent" && unpackId(id).local !== 0;
-}
-
-function describeEdge(mapping: Mapping, edge: Edge): string {
-	return `${mapping.name} ${edge.from} → ${edge.to}: ${describeState(edge)}`;
-}
-
-function describeState({ state, version, sequence }: Edge): string {
-	const is = state === PRESENT ? "present" : "removed";
-	return `${is}, version ${version}, sequence ${sequence}`;
 }

@@ -1,155 +1,200 @@
 import { activateObjects } from "../../graph/outbox/activateObjects.ts";
-import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
-import { valuesOrThrow } from "../../graph/store/readUncached.ts";
-import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
-import {
-	type Mapping,
-	normalizeKey,
-	type ObjectType,
-} from "../../model/types.ts";
-import { type LookupRow, PRESENT } from "../../storage/storage.ts";
+import type { StoredTypes } from "../../model/storedTypes.ts";
+import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { type ActiveObject, damageOf } from "./activeObject.ts";
+import { checkLists } from "./checkLists.ts";
+import { checkNaturalKeys } from "./checkNaturalKeys.ts";
 import type { Damage } from "./damage.ts";
-import { edgeTopic, lookupTopic } from "./pendingEntries.ts";
-import { repairListEdge, repairNaturalKey } from "./repair.ts";
+import { nameOfObject } from "./places.ts";
+import { type Reader, UNREAD, type Unread } from "./reader.ts";
+import { readReference } from "./references.ts";
+import { repairBookkeeping } from "./repairObject.ts";
 import {
+	bookkeepingProblem,
+	describeValue,
 	isActiveContent,
-	readContents,
 	type StoredContent,
+	stateProblem,
 } from "./storedContent.ts";
 
-interface ActiveObject {
-	readonly id: Id;
-	readonly data: JsonObject;
-}
-
-/** Checks the JSON, references, list edges and natural keys of objects of one type. */
+/** Checks the JSON, fields, references, list edges and natural keys of objects of one type. */
 export async function checkObjects(
-	store: Store,
+	reader: Reader,
 	type: ObjectType,
-	objects: ReadonlyMap<Id, StoredContent>,
+	contents: ReadonlyMap<Id, StoredContent | Unread>,
+	types: StoredTypes | undefined,
 ): Promise<readonly Damage[]> {
 	const damages: Damage[] = [];
 	const active: ActiveObject[] = [];
-	for (const [id, data] of objects) {
-		if (data === "not JSON") {
+	for (const [id, data] of contents) {
+		if (data === UNREAD) continue;
+		const found = ownDamage(reader, type, id, data);
+		if (found !== null) damages.push(found);
+		if (!isActiveContent(data) || isOfNoUse(found)) continue;
+		damages.push(...fieldDamages(reader, type, { id, data }, types));
+		const references = new Map<string, Id>();
+		for (const reference of type.references) {
+			const read = readReference(reader.store, type, reference, data);
+			if ("target" in read) {
+				if (read.target !== null) references.set(reference.key, read.target);
+				continue;
+			}
 			damages.push({
-				kind: "not JSON",
-				description: `${type.name} ${id}`,
-				topics: [id],
+				...damageOf(reader, id, data),
+				kind: "damaged reference",
+				part: reference.field,
+				description: `${nameOfObject(reader.store.model, id)}: ${read.problem}`,
 			});
-		} else if (data !== "absent" && data.state === "pending") {
-			damages.push({
-				kind: "pending",
-				description: `${type.name} ${id}`,
-				topics: [id],
-				repair: async () => {
-					const writer = new WritePipeline(store);
-					const { failures } = await activateObjects(writer, [id]);
-					for (const error of failures.values()) throw error;
-				},
-			});
-		} else if (isActiveContent(data)) {
-			active.push({ id, data });
 		}
+		active.push({ id, data, references });
 	}
 	return [
 		...damages,
-		...(await checkReferences(store, type, active)),
-		...(await checkLists(store, type, active)),
-		...(await checkNaturalKeys(store, type, active)),
+		...(await checkTargets(reader, type, active)),
+		...(await checkLists(reader, type, active)),
+		...(await checkNaturalKeys(reader, type, active)),
 	];
 }
 
-async function checkReferences(
-	store: Store,
-	type: ObjectType,
-	active: readonly ActiveObject[],
-): Promise<readonly Damage[]> {
-	const named = active.flatMap(({ id, data }) =>
-		type.references.flatMap(({ key, field }) => {
-			const target = data[key];
-			return typeof target === "string"
-				? [{ id, field, target: target as Id }]
-				: [];
-		}),
-	);
-	const contents = await readContents(
-		store.storage,
-		named.map(({ target }) => target),
-	);
-	return named
-		.filter(({ target }) => contents.get(target) === "absent")
-		.map(({ id, field, target }) => ({
-			kind: "reference to nothing",
-			description: `${type.name} ${id}: its ${field} ${target} does not exist`,
-			topics: [],
-		}));
+/** Nothing more can be said about the object before this is repaired. */
+function isOfNoUse(damage: Damage | null): boolean {
+	return damage !== null && damage.kind !== "pending";
 }
 
-async function checkLists(
-	store: Store,
+function ownDamage(
+	reader: Reader,
 	type: ObjectType,
-	active: readonly ActiveObject[],
-): Promise<readonly Damage[]> {
-	const keys = active.flatMap(({ id, data }) =>
-		type.derivedMappings.flatMap((mapping) => {
-			const from = referencedOwner(mapping, data);
-			return from === null ? [] : [{ mapping, from, to: id }];
-		}),
-	);
-	if (keys.length === 0) return [];
-	const edges = valuesOrThrow(await store.storage.readEdges(keys));
-	return keys
-		.filter((_, at) => edges[at]?.state !== PRESENT)
-		.map(({ mapping, from, to }) => ({
-			kind: "list lacks object",
-			description: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
-			topics: [edgeTopic(mapping.name, from, to), to],
-			repair: () => repairListEdge(store, { mapping, from }, to),
-		}));
-}
-
-function referencedOwner(mapping: Mapping, data: JsonObject): Id | null {
-	if (mapping.inverse?.kind !== "reference") return null;
-	const from = data[mapping.inverse.key];
-	return typeof from === "string" ? (from as Id) : null;
-}
-
-async function checkNaturalKeys(
-	store: Store,
-	type: ObjectType,
-	active: readonly ActiveObject[],
-): Promise<readonly Damage[]> {
-	const wanted = active.flatMap(({ id, data }) => {
-		const reservations = reservationsOf(store, id, data);
-		const unreserved = type.lookups
-			.filter(
-				({ name, key }) =>
-					typeof data[key] === "string" &&
-					!reservations.some((reservation) => reservation.name === name),
-			)
-			.map((lookup) => ({
-				name: lookup.name,
-				key: normalizeKey(lookup, data[lookup.key] as string),
+	id: Id,
+	data: StoredContent,
+): Damage | null {
+	if (data === "absent") return null;
+	const { store } = reader;
+	const damage = damageOf(reader, id, data);
+	const name = nameOfObject(store.model, id);
+	if (data === "not JSON") {
+		return { ...damage, kind: "not JSON", description: name };
+	}
+	const other = typeOfContent(store.model, type, data);
+	if (other !== null) {
+		return {
+			...damage,
+			kind: "another type",
+			description: `${name}: it has the fields of a ${other}`,
+		};
+	}
+	const state = stateProblem(data);
+	if (state !== null) {
+		return {
+			...damage,
+			kind: "unknown state",
+			description: `${name}: ${state}`,
+		};
+	}
+	const bookkeeping = bookkeepingProblem(data);
+	if (bookkeeping !== null) {
+		return {
+			...damage,
+			kind: "damaged bookkeeping",
+			description: `${name}: ${bookkeeping}`,
+			repair: () => repairBookkeeping(store, type, id),
+		};
+	}
+	if (data.state !== "pending") return null;
+	return {
+		...damage,
+		kind: "pending",
+		description: name,
+		topics: [id],
+		repair: async () => {
+			const { failures } = await activateObjects(new WritePipeline(store), [
 				id,
-				token: null,
-			}));
-		return [...reservations, ...unreserved];
+			]);
+			for (const error of failures.values()) throw error;
+		},
+	};
+}
+
+/**
+ * The type whose fields an object has, if it lies in the table of another one: it
+ * lacks a field that every object of its own type has, and has one that only the
+ * other type has. One sign alone may be left of a change of the SDL.
+ */
+function typeOfContent(
+	model: Model,
+	type: ObjectType,
+	data: JsonObject,
+): string | null {
+	const lacksOwn = [...type.stored]
+		.filter(({ required }) => required)
+		.some(({ key }) => data[key] === undefined);
+	if (!lacksOwn) return null;
+	const own = new Set(keysOf(type));
+	const foreign = Object.keys(data).filter((key) => !own.has(key));
+	const other = [...model.objects.values()].find((candidate) => {
+		const keys = new Set(keysOf(candidate));
+		return candidate !== type && foreign.some((key) => keys.has(key));
 	});
-	if (wanted.length === 0) return [];
-	const rows = valuesOrThrow(await store.storage.readLookups(wanted));
-	return wanted
-		.filter(({ id, token }, at) => {
-			const row = rows[at] as LookupRow | null;
-			return row?.id !== id || row.token !== token;
-		})
-		.map(({ name, key, id }) => ({
-			kind: "lookup missing",
-			description: `${type.name} ${id}: its ${name} has no lookup, or another object's`,
-			topics: [lookupTopic(name, key), id],
-			repair: () => repairNaturalKey(store, id, name),
-		}));
+	return other?.name ?? null;
+}
+
+function keysOf({ stored, references, lookups }: ObjectType) {
+	return [...stored, ...references, ...lookups].map(({ key }) => key);
+}
+
+function fieldDamages(
+	reader: Reader,
+	type: ObjectType,
+	{ id, data }: { readonly id: Id; readonly data: JsonObject },
+	types: StoredTypes | undefined,
+): readonly Damage[] {
+	if (types === undefined) return [];
+	const fields = new Map(
+		[...type.stored, ...type.lookups].map(({ key, field }) => [key, field]),
+	);
+	const naturalKeys = new Set(type.lookups.map(({ key }) => key));
+	return [...fields].flatMap(([key, field]): readonly Damage[] => {
+		const value = data[key];
+		// A row may be older than the field, whose default then answers for it.
+		if (value === undefined) return [];
+		const expected = types.mismatch(type.name, field, value);
+		if (expected === null) return [];
+		// A natural key may be an e-mail address, which a report must not contain.
+		const got = naturalKeys.has(key) ? "something else" : describeValue(value);
+		return [
+			{
+				...damageOf(reader, id, data),
+				kind: "wrong type",
+				part: field,
+				description: `${nameOfObject(reader.store.model, id)}: ${field} must be ${expected}, got ${got}`,
+			},
+		];
+	});
+}
+
+/** Whether the objects that references lead to exist. */
+async function checkTargets(
+	reader: Reader,
+	type: ObjectType,
+	active: readonly ActiveObject[],
+): Promise<readonly Damage[]> {
+	const contents = await reader.contents(
+		active.flatMap(({ references }) => [...references.values()]),
+	);
+	return active.flatMap(({ id, data, references }) =>
+		type.references.flatMap(({ key, field }): readonly Damage[] => {
+			const target = references.get(key);
+			if (target === undefined || contents.get(target) !== "absent") return [];
+			return [
+				{
+					...damageOf(reader, id, data),
+					kind: "reference to nothing",
+					part: field,
+					description: `${type.name} ${id}: its ${field} ${target} does not exist`,
+				},
+			];
+		}),
+	);
 }

@@ -7,6 +7,7 @@ import {
 } from "../renumbering.ts";
 import type {
 	EdgePosition,
+	ListKey,
 	ListRow,
 	Renumbering,
 	RenumberingKey,

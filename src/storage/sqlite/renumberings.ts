@@ -8,6 +8,7 @@ import {
 } from "../renumbering.ts";
 import type {
 	EdgePosition,
+	ListKey,
 	ListRow,
 	Position,
 	Renumbering,

@@ -19,6 +19,8 @@ describe("verify", { concurrency: 8 }, () => {
 			clean: true,
 			status: "finished",
 			checked: { objects: 7, edges: 16, lists: 13, lookups: 11 },
+			unchecked: [],
+			changing: 0,
 			pendingEntries: 0,
 			damage: [],
 			repaired: 0,

@@ -1,0 +1,83 @@
+import type { Id } from "../../id/ids.ts";
+import type { Mapping, ObjectType } from "../../model/types.ts";
+import { edgeName } from "../../storage/keys.ts";
+import { type Edge, PRESENT } from "../../storage/storage.ts";
+import type { Damage } from "./damage.ts";
+import { edgeTopic } from "./pendingEntries.ts";
+import { describeEdge, placeOfEdge } from "./places.ts";
+import { type Reader, UNREAD } from "./reader.ts";
+import { readReference } from "./references.ts";
+import { repairListEdge, restoreReference } from "./repairListEdge.ts";
+import {
+	bookkeepingProblem,
+	isActiveContent,
+	stateProblem,
+	versionOf,
+} from "./storedContent.ts";
+
+/** Edges of lists that are derived from a reference. `checkLists` finds those that are missing. */
+export async function checkListEdges(
+	reader: Reader,
+	mapping: Mapping,
+	edges: readonly Edge[],
+): Promise<readonly Damage[]> {
+	if (mapping.inverse?.kind !== "reference") return [];
+	const { store } = reader;
+	const { key, field } = mapping.inverse;
+	const type = store.model.objects.get(mapping.to) as ObjectType;
+	const reference = type.references.find((one) => one.key === key);
+	const contents = await reader.contents(
+		edges.flatMap(({ from, to }) => [from, to]),
+	);
+	return edges.flatMap((edge): readonly Damage[] => {
+		const { from, to } = edge;
+		const data = contents.get(to) ?? "absent";
+		if (data === UNREAD || data === "not JSON") return [];
+		const damage = {
+			subject: `edge ${edgeName(mapping, edge)}`,
+			...placeOfEdge(mapping, edge),
+			evidence: JSON.stringify([edge, data, contents.get(from) === "absent"]),
+			topics: [edgeTopic(mapping.name, from, to), to],
+			repair: () => repairListEdge(store, { mapping, from }, to),
+		};
+		const found = (kind: Damage["kind"], what: string): readonly Damage[] => [
+			{
+				...damage,
+				kind,
+				description: `${describeEdge(mapping, edge)}; ${what}`,
+			},
+		];
+		const isPresent = edge.state === PRESENT;
+		if (data === "absent") {
+			return isPresent ? found("edge to nothing", `${to} does not exist`) : [];
+		}
+		// These are reported as damage of the object, and say nothing about its lists.
+		if (stateProblem(data) !== null || bookkeepingProblem(data) !== null) {
+			return [];
+		}
+		if (isPresent && !isActiveContent(data)) {
+			return found("object not of list", "it is deleted");
+		}
+		if (isPresent && data[key] !== from && reference !== undefined) {
+			const read = readReference(store, type, reference, data);
+			if (!("problem" in read) || contents.get(from) === "absent") {
+				const target =
+					"target" in read ? (read.target ?? "nothing") : "nothing";
+				return found("object not of list", `its ${field} is ${target}`);
+			}
+			return [
+				{
+					...damage,
+					kind: "reference lost",
+					description: `${describeEdge(mapping, edge)}; ${read.problem}`,
+					repair: () =>
+						restoreReference(store, type, reference, to, from as Id),
+				},
+			];
+		}
+		const own = versionOf(data);
+		return edge.version <= own
+			? []
+			: found("edge ahead of object", `its object has version ${own}`);
+	});
+}

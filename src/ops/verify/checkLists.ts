@@ -1,0 +1,92 @@
+import type { Id } from "../../id/ids.ts";
+import {
+	globalListId,
+	type Mapping,
+	normalizeKey,
+	type ObjectType,
+} from "../../model/types.ts";
+import { PRESENT } from "../../storage/storage.ts";
+import type { ActiveObject } from "./activeObject.ts";
+import type { Damage } from "./damage.ts";
+import { edgeTopic, targetTopic } from "./pendingEntries.ts";
+import { placeOfEdge } from "./places.ts";
+import { type Reader, UNREAD } from "./reader.ts";
+import { repairGlobalListEdge, repairListEdge } from "./repairListEdge.ts";
+
+interface WantedEdge {
+	readonly mapping: Mapping;
+	readonly from: Id;
+	readonly to: Id;
+	readonly object: ActiveObject;
+}
+
+/** Whether active objects are on the lists of what they reference, and on those of all objects of their type. */
+export async function checkLists(
+	reader: Reader,
+	type: ObjectType,
+	active: readonly ActiveObject[],
+): Promise<readonly Damage[]> {
+	const { store } = reader;
+	const wanted = active.flatMap((object) => wantedEdges(reader, type, object));
+	const edges = await reader.edges(wanted);
+	return wanted.flatMap(
+		({ mapping, from, to, object }, at): readonly Damage[] => {
+			const edge = edges[at] ?? null;
+			if (edge === UNREAD || edge?.state === PRESENT) return [];
+			const isGlobal = mapping.from === null;
+			return [
+				{
+					kind: "list lacks object",
+					subject: `object ${to}`,
+					description: isGlobal
+						? `${mapping.name} lacks the ${type.name} ${to}`
+						: `${mapping.name} of ${from} lacks the ${type.name} ${to}`,
+					...placeOfEdge(mapping, { from, to }),
+					evidence: JSON.stringify([object.data, edge]),
+					topics: [
+						edgeTopic(mapping.name, from, to),
+						to,
+						...(isGlobal ? targetTopics(type, object) : []),
+					],
+					repair: () =>
+						isGlobal
+							? repairGlobalListEdge(store, { mapping, from }, to)
+							: repairListEdge(store, { mapping, from }, to),
+				},
+			];
+		},
+	);
+}
+
+function wantedEdges(
+	{ store: { model } }: Reader,
+	type: ObjectType,
+	object: ActiveObject,
+): readonly WantedEdge[] {
+	const { id: to, references } = object;
+	const wanted: WantedEdge[] = [];
+	for (const mapping of type.derivedMappings) {
+		if (mapping.inverse?.kind !== "reference") continue;
+		const from = references.get(mapping.inverse.key);
+		if (from !== undefined) wanted.push({ mapping, from, to, object });
+	}
+	for (const mapping of model.mappings.values()) {
+		if (mapping.from !== null || mapping.to !== type.name) continue;
+		const from = globalListId(model, mapping);
+		wanted.push({ mapping, from, to, object });
+	}
+	return wanted;
+}
+
+/** An object that a link created is put on its lists when the entry with the link is delivered. */
+function targetTopics(
+	type: ObjectType,
+	{ data }: ActiveObject,
+): readonly string[] {
+	return type.lookups.flatMap((lookup) => {
+		const value = data[lookup.key];
+		return typeof value === "string"
+			? [targetTopic(lookup.name, normalizeKey(lookup, value))]
+			: [];
+	});
+}

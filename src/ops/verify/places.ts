@@ -1,0 +1,63 @@
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping, Model } from "../../model/types.ts";
+import { type Edge, PRESENT } from "../../storage/storage.ts";
+
+/** Where a row is, as an operator finds it: the shard's database and the table, and the row's key there. */
+export interface Place {
+	readonly table: string;
+	readonly row: string;
+}
+
+/** The name of a shard's database, of which `db` holds the graph and `mod` the lookups. */
+export function databaseName(kind: "db" | "mod", shard: number): string {
+	return `${kind}${String(shard).padStart(5, "0")}`;
+}
+
+export function placeOfObject(model: Model, id: Id): Place {
+	const { shard, type, local } = unpackId(id);
+	const table = model.objectsByNumber.get(type)?.table ?? `type ${type}`;
+	return {
+		table: `${databaseName("db", shard)}.${table}`,
+		row: `local_id ${local}`,
+	};
+}
+
+export function placeOfEdge(
+	{ table }: Mapping,
+	{ from, to }: Pick<Edge, "from" | "to">,
+	shard = unpackId(from).shard,
+): Place {
+	return {
+		table: `${databaseName("db", shard)}.${table}`,
+		row: `from_id ${from}, to_id ${to}`,
+	};
+}
+
+export function placeOfList(
+	{ name }: Mapping,
+	from: Id,
+	shard = unpackId(from).shard,
+): Place {
+	return {
+		table: `${databaseName("db", shard)}.lists`,
+		row: `from_id ${from}, mapping ${name}`,
+	};
+}
+
+/** `Board 123`, or `123, which is of no type,`. */
+export function nameOfObject(model: Model, id: Id): string {
+	return `${typeName(model, id) ?? "object"} ${id}`;
+}
+
+export function typeName(model: Model, id: Id): string | null {
+	return model.objectsByNumber.get(unpackId(id).type)?.name ?? null;
+}
+
+export function describeEdge(mapping: Mapping, edge: Edge): string {
+	return `${mapping.name} ${edge.from} → ${edge.to}: ${describeState(edge)}`;
+}
+
+export function describeState({ state, version, sequence }: Edge): string {
+	const is = state === PRESENT ? "present" : "removed";
+	return `${is}, version ${version}, sequence ${sequence}`;
+}

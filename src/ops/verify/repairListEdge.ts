@@ -1,0 +1,91 @@
+import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
+import type { Store } from "../../graph/store/store.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
+import type { Id } from "../../id/ids.ts";
+import type { ObjectType, Reference } from "../../model/types.ts";
+import { isStoredNumber } from "../../storage/order.ts";
+import { type ListKey, PRESENT, REMOVED } from "../../storage/storage.ts";
+import { endsOfOtherTypes, hasSoundNumbers } from "./edgeRules.ts";
+import { readReference } from "./references.ts";
+import { overwriteEdge } from "./repairList.ts";
+import { changeContent, unreadable } from "./repairObject.ts";
+import { isActiveContent, readContents, versionOf } from "./storedContent.ts";
+
+/** Makes an edge of a derived list agree with its object. If the edge has the greater version, the object's version is raised first. */
+export async function repairListEdge(
+	store: Store,
+	{ mapping, from }: ListKey,
+	id: Id,
+): Promise<void> {
+	if (mapping.inverse?.kind !== "reference") return;
+	const key = { mapping, from, to: id };
+	const [edge = null] = valuesOrThrow(await store.storage.readEdges([key]));
+	const isOfTypes = endsOfOtherTypes(store.model, mapping, key).length === 0;
+	const data = isOfTypes
+		? ((await readContents(store.storage, [id])).get(id) ?? "absent")
+		: "absent";
+	if (data === "not JSON") throw unreadable(id);
+	const references =
+		isActiveContent(data) && data[mapping.inverse.key] === from;
+	const state = references ? PRESENT : REMOVED;
+	if (edge === null && state === REMOVED) return;
+	const ownVersion = data === "absent" ? 0 : versionOf(data);
+	if (edge !== null && !hasSoundNumbers(edge)) {
+		const sequence = isStoredNumber(edge.sequence)
+			? edge.sequence
+			: Date.now() * 1_000;
+		await overwriteEdge(store, key, { state, version: ownVersion, sequence });
+		return;
+	}
+	const needed =
+		edge === null ? ownVersion : edge.version + Number(edge.state !== state);
+	const version = Math.max(ownVersion, needed);
+	if (data !== "absent" && version > ownVersion) {
+		await changeContent(store, id, (now) => ({
+			...now,
+			version: Math.max(version, versionOf(now)),
+		}));
+	}
+	if (edge?.state === state) return;
+	await applyEdges(new WritePipeline(store), [
+		{ mapping: mapping.name, from, to: id, state, version, sequence: null },
+	]);
+}
+
+/** Puts an object on a list of all objects of its type. */
+export async function repairGlobalListEdge(
+	store: Store,
+	{ mapping, from }: ListKey,
+	to: Id,
+): Promise<void> {
+	const [edge = null] = valuesOrThrow(
+		await store.storage.readEdges([{ mapping, from, to }]),
+	);
+	if (edge?.state === PRESENT) return;
+	await applyEdges(new WritePipeline(store), [
+		{
+			mapping: mapping.name,
+			from,
+			to,
+			state: PRESENT,
+			version: (edge?.version ?? 0) + 1,
+			sequence: null,
+		},
+	]);
+}
+
+/** Takes an object's damaged reference from a list that has the object. */
+export async function restoreReference(
+	store: Store,
+	type: ObjectType,
+	reference: Reference,
+	id: Id,
+	from: Id,
+): Promise<void> {
+	await changeContent(store, id, (now) =>
+		"problem" in readReference(store, type, reference, now)
+			? { ...now, [reference.key]: from, version: versionOf(now) + 1 }
+			: now,
+	);
+}

@@ -1,0 +1,109 @@
+import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
+import { resolveReservations } from "../../graph/outbox/reservations.ts";
+import { valuesOrThrow } from "../../graph/store/readUncached.ts";
+import type { Store } from "../../graph/store/store.ts";
+import { WritePipeline } from "../../graph/write/pipeline.ts";
+import type { Id } from "../../id/ids.ts";
+import type { LookupRow } from "../../storage/storage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { lostKey } from "./lostKey.ts";
+import { typeName } from "./places.ts";
+import { changeContent } from "./repairObject.ts";
+import { isActiveContent, readContents, versionOf } from "./storedContent.ts";
+
+/** Deletes a lookup row whose key no object has, once no change under way can come to have it. */
+export async function deleteLookup(
+	store: Store,
+	row: LookupRow,
+): Promise<void> {
+	const { name, key, id, token } = row;
+	const lookup = store.model.lookups.get(name);
+	if (lookup === undefined || typeName(store.model, id) === lookup.type) {
+		const writer = new WritePipeline(store);
+		const failures = await resolveReservations(writer, [row]);
+		for (const error of failures.values()) throw error;
+		return;
+	}
+	// No change can: an object of another type never has a key of this one.
+	valuesOrThrow(
+		await store.compareAndSetLookups([
+			{ name, key, expect: { id, token }, next: null },
+		]),
+	);
+}
+
+/** Writes the lookup row of an active object's natural key. Replaces the row of an object that does not have the key. */
+export async function repairNaturalKey(
+	store: Store,
+	id: Id,
+	name: string,
+): Promise<void> {
+	const contents = await readContents(store.storage, [id]);
+	const data = contents.get(id);
+	if (data === undefined || !isActiveContent(data)) return;
+	const isReserved = (now: JsonObject) =>
+		reservationsOf(store, id, now).some(
+			(reservation) => reservation.name === name,
+		);
+	const named = isReserved(data)
+		? data
+		: await changeContent(store, id, (now) =>
+				isReserved(now)
+					? now
+					: {
+							...now,
+							tokens: {
+								...(now.tokens as JsonObject | undefined),
+								[name]: newToken(),
+							},
+							version: versionOf(now) + 1,
+						},
+			);
+	for (const reservation of reservationsOf(store, id, named)) {
+		if (reservation.name !== name) continue;
+		const [row = null] = valuesOrThrow(
+			await store.storage.readLookups([reservation]),
+		);
+		if (row !== null && (await hasKey(store, row))) {
+			if (row.id === id) return;
+			throw new Error(`${row.id} has the same key.`);
+		}
+		valuesOrThrow(
+			await store.compareAndSetLookups([
+				{
+					name,
+					key: reservation.key,
+					expect: row === null ? null : { id: row.id, token: row.token },
+					next: { id, token: reservation.token },
+				},
+			]),
+		);
+	}
+}
+
+/** Whether the object of a lookup row has that key with that token. */
+async function hasKey(store: Store, row: LookupRow): Promise<boolean> {
+	const data = (await readContents(store.storage, [row.id])).get(row.id);
+	return (
+		typeof data === "object" &&
+		data.state !== "rejected" &&
+		reservationsOf(store, row.id, data).some(
+			({ name, key, token }) =>
+				name === row.name && key === row.key && token === row.token,
+		)
+	);
+}
+
+/** Gives an object whose natural key is damaged the key of its lookup row, as it is normalized there. */
+export async function restoreNaturalKey(
+	store: Store,
+	{ name, key, id, token }: LookupRow,
+): Promise<void> {
+	const lookup = store.model.lookups.get(name);
+	if (lookup === undefined) return;
+	await changeContent(store, id, (now) =>
+		lostKey(store, lookup, now, token)
+			? { ...now, [lookup.key]: key, version: versionOf(now) + 1 }
+			: now,
+	);
+}
