@@ -13,6 +13,7 @@ export type ServiceName = (typeof SERVICES)[number];
 
 const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
 const SHARDS_PER_HOST = 2;
+const INIT_TRIES = 3;
 const COMMAND_LIMIT_MS = 240_000;
 const SECRET = "of the attack, for its servers alone, 32 bytes or more";
 
@@ -113,8 +114,14 @@ export async function startAttackFleet(options: {
 					}),
 			);
 		});
-	const init = await command(["init"]);
-	if (init.code !== 0) throw new Error(`init failed: ${init.out}${init.err}`);
+	// On a busy machine a first connection may be late.
+	for (let tries = 1; ; tries++) {
+		const init = await command(["init"]);
+		if (init.code === 0) break;
+		if (tries === INIT_TRIES) {
+			throw new Error(`init failed: ${init.out}${init.err}`);
+		}
+	}
 
 	const servers: ApiServer[] = [];
 	for (let number = 0; number < options.servers; number++) {

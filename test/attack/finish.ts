@@ -7,6 +7,7 @@ import { LISTS, type ObjectKind, type Thing, type User } from "./model.ts";
 import { folded } from "./names.ts";
 import { readNodes, readPages, readUsername } from "./reads.ts";
 import type { Session } from "./session.ts";
+import { createUser } from "./writes.ts";
 
 /** The longest backoff of an entry is a minute. */
 const DELIVERY_LIMIT_MS = 90_000;
@@ -39,6 +40,7 @@ export async function finish(
 	model.freshness.settledAt = timeline.now();
 	await sleep(10);
 	await compareGraph(session, random);
+	await takeFreeNames(session, random);
 	for (const file of imports) await checkImport(session, file);
 	const { code, out, err } = await fleet.command(["verify"]);
 	if (code !== 0) {
@@ -46,6 +48,39 @@ export async function finish(
 			kind: "verify",
 			promised: "verify finds no damage after the faults",
 			seen: `exit code ${code}\n${out}${err}`,
+			objects: [],
+		});
+	}
+}
+
+/** A name that nobody has, and no write of unknown outcome wants, can be had. */
+async function takeFreeNames(session: Session, random: Random): Promise<void> {
+	const { model, report } = session;
+	const wanted = new Set(
+		model.users.flatMap(({ username }) =>
+			username.writes.map(({ value }) => folded(value)),
+		),
+	);
+	for (const name of wanted) {
+		const isFree = model.users.every((user) => {
+			const { username, create } = user;
+			if (create.outcome === "refused") return true;
+			const held = username.definite();
+			return held !== undefined
+				? folded(held) !== name
+				: username.writes.every(
+						({ value, operation }) =>
+							folded(value) !== name || operation.outcome === "refused",
+					);
+		});
+		if (!isFree) continue;
+		const user = await createUser(session, random, name, null);
+		const created = model.users.at(-1);
+		if (user !== null || created?.create.outcome !== "refused") continue;
+		report({
+			kind: "name",
+			promised: `the username ${name}, which nobody has, is free`,
+			seen: `${created.create.detail} was refused`,
 			objects: [],
 		});
 	}

@@ -1,5 +1,6 @@
 /** `npm run attack`: attacks a fleet of real servers and compares what it shows with a model. */
 import { attack } from "./attack.ts";
+import { KNOWN_SEEDS } from "./knownSeeds.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { summary } from "./report.ts";
 
@@ -22,13 +23,21 @@ async function main(): Promise<number> {
 	for (const name of ["SIGINT", "SIGTERM"] as const) {
 		process.once(name, () => interrupt.abort());
 	}
-	warn(`seed ${options.seed}, ${options.minutes} min`);
-	const result = await attack(options, {
-		print: options.isJson ? warn : print,
-		interrupt: interrupt.signal,
-	});
-	print(options.isJson ? JSON.stringify(result) : summary(result));
-	return result.violations.length === 0 ? 0 : 1;
+	const runs = options.isKnown
+		? KNOWN_SEEDS.map((run) => ({ ...options, ...run }))
+		: [options];
+	let broken = 0;
+	for (const run of runs) {
+		if (interrupt.signal.aborted) break;
+		warn(`seed ${run.seed}, ${run.minutes} min`);
+		const result = await attack(run, {
+			print: run.isJson ? warn : print,
+			interrupt: interrupt.signal,
+		});
+		print(run.isJson ? JSON.stringify(result) : summary(result));
+		broken += result.violations.length;
+	}
+	return broken === 0 ? 0 : 1;
 }
 
 try {

@@ -8,6 +8,8 @@ export interface Options {
 	/** Where the logs of a failed run go; a new temporary folder if null. */
 	readonly keep: string | null;
 	readonly isJson: boolean;
+	/** Whether to repeat the known runs instead. */
+	readonly isKnown: boolean;
 	/** How many violations end the run. */
 	readonly violations: number;
 }
@@ -22,6 +24,7 @@ Attacks a fleet of real servers with faults and random clients, and compares all
   --clients N      clients (default 14)
   --violations N   end after so many violations (default 1)
   --keep FOLDER    copy the servers' logs of a failed run there (default: a new temporary folder)
+  --known          repeat the runs that broke a promise of an older version instead
   --json           print the report as JSON
   --help           print this
 
@@ -38,6 +41,7 @@ export function readOptions(args: readonly string[]): Options | null {
 			clients: { type: "string" },
 			violations: { type: "string" },
 			keep: { type: "string" },
+			known: { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
 			help: { type: "boolean", default: false },
 		},
@@ -72,5 +76,6 @@ export function readOptions(args: readonly string[]): Options | null {
 		violations: number("violations", 1, 1),
 		keep: values.keep ?? null,
 		isJson: values.json,
+		isKnown: values.known,
 	};
 }

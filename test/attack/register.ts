@@ -106,7 +106,8 @@ export class Freshness {
 		if (rule === "delivered") {
 			if (now <= endedAt + quiet) return "not yet";
 			// Else it waits for its next attempt, which may be a minute away.
-			return timeline.isQuiet(invokedAt - before, endedAt + quiet)
+			return timeline.isQuiet(invokedAt - before, endedAt + quiet) &&
+				!timeline.wasBusy(invokedAt - before)
 				? endedAt + quiet
 				: Number.POSITIVE_INFINITY;
 		}

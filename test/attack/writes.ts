@@ -408,6 +408,7 @@ export async function createPin(
 	// Its place is on top, unless it gets there later, by a delivery.
 	if (
 		timeline.isQuiet(create.invokedAt - 5_000, create.endedAt) &&
+		!timeline.wasBusy(create.invokedAt - 5_000) &&
 		isAlone(board, create)
 	) {
 		board.order.unshift(pin.id);

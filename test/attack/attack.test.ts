@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { attack } from "./attack.ts";
+import { readOptions } from "./options.ts";
+import { scheduleFaults } from "./schedule.ts";
+
+const SEED = 106;
+
+describe("an attack", () => {
+	it("of half a minute, with two servers and a few clients, breaks no promise", async () => {
+		const lines: string[] = [];
+		const result = await attack(
+			{
+				seed: SEED,
+				minutes: 0.4,
+				servers: 2,
+				clients: 6,
+				keep: null,
+				isJson: false,
+				isKnown: false,
+				violations: 1,
+			},
+			{ print: (line) => void lines.push(line) },
+		);
+		assert.deepEqual(
+			result.violations.map(({ text }) => text),
+			[],
+			lines.join("\n"),
+		);
+		assert.ok(result.faults >= 3, lines.join("\n"));
+		assert.ok(result.statistics.acknowledged >= 20, lines.join("\n"));
+		assert.ok(result.statistics.reads >= 20, lines.join("\n"));
+	});
+
+	it("has the same schedule of faults for the same seed, and another for another", () => {
+		const schedule = (seed: number) => scheduleFaults(seed, 300_000, 3);
+		assert.deepEqual(schedule(1), schedule(1));
+		assert.notDeepEqual(schedule(1), schedule(2));
+		const kinds = new Set(
+			[1, 2, 3, 4, 5].flatMap(schedule).map(({ kind }) => kind),
+		);
+		assert.deepEqual([...kinds].toSorted(), [
+			"freeze",
+			"import",
+			"kill",
+			"links",
+			"pause",
+			"restart",
+			"topology",
+			"verify",
+		]);
+	});
+
+	it("is refused with a sentence for options that are not valid", () => {
+		assert.equal(readOptions(["--help"]), null);
+		assert.equal(readOptions(["--seed", "7"])?.seed, 7);
+		assert.throws(() => readOptions(["--minutes", "soon"]), {
+			message: "--minutes must be a number of at least 0.1, got soon.",
+		});
+		assert.throws(() => readOptions(["--servers", "1"]), {
+			message: "--servers must be a whole number of at least 2, got 1.",
+		});
+	});
+});
