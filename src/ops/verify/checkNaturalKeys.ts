@@ -1,9 +1,15 @@
-import { reservationsOf } from "../../graph/outbox/naturalKeys.ts";
+import {
+	isSameReservation,
+	reservationsOf,
+} from "../../graph/outbox/naturalKeys.ts";
+import type { Id } from "../../id/ids.ts";
 import { normalizeKey, type ObjectType } from "../../model/types.ts";
 import { type ActiveObject, damageOf } from "./activeObject.ts";
 import type { Damage } from "./damage.ts";
 import { lookupTopic } from "./pendingEntries.ts";
+import { nameOfObject } from "./places.ts";
 import { type Reader, UNREAD } from "./reader.ts";
+import { isIdOfRow } from "./references.ts";
 import { repairNaturalKey } from "./repairNaturalKey.ts";
 
 /** Whether the lookup rows of active objects' natural keys are theirs, with the token in the object. */
@@ -35,10 +41,41 @@ export async function checkNaturalKeys(
 		}));
 	});
 	const rows = await reader.lookups(wanted);
+	const contents = await reader.contents(
+		rows.flatMap((row, at) =>
+			row !== UNREAD && isIdOfRow(row?.id) && row?.id !== wanted[at]?.id
+				? [row?.id as Id]
+				: [],
+		),
+	);
 	return wanted.flatMap(
 		({ id, data, name, key, token }, at): readonly Damage[] => {
 			const row = rows[at] ?? null;
 			if (row === UNREAD || (row?.id === id && row.token === token)) return [];
+			const other = row === null ? undefined : contents.get(row.id);
+			if (
+				row !== null &&
+				typeof other === "object" &&
+				other.state !== "rejected" &&
+				reservationsOf(store, row.id, other).some((one) =>
+					isSameReservation(one, row),
+				)
+			) {
+				const [one, two] = [id, row.id].map((id) =>
+					nameOfObject(store.model, id),
+				);
+				return [
+					{
+						...damageOf(reader, id, data),
+						kind: "natural key twice",
+						part: name,
+						description: `${one} and ${two} have the same ${name}; it leads to ${row.id}`,
+						evidence: JSON.stringify([data, row, other]),
+						topics: [lookupTopic(name, key), id],
+						repair: () => repairNaturalKey(store, id, name),
+					},
+				];
+			}
 			return [
 				{
 					...damageOf(reader, id, data),

@@ -45,7 +45,10 @@ const DAMAGE = {
 	},
 	"lookup missing": {
 		meaning: "active objects without the lookup of their natural key",
-		advice: "where two objects have one key, change the key of one of them",
+	},
+	"natural key twice": {
+		meaning:
+			"objects with a natural key whose lookup leads to another object that has it too",
 	},
 	"inverse missing": { meaning: "edges without their inverse edge" },
 	"inverse differs": { meaning: "edges that differ from their inverse edge" },

@@ -1,11 +1,14 @@
+import { fenceUnheld } from "../../graph/outbox/fence.ts";
 import { newToken, reservationsOf } from "../../graph/outbox/naturalKeys.ts";
 import { resolveReservations } from "../../graph/outbox/reservations.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
+import type { Lookup } from "../../model/types.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { giveFreeKey } from "./giveFreeKey.ts";
 import { lostKey } from "./lostKey.ts";
 import { typeName } from "./places.ts";
 import { changeContent } from "./repairObject.ts";
@@ -32,7 +35,11 @@ export async function deleteLookup(
 	);
 }
 
-/** Writes the lookup row of an active object's natural key. Replaces the row of an object that does not have the key. */
+/**
+ * Writes the lookup row of an active object's natural key. Replaces the row of an
+ * object that does not have the key. Where another object has it, the row decides
+ * which of them keeps it.
+ */
 export async function repairNaturalKey(
 	store: Store,
 	id: Id,
@@ -64,9 +71,12 @@ export async function repairNaturalKey(
 		const [row = null] = valuesOrThrow(
 			await store.storage.readLookups([reservation]),
 		);
-		if (row !== null && (await hasKey(store, row))) {
-			if (row.id === id) return;
-			throw new Error(`${row.id} has the same key.`);
+		if (row?.id === id && row.token === reservation.token) return;
+		const lookup = store.model.lookups.get(name);
+		if (lookup === undefined) return;
+		if (row !== null && row.id !== id && (await isKept(store, lookup, row))) {
+			await giveFreeKey(store, id, { lookup, key: reservation.key });
+			return;
 		}
 		valuesOrThrow(
 			await store.compareAndSetLookups([
@@ -81,17 +91,17 @@ export async function repairNaturalKey(
 	}
 }
 
-/** Whether the object of a lookup row has that key with that token. */
-async function hasKey(store: Store, row: LookupRow): Promise<boolean> {
-	const data = (await readContents(store.storage, [row.id])).get(row.id);
-	return (
-		typeof data === "object" &&
-		data.state !== "rejected" &&
-		reservationsOf(store, row.id, data).some(
-			({ name, key, token }) =>
-				name === row.name && key === row.key && token === row.token,
-		)
-	);
+/** Whether the object of a lookup row has that key. If not, no change under way can come to have it afterwards. */
+async function isKept(
+	store: Store,
+	{ type }: Lookup,
+	row: LookupRow,
+): Promise<boolean> {
+	if (typeName(store.model, row.id) !== type) return false;
+	const writer = new WritePipeline(store);
+	const { unheld, failures } = await fenceUnheld(writer, [row]);
+	for (const error of failures.values()) throw error;
+	return unheld.length === 0;
 }
 
 /** Gives an object whose natural key is damaged the key of its lookup row, as it is normalized there. */
