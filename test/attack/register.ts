@@ -44,7 +44,7 @@ export interface Bounds {
 	readonly hidden: number;
 	/** How long some server has to be able to deliver before it has. */
 	readonly delivery: number;
-	/** What a process may go on showing after that. */
+	/** What a process may go on showing after that, until it finds out that it is not informed. */
 	readonly cached: number;
 	/** How long before a write nothing may have been wrong for its entry to be delivered at its first attempt. */
 	readonly before: number;
@@ -53,8 +53,8 @@ export interface Bounds {
 export const BOUNDS: Bounds = {
 	quiet: 3_000,
 	hidden: 1_000,
-	delivery: 10_000,
-	cached: 10_000,
+	delivery: 11_000,
+	cached: 2_000,
 	before: 5_000,
 };
 
