@@ -136,7 +136,8 @@ export class Actor {
 	#viewer(owner?: User): User | null {
 		const random = this.#random;
 		if (random.chance(0.25)) return null;
-		if (owner !== undefined && random.chance(0.2)) return owner;
+		// A user whose create has no known outcome has no token to look with.
+		if (owner?.token && random.chance(0.2)) return owner;
 		if (random.chance(0.4)) return this.#user();
 		const users = this.#session.model.users.filter(
 			({ token }) => token !== null,
