@@ -21,13 +21,14 @@ export async function deleteLookup(
 ): Promise<void> {
 	const { name, key, id, token } = row;
 	const lookup = store.model.lookups.get(name);
-	if (lookup === undefined || typeName(store.model, id) === lookup.type) {
+	const type = typeName(store.model, id);
+	if (lookup === undefined ? type !== null : type === lookup.type) {
 		const writer = new WritePipeline(store);
 		const failures = await resolveReservations(writer, [row]);
 		for (const error of failures.values()) throw error;
 		return;
 	}
-	// No change can: an object of another type never has a key of this one.
+	// No change can: an object of another type, or of none, never has the key.
 	valuesOrThrow(
 		await store.compareAndSetLookups([
 			{ name, key, expect: { id, token }, next: null },
