@@ -168,10 +168,10 @@ async function deliverGroup(
 		if (result instanceof Error) keep(result);
 	}
 
-	// 3. Insert lookups. A key that leads elsewhere was inserted by another import, whose object has it.
-	const lookups = itemsOf("lookups").filter(
-		({ value }) => !isRejected(value.id),
-	);
+	// 3. Insert lookups, of active objects only. A key that leads elsewhere was inserted by another import, whose object has it.
+	const lookups = itemsOf("lookups")
+		.filter(({ value }) => !isRejected(value.id))
+		.filter((item) => isDecided(item, undecided));
 	const inserted = await step(lookups, (all) => insertLookups(writer, all));
 	for (const [at, { keep }] of lookups.entries()) {
 		const result = inserted?.[at];

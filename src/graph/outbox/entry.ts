@@ -16,7 +16,7 @@ import type { Reservation } from "./naturalKeys.ts";
 export interface OutboxEntry {
 	/** Edges of lists on other shards. */
 	readonly edges?: readonly EdgeUpdate[];
-	/** Objects that wait for their natural keys. Their edges and links wait with them. */
+	/** Objects that wait for their natural keys. Their lookups, edges and links wait with them. */
 	readonly pendingObjects?: readonly Id[];
 	/** Reservations that a change began: released unless their objects hold them, which each object's lock decides. */
 	readonly reservations?: readonly Reservation[];

@@ -215,4 +215,58 @@ describe("an entry of which one host cannot be reached", () => {
 		assert.equal(unpackId(edge.from).shard, 2);
 		assert.equal(state.asked, 1);
 	});
+
+	it("keeps the import keys of objects that wait for it, so that none leads to a rejected object", async () => {
+		const { graph, state } = await openHalf();
+		await using _ = graph;
+		const [username, importKey] = [keyOn(true, 1), keyOn(false, 2)];
+		const create = (pending: boolean) =>
+			graph.storage.transact<Id>({
+				shard: 0,
+				creates: [
+					{
+						type: "User",
+						data: {
+							username,
+							tokens: { username: String(pending) },
+							version: 1,
+							...(pending && { state: "pending" }),
+						},
+					},
+				],
+				decide({ created }) {
+					const id = created[0] as Id;
+					const lookups = [{ name: "import", key: importKey, id }];
+					return {
+						result: id,
+						...(pending && { outboxEntry: { pendingObjects: [id], lookups } }),
+					};
+				},
+			});
+		const { result: imported } = await create(true);
+		const writer = new WritePipeline(graph.store);
+		const left: unknown[] = [];
+		await deliverPending(writer, 0, {
+			onUndelivered: ({ reduced }) => void left.push(reduced),
+		});
+		assert.deepEqual(left, [undefined], "nothing was delivered");
+
+		state.isSilent = false;
+		const { result: other } = await create(false);
+		await graph.storage.compareAndSetLookups([
+			{
+				name: "username",
+				key: username,
+				expect: null,
+				next: { id: other, token: "false" },
+			},
+		]);
+		assert.equal((await deliverPending(writer, 0)).delivered, 1);
+		const [text] = await graph.storage.readObjects([imported]);
+		assert.equal(JSON.parse(String(text)).state, "rejected");
+		assert.deepEqual(
+			await graph.storage.readLookups([{ name: "import", key: importKey }]),
+			[null],
+		);
+	});
 });
