@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openSocket, postText } from "../../helpers/rawSocket.ts";
 import { startToy, type Toy, toySchema } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
@@ -128,7 +129,7 @@ suite("pipelined requests", () => {
 		);
 	});
 
-	test("before one that is malformed get their responses, and nothing comes before these", async () => {
+	test("before one that is malformed never get the response to that one", async () => {
 		const running = holding();
 		await using toy = await startToy({ execute: running.execute });
 		using socket = await openSocket(toy.server.url);
@@ -191,7 +192,8 @@ suite("a client that does not read its response", () => {
 		using socket = await openSocket(toy.server.url);
 		socket.pause();
 		socket.write(postText("{ hello }").repeat(2));
-		await until("the first bytes", () => toy.lines.length >= 0);
+		// Two checks of the connections at least find the first response unread.
+		await sleep(2_500);
 		socket.resume();
 		await until(
 			"both responses",
