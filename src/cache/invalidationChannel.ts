@@ -16,9 +16,10 @@ import type { RedisConnections } from "./redisConnections.ts";
  * have to drop (docs/consistency.md, "3. Caches").
  *
  * Subscriber. Redis does not report a lost message, so a process trusts its
- * subscription only while it receives its own heartbeats:
+ * subscription only while it receives its own heartbeats. What others published
+ * before a heartbeat was sent has been received when it is, so its age counts:
  *
- *     lost ──own heartbeat received──▶ live ──1 s of silence, or unsubscribed──▶ lost
+ *     lost ──own heartbeat received──▶ live ──newest one 1 s old, or unsubscribed──▶ lost
  *
  * It starts lost. While it is lost, the local caches are bypassed.
  *
@@ -42,8 +43,8 @@ export interface InvalidationChannel extends AsyncDisposable {
 	/** How many messages were not in our format. */
 	readonly ignoredMessages: number;
 	/**
-	 * Whether the silence lasts too long already, though the subscription is not
-	 * lost: the process stood still and its messages lie in the socket, or the
+	 * Whether the newest heartbeat is too old already, though the subscription is
+	 * not lost: the process stood still and messages lie in the socket, or the
 	 * next heartbeat loses it. Nothing cached is good until then.
 	 */
 	readonly isOverdue: boolean;
@@ -67,7 +68,6 @@ export function openInvalidationChannel(
 ): InvalidationChannel {
 	const { redis, deadlineMs = 100 } = options;
 	const me = randomUUID();
-	const heartbeat = encodeHeartbeat(me);
 	const commands = redis.forCommands({
 		deadlineMs,
 		longestPauseMs: HEARTBEAT_MS,
@@ -156,9 +156,9 @@ export function openInvalidationChannel(
 		} else if (message.from !== me) {
 			if (message.keys === "all") invalidateAll();
 			else if (message.keys.length > 0) options.onInvalidations(message.keys);
-		} else {
-			from.heartbeatAt = performance.now();
-			if (live) return;
+		} else if (message.sentAt !== undefined) {
+			from.heartbeatAt = Math.max(from.heartbeatAt, message.sentAt);
+			if (live || performance.now() - message.sentAt > SILENCE_MS) return;
 			live = true;
 			options.onRestored();
 		}
@@ -185,7 +185,9 @@ export function openInvalidationChannel(
 		if (subscription === undefined) subscribe();
 		else if (isSilent(subscription)) lose();
 		void track(
-			send([heartbeat]).then((sent) => (sent ? sendPending() : undefined)),
+			send([encodeHeartbeat(me, performance.now())]).then((sent) =>
+				sent ? sendPending() : undefined,
+			),
 		);
 	};
 	options.onLost();
@@ -218,7 +220,7 @@ export function openInvalidationChannel(
 
 interface Subscription {
 	readonly connection: RedisConnection;
-	/** When it last brought a message of this process, or was opened. */
+	/** When the newest heartbeat that it brought was sent, or it was opened. */
 	heartbeatAt: number;
 }
 

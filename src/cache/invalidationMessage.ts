@@ -1,11 +1,13 @@
 /**
  * A message of the invalidation channel: a JSON object `{v, from, keys}`. `from`
- * is the process that changed the keys. Without keys it is a heartbeat. `"all"`
- * stands for more keys than the process kept one by one.
+ * is the process that changed the keys. Without keys it is a heartbeat, and has
+ * `sentAt`. `"all"` stands for more keys than the process kept one by one.
  */
 export interface InvalidationMessage {
 	readonly from: string;
 	readonly keys: readonly string[] | "all";
+	/** By the clock of `from`, which nobody else has. Milliseconds. */
+	readonly sentAt?: number;
 }
 
 const VERSION = 1;
@@ -32,8 +34,8 @@ export function encodeMessages(
 		: keys.flatMap((key) => encode({ from, keys: [key] }));
 }
 
-export function encodeHeartbeat(from: string): string {
-	return encode({ from, keys: [] });
+export function encodeHeartbeat(from: string, sentAt: number): string {
+	return encode({ from, keys: [], sentAt });
 }
 
 export function encodeInvalidateAll(from: string): string {
@@ -51,12 +53,12 @@ export function decodeMessage(text: string): InvalidationMessage | null {
 	}
 	if (typeof parsed !== "object" || parsed === null) return null;
 	const { v, from, keys, ...rest } = parsed as Record<string, unknown>;
-	const isValid =
-		v === VERSION &&
-		typeof from === "string" &&
-		(keys === "all" || areKeys(keys)) &&
-		Object.keys(rest).length === 0;
-	return isValid ? { from, keys } : null;
+	if (v !== VERSION || typeof from !== "string") return null;
+	if (keys !== "all" && !areKeys(keys)) return null;
+	const { sentAt, ...more } = rest;
+	if (Object.keys(more).length > 0) return null;
+	if (keys.length > 0) return sentAt === undefined ? { from, keys } : null;
+	return typeof sentAt === "number" ? { from, keys, sentAt } : null;
 }
 
 function areKeys(keys: unknown): keys is readonly string[] {

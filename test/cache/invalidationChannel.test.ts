@@ -87,6 +87,23 @@ describe("the invalidation channel", () => {
 		assert.equal(await one.read("not read"), "kept");
 	});
 
+	test("is not trusted by a process that stood still when its own messages from before arrive: others' may lie behind them", async () => {
+		await using one = openProcess(server.port);
+		for (let n = 0; n < 3; n++) {
+			await one.restored();
+			const { length } = one.events;
+			const published = one.channel.publish(["a"]);
+			// The message is sent in this turn of the event loop, and received in another one.
+			await new Promise(process.nextTick);
+			const end = performance.now() + SILENCE_MS + HEARTBEAT_MS;
+			while (performance.now() < end);
+			assert.equal(await published, true);
+			const isTrusted = !one.channel.isOverdue && one.events.length === length;
+			assert.equal(isTrusted, false);
+			await until("the loss", () => one.events.length > length);
+		}
+	});
+
 	test("does not cache a value whose read began while it was lost", async () => {
 		await using one = openProcess(server.port);
 		const database = Promise.withResolvers<string[]>();

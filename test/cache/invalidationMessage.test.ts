@@ -13,9 +13,10 @@ describe("an invalidation message", () => {
 		const [message, ...more] = encodeMessages("me", keys) ?? [];
 		assert.deepEqual(more, []);
 		assert.deepEqual(decodeMessage(message ?? ""), { from: "me", keys });
-		assert.deepEqual(decodeMessage(encodeHeartbeat("me")), {
+		assert.deepEqual(decodeMessage(encodeHeartbeat("me", 12.5)), {
 			from: "me",
 			keys: [],
+			sentAt: 12.5,
 		});
 		assert.deepEqual(decodeMessage(encodeInvalidateAll("me")), {
 			from: "me",
@@ -28,6 +29,10 @@ describe("an invalidation message", () => {
 			'{"v":1,"from":"me","keys":["o 1"]}',
 		]);
 		assert.equal(encodeInvalidateAll("me"), '{"v":1,"from":"me","keys":"all"}');
+		assert.equal(
+			encodeHeartbeat("me", 7),
+			'{"v":1,"from":"me","keys":[],"sentAt":7}',
+		);
 	});
 
 	test("holds at most a hundred keys and 64 Ki characters", () => {
@@ -51,17 +56,20 @@ describe("an invalidation message", () => {
 		"null",
 		"[]",
 		'{"v":1,"from":"me"}',
-		'{"v":1,"keys":[]}',
-		'{"v":2,"from":"me","keys":[]}',
-		'{"v":"1","from":"me","keys":[]}',
-		'{"v":1,"from":7,"keys":[]}',
+		'{"v":1,"from":"me","keys":[]}',
+		'{"v":1,"from":"me","keys":[],"sentAt":"7"}',
+		'{"v":1,"from":"me","keys":["o 1"],"sentAt":7}',
+		'{"v":1,"keys":[],"sentAt":7}',
+		'{"v":2,"from":"me","keys":[],"sentAt":7}',
+		'{"v":"1","from":"me","keys":[],"sentAt":7}',
+		'{"v":1,"from":7,"keys":[],"sentAt":7}',
 		'{"v":1,"from":"me","keys":{}}',
 		'{"v":1,"from":"me","keys":"o 1"}',
 		'{"v":1,"from":"me","keys":["o 1",2]}',
-		'{"v":1,"from":"me","keys":[],"more":1}',
+		'{"v":1,"from":"me","keys":[],"sentAt":7,"more":1}',
 		`{"v":1,"from":"me","keys":["${"x".repeat(501)}"]}`,
 		JSON.stringify({ v: 1, from: "me", keys: new Array(101).fill("a") }),
-		`${" ".repeat(64 * 1024)}{"v":1,"from":"me","keys":[]}`,
+		`${" ".repeat(64 * 1024)}{"v":1,"from":"me","keys":[],"sentAt":7}`,
 	];
 	for (const text of strangers) {
 		test(`is not ${text.trim().slice(0, 60) || "nothing"}`, () => {
