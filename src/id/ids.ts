@@ -72,3 +72,9 @@ function check(name: string, value: number, max: number): void {
 		);
 	}
 }
+
+/** Numeric order. */
+export function compareIds(a: Id, b: Id): number {
+	// Decimal strings without leading zeros: the longer one is greater.
+	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}

@@ -27,3 +27,14 @@ export function lookupName({
 }): string {
 	return `${name} ${key}`;
 }
+
+/** Of an outbox entry. */
+export function entryName({
+	shard,
+	local,
+}: {
+	readonly shard: number;
+	readonly local: number;
+}): string {
+	return `${shard} ${local}`;
+}

@@ -1,4 +1,4 @@
-import type { Id } from "../id/ids.ts";
+import { compareIds, type Id } from "../id/ids.ts";
 import { edgeName } from "./keys.ts";
 import { isStoredNumber } from "./order.ts";
 import type { EdgePosition, ListRow, Position, Shift } from "./storage.ts";
@@ -78,12 +78,7 @@ export function highestFirst(
 
 /** In ascending order of sequences, then of ids. */
 export function comparePositions(a: Position, b: Position): number {
-	return (
-		a.sequence - b.sequence ||
-		// Ids are decimal strings without leading zeros: the longer one is greater.
-		a.to.length - b.to.length ||
-		(a.to < b.to ? -1 : a.to > b.to ? 1 : 0)
-	);
+	return a.sequence - b.sequence || compareIds(a.to, b.to);
 }
 
 /** Epochs are below 2^40, because cursors keep that many bits of them. */

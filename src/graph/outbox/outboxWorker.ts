@@ -1,4 +1,5 @@
 import { CHANNELS, type DeliveryPass } from "../../diagnostics.ts";
+import { entryName } from "../../storage/keys.ts";
 import type { OutboxPosition, PendingEntry } from "../../storage/storage.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -167,7 +168,7 @@ export class OutboxWorker implements AsyncDisposable {
 	} {
 		const probes = new Map<string, PendingEntry>();
 		const entries = due.filter((entry) => {
-			const host = this.#blocked.get(nameOf(entry));
+			const host = this.#blocked.get(entryName(entry));
 			if (host === undefined || !this.#breakers.isOpen(host)) return true;
 			if (this.#breakers.startProbe(host)) probes.set(host, entry);
 			return false;
@@ -206,11 +207,11 @@ export class OutboxWorker implements AsyncDisposable {
 			);
 			const undelivered = await deliverPage(writer, taken);
 			pass = addPass(pass, taken, undelivered);
-			for (const entry of taken) this.#blocked.delete(nameOf(entry));
+			for (const entry of taken) this.#blocked.delete(entryName(entry));
 			for (const { entry, error } of undelivered) {
 				const host = unreachedHost(error);
 				if (host === null) continue;
-				this.#blocked.set(nameOf(entry), host);
+				this.#blocked.set(entryName(entry), host);
 				// An error that does not name its host opens no breaker by itself.
 				if (!this.#breakers.isOpen(host)) this.#breakers.failed(host, error);
 			}
@@ -231,9 +232,9 @@ export class OutboxWorker implements AsyncDisposable {
 			(Date.now() + TAKEN_MS) * 1_000 +
 			Math.floor(Math.random() * TAKEN_SPREAD);
 		const keys = await storage.takeEntries(entries, until);
-		const taken = new Set(keys.map(nameOf));
+		const taken = new Set(keys.map(entryName));
 		return entries
-			.filter((entry) => taken.has(nameOf(entry)))
+			.filter((entry) => taken.has(entryName(entry)))
 			.map((entry) => ({ ...entry, nextAttemptAt: until }));
 	}
 
@@ -274,11 +275,4 @@ function sum(one: DeliveryPass, other: DeliveryPass): DeliveryPass {
 		unreadable: one.unreadable + other.unreadable,
 		...(error !== undefined && { error }),
 	};
-}
-
-function nameOf({
-	shard,
-	local,
-}: Pick<PendingEntry, "shard" | "local">): string {
-	return `${shard} ${local}`;
 }

@@ -7,6 +7,7 @@ import type {
 } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
+import { entryName } from "../../storage/keys.ts";
 import type {
 	KeyResult,
 	LookupChange,
@@ -118,7 +119,7 @@ export class WritePipeline implements Writer {
 		trace?.end(summary);
 		const { outboxKey, result } = committed;
 		if (outboxKey !== null && trace !== undefined) {
-			this.#undelivered.set(nameOf(outboxKey), trace);
+			this.#undelivered.set(entryName(outboxKey), trace);
 		}
 		const row =
 			outboxKey === null
@@ -228,8 +229,8 @@ export class WritePipeline implements Writer {
 			(trace) => this.store.storage.deleteOutboxEntries(rows, trace),
 		);
 		for (const row of rows) {
-			this.#undelivered.get(nameOf(row))?.delivered();
-			this.#undelivered.delete(nameOf(row));
+			this.#undelivered.get(entryName(row))?.delivered();
+			this.#undelivered.delete(entryName(row));
 		}
 	}
 
@@ -313,8 +314,4 @@ function countOf(part: unknown): number {
 	return typeof part === "object" && part !== null
 		? Object.values(part).reduce((sum, one) => sum + countOf(one), 0)
 		: 0;
-}
-
-function nameOf({ shard, local }: OutboxKey): string {
-	return `${shard} ${local}`;
 }

@@ -1,5 +1,4 @@
-import type { Id } from "../../id/ids.ts";
-import { unpackId } from "../../id/ids.ts";
+import { compareIds, type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
@@ -179,10 +178,4 @@ async function* flat<T>(
 	batches: AsyncIterable<readonly T[]>,
 ): AsyncGenerator<T> {
 	for await (const batch of batches) yield* batch;
-}
-
-/** Numeric order. */
-function compareIds(a: Id, b: Id): number {
-	if (a.length !== b.length) return a.length - b.length;
-	return a === b ? 0 : a < b ? -1 : 1;
 }

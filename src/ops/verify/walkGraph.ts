@@ -3,6 +3,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
+import { entryName } from "../../storage/keys.ts";
 import type {
 	Edge,
 	EdgeKey,
@@ -241,12 +242,12 @@ export async function walkGraph(
 	}
 	if (!isAborted()) {
 		// Stuck at the beginning and at the end.
-		const stuck = new Set(pending.stuck.map(({ row }) => keyOf(row)));
+		const stuck = new Set(pending.stuck.map(({ row }) => entryName(row)));
 		pending = await readPendingEntries(store, unchecked);
 		await onDamage(
 			checkOutbox(
 				store,
-				pending.stuck.filter(({ row }) => stuck.has(keyOf(row))),
+				pending.stuck.filter(({ row }) => stuck.has(entryName(row))),
 			),
 		);
 	}
@@ -263,8 +264,4 @@ function named<Subject>(
 	nameOf: (subject: Subject) => string,
 ): ReadonlyMap<string, Subject> {
 	return new Map(subjects.map((subject) => [nameOf(subject), subject]));
-}
-
-function keyOf({ shard, local }: { shard: number; local: number }): string {
-	return `${shard} ${local}`;
 }
