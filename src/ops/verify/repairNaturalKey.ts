@@ -5,7 +5,6 @@ import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Lookup } from "../../model/types.ts";
 import type { LookupRow } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { giveFreeKey } from "./giveFreeKey.ts";
@@ -74,8 +73,10 @@ export async function repairNaturalKey(
 		);
 		if (row?.id === id && row.token === reservation.token) return;
 		const lookup = store.model.lookups.get(name);
-		if (lookup === undefined) return;
-		if (row !== null && row.id !== id && (await isKept(store, lookup, row))) {
+		const type = lookup?.type ?? typeName(store.model, id);
+		if (row !== null && row.id !== id && (await isKept(store, type, row))) {
+			// The object of an idempotency key is the one that its row leads to.
+			if (lookup === undefined) throw hasIdempotencyKey(row.id);
 			await giveFreeKey(store, id, { lookup, key: reservation.key });
 			return;
 		}
@@ -95,7 +96,7 @@ export async function repairNaturalKey(
 /** Whether the object of a lookup row has that key. If not, no change under way can come to have it afterwards. */
 async function isKept(
 	store: Store,
-	{ type }: Lookup,
+	type: string | null,
 	row: LookupRow,
 ): Promise<boolean> {
 	if (typeName(store.model, row.id) !== type) return false;
@@ -103,6 +104,10 @@ async function isKept(
 	const { unheld, failures } = await fenceUnheld(writer, [row]);
 	for (const error of failures.values()) throw error;
 	return unheld.length === 0;
+}
+
+function hasIdempotencyKey(id: Id): Error {
+	return new Error(`${id} has the same idempotency key.`);
 }
 
 /** Gives an object whose natural key is damaged the key of its lookup row, as it is normalized there. */

@@ -450,6 +450,27 @@ const STATEMENTS: Readonly<Record<string, Plant>> = {
 		},
 		found: { "lookup to nothing": /^import p:9 → \d+$/ },
 	},
+	"an idempotency key without its row": {
+		plant: async (graph) => {
+			await graph.writes.create({
+				type: "Pin",
+				data: {
+					board_id: (await idOf(graph, "b:1")) as Id,
+					user_id: (await idOf(graph, "u:ada")) as Id,
+				},
+				idempotency: { scope: "s", key: "k", request: {} },
+			});
+			return onModShards(
+				graph,
+				"DELETE FROM lookups WHERE name = 'idempotency'",
+			);
+		},
+		found: { "lookup missing": /^Pin \d+: its idempotency has no lookup/ },
+		after: async (graph) => {
+			const sql = "UPDATE lookups SET token = token WHERE name = 'idempotency'";
+			assert.equal(onModShards(graph, sql), 1);
+		},
+	},
 	"an outbox entry that is not JSON": {
 		plant: addEntry("{"),
 		found: {
