@@ -39,14 +39,20 @@ const ROOTS: Readonly<Record<Thing["kind"], string>> = {
 	Comment: "comment",
 };
 
+/** A user whose create has no known outcome has no token, and looks as anybody. */
+function withToken(user: User | null): User | null {
+	return user?.token ? user : null;
+}
+
 /** One object by its root, with the first items of one of its lists. */
 export async function readObject(
 	session: Session,
 	random: Random,
-	viewer: User | null,
+	as: User | null,
 	thing: Thing,
 	server: ApiServer = pickServer(session, random),
 ): Promise<void> {
+	const viewer = withToken(as);
 	const { kind, id } = thing;
 	const lists = listsOf(kind);
 	const picked =
@@ -82,10 +88,11 @@ export async function readObject(
 export async function readNodes(
 	session: Session,
 	random: Random,
-	viewer: User | null,
+	as: User | null,
 	things: readonly Thing[],
 	server: ApiServer = pickServer(session, random),
 ): Promise<void> {
+	const viewer = withToken(as);
 	session.statistics.reads++;
 	const fragments = (["User", "Board", "Pin", "Comment"] as const)
 		.map((kind) => `... on ${kind} { ${FIELDS[kind]} }`)
@@ -114,10 +121,11 @@ export async function readNodes(
 export async function readUsername(
 	session: Session,
 	random: Random,
-	viewer: User | null,
+	as: User | null,
 	username: string,
 	server: ApiServer = pickServer(session, random),
 ): Promise<void> {
+	const viewer = withToken(as);
 	const { model, report } = session;
 	session.statistics.reads++;
 	const spelled = random.chance(0.3) ? username.toUpperCase() : username;
@@ -179,7 +187,7 @@ const MAX_PAGES = 60;
 export async function readPages(
 	session: Session,
 	random: Random,
-	viewer: User | null,
+	as: User | null,
 	parent:
 		| Thing
 		| { readonly kind: "Interest"; readonly id: string; readonly slug: string },
@@ -191,6 +199,7 @@ export async function readPages(
 		readonly pauseMs?: number;
 	} = {},
 ): Promise<"read" | "cut off"> {
+	const viewer = withToken(as);
 	const { model } = session;
 	const list = LISTS[`${parent.kind}.${field}`] as ListField;
 	const size = options.size ?? random.pick([1, 2, 3, 5, 20]);
@@ -246,9 +255,10 @@ export async function readPages(
 export async function readTree(
 	session: Session,
 	random: Random,
-	viewer: User | null,
+	as: User | null,
 	user: User,
 ): Promise<void> {
+	const viewer = withToken(as);
 	session.statistics.reads++;
 	const response = await send(
 		session,
