@@ -13,7 +13,8 @@ export type ServiceName = (typeof SERVICES)[number];
 
 const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
 const SHARDS_PER_HOST = 2;
-const INIT_TRIES = 3;
+/** Of a command. */
+const TRIES = 3;
 const COMMAND_LIMIT_MS = 240_000;
 const SECRET = "of the attack, for its servers alone, 32 bytes or more";
 
@@ -95,7 +96,7 @@ export async function startAttackFleet(options: {
 		CORKBOARD_LOG: "warn,json",
 		HOST: "127.0.0.1",
 	};
-	const command = (args: readonly string[]) =>
+	const runOnce = (args: readonly string[]) =>
 		new Promise<CommandResult>((resolve) => {
 			const { PATH = "", HOME = "", TMPDIR = "/tmp" } = process.env;
 			execFile(
@@ -114,14 +115,16 @@ export async function startAttackFleet(options: {
 					}),
 			);
 		});
-	// On a busy machine a first connection may be late.
-	for (let tries = 1; ; tries++) {
-		const init = await command(["init"]);
-		if (init.code === 0) break;
-		if (tries === INIT_TRIES) {
-			throw new Error(`init failed: ${init.out}${init.err}`);
+	/** Again where a connection was late, as on a busy machine. */
+	const command = async (args: readonly string[]) => {
+		let result = await runOnce(args);
+		for (let n = 1; n < TRIES && result.err.includes("ETIMEDOUT"); n++) {
+			result = await runOnce(args);
 		}
-	}
+		return result;
+	};
+	const init = await command(["init"]);
+	if (init.code !== 0) throw new Error(`init failed: ${init.out}${init.err}`);
 
 	const servers: ApiServer[] = [];
 	for (let number = 0; number < options.servers; number++) {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import type { Random } from "../../src/demo/random.ts";
 import type { ApiServer } from "./apiServer.ts";
+import type { CommandResult } from "./attackFleet.ts";
 import { LISTS, type ObjectKind, type Thing, type User } from "./model.ts";
 import { folded } from "./names.ts";
 import { readNodes, readPages, readUsername } from "./reads.ts";
@@ -13,6 +14,8 @@ import { createUser } from "./writes.ts";
 const DELIVERY_LIMIT_MS = 90_000;
 /** What a process may go on showing, and a second. */
 const CACHED_MS = 11_000;
+/** Files that are imported again. */
+const MAX_IMPORTS = 3;
 const NODES = 50;
 const READERS = 6;
 
@@ -41,7 +44,9 @@ export async function finish(
 	await sleep(10);
 	await compareGraph(session, random);
 	await takeFreeNames(session, random);
-	for (const file of imports) await checkImport(session, file);
+	for (const file of imports.slice(-MAX_IMPORTS)) {
+		await checkImport(session, file);
+	}
 	const { code, out, err } = await fleet.command(["verify"]);
 	if (code !== 0) {
 		report({
@@ -91,9 +96,12 @@ async function checkImport(
 	{ fleet, report }: Session,
 	file: string,
 ): Promise<void> {
-	await fleet.command(["import", file]);
-	const { code, out, err } = await fleet.command(["import", file]);
-	if (code === 0 && out.includes(" 0 objects and 0 edges created")) return;
+	const isWhole = ({ code, out }: CommandResult) =>
+		code === 0 && out.includes(" 0 objects and 0 edges created");
+	if (isWhole(await fleet.command(["import", file]))) return;
+	const again = await fleet.command(["import", file]);
+	if (isWhole(again)) return;
+	const { code, out, err } = again;
 	report({
 		kind: "import",
 		promised: "an import that is repeated after the faults finds everything",
