@@ -27,6 +27,7 @@ describe("an attack", () => {
 			[],
 			lines.join("\n"),
 		);
+		assert.ok(result.isComplete, lines.join("\n"));
 		assert.ok(result.faults >= 3, lines.join("\n"));
 		assert.ok(result.statistics.acknowledged >= 20, lines.join("\n"));
 		assert.ok(result.statistics.reads >= 20, lines.join("\n"));

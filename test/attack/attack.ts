@@ -27,6 +27,8 @@ const BUSY_PERCENT = 60;
 export interface AttackResult {
 	readonly seed: number;
 	readonly seconds: number;
+	/** Whether the last comparison took place; not if a promise was broken, or somebody ended the run. */
+	readonly isComplete: boolean;
 	readonly faults: number;
 	readonly statistics: Statistics;
 	readonly largestServerMb: number;
@@ -103,6 +105,7 @@ export async function attack(
 	await Promise.all(actors.map((actor) => actor.prepare()));
 	const startedAt = timeline.now();
 	let largestServerMb = 0;
+	let isComplete = false;
 	const seconds = () => (timeline.now() - startedAt) / 1_000;
 	const progress = setInterval(async () => {
 		const sizes = await Promise.all(
@@ -133,6 +136,7 @@ export async function attack(
 				`${seconds().toFixed(0)} s: faults are over, comparing the whole graph`,
 			);
 			await finish(session, seededRandom(seed + 2), injector.imports);
+			isComplete = violations.length === 0;
 		}
 		await checkLogs(session);
 	} finally {
@@ -141,6 +145,7 @@ export async function attack(
 	return {
 		seed,
 		seconds: Math.round(seconds()),
+		isComplete,
 		faults: injector.count,
 		statistics,
 		largestServerMb: Math.round(largestServerMb),

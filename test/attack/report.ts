@@ -61,7 +61,7 @@ export function summary(result: AttackResult): string {
 		`seed ${result.seed}: ${result.seconds} s, ${result.faults} faults, ${statistics.requests} requests, ${statistics.reads} reads, ${statistics.pages} pages, ${statistics.writes} writes (${statistics.acknowledged} acknowledged, ${statistics.unknown} of unknown outcome, ${statistics.refused} refused)`,
 		`slowest answer ${Math.round(statistics.slowest.ms)} ms; largest server ${result.largestServerMb} MB`,
 		violations.length === 0
-			? "no promise was broken"
+			? `no promise was broken${result.isComplete ? "" : "; the run was interrupted, and the whole graph was not compared"}`
 			: `${violations.length} promises were broken: ${violations.map(({ kind }) => kind).join(", ")}`,
 	];
 	if (logs !== null) lines.push(`the servers' logs are in ${logs}`);
