@@ -140,7 +140,7 @@ async function reserveAll(
 function unknownType(): CorkboardError {
 	return new CorkboardError(
 		"BAD_DATA",
-		"The outbox names an object of a type that the model does not have.",
+		"The outbox entry names an object of a type that the model does not have.",
 	);
 }
 

@@ -87,7 +87,7 @@ export function mappingOf(model: Model, name: string): Mapping {
 	if (mapping === undefined) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`The outbox names the mapping ${name}, which the model does not have.`,
+			`The outbox entry names the mapping ${name}, which the model does not have.`,
 		);
 	}
 	return mapping;

@@ -154,7 +154,7 @@ function naturalKeyOf(
 	if (lookup === undefined) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`The outbox links to an object of the type ${type} without a natural key.`,
+			`The outbox entry links to an object of the type ${type} without a natural key.`,
 		);
 	}
 	return {
