@@ -203,12 +203,14 @@ function page(
 	const end = last === undefined ? start : reversed.indexOf(last) + 1;
 	const first = found[0];
 	const begin = first === undefined ? start : reversed.indexOf(first);
-	const follows = reversed.slice(end).some(sees);
+	// The far cursor may lie before the near one: then objects from it on follow.
+	const rest = reversed.slice(Math.min(end, far ?? end));
+	const follows = rest.some(sees);
 	const precedes = near !== null && reversed.slice(0, begin).some(sees);
 	if (
 		mayBeShort(within, sees, size) ||
 		mayBeShort(within, sees, size + 1) ||
-		mayBeShort(reversed.slice(end), sees, 1) ||
+		mayBeShort(rest, sees, 1) ||
 		mayBeShort(reversed.slice(0, begin).toReversed(), sees, 1)
 	) {
 		context.isUncertain = true;

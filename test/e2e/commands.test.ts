@@ -287,7 +287,7 @@ describe("a command at the shell", () => {
 			],
 			[
 				["verify", "--fix"],
-				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\]\n$/,
+				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\] \[--json\]\n$/,
 			],
 		] as const) {
 			const { code, out, err } = await run(args);

@@ -7,7 +7,7 @@ import { untilWritten } from "../helpers/untilWritten.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { startFrozenImport } from "./importChild.ts";
 import { startRemote } from "./remote.ts";
-import { makePin } from "./subjects.ts";
+import { makeUser } from "./subjects.ts";
 
 let fleet: Fleet;
 let other: Process;
@@ -28,13 +28,15 @@ describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT",
 			as: "ours",
 			channel: false,
 		});
-		const [pin, first, second, apart] = await Promise.all(
-			[1, 2, 3, 4].map(() => makePin(other, { details: "old" })),
+		const [user, first, second, apart, third] = await Promise.all(
+			["user", "first", "second", "apart", "third"].map((name) =>
+				makeUser(other, name, 0),
+			),
 		);
-		assert.ok(pin && first && second && apart);
+		assert.ok(user && first && second && apart && third);
 		const step = "put tombstones redis";
 		const reached = frozen.send({ do: "reach", step });
-		const edge = { mapping: "filePin", from: pin, present: true } as const;
+		const edge = { mapping: "followUser", from: user, present: true } as const;
 		const refused = assert.rejects(
 			frozen.send({ do: "edge", ...edge, to: first }),
 			/Shard 0 does not answer at the moment/,
@@ -42,16 +44,20 @@ describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT",
 		await reached;
 		frozen.freeze();
 
-		const filePin = other.mapping("filePin");
+		const followUser = other.mapping("followUser");
 		let isWritten = false;
 		const writing = untilWritten(() =>
-			other.writes.setEdge(filePin, pin, second, true),
+			other.writes.setEdge(followUser, user, second, true),
 		).then((ms) => {
 			isWritten = true;
 			return ms;
 		});
-		await other.writes.modify(apart, (data) => ({ ...data, details: "new" }));
-		await other.writes.setEdge(filePin, apart, second, true);
+		await untilWritten(() =>
+			other.writes.modify(apart, (data) => ({ ...data, name: "new" })),
+		);
+		await untilWritten(() =>
+			other.writes.setEdge(followUser, apart, third, true),
+		);
 		assert.equal(
 			isWritten,
 			false,
@@ -62,7 +68,7 @@ describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT",
 		frozen.thaw();
 		await frozen.send({ do: "release", step });
 		await refused;
-		const head = await other.head("filePin", pin);
+		const head = await other.head("followUser", user);
 		assert.deepEqual(
 			[head.list.count, head.edges.map(({ to }) => to)],
 			[1, [second]],
@@ -101,14 +107,19 @@ describe("an import that is frozen (SIGSTOP)", () => {
 			});
 			assert.equal(first.report.status, "stopped");
 			const boardId = await idOf(other, `b:${at}`);
-			assert.ok(boardId);
+			const userId = await idOf(other, `u:${at}`);
+			assert.ok(boardId && userId);
 			await using frozen = await startFrozenImport({
 				addresses: fleet.addresses,
 				lines,
 				at,
 			});
 			await untilWritten(() =>
-				other.make("Pin", { details: "by a user", board_id: boardId }),
+				other.make("Pin", {
+					details: "by a user",
+					board_id: boardId,
+					user_id: userId,
+				}),
 			);
 			await untilWritten(() => importAll(other, lines));
 			frozen.send("SIGCONT");

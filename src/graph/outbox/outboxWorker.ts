@@ -134,7 +134,7 @@ export class OutboxWorker implements AsyncDisposable {
 				);
 				const { entries, probes } = this.#choose(due);
 				skipped += page.length - entries.length;
-				for (const [blockedBy, entry] of probes) this.#probe(blockedBy, entry);
+				for (const [host, entry] of probes) this.#probe(host, entry);
 				pass = sum(pass, await this.#takeAndDeliver(entries));
 				// Other shards than those of the last page have nothing left.
 				after = nextPositions(page).filter(isBefore);
