@@ -81,7 +81,7 @@ describe("verify", () => {
 			}
 			assert.match(
 				out,
-				/^ {2}placePin of \d+: count 7, but 2 edges \(db0000\d\.lists, from_id \d+, mapping placePin\)$/m,
+				/^ {2}placePin of \d+: count 7, but 2 edges \(db\d{5}\.lists, from_id \d+, mapping placePin\)$/m,
 			);
 			// The key of a lookup may be an e-mail address.
 			assert.doesNotMatch(out, /cat_made_up/);

@@ -436,7 +436,7 @@ const STATEMENTS: Readonly<Record<string, Plant>> = {
 		},
 		found: {
 			"lookup not held": /^username → \d+$/,
-			"misplaced row": /^username → \d+ is in mod0000\d; its key belongs to/,
+			"misplaced row": /^username → \d+ is in mod\d{5}; its key belongs to/,
 		},
 		left: ["misplaced row"],
 	},
