@@ -2,7 +2,7 @@
  * `npm test`: format and lint, types, then every test file, as many at once as
  * there are cores. Its last line is `N passed, N failed`.
  *
- *     npm test -- PATTERN    files whose path holds PATTERN, and nothing else
+ *     npm test -- PATTERN …  files whose path holds one of the patterns, and nothing else
  *     npm test -- embedded   format, lint, types, and every test that needs no server beside us
  *     npm test -- --accept   and take this run's files and number of tests as what is expected
  */
@@ -19,6 +19,12 @@ import {
 	testFiles,
 	writeManifest,
 } from "./runner/manifest.ts";
+import {
+	matchFiles,
+	type RunOptions,
+	readRunOptions,
+	USAGE,
+} from "./runner/options.ts";
 import { slowestFirst, slowestOf } from "./runner/order.ts";
 import { needsServers } from "./runner/servers.ts";
 import { Watchdog } from "./runner/watchdog.ts";
@@ -33,10 +39,8 @@ const STALL_MS = 900_000;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
 
-const accept = process.argv.includes("--accept");
-const pattern = process.argv.slice(2).find((word) => !word.startsWith("--"));
-const whole = pattern === undefined;
-const embedded = pattern === "embedded";
+const { patterns, isEmbedded, accept } = optionsOrExit();
+const whole = patterns.length === 0 && !isEmbedded;
 
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -55,6 +59,18 @@ const watchdog = new Watchdog(STALL_MS, () =>
 let passed = 0;
 let failed = 0;
 const details: string[] = [];
+
+function optionsOrExit(): RunOptions {
+	try {
+		const options = readRunOptions(process.argv.slice(2));
+		if (options !== null) return options;
+		console.log(USAGE);
+		process.exit(0);
+	} catch (error) {
+		console.error(`test: ${error instanceof Error ? error.message : error}`);
+		process.exit(2);
+	}
+}
 
 function fail(title: string, failures: readonly string[], output = ""): void {
 	failed += failures.length;
@@ -118,17 +134,20 @@ function report(result: FileResult): void {
 }
 
 const found = testFiles(ROOT);
-const chosen = found.filter(
-	(file) =>
-		whole || (embedded ? !needsServers(ROOT, file) : file.includes(pattern)),
-);
+const { chosen: matching, unmatched } = matchFiles(found, patterns);
+// A mistyped pattern is reported at once, not after the files of the others.
+const chosen = isEmbedded
+	? found.filter((file) => !needsServers(ROOT, file))
+	: unmatched.length > 0
+		? []
+		: matching;
 let tests = 0;
 const seconds = new Map<string, number>();
 const folder = mkdtempSync(join(tmpdir(), "corkboard-test-"));
 // Node keeps what it compiled here: hundreds of processes load the same modules.
 process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
 try {
-	if (whole || embedded) {
+	if (whole || isEmbedded) {
 		await check("biome", "ci", ".");
 		await check("tsc");
 	}
@@ -167,7 +186,7 @@ try {
 }
 
 if (stop.signal.aborted) fail("the run", [String(stop.signal.reason)]);
-if (chosen.length === 0) {
+for (const pattern of unmatched) {
 	fail("the run", [`expected a test file like ${pattern} but found none`]);
 }
 if (accept && whole && failed === 0) {

@@ -1,0 +1,65 @@
+import { parseArgs } from "node:util";
+
+export const USAGE = `Usage: npm test -- [options] [PATTERN ...]
+
+Without a pattern: format and lint, types, then every test file, as many at once as there are cores.
+
+  PATTERN     files whose path holds one of the patterns, and nothing else
+  embedded    instead of patterns: format, lint, types, and every test that needs no server beside us
+  --accept    take this run's files and number of tests as what is expected
+  --help      print this
+
+It exits with 0 if everything passed, with 1 if something failed, with 2 if it was called wrongly.`;
+
+export interface RunOptions {
+	/** Files to run by parts of their paths; empty for the whole run. */
+	readonly patterns: readonly string[];
+	/** Only, and all, tests that need no servers. */
+	readonly isEmbedded: boolean;
+	readonly accept: boolean;
+}
+
+/** Throws a sentence for a command line that is not valid; null if help is wanted. */
+export function readRunOptions(args: readonly string[]): RunOptions | null {
+	const { values, positionals } = parseArgs({
+		args: [...args],
+		allowPositionals: true,
+		options: {
+			accept: { type: "boolean", default: false },
+			help: { type: "boolean", short: "h", default: false },
+		},
+	});
+	if (values.help) return null;
+	if (positionals.includes("")) throw new Error("A pattern is empty.");
+	const isEmbedded = positionals.includes("embedded");
+	if (isEmbedded && positionals.length > 1) {
+		throw new Error("embedded takes no patterns beside it.");
+	}
+	if (values.accept && positionals.length > 0) {
+		throw new Error("--accept takes no patterns: it is about all files.");
+	}
+	return {
+		patterns: isEmbedded ? [] : positionals,
+		isEmbedded,
+		accept: values.accept,
+	};
+}
+
+/** The files that hold one of the patterns, all without one, and the patterns that no file holds. */
+export function matchFiles(
+	files: readonly string[],
+	patterns: readonly string[],
+): {
+	readonly chosen: readonly string[];
+	readonly unmatched: readonly string[];
+} {
+	return {
+		chosen:
+			patterns.length === 0
+				? files
+				: files.filter((file) => patterns.some((one) => file.includes(one))),
+		unmatched: patterns.filter(
+			(pattern) => !files.some((file) => file.includes(pattern)),
+		),
+	};
+}
