@@ -357,7 +357,7 @@ export interface OutboxRow extends StoredEntry {
 export interface PendingEntry extends StoredEntry {
 	/** Microseconds since 1970. */
 	readonly writtenAt: number;
-	/** Failed deliveries so far. */
+	/** Failed deliveries so far, without those that gave the entry back. */
 	readonly attempts: number;
 	/** Microseconds since 1970; 0 for an entry to deliver at once. */
 	readonly nextAttemptAt: number;
@@ -384,8 +384,10 @@ export type OutboxPosition = Pick<
 	"shard" | "nextAttemptAt" | "local"
 >;
 
-/** A failed delivery adds one to the entry's `attempts`. */
+/** A failed delivery adds one to the entry's `attempts`, unless it gave the entry back. */
 export interface FailedDelivery extends OutboxKey {
+	/** Whether the failure is that of the process, which did not reach a host: the entry is left to others, and did not fail itself. */
+	readonly isGivenBack?: boolean;
 	/** The `nextAttemptAt` that the entry must still have: until when it was taken. */
 	readonly takenUntil: number;
 	/** The entry without the parts that were delivered; all of it if absent. */

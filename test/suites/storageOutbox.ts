@@ -199,6 +199,37 @@ export function outboxTests(open: OpenStorage): void {
 		});
 	});
 
+	test("a delivery that gives its entry back keeps the error and counts no attempt", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys: OutboxKey[] = [];
+		for (const n of [1, 2]) keys.push(await enqueue(storage, 0, { n }));
+		const [one, two] = keys as [OutboxKey, OutboxKey];
+		const givenBack = (key: OutboxKey, takenUntil: number) => ({
+			...key,
+			takenUntil,
+			nextAttemptAt: takenUntil + 1,
+			error: "no way to the host",
+			isGivenBack: true,
+		});
+		await storage.recordFailedDeliveries([
+			givenBack(one, 0),
+			{ ...two, takenUntil: 0, nextAttemptAt: 1, error: "failed" },
+		]);
+		assert.deepEqual(await state(storage, 0), [
+			[1, 0, 1, "no way to the host"],
+			[2, 1, 1, "failed"],
+		]);
+		await storage.recordFailedDeliveries([
+			givenBack(one, 1),
+			givenBack(two, 1),
+		]);
+		assert.deepEqual(await state(storage, 0), [
+			[1, 0, 2, "no way to the host"],
+			[2, 1, 2, "no way to the host"],
+		]);
+	});
+
 	test("taken entries are not pending until their time, and are taken by one of many at once", async () => {
 		await using opened = await open();
 		const { storage } = opened;

@@ -244,11 +244,10 @@ export class OutboxWorker implements AsyncDisposable {
 		const now = Date.now();
 		await this.#writer.store.storage.recordFailedDeliveries(
 			undelivered.map(({ entry, error, reduced }) => {
-				const delayMs =
-					unreachedHost(error) === null
-						? retryDelayMs(entry.attempts, error)
-						: 0;
+				const isGivenBack = unreachedHost(error) !== null;
+				const delayMs = isGivenBack ? 0 : retryDelayMs(entry.attempts, error);
 				return {
+					isGivenBack,
 					shard: entry.shard,
 					local: entry.local,
 					takenUntil: entry.nextAttemptAt,

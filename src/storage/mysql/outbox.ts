@@ -153,17 +153,23 @@ export async function recordFailedDeliveries(
 		const reduced = some.flatMap(({ local, remaining }) =>
 			remaining === undefined ? [] : [[local, JSON.stringify(remaining)]],
 		);
+		const attempted = some.filter(({ isGivenBack }) => !isGivenBack);
+		const attempts =
+			attempted.length === 0 ? "" : "attempts = attempts + (local_id IN (?)),";
 		const entry =
 			reduced.length === 0 ? "" : `entry = ${caseOf(reduced.length, "entry")},`;
 		await host.run(
 			{
 				name: "postpone outbox",
 				text: `UPDATE ${tableIn(database, "outbox")}
-					SET attempts = attempts + 1, ${entry}
+					SET ${attempts} ${entry}
 						last_error = ${caseOf(some.length)},
 						next_attempt_at = ${caseOf(some.length)}
 					WHERE local_id IN (?) AND next_attempt_at = ${caseOf(some.length)}`,
 				values: [
+					...(attempted.length === 0
+						? []
+						: [attempted.map(({ local }) => local)]),
 					...reduced.flat(),
 					...some.flatMap(({ local, error }) => [local, storedError(error)]),
 					...some.flatMap(({ local, nextAttemptAt }) => [local, nextAttemptAt]),

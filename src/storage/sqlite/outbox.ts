@@ -43,7 +43,7 @@ const TAKE: Sql = {
 
 const POSTPONE: Sql = {
 	name: "postpone outbox",
-	text: `UPDATE outbox SET attempts = attempts + 1,
+	text: `UPDATE outbox SET attempts = attempts + (failure.value->>5),
 			next_attempt_at = failure.value->>2, last_error = failure.value->>3,
 			entry = coalesce(failure.value->>4, entry)
 		FROM json_each(?) AS failure
@@ -130,6 +130,7 @@ export function recordFailedDeliveries(
 		failure.nextAttemptAt,
 		storedError(failure.error),
 		failure.remaining === undefined ? null : JSON.stringify(failure.remaining),
+		failure.isGivenBack ? 0 : 1,
 	]);
 	connection.run(POSTPONE, [JSON.stringify(rows)], trace);
 }

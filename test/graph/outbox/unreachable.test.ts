@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { deliverPending } from "../../../src/graph/outbox/deliverPending.ts";
 import { HostBreakers } from "../../../src/graph/outbox/hostBreakers.ts";
+import { OutboxWorker } from "../../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { packId, unpackId } from "../../../src/id/ids.ts";
@@ -10,6 +11,8 @@ import { modShard } from "../../../src/storage/modShard.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { collect } from "../../helpers/storing.ts";
+import { until } from "../../helpers/until.ts";
 
 /** More than two pages. */
 const ENTRIES = 450;
@@ -214,6 +217,27 @@ describe("an entry of which one host cannot be reached", () => {
 		assert.deepEqual(left, [{ lookups: [lookup(silent)] }]);
 		assert.equal(unpackId(edge.from).shard, 2);
 		assert.equal(state.asked, 1);
+	});
+
+	it("counts no attempt, however often a process gives it back", async () => {
+		const { graph, state } = await openHalf();
+		await using _ = graph;
+		await enqueue(graph, {
+			lookups: [{ name: "import", key: keyOn(true, 1), id: user(1) }],
+		});
+		const row = async () => (await collect(graph.storage.walkOutbox(0)))[0];
+		{
+			await using worker = new OutboxWorker(new WritePipeline(graph.store));
+			assert.ok(worker);
+			await until("a third delivery in vain", () => state.asked >= 3, 60_000);
+		}
+		const given = await row();
+		assert.equal(given?.attempts, 0);
+		assert.match(String(given?.lastError), /^UNAVAILABLE /);
+		state.isSilent = false;
+		await using worker = new OutboxWorker(new WritePipeline(graph.store));
+		assert.ok(worker);
+		await until("delivery", async () => (await row()) === undefined, 60_000);
 	});
 
 	it("keeps the import keys of objects that wait for it, so that none leads to a rejected object", async () => {
