@@ -2,8 +2,8 @@ import { IDENTITY } from "../domain/identity.ts";
 import { CorkboardError } from "../errors.ts";
 import { isActive } from "../graph/read/visibility.ts";
 import { type Id, parseId } from "../id/ids.ts";
-import { normalizeKey } from "../model/types.ts";
 import type { Corkboard } from "./openCorkboard.ts";
+import { userByKey } from "./userByKey.ts";
 
 /** The user with this username or id, also if the account is closed. A username may be all digits, so usernames are tried first. Throws NOT_FOUND. */
 export async function findUser(
@@ -33,15 +33,8 @@ export async function findUserByUsername(
 	corkboard: Corkboard,
 	username: string,
 ): Promise<Id | null> {
-	const { model, store } = corkboard;
-	const lookup = model.lookups.get(IDENTITY.nameLookup);
-	if (!lookup)
-		throw new TypeError(`The schema has no lookup ${IDENTITY.nameLookup}.`);
-	const [row = null] = await store.readLookups([
-		{ name: lookup.name, key: normalizeKey(lookup, username) },
-	]);
-	if (row instanceof Error) throw row;
-	return row !== null && (await exists(corkboard, row.id)) ? row.id : null;
+	const user = await userByKey(corkboard.store, IDENTITY.nameLookup, username);
+	return user !== null && isActive(user) ? user.id : null;
 }
 
 async function exists({ store }: Corkboard, id: Id): Promise<boolean> {

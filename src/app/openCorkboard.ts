@@ -36,6 +36,7 @@ import { embeddedSecret } from "./embeddedSecret.ts";
 import { loadOwnModel } from "./model.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
 import { openTopology } from "./openTopology.ts";
+import { userByKey } from "./userByKey.ts";
 
 /** Everything but HTTP, opened from the settings. */
 export interface Corkboard extends AsyncDisposable {
@@ -177,11 +178,8 @@ export async function openCorkboard(
 			);
 		},
 		async userOfAccount(account) {
-			const [row] = await store.readLookups([
-				{ name: IDENTITY.accountLookup, key: account },
-			]);
-			if (row instanceof Error) throw row;
-			return row?.id ?? null;
+			const user = await userByKey(store, IDENTITY.accountLookup, account);
+			return user?.id ?? null;
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};

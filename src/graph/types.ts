@@ -37,7 +37,7 @@ export interface Graph {
 		call?: CallOptions,
 	): Promise<readonly (boolean | CorkboardError)[]>;
 
-	/** The ids that hold these natural keys. Keys are given as clients send them and are normalized here. */
+	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,
 		keys: readonly string[],

@@ -2,11 +2,12 @@ import DataLoader from "dataloader";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import { type Lookup, normalizeKey } from "../../model/types.ts";
+import type { Lookup } from "../../model/types.ts";
 import { type KeyResult, PRESENT } from "../../storage/storage.ts";
 import type { Store } from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
 import { createBlockReader, NO_BLOCKS } from "./blockReader.ts";
+import { findByKeys } from "./findByKeys.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
 
@@ -199,15 +200,14 @@ export function createView(
 		},
 
 		async lookUp(lookup: Lookup, keys, call) {
-			const rows = await store.readLookups(
-				keys.map((key) => ({
-					name: lookup.name,
-					key: normalizeKey(lookup, key),
-				})),
+			const found = await findByKeys(
+				{ readLookups: store.readLookups, readObjects: readStored },
+				lookup,
+				keys,
 				call,
 			);
-			return rows.map((row) =>
-				row instanceof CorkboardError ? row : (row?.id ?? null),
+			return found.map((node) =>
+				node instanceof CorkboardError ? node : (node?.id ?? null),
 			);
 		},
 

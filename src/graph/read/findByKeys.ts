@@ -1,0 +1,54 @@
+import type { CallOptions } from "../../diagnostics.ts";
+import { CorkboardError } from "../../errors.ts";
+import { type Lookup, normalizeKey } from "../../model/types.ts";
+import type { KeyResult } from "../../storage/storage.ts";
+import type { Store } from "../store/store.ts";
+import type { Node } from "../types.ts";
+
+/**
+ * The objects that hold natural keys, whoever may see them. A lookup row leads
+ * to its object before a change of the key is committed, and until the row is
+ * released after it. So the object has the last word (docs/consistency.md "4.
+ * Reservations (natural keys)"). Keys are given as clients send them.
+ */
+export async function findByKeys(
+	{
+		readLookups,
+		readObjects,
+	}: Pick<Store, "readLookups"> & {
+		/** As stored; of the request, so that it sees one state of each object. */
+		readonly readObjects: (
+			ids: readonly Node["id"][],
+			call?: CallOptions,
+		) => Promise<readonly KeyResult<Node | null>[]>;
+	},
+	lookup: Lookup,
+	keys: readonly string[],
+	call?: CallOptions,
+): Promise<readonly KeyResult<Node | null>[]> {
+	const normalized = keys.map((key) => normalizeKey(lookup, key));
+	const rows = await readLookups(
+		normalized.map((key) => ({ name: lookup.name, key })),
+		call,
+	);
+	const ids = rows.flatMap((row) =>
+		row === null || row instanceof CorkboardError ? [] : [row.id],
+	);
+	const nodes = ids.length === 0 ? [] : await readObjects(ids, call);
+	let next = 0;
+	return rows.map((row, at) => {
+		if (row === null || row instanceof CorkboardError) return row;
+		const node = nodes[next++] ?? null;
+		if (node === null || node instanceof CorkboardError) return node;
+		return holdsKey(lookup, node, normalized[at] as string) ? node : null;
+	});
+}
+
+function holdsKey(lookup: Lookup, { type, data }: Node, key: string): boolean {
+	const value = data[lookup.key];
+	return (
+		type === lookup.type &&
+		typeof value === "string" &&
+		normalizeKey(lookup, value) === key
+	);
+}
