@@ -194,7 +194,11 @@ async function createOnShard(
 }
 
 function queryOptionsFor(wanted: Wanted | undefined): QueryOptions {
-	return { shard: wanted?.shard.number ?? 0, deadline: deadlineIn(STEP_MS) };
+	return {
+		shard: wanted?.shard.number ?? 0,
+		deadline: deadlineIn(STEP_MS),
+		isPatient: true,
+	};
 }
 
 /** Tables are created by an operator, who needs to know the host and its error. */

@@ -27,6 +27,12 @@ export interface QueryOptions {
 	readonly shard: number;
 	readonly deadline: Deadline;
 	readonly trace?: StatementTrace | undefined;
+	/**
+	 * Whether a connection that could not be opened in time is tried again until
+	 * the deadline: for the commands of operators, who rather wait than repeat
+	 * them while the server or this machine is busy.
+	 */
+	readonly isPatient?: boolean;
 	/** How many rows to report; one each if absent. */
 	readonly countRows?: (rows: readonly Row[]) => number;
 }
@@ -141,10 +147,11 @@ export class Host implements AsyncDisposable {
 	 */
 	async #lent<T>(
 		pool: Pool,
-		{ deadline, trace }: QueryOptions,
+		options: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
-		const connection = await pool.acquire(deadline);
+		const { deadline, trace } = options;
+		const connection = await acquire(pool, options);
 		try {
 			return await lendOnce(pool, connection, use);
 		} catch (thrown) {
@@ -152,7 +159,7 @@ export class Host implements AsyncDisposable {
 				throw thrown;
 			pool.closeIdle();
 			trace?.retry?.("connectionLost");
-			return lendOnce(pool, await pool.acquire(deadline), use);
+			return lendOnce(pool, await acquire(pool, options), use);
 		}
 	}
 
@@ -293,6 +300,25 @@ async function retried<T>(
 			if (!again) throw thrown;
 			trace?.retry?.("conflict");
 			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
+		}
+	}
+}
+
+/** Nothing was sent while a connection is opened, so this may be repeated. */
+async function acquire(
+	pool: Pool,
+	{ deadline, isPatient = false }: QueryOptions,
+): Promise<MysqlConnection> {
+	for (;;) {
+		try {
+			return await pool.acquire(deadline);
+		} catch (thrown) {
+			const again =
+				isPatient &&
+				thrown instanceof StorageFailure &&
+				thrown.kind === "timeout" &&
+				performance.now() < deadline.until;
+			if (!again) throw thrown;
 		}
 	}
 }

@@ -53,12 +53,19 @@ const KEEP_ALIVE_MS = 10_000;
  * - The client puts values into the text (`query`, not `execute`, which would
  *   prepare another statement for each length of an IN list). Its escaping
  *   relies on backslashes, so `session.ts` sets the session's sql_mode.
+ * - The caller limits the time to connect.
  * - Without FOUND_ROWS, an INSERT returns how many rows are new.
  */
-export function openMysql2Connection(
-	{ host, port, user, password, ssl }: ServerAddress,
-	connectMs: number,
-): { readonly driver: Mysql2Connection; readonly socket: Socket } {
+export function openMysql2Connection({
+	host,
+	port,
+	user,
+	password,
+	ssl,
+}: ServerAddress): {
+	readonly driver: Mysql2Connection;
+	readonly socket: Socket;
+} {
 	const socket = connect({
 		host,
 		port,
@@ -74,7 +81,8 @@ export function openMysql2Connection(
 		...(ssl && { ssl }),
 		user,
 		password,
-		connectTimeout: connectMs,
+		// Its timer would not look once more at what the socket holds.
+		connectTimeout: 0,
 		charset: "utf8mb4",
 		supportBigNumbers: true,
 		bigNumberStrings: true,

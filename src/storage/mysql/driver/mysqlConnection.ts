@@ -47,7 +47,7 @@ export class MysqlConnection {
 		connectMs: number,
 		deadline: Deadline,
 	): Promise<MysqlConnection> {
-		const { driver, socket } = openMysql2Connection(address, connectMs);
+		const { driver, socket } = openMysql2Connection(address);
 		const connected = new Promise<void>((resolve, reject) => {
 			driver.on("connect", () => resolve());
 			// It stays for the life of the connection: an error without a listener ends the process.

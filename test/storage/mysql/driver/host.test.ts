@@ -194,6 +194,23 @@ describe("MySQL host: connection pool", () => {
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
 	});
 
+	test("tries again until the deadline, if asked to be patient, where a connection is not opened in time", async () => {
+		await using host = open({ limits: { connectMs: 200 } });
+		server.pause();
+		using _ = { [Symbol.dispose]: () => server.resume() };
+		await assert.rejects(host.rows(ONE, asked()), {
+			kind: "timeout",
+			statement: "connect",
+		});
+		await assert.rejects(host.rows(ONE, { ...asked(1_000), isPatient: true }), {
+			kind: "timeout",
+		});
+		const rows = host.rows(ONE, { ...asked(), isPatient: true });
+		await sleep(700);
+		server.resume();
+		assert.deepEqual(await rows, [["1"]]);
+	});
+
 	test("reports a refused connection to all waiting callers at once", async () => {
 		await using host = open({ port: 1, limits: { maxWaiting: 100 } });
 		const { result: kinds, ownMs } = await timed(() =>
