@@ -9,9 +9,7 @@ import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import type { AccessMode } from "./openStore.ts";
 import { readConfiguredTopology } from "./openTopology.ts";
-
-/** Of missing tables that are named; all are counted. */
-const NAMED_TABLES = 20;
+import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
 export interface CheckReport {
 	/** Empty if everything agrees. */
@@ -43,7 +41,7 @@ export async function runChecks(
 		);
 		if (missing.length > 0) {
 			problems.push(
-				`Tables and columns missing: ${missing.length}. Create them with npm run -s corkboard -- init.`,
+				`Tables and columns missing: ${missing.length}. Create them with ${CREATE_TABLES}.`,
 			);
 		}
 		shards = corkboard.storage.shards.length;

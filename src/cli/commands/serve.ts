@@ -3,6 +3,7 @@ import { logEvents } from "../../app/logEvents.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
+import { reportMissingTables } from "../../app/reportMissingTables.ts";
 import { runChecks } from "../../app/runChecks.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config/config.ts";
@@ -42,6 +43,7 @@ export async function run(
 	const log = createLog(config.log);
 	using _events = logEvents(log);
 	await using corkboard = await context.open(config, "readWrite");
+	using _tables = reportMissingTables(corkboard.storage, log);
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { createLog } from "../server/log.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** Of missing tables that are named; all are counted. */
+export const NAMED_TABLES = 20;
+export const CREATE_TABLES = "npm run -s corkboard -- init";
+
+/** Until all hosts answered. Milliseconds. */
+const RETRY_MS = 10_000;
+
+/**
+ * Logs which tables and columns of this version the shards lack, as after an
+ * update without `init`. In the background: a host that does not answer delays no
+ * start, and those that have all their tables serve.
+ */
+export function reportMissingTables(
+	storage: Pick<Storage, "missingTables">,
+	log: Pick<ReturnType<typeof createLog>, "error">,
+	retryMs = RETRY_MS,
+): Disposable {
+	const stop = new AbortController();
+	const { signal } = stop;
+	const check = async () => {
+		while (!signal.aborted) {
+			const missing = await storage.missingTables().catch(() => null);
+			if (signal.aborted) return;
+			if (missing !== null) {
+				if (missing.length > 0) {
+					log.error(
+						{
+							missing: missing.length,
+							tables: missing.slice(0, NAMED_TABLES),
+							create: CREATE_TABLES,
+						},
+						"tables missing",
+					);
+				}
+				return;
+			}
+			await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {});
+		}
+	};
+	void check();
+	return { [Symbol.dispose]: () => stop.abort() };
+}
