@@ -18,6 +18,7 @@ describe("an attack", () => {
 				keep: null,
 				isJson: false,
 				isKnown: false,
+				schedule: null,
 				violations: 1,
 			},
 			{ print: (line) => void lines.push(line) },

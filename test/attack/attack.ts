@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../src/demo/random.ts";
@@ -10,6 +10,7 @@ import { FaultInjector } from "./faults.ts";
 import { checkLogs, finish } from "./finish.ts";
 import { Model } from "./model.ts";
 import type { Options } from "./options.ts";
+import type { RecordedRun } from "./recordedRuns.ts";
 import { Freshness } from "./register.ts";
 import { describeViolation } from "./report.ts";
 import { type Fault, scheduleFaults } from "./schedule.ts";
@@ -33,7 +34,7 @@ export interface AttackResult {
 	readonly statistics: Statistics;
 	readonly largestServerMb: number;
 	readonly violations: readonly (Violation & { readonly text: string })[];
-	/** Where the servers' logs are, if a promise was broken. */
+	/** Where the servers' logs and the schedule are, if a promise was broken. */
 	readonly logs: string | null;
 }
 
@@ -150,7 +151,13 @@ export async function attack(
 		statistics,
 		largestServerMb: Math.round(largestServerMb),
 		violations,
-		logs: violations.length > 0 ? await keepLogs(fleet, options) : null,
+		logs:
+			violations.length > 0
+				? await keepRun(fleet, options, {
+						found: violations.map(({ promised }) => promised).join("; "),
+						faults: schedule,
+					})
+				: null,
 	};
 }
 
@@ -183,9 +190,11 @@ function isBusy(): boolean {
 	}
 }
 
-async function keepLogs(
+/** The servers' logs, and the run as `--schedule` repeats it. */
+async function keepRun(
 	fleet: AttackFleet,
-	{ keep, seed }: Options,
+	{ keep, seed, minutes, servers, clients }: Options,
+	broken: Pick<RecordedRun, "found" | "faults">,
 ): Promise<string> {
 	const folder =
 		keep ?? (await mkdtemp(join(tmpdir(), `corkboard-attack-seed-${seed}-`)));
@@ -195,6 +204,15 @@ async function keepLogs(
 			() => {},
 		);
 	}
+	const run: RecordedRun = {
+		version: "this checkout",
+		seed,
+		minutes,
+		servers,
+		clients,
+		...broken,
+	};
+	await writeFile(join(folder, "run.json"), `${JSON.stringify(run)}\n`);
 	return folder;
 }
 

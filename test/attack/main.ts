@@ -1,8 +1,8 @@
 /** `npm run attack`: attacks a fleet of real servers and compares what it shows with a model. */
 import { attack } from "./attack.ts";
-import { KNOWN_SEEDS } from "./knownSeeds.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { summary } from "./report.ts";
+import { runsOf } from "./runs.ts";
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const warn = (line: string) => void process.stderr.write(`${line}\n`);
@@ -23,16 +23,14 @@ async function main(): Promise<number> {
 	for (const name of ["SIGINT", "SIGTERM"] as const) {
 		process.once(name, () => interrupt.abort());
 	}
-	const runs = options.isKnown
-		? KNOWN_SEEDS.map((run) => ({ ...options, ...run }))
-		: [options];
 	let broken = 0;
-	for (const run of runs) {
+	for (const { name, faults, ...run } of runsOf(options)) {
 		if (interrupt.signal.aborted) break;
-		warn(`seed ${run.seed}, ${run.minutes} min`);
+		warn(`${name}seed ${run.seed}, ${run.minutes} min`);
 		const result = await attack(run, {
 			print: run.isJson ? warn : print,
 			interrupt: interrupt.signal,
+			...(faults && { faults }),
 		});
 		print(run.isJson ? JSON.stringify(result) : summary(result));
 		broken += result.violations.length;

@@ -5,11 +5,13 @@ export interface Options {
 	readonly minutes: number;
 	readonly servers: number;
 	readonly clients: number;
-	/** Where the logs of a failed run go; a new temporary folder if null. */
+	/** Where the logs and the schedule of a failed run go; a new temporary folder if null. */
 	readonly keep: string | null;
 	readonly isJson: boolean;
-	/** Whether to repeat the known runs instead. */
+	/** Whether to repeat all recorded runs instead. */
 	readonly isKnown: boolean;
+	/** A file with a recorded run to repeat instead; null for none. */
+	readonly schedule: string | null;
 	/** How many violations end the run. */
 	readonly violations: number;
 }
@@ -23,8 +25,9 @@ Attacks a fleet of real servers with faults and random clients, and compares all
   --servers N      server processes (default 3)
   --clients N      clients (default 14)
   --violations N   end after so many violations (default 1)
-  --keep FOLDER    copy the servers' logs of a failed run there (default: a new temporary folder)
-  --known          repeat the runs that broke a promise of an older version instead
+  --keep FOLDER    copy the servers' logs and the schedule of a failed run there (default: a new temporary folder)
+  --schedule FILE  repeat the faults of a failed run instead, from the run.json that it kept
+  --known          repeat the faults of all runs in test/attack/recorded/ instead
   --json           print the report as JSON
   --help           print this
 
@@ -41,12 +44,16 @@ export function readOptions(args: readonly string[]): Options | null {
 			clients: { type: "string" },
 			violations: { type: "string" },
 			keep: { type: "string" },
+			schedule: { type: "string" },
 			known: { type: "boolean", default: false },
 			json: { type: "boolean", default: false },
 			help: { type: "boolean", default: false },
 		},
 	});
 	if (values.help) return null;
+	if (values.known && values.schedule !== undefined) {
+		throw new Error("--known and --schedule exclude each other.");
+	}
 	const number = (
 		name: "seed" | "minutes" | "servers" | "clients" | "violations",
 		standard: number,
@@ -77,5 +84,6 @@ export function readOptions(args: readonly string[]): Options | null {
 		keep: values.keep ?? null,
 		isJson: values.json,
 		isKnown: values.known,
+		schedule: values.schedule ?? null,
 	};
 }

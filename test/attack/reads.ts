@@ -9,7 +9,6 @@ import {
 	type User,
 } from "./model.ts";
 import { folded } from "./names.ts";
-import type { Rule } from "./register.ts";
 import { check, pickServer, type Session, send } from "./session.ts";
 
 /** Fields of each type: one of them names the create of the object. */
@@ -141,13 +140,16 @@ export async function readUsername(
 	const { data, reading, errors } = response;
 	if (data === null) return;
 	const shown = data.user as { readonly id: string; username: string } | null;
-	const names = (user: User, rule: Rule = "source") =>
-		[...user.username.possible(reading, model.freshness, rule)].map(folded);
+	const names = (user: User) =>
+		[...user.username.possible(reading, model.freshness)].map(folded);
 	if (shown !== null) {
 		const user = model.byId(shown.id);
-		// A former name leads to its user until its release is delivered.
-		const called = user?.kind === "User" ? names(user, "delivered") : [];
-		if (!called.includes(folded(username))) {
+		const called = user?.kind === "User" ? names(user) : [];
+		// A former name leads to its user until its release is delivered, and then finds nobody.
+		if (
+			!called.includes(folded(username)) ||
+			folded(shown.username) !== folded(username)
+		) {
 			report({
 				kind: "name",
 				promised: `user ${shown.id} is called one of ${called.join(" ")}`,

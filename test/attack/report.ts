@@ -64,7 +64,8 @@ export function summary(result: AttackResult): string {
 			? `no promise was broken${result.isComplete ? "" : "; the run was interrupted, and the whole graph was not compared"}`
 			: `${violations.length} promises were broken: ${violations.map(({ kind }) => kind).join(", ")}`,
 	];
-	if (logs !== null) lines.push(`the servers' logs are in ${logs}`);
+	if (logs !== null)
+		lines.push(`the servers' logs and run.json are in ${logs}`);
 	return lines.join("\n");
 }
 
