@@ -1,6 +1,7 @@
 import type { Trace } from "../diagnostics.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { fnv1a } from "../util/fnv1a.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -44,9 +45,10 @@ export class LocalCache<V> {
 
 	/**
 	 * The values of `keys`, in order: from this cache, from a read that already
-	 * runs, or from one `load` of all missing keys. Errors are not cached.
+	 * runs, or from one `load` of all missing keys. Errors are not cached. If all
+	 * are in this cache, they are returned at once.
 	 */
-	async read<E extends Error>(
+	read<E extends Error>(
 		keys: readonly string[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
 		options: {
@@ -54,12 +56,13 @@ export class LocalCache<V> {
 			readonly suffices?: (value: V, index: number) => boolean;
 			readonly trace?: Trace | undefined;
 		} = {},
-	): Promise<(V | E)[]> {
+	): MaybePromise<(V | E)[]> {
 		const { suffices, trace } = options;
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
 		const joined: { index: number; running: Running<V> }[] = [];
-		for (const [index, key] of keys.entries()) {
+		for (let index = 0; index < keys.length; index++) {
+			const key = keys[index] as string;
 			const value = this.get(key);
 			if (value !== undefined && (suffices?.(value, index) ?? true)) {
 				found[index] = value;
@@ -76,14 +79,29 @@ export class LocalCache<V> {
 			}
 		}
 		trace?.cache("process", keys.length - missing.length, missing.length);
+		const values = found as (V | E)[];
+		return missing.length + joined.length === 0
+			? values
+			: this.#fillIn(values, keys, missing, joined, load);
+	}
+
+	async #fillIn<E extends Error>(
+		values: (V | E)[],
+		keys: readonly string[],
+		missing: readonly number[],
+		joined: readonly { readonly index: number; readonly running: Running<V> }[],
+		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+	): Promise<(V | E)[]> {
 		if (missing.length > 0) {
 			const loaded = await this.#load(keys, missing, load);
-			for (const [at, index] of missing.entries()) found[index] = loaded[at];
+			for (const [at, index] of missing.entries()) {
+				values[index] = loaded[at] as V | E;
+			}
 		}
 		for (const { index, running } of joined) {
-			found[index] = (await running.batch)[running.at] as V | E;
+			values[index] = (await running.batch)[running.at] as V | E;
 		}
-		return found as (V | E)[];
+		return values;
 	}
 
 	async #load<E extends Error>(

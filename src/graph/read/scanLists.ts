@@ -8,6 +8,7 @@ import type {
 	Scan,
 	ScanResult,
 } from "../../storage/storage.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Head, Store } from "../store/store.ts";
 
 /** A position of a list, and the epoch of the list in which it was read. */
@@ -37,11 +38,11 @@ export function isOfEpoch(
  * reads and caches its head. Only `scanInOneEpoch` calls this: a result from a
  * shard may be of another epoch than the bounds.
  */
-export async function scanLists(
+export function scanLists(
 	store: Store,
 	scans: readonly EpochScan[],
 	call: CallOptions | undefined,
-): Promise<readonly KeyResult<ScanResult>[]> {
+): MaybePromise<readonly KeyResult<ScanResult>[]> {
 	const results = new Array<KeyResult<ScanResult> | undefined>(scans.length);
 	const fromHead: number[] = [];
 	const fromShard: number[] = [];
@@ -52,6 +53,19 @@ export async function scanLists(
 		else if (startsAtHead(scan)) fromHead.push(index);
 		else fromShard.push(index);
 	}
+	return fromHead.length + fromShard.length === 0
+		? (results as KeyResult<ScanResult>[])
+		: scanMissing(store, scans, results, fromHead, fromShard, call);
+}
+
+async function scanMissing(
+	store: Store,
+	scans: readonly EpochScan[],
+	results: (KeyResult<ScanResult> | undefined)[],
+	fromHead: readonly number[],
+	fromShard: readonly number[],
+	call: CallOptions | undefined,
+): Promise<readonly KeyResult<ScanResult>[]> {
 	const scanOf = (index: number) => scans[index] as EpochScan;
 	const depth = Math.max(0, ...fromHead.map((index) => scanOf(index).limit));
 	const [heads, scanned] = await Promise.all([

@@ -4,6 +4,7 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { listName } from "../../storage/keys.ts";
 import type { KeyResult, ListKey, Storage } from "../../storage/storage.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 import { sharedKey } from "./sharedKey.ts";
 import type { Head, SharedCaches } from "./store.ts";
@@ -16,7 +17,7 @@ export interface HeadCache {
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
-	): Promise<readonly KeyResult<Head>[]>;
+	): MaybePromise<readonly KeyResult<Head>[]>;
 }
 
 /**
