@@ -101,12 +101,12 @@ export async function openCorkboard(
 		jwks === null
 			? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
 			: createJwksAccessTokens(jwks, claims, operators.claims);
-	const { memcached } = config;
+	const { memcached, cacheBytes } = config;
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
 	const store = await openStore(
-		{ model, domain, topology, cursors, access, memcached, redis },
+		{ model, domain, topology, cursors, access, memcached, redis, cacheBytes },
 		opened,
 	);
 	if (access === "readWrite") {
