@@ -18,6 +18,7 @@ export class LocalCache<V> {
 	readonly #versions = new Uint32Array(SLOTS);
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
+	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#bypassed = false;
 
 	constructor(options: {
@@ -25,6 +26,8 @@ export class LocalCache<V> {
 		readonly weigh: (value: V) => number;
 		/** Bytes. With 0 nothing is cached, and running reads are still joined. */
 		readonly maxWeight: number;
+		/** Whether what is cached has all that `value` has, and more: then it is kept. */
+		readonly isBetter?: (cached: V, value: V) => boolean;
 		/** Milliseconds. */
 		readonly now?: () => number;
 		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
@@ -32,6 +35,7 @@ export class LocalCache<V> {
 	}) {
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
+		this.#isBetter = options.isBetter;
 		this.#entries = new BoundedMap<V>({
 			maxWeight: options.maxWeight,
 			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
@@ -54,10 +58,12 @@ export class LocalCache<V> {
 		options: {
 			/** Whether a cached value suffices; if not, the key is read again. */
 			readonly suffices?: (value: V, index: number) => boolean;
+			/** How much of a value is read. A running read is joined if it reads as much. */
+			readonly depth?: number;
 			readonly trace?: Trace | undefined;
 		} = {},
 	): MaybePromise<(V | E)[]> {
-		const { suffices, trace } = options;
+		const { suffices, depth = 0, trace } = options;
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
 		const joined: { index: number; running: Running<V> }[] = [];
@@ -68,12 +74,13 @@ export class LocalCache<V> {
 				found[index] = value;
 				continue;
 			}
-			const running =
-				suffices === undefined && !this.#isOverdue()
-					? this.#running.get(key)
-					: undefined;
-			if (running?.version === this.#versions[slot(key)]) {
-				joined.push({ index, running: running as Running<V> });
+			const running = this.#isOverdue() ? undefined : this.#running.get(key);
+			if (
+				running !== undefined &&
+				running.depth >= depth &&
+				running.version === this.#versions[slot(key)]
+			) {
+				joined.push({ index, running });
 			} else {
 				missing.push(index);
 			}
@@ -82,7 +89,7 @@ export class LocalCache<V> {
 		const values = found as (V | E)[];
 		return missing.length + joined.length === 0
 			? values
-			: this.#fillIn(values, keys, missing, joined, load);
+			: this.#fillIn(values, keys, missing, joined, load, depth);
 	}
 
 	async #fillIn<E extends Error>(
@@ -91,9 +98,10 @@ export class LocalCache<V> {
 		missing: readonly number[],
 		joined: readonly { readonly index: number; readonly running: Running<V> }[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		depth: number,
 	): Promise<(V | E)[]> {
 		if (missing.length > 0) {
-			const loaded = await this.#load(keys, missing, load);
+			const loaded = await this.#load(keys, missing, load, depth);
 			for (const [at, index] of missing.entries()) {
 				values[index] = loaded[at] as V | E;
 			}
@@ -108,6 +116,7 @@ export class LocalCache<V> {
 		keys: readonly string[],
 		missing: readonly number[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		depth: number,
 	): Promise<readonly (V | E)[]> {
 		const readAt = this.#now();
 		const batch = load(missing);
@@ -116,6 +125,7 @@ export class LocalCache<V> {
 			const running = {
 				batch,
 				at,
+				depth,
 				version: this.#versions[slot(key)] as number,
 			};
 			this.#running.set(key, running);
@@ -164,6 +174,10 @@ export class LocalCache<V> {
 
 	#keep(key: string, value: V, readAt: number): void {
 		if (this.#bypassed || this.#isOverdue()) return;
+		if (this.#isBetter !== undefined) {
+			const cached = this.#entries.get(key);
+			if (cached !== undefined && this.#isBetter(cached, value)) return;
+		}
 		this.#entries.set(key, value, readAt + MAX_AGE_MS - this.#now());
 	}
 }
@@ -171,6 +185,7 @@ export class LocalCache<V> {
 interface Running<V> {
 	readonly batch: Promise<readonly (V | Error)[]>;
 	readonly at: number;
+	readonly depth: number;
 	readonly version: number;
 }
 

@@ -8,7 +8,12 @@ import {
 	PRESENT,
 } from "../../storage/storage.ts";
 import type { BlockMappings } from "../domain.ts";
-import type { Head, Store } from "../store/store.ts";
+import {
+	DEEPEST_HEAD,
+	type Head,
+	isDeepest,
+	type Store,
+} from "../store/store.ts";
 
 /** Blocks between the viewer and another user. */
 export interface BlockStatus {
@@ -80,11 +85,17 @@ export function createBlockReader(
 		prefetch(call) {
 			if (blockLists !== undefined || reading !== undefined) return;
 			const cached = lists.map((list) => store.cachedHead(list));
-			if (cached.every((head) => head !== undefined)) {
+			if (
+				cached.every(
+					(head): head is Head => head !== undefined && isDeepest(head),
+				)
+			) {
 				setHeads(cached);
 				return;
 			}
-			reading = Promise.resolve(store.readHeads(lists, 1, call)).then(setHeads);
+			reading = Promise.resolve(
+				store.readHeads(lists, DEEPEST_HEAD, call),
+			).then(setHeads);
 			// `read` awaits it and rejects.
 			reading.catch(() => {});
 		},

@@ -9,7 +9,12 @@ import {
 	PRESENT,
 } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import type { Head, Store } from "../store/store.ts";
+import {
+	DEEPEST_HEAD,
+	type Head,
+	isDeepest,
+	type Store,
+} from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
 import {
 	type BlockReader,
@@ -281,7 +286,9 @@ export function createView(
 				unknown.map((to) => ({ ...list, to })),
 				call,
 			),
-			head === undefined ? store.readHeads([list], 1, call) : undefined,
+			head === undefined || !isDeepest(head)
+				? store.readHeads([list], DEEPEST_HEAD, call)
+				: undefined,
 		]);
 		const results = new Map(unknown.map((to, at) => [to, edges[at]]));
 		return tos.map((to) => {

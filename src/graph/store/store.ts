@@ -33,7 +33,7 @@ export interface Store {
 		ids: readonly Id[],
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<Node | null>[]>;
-	/** The head of each list, with at least `depth` edges or all there are. */
+	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. */
 	readHeads(
 		lists: readonly ListKey[],
 		depth: number,
@@ -81,6 +81,14 @@ export interface Head {
 	/** Whether these are all edges of the list. */
 	readonly complete: boolean;
 	readonly list: ListRow;
+}
+
+/** The most edges of a head that caches share. */
+export const DEEPEST_HEAD = 32;
+
+/** Whether the caches would have no more of a list than this head. */
+export function isDeepest({ edges, complete }: Head): boolean {
+	return complete || edges.length >= DEEPEST_HEAD;
 }
 
 export interface ChangedKeys {
