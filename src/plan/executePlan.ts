@@ -41,9 +41,10 @@ export interface ExecuteOptions<Context> {
 	readonly tracer?: Tracer;
 }
 
-export interface ExecutionResult {
-	readonly data: Record<string, unknown> | null;
-	readonly errors?: readonly GraphQLError[];
+export interface ExecutedPlan {
+	/** JSON; `null` if a null propagated to the root. */
+	readonly data: string;
+	readonly errors: readonly GraphQLError[];
 }
 
 /** One execution in progress. */
@@ -62,10 +63,10 @@ interface Execution {
 export async function executePlan(
 	bound: BoundPlan,
 	options: ExecuteOptions<object>,
-): Promise<ExecutionResult> {
+): Promise<ExecutedPlan> {
 	const { root, serial } = bound.plan;
 	if (root.error !== null) {
-		return { errors: [root.error], data: null };
+		return { errors: [root.error], data: "null" };
 	}
 	const data = { ...root.template };
 	const rootNode: ResultNode = {
@@ -90,9 +91,10 @@ export async function executePlan(
 		await steps.untilIdle();
 	}
 	checkResponseSize(response);
-	const errors = responseErrors(response);
-	const result = { data: rootNode.isNulled ? null : data };
-	return errors.length > 0 ? { errors, ...result } : result;
+	return {
+		data: rootNode.isNulled ? "null" : JSON.stringify(data),
+		errors: responseErrors(response),
+	};
 }
 
 /** ExecuteSelectionSet (spec §6.3) for all objects of a level that have the selection. */
