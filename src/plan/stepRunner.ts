@@ -18,10 +18,13 @@ export interface StepTrace {
 
 /** One run of a step. Exactly one of `accept` and `reject` is called, once. */
 export interface StepRun {
-	readonly start: (call: CallOptions) => MaybePromise<readonly unknown[]>;
+	run(
+		parents: readonly unknown[],
+		call: CallOptions,
+	): MaybePromise<readonly unknown[]>;
 	/** Gets one result for each parent. */
-	readonly accept: (results: readonly unknown[]) => void;
-	readonly reject: (error: CorkboardError) => void;
+	accept(results: readonly unknown[]): void;
+	reject(error: CorkboardError): void;
 }
 
 /**
@@ -40,13 +43,17 @@ export class StepRunner implements Disposable {
 	/** Ends `untilIdle`, with an error that no step should have thrown. */
 	#onIdle: ((bug?: unknown) => void) | null = null;
 
-	constructor({
-		signal,
-		tracer,
-	}: {
-		readonly signal?: AbortSignal;
-		readonly tracer?: Tracer;
-	}) {
+	/** Called after each step that was waited for. */
+	readonly #onEnd: () => void;
+
+	constructor(
+		{
+			signal,
+			tracer,
+		}: { readonly signal?: AbortSignal; readonly tracer?: Tracer },
+		onEnd: () => void,
+	) {
+		this.#onEnd = onEnd;
 		this.#signal = signal;
 		this.#tracer = tracer;
 		this.#call = signal ? { signal } : {};
@@ -72,7 +79,8 @@ export class StepRunner implements Disposable {
 		const traced = this.#tracer?.(step, parents);
 		let results: MaybePromise<readonly unknown[]>;
 		try {
-			results = stepRun.start(
+			results = stepRun.run(
+				parents,
 				traced ? { ...this.#call, trace: traced.trace } : this.#call,
 			);
 		} catch (thrown) {
@@ -121,18 +129,31 @@ export class StepRunner implements Disposable {
 		if (!this.#pending.delete(stepRun)) return;
 		try {
 			handle();
+			this.#onEnd();
 		} catch (bug) {
-			this.#onIdle?.(bug);
+			this.#fail(bug);
 			return;
 		}
 		if (this.#pending.size === 0) this.#onIdle?.();
 	}
 
+	/** Results that still arrive are ignored. */
+	#fail(bug: unknown): void {
+		this.#pending.clear();
+		this.#onIdle?.(bug);
+	}
+
 	readonly #abort = (): void => {
 		const error = deadlineExceeded();
-		for (const stepRun of this.#pending) {
-			this.#pending.delete(stepRun);
-			stepRun.reject(error);
+		try {
+			for (const stepRun of this.#pending) {
+				this.#pending.delete(stepRun);
+				stepRun.reject(error);
+			}
+			this.#onEnd();
+		} catch (bug) {
+			this.#fail(bug);
+			return;
 		}
 		this.#onIdle?.();
 	};
