@@ -31,7 +31,13 @@ import { Watchdog } from "./runner/watchdog.ts";
 import { describeProgram, findProgram } from "./services/program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const PROGRAMS = ["mysqld", "mariadbd", "redis-server", "memcached"] as const;
+const PROGRAMS = [
+	"mysqld",
+	"mariadbd",
+	"postgres",
+	"redis-server",
+	"memcached",
+] as const;
 /** A file in which no test starts or ends for this long is stopped. */
 const FILE_STALL_MS = 300_000;
 /** The run is stopped if nothing is reported for this long. The first download of the servers may take most of it. */

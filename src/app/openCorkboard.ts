@@ -19,11 +19,8 @@ import { createCursorCodec } from "../id/cursorCodec.ts";
 import type { Id } from "../id/ids.ts";
 import type { ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
-import {
-	createPlanner,
-	type OperationResponse,
-	type Planner,
-} from "../plan/planner.ts";
+import type { OperationResponse } from "../plan/answer.ts";
+import { createPlanner, type Planner } from "../plan/planner.ts";
 import {
 	type AccessTokens,
 	createAccessTokens,
@@ -32,6 +29,7 @@ import {
 import type { Execute } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
+import { andThen } from "../util/maybePromise.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
 import { loadOwnModel } from "./model.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
@@ -58,7 +56,7 @@ export interface Corkboard extends AsyncDisposable {
 	query(source: string, options?: QueryOptions): Promise<OperationResponse>;
 	/** What resolvers get for a new request of this viewer. */
 	createContext(viewer: Id | null): RequestContext;
-	/** Runs an operation for the server. */
+	/** Runs an operation for the server, which sends the text of its data as it is. */
 	readonly execute: Execute;
 	/** Whether the id names a user who can be a viewer. */
 	isUser(id: Id): Promise<boolean>;
@@ -102,12 +100,12 @@ export async function openCorkboard(
 		jwks === null
 			? createAccessTokens(secret, TOKEN_LIFETIME_S, claims, operators.claims)
 			: createJwksAccessTokens(jwks, claims, operators.claims);
-	const { memcached } = config;
+	const { memcached, cacheBytes } = config;
 	const redis =
 		config.redis === null ? null : new RedisConnections(config.redis);
 	const cursors = createCursorCodec(secret);
 	const store = await openStore(
-		{ model, domain, topology, cursors, access, memcached, redis },
+		{ model, domain, topology, cursors, access, memcached, redis, cacheBytes },
 		opened,
 	);
 	if (access === "readWrite") {
@@ -156,19 +154,21 @@ export async function openCorkboard(
 				context: createContext(viewer),
 			}),
 		createContext,
-		async execute({ viewer, explain, costMeter: meter, ...operation }) {
+		execute({ viewer, explain, costMeter: meter, ...operation }) {
 			const reads = meter.isMetering
 				? createReadCounter(model, domain.visibility)
 				: NO_READ_COUNTER;
 			const graph = createView(store, viewer, reads);
-			const executed = await planner.execute({
+			const answered = planner.answer({
 				...operation,
 				context: contextOf(viewer, graph),
 				admit: meter.admit,
 				...(explain ? { explain: { hostOf } } : {}),
 			});
-			meter.recordReads(reads.total);
-			return executed;
+			return andThen(answered, (answer) => {
+				meter.recordReads(reads.total);
+				return answer;
+			});
 		},
 		async isUser(id) {
 			const [user] = await store.readObjects([id]);

@@ -48,6 +48,8 @@ export interface StoreOptions {
 	readonly memcached: readonly string[];
 	/** null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
 	readonly redis: RedisConnections | null;
+	/** Of the cache in the process, approximately (default 64 MB); 0: none. */
+	readonly cacheBytes?: number;
 	readonly hooks?: StoreHooks;
 }
 
@@ -103,7 +105,7 @@ export async function openStore(
 		cursors,
 		cacheBytes:
 			access === "readWrite" && isInvalidated
-				? (hooks.cacheBytes ?? CACHE_BYTES)
+				? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
 				: 0,
 		...(caches !== null && {
 			shared: caches.shared,

@@ -1,6 +1,7 @@
 import type { Trace } from "../diagnostics.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { fnv1a } from "../util/fnv1a.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -17,6 +18,7 @@ export class LocalCache<V> {
 	readonly #versions = new Uint32Array(SLOTS);
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
+	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#bypassed = false;
 
 	constructor(options: {
@@ -24,6 +26,8 @@ export class LocalCache<V> {
 		readonly weigh: (value: V) => number;
 		/** Bytes. With 0 nothing is cached, and running reads are still joined. */
 		readonly maxWeight: number;
+		/** Whether what is cached has all that `value` has, and more: then it is kept. */
+		readonly isBetter?: (cached: V, value: V) => boolean;
 		/** Milliseconds. */
 		readonly now?: () => number;
 		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
@@ -31,6 +35,7 @@ export class LocalCache<V> {
 	}) {
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
+		this.#isBetter = options.isBetter;
 		this.#entries = new BoundedMap<V>({
 			maxWeight: options.maxWeight,
 			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
@@ -44,52 +49,74 @@ export class LocalCache<V> {
 
 	/**
 	 * The values of `keys`, in order: from this cache, from a read that already
-	 * runs, or from one `load` of all missing keys. Errors are not cached.
+	 * runs, or from one `load` of all missing keys. Errors are not cached. If all
+	 * are in this cache, they are returned at once.
 	 */
-	async read<E extends Error>(
+	read<E extends Error>(
 		keys: readonly string[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
 		options: {
 			/** Whether a cached value suffices; if not, the key is read again. */
 			readonly suffices?: (value: V, index: number) => boolean;
+			/** How much of a value is read. A running read is joined if it reads as much. */
+			readonly depth?: number;
 			readonly trace?: Trace | undefined;
 		} = {},
-	): Promise<(V | E)[]> {
-		const { suffices, trace } = options;
+	): MaybePromise<(V | E)[]> {
+		const { suffices, depth = 0, trace } = options;
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
 		const joined: { index: number; running: Running<V> }[] = [];
-		for (const [index, key] of keys.entries()) {
+		for (let index = 0; index < keys.length; index++) {
+			const key = keys[index] as string;
 			const value = this.get(key);
 			if (value !== undefined && (suffices?.(value, index) ?? true)) {
 				found[index] = value;
 				continue;
 			}
-			const running =
-				suffices === undefined && !this.#isOverdue()
-					? this.#running.get(key)
-					: undefined;
-			if (running?.version === this.#versions[slot(key)]) {
-				joined.push({ index, running: running as Running<V> });
+			const running = this.#isOverdue() ? undefined : this.#running.get(key);
+			if (
+				running !== undefined &&
+				running.depth >= depth &&
+				running.version === this.#versions[slot(key)]
+			) {
+				joined.push({ index, running });
 			} else {
 				missing.push(index);
 			}
 		}
 		trace?.cache("process", keys.length - missing.length, missing.length);
+		const values = found as (V | E)[];
+		return missing.length + joined.length === 0
+			? values
+			: this.#fillIn(values, keys, missing, joined, load, depth);
+	}
+
+	async #fillIn<E extends Error>(
+		values: (V | E)[],
+		keys: readonly string[],
+		missing: readonly number[],
+		joined: readonly { readonly index: number; readonly running: Running<V> }[],
+		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		depth: number,
+	): Promise<(V | E)[]> {
 		if (missing.length > 0) {
-			const loaded = await this.#load(keys, missing, load);
-			for (const [at, index] of missing.entries()) found[index] = loaded[at];
+			const loaded = await this.#load(keys, missing, load, depth);
+			for (const [at, index] of missing.entries()) {
+				values[index] = loaded[at] as V | E;
+			}
 		}
 		for (const { index, running } of joined) {
-			found[index] = (await running.batch)[running.at] as V | E;
+			values[index] = (await running.batch)[running.at] as V | E;
 		}
-		return found as (V | E)[];
+		return values;
 	}
 
 	async #load<E extends Error>(
 		keys: readonly string[],
 		missing: readonly number[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
+		depth: number,
 	): Promise<readonly (V | E)[]> {
 		const readAt = this.#now();
 		const batch = load(missing);
@@ -98,6 +125,7 @@ export class LocalCache<V> {
 			const running = {
 				batch,
 				at,
+				depth,
 				version: this.#versions[slot(key)] as number,
 			};
 			this.#running.set(key, running);
@@ -146,6 +174,10 @@ export class LocalCache<V> {
 
 	#keep(key: string, value: V, readAt: number): void {
 		if (this.#bypassed || this.#isOverdue()) return;
+		if (this.#isBetter !== undefined) {
+			const cached = this.#entries.get(key);
+			if (cached !== undefined && this.#isBetter(cached, value)) return;
+		}
 		this.#entries.set(key, value, readAt + MAX_AGE_MS - this.#now());
 	}
 }
@@ -153,6 +185,7 @@ export class LocalCache<V> {
 interface Running<V> {
 	readonly batch: Promise<readonly (V | Error)[]>;
 	readonly at: number;
+	readonly depth: number;
 	readonly version: number;
 }
 

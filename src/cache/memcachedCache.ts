@@ -3,6 +3,7 @@ import { CorkboardError } from "../errors.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import { CacheConnection } from "./cacheConnection.ts";
 import {
+	type Cas,
 	type Command,
 	MemcachedConnection,
 	type MemcachedResponse,
@@ -17,7 +18,8 @@ import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
  * item. The flags of an item say what it is: a value, a marker or a tombstone.
  *
  *     getOrLease     get, and for each absent key: add a marker and keep its CAS
- *     fill           set with that CAS: refused if the marker is gone
+ *     fill           set with that CAS: refused if the marker is gone, or the
+ *                    value that a hit returned with its CAS
  *     putTombstones  set a tombstone, whatever is there
  *     delete         delete, whatever is there
  *
@@ -159,10 +161,16 @@ export function openMemcachedCache(options: {
 						opcode: OPCODE.GETQ,
 						key: prefix + (keys[at] as string),
 					}));
-					const items = await link.call("get", gets.length, (connection) =>
-						exchange(connection, gets),
+					const found = await link.call(
+						"get",
+						gets.length,
+						async (connection) => ({
+							connection,
+							items: await exchange(connection, gets),
+						}),
 					);
-					if (items === null) return;
+					if (found === null) return;
+					const { connection, items } = found;
 					const missing: { readonly index: number; readonly key: string }[] =
 						[];
 					for (const [at, item] of items.entries()) {
@@ -170,7 +178,13 @@ export function openMemcachedCache(options: {
 						if (item === undefined) {
 							missing.push({ index, key: (gets[at] as Command).key });
 						} else if (item.status === STATUS.OK) {
-							results[index] = asResult(item);
+							const { flags, value, cas } = item;
+							const { key } = gets[at] as Command;
+							const token: Token = { host, connection, cas };
+							results[index] =
+								flags === KIND.VALUE
+									? { kind: "hit", value, lease: { key, token } }
+									: BUSY;
 						}
 					}
 					if (missing.length === 0) return;
@@ -264,7 +278,7 @@ interface Host {
 interface Token {
 	readonly host: Host;
 	readonly connection: MemcachedConnection;
-	readonly cas: Buffer;
+	readonly cas: Cas;
 }
 
 const MAX_KEY_BYTES = 250;
@@ -276,10 +290,6 @@ const MAX_VALUE_BYTES = 1_000_000;
 const BATCH = 500;
 /** Bytes of values in one write: a larger one would delay the reads behind it. */
 const BATCH_BYTES = 256 * 1024;
-
-function asResult({ flags, value }: MemcachedResponse): GetOrLeaseResult {
-	return flags === KIND.VALUE ? { kind: "hit", value } : BUSY;
-}
 
 async function exchange(
 	connection: MemcachedConnection,

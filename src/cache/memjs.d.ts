@@ -3,8 +3,8 @@ declare module "memjs" {
 	import type { Socket } from "node:net";
 
 	/**
-	 * One connection: connects, parses the stream of responses, and calls
-	 * `respond` for each one and `error` when the connection fails.
+	 * One connection: connects, and calls `responseHandler` with what it receives
+	 * and `error` when the connection fails.
 	 */
 	export class Server {
 		constructor(
@@ -24,31 +24,9 @@ declare module "memjs" {
 		password: string | undefined;
 		/** Calls `go` with the socket once it is connected. Connects if there is no socket. */
 		sock(sasl: boolean, go: (socket: Socket) => void): void;
-		respond(response: Response): void;
+		responseHandler(chunk: Buffer): void;
 		/** Destroys the socket. */
 		error(reason: unknown): void;
 		close(): void;
 	}
-
-	export interface Response {
-		readonly header: {
-			readonly magic: number;
-			readonly status: number;
-			readonly opaque: number;
-			/** Eight bytes, a view of what was received. */
-			readonly cas: Buffer;
-		};
-		readonly extras: Buffer;
-		readonly val: Buffer;
-	}
-
-	export const Utils: {
-		makeRequestBuffer(
-			opcode: number,
-			key: string,
-			extras: Buffer | "",
-			value: Buffer | string,
-			opaque: number,
-		): Buffer;
-	};
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {
@@ -8,14 +8,18 @@ import type {
 import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
 
 /**
- * The shared cache on Redis. A fill lease is a random token. The first letter of
- * a stored string says what it is: `V` a value, `L` the token of a lease, `T` a
- * tombstone.
+ * The shared cache on Redis. A stored string begins with its mark, which ends at
+ * the first space: `T` a tombstone, `L` and a token a lease, `V` and a token a
+ * value. No two leases and no two fills of a key have one token, so a mark is all
+ * that a fill has to compare: a value that was read is replaced only if it was
+ * neither deleted nor filled again since.
  *
- *     getOrLease     MGET, and for each absent key: SET NX a token
- *     fill           a script: if the key still holds the token, SET the value
- *     putTombstones  SET a tombstone, whatever is there
+ *     getOrLease     MGET, and a script for the absent keys: SET NX a lease
+ *     fill           a script: if the key still has the mark, SET the value
+ *     putTombstones  a script: SET a tombstone, whatever is there
  *     delete         DEL, whatever is there
+ *
+ * So a batch of keys is one or two commands, however many keys it has.
  *
  * `delete` also removes what is newer than the write that calls it. R reads,
  * W writes:
@@ -28,6 +32,9 @@ import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
  *   this, so "delete only my tombstone" would be wrong.
  * - The same, but R fills after the delete of W: the token is gone, so the fill
  *   is refused. If a third reader leased meanwhile, the token is another one.
+ * - R reads a value and means to replace it. That is as if R had leased the key
+ *   then: the tombstone and the delete of W remove the mark that R compares, and
+ *   a fill after them has another token, even if its text is the same.
  *
  * Keys carry the `run_id` of the server, which is read on each connect before
  * anything else. A server restarted from a snapshot, or a replica promoted to
@@ -58,12 +65,13 @@ export function openRedisCache(options: {
 		deadlineMs,
 		onUp: () => deletes.retry(),
 	});
-	const process = randomUUID();
-	let leases = 0;
+	const process = randomBytes(TOKEN_BYTES).toString("base64url");
+	let tokens = 0;
+	const nextToken = () => `${process}${(++tokens).toString(36)}`;
 
 	/** Of one server: a lease keeps the name under which it was taken. */
 	const prefixOf = async ({ runId }: CommandConnection) =>
-		`c1.${(await runId).slice(0, RUN_ID_LETTERS)}.`;
+		`c2.${(await runId).slice(0, RUN_ID_LETTERS)}.`;
 
 	const deletes = new PendingDeletes({
 		maxAgeMs: ttlMs + leaseMs,
@@ -103,44 +111,38 @@ export function openRedisCache(options: {
 			},
 		);
 		if (stored === null) return results;
-		const missing: { readonly index: number; readonly token: string }[] = [];
-		for (const [index, value] of stored.values.entries()) {
-			if (value === null) {
-				missing.push({ index, token: `L${process}.${++leases}` });
-			} else {
-				results[index] = value.startsWith("V")
-					? { kind: "hit", value: value.slice(1) }
-					: BUSY;
-			}
+		const { names, values } = stored;
+		const missing: number[] = [];
+		for (const [index, value] of values.entries()) {
+			if (value === null) missing.push(index);
+			else results[index] = toResult(names[index] as string, value);
 		}
 		if (missing.length === 0) return results;
-		const replies = await commands.call(
+		const token = `L${nextToken()} `;
+		const taken = await commands.call(
 			"lease",
 			missing.length,
 			async (connection) => {
 				await connection.runId;
-				return pipelined(
-					connection.client,
-					missing.map(({ index, token }) => [
-						"set",
-						stored.names[index] as string,
-						token,
-						"PX",
-						leaseMs,
-						"NX",
-					]),
+				return inBatches(
+					missing.map((index) => names[index] as string),
+					async (batch) => [
+						await evaluate(connection.client, LEASE, batch, [
+							String(leaseMs),
+							token,
+						]),
+					],
 				);
 			},
 			{ deadlineMs: until - performance.now() },
 		);
-		for (const [at, reply] of replies?.entries() ?? []) {
-			const { index, token } = missing[at] as (typeof missing)[number];
-			if (reply === "OK") {
-				const key = stored.names[index] as string;
-				results[index] = { kind: "lease", lease: { key, token } };
-			} else if (reply === null) {
-				results[index] = BUSY;
-			}
+		if (taken === null || taken.some((batch) => batch === null)) return results;
+		const marks = taken.join("");
+		for (const [at, index] of missing.entries()) {
+			results[index] =
+				marks[at] === "1"
+					? { kind: "lease", lease: { key: names[index] as string, token } }
+					: BUSY;
 		}
 		return results;
 	};
@@ -172,7 +174,7 @@ export function openRedisCache(options: {
 					batch.length,
 					async (connection) => {
 						await connection.runId;
-						await fillBatch(connection.client, batch, ttlMs);
+						await fillBatch(connection.client, batch, ttlMs, nextToken());
 						return true;
 					},
 				);
@@ -187,13 +189,17 @@ export function openRedisCache(options: {
 				keys.length,
 				async (connection) => {
 					const prefix = await prefixOf(connection);
-					return pipelined(
-						connection.client,
-						keys.map((key) => ["set", prefix + key, "T", "PX", tombstoneMs]),
+					return inBatches(
+						keys.map((key) => prefix + key),
+						async (batch) => [
+							await evaluate(connection.client, TOMBSTONE, batch, [
+								String(tombstoneMs),
+							]),
+						],
 					);
 				},
 			);
-			return replies?.every((reply) => reply === "OK") ?? false;
+			return replies?.every((reply) => reply === DONE) ?? false;
 		},
 
 		async delete(keys) {
@@ -220,10 +226,30 @@ const BATCH = 1_000;
 const BATCH_BYTES = 256 * 1024;
 const MAX_VALUE_LENGTH = 1_000_000;
 
-/** ARGV: the TTL, then for each key its token and the value; an empty value stands for one that is not cached. */
+/** Of the random part of a token, which distinguishes processes. */
+const TOKEN_BYTES = 12;
+const DONE = "OK";
+
+/** ARGV: how long a lease lives, and its mark. Returns a digit for each key: 1 if it was leased. */
+const LEASE = `
+local taken = {}
+for at, key in ipairs(KEYS) do
+	taken[at] = redis.call('SET', key, ARGV[2], 'PX', ARGV[1], 'NX') and '1' or '0'
+end
+return table.concat(taken)`;
+
+/** ARGV: how long a tombstone lives. */
+const TOMBSTONE = `
+for _, key in ipairs(KEYS) do
+	redis.call('SET', key, 'T', 'PX', ARGV[1])
+end
+return 'OK'`;
+
+/** ARGV: the TTL, then for each key the mark that it must have, and the value; an empty value stands for one that is not cached. */
 const FILL = `
 for at, key in ipairs(KEYS) do
-	if redis.call('GET', key) == ARGV[2 * at] then
+	local mark = ARGV[2 * at]
+	if redis.call('GETRANGE', key, 0, #mark - 1) == mark then
 		local value = ARGV[2 * at + 1]
 		if value == '' then
 			redis.call('DEL', key)
@@ -231,47 +257,60 @@ for at, key in ipairs(KEYS) do
 			redis.call('SET', key, value, 'PX', ARGV[1])
 		end
 	end
-end`;
+end
+return 'OK'`;
+
+/** A stored string with the mark of a value is a hit, any other makes readers wait. */
+function toResult(key: string, stored: string): GetOrLeaseResult {
+	const end = stored.indexOf(" ") + 1;
+	if (end === 0 || !stored.startsWith("V")) return BUSY;
+	return {
+		kind: "hit",
+		value: stored.slice(end),
+		lease: { key, token: stored.slice(0, end) },
+	};
+}
 
 async function fillBatch(
 	client: RedisClient,
 	fills: readonly Fill[],
 	ttlMs: number,
+	token: string,
 ): Promise<void> {
-	try {
-		await client.eval(
-			FILL,
-			fills.length,
-			...fills.map(({ lease }) => lease.key),
+	const mark = `V${token} `;
+	await evaluate(
+		client,
+		FILL,
+		fills.map(({ lease }) => lease.key),
+		[
 			String(ttlMs),
 			...fills.flatMap(({ lease, value }) => [
 				lease.token as string,
 				value.length <= MAX_VALUE_LENGTH && value.isWellFormed()
-					? `V${value}`
+					? mark + value
 					: "",
 			]),
-		);
+		],
+	);
+}
+
+/** The reply of a script; null if the server has no memory for what it writes. Any other error fails the connection. */
+async function evaluate(
+	client: RedisClient,
+	script: string,
+	keys: readonly string[],
+	values: readonly string[],
+): Promise<unknown> {
+	try {
+		return await client.eval(script, keys.length, ...keys, ...values);
 	} catch (error) {
-		if (!isOutOfMemory(error)) throw error;
+		if (isOutOfMemory(error)) return null;
+		throw error;
 	}
 }
 
-/** The replies, "OOM" for a command that the server has no memory for. Any other error fails the connection. */
-async function pipelined(
-	client: RedisClient,
-	commands: (string | number)[][],
-): Promise<readonly unknown[]> {
-	const replies = await client.pipeline(commands).exec();
-	if (replies === null) throw new Error("Redis closed the connection.");
-	return replies.map(([error, reply]) => {
-		if (error === null) return reply;
-		if (isOutOfMemory(error)) return "OOM";
-		throw error;
-	});
-}
-
 function isOutOfMemory(error: unknown): boolean {
-	return error instanceof Error && error.message.startsWith("OOM ");
+	return error instanceof Error && /^OOM |-OOM /.test(error.message);
 }
 
 async function inBatches<T>(

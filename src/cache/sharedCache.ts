@@ -6,9 +6,12 @@ import type { Trace } from "../diagnostics.ts";
  * lease, never by time alone: a fill that was delayed until after a write would
  * keep the stale value for its whole TTL (docs/consistency.md, "3. Caches").
  *
- *     absent ──getOrLease──▶ leased (5 s) ──fill──▶ value
+ *     absent ──getOrLease──▶ leased (5 s) ──fill──▶ value ──fill──▶ value
  *       ▲                        │                    │
  *       └──────── delete ────────┴── putTombstones ──▶ tombstone (about 2 s)
+ *
+ * A hit carries a lease too: the right to replace exactly that value, which is
+ * lost with it.
  *
  * No method rejects, and none waits longer than its own deadline: a cache that
  * is slow or down costs one bounded wait, then none until it is tried again.
@@ -35,14 +38,18 @@ export interface SharedCache extends AsyncDisposable {
 }
 
 /**
- * - `hit`: the value.
+ * - `hit`: the value, and the right to replace it with a better one that is read afterwards.
  * - `lease`: the key is absent, and this caller may fill it.
  * - `busy`: another caller holds the lease, or the key has a tombstone.
  * - `down`: the cache did not respond, or may hold an old value because it did
  *   not acknowledge a delete; read the database and fill nothing.
  */
 export type GetOrLeaseResult =
-	| { readonly kind: "hit"; readonly value: string }
+	| {
+			readonly kind: "hit";
+			readonly value: string;
+			readonly lease: FillLease;
+	  }
 	| { readonly kind: "lease"; readonly lease: FillLease }
 	| { readonly kind: "busy" }
 	| { readonly kind: "down" };
@@ -74,53 +81,74 @@ export async function readThrough<V>(
 		readonly decode: (text: string, index: number) => V | null;
 		/** Null for a value that must not be cached, such as an error. */
 		readonly encode: (value: V) => string | null;
+		/** Whether a cached value is enough; if not, it is loaded, and replaced. */
+		readonly suffices?: (value: V) => boolean;
 	},
 	load: (missing: readonly number[]) => Promise<readonly V[]>,
 	trace: Trace | undefined,
 ): Promise<readonly V[]> {
 	const values = new Array<V | null>(keys.length).fill(null);
-	const leases = new Map<number, FillLease>();
-	let missing = keys.map((_, index) => index);
+	const leases = new Array<FillLease | undefined>(keys.length);
+	const { decode, encode, suffices } = codec;
 
-	/** Returns the indexes that are busy. */
-	const getOrLease = async (indexes: readonly number[]): Promise<number[]> => {
+	/** Returns the indexes to load and those that are busy. */
+	const getOrLease = async (
+		indexes: readonly number[] | null,
+	): Promise<{ readonly missing: number[]; readonly busy: number[] }> => {
+		const missing: number[] = [];
 		const busy: number[] = [];
 		const results = await cache.getOrLease(
-			indexes.map((index) => keys[index] as string),
+			indexes === null ? keys : indexes.map((index) => keys[index] as string),
 		);
-		for (const [at, index] of indexes.entries()) {
-			const result = results[at] as GetOrLeaseResult;
-			if (result.kind === "hit") {
-				values[index] = codec.decode(result.value, index);
-			} else if (result.kind === "lease") {
-				leases.set(index, result.lease);
-			} else if (result.kind === "busy") {
+		for (const [at, result] of results.entries()) {
+			const index = indexes === null ? at : (indexes[at] as number);
+			if (result.kind === "busy") {
 				busy.push(index);
+				continue;
 			}
+			if (result.kind === "hit") {
+				const value = decode(result.value, index);
+				if (value !== null && (suffices?.(value) ?? true)) {
+					values[index] = value;
+					continue;
+				}
+			}
+			if (result.kind !== "down") leases[index] = result.lease;
+			missing.push(index);
 		}
-		return busy;
+		return { missing, busy };
 	};
 
-	const busy = await getOrLease(missing);
-	if (busy.length > 0) {
-		await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
-		await getOrLease(busy);
-	}
-	missing = missing.filter((index) => values[index] === null);
-	trace?.cache(cache.layer, keys.length - missing.length, missing.length);
-	if (missing.length === 0) return values as V[];
+	let misses = 0;
+	const loadAll = async (missing: readonly number[]) => {
+		if (missing.length === 0) return;
+		misses += missing.length;
+		const loaded = await load(missing);
+		const fills: Fill[] = [];
+		for (const [at, index] of missing.entries()) {
+			const value = loaded[at] as V;
+			values[index] = value;
+			const lease = leases[index];
+			const text = lease === undefined ? null : encode(value);
+			if (lease !== undefined && text !== null)
+				fills.push({ lease, value: text });
+		}
+		// The response does not wait for the fill, which has its own deadline and is refused if it is late.
+		if (fills.length > 0) void cache.fill(fills);
+	};
 
-	const loaded = await load(missing);
-	const fills: Fill[] = [];
-	for (const [at, index] of missing.entries()) {
-		const value = loaded[at] as V;
-		values[index] = value;
-		const lease = leases.get(index);
-		const text = lease === undefined ? null : codec.encode(value);
-		if (lease !== undefined && text !== null)
-			fills.push({ lease, value: text });
+	const { missing, busy } = await getOrLease(null);
+	if (busy.length === 0) {
+		await loadAll(missing);
+	} else {
+		// What is busy holds up nothing else, least of all those who wait for these fills.
+		const waited = async () => {
+			await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
+			const again = await getOrLease(busy);
+			await loadAll([...again.missing, ...again.busy]);
+		};
+		await Promise.all([loadAll(missing), waited()]);
 	}
-	// The response does not wait for the fill, which has its own deadline and is refused if it is late.
-	if (fills.length > 0) void cache.fill(fills);
+	trace?.cache(cache.layer, keys.length - misses, misses);
 	return values as V[];
 }

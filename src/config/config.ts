@@ -34,6 +34,8 @@ export interface Config {
 	readonly memcached: readonly string[];
 	/** `redis://…`; null: list heads are in no shared cache, and processes do not invalidate each other's caches. */
 	readonly redis: string | null;
+	/** Size of the cache in the process, about; 0: none. */
+	readonly cacheBytes: number;
 	/** The HS256 secret; null: the embedded folder's own (`embeddedSecret`). */
 	readonly secret: Uint8Array | null;
 	readonly identity: IdentityConfig;
@@ -107,6 +109,8 @@ export type Store =
 /** HS256 needs a key as long as its hash (RFC 7518, section 3.2). */
 export const SECRET_BYTES = 32;
 
+const BYTES_PER_MB = 1_048_576;
+
 /** Per address, in production behind a trusted proxy, where addresses are those of clients. */
 const RATE_LIMIT = { requests: 600, perMs: 60_000 } as const;
 
@@ -167,6 +171,13 @@ export function readConfig(
 			parseRedisUrl,
 			null,
 		),
+		cacheBytes:
+			setting(
+				"CORKBOARD_CACHE_MB",
+				"an integer from 0 to 65536",
+				(text) => parseInteger(text, 0, 65_536),
+				64,
+			) * BYTES_PER_MB,
 		secret: secretOf(settings, file !== null && need === "needed"),
 		identity,
 		graphiql: setting<Config["graphiql"]>(

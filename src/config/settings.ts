@@ -33,6 +33,11 @@ export const SETTINGS: readonly Setting[] = (
 			"none",
 		],
 		[
+			"CORKBOARD_CACHE_MB",
+			"size of the cache in each process, about; 0: none",
+			"64",
+		],
+		[
 			"CORKBOARD_SECRET",
 			"signs access tokens and encrypts cursors",
 			"embedded: created in the data folder; required with a topology",

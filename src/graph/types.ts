@@ -3,13 +3,14 @@ import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
 
 /**
  * The graph as one viewer sees it, for one request. An object that the viewer may
  * not see is null, like one that does not exist; there is no other path to an
  * object. Each read takes many keys and returns one result for each, in order; an
- * error concerns its own key only. Reads started in one tick share their storage
- * calls.
+ * error concerns its own key only. What is in memory is returned at once; reads
+ * started in one tick that miss something share their storage calls.
  */
 export interface Graph {
 	readonly model: Model;
@@ -19,7 +20,7 @@ export interface Graph {
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-	): Promise<readonly (Node | null | CorkboardError)[]>;
+	): MaybePromise<readonly (Node | null | CorkboardError)[]>;
 
 	/** One page of each list; null for a list that the viewer may not read. `after` and `before` are cursors from clients. A cursor of another list is the error BAD_USER_INPUT for this list. */
 	readPages(
@@ -27,7 +28,7 @@ export interface Graph {
 		froms: readonly Id[],
 		page: PageArguments,
 		call?: CallOptions,
-	): Promise<readonly (Page | null | CorkboardError)[]>;
+	): MaybePromise<readonly (Page | null | CorkboardError)[]>;
 
 	/** Whether each edge is present. */
 	hasEdges(
@@ -35,14 +36,14 @@ export interface Graph {
 		from: Id,
 		tos: readonly Id[],
 		call?: CallOptions,
-	): Promise<readonly (boolean | CorkboardError)[]>;
+	): MaybePromise<readonly (boolean | CorkboardError)[]>;
 
 	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,
 		keys: readonly string[],
 		call?: CallOptions,
-	): Promise<readonly (Id | null | CorkboardError)[]>;
+	): MaybePromise<readonly (Id | null | CorkboardError)[]>;
 }
 
 /** One object. All its readers share it, so it is never changed. */

@@ -1,11 +1,13 @@
 import type { CallOptions } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Graph, Node } from "../graph/types.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
 
 /**
  * A hand-written resolver for one field: a `call` step of a plan. It is called
  * once for all parents of a level and returns one value or error for each, in
- * order. It must not reject because of one parent.
+ * order, and without a promise if nothing has to be waited for. It must not
+ * fail because of one parent.
  *
  * For a field of an object type it returns ids (or lists of ids): the plan
  * fetches the objects, and those the viewer may not see become null. For a
@@ -24,7 +26,7 @@ export interface BatchResolver<Context = unknown> {
 		readonly args: Readonly<Record<string, unknown>>;
 		readonly context: Context & { readonly graph: Graph };
 		readonly call: CallOptions;
-	}): Promise<readonly (unknown | CorkboardError)[]>;
+	}): MaybePromise<readonly (unknown | CorkboardError)[]>;
 }
 
 /** By `Type.field`. */

@@ -10,6 +10,7 @@ import {
 	isListType,
 	isNonNullType,
 	isObjectType,
+	isSpecifiedScalarType,
 	type OperationDefinitionNode,
 	OperationTypeNode,
 } from "graphql";
@@ -26,8 +27,10 @@ import { coerceConstantArguments } from "./boundPlan.ts";
 import { collectFields, type Fragments } from "./collectFields.ts";
 import { inputError } from "./errors.ts";
 import { introspectionDocument, introspectionField } from "./introspection.ts";
+import { quote } from "./jsonText.ts";
 import {
 	type Access,
+	type LeafShape,
 	namedShape,
 	type Plan,
 	type PlannedField,
@@ -87,8 +90,8 @@ export function compilePlan(
 		nodes: readonly Pick<FieldNode, "selectionSet">[],
 		enclosing: Enclosing,
 	): Selection {
-		const template: Record<string, unknown> = {};
 		const selected: PlannedField[] = [];
+		const columns: PlannedField[] = [];
 		let characters = 2;
 		let collected: ReturnType<typeof collectFields>;
 		try {
@@ -99,28 +102,38 @@ export function compilePlan(
 			);
 		} catch (thrown) {
 			const error = inputError(thrown);
-			return { type: type.name, template, characters, fields: [], error };
+			return { ...EMPTY_SELECTION, type: type.name, error };
 		}
+		/** JSON since the value before. */
+		let text = "{";
+		let separator = "";
 		for (const [key, merged] of collected) {
 			const name = (merged[0] as FieldNode).name.value;
-			const isTypename = name === "__typename";
-			if (!isTypename) {
-				const field = planField(type, key, merged, enclosing);
-				if (field === null) continue;
+			const prefix = `${text}${separator}${quote(key)}:`;
+			if (name === "__typename") {
+				text = `${prefix}${quote(type.name)}`;
+				characters += text.length;
+			} else {
+				const planned = planField(type, key, merged, enclosing);
+				if (planned === null) continue;
+				const column = hasColumn(planned) ? columns.length : -1;
+				const field = { ...planned, prefix, column };
 				selected.push(field);
+				if (column >= 0) columns.push(field);
+				characters += prefix.length + "null".length;
+				text = "";
 			}
-			const value = isTypename ? type.name : null;
-			characters += `"${key}":${JSON.stringify(value)},`.length;
-			// Not an assignment, because `__proto__` is a legal alias.
-			Object.defineProperty(template, key, {
-				value,
-				enumerable: true,
-				configurable: true,
-				writable: true,
-			});
+			separator = ",";
 		}
-		const error = null;
-		return { type: type.name, template, characters, fields: selected, error };
+		return {
+			type: type.name,
+			fields: selected,
+			columns,
+			tail: `${text}}`,
+			characters,
+			repeatedTexts: repeatedTexts(selected),
+			error: null,
+		};
 	}
 
 	/** Null for a field that the type does not have; validation reports it. */
@@ -129,7 +142,7 @@ export function compilePlan(
 		key: string,
 		nodes: readonly FieldNode[],
 		enclosing: Enclosing,
-	): PlannedField | null {
+	): Omit<PlannedField, "prefix" | "column"> | null {
 		if (fields === MAX_FIELDS) {
 			throw new CorkboardError(
 				"TOO_EXPENSIVE",
@@ -157,8 +170,10 @@ export function compilePlan(
 				shape: {
 					kind: "leaf",
 					nullable: !isNonNullType(definition.type),
+					format: "other",
 					serialize: (value) => value,
 				},
+				objectShape: null,
 			};
 		}
 		const source = model.sources.get(type.name)?.get(name);
@@ -179,7 +194,9 @@ export function compilePlan(
 			nodes,
 			access,
 		});
-		return { ...field, source, constantArguments, access, shape };
+		const named = namedShape(shape);
+		const objectShape = named.kind === "object" ? named : null;
+		return { ...field, source, constantArguments, access, shape, objectShape };
 	}
 
 	/** The selections of a field's value, and the step that fetches the objects with them. */
@@ -310,6 +327,49 @@ export function compilePlan(
 	};
 }
 
+const EMPTY_SELECTION: Selection = {
+	type: "",
+	fields: [],
+	columns: [],
+	tail: "{}",
+	characters: 2,
+	repeatedTexts: [],
+	error: null,
+};
+
+/** Whether a field is read for all objects of a level together. The others are read when they are written. */
+function hasColumn({
+	access,
+	objectShape,
+	definition,
+}: Pick<PlannedField, "access" | "objectShape" | "definition">): boolean {
+	if (access.kind === "introspection") return false;
+	return (
+		access.kind !== "value" ||
+		objectShape !== null ||
+		definition.args.length > 0
+	);
+}
+
+/** Leaves that read the same value. */
+function repeatedTexts(fields: readonly PlannedField[]): PlannedField[] {
+	const leaves = fields.filter(
+		({ access, shape }) => access.kind === "value" && shape.kind === "leaf",
+	);
+	const counts = new Map<string, number>();
+	for (const { name } of leaves) {
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	}
+	return leaves.filter(({ name }) => (counts.get(name) as number) > 1);
+}
+
+const FORMATS: Readonly<Record<string, LeafShape["format"]>> = {
+	ID: "text",
+	String: "text",
+	Int: "integer",
+	Boolean: "boolean",
+};
+
 /** What is selected below a field. */
 interface Below {
 	readonly selections: ReadonlyMap<string, Selection>;
@@ -330,6 +390,9 @@ function shapeOf(type: GraphQLOutputType, below: Below): Shape {
 		return {
 			kind: "leaf",
 			nullable,
+			format: isSpecifiedScalarType(inner)
+				? (FORMATS[inner.name] ?? "other")
+				: "other",
 			serialize: (value) => inner.serialize(value),
 		};
 	}

@@ -1,34 +1,15 @@
-import { GraphQLError, type GraphQLSchema } from "graphql";
-import { asCorkboardError } from "../errors.ts";
-import type { Graph, Node } from "../graph/types.ts";
-import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
+import type { GraphQLError, GraphQLSchema } from "graphql";
+import type { Graph } from "../graph/types.ts";
+import type { MaybePromise } from "../util/maybePromise.ts";
+import { AnswerWriter } from "./answerWriter.ts";
+import type { BoundPlan } from "./boundPlan.ts";
+import { type ColumnContext, Level } from "./column.ts";
+import type { Plan } from "./plan.ts";
 import {
-	type CompletionContext,
-	completeLeafValue,
-	completeValue,
-	type NextLevel,
-	newLevel,
-} from "./completeValue.ts";
-import { executeIntrospection } from "./introspection.ts";
-import {
-	namedShape,
-	type ObjectShape,
-	type PlannedField,
-	type Selection,
-	type Step,
-} from "./plan.ts";
-import {
-	addError,
-	checkResponseSize,
 	newResponse,
 	type ResponseState,
 	responseErrors,
 } from "./responseState.ts";
-import {
-	propagateNull,
-	type ResultNode,
-	raiseFieldError,
-} from "./resultNode.ts";
 import { StepRunner, type Tracer } from "./stepRunner.ts";
 
 export interface ExecuteOptions<Context> {
@@ -41,222 +22,101 @@ export interface ExecuteOptions<Context> {
 	readonly tracer?: Tracer;
 }
 
-export interface ExecutionResult {
-	readonly data: Record<string, unknown> | null;
-	readonly errors?: readonly GraphQLError[];
-}
-
-/** One execution in progress. */
-interface Execution {
-	readonly bound: BoundPlan;
-	readonly options: ExecuteOptions<object>;
-	readonly response: ResponseState;
-	readonly steps: StepRunner;
+export interface ExecutedPlan {
+	/** JSON; `null` if a null propagated to the root. */
+	readonly data: string;
+	readonly errors: readonly GraphQLError[];
 }
 
 /**
- * Executes a plan breadth-first. A step is one call and one promise for all
- * parents of a level. Steps of one level start in one tick, so that the graph
- * can merge their reads. All other fields read their value synchronously.
+ * Executes a plan in two passes. The first reads, breadth-first, in columns: a
+ * step is one call for all parents of a level. It ends in the same tick if
+ * everything is in memory; what is missing starts in one tick as far as it is
+ * known, so that the graph can merge the reads, and each branch goes on when its
+ * own step is done. The second pass completes and writes, depth-first.
  */
-export async function executePlan(
+export function executePlan(
 	bound: BoundPlan,
 	options: ExecuteOptions<object>,
-): Promise<ExecutionResult> {
-	const { root, serial } = bound.plan;
-	if (root.error !== null) {
-		return { errors: [root.error], data: null };
+): MaybePromise<ExecutedPlan> {
+	const { plan } = bound;
+	const { root, serial } = plan;
+	if (root.error !== null) return { data: "null", errors: [root.error] };
+	const execution = new Execution(bound, options);
+	if (serial) return execution.runSerially(plan);
+	return execution.run(plan);
+}
+
+class Execution implements ColumnContext, Disposable {
+	readonly bound: BoundPlan;
+	readonly context: { readonly graph: Graph };
+	readonly response: ResponseState;
+	readonly steps: StepRunner;
+	readonly #writer: AnswerWriter;
+	/** Levels to start. */
+	readonly #queue: Level[] = [];
+
+	constructor(bound: BoundPlan, options: ExecuteOptions<object>) {
+		this.bound = bound;
+		this.context = options.context;
+		this.response = newResponse(bound.plan.serial);
+		this.steps = new StepRunner(options, () => this.#startLevels());
+		this.#writer = new AnswerWriter(this.response, bound, options.schema);
 	}
-	const data = { ...root.template };
-	const rootNode: ResultNode = {
-		parent: null,
-		key: "",
-		nullable: true,
-		data,
-		source: null,
-		isNulled: false,
+
+	[Symbol.dispose](): void {
+		this.steps[Symbol.dispose]();
+	}
+
+	readonly enqueue = (level: Level): void => {
+		this.#queue.push(level);
 	};
-	const response = newResponse(serial);
-	using steps = new StepRunner(options);
-	const execution: Execution = { bound, options, response, steps };
-	if (serial) {
+
+	run({ root }: Plan): MaybePromise<ExecutedPlan> {
+		const level = new Level(this, root, [null]);
+		const finish = (): ExecutedPlan => {
+			this[Symbol.dispose]();
+			return this.#answer(this.#writer.writeObject(level, 0));
+		};
+		const abandon = (bug: unknown): never => {
+			this[Symbol.dispose]();
+			throw bug;
+		};
+		try {
+			level.start();
+			this.#startLevels();
+		} catch (bug) {
+			return abandon(bug);
+		}
+		const idle = this.steps.untilIdle();
+		return idle === undefined ? finish() : idle.then(finish, abandon);
+	}
+
+	/** Each root field with all below it, one after another (spec §6.2.2). */
+	async runSerially({ root }: Plan): Promise<ExecutedPlan> {
+		const level = new Level(this, root, [null]);
 		for (const field of root.fields) {
-			if (rootNode.isNulled) break;
-			executeField(execution, field, [rootNode]);
-			await steps.untilIdle();
+			level.columns[field.column]?.start();
+			this.#startLevels();
+			await this.steps.untilIdle();
+			// A null that propagates to the root ends the mutation.
+			if (!this.#writer.writeField(field, level, 0)) return this.#answer(false);
 		}
-	} else {
-		executeSelectionSet(execution, root, [rootNode]);
-		await steps.untilIdle();
+		this.#writer.endObject(root.tail);
+		return this.#answer(true);
 	}
-	checkResponseSize(response);
-	const errors = responseErrors(response);
-	const result = { data: rootNode.isNulled ? null : data };
-	return errors.length > 0 ? { errors, ...result } : result;
-}
 
-/** ExecuteSelectionSet (spec §6.3) for all objects of a level that have the selection. */
-function executeSelectionSet(
-	execution: Execution,
-	{ fields }: Selection,
-	nodes: readonly ResultNode[],
-): void {
-	for (const field of fields) executeField(execution, field, nodes);
-}
-
-/** ExecuteField (spec §6.4) for all parents of a level. */
-function executeField(
-	execution: Execution,
-	field: PlannedField,
-	parents: readonly ResultNode[],
-): void {
-	const { bound, options, response, steps } = execution;
-	const { shape, access, key } = field;
-	const values = argumentsOf(bound, field);
-	if (values instanceof GraphQLError) {
-		raiseForAll(execution, field, parents, values);
-		return;
-	}
-	const context = { field, response, next: newLevel() };
-	switch (access.kind) {
-		case "value":
-			if (shape.kind === "leaf") {
-				for (const parent of parents) {
-					const value = readValue(access.of, parent);
-					completeLeafValue(context, shape, value, parent, key);
-				}
-				checkResponseSize(response);
-				return;
-			}
-			for (const parent of parents) {
-				const value = readValue(access.of, parent);
-				completeValue(context, shape, value, parent, key);
-			}
-			executeNextLevel(execution, context);
-			return;
-		case "scan": {
-			const { mapping, globalListId, step } = access;
-			const { page } = values;
-			if (page === null) throw new TypeError("a scan has no page arguments");
-			const owners = parents.map(
-				({ source }) => globalListId ?? (source as Node).id,
-			);
-			steps.run(step, owners, {
-				start: (call) =>
-					options.context.graph.readPages(mapping, owners, page, call),
-				accept: (pages) => completeAll(execution, context, parents, pages),
-				reject: (error) => raiseForAll(execution, field, parents, error),
-			});
-			return;
+	/** One after another, not recursively: an operation may have hundreds of levels. */
+	#startLevels(): void {
+		for (let level = this.#queue.shift(); level; level = this.#queue.shift()) {
+			level.start();
 		}
-		case "call": {
-			const { resolver, step } = access;
-			const sources = parents.map(({ source }) => source as Node | null);
-			steps.run(step, sources, {
-				start: (call) =>
-					resolver.resolve({
-						parents: sources,
-						args: values.args,
-						context: options.context,
-						call,
-					}),
-				accept: (results) => completeAll(execution, context, parents, results),
-				reject: (error) => raiseForAll(execution, field, parents, error),
-			});
-			return;
-		}
-		case "introspection":
-			for (const parent of parents) {
-				const { value, errors } = executeIntrospection(
-					options.schema,
-					access.document,
-					bound.variables,
-					key,
-				);
-				for (const error of errors) addError(response, () => error);
-				parent.data[key] = value;
-				if (value === null && !shape.nullable) propagateNull(parent);
-			}
 	}
-}
 
-function completeAll(
-	execution: Execution,
-	context: CompletionContext,
-	parents: readonly ResultNode[],
-	values: readonly unknown[],
-): void {
-	const { shape, key } = context.field;
-	for (let index = 0; index < parents.length; index++) {
-		const parent = parents[index] as ResultNode;
-		completeValue(context, shape, values[index], parent, key);
-	}
-	executeNextLevel(execution, context);
-}
-
-function raiseForAll(
-	{ response }: Execution,
-	field: PlannedField,
-	parents: readonly ResultNode[],
-	error: unknown,
-): void {
-	const { key, shape } = field;
-	for (const parent of parents) {
-		raiseFieldError(response, field, parent, key, shape.nullable, error);
-	}
-}
-
-/** Fetches the objects that a completed field named, and executes the selections of its result objects. */
-function executeNextLevel(
-	execution: Execution,
-	{ field, next }: CompletionContext,
-): void {
-	checkResponseSize(execution.response);
-	if (next.ids.length > 0) fetchObjects(execution, field, next);
-	for (const [index, selection] of next.selections.entries()) {
-		executeSelectionSet(
-			execution,
-			selection,
-			next.nodes[index] as ResultNode[],
-		);
-	}
-}
-
-function fetchObjects(
-	execution: Execution,
-	field: PlannedField,
-	{ ids, parents, keys }: NextLevel,
-): void {
-	const { options, response, steps } = execution;
-	const shape = namedShape(field.shape) as ObjectShape;
-	steps.run(shape.fetch as Step, ids, {
-		start: (call) => options.context.graph.readObjects(ids, call),
-		accept: (objects) => {
-			const context = { field, response, next: newLevel() };
-			for (let index = 0; index < parents.length; index++) {
-				const parent = parents[index] as ResultNode;
-				const key = keys[index] as string | number;
-				// Never an id, so no object is fetched twice.
-				completeValue(context, shape, objects[index], parent, key);
-			}
-			executeNextLevel(execution, context);
-		},
-		reject: (error) => {
-			for (const [index, parent] of parents.entries()) {
-				const key = keys[index] as string | number;
-				raiseFieldError(response, field, parent, key, shape.nullable, error);
-			}
-		},
-	});
-}
-
-function readValue(
-	of: (source: unknown) => unknown,
-	{ source }: ResultNode,
-): unknown {
-	try {
-		return of(source);
-	} catch (thrown) {
-		return asCorkboardError(thrown);
+	#answer(isWritten: boolean): ExecutedPlan {
+		return {
+			data: isWritten ? this.#writer.text : "null",
+			errors: responseErrors(this.response),
+		};
 	}
 }

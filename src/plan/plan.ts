@@ -5,7 +5,7 @@ import type {
 	GraphQLField,
 	OperationDefinitionNode,
 } from "graphql";
-import type { PageArguments, PageFields } from "../graph/types.ts";
+import type { Node, PageArguments, PageFields } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { FieldSource, Mapping } from "../model/types.ts";
 import type { BatchResolver } from "./batchResolver.ts";
@@ -46,12 +46,16 @@ export interface Step {
 /** The fields selected of one concrete type, merged by CollectFields (spec §6.3.2). */
 export interface Selection {
 	readonly type: string;
-	/** A result object to copy: all response keys in order. Values are null, except for `__typename`. */
-	readonly template: Readonly<Record<string, unknown>>;
-	/** Characters of the template in JSON, without its values. */
-	readonly characters: number;
-	/** In response order, without `__typename`. */
+	/** In response order, without `__typename`: that is in the text around the fields. */
 	readonly fields: readonly PlannedField[];
+	/** Those of `fields` that have a column, in order. */
+	readonly columns: readonly PlannedField[];
+	/** JSON after the value of the last field. */
+	readonly tail: string;
+	/** Characters of an object with this selection in JSON, if all values are null. */
+	readonly characters: number;
+	/** Fields that read the same value as others of the selection, by aliases. A small object with a long text can be a long response only by these. */
+	readonly repeatedTexts: readonly PlannedField[];
 	/** An invalid condition, such as `@skip(if: $v)` with `$v` null. It becomes the error of every object with this selection. */
 	readonly error: GraphQLError | null;
 }
@@ -61,6 +65,10 @@ export interface PlannedField {
 	readonly number: number;
 	/** The response key. */
 	readonly key: string;
+	/** JSON between the value of the field before and the value of this one: `{"key":` or `,"key":`. */
+	readonly prefix: string;
+	/** Index in `Selection.columns`; -1 for a leaf that the writer reads from the parent. */
+	readonly column: number;
 	readonly name: string;
 	/** The schema coordinate: `Type.field`. */
 	readonly coordinate: string;
@@ -72,6 +80,8 @@ export interface PlannedField {
 	readonly source: FieldSource | null;
 	readonly access: Access;
 	readonly shape: Shape;
+	/** The shape inside all lists, if it is an object's. */
+	readonly objectShape: ObjectShape | null;
 }
 
 export interface CoercedArguments {
@@ -110,6 +120,8 @@ export type Shape = LeafShape | ListShape | ObjectShape;
 export interface LeafShape {
 	readonly kind: "leaf";
 	readonly nullable: boolean;
+	/** Strings, integers of 32 bits or booleans, which need no `serialize` where the value is one. */
+	readonly format: "text" | "integer" | "boolean" | "other";
 	readonly serialize: (value: unknown) => unknown;
 }
 
@@ -133,4 +145,26 @@ export interface ObjectShape {
 /** The shape inside all lists. */
 export function namedShape(shape: Shape): LeafShape | ObjectShape {
 	return shape.kind === "list" ? namedShape(shape.of) : shape;
+}
+
+/** The selection of an object's type: undefined where the shape has none. */
+export function selectionOf(
+	{ only, selections, fetch }: ObjectShape,
+	object: unknown,
+): Selection | undefined {
+	if (fetch === null) return only ?? selections.get(typenameOf(object));
+	const { type } = object as Node;
+	if (only === null) return selections.get(type);
+	return only.type === type ? only : undefined;
+}
+
+export function isNode(value: unknown): value is Node {
+	return typeof value === "object" && value !== null && "type" in value;
+}
+
+/** A record of an abstract type names its concrete type. */
+function typenameOf(record: unknown): string {
+	return typeof record === "object" && record !== null && "__typename" in record
+		? String(record.__typename)
+		: "";
 }

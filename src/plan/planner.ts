@@ -3,12 +3,13 @@ import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
+import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
+import { type Answer, type OperationResponse, parseAnswer } from "./answer.ts";
 import type { Resolvers } from "./batchResolver.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import { type Cost, costLimitError, costOf } from "./cost.ts";
 import { requestError } from "./errors.ts";
-import { type ExecutionResult, executePlan } from "./executePlan.ts";
-import type { ExplainOutput } from "./explainOutput.ts";
+import { executePlan } from "./executePlan.ts";
 import {
 	createExplainRecorder,
 	type ExplainOptions,
@@ -34,22 +35,19 @@ export interface OperationRequest<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
 	readonly signal?: AbortSignal;
 	/** Called with a cost within the limit, before anything is read. Returns an error to reject the operation. */
-	readonly admit?: (cost: number) => Promise<GraphQLError | null>;
+	readonly admit?: (cost: number) => MaybePromise<GraphQLError | null>;
 	/** If set, the response has `extensions.explain`. */
 	readonly explain?: ExplainOptions;
 }
 
-/** Without `data` if the request failed before execution (a request error, spec §7.1.2). */
-export type OperationResponse = (
-	| ExecutionResult
-	| { readonly errors: readonly GraphQLError[]; readonly data?: never }
-) & { readonly extensions?: { readonly explain?: ExplainOutput } };
-
 export interface Planner<Context> {
 	/**
-	 * Never rejects. An operation over the cost limit is not executed; with
-	 * `explain`, its response still has the steps and their costs.
+	 * The answer as text, without a promise where nothing has to be waited for.
+	 * Never throws or rejects. An operation over the cost limit is not executed;
+	 * with `explain`, its answer still has the steps and their costs.
 	 */
+	answer(request: OperationRequest<Context>): MaybePromise<Answer>;
+	/** The same, parsed. */
 	execute(request: OperationRequest<Context>): Promise<OperationResponse>;
 	/** Reads nothing. */
 	cost(operation: Operation): Cost | readonly GraphQLError[];
@@ -68,33 +66,44 @@ export function createPlanner<Context extends object>(
 	checkResolvers(options);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
+	function answer(request: OperationRequest<Context>): MaybePromise<Answer> {
+		const { context, signal, admit, explain } = request;
+		try {
+			const bound = plans.bind(request);
+			if (isErrors(bound)) return { data: null, errors: bound };
+			const cost = costOf(bound, visibility.dependenciesOf);
+			const recorder = explain
+				? createExplainRecorder(bound, { ...explain, cost, limit: maxCost })
+				: null;
+			const run = (): MaybePromise<Answer> =>
+				executePlan(bound, {
+					schema,
+					context,
+					...(signal ? { signal } : {}),
+					...(recorder ? { tracer: recorder.tracer } : {}),
+				});
+			const answered = runIfAdmitted(
+				costLimitError(cost, maxCost) ?? admit?.(cost.total) ?? null,
+				run,
+			);
+			if (recorder === null) return answered;
+			const explained = (answer: Answer): Answer => ({
+				...answer,
+				extensions: { explain: recorder.output() },
+			});
+			return isPromise(answered)
+				? answered.then(explained)
+				: explained(answered);
+		} catch (bug) {
+			return failed(bug);
+		}
+	}
+
 	return {
+		answer,
+
 		async execute(request) {
-			const { context, signal, admit, explain } = request;
-			try {
-				const bound = plans.bind(request);
-				if (isErrors(bound)) return { errors: bound };
-				const cost = costOf(bound, visibility.dependenciesOf);
-				const recorder = explain
-					? createExplainRecorder(bound, { ...explain, cost, limit: maxCost })
-					: null;
-				const rejection =
-					costLimitError(cost, maxCost) ?? (await admit?.(cost.total)) ?? null;
-				const response =
-					rejection === null
-						? await executePlan(bound, {
-								schema,
-								context,
-								...(signal ? { signal } : {}),
-								...(recorder ? { tracer: recorder.tracer } : {}),
-							}).catch((thrown) => ({ errors: [requestError(thrown)] }))
-						: { errors: [rejection] };
-				return recorder === null
-					? response
-					: { ...response, extensions: { explain: recorder.output() } };
-			} catch (bug) {
-				return { errors: [requestError(bug)] };
-			}
+			return parseAnswer(await answer(request));
 		},
 
 		cost(operation) {
@@ -112,6 +121,27 @@ export function createPlanner<Context extends object>(
 			return isErrors(bound) || bound.plan.dependsOnViewer;
 		},
 	};
+}
+
+/** Neither throws nor rejects. */
+function runIfAdmitted(
+	rejection: MaybePromise<GraphQLError | null>,
+	run: () => MaybePromise<Answer>,
+): MaybePromise<Answer> {
+	try {
+		if (isPromise(rejection)) {
+			return rejection.then((error) => runIfAdmitted(error, run)).catch(failed);
+		}
+		if (rejection !== null) return { data: null, errors: [rejection] };
+		const answered = run();
+		return isPromise(answered) ? answered.catch(failed) : answered;
+	} catch (thrown) {
+		return failed(thrown);
+	}
+}
+
+function failed(thrown: unknown): Answer {
+	return { data: null, errors: [requestError(thrown)] };
 }
 
 function isErrors(

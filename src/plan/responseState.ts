@@ -26,13 +26,21 @@ export interface ResponseState {
 	/** The changes of a mutation stay, whatever becomes of its response. */
 	readonly isMutation: boolean;
 	readonly errors: GraphQLError[];
+	/** Characters of what is known before anything is written: objects with all fields null, list items, and texts that several fields repeat. */
 	characters: number;
+	errorCharacters: number;
 	/** Number of errors beyond those in `errors`. */
 	omittedErrors: number;
 }
 
 export function newResponse(isMutation: boolean): ResponseState {
-	return { isMutation, errors: [], characters: 0, omittedErrors: 0 };
+	return {
+		isMutation,
+		errors: [],
+		characters: 0,
+		errorCharacters: 0,
+		omittedErrors: 0,
+	};
 }
 
 /** Calls `makeError` only if there is room for the error. */
@@ -46,24 +54,34 @@ export function addError(
 	}
 	const error = makeError();
 	response.errors.push(error);
-	response.characters += ERROR_CHARACTERS;
+	response.errorCharacters += ERROR_CHARACTERS;
 	for (const key of error.path ?? []) {
-		response.characters +=
+		response.errorCharacters +=
 			typeof key === "string" ? key.length : ITEM_CHARACTERS;
 	}
 }
 
 /**
- * Throws TOO_EXPENSIVE. Called after each field: the cost limit bounds what one
- * field adds to all objects of its level, and V8 shares texts until then.
+ * Throws TOO_EXPENSIVE. Called after each column: the cost limit bounds what one
+ * field adds to all objects of its level.
  */
-export function checkResponseSize({
-	characters,
-	isMutation,
-}: ResponseState): void {
-	if (characters <= MAX_CHARACTERS) return;
+export function checkResponseSize(response: ResponseState): void {
+	if (response.characters > MAX_CHARACTERS) throw tooLong(response);
+}
+
+/** The same for the text of the data, while it is written. */
+export function checkTextSize(
+	response: ResponseState,
+	characters: number,
+): void {
+	if (characters + response.errorCharacters > MAX_CHARACTERS) {
+		throw tooLong(response);
+	}
+}
+
+function tooLong({ isMutation }: ResponseState): CorkboardError {
 	const changes = isMutation ? " Changes made before this are kept." : "";
-	throw new CorkboardError(
+	return new CorkboardError(
 		"TOO_EXPENSIVE",
 		`The response is longer than ${MAX_CHARACTERS} characters. Request fewer fields or smaller pages.${changes}`,
 	);

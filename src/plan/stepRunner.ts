@@ -2,6 +2,7 @@ import type { CallOptions, Trace } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import type { Step } from "./plan.ts";
 
 /** Called at the start of each step. `parents` are ids for a scan or a fetch, objects for a call. */
@@ -17,14 +18,18 @@ export interface StepTrace {
 
 /** One run of a step. Exactly one of `accept` and `reject` is called, once. */
 export interface StepRun {
-	readonly start: (call: CallOptions) => Promise<readonly unknown[]>;
+	run(
+		parents: readonly unknown[],
+		call: CallOptions,
+	): MaybePromise<readonly unknown[]>;
 	/** Gets one result for each parent. */
-	readonly accept: (results: readonly unknown[]) => void;
-	readonly reject: (error: CorkboardError) => void;
+	accept(results: readonly unknown[]): void;
+	reject(error: CorkboardError): void;
 }
 
 /**
- * Runs the steps of one execution and knows which are pending. When the signal
+ * Runs the steps of one execution and knows which are pending. A step whose
+ * results are in memory ends as soon as it starts. When the signal
  * aborts, pending and later steps are rejected with UNAVAILABLE, and results
  * that still arrive are ignored.
  */
@@ -34,26 +39,34 @@ export class StepRunner implements Disposable {
 	/** The options of untraced steps. */
 	readonly #call: CallOptions;
 	readonly #pending = new Set<StepRun>();
+	#isListening = false;
 	/** Ends `untilIdle`, with an error that no step should have thrown. */
 	#onIdle: ((bug?: unknown) => void) | null = null;
 
-	constructor({
-		signal,
-		tracer,
-	}: {
-		readonly signal?: AbortSignal;
-		readonly tracer?: Tracer;
-	}) {
+	/** Called after each step that was waited for. */
+	readonly #onEnd: () => void;
+
+	constructor(
+		{
+			signal,
+			tracer,
+		}: { readonly signal?: AbortSignal; readonly tracer?: Tracer },
+		onEnd: () => void,
+	) {
+		this.#onEnd = onEnd;
 		this.#signal = signal;
 		this.#tracer = tracer;
 		this.#call = signal ? { signal } : {};
-		signal?.addEventListener("abort", this.#abort, { once: true });
 	}
 
+	/** Ends the execution: results that still arrive are ignored. */
 	[Symbol.dispose](): void {
+		this.#pending.clear();
+		if (!this.#isListening) return;
 		this.#signal?.removeEventListener("abort", this.#abort);
 	}
 
+	/** Starts a step. If its results are in memory, it ends before this returns. */
 	run(
 		step: Step,
 		parents: readonly (Id | Node | null)[],
@@ -64,29 +77,42 @@ export class StepRunner implements Disposable {
 			return;
 		}
 		const traced = this.#tracer?.(step, parents);
-		let started: Promise<readonly unknown[]>;
+		let results: MaybePromise<readonly unknown[]>;
 		try {
-			started = stepRun.start(
+			results = stepRun.run(
+				parents,
 				traced ? { ...this.#call, trace: traced.trace } : this.#call,
 			);
 		} catch (thrown) {
-			traced?.fail(thrown);
-			stepRun.reject(asCorkboardError(thrown));
+			fail(stepRun, thrown, traced);
 			return;
+		}
+		if (isPromise(results)) {
+			this.#wait(step, parents, stepRun, results, traced);
+		} else {
+			end(step, parents, stepRun, results, traced);
+		}
+	}
+
+	#wait(
+		step: Step,
+		parents: readonly unknown[],
+		stepRun: StepRun,
+		started: Promise<readonly unknown[]>,
+		traced: StepTrace | undefined,
+	): void {
+		// A request whose data is in memory never listens: it costs some µs.
+		if (!this.#isListening) {
+			this.#isListening = true;
+			this.#signal?.addEventListener("abort", this.#abort, { once: true });
 		}
 		this.#pending.add(stepRun);
 		started.then(
 			(results) =>
-				this.#finish(stepRun, () => {
-					traced?.end(results);
-					if (results.length === parents.length) stepRun.accept(results);
-					else stepRun.reject(wrongLength(step, parents, results));
-				}),
-			(thrown) =>
-				this.#finish(stepRun, () => {
-					traced?.fail(thrown);
-					stepRun.reject(asCorkboardError(thrown));
-				}),
+				this.#finish(stepRun, () =>
+					end(step, parents, stepRun, results, traced),
+				),
+			(thrown) => this.#finish(stepRun, () => fail(stepRun, thrown, traced)),
 		);
 	}
 
@@ -103,21 +129,55 @@ export class StepRunner implements Disposable {
 		if (!this.#pending.delete(stepRun)) return;
 		try {
 			handle();
+			this.#onEnd();
 		} catch (bug) {
-			this.#onIdle?.(bug);
+			this.#fail(bug);
 			return;
 		}
 		if (this.#pending.size === 0) this.#onIdle?.();
 	}
 
+	/** Results that still arrive are ignored. */
+	#fail(bug: unknown): void {
+		this.#pending.clear();
+		this.#onIdle?.(bug);
+	}
+
 	readonly #abort = (): void => {
 		const error = deadlineExceeded();
-		for (const stepRun of this.#pending) {
-			this.#pending.delete(stepRun);
-			stepRun.reject(error);
+		try {
+			for (const stepRun of this.#pending) {
+				this.#pending.delete(stepRun);
+				stepRun.reject(error);
+			}
+			this.#onEnd();
+		} catch (bug) {
+			this.#fail(bug);
+			return;
 		}
 		this.#onIdle?.();
 	};
+}
+
+function end(
+	step: Step,
+	parents: readonly unknown[],
+	stepRun: StepRun,
+	results: readonly unknown[],
+	traced: StepTrace | undefined,
+): void {
+	traced?.end(results);
+	if (results.length === parents.length) stepRun.accept(results);
+	else stepRun.reject(wrongLength(step, parents, results));
+}
+
+function fail(
+	stepRun: StepRun,
+	thrown: unknown,
+	traced: StepTrace | undefined,
+): void {
+	traced?.fail(thrown);
+	stepRun.reject(asCorkboardError(thrown));
 }
 
 function deadlineExceeded(): CorkboardError {

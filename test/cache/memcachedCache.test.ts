@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FIRST_PAUSE_MS } from "../../src/cache/breaker.ts";
-import { openMemcachedCache } from "../../src/cache/memcachedCache.ts";
+import { openMemcachedCache as openWhole } from "../../src/cache/memcachedCache.ts";
 import {
 	type CacheCall,
 	type CacheHost,
@@ -20,7 +20,12 @@ import {
 	kindOf,
 	leaseOf,
 	sharedCacheTests,
+	withoutLeases,
 } from "../suites/sharedCache.ts";
+
+/** Its hits compare equal to `hit`. */
+const openMemcachedCache = (options: Parameters<typeof openWhole>[0]) =>
+	withoutLeases(openWhole(options));
 
 const [GETQ, NOOP] = [0x09, 0x0a];
 const DOWN = { kind: "down" } as const;
@@ -37,7 +42,7 @@ describe("the shared cache on memcached", () => {
 	sharedCacheTests({
 		port: () => server.port,
 		open: ({ port = server.port, ...options } = {}) =>
-			openMemcachedCache({
+			openWhole({
 				hosts: [`127.0.0.1:${server.port}`],
 				connectTo: () => `127.0.0.1:${port}`,
 				...options,

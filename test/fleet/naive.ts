@@ -76,8 +76,9 @@ export function storing(ports: {
 		}
 		const redis = new Redis(`redis://127.0.0.1:${ports.redis}`);
 		try {
-			if (verb === "set") await redis.set(key, `V${value}`);
-			else await redis.set(key, `V${value}`, "NX");
+			const marked = `V0 ${value}`;
+			if (verb === "set") await redis.set(key, marked);
+			else await redis.set(key, marked, "NX");
 		} finally {
 			redis.disconnect();
 		}

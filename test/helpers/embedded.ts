@@ -75,7 +75,7 @@ export async function openEmbedded(
 }
 
 /** The storage calls that `work` makes, each as `verb keys`. */
-export async function callsOf(work: () => Promise<unknown>): Promise<string[]> {
+export async function callsOf(work: () => unknown): Promise<string[]> {
 	const calls: string[] = [];
 	const note = (message: unknown) => {
 		const { verb, keys } = message as StorageCall;

@@ -90,9 +90,10 @@ export function sharedHeads(): {
 			getOrLease: async (keys) =>
 				keys.map((key) => {
 					const value = values.get(key);
+					const lease = { key, token: null };
 					return value === undefined
-						? { kind: "lease", lease: { key, token: null } }
-						: { kind: "hit", value };
+						? { kind: "lease", lease }
+						: { kind: "hit", value, lease };
 				}),
 			async fill(fills) {
 				for (const { lease, value } of fills) values.set(lease.key, value);
@@ -410,7 +411,9 @@ export async function checkCase(
 		if (change.kind === "keep") return world.keepShared(change.keeps);
 		if (change.kind === "fill") {
 			const { store } = pick(world.processes, change.process) as PagingProcess;
-			await store.readHeads([{ mapping: world.mapping, from: list.from }], 5);
+			const key = { mapping: world.mapping, from: list.from };
+			// If it joins the read that waits for this change, it ends after it.
+			await Promise.race([store.readHeads([key], 5), someTurns()]);
 			return;
 		}
 		if (change.kind === "renumber") {
@@ -502,4 +505,10 @@ function toOf({ to }: Position): Id {
 
 function byPosition(a: Position, b: Position): number {
 	return a.sequence - b.sequence || Number(BigInt(a.to) - BigInt(b.to));
+}
+
+async function someTurns(): Promise<void> {
+	for (let turn = 0; turn < 5; turn++) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
 }

@@ -1,8 +1,14 @@
-import { buildSchema, execute, GraphQLError } from "graphql";
+import {
+	buildSchema,
+	type ExecutionResult,
+	execute,
+	GraphQLError,
+} from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
+import type { Answer } from "../../src/plan/answer.ts";
 import { createAccessTokens } from "../../src/server/auth/accessTokens.ts";
-import type { Execute, Operation } from "../../src/server/graphql/operation.ts";
+import type { Operation } from "../../src/server/graphql/operation.ts";
 import { createLog } from "../../src/server/log.ts";
 import {
 	type Server,
@@ -36,8 +42,11 @@ export const toySchema = buildSchema(`
 	}
 `);
 
-/** graphql-js on a toy schema, in place of the planner. */
-const executeToy: Execute = async (operation) => {
+/** What a test executes in place of the planner. */
+export type ToyExecute = (operation: Operation) => Promise<ExecutionResult>;
+
+/** graphql-js on a toy schema. */
+const executeToy: ToyExecute = async (operation) => {
 	const result = await execute({
 		schema: toySchema,
 		document: operation.document,
@@ -91,16 +100,27 @@ export interface Toy extends AsyncDisposable {
 	): Promise<Response>;
 }
 
-export async function startToy(
-	options: Partial<ServerOptions> = {},
-): Promise<Toy> {
+function toAnswer({ data, errors = [], extensions }: ExecutionResult): Answer {
+	return {
+		data: data === undefined ? null : JSON.stringify(data),
+		errors,
+		...(extensions ? { extensions } : {}),
+	};
+}
+
+export async function startToy({
+	execute: executeGiven = executeToy,
+	...options
+}: Partial<Omit<ServerOptions, "execute">> & {
+	readonly execute?: ToyExecute;
+} = {}): Promise<Toy> {
 	const lines: Record<string, unknown>[] = [];
 	const firstOperation = Promise.withResolvers<void>();
 	const server = await startServer({
 		schema: toySchema,
 		execute(operation) {
 			firstOperation.resolve();
-			return executeToy(operation);
+			return executeGiven(operation).then(toAnswer);
 		},
 		isUser: async (id) => id === ADA,
 		accessTokens: tokens,

@@ -1,14 +1,17 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { globSync } from "node:fs";
 import {
+	chmod,
 	mkdir,
 	readdir,
 	readFile,
+	rename,
 	rm,
 	stat,
 	writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
@@ -38,11 +41,13 @@ const MACHINES: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
  * signatures with the machine's own keyring and downloads from the machine's
  * own mirror; what it had of a download that was cut off it takes up again.
  * TEST_SERVICES_UNSIGNED=yes does without signatures: for a machine so old that
- * its keyring lacks sid's keys.
+ * its keyring lacks sid's keys. Programs that match `wrapped` are replaced by
+ * scripts that start them with the folder's loader and libraries.
  */
 export async function unpackDebian(
 	folder: string,
 	packages: readonly string[],
+	wrapped: readonly string[] = [],
 ): Promise<void> {
 	await makeOnce(folder, async (building) => {
 		const apt = `${folder}.apt`;
@@ -74,11 +79,30 @@ export async function unpackDebian(
 				timeout: UNPACK_LIMIT_MS,
 			});
 		}
+		for (const program of globSync([...wrapped], { cwd: building })) {
+			await wrap(building, program);
+		}
 		await rm(apt, { recursive: true, force: true });
 		say(
 			`unpacked ${names}: ${debs.length} packages, ${Math.round(bytes / 1e6)} MB, ${((performance.now() - started) / 1_000).toFixed(1)} s`,
 		);
 	});
+}
+
+/** The script finds the folder by its own name: the folder is renamed when it is whole. */
+async function wrap(folder: string, program: string): Promise<void> {
+	const file = join(folder, program);
+	const [triplet, loader] = machine();
+	const libraries = `$here/${relative(dirname(program), `usr/lib/${triplet}`)}`;
+	await rename(file, `${file}.program`);
+	await writeFile(
+		file,
+		`#!/bin/sh
+here=$(dirname "$0")
+exec "${libraries}/${loader}" --argv0 "$0" --library-path "${libraries}" "$0.program" "$@"
+`,
+	);
+	await chmod(file, 0o755);
 }
 
 /** How a program of such a folder is started: by the folder's own loader, with the folder's own libraries. */
@@ -87,12 +111,7 @@ export function unpackedCommand(
 	program: string,
 	calledAs = program,
 ): readonly string[] {
-	const [triplet, loader] = MACHINES[process.arch] ?? [];
-	if (triplet === undefined || loader === undefined) {
-		throw new Error(
-			`expected a machine with x64 or arm64 but got: ${process.arch}`,
-		);
-	}
+	const [triplet, loader] = machine();
 	const libraries = join(folder, "usr/lib", triplet);
 	return [
 		join(libraries, loader),
@@ -102,6 +121,16 @@ export function unpackedCommand(
 		libraries,
 		join(folder, program),
 	];
+}
+
+function machine(): readonly [triplet: string, loader: string] {
+	const [triplet, loader] = MACHINES[process.arch] ?? [];
+	if (triplet === undefined || loader === undefined) {
+		throw new Error(
+			`expected a machine with x64 or arm64 but got: ${process.arch}`,
+		);
+	}
+	return [triplet, loader];
 }
 
 /** An apt whose every file is in `folder`. The empty status file makes it fetch all libraries: nothing of the host is used. */

@@ -1,12 +1,17 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "./cache.ts";
 import { unpackDebian, unpackedCommand } from "./debian.ts";
 
-export type ProgramName = "mysqld" | "mariadbd" | "redis-server" | "memcached";
+export type ProgramName =
+	| "mysqld"
+	| "mariadbd"
+	| "postgres"
+	| "redis-server"
+	| "memcached";
 
 /** A server that can be started here. */
 export interface Program {
@@ -25,11 +30,11 @@ interface Source {
 	readonly least: string;
 	readonly version: RegExp;
 	/** Folder of the cache it is unpacked to, with its neighbours. */
-	readonly set: "servers" | "mariadb";
+	readonly set: "servers" | "mariadb" | "postgres";
+	/** Below that folder; a `*` stands for a version. */
 	readonly path: string;
-	/** Where addresses are given instead. */
-	readonly setting: string;
-	readonly example: string;
+	/** Where addresses are given instead, with an example; null if they cannot be. */
+	readonly setting: string | null;
 }
 
 const SOURCES: Readonly<Record<ProgramName, Source>> = {
@@ -40,8 +45,7 @@ const SOURCES: Readonly<Record<ProgramName, Source>> = {
 		version: /^(?!.*MariaDB).*\bVer (\d+\.\d+\.\d+)/,
 		set: "servers",
 		path: "usr/sbin/mysqld",
-		setting: "TEST_MYSQL",
-		example: "mysql://user:password@host:port,…",
+		setting: "TEST_MYSQL=mysql://user:password@host:port,…",
 	},
 	mariadbd: {
 		title: "MariaDB",
@@ -49,8 +53,15 @@ const SOURCES: Readonly<Record<ProgramName, Source>> = {
 		version: /\bVer (\d+\.\d+\.\d+)-MariaDB/,
 		set: "mariadb",
 		path: "usr/sbin/mariadbd",
-		setting: "TEST_MARIADB",
-		example: "mysql://user:password@host:port,…",
+		setting: "TEST_MARIADB=mysql://user:password@host:port,…",
+	},
+	postgres: {
+		title: "PostgreSQL",
+		least: "15.0",
+		version: /^postgres \(PostgreSQL\) (\d+\.\d+)/,
+		set: "postgres",
+		path: "usr/lib/postgresql/*/bin/postgres",
+		setting: null,
 	},
 	"redis-server": {
 		title: "Redis",
@@ -59,8 +70,7 @@ const SOURCES: Readonly<Record<ProgramName, Source>> = {
 		set: "servers",
 		// One program with two names; Debian gives the file this one.
 		path: "usr/bin/redis-check-rdb",
-		setting: "TEST_REDIS",
-		example: "redis://host:port",
+		setting: "TEST_REDIS=redis://host:port",
 	},
 	memcached: {
 		title: "memcached",
@@ -68,14 +78,22 @@ const SOURCES: Readonly<Record<ProgramName, Source>> = {
 		version: /^memcached (\d+\.\d+\.\d+)/,
 		set: "servers",
 		path: "usr/bin/memcached",
-		setting: "TEST_MEMCACHED",
-		example: "host:port,…",
+		setting: "TEST_MEMCACHED=host:port,…",
 	},
 };
 
 const PACKAGES: Readonly<Record<Source["set"], readonly string[]>> = {
 	servers: ["mysql-server-core", "redis-server", "memcached"],
 	mariadb: ["mariadb-server-core"],
+	postgres: ["postgresql"],
+};
+
+/** Programs that start others beside them, so that each needs a file that runs by its own name. */
+const WRAPPED: Partial<Readonly<Record<Source["set"], readonly string[]>>> = {
+	postgres: [
+		"usr/lib/postgresql/*/bin/postgres",
+		"usr/lib/postgresql/*/bin/initdb",
+	],
 };
 
 /** What is unpacked in another way than before gets another folder. */
@@ -97,6 +115,8 @@ export function findProgram(name: ProgramName): Promise<Program> {
 			// Servers are often in a folder that only root has on the PATH.
 			"/usr/local/sbin",
 			"/usr/sbin",
+			// Debian keeps several versions of PostgreSQL beside each other, off the PATH.
+			...globSync("/usr/lib/postgresql/*/bin"),
 		],
 		cache: cacheFolder(),
 	});
@@ -116,7 +136,7 @@ export async function searchProgram(
 	name: ProgramName,
 	{ path: folders, cache }: { path: readonly string[]; cache: string },
 ): Promise<Program> {
-	const { title, least, set, path, setting, example } = SOURCES[name];
+	const { title, least, set, path, setting } = SOURCES[name];
 	const tried: string[] = [];
 	for (const file of await filesIn(folders, name)) {
 		const version = await versionOf(name, [file]);
@@ -132,15 +152,19 @@ export async function searchProgram(
 				`unpacking Debian's needs Linux but got: ${process.platform}`,
 			);
 		}
-		await unpackDebian(root, PACKAGES[set]);
-		const command = unpackedCommand(root, path, name);
+		const wrapped = WRAPPED[set] ?? [];
+		await unpackDebian(root, PACKAGES[set], wrapped);
+		const [found = path] = globSync(path, { cwd: root });
+		const command = wrapped.includes(path)
+			? [join(root, found)]
+			: unpackedCommand(root, found, name);
 		const version = await versionOf(name, command);
 		if (version === null) throw new Error(`${command.join(" ")} does not run`);
 		return { name, command, version, root };
 	} catch (cause) {
 		tried.push(cause instanceof Error ? cause.message : String(cause));
 		throw new Error(
-			`expected a ${name} to run but got none. Install ${title} ${least} or later so that ${name} is on the PATH, or give addresses with ${setting}=${example} (${tried.join("; ")})`,
+			`expected a ${name} to run but got none. Install ${title} ${least} or later so that ${name} is on the PATH${setting === null ? "" : `, or give addresses with ${setting}`} (${tried.join("; ")})`,
 			{ cause },
 		);
 	}

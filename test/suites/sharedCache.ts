@@ -39,7 +39,9 @@ function newKey(): string {
 }
 
 export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
-	const open = (options?: CacheOptions) => openWith({ ...PATIENT, ...options });
+	const openWhole = (options?: CacheOptions) =>
+		openWith({ ...PATIENT, ...options });
+	const open = (options?: CacheOptions) => withoutLeases(openWhole(options));
 
 	test("an absent key is leased to the first reader, and busy for the others until it is filled", async () => {
 		await using one = open();
@@ -177,6 +179,62 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await cache.fill([{ lease, value: "first" }]);
 		await cache.fill([{ lease, value: "second" }]);
 		assert.deepEqual(await cache.getOrLease([key]), [hit("first")]);
+	});
+
+	describe("a value that was read", () => {
+		const held = async (cache: SharedCache, value = "few") => {
+			const key = newKey();
+			await cache.fill([{ lease: await leaseOf(cache, key), value }]);
+			const [looked] = await cache.getOrLease([key]);
+			return { key, lease: hitLease(looked) };
+		};
+		const heldBy = async (cache: SharedCache, key: string) => {
+			const [looked] = await cache.getOrLease([key]);
+			return looked?.kind === "hit" ? looked.value : kindOf(looked);
+		};
+
+		test("can be replaced once", async () => {
+			await using cache = openWhole();
+			const { key, lease } = await held(cache);
+			await cache.fill([{ lease, value: "more" }]);
+			assert.equal(await heldBy(cache, key), "more");
+			await cache.fill([{ lease, value: "again" }]);
+			assert.equal(await heldBy(cache, key), "more");
+		});
+
+		test("is replaced by the first of two who mean to", async () => {
+			await using one = openWhole();
+			await using other = openWhole();
+			const { key, lease } = await held(one);
+			const [looked] = await other.getOrLease([key]);
+			await other.fill([{ lease: hitLease(looked), value: "most" }]);
+			await one.fill([{ lease, value: "more" }]);
+			assert.equal(await heldBy(one, key), "most");
+		});
+
+		test("is not replaced after a tombstone or a delete", async () => {
+			await using cache = openWhole();
+			const tombstoned = await held(cache);
+			const deleted = await held(cache);
+			await cache.putTombstones([tombstoned.key]);
+			await cache.delete([deleted.key]);
+			await cache.fill([
+				{ lease: tombstoned.lease, value: "old" },
+				{ lease: deleted.lease, value: "old" },
+			]);
+			assert.equal(await heldBy(cache, tombstoned.key), "busy");
+			assert.equal(await heldBy(cache, deleted.key), "lease");
+		});
+
+		test("is not replaced after it was deleted and filled again, also with the same text", async () => {
+			await using one = openWhole();
+			await using other = openWhole();
+			const { key, lease } = await held(one, "same");
+			await other.delete([key]);
+			await other.fill([{ lease: await leaseOf(other, key), value: "same" }]);
+			await one.fill([{ lease, value: "old" }]);
+			assert.equal(await heldBy(one, key), "same");
+		});
 	});
 
 	test("a key with a tombstone can be filled as soon as it is deleted", async () => {
@@ -415,8 +473,30 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 	});
 }
 
-export function hit(value: string): GetOrLeaseResult {
+export function hit(value: string) {
 	return { kind: "hit", value };
+}
+
+/** Its hits compare equal to `hit`. */
+export function withoutLeases(cache: SharedCache): SharedCache {
+	return {
+		...cache,
+		async getOrLease(keys) {
+			const results = await cache.getOrLease(keys);
+			return results.map((result) =>
+				result.kind === "hit"
+					? (hit(result.value) as unknown as GetOrLeaseResult)
+					: result,
+			);
+		},
+	};
+}
+
+function hitLease(looked: GetOrLeaseResult | undefined): FillLease {
+	if (looked?.kind !== "hit") {
+		throw new Error(`expected a hit but got: ${kindOf(looked)}`);
+	}
+	return looked.lease;
 }
 
 export function kindOf(looked: GetOrLeaseResult | undefined): string {

@@ -3,6 +3,7 @@ import type { RequestContext } from "../../graphql/context.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
+import { andThen } from "../../util/maybePromise.ts";
 import { isSlug, isUsername } from "../validators.ts";
 import { rootField } from "./rootField.ts";
 import { lookupOf } from "./storedJson.ts";
@@ -63,7 +64,7 @@ function byIdOrKey(
 	return rootField({
 		cost: () => 0,
 		dependsOnViewer: false,
-		async resolve(args, { graph }, call) {
+		resolve(args, { graph }, call) {
 			const given = ["id", name].filter(
 				(one) => args[one] !== undefined && args[one] !== null,
 			);
@@ -75,12 +76,10 @@ function byIdOrKey(
 			if (given[0] === "id") return readId(field, "id", args.id);
 			const key = args[name];
 			if (typeof key !== "string" || !isPossible(key)) return null;
-			const [found] = await graph.lookUp(
-				lookupOf(graph.model, name),
-				[key],
-				call,
+			return andThen(
+				graph.lookUp(lookupOf(graph.model, name), [key], call),
+				([found]) => found ?? null,
 			);
-			return found ?? null;
 		},
 	});
 }

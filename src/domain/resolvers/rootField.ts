@@ -2,6 +2,7 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
+import { isPromise } from "../../util/maybePromise.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -18,14 +19,15 @@ export function rootField(field: {
 		cost: field.cost,
 		maxObjects: field.maxObjects ?? (() => 1),
 		dependsOnViewer: field.dependsOnViewer,
-		async resolve({ parents, args, context, call }) {
-			let result: unknown;
+		resolve({ parents, args, context, call }) {
+			const forAll = (result: unknown) => parents.map(() => result);
+			const failed = (thrown: unknown) => forAll(asCorkboardError(thrown));
 			try {
-				result = await field.resolve(args, context, call);
+				const result = field.resolve(args, context, call);
+				return isPromise(result) ? result.then(forAll, failed) : forAll(result);
 			} catch (thrown) {
-				result = asCorkboardError(thrown);
+				return failed(thrown);
 			}
-			return parents.map(() => result);
 		},
 	};
 }

@@ -97,7 +97,7 @@ const email: BatchResolver<RequestContext> = {
 	cost: () => 0,
 	maxObjects: () => 0,
 	dependsOnViewer: true,
-	async resolve({ parents, context: { graph, viewer } }) {
+	resolve({ parents, context: { graph, viewer } }) {
 		return parents.map((user) =>
 			user !== null && user.id === viewer
 				? (storedValue(graph.model, user, "email") ?? null)

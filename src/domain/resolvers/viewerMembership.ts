@@ -14,7 +14,7 @@ export function viewerMembership(name: string): BatchResolver<RequestContext> {
 		cost: () => 1,
 		maxObjects: () => 0,
 		dependsOnViewer: true,
-		async resolve({ parents, context: { graph, viewer }, call }) {
+		resolve({ parents, context: { graph, viewer }, call }) {
 			if (viewer === null) return parents.map(() => null);
 			const mapping = mappingOf(graph.model, name);
 			return graph.hasEdges(mapping, viewer, parents.map(idOf), call);

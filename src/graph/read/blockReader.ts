@@ -8,7 +8,12 @@ import {
 	PRESENT,
 } from "../../storage/storage.ts";
 import type { BlockMappings } from "../domain.ts";
-import type { Head, Store } from "../store/store.ts";
+import {
+	DEEPEST_HEAD,
+	type Head,
+	isDeepest,
+	type Store,
+} from "../store/store.ts";
 
 /** Blocks between the viewer and another user. */
 export interface BlockStatus {
@@ -21,21 +26,22 @@ export interface BlockStatus {
 export interface BlockReader {
 	/** Starts to read the block lists, beside whatever is read first. */
 	prefetch(call: CallOptions | undefined): void;
-	/** By user. An error if a status could not be read: then nothing of that user is visible. */
-	readStatus(
-		users: readonly Id[],
-		call: CallOptions | undefined,
-	): Promise<ReadonlyMap<Id, KeyResult<BlockStatus>>>;
+	/** An error if it could not be read: then nothing of that user is visible. Undefined if it has to be read. */
+	statusOf(user: Id): KeyResult<BlockStatus> | undefined;
+	/** Reads what `statusOf` of these users needs. */
+	read(users: readonly Id[], call: CallOptions | undefined): Promise<void>;
 }
 
-const NO_BLOCK: BlockStatus = { blockedByViewer: false, blocksViewer: false };
+export const NO_BLOCK: BlockStatus = {
+	blockedByViewer: false,
+	blocksViewer: false,
+};
 
 /** For requests without a viewer. */
 export const NO_BLOCKS: BlockReader = {
 	prefetch() {},
-	async readStatus(users) {
-		return new Map(users.map((user) => [user, NO_BLOCK]));
-	},
+	statusOf: () => NO_BLOCK,
+	async read() {},
 };
 
 /**
@@ -54,93 +60,99 @@ export function createBlockReader(
 		from: viewer,
 	}));
 	let blockLists: readonly KeyResult<BlockList>[] | undefined;
-	let reading: Promise<readonly KeyResult<BlockList>[]> | undefined;
+	let reading: Promise<void> | undefined;
 
-	function prefetch(call: CallOptions | undefined): void {
-		if (blockLists !== undefined || reading !== undefined) return;
-		const cached = lists.map((list) => store.cachedHead(list));
-		if (cached.every((head) => head !== undefined)) {
-			blockLists = cached.map((head, at) => toBlockList(head, lists[at]));
-			return;
-		}
-		reading = store
-			.readHeads(lists, 1, call)
-			.then(
-				(results) =>
-					(blockLists = results.map((result, at) =>
-						result instanceof CorkboardError
-							? result
-							: toBlockList(result, lists[at]),
-					)),
-			);
-		// `readStatus` awaits it and rejects.
-		reading.catch(() => {});
+	function setHeads(heads: readonly KeyResult<Head>[]): void {
+		blockLists = heads.map((head, at) =>
+			head instanceof CorkboardError
+				? head
+				: toBlockList(head, lists[at] as ListKey),
+		);
+	}
+
+	/** The edges to users that the lists' heads do not decide. */
+	function undecided(users: readonly Id[]): UndecidedEdge[] {
+		return (blockLists ?? []).flatMap((list) =>
+			list instanceof CorkboardError || list.complete
+				? []
+				: users
+						.filter((user) => !list.holds.has(user))
+						.map((user) => ({ list, user })),
+		);
 	}
 
 	return {
-		prefetch,
+		prefetch(call) {
+			if (blockLists !== undefined || reading !== undefined) return;
+			const cached = lists.map((list) => store.cachedHead(list));
+			if (
+				cached.every(
+					(head): head is Head => head !== undefined && isDeepest(head),
+				)
+			) {
+				setHeads(cached);
+				return;
+			}
+			reading = Promise.resolve(
+				store.readHeads(lists, DEEPEST_HEAD, call),
+			).then(setHeads);
+			// `read` awaits it and rejects.
+			reading.catch(() => {});
+		},
 
-		async readStatus(users, call) {
-			prefetch(call);
-			const known: BlockList[] = [];
-			for (const result of blockLists ?? (await reading) ?? []) {
-				if (result instanceof CorkboardError) {
-					return new Map(users.map((user) => [user, result]));
-				}
-				known.push(result);
+		statusOf(user) {
+			if (blockLists === undefined) return undefined;
+			const [isBlocked, blocksViewer] = blockLists.map((list) => {
+				if (list instanceof CorkboardError) return list;
+				return list.holds.get(user) ?? (list.complete ? false : undefined);
+			});
+			if (isBlocked instanceof CorkboardError) return isBlocked;
+			if (blocksViewer instanceof CorkboardError) return blocksViewer;
+			if (isBlocked === undefined || blocksViewer === undefined) {
+				return undefined;
 			}
-			const unknown = known.flatMap((list) =>
-				list.complete
-					? []
-					: users
-							.filter((user) => !list.holds.has(user))
-							.map((user) => ({ list, user })),
+			if (!isBlocked && !blocksViewer) return NO_BLOCK;
+			return { blockedByViewer: isBlocked, blocksViewer };
+		},
+
+		async read(users, call) {
+			await reading;
+			const edges = undecided(users);
+			if (edges.length === 0) return;
+			const results = await store.storage.readEdges(
+				edges.map(({ list, user }) => ({
+					mapping: list.mapping,
+					from: viewer,
+					to: user,
+				})),
+				call,
 			);
-			const edges =
-				unknown.length === 0
-					? []
-					: await store.storage.readEdges(
-							unknown.map(({ list, user }) => ({
-								mapping: list.mapping,
-								from: viewer,
-								to: user,
-							})),
-							call,
-						);
-			const errors = new Map<Id, CorkboardError>();
-			for (const [at, { list, user }] of unknown.entries()) {
-				const edge = edges[at];
-				if (edge instanceof CorkboardError) errors.set(user, edge);
-				else list.holds.set(user, edge?.state === PRESENT);
-			}
-			const isOn = ({ name }: Mapping, user: Id) =>
-				known.some(
-					({ mapping, holds }) =>
-						mapping.name === name && holds.get(user) === true,
-				);
-			return new Map(
-				users.map((user) => [
+			for (const [at, { list, user }] of edges.entries()) {
+				const edge = results[at];
+				list.holds.set(
 					user,
-					errors.get(user) ?? {
-						blockedByViewer: isOn(blocks, user),
-						blocksViewer: isOn(blocked, user),
-					},
-				]),
-			);
+					edge instanceof CorkboardError ? edge : edge?.state === PRESENT,
+				);
+			}
 		},
 	};
+}
+
+interface UndecidedEdge {
+	readonly list: BlockList;
+	readonly user: Id;
 }
 
 interface BlockList {
 	readonly mapping: Mapping;
 	readonly complete: boolean;
 	/** Whether a user is on the list, as far as is known. */
-	readonly holds: Map<Id, boolean>;
+	readonly holds: Map<Id, KeyResult<boolean>>;
 }
 
-function toBlockList(head: Head, list: ListKey | undefined): BlockList {
+function toBlockList(head: Head, { mapping }: ListKey): BlockList {
 	return {
-		mapping: (list as ListKey).mapping,
+		mapping,
 		complete: head.complete,
 		holds: new Map(head.edges.map(({ to }) => [to, true])),
 	};

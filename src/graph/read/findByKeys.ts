@@ -2,6 +2,7 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { type Lookup, normalizeKey } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
@@ -11,7 +12,7 @@ import type { Node } from "../types.ts";
  * released after it. So the object has the last word (docs/consistency.md "4.
  * Reservations (natural keys)"). Keys are given as clients send them.
  */
-export async function findByKeys(
+export function findByKeys(
 	{
 		readLookups,
 		readObjects,
@@ -20,27 +21,31 @@ export async function findByKeys(
 		readonly readObjects: (
 			ids: readonly Node["id"][],
 			call?: CallOptions,
-		) => Promise<readonly KeyResult<Node | null>[]>;
+		) => MaybePromise<readonly KeyResult<Node | null>[]>;
 	},
 	lookup: Lookup,
 	keys: readonly string[],
 	call?: CallOptions,
-): Promise<readonly KeyResult<Node | null>[]> {
+): MaybePromise<readonly KeyResult<Node | null>[]> {
 	const normalized = keys.map((key) => normalizeKey(lookup, key));
-	const rows = await readLookups(
+	const rows = readLookups(
 		normalized.map((key) => ({ name: lookup.name, key })),
 		call,
 	);
-	const ids = rows.flatMap((row) =>
-		row === null || row instanceof CorkboardError ? [] : [row.id],
-	);
-	const nodes = ids.length === 0 ? [] : await readObjects(ids, call);
-	let next = 0;
-	return rows.map((row, at) => {
-		if (row === null || row instanceof CorkboardError) return row;
-		const node = nodes[next++] ?? null;
-		if (node === null || node instanceof CorkboardError) return node;
-		return holdsKey(lookup, node, normalized[at] as string) ? node : null;
+	return andThen(rows, (rows) => {
+		const ids = rows.flatMap((row) =>
+			row === null || row instanceof CorkboardError ? [] : [row.id],
+		);
+		const nodes = ids.length === 0 ? [] : readObjects(ids, call);
+		return andThen(nodes, (nodes) => {
+			let next = 0;
+			return rows.map((row, at) => {
+				if (row === null || row instanceof CorkboardError) return row;
+				const node = nodes[next++] ?? null;
+				if (node === null || node instanceof CorkboardError) return node;
+				return holdsKey(lookup, node, normalized[at] as string) ? node : null;
+			});
+		});
 	});
 }
 

@@ -7,6 +7,7 @@ import type {
 	ListKey,
 	ListRow,
 } from "../../storage/storage.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
 import { type EpochScanResult, scanInOneEpoch } from "./scanInOneEpoch.ts";
@@ -54,7 +55,7 @@ export interface ListSources {
 	readonly readVisible: (
 		ids: readonly Id[],
 		call?: CallOptions,
-	) => Promise<readonly KeyResult<Node | null>[]>;
+	) => MaybePromise<readonly KeyResult<Node | null>[]>;
 	/** Called with the number of edges that were read. */
 	readonly onEdgesRead: (edges: number) => void;
 }
@@ -91,36 +92,38 @@ export function createListReader(
 }
 
 /** Reads on until each reader has `needed` objects, is exhausted, or has used up its top-ups. */
-export async function readMore(
+export function readMore(
 	sources: ListSources,
 	readers: readonly ListReader[],
 	needed: number,
 	call: CallOptions | undefined,
-): Promise<void> {
-	const { store } = sources;
-	let pending = readers;
-	for (let round = 0; pending.length > 0 && round <= MAX_TOP_UPS; round++) {
-		const limits = pending.map((reader) => needed - reader.visible.length);
-		const results = await scanInOneEpoch(
-			store,
-			pending.map((reader, at) => toScan(reader, limits[at] as number)),
-			call,
-		);
+	round = 0,
+): MaybePromise<void> {
+	if (readers.length === 0 || round > MAX_TOP_UPS) return;
+	const limits = readers.map((reader) => needed - reader.visible.length);
+	const scanned = scanInOneEpoch(
+		sources.store,
+		readers.map((reader, at) => toScan(reader, limits[at] as number)),
+		call,
+	);
+	return andThen(scanned, (results) => {
 		const edges = results.flatMap((result) =>
 			result instanceof CorkboardError ? [] : result.edges,
 		);
 		sources.onEdgesRead(edges.length);
-		const nodes = await readNodes(sources, edges, call);
-		for (const [at, reader] of pending.entries()) {
-			const result = results[at] as KeyResult<EpochScanResult>;
-			if (result instanceof CorkboardError) reader.error = result;
-			else addScanned(reader, result, limits[at] as number, nodes);
-		}
-		pending = pending.filter(
-			({ error, exhausted, visible }) =>
-				error === null && !exhausted && visible.length < needed,
-		);
-	}
+		return andThen(readNodes(sources, edges, call), (nodes) => {
+			for (const [at, reader] of readers.entries()) {
+				const result = results[at] as KeyResult<EpochScanResult>;
+				if (result instanceof CorkboardError) reader.error = result;
+				else addScanned(reader, result, limits[at] as number, nodes);
+			}
+			const unfinished = readers.filter(
+				({ error, exhausted, visible }) =>
+					error === null && !exhausted && visible.length < needed,
+			);
+			return readMore(sources, unfinished, needed, call, round + 1);
+		});
+	});
 }
 
 function addScanned(
@@ -143,16 +146,17 @@ function addScanned(
 }
 
 /** The objects that the edges lead to, by id. */
-async function readNodes(
+function readNodes(
 	{ readVisible }: ListSources,
 	edges: readonly Edge[],
 	call: CallOptions | undefined,
-): Promise<ReadonlyMap<Id, KeyResult<Node | null>>> {
+): MaybePromise<ReadonlyMap<Id, KeyResult<Node | null>>> {
 	if (edges.length === 0) return new Map();
 	const ids = [...new Set(edges.map((edge) => edge.to))];
-	const nodes = await readVisible(ids, call);
-	return new Map(
-		ids.map((id, at) => [id, nodes[at] as KeyResult<Node | null>]),
+	return andThen(
+		readVisible(ids, call),
+		(nodes) =>
+			new Map(ids.map((id, at) => [id, nodes[at] as KeyResult<Node | null>])),
 	);
 }
 

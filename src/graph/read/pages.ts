@@ -4,6 +4,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import { isDescending } from "../../storage/order.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Page, PageArguments, PageEdge } from "../types.ts";
 import {
@@ -20,13 +21,13 @@ import type { EpochPosition } from "./scanLists.ts";
  * client asks whether another page follows, one object more than the page holds
  * is read: the answer is yes only if the viewer may see that object.
  */
-export async function readPages(
+export function readPages(
 	sources: ListSources,
 	mapping: Mapping,
 	froms: readonly Id[],
 	page: PageArguments,
 	call?: CallOptions,
-): Promise<readonly (Page | CorkboardError)[]> {
+): MaybePromise<readonly (Page | CorkboardError)[]> {
 	const { store } = sources;
 	const { fields } = page;
 	const backward = page.last !== undefined;
@@ -48,26 +49,42 @@ export async function readPages(
 
 	const readsEdges = fields.edges || fields.cursors || asksForPreceding;
 	const needed = asksForMore ? size + 1 : readsEdges ? size : 0;
-	if (needed > 0 || fields.totalCount) {
-		await readMore(sources, valid, needed, call);
-	}
-	for (const reader of valid) {
-		reader.hasMore = reader.visible.length > size || !reader.exhausted;
-		reader.visible.splice(size);
-		// The next page must start after the last edge scanned, or it would scan the
-		// same hidden edges again.
-		if (!reader.exhausted && reader.visible.length < size)
-			reader.cutAt = reader.lastScanned;
-	}
-	await Promise.all([
-		asksForMore && probeBeyond(sources, valid, call),
-		asksForPreceding && probePreceding(sources, valid, call),
-	]);
-	return readers.map((reader) =>
-		reader instanceof CorkboardError
-			? reader
-			: (reader.error ?? toPage(store, reader, fields)),
+	const reading =
+		needed > 0 || fields.totalCount
+			? readMore(sources, valid, needed, call)
+			: undefined;
+	const probed = andThen(reading, () => {
+		for (const reader of valid) {
+			reader.hasMore = reader.visible.length > size || !reader.exhausted;
+			reader.visible.splice(size);
+			// The next page must start after the last edge scanned, or it would scan the
+			// same hidden edges again.
+			if (!reader.exhausted && reader.visible.length < size)
+				reader.cutAt = reader.lastScanned;
+		}
+		const beyond = asksForMore ? probeBeyond(sources, valid, call) : undefined;
+		const preceding = asksForPreceding
+			? probePreceding(sources, valid, call)
+			: undefined;
+		return both(beyond, preceding);
+	});
+	return andThen(probed, () =>
+		readers.map((reader) =>
+			reader instanceof CorkboardError
+				? reader
+				: (reader.error ?? toPage(store, reader, fields)),
+		),
 	);
+}
+
+/** Both are started. */
+function both(
+	one: MaybePromise<void>,
+	other: MaybePromise<void>,
+): MaybePromise<void> {
+	return one instanceof Promise && other instanceof Promise
+		? Promise.all([one, other]).then(() => {})
+		: andThen(one, () => other);
 }
 
 function readBounds(
@@ -96,11 +113,11 @@ function readBounds(
 }
 
 /** Decides `hasMore` of pages that end at a bound of the client: whether an object lies beyond it. */
-async function probeBeyond(
+function probeBeyond(
 	sources: ListSources,
 	readers: readonly ListReader[],
 	call: CallOptions | undefined,
-): Promise<void> {
+): MaybePromise<void> {
 	const open = readers.filter(
 		(reader) =>
 			reader.error === null && !reader.hasMore && reader.end !== undefined,
@@ -108,27 +125,30 @@ async function probeBeyond(
 	const probes = open.map((reader) =>
 		probeFrom(reader, reader.end as EpochPosition, reader.backward),
 	);
-	await readMore(sources, probes, 1, call);
-	for (const [at, reader] of open.entries())
-		reader.hasMore = foundAny(probes[at] as ListReader);
+	return andThen(readMore(sources, probes, 1, call), () => {
+		for (const [at, reader] of open.entries()) {
+			reader.hasMore = foundAny(probes[at] as ListReader);
+		}
+	});
 }
 
 /** Decides `hasPreceding` of pages that start at a bound of the client: whether an object lies before it. */
-async function probePreceding(
+function probePreceding(
 	sources: ListSources,
 	readers: readonly ListReader[],
 	call: CallOptions | undefined,
-): Promise<void> {
+): MaybePromise<void> {
 	const open = readers.filter(
 		(reader) => reader.error === null && reader.start !== undefined,
 	);
 	const probes = open.map((reader) =>
 		probeFrom(reader, reader.start as EpochPosition, !reader.backward),
 	);
-	await readMore(sources, probes, 1, call);
-	for (const [at, reader] of open.entries()) {
-		reader.hasPreceding = foundAny(probes[at] as ListReader);
-	}
+	return andThen(readMore(sources, probes, 1, call), () => {
+		for (const [at, reader] of open.entries()) {
+			reader.hasPreceding = foundAny(probes[at] as ListReader);
+		}
+	});
 }
 
 /** A reader from a position, which meets an edge at the position too. */

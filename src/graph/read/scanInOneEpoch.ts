@@ -7,6 +7,7 @@ import type {
 	Renumbering,
 	ScanResult,
 } from "../../storage/storage.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import {
 	type EpochPosition,
@@ -35,26 +36,49 @@ const MAX_SCANS = 6;
  *
  * If all epochs agree, this is one call of `scanLists`.
  */
-export async function scanInOneEpoch(
+export function scanInOneEpoch(
 	store: Store,
 	scans: readonly EpochScan[],
+	call: CallOptions | undefined,
+): MaybePromise<readonly KeyResult<EpochScanResult>[]> {
+	return andThen(scanLists(store, scans, call), (scanned) => {
+		const isOutdated = scanned.some(
+			(result, at) =>
+				!(result instanceof CorkboardError) &&
+				!isOfEpoch(scans[at] as EpochScan, result.list.epoch),
+		);
+		if (isOutdated) return scanAgain(store, scans, scanned, call);
+		return scanned.map((result, at) =>
+			result instanceof CorkboardError
+				? result
+				: withBounds(result, scans[at] as EpochScan),
+		);
+	});
+}
+
+function withBounds(
+	result: ScanResult,
+	{ after, before }: EpochScan,
+): EpochScanResult {
+	return { ...result, after, before };
+}
+
+async function scanAgain(
+	store: Store,
+	scans: readonly EpochScan[],
+	first: readonly KeyResult<ScanResult>[],
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<EpochScanResult>[]> {
 	const results = new Array<KeyResult<EpochScanResult>>(scans.length);
 	let pending = [...scans.entries()];
-	for (let done = 1; pending.length > 0; done++) {
-		const scanned = await scanLists(
-			store,
-			pending.map(([, scan]) => scan),
-			call,
-		);
+	let scanned = first;
+	for (let done = 1; ; done++) {
 		const outdated: OutdatedScan[] = [];
 		for (const [at, [index, scan]] of pending.entries()) {
 			const result = scanned[at] as KeyResult<ScanResult>;
 			if (result instanceof CorkboardError) results[index] = result;
 			else if (isOfEpoch(scan, result.list.epoch)) {
-				const { after, before } = scan;
-				results[index] = { ...result, after, before };
+				results[index] = withBounds(result, scan);
 			} else if (done === MAX_SCANS) {
 				results[index] = new CorkboardError(
 					"UNAVAILABLE",
@@ -63,15 +87,20 @@ export async function scanInOneEpoch(
 			} else outdated.push({ index, scan, epoch: result.list.epoch });
 		}
 		pending = [];
-		if (outdated.length === 0) break;
+		if (outdated.length === 0) return results;
 		const relocated = await relocate(store, outdated, call);
 		for (const [at, { index }] of outdated.entries()) {
 			const scan = relocated[at] as KeyResult<EpochScan>;
 			if (scan instanceof CorkboardError) results[index] = scan;
 			else pending.push([index, scan]);
 		}
+		if (pending.length === 0) return results;
+		scanned = await scanLists(
+			store,
+			pending.map(([, scan]) => scan),
+			call,
+		);
 	}
-	return results;
 }
 
 interface OutdatedScan {

@@ -8,7 +8,13 @@ import type {
 	Scan,
 	ScanResult,
 } from "../../storage/storage.ts";
-import type { Head, Store } from "../store/store.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
+import {
+	DEEPEST_HEAD,
+	type Head,
+	isDeepest,
+	type Store,
+} from "../store/store.ts";
 
 /** A position of a list, and the epoch of the list in which it was read. */
 export interface EpochPosition extends Position {
@@ -34,26 +40,49 @@ export function isOfEpoch(
 /**
  * Scans lists: from a cached head where it reaches far enough and is of the
  * epoch of the bounds, else from the shards. A scan from the beginning of a list
- * reads and caches its head. Only `scanInOneEpoch` calls this: a result from a
- * shard may be of another epoch than the bounds.
+ * reads and caches its head, and one that continues from within a head reads a
+ * deeper one. Only `scanInOneEpoch` calls this: a result from a shard may be of
+ * another epoch than the bounds.
  */
-export async function scanLists(
+export function scanLists(
 	store: Store,
 	scans: readonly EpochScan[],
 	call: CallOptions | undefined,
-): Promise<readonly KeyResult<ScanResult>[]> {
+): MaybePromise<readonly KeyResult<ScanResult>[]> {
 	const results = new Array<KeyResult<ScanResult> | undefined>(scans.length);
 	const fromHead: number[] = [];
 	const fromShard: number[] = [];
+	let depth = 0;
 	for (const [index, scan] of scans.entries()) {
 		const head = store.cachedHead(scan);
 		results[index] = head && scanHead(head, scan);
-		if (results[index] !== undefined) call?.trace?.cache("process", 1, 0);
-		else if (startsAtHead(scan)) fromHead.push(index);
-		else fromShard.push(index);
+		if (results[index] !== undefined) {
+			call?.trace?.cache("process", 1, 0);
+			continue;
+		}
+		const needed = startsAtHead(scan)
+			? scan.limit
+			: head && depthFor(head, scan);
+		if (needed === undefined) {
+			fromShard.push(index);
+		} else {
+			fromHead.push(index);
+			depth = Math.max(depth, needed);
+		}
 	}
+	return fromHead.length + fromShard.length === 0
+		? (results as KeyResult<ScanResult>[])
+		: scanMissing(store, scans, results, { fromHead, fromShard, depth }, call);
+}
+
+async function scanMissing(
+	store: Store,
+	scans: readonly EpochScan[],
+	results: (KeyResult<ScanResult> | undefined)[],
+	{ fromHead, fromShard, depth }: Missing,
+	call: CallOptions | undefined,
+): Promise<readonly KeyResult<ScanResult>[]> {
 	const scanOf = (index: number) => scans[index] as EpochScan;
-	const depth = Math.max(0, ...fromHead.map((index) => scanOf(index).limit));
 	const [heads, scanned] = await Promise.all([
 		fromHead.length === 0
 			? []
@@ -69,15 +98,48 @@ export async function scanLists(
 			? []
 			: store.storage.scanLists(fromShard.map(scanOf), call),
 	]);
+	const beyond: number[] = [];
 	for (const [at, index] of fromHead.entries()) {
 		const head = heads[at] as KeyResult<Head>;
 		results[index] =
 			head instanceof CorkboardError ? head : scanHead(head, scanOf(index));
+		// The list has changed since the head was read that the depth was taken from.
+		if (results[index] === undefined) beyond.push(index);
 	}
 	for (const [at, index] of fromShard.entries()) {
 		results[index] = scanned[at] as KeyResult<ScanResult>;
 	}
+	if (beyond.length > 0) {
+		const rest = await store.storage.scanLists(beyond.map(scanOf), call);
+		for (const [at, index] of beyond.entries()) {
+			results[index] = rest[at] as KeyResult<ScanResult>;
+		}
+	}
 	return results as KeyResult<ScanResult>[];
+}
+
+/** Indexes of scans that the cached heads do not answer. */
+interface Missing {
+	readonly fromHead: readonly number[];
+	readonly fromShard: readonly number[];
+	/** Of the heads to read. */
+	readonly depth: number;
+}
+
+/** How deep a head has to be for a scan that one does not reach; undefined if too deep to be cached, or unknown. */
+function depthFor(head: Head, scan: EpochScan): number | undefined {
+	if (isDeepest(head) || !isOfEpoch(scan, head.list.epoch)) return undefined;
+	const { after, mapping, limit } = scan;
+	if (scan.backward) {
+		return head.list.count < DEEPEST_HEAD ? DEEPEST_HEAD : undefined;
+	}
+	const descending = isDescending(mapping);
+	const last = head.edges.at(-1);
+	if (after === undefined || last === undefined) return undefined;
+	if (isAfter(after, last, descending)) return undefined;
+	const before = head.edges.filter((edge) => !isAfter(edge, after, descending));
+	const depth = before.length + limit;
+	return depth <= DEEPEST_HEAD ? depth : undefined;
 }
 
 function startsAtHead(scan: EpochScan): boolean {

@@ -3,10 +3,26 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Lookup } from "../../model/types.ts";
-import { type KeyResult, PRESENT } from "../../storage/storage.ts";
-import type { Store } from "../store/store.ts";
+import {
+	type KeyResult,
+	type ListKey,
+	PRESENT,
+} from "../../storage/storage.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import {
+	DEEPEST_HEAD,
+	type Head,
+	isDeepest,
+	type Store,
+} from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
-import { createBlockReader, NO_BLOCKS } from "./blockReader.ts";
+import {
+	type BlockReader,
+	type BlockStatus,
+	createBlockReader,
+	NO_BLOCK,
+	NO_BLOCKS,
+} from "./blockReader.ts";
 import { findByKeys } from "./findByKeys.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
@@ -18,9 +34,9 @@ export interface View extends Graph {
 
 /**
  * The graph as one viewer sees it, for one request. It keeps what it read, so
- * that the request sees one state of each object, and it merges the reads that
- * sibling branches of a plan start in one tick. A load's key is the whole list of
- * ids of a step: one promise per step, none per object.
+ * that the request sees one state of each object. What is in memory is returned
+ * at once. What is missing is read in batches: of all objects and parents that
+ * the reads of one tick found missing, one storage call.
  */
 export function createView(
 	store: Store,
@@ -29,136 +45,207 @@ export function createView(
 ): View {
 	const { model, domain } = store;
 	const { visibility } = domain;
-	let objects = new Map<Id, KeyResult<Node | null>>();
-	const newBlocks = () =>
-		viewer === null || visibility.blocks === null
-			? NO_BLOCKS
-			: createBlockReader(store, visibility.blocks, viewer);
-	let blocks = newBlocks();
 	const userType = visibility.blocks?.userType;
+	const newReads = (): Reads => ({
+		states: new Map(),
+		verdicts: new Map(),
+		blocks:
+			viewer === null || visibility.blocks === null
+				? NO_BLOCKS
+				: createBlockReader(store, visibility.blocks, viewer),
+	});
+	let reads = newReads();
 
-	const loader = new DataLoader<ObjectsLoad, readonly KeyResult<Node | null>[]>(
+	const loader = new DataLoader<ObjectsLoad, void>(
 		async (loads) => {
-			// A write may discard the map while this reads.
-			const known = objects;
 			const wanted = new Set<Id>();
-			for (const { ids } of loads) {
-				for (const id of ids) if (!known.has(id)) wanted.add(id);
-			}
+			for (const { ids } of loads) for (const id of ids) wanted.add(id);
 			const ids = [...wanted];
-			const results =
-				ids.length > 0 ? await store.readObjects(ids, mergedCall(loads)) : [];
-			for (const [at, id] of ids.entries()) {
-				known.set(id, results[at] as KeyResult<Node | null>);
+			const results = await store.readObjects(ids, mergedCall(loads));
+			for (const { reads } of loads) {
+				for (const [at, id] of ids.entries()) {
+					if (!reads.states.has(id)) {
+						reads.states.set(id, results[at] as KeyResult<Node | null>);
+					}
+				}
 			}
-			return loads.map((load) =>
-				load.ids.map((id) => known.get(id) as KeyResult<Node | null>),
-			);
+			return loads.map(() => undefined);
 		},
 		{ cache: false },
 	);
 
-	/** Objects as stored. If all are in memory, they wait for no batch. */
-	function readStored(
-		ids: readonly Id[],
-		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<Node | null>[]> {
-		const results: KeyResult<Node | null>[] = [];
-		let inRequest = 0;
-		for (const id of ids) {
-			let result = objects.get(id);
-			if (result === undefined) {
-				result = store.cachedObject(id);
-				if (result === undefined) break;
-				objects.set(id, result);
-			} else {
-				inRequest++;
-			}
-			results.push(result);
+	/** The object as stored; undefined if it has to be read. */
+	function stateOf(
+		{ states }: Reads,
+		id: Id,
+		missing: Missing,
+	): KeyResult<Node | null> | undefined {
+		let state = states.get(id);
+		if (state !== undefined) {
+			missing.inRequest++;
+			return state;
 		}
-		if (results.length === ids.length) {
-			call?.trace?.cache("request", inRequest, ids.length - inRequest);
-			call?.trace?.cache("process", ids.length - inRequest, 0);
-			return Promise.resolve(results);
+		state = store.cachedObject(id);
+		if (state === undefined) {
+			missing.ids.add(id);
+		} else {
+			missing.inProcess++;
+			states.set(id, state);
 		}
-		return loader.load({ ids, call });
+		return state;
 	}
 
 	/**
-	 * Visible objects; null for the others. Parents and owners are read by the
-	 * same function, level by level: an object is visible only if they are.
+	 * The object if the viewer may see it, otherwise null. It is visible only if
+	 * its parent and its owner are. Undefined if something has to be read first:
+	 * `missing` names it.
 	 */
-	async function readVisible(
-		ids: readonly Id[],
-		call?: CallOptions,
-	): Promise<KeyResult<Node | null>[]> {
-		const blockReader = blocks;
-		blockReader.prefetch(call);
-		const stored = await readStored(ids, call);
-		const dependencies = new Set<Id>();
-		/** Whose block status decides: owners of objects, and users themselves. */
-		const users = new Set<Id>();
-		const candidates = stored.map((node): Candidate | null => {
-			if (!isNode(node) || !visibility.isVisible(node, viewer)) return null;
-			const keys = visibility.keysOf(node.type);
-			const parent = idIn(node, keys.parent);
-			// A part without its whole is not visible.
-			if (keys.parent !== null && parent === null) return null;
-			// An object without an owner has no user who could hide it.
-			const owner = idIn(node, keys.owner);
-			if (parent !== null) dependencies.add(parent);
-			if (owner !== null) dependencies.add(owner);
-			const user = node.type === userType ? node.id : owner;
-			if (user !== null && user !== viewer) users.add(user);
-			return { node, parent, owner, user };
-		});
-		const dependencyIds = [...dependencies];
-		const [results, statuses] = await Promise.all([
-			dependencyIds.length === 0 ? [] : readVisible(dependencyIds, call),
-			viewer === null || users.size === 0
-				? null
-				: blockReader.readStatus([...users], call),
-		]);
-		const visible = new Map(
-			dependencyIds.map((id, at) => [id, results[at] ?? null]),
-		);
-		return stored.map((result, at) => {
-			const candidate = candidates[at] ?? null;
-			if (candidate === null) return isNode(result) ? null : result;
-			const { node, user } = candidate;
-			const resultOf = (id: Id | null) =>
-				id === null ? node : (visible.get(id) ?? null);
-			const parent = resultOf(candidate.parent);
-			const owner = resultOf(candidate.owner);
-			if (parent === null || owner === null) return null;
-			const status = user === null ? undefined : statuses?.get(user);
-			if (status instanceof CorkboardError) return status;
-			if (status?.blocksViewer) return null;
-			// The viewer still sees a user it blocks, so that it can unblock that user.
-			if (status?.blockedByViewer && node.type !== userType) return null;
-			if (parent instanceof CorkboardError) return parent;
-			return owner instanceof CorkboardError ? owner : node;
-		});
+	function verdictOf(
+		reads: Reads,
+		id: Id,
+		missing: Missing,
+	): KeyResult<Node | null> | undefined {
+		const { verdicts } = reads;
+		const known = verdicts.get(id);
+		if (known !== undefined) return known;
+		const node = stateOf(reads, id, missing);
+		if (!isNode(node)) return node;
+		// For as long as it is being decided: an object that is a part of itself is not visible.
+		verdicts.set(id, null);
+		const verdict = decide(reads, node, missing);
+		if (verdict === undefined || verdict instanceof CorkboardError) {
+			verdicts.delete(id);
+		} else {
+			verdicts.set(id, verdict);
+		}
+		return verdict;
 	}
 
-	async function readObjects(
+	function decide(
+		reads: Reads,
+		node: Node,
+		missing: Missing,
+	): KeyResult<Node | null> | undefined {
+		if (!visibility.isVisible(node, viewer)) return null;
+		const keys = visibility.keysOf(node.type);
+		const parentId = idIn(node, keys.parent);
+		// A part without its whole is not visible.
+		if (keys.parent !== null && parentId === null) return null;
+		const parent =
+			parentId === null ? node : verdictOf(reads, parentId, missing);
+		if (parent === null) return null;
+		// An object without an owner has no user who could hide it.
+		const ownerId = idIn(node, keys.owner);
+		const owner = ownerId === null ? node : verdictOf(reads, ownerId, missing);
+		if (owner === null) return null;
+		const user = node.type === userType ? node.id : ownerId;
+		let status: KeyResult<BlockStatus> | undefined = NO_BLOCK;
+		if (user !== null && user !== viewer) {
+			status = reads.blocks.statusOf(user);
+			if (status === undefined) missing.users.add(user);
+		}
+		if (parent === undefined || owner === undefined || status === undefined) {
+			return undefined;
+		}
+		if (status instanceof CorkboardError) return status;
+		if (status.blocksViewer) return null;
+		// The viewer still sees a user it blocks, so that it can unblock that user.
+		if (status.blockedByViewer && node.type !== userType) return null;
+		if (parent instanceof CorkboardError) return parent;
+		return owner instanceof CorkboardError ? owner : node;
+	}
+
+	/** The results if everything that decides them is in memory. */
+	function readFromMemory(
+		reads: Reads,
+		ids: readonly Id[],
+		missing: Missing,
+	): KeyResult<Node | null>[] | null {
+		const results = new Array<KeyResult<Node | null>>(ids.length);
+		let isWhole = true;
+		for (let at = 0; at < ids.length; at++) {
+			const result = verdictOf(reads, ids[at] as Id, missing);
+			if (result === undefined) isWhole = false;
+			else results[at] = result;
+		}
+		return isWhole ? results : null;
+	}
+
+	/** Objects as stored, whoever may see them. */
+	function readStored(
 		ids: readonly Id[],
 		call?: CallOptions,
+	): MaybePromise<KeyResult<Node | null>[]> {
+		const current = reads;
+		const missing = newMissing();
+		const states = ids.map((id) => stateOf(current, id, missing));
+		const { inRequest, inProcess } = missing;
+		const isWhole = missing.ids.size === 0;
+		if (isWhole) call?.trace?.cache("request", inRequest, inProcess);
+		call?.trace?.cache("process", inProcess, 0);
+		if (isWhole) return states as KeyResult<Node | null>[];
+		const load = loader.load({ ids: [...missing.ids], reads: current, call });
+		return load.then(() =>
+			ids.map((id) => current.states.get(id) as KeyResult<Node | null>),
+		);
+	}
+
+	/** Visible objects; null for the others. */
+	function readVisible(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<KeyResult<Node | null>[]> {
+		// A write may discard the reads while this runs.
+		const current = reads;
+		current.blocks.prefetch(call);
+		const missing = newMissing();
+		const results = readFromMemory(current, ids, missing);
+		const { inRequest, inProcess } = missing;
+		if (results !== null) call?.trace?.cache("request", inRequest, inProcess);
+		call?.trace?.cache("process", inProcess, 0);
+		return results ?? readMissing(current, ids, missing, call);
+	}
+
+	/** Each round reads what the one before found missing: objects, then their parents and owners, then theirs. */
+	async function readMissing(
+		reads: Reads,
+		ids: readonly Id[],
+		first: Missing,
+		call: CallOptions | undefined,
 	): Promise<KeyResult<Node | null>[]> {
-		const results = await readVisible(ids, call);
-		counter.addObjects(ids, results, (id) => objects.get(id));
-		return results;
+		for (let missing = first; ; ) {
+			await Promise.all([
+				missing.ids.size > 0 &&
+					loader.load({ ids: [...missing.ids], reads, call }),
+				missing.users.size > 0 && reads.blocks.read([...missing.users], call),
+			]);
+			missing = newMissing();
+			const results = readFromMemory(reads, ids, missing);
+			call?.trace?.cache("process", missing.inProcess, 0);
+			if (results !== null) return results;
+		}
+	}
+
+	function readObjects(
+		ids: readonly Id[],
+		call?: CallOptions,
+	): MaybePromise<KeyResult<Node | null>[]> {
+		const { states } = reads;
+		return andThen(readVisible(ids, call), (results) => {
+			counter.addObjects(ids, results, (id) => states.get(id));
+			return results;
+		});
 	}
 
 	const graph: View = {
 		model,
 		viewer,
 		readObjects,
-		async readPages(mapping, froms, page, call) {
-			const readable = froms.filter(
-				(from) => from === viewer || !visibility.isPrivateList(mapping),
-			);
-			const pages = await readPages(
+		readPages(mapping, froms, page, call) {
+			const readable = visibility.isPrivateList(mapping)
+				? froms.filter((from) => from === viewer)
+				: froms;
+			const pages = readPages(
 				{ store, readVisible: readObjects, onEdgesRead: counter.addEdges },
 				mapping,
 				readable,
@@ -166,70 +253,101 @@ export function createView(
 				call,
 			);
 			if (readable.length === froms.length) return pages;
-			const byList = new Map(readable.map((from, at) => [from, pages[at]]));
-			return froms.map((from) => byList.get(from) ?? null);
-		},
-
-		async hasEdges(mapping, from, tos, call) {
-			counter.addEdges(tos.length);
-			const list = { mapping, from };
-			const head = store.cachedHead(list);
-			const present = new Set(head?.edges.map((edge) => edge.to));
-			const unknown = head?.complete
-				? []
-				: tos.filter((to) => !present.has(to));
-			if (unknown.length === 0) {
-				call?.trace?.cache("process", tos.length, 0);
-				return tos.map((to) => present.has(to));
-			}
-			// The head is read beside the edges, so that a short list answers from
-			// memory the next time.
-			const [edges] = await Promise.all([
-				store.storage.readEdges(
-					unknown.map((to) => ({ mapping, from, to })),
-					call,
-				),
-				head === undefined ? store.readHeads([list], 1, call) : undefined,
-			]);
-			const results = new Map(unknown.map((to, at) => [to, edges[at]]));
-			return tos.map((to) => {
-				const edge = results.get(to);
-				if (edge instanceof CorkboardError) return edge;
-				return present.has(to) || edge?.state === PRESENT;
+			return andThen(pages, (pages) => {
+				const byList = new Map(readable.map((from, at) => [from, pages[at]]));
+				return froms.map((from) => byList.get(from) ?? null);
 			});
 		},
 
-		async lookUp(lookup: Lookup, keys, call) {
-			const found = await findByKeys(
+		hasEdges(mapping, from, tos, call) {
+			counter.addEdges(tos.length);
+			const head = store.cachedHead({ mapping, from });
+			const present = new Set(head?.edges.map((edge) => edge.to));
+			if (head?.complete || tos.every((to) => present.has(to))) {
+				call?.trace?.cache("process", tos.length, 0);
+				return tos.map((to) => present.has(to));
+			}
+			return readEdges({ mapping, from }, head, present, tos, call);
+		},
+
+		lookUp(lookup: Lookup, keys, call) {
+			const found = findByKeys(
 				{ readLookups: store.readLookups, readObjects: readStored },
 				lookup,
 				keys,
 				call,
 			);
-			return found.map((node) =>
-				node instanceof CorkboardError ? node : (node?.id ?? null),
+			return andThen(found, (found) =>
+				found.map((node) =>
+					node instanceof CorkboardError ? node : (node?.id ?? null),
+				),
 			);
 		},
 
 		discardReads() {
-			objects = new Map();
-			blocks = newBlocks();
+			reads = newReads();
 		},
 	};
+
+	/** Whether edges are present that a cached head, if there is one, does not show. */
+	async function readEdges(
+		list: ListKey,
+		head: Head | undefined,
+		present: ReadonlySet<Id>,
+		tos: readonly Id[],
+		call: CallOptions | undefined,
+	): Promise<readonly KeyResult<boolean>[]> {
+		const unknown = tos.filter((to) => !present.has(to));
+		// The head is read beside the edges, so that a short list answers from
+		// memory the next time.
+		const [edges] = await Promise.all([
+			store.storage.readEdges(
+				unknown.map((to) => ({ ...list, to })),
+				call,
+			),
+			head === undefined || !isDeepest(head)
+				? store.readHeads([list], DEEPEST_HEAD, call)
+				: undefined,
+		]);
+		const results = new Map(unknown.map((to, at) => [to, edges[at]]));
+		return tos.map((to) => {
+			const edge = results.get(to);
+			if (edge instanceof CorkboardError) return edge;
+			return present.has(to) || edge?.state === PRESENT;
+		});
+	}
+
 	return graph;
 }
 
-function isNode(result: KeyResult<Node | null>): result is Node {
-	return result !== null && !(result instanceof CorkboardError);
+/** What a request has read. */
+interface Reads {
+	/** Objects as stored. */
+	readonly states: Map<Id, KeyResult<Node | null>>;
+	/** Objects as the viewer sees them. */
+	readonly verdicts: Map<Id, Node | null>;
+	readonly blocks: BlockReader;
 }
 
-/** A node that is visible if its parent and owner are, and no block hides it. */
-interface Candidate {
-	readonly node: Node;
-	readonly parent: Id | null;
-	readonly owner: Id | null;
-	/** Whose block status decides. */
-	readonly user: Id | null;
+/** What an attempt to read from memory did not find, and how much it found. */
+interface Missing {
+	readonly ids: Set<Id>;
+	/** Whose block status is not known. */
+	readonly users: Set<Id>;
+	inRequest: number;
+	inProcess: number;
+}
+
+function newMissing(): Missing {
+	return { ids: new Set(), users: new Set(), inRequest: 0, inProcess: 0 };
+}
+
+function isNode(result: KeyResult<Node | null> | undefined): result is Node {
+	return (
+		result !== undefined &&
+		result !== null &&
+		!(result instanceof CorkboardError)
+	);
 }
 
 function idIn({ data }: Node, key: string | null): Id | null {
@@ -239,6 +357,7 @@ function idIn({ data }: Node, key: string | null): Id | null {
 
 interface ObjectsLoad {
 	readonly ids: readonly Id[];
+	readonly reads: Reads;
 	readonly call: CallOptions | undefined;
 }
 

@@ -4,9 +4,10 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { listName } from "../../storage/keys.ts";
 import type { KeyResult, ListKey, Storage } from "../../storage/storage.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 import { sharedKey } from "./sharedKey.ts";
-import type { Head, SharedCaches } from "./store.ts";
+import { DEEPEST_HEAD, type Head, type SharedCaches } from "./store.ts";
 
 /** Heads of lists, by `listName`: the cache in the process, in front of Redis, in front of the shards. */
 export interface HeadCache {
@@ -16,14 +17,17 @@ export interface HeadCache {
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
-	): Promise<readonly KeyResult<Head>[]>;
+	): MaybePromise<readonly KeyResult<Head>[]>;
 }
 
 /**
- * How many edges are read for a head: those of a default page, one more to
- * decide whether another page follows, and some that may be hidden.
+ * How many edges are read for a head: none where only the count is wanted, a few
+ * of each of many lists, half a page, or those of a default page, one more to
+ * decide whether another page follows, and some that may be hidden. A list read
+ * at one depth is replaced when a deeper one is wanted. Deeper heads than the
+ * last are not worth their space in Redis.
  */
-const HEAD_EDGES = 32;
+const HEAD_DEPTHS: readonly number[] = [0, 4, 12, DEEPEST_HEAD];
 
 /** Bytes: two ids as strings, three numbers and an object. */
 const EDGE_BYTES = 200;
@@ -41,19 +45,19 @@ export function createHeadCache(options: {
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<Head>({
 		weigh: ({ edges }) => 200 + edges.length * EDGE_BYTES,
+		isBetter: (cached, head) =>
+			!head.complete &&
+			(cached.complete || cached.edges.length > head.edges.length),
 		...limits,
 	});
 
 	async function readShared(
 		lists: readonly ListKey[],
-		depth: number,
+		limit: number,
 		call: CallOptions | undefined,
 	): Promise<readonly KeyResult<Head>[]> {
-		// A depth of 0 asks for counts alone and reads no edge. Heads in Redis all
-		// have one depth; deeper ones are not worth their space there.
 		const isShared =
-			shared?.heads != null && depth <= HEAD_EDGES && !isOverdue();
-		const limit = depth === 0 && !isShared ? 0 : Math.max(depth, HEAD_EDGES);
+			shared?.heads != null && limit <= DEEPEST_HEAD && !isOverdue();
 		const load = async (missing: readonly number[]) => {
 			const results = await storage.scanLists(
 				missing.map((index) => ({
@@ -87,6 +91,8 @@ export function createHeadCache(options: {
 				decode: decodeHead,
 				encode: (value) =>
 					value instanceof CorkboardError ? null : encodeHead(value),
+				suffices: (value) =>
+					value instanceof CorkboardError || reaches(value, limit),
 			},
 			load,
 			call?.trace,
@@ -95,19 +101,26 @@ export function createHeadCache(options: {
 
 	return {
 		local,
-		read: (lists, depth, call) =>
-			local.read<CorkboardError>(
+		read(lists, depth, call) {
+			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
+			return local.read<CorkboardError>(
 				lists.map(({ mapping, from }) => listName(mapping, from)),
 				(missing) =>
 					readShared(
 						missing.map((index) => lists[index] as ListKey),
-						depth,
+						limit,
 						call,
 					),
 				{
-					suffices: (head) => head.complete || head.edges.length >= depth,
+					suffices: (head) => reaches(head, depth),
+					depth: limit,
 					trace: call?.trace,
 				},
-			),
+			);
+		},
 	};
+}
+
+function reaches(head: Head, depth: number): boolean {
+	return head.complete || head.edges.length >= depth;
 }

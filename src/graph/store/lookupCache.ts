@@ -8,6 +8,7 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 
 /** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */
 export interface LookupCache {
@@ -15,7 +16,7 @@ export interface LookupCache {
 	read(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
-	): Promise<readonly KeyResult<LookupRow | null>[]>;
+	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 }
 
 export function createLookupCache(options: {
@@ -33,8 +34,8 @@ export function createLookupCache(options: {
 	});
 	return {
 		local,
-		async read(keys, call) {
-			const results = await local.read<CorkboardError>(
+		read(keys, call) {
+			const results = local.read<CorkboardError>(
 				keys.map(lookupName),
 				async (missing) => {
 					const rows = await storage.readLookups(
@@ -47,8 +48,10 @@ export function createLookupCache(options: {
 				},
 				{ trace: call?.trace },
 			);
-			return results.map((result) =>
-				result instanceof CorkboardError ? result : result.row,
+			return andThen(results, (rows) =>
+				rows.map((result) =>
+					result instanceof CorkboardError ? result : result.row,
+				),
 			);
 		},
 	};

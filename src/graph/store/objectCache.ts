@@ -6,6 +6,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { KeyResult, Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Node } from "../types.ts";
 import { sharedKey } from "./sharedKey.ts";
 import { type SharedCaches, typeNameOf } from "./store.ts";
@@ -16,7 +17,7 @@ export interface ObjectCache {
 	read(
 		ids: readonly Id[],
 		call?: CallOptions,
-	): Promise<readonly KeyResult<Node | null>[]>;
+	): MaybePromise<readonly KeyResult<Node | null>[]>;
 }
 
 export interface CachedObject {
@@ -76,8 +77,8 @@ export function createObjectCache(options: {
 
 	return {
 		local,
-		async read(ids, call) {
-			const results = await local.read<CorkboardError>(
+		read(ids, call) {
+			const results = local.read<CorkboardError>(
 				ids,
 				async (missing) => {
 					const read = await readShared(
@@ -93,8 +94,10 @@ export function createObjectCache(options: {
 				},
 				{ trace: call?.trace },
 			);
-			return results.map((result) =>
-				result instanceof CorkboardError ? result : result.node,
+			return andThen(results, (objects) =>
+				objects.map((result) =>
+					result instanceof CorkboardError ? result : result.node,
+				),
 			);
 		},
 	};

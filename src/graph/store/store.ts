@@ -13,13 +13,15 @@ import type {
 	LookupRow,
 	Storage,
 } from "../../storage/storage.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
 
 /**
  * The shards and the caches in front of them, shared by all requests of a
  * process. It knows no viewer and returns deleted and hidden objects too, so only
- * `graph/` may read with it.
+ * `graph/` may read with it. Reads are answered at once if all is cached in the
+ * process.
  */
 export interface Store {
 	readonly model: Model;
@@ -30,17 +32,17 @@ export interface Store {
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
-	): Promise<readonly KeyResult<Node | null>[]>;
-	/** The head of each list, with at least `depth` edges or all there are. */
+	): MaybePromise<readonly KeyResult<Node | null>[]>;
+	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. */
 	readHeads(
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
-	): Promise<readonly KeyResult<Head>[]>;
+	): MaybePromise<readonly KeyResult<Head>[]>;
 	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
-	): Promise<readonly KeyResult<LookupRow | null>[]>;
+	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 	/** The object if it is cached in the process, null if it is known not to exist, undefined if it has to be read. */
 	cachedObject(id: Id): Node | null | undefined;
 	cachedHead(list: ListKey): Head | undefined;
@@ -79,6 +81,14 @@ export interface Head {
 	/** Whether these are all edges of the list. */
 	readonly complete: boolean;
 	readonly list: ListRow;
+}
+
+/** The most edges of a head that caches share. */
+export const DEEPEST_HEAD = 32;
+
+/** Whether the caches would have no more of a list than this head. */
+export function isDeepest({ edges, complete }: Head): boolean {
+	return complete || edges.length >= DEEPEST_HEAD;
 }
 
 export interface ChangedKeys {

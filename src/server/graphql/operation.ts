@@ -1,6 +1,8 @@
 import type { BaseContext } from "@apollo/server";
-import type { DocumentNode, ExecutionResult } from "graphql";
+import type { DocumentNode } from "graphql";
 import type { Id } from "../../id/ids.ts";
+import type { Answer } from "../../plan/answer.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import type { CostMeter } from "../limits/costMeter.ts";
 
@@ -20,7 +22,7 @@ export interface Operation {
 	readonly costMeter: CostMeter;
 }
 
-export type Execute = (operation: Operation) => Promise<ExecutionResult>;
+export type Execute = (operation: Operation) => MaybePromise<Answer>;
 
 /** Whether the response to this operation differs between viewers. */
 export type DependsOnViewer = (

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { GraphQLError } from "graphql";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Budget } from "./budget.ts";
 
 /** With the value `1`, this request header asks for `extensions.cost`. */
@@ -14,7 +15,7 @@ export interface CostReport {
 /** Accompanies one operation, for its budget and its cost report. */
 export interface CostMeter {
 	/** Called with the worst-case cost; an error means that the operation must not run. */
-	admit(cost: number): Promise<GraphQLError | null>;
+	admit(cost: number): MaybePromise<GraphQLError | null>;
 	/** Whether reads need to be counted. */
 	readonly isMetering: boolean;
 	recordReads(count: number): void;
@@ -31,11 +32,11 @@ export function createCostMeter(options: {
 	let requested: number | null = null;
 	let actual = 0;
 	return {
-		async admit(cost) {
-			const error = (await budget?.take(budgetKey, cost)) ?? null;
-			if (error === null) requested = cost;
-			return error;
-		},
+		admit: (cost) =>
+			andThen(budget?.take(budgetKey, cost) ?? null, (error) => {
+				if (error === null) requested = cost;
+				return error;
+			}),
 		isMetering: isReported || budget !== null,
 		recordReads(count) {
 			actual = count;

@@ -8,6 +8,7 @@ import {
 	type Embedded,
 	openEmbedded,
 } from "../../helpers/embedded.ts";
+import { theModel } from "../../helpers/model.ts";
 
 describe("the view of one viewer", () => {
 	let graph: Embedded;
@@ -117,6 +118,43 @@ describe("the view of one viewer", () => {
 			createView(store, null).readObjects([...pins, ada, open]),
 		);
 		assert.deepEqual(calls, []);
+	});
+
+	it("answers without a promise where all is cached in the process, visibility included", async () => {
+		const store = graph.cold();
+		const mapping = graph.mapping("placePin");
+		const likes = graph.mapping("likePin");
+		const username = theModel().model.lookups.get("username");
+		assert.ok(username);
+		const page = {
+			first: 2,
+			fields: {
+				edges: true,
+				hasNextPage: true,
+				hasPreviousPage: true,
+				cursors: true,
+				totalCount: true,
+			},
+		};
+		const read = () => {
+			const view = createView(store, bo);
+			return [
+				view.readObjects([...pins, comment]),
+				view.readPages(mapping, [open], page),
+				view.hasEdges(likes, bo, pins),
+				view.lookUp(username, ["ADA", "nobody"]),
+			];
+		};
+		const first = await Promise.all(read());
+		const again = read();
+		assert.ok(again.every(Array.isArray), "a read returned a promise");
+		const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+		assert.deepEqual(plain(again), plain(first));
+		store.invalidateLocally({ objects: [ada] });
+		const [objects, ...others] = read();
+		assert.ok(objects instanceof Promise, "the owner of all pins is missing");
+		assert.deepEqual(plain(await objects), plain(first[0]));
+		await Promise.all(others);
 	});
 
 	it("reads the block lists of the viewer once, beside the first objects", async () => {

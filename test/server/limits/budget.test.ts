@@ -3,13 +3,17 @@ import { describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { Id } from "../../../src/id/ids.ts";
-import type { Execute } from "../../../src/server/graphql/operation.ts";
 import {
 	budgetKeyOf,
 	createBudget,
 } from "../../../src/server/limits/budget.ts";
 import type { TakeResult } from "../../../src/util/tokenBucket.ts";
-import { ADA, startToy, tokens } from "../../helpers/toyServer.ts";
+import {
+	ADA,
+	startToy,
+	type ToyExecute,
+	tokens,
+} from "../../helpers/toyServer.ts";
 
 const HUNDRED_A_MINUTE = { points: 100, perMs: 60_000 };
 
@@ -135,7 +139,7 @@ describe("the budget key", () => {
 
 describe("a server with a budget", () => {
 	const executing =
-		(cost: number, actual: number): Execute =>
+		(cost: number, actual: number): ToyExecute =>
 		async ({ costMeter: meter }) => {
 			const refused = await meter.admit(cost);
 			if (refused !== null) return { errors: [refused] };

@@ -2,11 +2,16 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { RedisConnections } from "../../../src/cache/redisConnections.ts";
 import { openRedisTokenBuckets } from "../../../src/cache/redisTokenBuckets.ts";
-import type { Execute } from "../../../src/server/graphql/operation.ts";
 import { createBudget } from "../../../src/server/limits/budget.ts";
 import { createRateLimit } from "../../../src/server/limits/rateLimit.ts";
 import { timed } from "../../helpers/timing.ts";
-import { ADA, startToy, type Toy, tokens } from "../../helpers/toyServer.ts";
+import {
+	ADA,
+	startToy,
+	type Toy,
+	type ToyExecute,
+	tokens,
+} from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
 import { startRedis } from "../../services/redis.ts";
 import type { Server } from "../../services/server.ts";
@@ -18,7 +23,7 @@ const REQUESTS = 5;
 const COST = 60;
 
 /** A budget for one operation, and not for two. */
-const execute: Execute = async ({ costMeter: meter }) => {
+const execute: ToyExecute = async ({ costMeter: meter }) => {
 	const refused = await meter.admit(COST);
 	if (refused !== null) return { errors: [refused] };
 	meter.recordReads(COST);
