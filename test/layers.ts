@@ -43,6 +43,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	"@as-integrations/fastify": ["server"],
 	"@fastify/compress": ["server"],
 	"@fastify/cors": ["server"],
+	"@fastify/proxy-addr": ["server"],
 	"@fastify/rate-limit": ["server"],
 	fastify: ["server"],
 	pino: ["server"],

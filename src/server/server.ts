@@ -1,9 +1,10 @@
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { AccessTokens } from "./auth/accessTokens.ts";
-import { type Identity, identify, type Users } from "./auth/identity.ts";
+import { identify, type Users } from "./auth/identity.ts";
 import {
 	hasOperators,
 	NO_OPERATORS,
@@ -17,10 +18,19 @@ import {
 } from "./graphiql/registerGraphiql.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import type { DependsOnViewer, Execute } from "./graphql/operation.ts";
-import { registerGraphql } from "./graphql/registerGraphql.ts";
+import {
+	type GraphqlOptions,
+	registerGraphql,
+} from "./graphql/registerGraphql.ts";
+import { ShortWay } from "./graphql/shortWay.ts";
+import { clientAddress, trustedProxies } from "./http/address.ts";
+import { allowedOrigins } from "./http/cors.ts";
 import { type HealthChecks, registerHealth } from "./http/health.ts";
 import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
+import { RequestHeadReader } from "./http/requestHead.ts";
+import { ResponseWriter } from "./http/responseWriter.ts";
 import type { HttpStatus } from "./http/status.ts";
+import type { Ways } from "./http/ways.ts";
 import type { Budget } from "./limits/budget.ts";
 import { type RateLimit, registerRateLimit } from "./limits/rateLimit.ts";
 import { RequestsInProgress } from "./limits/requestsInProgress.ts";
@@ -66,6 +76,8 @@ export interface ServerOptions {
 	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
 	readonly limits?: Partial<Limits>;
+	/** Whether requests for known documents may take the short way. Tests compare both ways; there is no setting. Default: yes. */
+	readonly shortWay?: boolean;
 }
 
 export interface Limits extends HttpLimits {
@@ -106,13 +118,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		isUser,
 		userOfAccount: options.userOfAccount ?? (async () => null),
 	};
+	const trustProxy = trustedProxies(options.trustProxy);
+	const origins = allowedOrigins(mode, options.cors);
+	const compression = options.compression ?? true;
+	const requestIdHeader = options.requestIdHeader ?? null;
+	const addressOf = (message: IncomingMessage) =>
+		clientAddress(message, trustProxy);
 	const http = await createHttpApp({
 		log,
-		mode,
-		cors: options.cors,
-		trustProxy: options.trustProxy,
-		compression: options.compression ?? true,
-		requestIdHeader: options.requestIdHeader ?? null,
+		origins,
+		trustProxy,
+		compression,
+		requestIdHeader,
 		limits,
 		allowedMethods: new Map([
 			["/graphql", ["GET", "POST"]],
@@ -127,12 +144,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		]),
 	});
 	const { app } = http;
-	const identifyBy = (authorization: string | undefined): Promise<Identity> =>
+	const identifyBy = (authorization: string | undefined) =>
 		identify(authorization, accessTokens, users, operators);
+	const ways: Ways = { short: 0, long: 0 };
 	try {
-		if (options.rateLimit) await registerRateLimit(app, options.rateLimit);
+		if (options.rateLimit) registerRateLimit(app, options.rateLimit, addressOf);
 		registerHealth(http, {
 			checks: options.health,
+			ways,
 			isOperator: async (authorization) =>
 				(await identifyBy(authorization)).isOperator,
 		});
@@ -143,12 +162,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 						access: options.graphiql,
 						...(options.demo ? { demo: options.demo } : {}),
 						explain: mode === "development" || hasOperators(operators),
-						identify: identifyBy,
+						identify: async (authorization) => identifyBy(authorization),
 					});
-		await registerGraphql(app, {
+		const graphql: GraphqlOptions = {
 			...options,
 			identify: identifyBy,
+			addressOf,
 			page,
+			compression,
+			ways,
 			documents: options.documents ?? anyDocument(log),
 			operatorDocuments: hasOperators(operators)
 				? (options.operatorDocuments ?? anyDocument(log))
@@ -162,7 +184,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				http.refusals,
 			),
 			executionMs: limits.executionMs,
-		});
+		};
+		await registerGraphql(app, graphql);
+		if (options.shortWay ?? true) {
+			const shortWay = new ShortWay({
+				...graphql,
+				http,
+				heads: new RequestHeadReader({ trustProxy, compresses: compression }),
+				writer: new ResponseWriter(origins),
+				requestIdHeader,
+				rateLimit: options.rateLimit ?? null,
+			});
+			http.answerFirst((message, response, handOver) =>
+				shortWay.handle(message, response, handOver),
+			);
+		}
 		await listen(app, options.host, options.port);
 	} catch (error) {
 		// Stops every Apollo Server that has started.

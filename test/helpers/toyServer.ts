@@ -46,7 +46,7 @@ export const toySchema = buildSchema(`
 export type ToyExecute = (operation: Operation) => Promise<ExecutionResult>;
 
 /** graphql-js on a toy schema. */
-const executeToy: ToyExecute = async (operation) => {
+export const executeToy: ToyExecute = async (operation) => {
 	const result = await execute({
 		schema: toySchema,
 		document: operation.document,

@@ -1,4 +1,4 @@
-import { createHash, createSecretKey } from "node:crypto";
+import { createSecretKey, hash } from "node:crypto";
 import {
 	createRemoteJWKSet,
 	customFetch,
@@ -11,6 +11,7 @@ import {
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import { hasOperatorClaim, type OperatorClaim } from "./operators.ts";
 
 /** JSON Web Tokens (RFC 7519) that identify the sender of a request. */
@@ -19,8 +20,8 @@ export interface AccessTokens {
 	readonly signs: boolean;
 	/** Throws BAD_CONFIG where another service signs them. */
 	sign(id: Id): Promise<string>;
-	/** Throws UNAUTHENTICATED for an invalid token, UNAVAILABLE where the keys cannot be fetched. */
-	verify(token: string): Promise<VerifiedToken>;
+	/** Rejects with UNAUTHENTICATED for an invalid token, with UNAVAILABLE where the keys cannot be fetched. At once for a token that was verified before. */
+	verify(token: string): MaybePromise<VerifiedToken>;
 }
 
 /** What a valid token says. */
@@ -160,10 +161,10 @@ function cachedVerify(
 		weigh: () => 1,
 		now: () => Date.now(),
 	});
-	return async (token) => {
-		const hash = createHash("sha256").update(token).digest("base64");
-		const cached = valid.get(hash);
-		if (cached !== undefined) return cached;
+	async function verify(
+		token: string,
+		tokenHash: string,
+	): Promise<VerifiedToken> {
 		let payload: JWTPayload;
 		try {
 			payload = await payloadOf(token);
@@ -184,8 +185,13 @@ function cachedVerify(
 			subject,
 			isOperator: hasOperatorClaim(payload, operatorClaims),
 		};
-		valid.set(hash, verified, endsAt - Date.now());
+		valid.set(tokenHash, verified, endsAt - Date.now());
 		return verified;
+	}
+
+	return (token) => {
+		const tokenHash = hash("sha256", token, "base64");
+		return valid.get(tokenHash) ?? verify(token, tokenHash);
 	};
 }
 

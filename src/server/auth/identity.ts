@@ -1,13 +1,14 @@
 import { type Id, parseId } from "../../id/ids.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { type AccessTokens, unauthenticated } from "./accessTokens.ts";
 import { NO_OPERATORS, type Operators } from "./operators.ts";
 
 /** Reads of the graph that resolve a token's subject. */
 export interface Users {
 	/** Whether this id names an active user. */
-	readonly isUser: (id: Id) => Promise<boolean>;
+	readonly isUser: (id: Id) => MaybePromise<boolean>;
 	/** The user linked by an operator to this account of an external identity provider. */
-	readonly userOfAccount: (account: string) => Promise<Id | null>;
+	readonly userOfAccount: (account: string) => MaybePromise<Id | null>;
 }
 
 /** The sender of a request. */
@@ -24,27 +25,44 @@ const ANONYMOUS: Identity = { viewer: null, isOperator: false };
  * invalid header rejects the whole request (UNAUTHENTICATED): treated as
  * anonymous, a client with an expired token would see an empty graph. Whether
  * the user is active is read for every request, also with a cached token.
+ * Throws where nothing has to be waited for, and else rejects.
  */
-export async function identify(
+export function identify(
 	authorization: string | undefined,
 	tokens: Pick<AccessTokens, "verify">,
-	{ isUser, userOfAccount }: Users,
+	users: Users,
 	operators: Pick<Operators, "ids"> = NO_OPERATORS,
-): Promise<Identity> {
+): MaybePromise<Identity> {
 	if (authorization === undefined) return ANONYMOUS;
 	const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 	if (token === undefined) {
 		throw unauthenticated("The Authorization header must be: Bearer TOKEN.");
 	}
-	const { subject, isOperator } = await tokens.verify(token);
-	const identityOf = (viewer: Id): Identity => ({
-		viewer,
-		isOperator: isOperator || operators.ids.has(viewer),
-	});
+	return andThen(tokens.verify(token), ({ subject, isOperator }) =>
+		andThen(activeUser(subject, users), (viewer) => {
+			if (viewer !== null) {
+				return {
+					viewer,
+					isOperator: isOperator || operators.ids.has(viewer),
+				};
+			}
+			throw unauthenticated("The token names no active user.");
+		}),
+	);
+}
+
+/** The active user that this subject of a token names, by id or by account. */
+function activeUser(
+	subject: string,
+	{ isUser, userOfAccount }: Users,
+): MaybePromise<Id | null> {
+	const byAccount = () =>
+		andThen(userOfAccount(subject), (linked) =>
+			linked === null
+				? null
+				: andThen(isUser(linked), (isActive) => (isActive ? linked : null)),
+		);
 	const id = parseId(subject);
-	const isId = id !== "malformed" && id !== "reserved";
-	if (isId && (await isUser(id))) return identityOf(id);
-	const linked = await userOfAccount(subject);
-	if (linked !== null && (await isUser(linked))) return identityOf(linked);
-	throw unauthenticated("The token names no active user.");
+	if (id === "malformed" || id === "reserved") return byAccount();
+	return andThen(isUser(id), (isActive) => (isActive ? id : byAccount()));
 }

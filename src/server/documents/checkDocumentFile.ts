@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
 	type DocumentNode,
@@ -78,7 +78,7 @@ export async function checkDocumentFile(
 }
 
 export function sha256Of(text: string): string {
-	return createHash("sha256").update(text).digest("hex");
+	return hash("sha256", text, "hex");
 }
 
 function check(

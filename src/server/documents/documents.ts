@@ -43,6 +43,10 @@ export interface Documents {
 	/** A document of a file, by the id that its client's build gave it. */
 	byId(id: string): CheckedDocument | null;
 	bySha256(sha256: string): CheckedDocument | null;
+	/** A document that can run without a wait, by the hash of its text: it is of a file, or its text is registered, and it was found valid before. */
+	runnable(sha256: string): RunnableDocument | null;
+	/** The same by its text, which need not be registered. */
+	runnableByText(text: string): RunnableDocument | null;
 	/** Whether there is a text with this hash, of a file or registered. */
 	has(sha256: string): Promise<boolean>;
 	/** Counts and logs a document of no file, in mode `report`. */
@@ -54,6 +58,15 @@ export interface Documents {
 	/** Apollo's cache of parsed and valid documents; those of files are there from the start. */
 	readonly parsed: ApolloCache<DocumentNode>;
 }
+
+/** A document that parses and is valid. */
+export interface RunnableDocument {
+	readonly sha256: string;
+	readonly text: string;
+	readonly document: DocumentNode;
+}
+
+type HashedText = Pick<RunnableDocument, "sha256" | "text">;
 
 /** Apollo's KeyValueCache. */
 export interface ApolloCache<V> {
@@ -73,6 +86,11 @@ export function createDocuments(options: DocumentsOptions): Documents {
 		maxWeight: MAX_PARSED_CHARACTERS,
 		weigh: ({ loc }) => (loc?.source.body.length ?? MAX_TEXT) + 100,
 	});
+	/** Hashes of texts that ran, as a hash takes ten times as long as to find the text. */
+	const hashes = new BoundedMap<HashedText>({
+		maxWeight: MAX_PARSED_CHARACTERS,
+		weigh: ({ text }) => text.length + 100,
+	});
 	const logged = new Set<string>();
 	let count = 0;
 	const bySha256 = (sha256: string) =>
@@ -90,8 +108,36 @@ export function createDocuments(options: DocumentsOptions): Documents {
 		return text;
 	}
 
+	function runnableIfParsed(
+		sha256: string,
+		text: string | undefined,
+	): RunnableDocument | null {
+		const document = parsed.get(sha256);
+		return document === undefined || text === undefined
+			? null
+			: { sha256, text, document };
+	}
+
 	return {
 		mode,
+
+		runnable: (sha256) =>
+			bySha256(sha256) ??
+			(mode === "strict"
+				? null
+				: runnableIfParsed(sha256, registered.get(sha256))),
+
+		runnableByText(text) {
+			const known = hashes.get(text);
+			const sha256 = known?.sha256 ?? sha256Of(text);
+			const runnable =
+				bySha256(sha256) ??
+				(mode === "strict" ? null : runnableIfParsed(sha256, text));
+			if (runnable !== null && known === undefined)
+				hashes.set(text, { text, sha256 });
+			return runnable;
+		},
+
 		byId: (id) => files?.index.byId.get(id) ?? null,
 		bySha256,
 		has: async (sha256) => (await textOf(sha256)) !== undefined,

@@ -10,25 +10,13 @@ import {
 	ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
 import type { FastifyBaseLogger } from "fastify";
-import {
-	type ExecutionResult,
-	type FormattedExecutionResult,
-	GraphQLError,
-	type GraphQLSchema,
-	type OperationDefinitionNode,
-} from "graphql";
-import type { Answer } from "../../plan/answer.ts";
-import { withDeadline } from "../../util/deadline.ts";
-import { isPromise } from "../../util/maybePromise.ts";
+import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
 import type { Documents } from "../documents/documents.ts";
-import { requestError, toClientError } from "../http/clientError.ts";
-import type { CostReport } from "../limits/costMeter.ts";
+import { toClientError } from "../http/clientError.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import type { DependsOnViewer, Execute, RequestContext } from "./operation.ts";
+import { operationError, responseText, runOperation } from "./requestSteps.ts";
 import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
-
-/** How long an aborted operation may take to return a partial result. */
-const GRACE_MS = 1_000;
 
 /** Validation errors of one response; one more says that there were others. */
 const MAX_ERRORS = 10;
@@ -58,7 +46,6 @@ export function createApollo(
 		nodeEnv: "production",
 		introspection: exposesSchema,
 		includeStacktraceInErrorResponses: false,
-		stringifyResult,
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
 		csrfPrevention: true,
@@ -71,6 +58,7 @@ export function createApollo(
 		persistedQueries: { cache: documents.texts },
 		documentStore: documents.parsed,
 		logger: log,
+		stringifyResult,
 		formatError: (formatted, error) =>
 			// Apollo's own way to hide suggestions takes quadratic time in the length
 			// of a message, so this hides them.
@@ -104,14 +92,11 @@ function gatewayTo(
 						request.operationName,
 					);
 					if (error !== null) return { errors: [error] };
-					const {
-						viewer,
-						signal,
-						explain,
-						costMeter: meter,
-					} = context as RequestContext;
-					try {
-						const answer = execute({
+					const { viewer, signal, explain, costMeter } =
+						context as RequestContext;
+					const result = await runOperation(
+						execute,
+						{
 							document,
 							operationName: request.operationName,
 							variables: request.variables ?? {},
@@ -119,17 +104,18 @@ function gatewayTo(
 							signal,
 							source,
 							explain,
-							costMeter: meter,
-						});
-						return toResult(
-							isPromise(answer)
-								? await withDeadline(answer, { signal, graceMs: GRACE_MS })
-								: answer,
-							meter.cost,
-						);
-					} catch (thrown) {
-						throw requestError(thrown);
-					}
+							costMeter,
+						},
+						{ signal },
+					);
+					const { data, errors, extensions } = result;
+					return {
+						...(errors.length > 0 && { errors }),
+						...(data !== null && {
+							data: new DataText(data) as object as Data,
+						}),
+						...(extensions && { extensions }),
+					};
 				},
 			};
 		},
@@ -137,33 +123,7 @@ function gatewayTo(
 	};
 }
 
-/** The error of an operation name, which validation does not check. */
-function operationError(
-	schema: GraphQLSchema,
-	// Undefined where the request names no operation of the document; Apollo's type omits that.
-	operation: OperationDefinitionNode | undefined,
-	name: string | undefined,
-): GraphQLError | null {
-	if (operation === undefined) {
-		return new GraphQLError(
-			name
-				? `Unknown operation named "${name}".`
-				: "Must provide operation name if query contains multiple operations.",
-		);
-	}
-	if (!schema.getRootType(operation.operation)) {
-		return new GraphQLError(
-			`This schema has no ${operation.operation} operations.`,
-			{
-				extensions: {
-					code: "GRAPHQL_VALIDATION_FAILED",
-					http: { status: 400 },
-				},
-			},
-		);
-	}
-	return null;
-}
+type Data = Record<string, unknown>;
 
 /** Stands for `data` in a result. Apollo passes it on and does not look into it. */
 class DataText {
@@ -174,35 +134,14 @@ class DataText {
 	}
 }
 
-/** A result without data is a request error: its HTTP status is that of its first error. */
-function toResult(
-	{ data, errors, extensions }: Answer,
-	cost: CostReport | null,
-): ExecutionResult {
-	const [first, ...others] = errors;
-	const isRequestError = data === null && first !== undefined;
-	const allExtensions = cost === null ? extensions : { ...extensions, cost };
-	return {
-		...(first
-			? { errors: isRequestError ? [requestError(first), ...others] : errors }
-			: {}),
-		...(data === null
-			? {}
-			: { data: new DataText(data) as object as Record<string, unknown> }),
-		...(allExtensions ? { extensions: allExtensions } : {}),
-	};
-}
-
-/** As Apollo does, but joins the text of data that is there already. */
-function stringifyResult(result: FormattedExecutionResult): string {
-	const { errors, extensions } = result;
-	const data: unknown = result.data;
-	if (!(data instanceof DataText)) return `${JSON.stringify(result)}\n`;
-	const before =
-		errors === undefined ? "" : `"errors":${JSON.stringify(errors)},`;
-	const after =
-		extensions === undefined
-			? ""
-			: `,"extensions":${JSON.stringify(extensions)}`;
-	return `{${before}"data":${data.text}${after}}\n`;
+function stringifyResult({
+	errors,
+	data,
+	extensions,
+}: FormattedExecutionResult): string {
+	return responseText(
+		errors ?? [],
+		data instanceof DataText ? data.text : null,
+		extensions,
+	);
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
 import type { Identity } from "../auth/identity.ts";
 
 /** With the value `1`, this request header asks for `extensions.explain`, about the same execution as the response. */
@@ -18,6 +18,9 @@ export function mayExplain(
 }
 
 /** Only by POST: caches may keep the response to a GET and serve it to others. */
-export function requestsExplain({ method, headers }: FastifyRequest): boolean {
+export function requestsExplain({
+	method,
+	headers,
+}: Pick<IncomingMessage, "method" | "headers">): boolean {
 	return method === "POST" && headers[EXPLAIN_HEADER] === "1";
 }

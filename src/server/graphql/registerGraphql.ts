@@ -5,26 +5,34 @@ import type {
 	FastifyRequest,
 	RouteHandlerMethod,
 } from "fastify";
-import { withDeadline } from "../../util/deadline.ts";
+import type { GraphQLError } from "graphql";
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { resolveDocument } from "../documents/resolveDocument.ts";
 import { requestError } from "../http/clientError.ts";
+import {
+	COMPRESSED_BYTES,
+	compressBody,
+	encodingFor,
+} from "../http/compression.ts";
 import { sendError } from "../http/httpApp.ts";
-import { applyHttpCaching } from "../http/httpCache.ts";
+import { httpCachingOf, isNotModified } from "../http/httpCache.ts";
+import { GRAPHQL_PATH } from "../http/mediaType.ts";
 import {
 	newResponseSummary,
 	type ResponseSummary,
 } from "../http/responseSummary.ts";
-import { applyStatus, type HttpStatus } from "../http/status.ts";
-import { type Budget, budgetKeyOf } from "../limits/budget.ts";
-import { createCostMeter, requestsCost } from "../limits/costMeter.ts";
-import { requestDeadline } from "../limits/deadline.ts";
-import { requestLimitError } from "../limits/requestLimits.ts";
+import { type HttpStatus, statusOf } from "../http/status.ts";
+import type { Ways } from "../http/ways.ts";
+import { RequestDeadline } from "../limits/deadline.ts";
 import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
-import { type ApolloOptions, createApollo } from "./apollo.ts";
-import { mayExplain, requestsExplain } from "./explainAccess.ts";
+import { createApollo } from "./apollo.ts";
 import type { RequestContext } from "./operation.ts";
+import {
+	admitRequest,
+	identifySender,
+	type StepOptions,
+} from "./requestSteps.ts";
 
 /** Responds to a browser that opens `/graphql`. */
 export type PageHandler = (
@@ -32,10 +40,7 @@ export type PageHandler = (
 	reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
-export interface GraphqlOptions
-	extends Omit<ApolloOptions, "exposesSchema" | "documents"> {
-	readonly mode: "development" | "production";
-	readonly identify: (authorization: string | undefined) => Promise<Identity>;
+export interface GraphqlOptions extends StepOptions {
 	/** Null where browsers get what programs get. */
 	readonly page: PageHandler | null;
 	readonly documents: Documents;
@@ -44,16 +49,17 @@ export interface GraphqlOptions
 	readonly httpStatus: HttpStatus;
 	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge: number;
-	readonly budget: Budget | null;
+	readonly compression: boolean;
 	readonly requestsInProgress: RequestsInProgress;
 	readonly executionMs: number;
+	readonly ways: Ways;
 }
 
 /** What is known of a request before Apollo handles it. */
 interface RequestState {
 	/** Or the error that rejects the request. */
 	readonly identity: Identity | { readonly error: unknown };
-	readonly signal: AbortSignal;
+	readonly deadline: RequestDeadline;
 	readonly summary: ResponseSummary;
 }
 
@@ -72,26 +78,19 @@ export async function registerGraphql(
 	const states = new WeakMap<FastifyRequest, RequestState>();
 
 	async function contextOf(request: FastifyRequest): Promise<RequestContext> {
-		const { identity, signal, summary } = states.get(request) as RequestState;
+		const { identity, deadline, summary } = states.get(request) as RequestState;
 		summary.passedCsrfCheck = true;
-		const limitError = requestLimitError(request.body);
-		if (limitError !== null) {
-			summary.code = String(limitError.extensions.code);
-			throw requestError(limitError);
+		const sender = "error" in identity ? NOBODY : identity;
+		let admitted: ReturnType<typeof admitRequest>;
+		try {
+			admitted = admitRequest(options, request.raw, request.body, sender);
+		} catch (thrown) {
+			const { extensions } = thrown as GraphQLError;
+			summary.code = String(extensions.code);
+			throw thrown;
 		}
 		if ("error" in identity) throw requestError(identity.error);
-		const { viewer } = identity;
-		return {
-			viewer,
-			signal,
-			summary,
-			explain: mayExplain(mode, identity) && requestsExplain(request),
-			costMeter: createCostMeter({
-				isReported: requestsCost(request),
-				budget: options.budget,
-				budgetKey: budgetKeyOf(viewer, request),
-			}),
-		};
+		return { ...admitted, signal: deadline.signal, summary };
 	}
 
 	async function startHandler(
@@ -120,15 +119,21 @@ export async function registerGraphql(
 		operatorDocuments && (await startHandler(operatorDocuments, true));
 
 	async function stateOf(
-		request: FastifyRequest,
+		{ raw }: FastifyRequest,
 		reply: FastifyReply,
 	): Promise<RequestState> {
-		const signal = requestDeadline(reply.raw, options.executionMs);
-		const identity = await withDeadline(
-			options.identify(request.headers.authorization),
-			{ signal },
-		).catch((error: unknown) => ({ error }));
-		return { identity, signal, summary: newResponseSummary() };
+		const deadline = new RequestDeadline(
+			reply.raw,
+			options.executionMs,
+			performance.now(),
+		);
+		let identity: RequestState["identity"];
+		try {
+			identity = await identifySender(options, raw, deadline);
+		} catch (error) {
+			identity = { error };
+		}
+		return { identity, deadline, summary: newResponseSummary() };
 	}
 
 	async function respond(
@@ -147,15 +152,50 @@ export async function registerGraphql(
 			return sendError(reply, documentError.code, documentError.message);
 		}
 		const body = String(await handle.call(app, request, reply));
-		applyStatus(reply, summary, options.httpStatus);
-		return reply.send(
-			applyHttpCaching(request, reply, summary, body, options.httpMaxAge),
+		const status = statusOf(
+			reply.statusCode,
+			String(reply.getHeader("content-type")),
+			summary,
+			options.httpStatus,
 		);
+		reply.code(status.code);
+		if (status.message !== undefined) reply.raw.statusMessage = status.message;
+		const caching = httpCachingOf(
+			summary,
+			status.code,
+			body,
+			options.httpMaxAge,
+		);
+		if (caching === null) return sendText(request, reply, body);
+		reply.header("etag", caching.etag);
+		reply.header("cache-control", caching.cacheControl);
+		if (!isNotModified(caching, request.headers["if-none-match"])) {
+			return sendText(request, reply, body);
+		}
+		return reply.code(304).removeHeader("content-type").send();
+	}
+
+	/** Compressed, unless it takes @fastify/compress to understand what the client accepts. */
+	async function sendText(
+		{ headers }: FastifyRequest,
+		reply: FastifyReply,
+		body: string,
+	): Promise<FastifyReply> {
+		const encoding = encodingFor(headers["accept-encoding"] as string);
+		if (!options.compression || !encoding || headers["x-no-compression"]) {
+			return reply.send(body);
+		}
+		const bytes = Buffer.from(body);
+		if (bytes.length < COMPRESSED_BYTES) return reply.send(body);
+		return reply
+			.header("content-encoding", encoding)
+			.header("vary", `${reply.getHeader("vary")}, accept-encoding`)
+			.send(await compressBody(bytes, encoding));
 	}
 
 	app.route({
 		method: ["GET", "POST"],
-		url: "/graphql",
+		url: GRAPHQL_PATH,
 		// Before the body is read and parsed. It takes its place afterwards, as
 		// clients may send slowly.
 		async onRequest(_request, reply) {
@@ -168,11 +208,15 @@ export async function registerGraphql(
 			try {
 				return await respond(request, reply);
 			} finally {
+				options.ways.long++;
 				requestsInProgress.leave();
 			}
 		},
 	});
 }
+
+/** A request of an unknown sender is held to the limits of a request, too, before it is refused. */
+const NOBODY: Identity = { viewer: null, isOperator: false };
 
 function sendBusy(reply: FastifyReply): FastifyReply {
 	return sendError(

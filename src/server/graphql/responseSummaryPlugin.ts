@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import type { GraphQLFormattedError } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { DependsOnViewer, RequestContext } from "./operation.ts";
+import { countUnknownDocument, summarizeResponse } from "./requestSteps.ts";
 
 /** Fills in each request's summary, and counts documents that are in no file. */
 export function responseSummaryPlugin(options: {
@@ -12,10 +12,9 @@ export function responseSummaryPlugin(options: {
 	return {
 		async requestDidStart() {
 			return {
-				async didResolveOperation({ queryHash, operationName }) {
-					if (documents.mode !== "report" || queryHash === undefined) return;
-					if (documents.bySha256(queryHash) !== null) return;
-					documents.recordUnknown(queryHash, operationName);
+				async didResolveOperation({ queryHash, operation }) {
+					if (queryHash === undefined) return;
+					countUnknownDocument(documents, queryHash, operation);
 				},
 				async willSendResponse({
 					request,
@@ -24,36 +23,26 @@ export function responseSummaryPlugin(options: {
 					document,
 					operation,
 				}) {
-					const { summary, viewer } = contextValue;
 					if (response.body.kind !== "single") return;
+					const { summary, viewer } = contextValue;
 					const { data, errors } = response.body.singleResult;
-					summary.hasData = data !== undefined;
-					summary.hasErrors = errors !== undefined && errors.length > 0;
-					summary.code = codeOf(errors?.[0]);
-					if (
-						request.http?.method !== "GET" ||
-						summary.hasErrors ||
-						document === undefined ||
-						operation?.operation !== "query"
-					) {
-						return;
-					}
-					const isPrivate =
-						viewer !== null ||
-						request.http.headers.has("authorization") ||
-						dependsOnViewer({
-							document,
-							operationName: request.operationName,
-							variables: request.variables ?? {},
-						});
-					summary.cacheScope = isPrivate ? "private" : "public";
+					summarizeResponse(summary, {
+						errors: errors ?? [],
+						hasData: data !== undefined,
+						isGet: request.http?.method === "GET",
+						operation,
+						isPrivate: () =>
+							viewer !== null ||
+							request.http?.headers.has("authorization") === true ||
+							document === undefined ||
+							dependsOnViewer({
+								document,
+								operationName: request.operationName,
+								variables: request.variables ?? {},
+							}),
+					});
 				},
 			};
 		},
 	};
-}
-
-function codeOf(error: GraphQLFormattedError | undefined): string | null {
-	const code = error?.extensions?.code;
-	return typeof code === "string" ? code : null;
 }

@@ -2,6 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { HttpError } from "./httpError.ts";
 import type { Refusals } from "./refusals.ts";
 
+/** Of one body. */
+export const BODY_BYTES = 1_000_000;
+
 /** The part of each body that does not count towards the limit of all: as much as nearly every GraphQL request needs, so that a few senders of large bodies do not keep out the small ones. */
 const UNCOUNTED_BYTES = 16_384;
 

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Refusals } from "./refusals.ts";
 
 /** Limits on connections, so that no client can make a process keep requests and responses without bound. */
@@ -37,8 +37,8 @@ interface Connection {
 	current: ServerResponse | null;
 	/** In the order of their arrival. */
 	readonly waiting: Turn[];
-	/** Whether a request came that was over the limit. It is the last one answered. */
-	isOverLimit: boolean;
+	/** The response to the request that was over the limit. It is the last one answered. */
+	refused: ServerResponse | null;
 	/** Requests after that. */
 	ignored: number;
 	/** The response that the last check found on its way, and when a check first did. */
@@ -70,10 +70,11 @@ export class Connections {
 	/**
 	 * Calls `start` when the requests before it on the connection are answered,
 	 * or `refuse` where too many wait; neither where the connection ends first.
+	 * Asked again for the same response, it calls the same one at once.
 	 */
 	admit(
-		{ raw: { socket } }: FastifyRequest,
-		{ raw: response }: FastifyReply,
+		socket: Socket,
+		response: ServerResponse,
 		start: () => void,
 		refuse: () => void,
 	): void {
@@ -82,12 +83,16 @@ export class Connections {
 			connection.current = response;
 			response.once("close", connection.next);
 			start();
-		} else if (connection.isOverLimit) {
+		} else if (connection.current === response) {
+			start();
+		} else if (connection.refused === response) {
+			refuse();
+		} else if (connection.refused !== null) {
 			this.#ignore(connection);
 		} else if (connection.waiting.length + 1 < this.#limits.pipelined) {
 			connection.waiting.push({ response, start });
 		} else {
-			connection.isOverLimit = true;
+			connection.refused = response;
 			stopReading(socket);
 			this.#refusals.count("pipelined");
 			refuse();
@@ -122,7 +127,7 @@ export class Connections {
 			next: () => setImmediate(startNext, connection),
 			current: null,
 			waiting: [],
-			isOverLimit: false,
+			refused: null,
 			ignored: 0,
 			sending: null,
 		};

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpApp } from "./httpApp.ts";
+import type { Ways } from "./ways.ts";
 
 /** What a process needs to serve. */
 export interface HealthChecks {
@@ -43,11 +44,12 @@ export function registerHealth(
 	http: HttpApp,
 	options: {
 		readonly checks: HealthChecks;
+		readonly ways: Ways;
 		/** By the Authorization header. */
 		readonly isOperator: (authorization: string) => Promise<boolean>;
 	},
 ): void {
-	const { checks, isOperator } = options;
+	const { checks, ways, isOperator } = options;
 
 	async function maySeeHosts(request: FastifyRequest): Promise<boolean> {
 		if (isLoopback(request)) return true;
@@ -73,7 +75,7 @@ export function registerHealth(
 				request.query.verbose !== undefined && (await maySeeHosts(request));
 			return sendStatus(reply, isReady ? 200 : 503, {
 				status,
-				...(isVerbose ? await checks.report() : {}),
+				...(isVerbose ? { ...(await checks.report()), requests: ways } : {}),
 			});
 		},
 	);

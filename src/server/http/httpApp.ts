@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import {
+	type IncomingMessage,
+	type ServerResponse,
+	STATUS_CODES,
+} from "node:http";
 import type { Socket } from "node:net";
 import compress from "@fastify/compress";
 import cors from "@fastify/cors";
@@ -12,12 +16,17 @@ import Fastify, {
 	LogController,
 } from "fastify";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
+import type { TrustProxy } from "./address.ts";
+import { BODY_BYTES, BodyReader } from "./bodyReader.ts";
 import { internalError } from "./clientError.ts";
+import { COMPRESSED_BYTES } from "./compression.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
+import { type AllowedOrigins, EXPOSED_HEADERS } from "./cors.ts";
 import { HttpError } from "./httpError.ts";
-import { BODY_BYTES, encodingError, registerJsonParser } from "./jsonBody.ts";
+import { encodingError, registerJsonParser } from "./jsonBody.ts";
 import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
 import { Refusals } from "./refusals.ts";
+import { workDoneOn } from "./workDone.ts";
 
 export interface HttpApp {
 	readonly app: FastifyInstance;
@@ -25,7 +34,17 @@ export interface HttpApp {
 	drain(): void;
 	readonly isDraining: boolean;
 	readonly refusals: Refusals;
+	readonly bodies: BodyReader;
+	/** Offer each request to this handler first. Fastify gets those that it returns false for, and those that it hands over later. */
+	answerFirst(handler: FirstHandler): void;
 }
+
+/** Returns whether it answers the request. If it cannot after all, it calls `handOver`. */
+export type FirstHandler = (
+	message: IncomingMessage,
+	response: ServerResponse,
+	handOver: () => void,
+) => boolean;
 
 export interface HttpLimits extends ConnectionLimits {
 	/** From the first byte of a request to its last. */
@@ -41,20 +60,15 @@ export interface HttpLimits extends ConnectionLimits {
 /** Seconds, with each 503. */
 const RETRY_AFTER = "1";
 
-/** A smaller response fits into one packet uncompressed. */
-const COMPRESSED_BYTES = 1_400;
-
-const LOCALHOST = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
-
 /**
  * Fastify with our limits and with all errors in GraphQL's format.
  * `allowedMethods` has the methods of each path, for 405.
  */
 export async function createHttpApp(options: {
 	readonly log: FastifyBaseLogger;
-	readonly mode: "development" | "production";
-	readonly cors: readonly string[];
-	readonly trustProxy: boolean | string;
+	readonly origins: AllowedOrigins;
+	/** Null where no proxy is trusted. */
+	readonly trustProxy: TrustProxy | null;
 	/** Whether to compress responses for clients that accept it. */
 	readonly compression: boolean;
 	/** The header with a proxy's id of the request; null to ignore it. */
@@ -73,7 +87,7 @@ export async function createHttpApp(options: {
 		// so the query and variables of a GET.
 		logController: new LogController({ disableRequestLogging: true }),
 		genReqId: ({ headers }) => requestId(headers[requestIdHeader ?? ""]),
-		trustProxy: options.trustProxy === true ? isNearest : options.trustProxy,
+		trustProxy: options.trustProxy ?? false,
 		bodyLimit: BODY_BYTES,
 		requestTimeout: limits.receiveMs,
 		connectionTimeout: limits.idleSocketMs,
@@ -94,11 +108,34 @@ export async function createHttpApp(options: {
 		},
 	});
 	connections.check(app);
-	registerJsonParser(app, { maxBytes: limits.bodyBytes, refusals });
+	const bodies = new BodyReader({
+		bodyBytes: BODY_BYTES,
+		maxBytes: limits.bodyBytes,
+		refusals,
+	});
+	registerJsonParser(app, bodies);
+	const [toFastify] = app.server.listeners("request") as [
+		(message: IncomingMessage, response: ServerResponse) => void,
+	];
+	app.server.removeListener("request", toFastify);
+	let first: FirstHandler = () => false;
+	// No work is done for a request before its turn.
+	app.server.on("request", (message, response) => {
+		const handOver = () => toFastify(message, response);
+		connections.admit(
+			message.socket,
+			response,
+			() => {
+				if (!first(message, response, handOver)) handOver();
+			},
+			handOver,
+		);
+	});
 
-	// First of all: no other work is done for a request before its turn.
-	app.addHook("onRequest", (request, reply, done) =>
-		connections.admit(request, reply, done, () => {
+	// Again, for the second server that Fastify opens where the host has two
+	// addresses; and to say which request is one too many.
+	app.addHook("onRequest", ({ raw: { socket } }, reply, done) =>
+		connections.admit(socket, reply.raw, done, () => {
 			reply.header("connection", "close");
 			sendError(
 				reply,
@@ -129,14 +166,11 @@ export async function createHttpApp(options: {
 		}
 	});
 	await app.register(cors, {
-		origin:
-			options.mode === "development"
-				? [...options.cors, LOCALHOST]
-				: [...options.cors],
+		origin: [...options.origins],
 		methods: ["GET", "POST"],
 		// Without allowedHeaders, CORS allows any request header: clients have some
 		// of their own. Cookies are ignored, so only the origin needs a check.
-		exposedHeaders: ["etag", "retry-after", "x-request-id"],
+		exposedHeaders: EXPOSED_HEADERS,
 		maxAge: 600,
 		strictPreflight: false,
 	});
@@ -171,13 +205,18 @@ export async function createHttpApp(options: {
 		if (isDraining) reply.header("connection", "close");
 	});
 	app.addHook("onResponse", async (request, reply) => {
+		const arrivedAt = workDoneOn(request.raw)?.arrivedAt;
 		request.log.info(
 			{
 				method: request.method,
 				// The pattern: the URL may hold a query and its variables.
 				route: request.routeOptions.url ?? null,
 				status: reply.statusCode,
-				ms: Math.round(reply.elapsedTime),
+				ms: Math.round(
+					arrivedAt === undefined
+						? reply.elapsedTime
+						: performance.now() - arrivedAt,
+				),
 			},
 			"request completed",
 		);
@@ -191,20 +230,15 @@ export async function createHttpApp(options: {
 			return isDraining;
 		},
 		refusals,
+		bodies,
+		answerFirst(handler) {
+			first = handler;
+		},
 	};
 }
 
-/**
- * Each proxy appends to X-Forwarded-For, and a client can invent everything to
- * the left of what the nearest proxy appended. Without a list of proxies, only
- * the nearest one is trusted.
- */
-function isNearest(_address: string, hop: number): boolean {
-	return hop === 0;
-}
-
 /** The proxy's id of a request. It goes into logs and headers, so its characters are limited. */
-function requestId(given: string | string[] | undefined): string {
+export function requestId(given: string | string[] | undefined): string {
 	return typeof given === "string" && /^[\w.:/+=-]{1,128}$/.test(given)
 		? given
 		: randomUUID();

@@ -1,47 +1,52 @@
-import { createHash } from "node:crypto";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { hash } from "node:crypto";
 import type { ResponseSummary } from "./responseSummary.ts";
 
-/** Bytes of the hash in an ETag: enough that no two responses ever share one. */
-const TAG_BYTES = 18;
+/** Characters of base64 in an ETag: 18 bytes of the hash, enough that no two responses ever share one. */
+const TAG_CHARACTERS = 24;
 
-/**
- * Set `ETag` and `Cache-Control` on the response to a query sent by GET; every
- * other response stays `no-store`. Shared caches may keep a public response
- * for `maxAge` seconds. A private one stays in the viewer's browser, which
- * revalidates it each time. The ETag is weak, because compression changes the
- * bytes of the same response.
- *
- * Returns the body, or null after a 304: the client already has it.
- */
-export function applyHttpCaching(
-	request: FastifyRequest,
-	reply: FastifyReply,
-	{ cacheScope }: ResponseSummary,
-	body: string,
-	maxAge: number,
-): string | null {
-	if (cacheScope === null || reply.statusCode !== 200) return body;
-	const tag = `W/"${createHash("sha256").update(body).digest().subarray(0, TAG_BYTES).toString("base64url")}"`;
-	reply.header("etag", tag);
-	reply.header(
-		"cache-control",
-		cacheScope === "private"
-			? "private, no-cache"
-			: maxAge === 0
-				? "public, no-cache"
-				: `public, max-age=${maxAge}`,
-	);
-	if (!matchesTag(tag, request.headers["if-none-match"])) return body;
-	reply.code(304).removeHeader("content-type");
-	return null;
+/** The headers of a response that caches may store. */
+export interface HttpCaching {
+	readonly etag: string;
+	readonly cacheControl: string;
 }
 
-/** If-None-Match by weak comparison (RFC 9110 §13.1.2). */
-function matchesTag(tag: string, header: string | undefined): boolean {
+/**
+ * `ETag` and `Cache-Control` of the response to a query sent by GET; null for
+ * every other response, which stays `no-store`. Shared caches may keep a public
+ * response for `maxAge` seconds. A private one stays in the viewer's browser,
+ * which revalidates it each time. The ETag is weak, because compression changes
+ * the bytes of the same response.
+ */
+export function httpCachingOf(
+	{ cacheScope }: Pick<ResponseSummary, "cacheScope">,
+	status: number,
+	body: string,
+	maxAge: number,
+): HttpCaching | null {
+	if (cacheScope === null || status !== 200) return null;
+	return {
+		etag: etagOf(body),
+		cacheControl:
+			cacheScope === "private"
+				? "private, no-cache"
+				: maxAge === 0
+					? "public, no-cache"
+					: `public, max-age=${maxAge}`,
+	};
+}
+
+function etagOf(body: string): string {
+	return `W/"${hash("sha256", body, "base64url").slice(0, TAG_CHARACTERS)}"`;
+}
+
+/** Whether the client has the response already, by weak comparison with If-None-Match (RFC 9110 §13.1.2): the response is then 304, without a body. */
+export function isNotModified(
+	{ etag }: HttpCaching,
+	header: string | undefined,
+): boolean {
 	if (header === undefined) return false;
 	if (header.trim() === "*") return true;
-	const opaque = tag.slice("W/".length);
+	const opaque = etag.slice("W/".length);
 	return header
 		.split(",")
 		.some((listed) => listed.trim().replace(/^W\//, "") === opaque);

@@ -1,10 +1,8 @@
+import { isAscii } from "node:buffer";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { BodyReader } from "./bodyReader.ts";
+import type { BodyReader } from "./bodyReader.ts";
 import { HttpError } from "./httpError.ts";
-import type { Refusals } from "./refusals.ts";
-
-/** Of one body. */
-export const BODY_BYTES = 1_000_000;
+import { workDoneOn } from "./workDone.ts";
 
 /**
  * Accept only JSON in UTF-8 (RFC 8259 §8.1). Fastify's own parser treats any
@@ -13,24 +11,16 @@ export const BODY_BYTES = 1_000_000;
  */
 export function registerJsonParser(
 	app: FastifyInstance,
-	{
-		maxBytes,
-		refusals,
-	}: {
-		/** Of all bodies that are arriving. */
-		readonly maxBytes: number;
-		readonly refusals: Refusals;
-	},
+	bodies: BodyReader,
 ): void {
 	const parse = app.getDefaultJsonParser("error", "error");
-	const reader = new BodyReader({ bodyBytes: BODY_BYTES, maxBytes, refusals });
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser("application/json", (request, payload, done) => {
-		reader.read(payload, (error, body) => {
+		const accept = (error: Error | null, body: Buffer) => {
 			if (error !== null) return done(error, undefined);
 			let text: string;
 			try {
-				text = UTF_8.decode(body);
+				text = decodeBody(body);
 			} catch {
 				done(
 					new HttpError("BAD_REQUEST", "The body is not valid UTF-8."),
@@ -39,8 +29,16 @@ export function registerJsonParser(
 				return;
 			}
 			parse(request, text, done);
-		});
+		};
+		const read = workDoneOn(request.raw)?.body;
+		if (read) accept(read.error, read.bytes);
+		else bodies.read(payload, accept);
 	});
+}
+
+/** Throws for bytes that are not UTF-8. */
+export function decodeBody(body: Buffer): string {
+	return isAscii(body) ? body.toString("latin1") : UTF_8.decode(body);
 }
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });

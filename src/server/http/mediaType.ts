@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 
-const GRAPHQL_PATH = "/graphql";
+export const GRAPHQL_PATH = "/graphql";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const GRAPHQL_TYPE = "application/graphql-response+json; charset=utf-8";
@@ -13,17 +13,25 @@ export function isNegotiated({ url }: FastifyRequest): boolean {
 
 /**
  * The media type of an error response that Apollo does not send: the one that
- * Apollo would choose, by the same library from the same list (its
- * `chooseContentTypeForSingleResultResponse`, which it does not export). A
- * client that accepts neither gets JSON.
+ * Apollo would choose. A client that accepts neither gets JSON.
  */
 export function mediaTypeFor(request: FastifyRequest): string {
-	const { accept } = request.headers;
-	if (!accept || !isNegotiated(request)) return JSON_TYPE;
+	return isNegotiated(request)
+		? (negotiatedType(request.headers.accept) ?? JSON_TYPE)
+		: JSON_TYPE;
+}
+
+/**
+ * The media type that Apollo would choose, by the same library from the same
+ * list (its `chooseContentTypeForSingleResultResponse`, which it does not
+ * export); null where the client accepts neither.
+ */
+export function negotiatedType(accept: string | undefined): string | null {
+	if (!accept) return JSON_TYPE;
 	return (
 		new Negotiator({ headers: { accept } }).mediaType([
 			JSON_TYPE,
 			GRAPHQL_TYPE,
-		]) ?? JSON_TYPE
+		]) ?? null
 	);
 }

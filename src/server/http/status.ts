@@ -1,5 +1,4 @@
 import { STATUS_CODES } from "node:http";
-import type { FastifyReply } from "fastify";
 import type { ResponseSummary } from "./responseSummary.ts";
 
 /**
@@ -25,30 +24,29 @@ const DOCUMENT_CODES: ReadonlySet<string | null> = new Set([
 	"BAD_USER_INPUT",
 ]);
 
-/** Replace the status that Apollo chose. */
-export function applyStatus(
-	reply: FastifyReply,
+/** The status of a response: its number, and its words where they are not those of the number. */
+export interface Status {
+	readonly code: number;
+	readonly message?: string;
+}
+
+/** The status by this version, in place of `chosen`, which is that of Apollo and of error codes. */
+export function statusOf(
+	chosen: number,
+	mediaType: string,
 	{ passedCsrfCheck, code, hasData, hasErrors }: ResponseSummary,
 	version: HttpStatus,
-): void {
-	const isGraphql = String(reply.getHeader("content-type")).startsWith(
-		"application/graphql-response+json",
-	);
+): Status {
+	const isGraphql = mediaType.startsWith("application/graphql-response+json");
 	if (version === "audit") {
-		if (reply.statusCode === 400 && !isGraphql && DOCUMENT_CODES.has(code)) {
-			reply.code(200);
-		}
-		return;
+		return chosen === 400 && !isGraphql && DOCUMENT_CODES.has(code)
+			? { code: 200 }
+			: { code: chosen };
 	}
-	if (hasData && hasErrors && isGraphql && reply.statusCode === 200) {
-		reply.code(PARTIAL_SUCCESS);
-		reply.raw.statusMessage = "Partial Success";
-	} else if (
-		reply.statusCode === 400 &&
-		passedCsrfCheck &&
-		code !== "GRAPHQL_PARSE_FAILED"
-	) {
-		reply.code(422);
-		reply.raw.statusMessage = STATUS_CODES[422] as string;
+	if (hasData && hasErrors && isGraphql && chosen === 200) {
+		return { code: PARTIAL_SUCCESS, message: "Partial Success" };
 	}
+	return chosen === 400 && passedCsrfCheck && code !== "GRAPHQL_PARSE_FAILED"
+		? { code: 422, message: STATUS_CODES[422] as string }
+		: { code: chosen };
 }

@@ -1,8 +1,7 @@
 import { HeaderMap } from "@apollo/server";
-import { normalizeIP } from "@fastify/rate-limit";
-import type { FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { Id } from "../../id/ids.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { BucketLimit } from "../../util/tokenBucket.ts";
 import {
 	createTokenBuckets,
@@ -13,7 +12,7 @@ import {
 /** Limits how many edges and objects one viewer or address reads in a period. */
 export interface Budget {
 	/** Takes an operation's worst-case cost before it runs; resolves to TOO_EXPENSIVE with `Retry-After` where there is not enough. */
-	take(budgetKey: string, cost: number): Promise<GraphQLError | null>;
+	take(budgetKey: string, cost: number): MaybePromise<GraphQLError | null>;
 	/**
 	 * After the operation: gives back what it did not read, or takes what it read
 	 * beyond its cost, down to an empty bucket. Nobody waits for this.
@@ -29,10 +28,10 @@ export function createBudget(
 ): Budget {
 	const buckets = createTokenBuckets(limit, shared, now);
 	return {
-		async take(budgetKey, cost) {
-			const { waitMs } = await buckets.take(budgetKey, pointsOf(cost));
-			return waitMs > 0 ? exceeded(limit, cost, waitMs) : null;
-		},
+		take: (budgetKey, cost) =>
+			andThen(buckets.take(budgetKey, pointsOf(cost)), ({ waitMs }) =>
+				waitMs > 0 ? exceeded(limit, cost, waitMs) : null,
+			),
 		adjust(budgetKey, cost, read) {
 			// Cannot reject: shared buckets resolve to null when they fail.
 			void adjustLevel(buckets, budgetKey, pointsOf(read) - pointsOf(cost));
@@ -56,13 +55,9 @@ function pointsOf(cost: number): number {
 	return Math.max(1, cost);
 }
 
-/** The viewer, or the address of an anonymous request: of IPv6, the /64 that one customer has. */
-export function budgetKeyOf(
-	viewer: Id | null,
-	request: FastifyRequest,
-): string {
-	if (viewer !== null) return `viewer ${viewer}`;
-	return `address ${normalizeIP(request.ip)}`;
+/** The viewer, or the address of an anonymous request. */
+export function budgetKeyOf(viewer: Id | null, address: () => string): string {
+	return viewer === null ? `address ${address()}` : `viewer ${viewer}`;
 }
 
 function exceeded(

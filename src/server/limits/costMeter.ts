@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
 import type { GraphQLError } from "graphql";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Budget } from "./budget.ts";
@@ -26,17 +26,20 @@ export interface CostMeter {
 export function createCostMeter(options: {
 	readonly isReported: boolean;
 	readonly budget: Budget | null;
-	readonly budgetKey: string;
+	/** Called where there is a budget. */
+	readonly budgetKey: () => string;
 }): CostMeter {
-	const { isReported, budget, budgetKey } = options;
+	const { isReported, budget } = options;
 	let requested: number | null = null;
 	let actual = 0;
+	const budgetKey = budget === null ? "" : options.budgetKey();
 	return {
-		admit: (cost) =>
-			andThen(budget?.take(budgetKey, cost) ?? null, (error) => {
+		admit(cost) {
+			return andThen(budget?.take(budgetKey, cost) ?? null, (error) => {
 				if (error === null) requested = cost;
 				return error;
-			}),
+			});
+		},
 		isMetering: isReported || budget !== null,
 		recordReads(count) {
 			actual = count;
@@ -50,6 +53,9 @@ export function createCostMeter(options: {
 }
 
 /** Only by POST: caches may keep the response to a GET and serve it to others. */
-export function requestsCost({ method, headers }: FastifyRequest): boolean {
+export function requestsCost({
+	method,
+	headers,
+}: Pick<IncomingMessage, "method" | "headers">): boolean {
 	return method === "POST" && headers[COST_HEADER] === "1";
 }

@@ -1,27 +1,55 @@
 import type { ServerResponse } from "node:http";
 import { CorkboardError } from "../../errors.ts";
 
-/** Aborted when the request takes longer than `ms`, or its client disconnects. */
-export function requestDeadline(
-	response: ServerResponse,
-	ms: number,
-): AbortSignal {
-	const controller = new AbortController();
-	const timer = setTimeout(() => {
-		controller.abort(
-			new CorkboardError(
-				"UNAVAILABLE",
-				`The request took longer than ${ms / 1000} s.`,
-			),
-		);
-	}, ms);
-	response.once("close", () => {
-		clearTimeout(timer);
-		if (!response.writableFinished) {
+/**
+ * When a request's operation is aborted: when it takes longer than `ms`, or its
+ * client disconnects. Nothing watches for either until someone asks for the
+ * signal: what is answered from memory needs none.
+ */
+export class RequestDeadline {
+	readonly #response: ServerResponse;
+	readonly #ms: number;
+	readonly #startedAt: number;
+	#signal: AbortSignal | null = null;
+
+	/** `startedAt` is a time of `performance.now()`. */
+	constructor(response: ServerResponse, ms: number, startedAt: number) {
+		this.#response = response;
+		this.#ms = ms;
+		this.#startedAt = startedAt;
+	}
+
+	get signal(): AbortSignal {
+		this.#signal ??= this.#watch();
+		return this.#signal;
+	}
+
+	#watch(): AbortSignal {
+		const controller = new AbortController();
+		const response = this.#response;
+		const disconnect = () =>
 			controller.abort(
 				new CorkboardError("UNAVAILABLE", "The client disconnected."),
 			);
+		if (response.destroyed) {
+			disconnect();
+			return controller.signal;
 		}
-	});
-	return controller.signal;
+		const ms = this.#ms;
+		const timer = setTimeout(
+			() =>
+				controller.abort(
+					new CorkboardError(
+						"UNAVAILABLE",
+						`The request took longer than ${ms / 1000} s.`,
+					),
+				),
+			Math.max(0, this.#startedAt + ms - performance.now()),
+		);
+		response.once("close", () => {
+			clearTimeout(timer);
+			if (!response.writableFinished) disconnect();
+		});
+		return controller.signal;
+	}
 }

@@ -1,7 +1,9 @@
-import rateLimit, { type FastifyRateLimitStore } from "@fastify/rate-limit";
-import type { FastifyInstance } from "fastify";
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { msUntilFull } from "../../util/tokenBucket.ts";
 import { HttpError } from "../http/httpError.ts";
+import { type CountedRequest, workDoneOn } from "../http/workDone.ts";
 import {
 	createTokenBuckets,
 	type SharedTokenBuckets,
@@ -22,65 +24,61 @@ export function createRateLimit(
 	return { buckets: createTokenBuckets({ points: requests, perMs }, shared) };
 }
 
-/**
- * Reject an address over its limit with 429, before its token or body is read.
- * Health requests do not count. What the address is depends on which proxies
- * are trusted.
- */
-export async function registerRateLimit(
-	app: FastifyInstance,
+export function countRequest(
 	{ buckets }: RateLimit,
-): Promise<void> {
+	address: string,
+): MaybePromise<CountedRequest> {
 	const { points, perMs } = buckets.limit;
-	await app.register(rateLimit, {
-		max: points,
-		timeWindow: perMs,
-		store: storeIn(buckets),
-		enableDraftSpec: true,
-		allowList: (request) => request.url.startsWith("/health/"),
-		errorResponseBuilder: (_request, { ttl }) =>
-			new HttpError(
-				"UNAVAILABLE",
-				`Rate limit exceeded: ${points} requests from one address in ${perMs / 1_000} s. Retry in ${Math.ceil(ttl / 1_000)} s.`,
-				429,
-			),
+	// The prefix keeps it apart from a budget with the same limit.
+	const taken = buckets.take(`requests of ${address}`, 1);
+	return andThen(taken, ({ waitMs, level }): CountedRequest => {
+		const isOver = waitMs > 0;
+		const seconds = String(
+			Math.ceil((isOver ? waitMs : msUntilFull(buckets.limit, level)) / 1_000),
+		);
+		return {
+			headers: [
+				"ratelimit-limit",
+				String(points),
+				"ratelimit-remaining",
+				isOver ? "0" : String(Math.floor(level)),
+				"ratelimit-reset",
+				seconds,
+				...(isOver ? ["retry-after", seconds] : []),
+			],
+			error: isOver
+				? new HttpError(
+						"UNAVAILABLE",
+						`Rate limit exceeded: ${points} requests from one address in ${perMs / 1_000} s. Retry in ${seconds} s.`,
+						429,
+					)
+				: null,
+		};
 	});
 }
 
 /**
- * Replaces the plugin's Redis store, which waits for Redis as long as the
- * client library does and then either fails the request or counts nothing.
+ * Reject an address over its limit with 429, before its token or body is read.
+ * Health requests do not count, nor URLs without a route.
  */
-function storeIn(buckets: TokenBuckets): new () => FastifyRateLimitStore {
-	const { limit } = buckets;
-	return class BucketStore implements FastifyRateLimitStore {
-		/** The plugin sends `ttl`, in seconds, as RateLimit-Reset, and as Retry-After with a 429. */
-		incr(
-			address: string,
-			done: (
-				error: Error | null,
-				result?: { current: number; ttl: number },
-			) => void,
-		): void {
-			// The prefix keeps it apart from a budget with the same limit.
-			buckets.take(`requests of ${address}`, 1).then(
-				({ waitMs, level }) =>
-					done(
-						null,
-						waitMs > 0
-							? { current: limit.points + 1, ttl: waitMs }
-							: {
-									current: limit.points - Math.floor(level),
-									ttl: msUntilFull(limit, level),
-								},
-					),
-				done,
-			);
-		}
-
-		/** No route has a limit of its own. */
-		child(): FastifyRateLimitStore {
-			return this;
-		}
-	};
+export function registerRateLimit(
+	app: FastifyInstance,
+	rateLimit: RateLimit,
+	addressOf: (message: IncomingMessage) => string,
+): void {
+	app.addHook("onRoute", (route) => {
+		if (route.url.startsWith("/health/")) return;
+		route.onRequest = [
+			...[route.onRequest ?? []].flat(),
+			async ({ raw }: FastifyRequest, reply: FastifyReply) => {
+				const { headers, error } =
+					workDoneOn(raw)?.counted ??
+					(await countRequest(rateLimit, addressOf(raw)));
+				for (let at = 0; at < headers.length; at += 2) {
+					reply.header(headers[at] as string, headers[at + 1]);
+				}
+				if (error !== null) throw error;
+			},
+		];
+	});
 }

@@ -19,9 +19,13 @@ export class RequestsInProgress {
 		return this.#count;
 	}
 
+	get hasPlace(): boolean {
+		return this.#count < this.#limit;
+	}
+
 	/** Whether there is no place; counted as a refusal then. */
 	isFull(): boolean {
-		if (this.#count < this.#limit) return false;
+		if (this.hasPlace) return false;
 		this.#refusals.count("requests");
 		return true;
 	}

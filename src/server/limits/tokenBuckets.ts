@@ -1,5 +1,6 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { BoundedMap } from "../../util/boundedMap.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import {
 	type BucketLimit,
 	type TakeResult,
@@ -19,7 +20,8 @@ export interface SharedTokenBuckets {
 /** One bucket for each key, all with the same limit. */
 export interface TokenBuckets {
 	readonly limit: BucketLimit;
-	take(key: string, points: number): Promise<TakeResult>;
+	/** At once where no other process shares the buckets. */
+	take(key: string, points: number): MaybePromise<TakeResult>;
 }
 
 /** Keys that a process counts at a time. A forgotten key starts with a full bucket. */
@@ -39,16 +41,28 @@ export function createTokenBuckets(
 		maxWeight: MAX_KEYS,
 		weigh: () => 1,
 	});
+	function takeLocally(key: string, points: number): TakeResult {
+		const taken = takePoints(limit, local.get(key), points, now());
+		local.set(key, taken.bucket);
+		return taken;
+	}
+
+	async function takeShared(
+		shared: SharedTokenBuckets,
+		key: string,
+		points: number,
+	): Promise<TakeResult> {
+		// Hashed, so that Redis holds neither addresses nor ids.
+		const name = hash("sha256", key, "base64url");
+		const result = await shared.take(limit, name, points);
+		return result ?? takeLocally(key, points);
+	}
+
 	return {
 		limit,
-		async take(key, points) {
-			// Hashed, so that Redis holds neither addresses nor ids.
-			const name = createHash("sha256").update(key).digest("base64url");
-			const result = await shared?.take(limit, name, points);
-			if (result) return result;
-			const taken = takePoints(limit, local.get(name), points, now());
-			local.set(name, taken.bucket);
-			return taken;
-		},
+		take: (key, points) =>
+			shared === null
+				? takeLocally(key, points)
+				: takeShared(shared, key, points),
 	};
 }

@@ -162,7 +162,7 @@ describe("tokens of another service", () => {
 		};
 		for (const [what, token] of Object.entries(wrong)) {
 			await assert.rejects(
-				tokens.verify(token),
+				async () => tokens.verify(token),
 				isCode("UNAUTHENTICATED"),
 				what,
 			);
@@ -182,7 +182,7 @@ describe("tokens of another service", () => {
 		await rotating.rotate([pairs.ec]);
 		// Too soon after the first: or anybody could make us ask by naming keys.
 		await assert.rejects(
-			verifier.verify(await signed(pairs.ec)),
+			async () => verifier.verify(await signed(pairs.ec)),
 			isCode("UNAUTHENTICATED"),
 		);
 		assert.equal(rotating.state.asked, 1);
@@ -231,7 +231,7 @@ describe("tokens of another service", () => {
 			await signed({ ...pairs.ec, kid: "nowhere" }),
 		]) {
 			await assert.rejects(
-				verifier.verify(token),
+				async () => verifier.verify(token),
 				isCode("UNAUTHENTICATED", /is not valid/),
 			);
 		}
@@ -242,11 +242,17 @@ describe("tokens of another service", () => {
 		broken.state.status = 500;
 		const verifier = createJwksAccessTokens(broken.url, CLAIMS);
 		const token = await signed(pairs.rsa);
-		await assert.rejects(verifier.verify(token), isCode("UNAVAILABLE"));
+		await assert.rejects(
+			async () => verifier.verify(token),
+			isCode("UNAVAILABLE"),
+		);
 		broken.state.status = 200;
 		assert.equal((await verifier.verify(token)).subject, ADA);
 		const nowhere = createJwksAccessTokens("http://127.0.0.1:1/keys", CLAIMS);
-		await assert.rejects(nowhere.verify(token), isCode("UNAVAILABLE"));
+		await assert.rejects(
+			async () => nowhere.verify(token),
+			isCode("UNAVAILABLE"),
+		);
 	});
 
 	it("cannot be signed by this server", async () => {
@@ -267,7 +273,10 @@ describe("tokens that this server signs", () => {
 			CLAIMS,
 		]) {
 			const token = await createAccessTokens(secret, 60, claims).sign(ADA);
-			await assert.rejects(ours.verify(token), isCode("UNAUTHENTICATED"));
+			await assert.rejects(
+				async () => ours.verify(token),
+				isCode("UNAUTHENTICATED"),
+			);
 		}
 	});
 
@@ -285,7 +294,7 @@ describe("tokens that this server signs", () => {
 		await ours.verify(token);
 		t.mock.timers.tick(2_000);
 		await assert.rejects(
-			ours.verify(token),
+			async () => ours.verify(token),
 			isCode("UNAUTHENTICATED", /expired/),
 		);
 	});
@@ -353,7 +362,7 @@ describe("the subject of a token", () => {
 	it("is rejected where it names no active user", async () => {
 		for (const subject of [GONE, "auth0|gone", "auth0|eve", "007", ""]) {
 			await assert.rejects(
-				identify("Bearer x", tokensOf(subject), users),
+				async () => identify("Bearer x", tokensOf(subject), users),
 				isCode("UNAUTHENTICATED", /no active user/),
 			);
 		}

@@ -56,7 +56,7 @@ suite("an access token", () => {
 		test(`is rejected: ${which}`, async () => {
 			const token = await make();
 			await assert.rejects(
-				tokens.verify(token),
+				async () => tokens.verify(token),
 				(error: CorkboardError) => error.code === "UNAUTHENTICATED",
 			);
 		});

@@ -94,6 +94,16 @@ export async function serving(
 	};
 }
 
+/** A file of documents by id, as Relay's compiler writes it. */
+export function writeDocumentFile(
+	folder: string,
+	documents: Readonly<Record<string, string>>,
+): string {
+	const path = join(folder, "documents.json");
+	writeFileSync(path, JSON.stringify(documents));
+	return path;
+}
+
 export const FREE = {
 	kind: "query",
 	name: null,

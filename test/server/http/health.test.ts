@@ -24,6 +24,7 @@ async function startWith(isReady: () => Promise<boolean>) {
 		health: { isReady, report: async () => REPORT },
 	});
 	return {
+		post: toy.post,
 		async get(path: string, headers: Readonly<Record<string, string>> = {}) {
 			const response = await fetch(`${toy.server.url}/health/${path}`, {
 				headers,
@@ -36,6 +37,8 @@ async function startWith(isReady: () => Promise<boolean>) {
 
 /** As a proxy on this machine sends what somebody asked it. */
 const PROXIED = { "x-forwarded-for": "203.0.113.7" };
+
+const NONE = { short: 0, long: 0 };
 
 suite("/health/live", () => {
 	test("is 200 while the process runs, ready or not", async () => {
@@ -62,11 +65,16 @@ suite("/health/ready", () => {
 });
 
 suite("/health/ready?verbose", () => {
-	test("reports each host over loopback", async () => {
+	test("reports each host over loopback, and the requests that each way answered", async () => {
 		await using server = await startWith(async () => true);
 		assert.deepEqual(await server.get("ready?verbose"), [
 			200,
-			{ status: "ready", ...REPORT },
+			{ status: "ready", ...REPORT, requests: NONE },
+		]);
+		for (let n = 0; n < 3; n++) await server.post({ query: "{ hello }" });
+		assert.deepEqual(await server.get("ready?verbose"), [
+			200,
+			{ status: "ready", ...REPORT, requests: { short: 2, long: 1 } },
 		]);
 	});
 
@@ -74,7 +82,7 @@ suite("/health/ready?verbose", () => {
 		await using server = await startWith(async () => false);
 		assert.deepEqual(await server.get("ready?verbose"), [
 			503,
-			{ status: "not ready", ...REPORT },
+			{ status: "not ready", ...REPORT, requests: NONE },
 		]);
 	});
 
@@ -83,7 +91,7 @@ suite("/health/ready?verbose", () => {
 		const authorization = `Bearer ${await tokens.sign(ADA)}`;
 		assert.deepEqual(
 			await server.get("ready?verbose", { ...PROXIED, authorization }),
-			[200, { status: "ready", ...REPORT }],
+			[200, { status: "ready", ...REPORT, requests: NONE }],
 		);
 	});
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
 import { describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import type { FastifyRequest } from "fastify";
 import type { Id } from "../../../src/id/ids.ts";
+import { clientAddress } from "../../../src/server/http/address.ts";
 import {
 	budgetKeyOf,
 	createBudget,
@@ -122,7 +123,9 @@ describe("a budget", () => {
 
 describe("the budget key", () => {
 	const of = (ip: string, viewer: string | null = null) =>
-		budgetKeyOf(viewer as Id | null, { ip } as FastifyRequest);
+		budgetKeyOf(viewer as Id | null, () =>
+			clientAddress({ socket: { remoteAddress: ip } } as IncomingMessage, null),
+		);
 
 	it("is the viewer, from any address", () => {
 		assert.equal(of("192.0.2.1", ADA), of("192.0.2.2", ADA));

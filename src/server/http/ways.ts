@@ -1,0 +1,7 @@
+/** GraphQL requests that this process answered, by the way they took. */
+export interface Ways {
+	/** Known documents, past Fastify and Apollo. */
+	short: number;
+	/** All others. */
+	long: number;
+}
