@@ -15,6 +15,8 @@ export const CHANNELS = {
 	cacheCall: channel("corkboard.cacheCall"),
 	/** A host of a shared cache failed or recovered: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),
+	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
+	unreadOutboxes: channel("corkboard.unreadOutboxes"),
 	/** The topology file was loaded or rejected: `TopologyEvent`. */
 	topology: channel("corkboard.topology"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
@@ -67,6 +69,11 @@ export interface CacheHost {
 	readonly host: string;
 	readonly state: "down" | "up";
 	readonly error?: unknown;
+}
+
+export interface UnreadOutboxes {
+	/** Shards whose outbox this process could not read for some seconds. */
+	readonly shards: readonly number[];
 }
 
 export interface TopologyEvent {

@@ -3,6 +3,7 @@ import {
 	CHANNELS,
 	type DeliveryPass,
 	type TopologyEvent,
+	type UnreadOutboxes,
 } from "../diagnostics.ts";
 import type { createLog } from "../server/log.ts";
 
@@ -26,6 +27,15 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				const fields = { layer, host, reason: reasonOf(error) };
 				if (state === "down") log.warn(fields, "cache host down");
 				else log.info(fields, "cache host up");
+			},
+		],
+		[
+			CHANNELS.unreadOutboxes,
+			(message: unknown) => {
+				const { shards } = message as UnreadOutboxes;
+				const fields = { count: shards.length, shards: shards.slice(0, 20) };
+				if (shards.length > 0) log.warn(fields, "outboxes not read");
+				else log.info("outboxes read again");
 			},
 		],
 		[

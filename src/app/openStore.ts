@@ -1,10 +1,13 @@
 import { openInvalidationChannel } from "../cache/invalidationChannel.ts";
+import { INVALIDATED_MAX_AGE_MS } from "../cache/localCache.ts";
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
+import { CHANNELS, type UnreadOutboxes } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
+import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
@@ -66,8 +69,8 @@ export interface StoreHooks {
 	wrapStorage?(storage: Storage): Storage;
 	wrapCaches?(caches: CacheLayers): CacheLayers;
 	wrapStore?(store: Store): Store;
-	/** Whether invalidations that arrive are applied. */
-	appliesInvalidations?(): boolean;
+	/** Whether a message of another process arrives that names changed keys. */
+	receivesInvalidations?(): boolean;
 	onChannel?(state: "lost" | "restored"): void;
 }
 
@@ -98,15 +101,19 @@ export async function openStore(
 	const caches = openSharedCaches(options, currentTopology, resources);
 	// Without the channel, writes of other processes would not invalidate this one's cache.
 	const isInvalidated = storage.hasSingleWriter || redis !== null;
+	const cacheBytes =
+		access === "readWrite" && isInvalidated
+			? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
+			: 0;
 	const created = createStore({
 		model,
 		domain,
 		storage: hooks.wrapStorage?.(storage) ?? storage,
 		cursors,
-		cacheBytes:
-			access === "readWrite" && isInvalidated
-				? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
-				: 0,
+		cacheBytes,
+		...(caches?.isPublished && { maxAgeMs: INVALIDATED_MAX_AGE_MS }),
+		// Nobody else changes what it caches.
+		...(storage.hasSingleWriter && { maxAgeMs: Number.POSITIVE_INFINITY }),
 		...(caches !== null && {
 			shared: caches.shared,
 			isOverdue: caches.isOverdue,
@@ -115,7 +122,12 @@ export async function openStore(
 	});
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
-		caches?.listen(store);
+		// The only writer publishes all that it commits, and tells itself.
+		const watch =
+			caches?.isPublished && cacheBytes > 0 && !storage.hasSingleWriter
+				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
+				: null;
+		caches?.listen(store, () => watch?.check());
 		follow(store, topology);
 	}
 	return store;
@@ -189,8 +201,11 @@ function openSharedCaches(
 	resources: AsyncDisposableStack,
 ): {
 	readonly shared: SharedCaches;
+	/** Whether processes tell each other what they change. */
+	readonly isPublished: boolean;
 	isOverdue(): boolean;
-	listen(store: Store): void;
+	/** `onBeat` is called before each heartbeat. */
+	listen(store: Store, onBeat: () => void): void;
 } | null {
 	if (memcached.length === 0 && redis === null) return null;
 	const deadline =
@@ -216,17 +231,18 @@ function openSharedCaches(
 				: resources.use(openRedisCache({ redis, ...deadline })),
 	};
 	let listener: Store | undefined;
+	let beforeBeat = () => {};
 	const channel =
 		redis === null || hooks.invalidations === false
 			? null
 			: resources.use(
 					openInvalidationChannel({
 						redis,
-						onInvalidations(keys) {
-							if (hooks.appliesInvalidations?.() ?? true) {
-								listener?.applyInvalidations(keys);
-							}
-						},
+						receives: ({ sentAt }) =>
+							sentAt !== undefined || (hooks.receivesInvalidations?.() ?? true),
+						onBeat: () => beforeBeat(),
+						onInvalidations: (keys) => listener?.applyInvalidations(keys),
+						onMissed: () => listener?.invalidateAll(),
 						onLost() {
 							hooks.onChannel?.("lost");
 							listener?.bypass(true);
@@ -240,18 +256,24 @@ function openSharedCaches(
 	return {
 		shared: {
 			...(hooks.wrapCaches?.(layers) ?? layers),
-			publish: (keys) => void channel?.publish(keys),
+			publish: async (keys) => channel === null || channel.publish(keys),
 			untilPublished: async (keys, ms) =>
 				channel === null || channel.untilPublished(keys, ms),
 			generationOf: (shard) => generationOf(currentTopology(), shard),
 		},
+		isPublished: channel !== null,
 		isOverdue: () => channel?.isOverdue ?? false,
-		listen(store) {
+		listen(store, onBeat) {
 			listener = store;
+			beforeBeat = onBeat;
 			// The channel starts as lost, and may have said so before anyone listened.
 			if (channel !== null) store.bypass(true);
 		},
 	};
+}
+
+function reportBypass(shards: readonly number[]): void {
+	CHANNELS.unreadOutboxes.publish({ shards } satisfies UnreadOutboxes);
 }
 
 function noData(folder: string): CorkboardError {

@@ -1,19 +1,16 @@
 import { randomUUID } from "node:crypto";
 import {
 	decodeMessage,
-	encodeHeartbeat,
-	encodeInvalidateAll,
-	encodeMessages,
-	MAX_KEYS_PER_MESSAGE,
+	type InvalidationMessage,
 } from "./invalidationMessage.ts";
-import { MAX_AGE_MS } from "./localCache.ts";
-import { PendingKeys } from "./pendingKeys.ts";
+import { InvalidationPublisher, type Sent } from "./invalidationPublisher.ts";
+import { ReceivedNumbers } from "./receivedNumbers.ts";
 import type { RedisConnection } from "./redisConnection.ts";
 import type { RedisConnections } from "./redisConnections.ts";
 
 /**
  * Processes publish over Redis which entries of their local caches the others
- * have to drop (docs/consistency.md, "3. Caches").
+ * have to drop (docs/consistency.md "Freshness by protocol").
  *
  * Subscriber. Redis does not report a lost message, so a process trusts its
  * subscription only while it receives its own heartbeats. What others published
@@ -21,26 +18,25 @@ import type { RedisConnections } from "./redisConnections.ts";
  *
  *     lost ──own heartbeat received──▶ live ──newest one 1 s old, or unsubscribed──▶ lost
  *
- * It starts lost. While it is lost, the local caches are bypassed.
+ * It starts lost. While it is lost, the local caches are bypassed. It stays so
+ * for two heartbeats more, in which it hears of every publisher. From then on a
+ * message that was missed shows in the numbers of those after it
+ * (receivedNumbers.ts), and empties the caches.
  *
  * Publisher. A process whose connection to Redis is down still writes, and
  * processes with a live subscription still cache what it changed. So it keeps
  * the keys that Redis did not take and sends them after its next heartbeat that
- * gets through. A subscriber cannot miss them: an entry it caches was read after
- * its subscription began. Keys sent before that were committed before the read;
- * keys sent after it are received, or the subscription is lost. A key received
- * twice, late or out of order only costs a refill.
+ * gets through. A key received twice, late or out of order only costs a refill.
  *
- * Until then, for at most the ten seconds that a local entry lives, other
- * processes may serve the old value. The same holds for invalidations that are
- * still pending when their process dies.
+ * Until then, and if the process dies, the outbox entries of these changes stay:
+ * any process publishes them (../graph/outbox/outboxWatch.ts).
  */
 export interface InvalidationChannel extends AsyncDisposable {
 	/** Whether Redis took the keys; if not, they are sent later. Never rejects. */
 	publish(keys: readonly string[]): Promise<boolean>;
 	/** Whether Redis took all that was published of these keys, after waiting for that at most so long. */
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean>;
-	/** How many messages were not in our format. */
+	/** How many messages were not in our format. Each empties the caches: it may have named anything. */
 	readonly ignoredMessages: number;
 	/**
 	 * Whether the newest heartbeat is too old already, though the subscription is
@@ -57,6 +53,8 @@ export interface InvalidationListener {
 	onLost(): void;
 	/** Invalidations are received again. What was read before may be stale. */
 	onRestored(): void;
+	/** Some were missed, while others are received. Anything cached may be stale. */
+	onMissed(): void;
 }
 
 export function openInvalidationChannel(
@@ -64,6 +62,10 @@ export function openInvalidationChannel(
 		readonly redis: RedisConnections;
 		/** For one pipeline of messages, connecting included. */
 		readonly deadlineMs?: number;
+		/** Whether a message arrives: what tests lose. */
+		readonly receives?: (message: InvalidationMessage) => boolean;
+		/** Called before each heartbeat. */
+		readonly onBeat?: () => void;
 	},
 ): InvalidationChannel {
 	const { redis, deadlineMs = 100 } = options;
@@ -72,61 +74,41 @@ export function openInvalidationChannel(
 		deadlineMs,
 		longestPauseMs: HEARTBEAT_MS,
 	});
-	// After `MAX_AGE_MS` no local cache holds a value that was read before the change.
-	const pending = new PendingKeys({
-		maxKeys: MAX_PENDING_KEYS,
-		maxAgeMs: MAX_AGE_MS,
-	});
 	/** Work that has to end before the connection closes. */
 	const running = new Set<Promise<unknown>>();
+	const received = new ReceivedNumbers();
 	let subscription: Subscription | undefined;
 	let live = false;
 	let ignoredMessages = 0;
 	let disposed = false;
 
 	/** One PUBLISH for each message, all in one pipeline. */
-	const send = async (messages: readonly string[]): Promise<boolean> => {
-		const sent = await commands.call(
+	const send = async (messages: readonly string[]): Promise<Sent> => {
+		let sent: Sent = "unsent";
+		let isOver = false;
+		await commands.call(
 			"publish",
 			messages.length,
 			async ({ client, runId }) => {
 				await runId;
+				// Their numbers may be used again.
+				if (isOver) return;
+				sent = "unknown";
 				await Promise.all(
 					messages.map((message) => client.publish(CHANNEL, message)),
 				);
-				return true;
+				sent = "taken";
 			},
 		);
-		return sent ?? false;
-	};
-
-	/** Ends before the next heartbeat, which resumes it. Batches go one at a time, so that each one sent is done with. */
-	const sendPending = async (): Promise<void> => {
-		const end = performance.now() + HEARTBEAT_MS;
-		while (performance.now() < end) {
-			const batch = pending.next(MAX_KEYS_PER_MESSAGE);
-			if (batch === null) return;
-			const messages =
-				batch.kind === "all"
-					? [encodeInvalidateAll(me)]
-					: encodeMessages(me, batch.keys);
-			if (!(await send(messages ?? []))) {
-				pending.failed(batch);
-				return;
-			}
-			pending.done(batch);
-		}
-	};
-
-	const publish = async (keys: readonly string[]): Promise<boolean> => {
-		const messages = encodeMessages(me, keys);
-		if (messages === null) return false;
-		const batch = pending.start(keys);
-		const sent = await send(messages);
-		if (sent) pending.done(batch);
-		else pending.failed(batch);
+		isOver = true;
 		return sent;
 	};
+	const publisher = new InvalidationPublisher({
+		from: me,
+		send,
+		maxPendingKeys: MAX_PENDING_KEYS,
+		maxAgeMs: PENDING_MS,
+	});
 
 	const track = <T>(work: Promise<T>): Promise<T> => {
 		running.add(work);
@@ -143,9 +125,7 @@ export function openInvalidationChannel(
 
 	/** A lost subscriber needs nothing: its caches are emptied when it is restored. */
 	const invalidateAll = () => {
-		if (!live) return;
-		options.onLost();
-		options.onRestored();
+		if (live) options.onMissed();
 	};
 
 	const receive = (from: Subscription, text: string) => {
@@ -153,12 +133,20 @@ export function openInvalidationChannel(
 		const message = decodeMessage(text);
 		if (message === null) {
 			ignoredMessages++;
-		} else if (message.from !== me) {
-			if (message.keys === "all") invalidateAll();
-			else if (message.keys.length > 0) options.onInvalidations(message.keys);
-		} else if (message.sentAt !== undefined) {
-			from.heartbeatAt = Math.max(from.heartbeatAt, message.sentAt);
-			if (live || performance.now() - message.sentAt > SILENCE_MS) return;
+			invalidateAll();
+			return;
+		}
+		const { keys, sentAt } = message;
+		if (!(options.receives?.(message) ?? true)) return;
+		if (message.from !== me) {
+			const isBehindGap = received.isBehindGap(message);
+			if (isBehindGap || keys === "all") invalidateAll();
+			if (keys !== "all" && keys.length > 0) options.onInvalidations(keys);
+		} else if (sentAt !== undefined) {
+			from.heartbeatAt = Math.max(from.heartbeatAt, sentAt);
+			from.firstHeartbeatAt ??= sentAt;
+			if (live || performance.now() - sentAt > SILENCE_MS) return;
+			if (sentAt - from.firstHeartbeatAt < SETTLING_MS) return;
 			live = true;
 			options.onRestored();
 		}
@@ -168,7 +156,11 @@ export function openInvalidationChannel(
 		const connection = redis.forSubscription(SILENCE_MS, () => {
 			if (subscription === fresh) lose();
 		});
-		const fresh: Subscription = { connection, heartbeatAt: performance.now() };
+		const fresh: Subscription = {
+			connection,
+			heartbeatAt: performance.now(),
+			firstHeartbeatAt: undefined,
+		};
 		subscription = fresh;
 		connection.client.on("message", (_, text) => receive(fresh, text));
 		connection.runId
@@ -184,9 +176,12 @@ export function openInvalidationChannel(
 		if (disposed) return;
 		if (subscription === undefined) subscribe();
 		else if (isSilent(subscription)) lose();
+		// What is due is done before the heartbeat is sent: whoever received it has done it.
+		options.onBeat?.();
 		void track(
-			send([encodeHeartbeat(me, performance.now())]).then((sent) =>
-				sent ? sendPending() : undefined,
+			send([publisher.heartbeat(performance.now())]).then((sent) =>
+				// It ends before the next heartbeat, which resumes it.
+				sent === "taken" ? publisher.sendPending(HEARTBEAT_MS) : undefined,
 			),
 		);
 	};
@@ -197,9 +192,9 @@ export function openInvalidationChannel(
 
 	return {
 		async publish(keys) {
-			return keys.length === 0 || track(publish(keys));
+			return keys.length === 0 || track(publisher.publish(keys));
 		},
-		untilPublished: (keys, ms) => pending.untilDone(keys, ms),
+		untilPublished: (keys, ms) => publisher.untilPublished(keys, ms),
 		get ignoredMessages() {
 			return ignoredMessages;
 		},
@@ -212,7 +207,7 @@ export function openInvalidationChannel(
 			lose();
 			await Promise.all(running);
 			// The last attempt: no heartbeat follows.
-			await sendPending();
+			await publisher.sendPending(HEARTBEAT_MS);
 			commands[Symbol.dispose]();
 		},
 	};
@@ -222,10 +217,15 @@ interface Subscription {
 	readonly connection: RedisConnection;
 	/** When the newest heartbeat that it brought was sent, or it was opened. */
 	heartbeatAt: number;
+	firstHeartbeatAt: number | undefined;
 }
 
-const CHANNEL = "corkboard.changed.1";
+const CHANNEL = "corkboard.changed.2";
 /** 50 messages, about half a megabyte. Above that it is cheaper for subscribers to empty their caches. */
 export const MAX_PENDING_KEYS = 5_000;
 export const HEARTBEAT_MS = 250;
 export const SILENCE_MS = 1_000;
+/** Of a new subscription: every process that runs has sent a heartbeat by then, so that its number is known. */
+const SETTLING_MS = 2 * HEARTBEAT_MS;
+/** How long keys that Redis did not take are sent again. By then others have published them from the outbox, or bypass its shard. */
+const PENDING_MS = 10_000;

@@ -6,7 +6,7 @@ import type { MaybePromise } from "../util/maybePromise.ts";
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
  *
- * An entry lives at most ten seconds, counted from before it was fetched. A
+ * An entry lives for at most `maxAgeMs`, counted from before it was fetched. A
  * write invalidates it at once. A version for each slot of key hashes keeps a
  * late fill from bringing a stale value back: `invalidate` raises the version,
  * and a value whose read began before that is returned to the readers that wait
@@ -19,7 +19,9 @@ export class LocalCache<V> {
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
+	readonly #maxAgeMs: number;
 	#bypassed = false;
+	#isBypassedKey: ((key: string) => boolean) | null = null;
 
 	constructor(options: {
 		/** The approximate size of a value, in bytes. */
@@ -28,6 +30,8 @@ export class LocalCache<V> {
 		readonly maxWeight: number;
 		/** Whether what is cached has all that `value` has, and more: then it is kept. */
 		readonly isBetter?: (cached: V, value: V) => boolean;
+		/** How long a value is good if nothing invalidates it. Milliseconds. */
+		readonly maxAgeMs?: number;
 		/** Milliseconds. */
 		readonly now?: () => number;
 		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
@@ -36,6 +40,7 @@ export class LocalCache<V> {
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#isBetter = options.isBetter;
+		this.#maxAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
 		this.#entries = new BoundedMap<V>({
 			maxWeight: options.maxWeight,
 			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
@@ -44,7 +49,14 @@ export class LocalCache<V> {
 	}
 
 	get(key: string): V | undefined {
-		return this.#isOverdue() ? undefined : this.#entries.get(key);
+		return this.#isUnusable(key) ? undefined : this.#entries.get(key);
+	}
+
+	#isUnusable(key: string): boolean {
+		return (
+			this.#isOverdue() ||
+			(this.#isBypassedKey !== null && this.#isBypassedKey(key))
+		);
 	}
 
 	/**
@@ -74,7 +86,9 @@ export class LocalCache<V> {
 				found[index] = value;
 				continue;
 			}
-			const running = this.#isOverdue() ? undefined : this.#running.get(key);
+			const running = this.#isUnusable(key)
+				? undefined
+				: this.#running.get(key);
 			if (
 				running !== undefined &&
 				running.depth >= depth &&
@@ -172,13 +186,18 @@ export class LocalCache<V> {
 		this.invalidateAll();
 	}
 
+	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards. */
+	bypassKeys(isBypassed: ((key: string) => boolean) | null): void {
+		this.#isBypassedKey = isBypassed;
+	}
+
 	#keep(key: string, value: V, readAt: number): void {
 		if (this.#bypassed || this.#isOverdue()) return;
 		if (this.#isBetter !== undefined) {
 			const cached = this.#entries.get(key);
 			if (cached !== undefined && this.#isBetter(cached, value)) return;
 		}
-		this.#entries.set(key, value, readAt + MAX_AGE_MS - this.#now());
+		this.#entries.set(key, value, readAt + this.#maxAgeMs - this.#now());
 	}
 }
 
@@ -189,8 +208,10 @@ interface Running<V> {
 	readonly version: number;
 }
 
-/** The staleness bound: no cached value is older than this. */
+/** The bound on staleness where nothing else keeps it: no cached value is older than this. */
 export const MAX_AGE_MS = 10_000;
+/** Where invalidations keep the bound: an entry that is not evicted lives this long. */
+export const INVALIDATED_MAX_AGE_MS = 600_000;
 /** Two keys in one slot cost an occasional refill, never a wrong value. */
 const SLOTS = 1 << 16;
 /** Key, map entry and record of an entry, in bytes, approximately. */

@@ -24,9 +24,11 @@ import type {
 	Scan,
 	ScanResult,
 	Storage,
+	StoredEntry,
 	StoredObject,
 	Transaction,
 	TransactionResult,
+	UntakenQuery,
 } from "./storage.ts";
 
 /**
@@ -209,6 +211,15 @@ class TopologySwitcher implements ReloadableStorage {
 
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]> {
 		return this.#current.use((storage) => storage.pendingEntries(query));
+	}
+
+	untakenEntries(
+		shards: readonly UntakenQuery[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly StoredEntry[]>[]> {
+		return this.#current.use((storage) =>
+			storage.untakenEntries(shards, limit),
+		);
 	}
 
 	takeEntries(

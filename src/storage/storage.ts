@@ -90,6 +90,15 @@ export interface Storage extends AsyncDisposable {
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
 
 	/**
+	 * Entries that no process has ever taken, due or not, of each shard in order of
+	 * insertion, after `after` of its own; at most `limit` of each. An error for a shard that does not answer.
+	 */
+	untakenEntries(
+		shards: readonly UntakenQuery[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly StoredEntry[]>[]>;
+
+	/**
 	 * Take entries to deliver them: their next attempt moves to `until`, so that no
 	 * other process reads them before. Each is compared and set: an entry that was
 	 * taken, postponed or deleted since it was read is not taken. Returns those that
@@ -376,6 +385,12 @@ export interface PendingEntriesQuery {
 	readonly shards?: readonly number[];
 	/** Entries already read: each shard continues after the last of its own. */
 	readonly after?: readonly OutboxPosition[];
+}
+
+export interface UntakenQuery {
+	readonly shard: number;
+	/** The local id of the last entry that was read; 0 for none. */
+	readonly after: number;
 }
 
 /** The position of an entry in the order in which its shard delivers them. */

@@ -58,17 +58,26 @@ describe("the invalidation channel", () => {
 			`keys ${keys.slice(200)}`,
 		]);
 		assert.equal(await one.channel.publish([]), true);
-		assert.equal(await one.channel.publish(["x".repeat(501)]), false);
 	});
 
-	test("ignores and counts messages that are not in its format", async () => {
+	test("sends a key that is too long for a message as one message for all keys", async () => {
+		await using one = openProcess(server.port, "one");
+		await using other = openProcess(server.port, "other");
+		await Promise.all([one.restored(), other.restored()]);
+		assert.equal(await one.channel.publish(["x".repeat(501)]), true);
+		await until("the message", () => other.events.includes("missed"));
+	});
+
+	test("counts messages that are not in its format, and empties the caches: they may name anything", async () => {
 		await using one = openProcess(server.port);
 		await one.restored();
-		for (const text of ["hello", '{"v":2}']) {
-			await ask(server, `PUBLISH corkboard.changed.1 '${text}'`, /\r\n$/);
+		assert.equal(await one.read("old"), "old");
+		for (const text of ["hello", '{"v":3}']) {
+			await ask(server, `PUBLISH corkboard.changed.2 '${text}'`, /\r\n$/);
 		}
 		await until("both to be counted", () => one.channel.ignoredMessages === 2);
-		assert.deepEqual(one.events, ["lost", "restored"]);
+		assert.deepEqual(one.events, ["lost", "restored", "missed", "missed"]);
+		assert.equal(await one.read("new"), "new");
 	});
 
 	test("is lost as soon as the server ends its subscription, and restored by a new one", async () => {

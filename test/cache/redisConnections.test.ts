@@ -30,6 +30,7 @@ function openAll(server: Server, { bucketDeadlineMs = 5_000 } = {}) {
 			redis,
 			...PATIENT,
 			onInvalidations: () => {},
+			onMissed: () => events.push("missed"),
 			onLost: () => events.push("lost"),
 			onRestored: () => events.push("restored"),
 		}),

@@ -174,7 +174,7 @@ export async function openProcess(
 					};
 				},
 				wrapStore: (opened) => overrides.store?.(opened) ?? opened,
-				appliesInvalidations: () => overrides.hears?.() ?? true,
+				receivesInvalidations: () => overrides.hears?.() ?? true,
 				onChannel: (event) => channelEvents.push(event),
 			},
 		},

@@ -2,6 +2,7 @@ import {
 	type InvalidationChannel,
 	openInvalidationChannel,
 } from "../../src/cache/invalidationChannel.ts";
+import type { InvalidationMessage } from "../../src/cache/invalidationMessage.ts";
 import { LocalCache } from "../../src/cache/localCache.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
 import { until } from "./until.ts";
@@ -10,7 +11,15 @@ import { until } from "./until.ts";
 export function openProcess(
 	port: number,
 	name = "",
-	{ user = "", deadlineMs = 2_000 } = {},
+	{
+		user = "",
+		deadlineMs = 2_000,
+		receives,
+	}: {
+		readonly user?: string;
+		readonly deadlineMs?: number;
+		readonly receives?: (message: InvalidationMessage) => boolean;
+	} = {},
 ) {
 	const events: string[] = [];
 	const cache = new LocalCache<string>({
@@ -27,6 +36,11 @@ export function openProcess(
 		onInvalidations: (keys) => {
 			events.push(`keys ${keys}`);
 			for (const key of keys) cache.invalidate(key);
+		},
+		...(receives && { receives }),
+		onMissed: () => {
+			events.push("missed");
+			cache.invalidateAll();
 		},
 		onLost: () => {
 			events.push("lost");

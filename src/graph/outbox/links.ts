@@ -80,7 +80,7 @@ async function create(
 	{ type, data, shard }: Link,
 	delivered: OutboxRow[],
 ): Promise<Id> {
-	const { created, row } = await writer.transact({
+	const { created, row, invalidated } = await writer.transact({
 		shard,
 		creates: [
 			{
@@ -100,7 +100,7 @@ async function create(
 	const id = created[0] as Id;
 	const own = await activateObjects(writer, [id]);
 	if (own.failures.has(id)) throw own.failures.get(id);
-	if (row !== null) delivered.push(row);
+	if (row !== null && invalidated) delivered.push(row);
 	const { status, heldBy } = own.activations.get(id) ?? { status: "absent" };
 	if (status === "active") return id;
 	if (heldBy !== undefined) {

@@ -3,6 +3,7 @@ import { entryName } from "../../storage/keys.ts";
 import type { OutboxPosition, PendingEntry } from "../../storage/storage.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { publishedKeysOf } from "../store/publishedKeys.ts";
 import { errorCode, retryDelayMs } from "./backoff.ts";
 import {
 	addPass,
@@ -14,7 +15,7 @@ import {
 } from "./deliverPending.ts";
 import { createGuardedWriter } from "./guardedWriter.ts";
 import { HostBreakers, unreachedHost } from "./hostBreakers.ts";
-import type { Writer } from "./writer.ts";
+import { invalidationFailed, type Writer } from "./writer.ts";
 
 /** Between two delivery passes, 20 % more or less so that processes that started together do not read together. Milliseconds. */
 const INTERVAL_MS = 1_000;
@@ -199,7 +200,7 @@ export class OutboxWorker implements AsyncDisposable {
 		if (entries.length === 0) return NOTHING_DELIVERED;
 		let pass = NOTHING_DELIVERED;
 		try {
-			const taken = await this.#take(entries);
+			const taken = await this.#take(await this.#announce(entries));
 			const writer = createGuardedWriter(
 				this.#writer,
 				this.#breakers,
@@ -223,11 +224,35 @@ export class OutboxWorker implements AsyncDisposable {
 		return pass;
 	}
 
+	/**
+	 * Publish what the entries that nobody has taken name: whoever looks for what
+	 * was committed and not published looks at these alone (./outboxWatch.ts).
+	 * Returns those that may be taken.
+	 */
+	async #announce(
+		entries: readonly PendingEntry[],
+	): Promise<readonly PendingEntry[]> {
+		const { store } = this.#writer;
+		if (store.storage.hasSingleWriter || !store.sharesCaches) return entries;
+		const isUntaken = (entry: PendingEntry) => entry.nextAttemptAt === 0;
+		const untaken = entries.filter(isUntaken);
+		if (untaken.length === 0) return entries;
+		const keys = new Set(
+			untaken.flatMap(({ entry }) => publishedKeysOf(entry)),
+		);
+		if (await store.announce([...keys])) return entries;
+		const error = invalidationFailed();
+		const host = unreachedHost(error) as string;
+		for (const entry of untaken) this.#blocked.set(entryName(entry), host);
+		this.#breakers.failed(host, error);
+		return entries.filter((entry) => !isUntaken(entry));
+	}
+
 	async #take(
 		entries: readonly PendingEntry[],
 	): Promise<readonly PendingEntry[]> {
 		const { storage } = this.#writer.store;
-		if (storage.hasSingleWriter) return entries;
+		if (storage.hasSingleWriter || entries.length === 0) return entries;
 		const until =
 			(Date.now() + TAKEN_MS) * 1_000 +
 			Math.floor(Math.random() * TAKEN_SPREAD);

@@ -22,12 +22,12 @@ export interface Writer {
 	readonly store: Store;
 	/** For reads on the way to a write. */
 	readonly call: CallOptions;
-	/** One transaction, with the caches in front of it kept right. What it puts into the outbox is not delivered. */
+	/** One transaction, with the caches in front of it kept right. What it puts into the outbox is not delivered, but for its own invalidations. */
 	transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>>;
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
-	/** Whether every shared cache acknowledged. `host`: the one host of a shared cache that holds all of the keys, where the caller knows. */
+	/** Whether every shared cache acknowledged, and Redis took the publication. `host`: the one host of a shared cache that holds all of the keys, where the caller knows. */
 	invalidate(changed: ChangedKeys, host?: string | null): Promise<boolean>;
 	deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface Committed<T> {
 	readonly created: readonly Id[];
 	/** The outbox row that was committed with it. */
 	readonly row: OutboxRow | null;
-	/** Whether every shared cache acknowledged. */
+	/** Whether every shared cache acknowledged, and Redis took the publication. */
 	readonly invalidated: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { MAX_AGE_MS } from "../../cache/localCache.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import type { Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
@@ -19,22 +20,36 @@ export function createStore(options: {
 	readonly shared?: SharedCaches;
 	/** The clock by which cached entries age. Milliseconds. */
 	readonly now?: () => number;
+	/** How long objects and heads are cached in the process if nothing invalidates them. Milliseconds. */
+	readonly maxAgeMs?: number;
 	/** Whether invalidations of other processes may lie unread (`InvalidationChannel.isOverdue`). */
 	readonly isOverdue?: () => boolean;
 }): Store {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
-	const { now, isOverdue } = options;
+	const { now, isOverdue, maxAgeMs = MAX_AGE_MS } = options;
 	const freshness = { ...(now && { now }), ...(isOverdue && { isOverdue }) };
-	const small = { maxWeight: cacheBytes / 2, ...freshness };
 	const objects = createObjectCache({
 		model,
 		storage,
 		shared,
 		maxWeight: cacheBytes,
+		maxAgeMs,
 		...freshness,
 	});
-	const heads = createHeadCache({ storage, shared, ...small });
-	const lookups = createLookupCache({ storage, ...small });
+	const heads = createHeadCache({
+		storage,
+		shared,
+		maxWeight: cacheBytes / 2,
+		maxAgeMs,
+		...freshness,
+	});
+	// A lookup changes under the outbox entry of another shard, which may be
+	// unreadable when its own can be read: its age limits it.
+	const lookups = createLookupCache({
+		storage,
+		maxWeight: cacheBytes / 2,
+		...freshness,
+	});
 	const { invalidateLookups, ...invalidator } = createInvalidator(
 		{ objects, heads, lookups },
 		shared,

@@ -37,6 +37,8 @@ export function createHeadCache(options: {
 	readonly shared: SharedCaches | undefined;
 	/** Bytes. */
 	readonly maxWeight: number;
+	/** How long an entry is cached in the process. Milliseconds. */
+	readonly maxAgeMs: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;

@@ -1,11 +1,17 @@
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { WriteTrace } from "../../diagnostics.ts";
-import type { Id } from "../../id/ids.ts";
+import { type Id, unpackId } from "../../id/ids.ts";
 import { listName, lookupName } from "../../storage/keys.ts";
 import type { LookupKey } from "../../storage/storage.ts";
 import type { HeadCache } from "./headCache.ts";
 import type { LookupCache } from "./lookupCache.ts";
 import type { ObjectCache } from "./objectCache.ts";
+import {
+	headKey,
+	lookupKey,
+	objectKey,
+	parsePublishedKey,
+} from "./publishedKeys.ts";
 import { sharedKey } from "./sharedKey.ts";
 import type { ChangedKeys, SharedCaches, Store } from "./store.ts";
 
@@ -20,8 +26,10 @@ export interface Invalidator
 		| "invalidate"
 		| "untilInvalidated"
 		| "applyInvalidations"
+		| "announce"
 		| "invalidateAll"
 		| "bypass"
+		| "bypassShards"
 	> {
 	invalidateLookups(keys: readonly LookupKey[]): void;
 }
@@ -39,9 +47,8 @@ export interface Invalidator
  *    This process reads those keys past it until it does, and so does each
  *    process that receives the publication: it asks them to delete the keys too.
  *
- * Published keys carry their kind: `o ID` an object, `h MAPPING ID` a head,
- * `l NAME KEY` a lookup. A `!` before it says that the shared cache did not
- * acknowledge the delete.
+ * Deletes come before the publication: a process that was told first could read
+ * the old value back from a shared cache, and keep it.
  */
 export function createInvalidator(
 	caches: {
@@ -97,8 +104,34 @@ export function createInvalidator(
 		return acknowledged;
 	}
 
-	function publishKeys(keys: readonly string[]): void {
-		if (keys.length > 0) shared?.publish(keys);
+	async function publishKeys(keys: readonly string[]): Promise<boolean> {
+		return keys.length === 0 || shared === undefined || shared.publish(keys);
+	}
+
+	function applyInvalidations(keys: readonly string[]): void {
+		const ids: Id[] = [];
+		const lists: ListName[] = [];
+		for (const key of keys) {
+			const parsed = parsePublishedKey(key);
+			if (parsed === null) continue;
+			const { kind, isUndeleted, name } = parsed;
+			const id = parsed.id as Id;
+			if (kind === "*") invalidateAll();
+			else if (kind === "l") lookups.invalidate(name);
+			else if (kind === "o") {
+				objects.invalidate(name);
+				if (isUndeleted) ids.push(id);
+			} else {
+				heads.invalidate(name);
+				if (isUndeleted) lists.push({ name, from: id });
+			}
+		}
+		// Not published again: the sender asked every process.
+		if (ids.length + lists.length > 0) void drop({ objects: ids, lists });
+	}
+
+	function invalidateAll(): void {
+		for (const cache of [objects, heads, lookups]) cache.invalidateAll();
 	}
 
 	return {
@@ -124,13 +157,13 @@ export function createInvalidator(
 		},
 
 		invalidateLocally: (changed) => dropLocally(namesOf(changed)),
-		publish: (changed) => publishKeys(publishedKeys(namesOf(changed))),
+		publish: (changed) => void publishKeys(publishedKeys(namesOf(changed))),
 
 		async invalidate(changed, trace) {
 			const names = namesOf(changed);
 			const acknowledged = await drop(names, trace);
-			publishKeys(publishedKeys(names, acknowledged));
-			return acknowledged.objects && acknowledged.lists;
+			const isPublished = await publishKeys(publishedKeys(names, acknowledged));
+			return acknowledged.objects && acknowledged.lists && isPublished;
 		},
 
 		async untilInvalidated(changed, ms) {
@@ -149,35 +182,30 @@ export function createInvalidator(
 		invalidateLookups(keys) {
 			const names = keys.map(lookupName);
 			for (const name of names) lookups.invalidate(name);
-			publishKeys(names.map((name) => `l ${name}`));
+			void publishKeys(names.map(lookupKey));
 		},
 
-		applyInvalidations(keys) {
-			const ids: Id[] = [];
-			const lists: ListName[] = [];
-			for (const key of keys) {
-				const [, isUndeleted, kind, name = ""] = PUBLISHED.exec(key) ?? [];
-				const from = name.slice(name.lastIndexOf(" ") + 1);
-				if (kind === "l") lookups.invalidate(name);
-				else if (kind === undefined || !DECIMAL.test(from)) continue;
-				else if (kind === "o") {
-					objects.invalidate(name);
-					if (isUndeleted) ids.push(name as Id);
-				} else {
-					heads.invalidate(name);
-					if (isUndeleted) lists.push({ name, from: from as Id });
-				}
-			}
-			// Not published again: the sender asked every process.
-			if (ids.length + lists.length > 0) void drop({ objects: ids, lists });
+		applyInvalidations,
+
+		announce(keys) {
+			applyInvalidations(keys);
+			return publishKeys(keys);
 		},
 
-		invalidateAll() {
-			for (const cache of [objects, heads, lookups]) cache.invalidateAll();
-		},
+		invalidateAll,
 
 		bypass(on) {
 			for (const cache of [objects, heads, lookups]) cache.bypass(on);
+		},
+
+		bypassShards(shards) {
+			const isIn = (id: string) => shards?.has(unpackId(id as Id).shard);
+			objects.bypassKeys(shards && ((id) => isIn(id) === true));
+			heads.bypassKeys(
+				shards &&
+					((name) => isIn(name.slice(name.lastIndexOf(" ") + 1)) === true),
+			);
+			// Lookups live ten seconds only.
 		},
 	};
 }
@@ -202,9 +230,6 @@ interface Acknowledged {
 const EVERYTHING: Acknowledged = { objects: true, lists: true };
 const NOTHING: Acknowledged = { objects: false, lists: false };
 
-const PUBLISHED = /^(!?)([ohl]) (.*)$/s;
-const DECIMAL = /^[0-9]{1,19}$/;
-
 function namesOf({ objects, lists }: ChangedKeys): ChangedNames {
 	return {
 		...(objects && { objects }),
@@ -221,10 +246,8 @@ function publishedKeys(
 	{ objects = [], lists = [] }: ChangedNames,
 	acknowledged: Acknowledged = EVERYTHING,
 ): string[] {
-	const ofObjects = acknowledged.objects ? "o" : "!o";
-	const ofLists = acknowledged.lists ? "h" : "!h";
 	return [
-		...objects.map((id) => `${ofObjects} ${id}`),
-		...lists.map(({ name }) => `${ofLists} ${name}`),
+		...objects.map((id) => objectKey(id, !acknowledged.objects)),
+		...lists.map(({ name }) => headKey(name, !acknowledged.lists)),
 	];
 }

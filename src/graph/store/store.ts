@@ -53,7 +53,7 @@ export interface Store {
 	cacheHostOf(key: Id | ListKey): string | null;
 	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
 	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged. From the call on, this process reads no old value, acknowledged or not. */
+	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
 	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
 	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
 	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
@@ -63,10 +63,14 @@ export interface Store {
 	publish(changed: ChangedKeys): void;
 	/** Drops here what another process published with `SharedCaches.publish`. */
 	applyInvalidations(keys: readonly string[]): void;
+	/** Drops published keys here and publishes them. Returns whether Redis took them. */
+	announce(keys: readonly string[]): Promise<boolean>;
 	/** Drops everything cached in the process, for example after a shard moved. */
 	invalidateAll(): void;
 	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
 	bypass(on: boolean): void;
+	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
+	bypassShards(shards: ReadonlySet<number> | null): void;
 	/** As storage's, and drops the cached rows. */
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
@@ -100,8 +104,8 @@ export interface ChangedKeys {
 export interface SharedCaches {
 	readonly objects: SharedCache | null;
 	readonly heads: SharedCache | null;
-	/** Makes other processes drop these keys from the caches in them. */
-	readonly publish: (keys: readonly string[]) => void;
+	/** Makes other processes drop these keys from the caches in them. Whether Redis took them; true where there are no others. Never rejects. */
+	readonly publish: (keys: readonly string[]) => Promise<boolean>;
 	/** Whether all that was published of these keys was taken, after waiting for that at most so long. */
 	readonly untilPublished: (
 		keys: readonly string[],

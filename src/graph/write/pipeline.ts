@@ -128,9 +128,19 @@ export class WritePipeline implements Writer {
 		return { result, created, row, invalidated };
 	}
 
-	/** Steps 1 to 6 of a delivery: the entry that is being delivered stays until the invalidation is acknowledged. */
-	transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>> {
-		return this.#transact(transaction, ({ entry }) => entry);
+	/**
+	 * Steps 1 to 6 of a delivery. The entry that is being delivered is on another
+	 * shard, as a rule: an entry of its own covers this invalidation, which is
+	 * deleted when it was acknowledged.
+	 */
+	async transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>> {
+		const committed = await this.transactWithInvalidations(transaction);
+		const { row, invalidated } = committed;
+		if (row === null || !invalidated) return committed;
+		if (Object.keys(withoutInvalidations(row).entry).length > 0)
+			return committed;
+		await this.deleteOutboxEntries([row]);
+		return { ...committed, row: null };
 	}
 
 	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
@@ -138,8 +148,9 @@ export class WritePipeline implements Writer {
 		transaction: WriteTransaction<T>,
 	): Promise<Committed<T>> {
 		return this.#transact(transaction, (decision, created) => {
-			const { objects = [], edges = [], entry } = decision;
-			const isUnchanged = created.length + objects.length + edges.length === 0;
+			const { objects = [], edges = [], recount = [], entry } = decision;
+			const changed = [created, objects, edges, recount];
+			const isUnchanged = changed.every(({ length }) => length === 0);
 			return isUnchanged || !this.store.sharesCaches
 				? entry
 				: {

@@ -31,9 +31,11 @@ import type {
 	Scan,
 	ScanResult,
 	Storage,
+	StoredEntry,
 	StoredObject,
 	Transaction,
 	TransactionResult,
+	UntakenQuery,
 } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { countLists } from "./countLists.ts";
@@ -53,6 +55,7 @@ import {
 	pendingEntries,
 	recordFailedDeliveries,
 	takeEntries,
+	untakenEntries,
 	walkOutbox,
 } from "./outbox.ts";
 import { readRenumberings } from "./renumberings.ts";
@@ -282,6 +285,25 @@ class MysqlStorage implements Storage {
 			},
 		});
 		return oldestFirst(rows);
+	}
+
+	async untakenEntries(
+		shards: readonly UntakenQuery[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly StoredEntry[]>[]> {
+		startCall("untakenEntries", shards.length);
+		return readByHost<UntakenQuery, readonly StoredEntry[]>(shards, {
+			shardOf: ({ shard }) => this.#map.shards.get(shard),
+			absent: () => [],
+			maxKeys: OUTBOXES,
+			read: (host, some) =>
+				untakenEntries(
+					host,
+					some.map(({ key: { after }, shard }) => ({ shard, after })),
+					limit,
+					this.#queryOptions(some[0]?.shard),
+				),
+		});
 	}
 
 	async deleteOutboxEntries(

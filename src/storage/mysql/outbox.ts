@@ -5,6 +5,7 @@ import type {
 	OutboxKey,
 	OutboxPosition,
 	PendingEntry,
+	StoredEntry,
 } from "../storage.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
@@ -70,6 +71,35 @@ export async function pendingEntries(
 		options,
 	);
 	return rows.map(([shard, ...row]) => outboxRow(Number(shard), row));
+}
+
+/** Entries that no process has taken, of some shards of one host, in the order of the shards: up to `limit` of each. */
+export async function untakenEntries(
+	host: Host,
+	shards: readonly { readonly shard: Shard; readonly after: number }[],
+	limit: number,
+	options: QueryOptions,
+): Promise<readonly (readonly StoredEntry[])[]> {
+	const rows = await host.rows(
+		unionAll(
+			"untaken entries",
+			shards.map(({ shard: { number, database }, after }) => ({
+				text: `SELECT ${number} AS shard, local_id, entry
+					FROM ${tableIn(database, "outbox")} FORCE INDEX (due)
+					WHERE next_attempt_at = 0 AND local_id > ?
+					ORDER BY local_id LIMIT ${limit}`,
+				values: [after],
+			})),
+		),
+		options,
+	);
+	const entries = rows.map(([shard, local, entry]) => ({
+		shard: Number(shard),
+		local: Number(local),
+		entry: parseJsonObject(entry as string),
+	}));
+	const byShard = Map.groupBy(entries, ({ shard }) => shard);
+	return shards.map(({ shard: { number } }) => byShard.get(number) ?? []);
 }
 
 const START = { nextAttemptAt: 0, local: 0 } as const;

@@ -6,6 +6,7 @@ import type {
 	OutboxKey,
 	OutboxPosition,
 	PendingEntry,
+	StoredEntry,
 } from "../storage.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
@@ -27,6 +28,12 @@ const PENDING: Sql = {
 		WHERE next_attempt_at <= ?1 AND next_attempt_at >= ?2
 			AND (next_attempt_at > ?2 OR local_id > ?3) AND ts <= ?4
 		ORDER BY next_attempt_at, local_id LIMIT ?5`,
+};
+
+const UNTAKEN: Sql = {
+	name: "untaken entries",
+	text: `SELECT local_id AS local, entry FROM outbox INDEXED BY outbox_due
+		WHERE next_attempt_at = 0 AND local_id > ? ORDER BY local_id LIMIT ?`,
 };
 
 const DELETE: Sql = {
@@ -63,6 +70,22 @@ export function insertOutboxEntry(
 	now: number,
 ): number {
 	return connection.run(INSERT, [JSON.stringify(entry), now]).insertedAs;
+}
+
+/** Entries that no process has taken, of one shard. */
+export function untakenEntries(
+	connection: SqliteConnection,
+	shard: number,
+	after: number,
+	limit: number,
+): readonly StoredEntry[] {
+	return connection
+		.rows<Pick<EntryRow, "local" | "entry">>(UNTAKEN, [after, limit])
+		.map(({ local, entry }) => ({
+			shard,
+			local,
+			entry: parseJsonObject(entry),
+		}));
 }
 
 /** Entries that are due, of one shard. */

@@ -27,9 +27,11 @@ import type {
 	Scan,
 	ScanResult,
 	Storage,
+	StoredEntry,
 	StoredObject,
 	Transaction,
 	TransactionResult,
+	UntakenQuery,
 } from "../storage.ts";
 import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
@@ -44,6 +46,7 @@ import {
 	pendingEntries,
 	recordFailedDeliveries,
 	takeEntries,
+	untakenEntries,
 	walkOutbox,
 } from "./outbox.ts";
 import { readRenumberings } from "./renumberings.ts";
@@ -258,6 +261,22 @@ class SqliteStorage implements Storage {
 		);
 		return oldestFirst(
 			results.flatMap((rows) => (rows instanceof CorkboardError ? [] : rows)),
+		);
+	}
+
+	async untakenEntries(
+		shards: readonly UntakenQuery[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly StoredEntry[]>[]> {
+		startCall("untakenEntries", shards.length);
+		return readByFile<UntakenQuery, readonly StoredEntry[]>(
+			shards,
+			({ shard }) => this.#files.get(shard),
+			() => [],
+			(file, some) =>
+				some.map(({ shard, after }) =>
+					untakenEntries(file.reader, shard, after, limit),
+				),
 		);
 	}
 

@@ -52,7 +52,7 @@ async function openWorld(
 			shared: {
 				objects: null,
 				heads: heads.cache,
-				publish: () => {},
+				publish: async () => true,
 				untilPublished: async () => true,
 				generationOf: () => 1,
 			},

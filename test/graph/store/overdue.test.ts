@@ -22,7 +22,7 @@ describe("a process that stood still and has not received what it missed", () =>
 			shared: {
 				objects: sharedHeads().cache,
 				heads: sharedHeads().cache,
-				publish: () => {},
+				publish: async () => true,
 				untilPublished: async () => true,
 				generationOf: () => 1,
 			},

@@ -1,0 +1,183 @@
+import type { OutboxKey, StoredEntry } from "../../storage/storage.ts";
+import { publishedKeysOf } from "../store/publishedKeys.ts";
+import type { Store } from "../store/store.ts";
+
+/** From the begin of one look at a host's outboxes to that of the next, 20 % more or less. Milliseconds. */
+const INTERVAL_MS = 1_000;
+const JITTER = 0.2;
+/** An entry that may be older than this is one whose writer did not publish it. Milliseconds. */
+const PATIENCE_MS = 3_000;
+/** A shard whose outbox was not read for so long is bypassed. Milliseconds. */
+export const UNREAD_MS = 5_000;
+/** Entries of a shard in one statement. */
+const PAGE = 1_000;
+
+/**
+ * Finds what was committed and not published, for the cache of this process
+ * (docs/consistency.md "Freshness by protocol").
+ *
+ * An entry is published before a process takes or deletes it. So what other
+ * processes committed and this one may not have been told is in the entries
+ * that nobody has taken. Every process that caches looks at them once a second,
+ * and drops what those name that a living writer would have published by now. A
+ * shard whose outbox it could not read for five seconds it reads past its cache,
+ * until it has looked at it again: what it kept is good then, because what it
+ * was not told is in the entries that it finds.
+ *
+ * How long ago an entry was committed is known by this process's clock alone:
+ * not before the last look that did not find it.
+ */
+export class OutboxWatch implements AsyncDisposable {
+	readonly #store: Store;
+	readonly #now: () => number;
+	/** By shard. */
+	readonly #looks = new Map<number, Look>();
+	/** All was empty then. */
+	readonly #openedAt: number;
+	readonly #running = new Map<string, Promise<void>>();
+	readonly #onBypass: (shards: readonly number[]) => void;
+	#bypassed: ReadonlySet<number> | null = null;
+	#timer: NodeJS.Timeout | undefined;
+	#isStopped = false;
+
+	/** The first look begins at once, in the background. */
+	constructor(
+		store: Store,
+		options: {
+			/** Milliseconds. */
+			readonly now?: () => number;
+			/** The shards that are bypassed have changed. */
+			readonly onBypass?: (shards: readonly number[]) => void;
+		} = {},
+	) {
+		this.#store = store;
+		this.#now = options.now ?? (() => performance.now());
+		this.#onBypass = options.onBypass ?? (() => {});
+		this.#openedAt = this.#now();
+		this.#startSoon(0);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isStopped = true;
+		clearTimeout(this.#timer);
+		await Promise.all(this.#running.values());
+	}
+
+	/**
+	 * Bypasses the shards that were not looked at for too long, and no others.
+	 * Called before each heartbeat of the invalidation channel, so that a process
+	 * that trusts its newest heartbeat has done this less than a second before.
+	 */
+	check(): void {
+		const oldest = this.#now() - UNREAD_MS;
+		const unread = this.#store.storage.shards.filter(
+			(shard) => this.#lookAt(shard).at < oldest,
+		);
+		const isSame =
+			unread.length === (this.#bypassed?.size ?? 0) &&
+			unread.every((shard) => this.#bypassed?.has(shard));
+		if (isSame) return;
+		this.#bypassed = unread.length === 0 ? null : new Set(unread);
+		this.#store.bypassShards(this.#bypassed);
+		this.#onBypass(unread);
+	}
+
+	#lookAt(shard: number): Look {
+		return this.#looks.get(shard) ?? { at: this.#openedAt, entries: new Map() };
+	}
+
+	#startSoon(ms: number): void {
+		this.#timer = setTimeout(() => {
+			if (this.#isStopped) return;
+			this.#start();
+			this.#startSoon(INTERVAL_MS * (1 + JITTER * (2 * Math.random() - 1)));
+		}, ms).unref();
+	}
+
+	/** One for each host whose last one has ended: a host that does not answer delays no other. */
+	#start(): void {
+		const { storage } = this.#store;
+		const hosts = Map.groupBy(
+			storage.shards,
+			(shard) => storage.hostOf(shard) ?? "",
+		);
+		for (const [host, shards] of hosts) {
+			if (this.#running.has(host)) continue;
+			const look = this.#look(shards).finally(() => this.#running.delete(host));
+			this.#running.set(host, look);
+		}
+	}
+
+	/** Never rejects. */
+	async #look(shards: readonly number[]): Promise<void> {
+		const at = this.#now();
+		try {
+			for (const [shard, entries] of await this.#read(shards)) {
+				this.#apply(shard, at, entries);
+			}
+			this.check();
+		} catch {
+			// As if no shard had answered.
+		}
+	}
+
+	/** The entries of each shard that answered to the end. */
+	async #read(
+		shards: readonly number[],
+	): Promise<ReadonlyMap<number, readonly StoredEntry[]>> {
+		const found = new Map<number, StoredEntry[]>();
+		let rest = shards.map((shard) => ({ shard, after: 0 }));
+		while (rest.length > 0) {
+			const pages = await this.#store.storage.untakenEntries(rest, PAGE);
+			const next: typeof rest = [];
+			for (const [nth, page] of pages.entries()) {
+				const { shard } = rest[nth] as OutboxKey & { after: number };
+				if (page instanceof Error) {
+					found.delete(shard);
+					continue;
+				}
+				const entries = found.get(shard) ?? [];
+				entries.push(...page);
+				found.set(shard, entries);
+				const last = page.at(-1);
+				if (last !== undefined && page.length === PAGE) {
+					next.push({ shard, after: last.local });
+				}
+			}
+			rest = next;
+		}
+		return found;
+	}
+
+	#apply(shard: number, at: number, entries: readonly StoredEntry[]): void {
+		const before = this.#lookAt(shard);
+		const now = new Map<number, Seen>();
+		const keys: string[] = [];
+		for (const { local, entry } of entries) {
+			const seen = before.entries.get(local) ?? {
+				committedAfter: before.at,
+				isApplied: false,
+			};
+			const isApplied =
+				seen.isApplied || at - seen.committedAfter >= PATIENCE_MS;
+			if (isApplied && !seen.isApplied) keys.push(...publishedKeysOf(entry));
+			now.set(local, { ...seen, isApplied });
+		}
+		this.#store.applyInvalidations(keys);
+		this.#looks.set(shard, { at, entries: now });
+	}
+}
+
+/** The last look at a shard's outbox that found all that was there. */
+interface Look {
+	/** When it began. */
+	readonly at: number;
+	/** What it found, by local id. */
+	readonly entries: ReadonlyMap<number, Seen>;
+}
+
+interface Seen {
+	/** When the last look began that did not find it. */
+	readonly committedAfter: number;
+	readonly isApplied: boolean;
+}
