@@ -122,7 +122,7 @@ export async function openStore(
 	});
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
-		// The only writer publishes all that it commits, and tells itself.
+		// Nobody but the only writer changes what it caches.
 		const watch =
 			caches?.isPublished && cacheBytes > 0 && !storage.hasSingleWriter
 				? resources.use(new OutboxWatch(store, { onBypass: reportBypass }))
@@ -201,7 +201,7 @@ function openSharedCaches(
 	resources: AsyncDisposableStack,
 ): {
 	readonly shared: SharedCaches;
-	/** Whether processes tell each other what they change. */
+	/** Whether processes publish what they change. */
 	readonly isPublished: boolean;
 	isOverdue(): boolean;
 	/** `onBeat` is called before each heartbeat. */

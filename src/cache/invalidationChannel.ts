@@ -84,7 +84,7 @@ export function openInvalidationChannel(
 
 	/** One PUBLISH for each message, all in one pipeline. */
 	const send = async (messages: readonly string[]): Promise<Sent> => {
-		let sent: Sent = "unsent";
+		let sent: Sent = "refused";
 		let isOver = false;
 		await commands.call(
 			"publish",

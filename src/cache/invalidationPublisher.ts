@@ -9,7 +9,7 @@ import {
 import { type PendingBatch, PendingKeys } from "./pendingKeys.ts";
 
 /** What became of some messages: Redis took them, they were not sent, or nobody knows. */
-export type Sent = "taken" | "unsent" | "unknown";
+export type Sent = "taken" | "refused" | "unknown";
 
 /**
  * The side of the invalidation channel that publishes. It numbers its messages,

@@ -53,10 +53,7 @@ export class LocalCache<V> {
 	}
 
 	#isUnusable(key: string): boolean {
-		return (
-			this.#isOverdue() ||
-			(this.#isBypassedKey !== null && this.#isBypassedKey(key))
-		);
+		return this.#isOverdue() || this.#isBypassedKey?.(key) === true;
 	}
 
 	/**

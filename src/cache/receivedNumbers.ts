@@ -12,8 +12,8 @@ import type {
  * keys, so it counts from its `base`, which Redis took: whoever received that
  * much of the series before has missed nothing that was not sent again.
  *
- * Of a publisher that was never heard of nothing was received. If it has
- * published before, that counts as missed.
+ * Of an unknown publisher nothing was received. If it has published before, that
+ * counts as missed.
  */
 export class ReceivedNumbers {
 	readonly #publishers = new Map<string, Received>();
@@ -42,7 +42,7 @@ export class ReceivedNumbers {
 	}
 
 	#note({ from, series }: MessageNumber, received: number): void {
-		// Forgotten, all count as never heard of: at worst that empties the caches once more.
+		// Forgotten, all count as unknown: at worst that empties the caches once more.
 		if (
 			this.#publishers.size >= this.#maxPublishers &&
 			!this.#publishers.has(from)

@@ -216,10 +216,16 @@ class TopologySwitcher implements ReloadableStorage {
 	untakenEntries(
 		shards: readonly UntakenQuery[],
 		limit: number,
-	): Promise<readonly KeyResult<readonly StoredEntry[]>[]> {
+	): Promise<readonly KeyResult<readonly number[]>[]> {
 		return this.#current.use((storage) =>
 			storage.untakenEntries(shards, limit),
 		);
+	}
+
+	readEntries(
+		keys: readonly OutboxKey[],
+	): Promise<readonly KeyResult<StoredEntry | null>[]> {
+		return this.#current.use((storage) => storage.readEntries(keys));
 	}
 
 	takeEntries(

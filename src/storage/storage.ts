@@ -90,13 +90,19 @@ export interface Storage extends AsyncDisposable {
 	pendingEntries(query: PendingEntriesQuery): Promise<readonly PendingEntry[]>;
 
 	/**
-	 * Entries that no process has ever taken, due or not, of each shard in order of
-	 * insertion, after `after` of its own; at most `limit` of each. An error for a shard that does not answer.
+	 * The local ids of entries that no process has ever taken, due or not, of each
+	 * shard in order of insertion, after `after` of its own; at most `limit` of
+	 * each. An error for a shard that does not answer.
 	 */
 	untakenEntries(
 		shards: readonly UntakenQuery[],
 		limit: number,
-	): Promise<readonly KeyResult<readonly StoredEntry[]>[]>;
+	): Promise<readonly KeyResult<readonly number[]>[]>;
+
+	/** Entries as they are now; null for one that was deleted. */
+	readEntries(
+		keys: readonly OutboxKey[],
+	): Promise<readonly KeyResult<StoredEntry | null>[]>;
 
 	/**
 	 * Take entries to deliver them: their next attempt moves to `until`, so that no

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import { CorkboardError } from "../../src/errors.ts";
 import type {
 	OutboxKey,
 	PendingEntriesQuery,
@@ -114,6 +115,46 @@ export function outboxTests(open: OpenStorage): void {
 			pages.push(page.map(({ entry }) => entry?.n).sort());
 		}
 		assert.deepEqual(pages, [[1, 2, 6, 7], [3, 4], [5]]);
+	});
+
+	test("entries that nobody has taken are found by their ids, page by page on every shard, whenever they were written, and read", async () => {
+		await using opened = await open({ dead: [2] });
+		const { storage } = opened;
+		const [one, two, three] = [
+			await enqueue(storage, 0, { n: 1 }),
+			await enqueue(storage, 0, { n: 2 }),
+			await enqueue(storage, 1, { n: 3 }),
+		];
+		const untaken = (after: number, limit: number) =>
+			storage.untakenEntries(
+				[0, 1, 2].map((shard) => ({ shard, after })),
+				limit,
+			);
+		const [first, other, dead] = await untaken(0, 1);
+		assert.deepEqual([first, other], [[one.local], [three.local]]);
+		assert.ok(dead instanceof CorkboardError);
+		const [rest] = await untaken(one.local, 10);
+		assert.deepEqual(rest, [two.local]);
+		// An entry that was given back was taken before.
+		const due = (await pending(storage)).filter(({ shard }) => shard === 0);
+		await storage.takeEntries(
+			due.map((entry) => ({ ...entry, nextAttemptAt: 0 })),
+			Date.now() * 1_000,
+		);
+		assert.deepEqual((await untaken(0, 10)).slice(0, 2), [[], [three.local]]);
+		const gone = { shard: 0, local: two.local + 1_000 };
+		const read = await storage.readEntries([
+			two,
+			gone,
+			three,
+			{ shard: 2, local: 1 },
+		]);
+		assert.deepEqual(read.slice(0, 3), [
+			{ ...two, entry: { n: 2 } },
+			null,
+			{ ...three, entry: { n: 3 } },
+		]);
+		assert.ok(read[3] instanceof CorkboardError);
 	});
 
 	test("pending entries of some shards leave the other shards alone", async () => {

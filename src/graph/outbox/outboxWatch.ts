@@ -1,4 +1,4 @@
-import type { OutboxKey, StoredEntry } from "../../storage/storage.ts";
+import type { OutboxKey } from "../../storage/storage.ts";
 import { publishedKeysOf } from "../store/publishedKeys.ts";
 import type { Store } from "../store/store.ts";
 
@@ -9,7 +9,7 @@ const JITTER = 0.2;
 const PATIENCE_MS = 3_000;
 /** A shard whose outbox was not read for so long is bypassed. Milliseconds. */
 export const UNREAD_MS = 5_000;
-/** Entries of a shard in one statement. */
+/** Ids of entries of a shard in one statement. */
 const PAGE = 1_000;
 
 /**
@@ -17,12 +17,12 @@ const PAGE = 1_000;
  * (docs/consistency.md "Freshness by protocol").
  *
  * An entry is published before a process takes or deletes it. So what other
- * processes committed and this one may not have been told is in the entries
- * that nobody has taken. Every process that caches looks at them once a second,
+ * processes committed and this one may not know of is in the entries that
+ * nobody has taken. Every process that caches looks at them once a second,
  * and drops what those name that a living writer would have published by now. A
  * shard whose outbox it could not read for five seconds it reads past its cache,
  * until it has looked at it again: what it kept is good then, because what it
- * was not told is in the entries that it finds.
+ * did not receive is in the entries that it finds.
  *
  * How long ago an entry was committed is known by this process's clock alone:
  * not before the last look that did not find it.
@@ -112,36 +112,34 @@ export class OutboxWatch implements AsyncDisposable {
 	async #look(shards: readonly number[]): Promise<void> {
 		const at = this.#now();
 		try {
-			for (const [shard, entries] of await this.#read(shards)) {
-				this.#apply(shard, at, entries);
-			}
+			await this.#apply(at, await this.#read(shards));
 			this.check();
 		} catch {
 			// As if no shard had answered.
 		}
 	}
 
-	/** The entries of each shard that answered to the end. */
+	/** The local ids of the entries of each shard that answered to the end. */
 	async #read(
 		shards: readonly number[],
-	): Promise<ReadonlyMap<number, readonly StoredEntry[]>> {
-		const found = new Map<number, StoredEntry[]>();
+	): Promise<ReadonlyMap<number, readonly number[]>> {
+		const found = new Map<number, number[]>();
 		let rest = shards.map((shard) => ({ shard, after: 0 }));
 		while (rest.length > 0) {
 			const pages = await this.#store.storage.untakenEntries(rest, PAGE);
 			const next: typeof rest = [];
-			for (const [nth, page] of pages.entries()) {
-				const { shard } = rest[nth] as OutboxKey & { after: number };
-				if (page instanceof Error) {
+			for (const [nth, { shard }] of rest.entries()) {
+				const page = pages[nth];
+				if (page === undefined || page instanceof Error) {
 					found.delete(shard);
 					continue;
 				}
-				const entries = found.get(shard) ?? [];
-				entries.push(...page);
-				found.set(shard, entries);
+				const locals = found.get(shard) ?? [];
+				locals.push(...page);
+				found.set(shard, locals);
 				const last = page.at(-1);
 				if (last !== undefined && page.length === PAGE) {
-					next.push({ shard, after: last.local });
+					next.push({ shard, after: last });
 				}
 			}
 			rest = next;
@@ -149,22 +147,39 @@ export class OutboxWatch implements AsyncDisposable {
 		return found;
 	}
 
-	#apply(shard: number, at: number, entries: readonly StoredEntry[]): void {
-		const before = this.#lookAt(shard);
-		const now = new Map<number, Seen>();
-		const keys: string[] = [];
-		for (const { local, entry } of entries) {
-			const seen = before.entries.get(local) ?? {
-				committedAfter: before.at,
-				isApplied: false,
-			};
-			const isApplied =
-				seen.isApplied || at - seen.committedAfter >= PATIENCE_MS;
-			if (isApplied && !seen.isApplied) keys.push(...publishedKeysOf(entry));
-			now.set(local, { ...seen, isApplied });
+	async #apply(
+		at: number,
+		found: ReadonlyMap<number, readonly number[]>,
+	): Promise<void> {
+		const looks = new Map<number, Look>();
+		const old: OutboxKey[] = [];
+		for (const [shard, locals] of found) {
+			const before = this.#lookAt(shard);
+			const entries = new Map<number, Seen>();
+			for (const local of locals) {
+				const seen = before.entries.get(local) ?? {
+					committedAfter: before.at,
+					isApplied: false,
+				};
+				const isOld = at - seen.committedAfter >= PATIENCE_MS;
+				if (isOld && !seen.isApplied) old.push({ shard, local });
+				entries.set(local, { ...seen, isApplied: seen.isApplied || isOld });
+			}
+			looks.set(shard, { at, entries });
 		}
-		this.#store.applyInvalidations(keys);
-		this.#looks.set(shard, { at, entries: now });
+		if (old.length > 0) {
+			const entries = await this.#store.storage.readEntries(old);
+			const keys = new Set<string>();
+			for (const [nth, entry] of entries.entries()) {
+				if (entry instanceof Error) looks.delete((old[nth] as OutboxKey).shard);
+				// One that is gone was published.
+				else if (entry !== null) {
+					for (const key of publishedKeysOf(entry.entry)) keys.add(key);
+				}
+			}
+			this.#store.applyInvalidations([...keys]);
+		}
+		for (const [shard, look] of looks) this.#looks.set(shard, look);
 	}
 }
 

@@ -47,7 +47,7 @@ export interface Invalidator
  *    This process reads those keys past it until it does, and so does each
  *    process that receives the publication: it asks them to delete the keys too.
  *
- * Deletes come before the publication: a process that was told first could read
+ * Deletes come before the publication: a process that received it first could read
  * the old value back from a shared cache, and keep it.
  */
 export function createInvalidator(

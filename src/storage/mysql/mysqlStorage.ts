@@ -53,6 +53,7 @@ import { readObjects, typeNamed, walkObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
 	pendingEntries,
+	readEntries,
 	recordFailedDeliveries,
 	takeEntries,
 	untakenEntries,
@@ -75,6 +76,7 @@ const OBJECTS = 500;
 const SCANS = 100;
 const EDGES = 500;
 const OUTBOXES = 100;
+const ENTRIES = 500;
 
 export interface MysqlLimits extends HostLimits {
 	/** Time for a transaction, with all its waits and retries. Milliseconds. */
@@ -290,9 +292,9 @@ class MysqlStorage implements Storage {
 	async untakenEntries(
 		shards: readonly UntakenQuery[],
 		limit: number,
-	): Promise<readonly KeyResult<readonly StoredEntry[]>[]> {
+	): Promise<readonly KeyResult<readonly number[]>[]> {
 		startCall("untakenEntries", shards.length);
-		return readByHost<UntakenQuery, readonly StoredEntry[]>(shards, {
+		return readByHost<UntakenQuery, readonly number[]>(shards, {
 			shardOf: ({ shard }) => this.#map.shards.get(shard),
 			absent: () => [],
 			maxKeys: OUTBOXES,
@@ -303,6 +305,19 @@ class MysqlStorage implements Storage {
 					limit,
 					this.#queryOptions(some[0]?.shard),
 				),
+		});
+	}
+
+	async readEntries(
+		keys: readonly OutboxKey[],
+	): Promise<readonly KeyResult<StoredEntry | null>[]> {
+		startCall("readEntries", keys.length);
+		return readByHost<OutboxKey, StoredEntry | null>(keys, {
+			shardOf: ({ shard }) => this.#map.shards.get(shard),
+			absent: () => null,
+			maxKeys: ENTRIES,
+			read: (host, some) =>
+				readEntries(host, some, this.#queryOptions(some[0]?.shard)),
 		});
 	}
 

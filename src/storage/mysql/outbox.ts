@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../util/json.ts";
+import { entryName } from "../keys.ts";
 import { storedError } from "../outboxOrder.ts";
 import type {
 	FailedDelivery,
@@ -11,7 +12,7 @@ import { parseJsonObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
 import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
-import { chunks, type Shard } from "./shards.ts";
+import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import { unionAll, valuesOf } from "./sqlFragment.ts";
 
 /** Entries of one statement. */
@@ -73,18 +74,18 @@ export async function pendingEntries(
 	return rows.map(([shard, ...row]) => outboxRow(Number(shard), row));
 }
 
-/** Entries that no process has taken, of some shards of one host, in the order of the shards: up to `limit` of each. */
+/** Entries that no process has taken, of some shards of one host, in the order of the shards: up to `limit` of each. The index alone answers. */
 export async function untakenEntries(
 	host: Host,
 	shards: readonly { readonly shard: Shard; readonly after: number }[],
 	limit: number,
 	options: QueryOptions,
-): Promise<readonly (readonly StoredEntry[])[]> {
+): Promise<readonly (readonly number[])[]> {
 	const rows = await host.rows(
 		unionAll(
 			"untaken entries",
 			shards.map(({ shard: { number, database }, after }) => ({
-				text: `SELECT ${number} AS shard, local_id, entry
+				text: `SELECT ${number} AS shard, local_id
 					FROM ${tableIn(database, "outbox")} FORCE INDEX (due)
 					WHERE next_attempt_at = 0 AND local_id > ?
 					ORDER BY local_id LIMIT ${limit}`,
@@ -93,13 +94,37 @@ export async function untakenEntries(
 		),
 		options,
 	);
-	const entries = rows.map(([shard, local, entry]) => ({
-		shard: Number(shard),
-		local: Number(local),
-		entry: parseJsonObject(entry as string),
-	}));
-	const byShard = Map.groupBy(entries, ({ shard }) => shard);
-	return shards.map(({ shard: { number } }) => byShard.get(number) ?? []);
+	const byShard = Map.groupBy(rows, ([shard]) => Number(shard));
+	return shards.map(({ shard: { number } }) =>
+		(byShard.get(number) ?? []).map(([, local]) => Number(local)),
+	);
+}
+
+/** Entries of one host, in the order of the keys; null for one that is gone. */
+export async function readEntries(
+	host: Host,
+	keys: readonly KeyOnShard<OutboxKey>[],
+	options: QueryOptions,
+): Promise<readonly (StoredEntry | null)[]> {
+	const byShard = Map.groupBy(keys, ({ shard }) => shard);
+	const rows = await host.rows(
+		unionAll(
+			"outbox entries",
+			[...byShard].map(([{ number, database }, some]) => ({
+				text: `SELECT ${number} AS shard, local_id, entry
+					FROM ${tableIn(database, "outbox")} WHERE local_id IN (?)`,
+				values: [some.map(({ key: { local } }) => local)],
+			})),
+		),
+		options,
+	);
+	const entries = new Map<string, StoredEntry>();
+	for (const [shard, local, entry] of rows) {
+		const key = { shard: Number(shard), local: Number(local) };
+		const parsed = parseJsonObject(entry as string);
+		entries.set(entryName(key), { ...key, entry: parsed });
+	}
+	return keys.map(({ key }) => entries.get(entryName(key)) ?? null);
 }
 
 const START = { nextAttemptAt: 0, local: 0 } as const;

@@ -32,8 +32,13 @@ const PENDING: Sql = {
 
 const UNTAKEN: Sql = {
 	name: "untaken entries",
-	text: `SELECT local_id AS local, entry FROM outbox INDEXED BY outbox_due
+	text: `SELECT local_id AS local FROM outbox INDEXED BY outbox_due
 		WHERE next_attempt_at = 0 AND local_id > ? ORDER BY local_id LIMIT ?`,
+};
+
+const ENTRY: Sql = {
+	name: "outbox entry",
+	text: "SELECT entry FROM outbox WHERE local_id = ?",
 };
 
 const DELETE: Sql = {
@@ -75,17 +80,22 @@ export function insertOutboxEntry(
 /** Entries that no process has taken, of one shard. */
 export function untakenEntries(
 	connection: SqliteConnection,
-	shard: number,
 	after: number,
 	limit: number,
-): readonly StoredEntry[] {
+): readonly number[] {
 	return connection
-		.rows<Pick<EntryRow, "local" | "entry">>(UNTAKEN, [after, limit])
-		.map(({ local, entry }) => ({
-			shard,
-			local,
-			entry: parseJsonObject(entry),
-		}));
+		.rows<{ local: number }>(UNTAKEN, [after, limit])
+		.map(({ local }) => local);
+}
+
+export function readEntry(
+	connection: SqliteConnection,
+	key: OutboxKey,
+): StoredEntry | null {
+	const [row] = connection.rows<{ entry: string }>(ENTRY, [key.local]);
+	return row === undefined
+		? null
+		: { ...key, entry: parseJsonObject(row.entry) };
 }
 
 /** Entries that are due, of one shard. */

@@ -44,6 +44,7 @@ import { objectStatements, readObjects, walkObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
 	pendingEntries,
+	readEntry,
 	recordFailedDeliveries,
 	takeEntries,
 	untakenEntries,
@@ -267,16 +268,26 @@ class SqliteStorage implements Storage {
 	async untakenEntries(
 		shards: readonly UntakenQuery[],
 		limit: number,
-	): Promise<readonly KeyResult<readonly StoredEntry[]>[]> {
+	): Promise<readonly KeyResult<readonly number[]>[]> {
 		startCall("untakenEntries", shards.length);
-		return readByFile<UntakenQuery, readonly StoredEntry[]>(
+		return readByFile<UntakenQuery, readonly number[]>(
 			shards,
 			({ shard }) => this.#files.get(shard),
 			() => [],
 			(file, some) =>
-				some.map(({ shard, after }) =>
-					untakenEntries(file.reader, shard, after, limit),
-				),
+				some.map(({ after }) => untakenEntries(file.reader, after, limit)),
+		);
+	}
+
+	async readEntries(
+		keys: readonly OutboxKey[],
+	): Promise<readonly KeyResult<StoredEntry | null>[]> {
+		startCall("readEntries", keys.length);
+		return readByFile<OutboxKey, StoredEntry | null>(
+			keys,
+			({ shard }) => this.#files.get(shard),
+			() => null,
+			(file, some) => some.map((key) => readEntry(file.reader, key)),
 		);
 	}
 

@@ -1,0 +1,278 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { CorkboardError } from "../../src/errors.ts";
+import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
+import type { Id } from "../../src/id/ids.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { collect } from "../helpers/storing.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
+import { until } from "../helpers/until.ts";
+import {
+	type Addresses,
+	type Fleet,
+	openProcess,
+	type Process,
+	type ProcessOptions,
+	startFleet,
+	topologyOf,
+} from "./fleet.ts";
+import { startRemote } from "./remote.ts";
+import { makePin, makeUser } from "./subjects.ts";
+
+/** A stopped clock: what is cached in a process leaves only because something says so. */
+const now = () => 0;
+/** Ten seconds are promised; these cores are busy with other tests. Milliseconds. */
+const PROMISED_MS = 60_000;
+
+/** docs/consistency.md "Freshness by protocol". No process here runs an outbox worker, but where a test says so. */
+describe("a value that a process may keep for minutes", () => {
+	let fleet: Fleet;
+	let writer: Process;
+	before(async () => {
+		fleet = await startFleet({ mysql: 2 });
+		writer = await open();
+	});
+	after(async () => {
+		await writer[Symbol.asyncDispose]();
+		await fleet[Symbol.asyncDispose]();
+	});
+
+	async function open(
+		options: ProcessOptions = {},
+		addresses: Addresses = fleet.addresses,
+	): Promise<Process> {
+		const process = await openProcess(addresses, {
+			channel: true,
+			now,
+			limits: { connectMs: 500 },
+			...options,
+		});
+		await until("the channel", () => process.news.at(-1) === "restored");
+		return process;
+	}
+
+	/** Through a link to the second MySQL server, which holds shards 2 and 3. */
+	function behind(port: number): Addresses {
+		const [first, second] = fleet.mysql.map(({ url }) => new URL(url));
+		if (second !== undefined) second.port = String(port);
+		return {
+			...fleet.addresses,
+			topology: topologyOf([first?.href ?? "", second?.href ?? ""]),
+		};
+	}
+
+	/** Keeps the pin in this process. */
+	async function keep(process: Process, pin: Id, details: string) {
+		await until("the pin to be kept", async () => {
+			const read = await process.object(pin);
+			assert.equal(read?.details, details);
+			return process.store.cachedObject(pin) !== undefined;
+		});
+	}
+
+	/** Changes the pin in a process that is killed between COMMIT and everything else. */
+	async function changedByKilledWriter(pin: Id): Promise<void> {
+		await using killed = await startRemote({
+			addresses: fleet.addresses,
+			as: "ours",
+			channel: true,
+		});
+		const committed = killed.send({ do: "reach", step: "committed" });
+		void killed.send({ do: "modify", id: pin, details: "new" });
+		await committed;
+		await killed.kill();
+	}
+
+	const outboxOf = (shard: number) => collect(writer.storage.walkOutbox(shard));
+	const details = async (process: Process, pin: Id) =>
+		(await process.object(pin))?.details;
+
+	it("is dropped where its writer was killed between COMMIT and the publication", async () => {
+		await using reader = await open();
+		const pin = await makePin(writer, { details: "old" });
+		await keep(reader, pin, "old");
+		await changedByKilledWriter(pin);
+		await until(
+			"the change",
+			async () => (await details(reader, pin)) === "new",
+			PROMISED_MS,
+		);
+		assert.equal(
+			(await outboxOf(0)).length,
+			1,
+			"found by looking, not published",
+		);
+		await deliverAll();
+	});
+
+	it("is dropped where the process that delivered the change to its shard got no further than COMMIT there", async () => {
+		await using reader = await open();
+		const pin = await makePin(writer, {}, 1);
+		const user = await makeUser(writer, "liker", 0);
+		const mapping = writer.mapping("likePin");
+		const likes = async () =>
+			(await reader.head("likePin.inverse", pin)).list.count;
+		assert.equal(await likes(), 0);
+		await using stack = new AsyncDisposableStack();
+		const stuck = stack.use(
+			await open({
+				overrides: {
+					storage: (storage) =>
+						overriding(storage, {
+							async transact(transaction, trace) {
+								const done = await storage.transact(transaction, trace);
+								return transaction.shard === 1 ? new Promise(() => {}) : done;
+							},
+						}),
+				},
+			}),
+		);
+		await stuck.writes.setEdge(mapping, user, pin, true);
+		await until("the like", async () => (await likes()) === 1, PROMISED_MS);
+		assert.equal((await outboxOf(1)).length, 1, "an entry of its own shard");
+		await deliverAll();
+	});
+
+	for (const { name, stop } of [
+		{
+			name: "the host stands still",
+			stop: async () => {
+				fleet.mysql[1]?.pause();
+				return async () => fleet.mysql[1]?.resume();
+			},
+		},
+		{
+			name: "the process is cut off from it",
+			stop: async (link: TcpProxy) => {
+				link.cut();
+				return async () => link.restore();
+			},
+		},
+	]) {
+		it(`is not used while the outbox of its shard cannot be read, for others it is, and again afterwards: ${name}`, async () => {
+			await using link = await TcpProxy.to(fleet.mysql[1]?.port ?? 0);
+			await using reader = await open({}, behind(link.port));
+			const [here, there, same] = [
+				await makePin(writer, { details: "old" }, 0),
+				await makePin(writer, { details: "old" }, 2),
+				await makePin(writer, { details: "old" }, 3),
+			];
+			for (const pin of [here, there, same]) await keep(reader, pin, "old");
+			await changedByKilledWriter(there);
+			const resume = await stop(link);
+			try {
+				await until(
+					"the shards to be bypassed",
+					() => reader.store.cachedObject(same) === undefined,
+					PROMISED_MS,
+				);
+				assert.equal(reader.store.cachedObject(there), undefined);
+				assert.equal(await details(reader, here), "old");
+				assert.ok(reader.store.cachedObject(here), "of the other host");
+				const [node] = await reader.store.readObjects([there]);
+				assert.ok(node instanceof CorkboardError, "it is not known");
+			} finally {
+				await resume();
+			}
+			await until(
+				"the shards to be used again",
+				() => reader.store.cachedObject(same) !== undefined,
+				PROMISED_MS,
+			);
+			assert.equal(await details(reader, there), "new");
+			await deliverAll();
+		});
+	}
+
+	it("is dropped where Redis was restarted while it was changed", async () => {
+		await using reader = await open();
+		const pin = await makePin(writer, { details: "old" });
+		await keep(reader, pin, "old");
+		await fleet.redis.kill();
+		await writer.writes.modify(pin, (data) => ({ ...data, details: "new" }));
+		await fleet.redis.restart();
+		await until("the channel", () => reader.news.at(-1) === "restored");
+		assert.equal(await details(reader, pin), "new");
+		await deliverAll();
+	});
+
+	it("leaves the entry of its change in the outbox until Redis took the publication", async () => {
+		await using link = await TcpProxy.to(fleet.redis.port);
+		await using cutOff = await open({
+			redisPort: link.port,
+			cacheDeadlineMs: 200,
+		});
+		const pin = await makePin(writer, { details: "old" });
+		await keep(writer, pin, "old");
+		link.cut();
+		// Only memcached has the object; that acknowledges.
+		await cutOff.writes.modify(pin, (data) => ({ ...data, details: "new" }));
+		assert.equal((await outboxOf(0)).length, 1);
+		const order: string[] = [];
+		await using worker = new OutboxWorker(
+			new WritePipeline(recording(cutOff, order)),
+		);
+		await until(
+			"the change, which the writer cannot publish",
+			async () => (await details(writer, pin)) === "new",
+			PROMISED_MS,
+		);
+		assert.ok(worker);
+		assert.ok(!order.includes("taken"), "it was not published");
+		assert.equal((await outboxOf(0)).length, 1);
+		link.restore();
+		await until(
+			"delivery",
+			async () => (await outboxOf(0)).length === 0,
+			PROMISED_MS,
+		);
+		assert.equal(order.at(-1), "taken");
+		assert.equal(order.at(-2), "announced");
+	});
+
+	/** A store that notes what its outbox worker does with Redis and with entries. */
+	function recording({ store }: Process, order: string[]) {
+		return {
+			...store,
+			async announce(keys: readonly string[]) {
+				const isPublished = await store.announce(keys);
+				order.push(isPublished ? "announced" : "not announced");
+				return isPublished;
+			},
+			storage: overriding(store.storage, {
+				async takeEntries(entries, until, trace) {
+					const taken = await store.storage.takeEntries(entries, until, trace);
+					if (taken.length > 0) order.push("taken");
+					return taken;
+				},
+			}),
+		};
+	}
+
+	/** Nothing is left for the next test. */
+	async function deliverAll(): Promise<void> {
+		await using worker = new OutboxWorker(new WritePipeline(writer.store));
+		assert.ok(worker);
+		await until(
+			"empty outboxes",
+			async () => {
+				const left = await Promise.all([0, 1, 2, 3].map(outboxOf));
+				return left.every(({ length }) => length === 0);
+			},
+			PROMISED_MS,
+		);
+	}
+});
+
+function overriding(storage: Storage, overrides: Partial<Storage>): Storage {
+	return new Proxy(storage, {
+		get(target, name) {
+			if (Object.hasOwn(overrides, name)) {
+				return overrides[name as keyof Storage];
+			}
+			const value: unknown = Reflect.get(target, name, target);
+			return typeof value === "function" ? value.bind(target) : value;
+		},
+	});
+}

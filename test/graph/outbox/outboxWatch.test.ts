@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { CorkboardError } from "../../../src/errors.ts";
+import {
+	OutboxWatch,
+	UNREAD_MS,
+} from "../../../src/graph/outbox/outboxWatch.ts";
+import type { Store } from "../../../src/graph/store/store.ts";
+import type { OutboxKey, StoredEntry } from "../../../src/storage/storage.ts";
+import type { JsonObject } from "../../../src/util/json.ts";
+
+const A_SECOND = 1_000;
+
+function entry(shard: number, local: number, id = `${local}`): StoredEntry {
+	return {
+		shard,
+		local,
+		entry: { invalidations: { objects: [id], lists: [] } } as JsonObject,
+	};
+}
+
+/** Two shards on two hosts, with a clock that the test moves; looks begin when the test says so. */
+function watched() {
+	let now = 0;
+	const outbox: StoredEntry[] = [];
+	const unreadable = new Set<number>();
+	const applied: string[][] = [];
+	const bypassed: (readonly number[])[] = [];
+	const storage = {
+		shards: [0, 1],
+		hostOf: (shard: number) => `host${shard}`,
+		untakenEntries: async (
+			shards: readonly { shard: number; after: number }[],
+			limit: number,
+		) =>
+			shards.map(({ shard, after }) =>
+				unreadable.has(shard)
+					? new CorkboardError("UNAVAILABLE", "down")
+					: outbox
+							.filter((one) => one.shard === shard && one.local > after)
+							.map(({ local }) => local)
+							.slice(0, limit),
+			),
+		readEntries: async (keys: readonly OutboxKey[]) =>
+			keys.map(
+				({ shard, local }) =>
+					outbox.find((one) => one.shard === shard && one.local === local) ??
+					null,
+			),
+	};
+	const store = {
+		storage,
+		applyInvalidations(keys: readonly string[]) {
+			if (keys.length > 0) applied.push([...keys]);
+		},
+		bypassShards: (shards: ReadonlySet<number> | null) =>
+			bypassed.push([...(shards ?? [])]),
+	} as unknown as Store;
+	mock.timers.enable({ apis: ["setTimeout"] });
+	const watch = new OutboxWatch(store, { now: () => now });
+	return {
+		outbox,
+		unreadable,
+		applied,
+		bypassed,
+		watch,
+		/** Moves the clock, and lets every host be looked at. */
+		async pass(ms: number) {
+			now += ms;
+			mock.timers.tick(1_200);
+			for (let turn = 0; turn < 10; turn++) await nextTurn();
+		},
+		async [Symbol.asyncDispose]() {
+			await watch[Symbol.asyncDispose]();
+			mock.timers.reset();
+		},
+	};
+}
+
+/** docs/consistency.md "Freshness by protocol". */
+describe("the watch over outboxes", () => {
+	it("applies, once, what nobody published for three seconds, counted from the look before it was found", async () => {
+		await using world = watched();
+		const { outbox, applied, pass } = world;
+		await pass(0);
+		outbox.push(entry(0, 1));
+		await pass(A_SECOND);
+		await pass(A_SECOND);
+		assert.deepEqual(applied, []);
+		await pass(A_SECOND);
+		assert.deepEqual(applied, [["o 1"]]);
+		await pass(A_SECOND);
+		assert.equal(applied.length, 1);
+	});
+
+	it("applies nothing of entries that were taken or deleted in time", async () => {
+		await using world = watched();
+		const { outbox, applied, pass } = world;
+		await pass(0);
+		for (let second = 0; second < 10; second++) {
+			outbox.splice(0, 1, entry(0, second + 1));
+			await pass(A_SECOND);
+		}
+		assert.deepEqual(applied, []);
+	});
+
+	it("bypasses a shard that could not be read for five seconds, no other, and until it is read", async () => {
+		await using world = watched();
+		const { unreadable, bypassed, watch, pass } = world;
+		await pass(0);
+		unreadable.add(1);
+		await pass(UNREAD_MS - 1);
+		watch.check();
+		assert.deepEqual(bypassed, []);
+		await pass(2);
+		watch.check();
+		assert.deepEqual(bypassed, [[1]]);
+		await pass(60 * A_SECOND);
+		unreadable.clear();
+		await pass(A_SECOND);
+		assert.deepEqual(bypassed, [[1], []]);
+	});
+
+	it("applies at once what it finds after such a time, however young it may be", async () => {
+		await using world = watched();
+		const { outbox, unreadable, applied, pass } = world;
+		await pass(0);
+		unreadable.add(1);
+		await pass(10 * A_SECOND);
+		outbox.push(entry(1, 1), entry(0, 2));
+		unreadable.clear();
+		await pass(A_SECOND);
+		assert.deepEqual(applied, [["o 1"]]);
+	});
+
+	it("reads every page of a shard before it counts as read", async () => {
+		await using world = watched();
+		const { outbox, applied, pass } = world;
+		await pass(0);
+		for (let local = 1; local <= 2_500; local++) outbox.push(entry(0, local));
+		await pass(4 * A_SECOND);
+		assert.equal(applied.flat().length, 2_500);
+	});
+
+	it("drops everything for a row that cannot be read, and what an entry of a newer version names", async () => {
+		await using world = watched();
+		const { outbox, applied, pass } = world;
+		await pass(0);
+		outbox.push({ shard: 0, local: 1, entry: null });
+		outbox.push({ shard: 0, local: 2, entry: { invalidations: 7 } });
+		outbox.push({
+			shard: 0,
+			local: 3,
+			entry: {
+				unknown: [{}],
+				invalidations: {
+					objects: ["5"],
+					lists: [{ mapping: "likePin", from: "6" }],
+				},
+			},
+		});
+		outbox.push({ shard: 0, local: 4, entry: { unknown: [] } });
+		await pass(4 * A_SECOND);
+		assert.deepEqual(applied, [["*", "o 5", "h likePin 6"]]);
+	});
+});
