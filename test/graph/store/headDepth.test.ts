@@ -58,7 +58,7 @@ describe("a head", () => {
 				shared: {
 					objects: null,
 					heads: redis.cache,
-					publish: () => {},
+					publish: async () => true,
 					untilPublished: async () => true,
 					generationOf: () => 1,
 				},
