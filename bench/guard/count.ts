@@ -1,0 +1,227 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "../../test/helpers/temporaryFolder.ts";
+import { startServices } from "../../test/services/shared.ts";
+import { topologyOf } from "../databases.ts";
+import { sendLoad } from "../load/sender.ts";
+import {
+	documentFile,
+	QUERY_NAMES,
+	type QueryName,
+	textOf,
+} from "../queries.ts";
+import { spellRequest } from "../requests.ts";
+import type { Counts, GuardMessage, GuardRequest } from "./messages.ts";
+
+const SERVER = join(import.meta.dirname, "server.ts");
+const SHARDS = 8;
+const WARM_REQUESTS = 60;
+const REQUESTS = 20;
+const COLD_REQUESTS = 3;
+const WINDOWS = 4;
+const ANSWER_LIMIT_MS = 180_000;
+const LOAD_LIMIT_MS = 60_000;
+/** Room for all that a window allocates: nothing is collected before its end. */
+const YOUNG_MB = 128;
+
+/** What one request takes. */
+export interface RequestCounts {
+	readonly statements: number;
+	readonly cacheCommands: number;
+	readonly cursors: number;
+	readonly promises: number;
+	/** Allocated, without the optimizing compilers. */
+	readonly bytes: number;
+}
+
+/** `q1 text`, `q1 known` and `q1 cold` (known, and no cache has anything). */
+export type GuardTable = Readonly<Record<string, RequestCounts>>;
+
+/** Counts what requests take on MySQL, memcached and Redis of its own. */
+export async function countRequests(): Promise<GuardTable> {
+	await using services = await startServices({
+		mysql: 1,
+		memcached: 1,
+		redis: 1,
+	});
+	using folder = temporaryFolder();
+	const topology = join(folder.path, "topology.json");
+	const documents = join(folder.path, "documents.json");
+	const [mysql] = services.mysql;
+	await writeFile(
+		topology,
+		JSON.stringify(topologyOf(mysql?.url ?? "", SHARDS)),
+	);
+	await writeFile(
+		documents,
+		documentFile(QUERY_NAMES.map((name) => textOf("corkboard", name))),
+	);
+	await using server = new GuardedServer({
+		CORKBOARD_TOPOLOGY: topology,
+		CORKBOARD_MEMCACHED: services.memcached[0]?.address ?? "",
+		CORKBOARD_REDIS: services.redis[0]?.url ?? "",
+		CORKBOARD_SECRET: "of the guard, on this machine alone, 32 bytes or more",
+		CORKBOARD_LOG: "fatal",
+		CORKBOARD_DOCUMENTS: "report",
+		CORKBOARD_DOCUMENT_FILES: documents,
+		PORT: "0",
+		HOST: "127.0.0.1",
+	});
+	const { port, ids } = await server.expect("ready");
+	const table: Record<string, RequestCounts> = {};
+	for (const query of QUERY_NAMES) {
+		for (const way of ["text", "known"] as const) {
+			const request = requestOf(query, ids[query], way);
+			await ask(port, request, WARM_REQUESTS);
+			table[`${query} ${way}`] = await countHot(server, port, request);
+		}
+		table[`${query} cold`] = await countCold(
+			server,
+			port,
+			requestOf(query, ids[query], "known"),
+		);
+	}
+	return table;
+}
+
+function requestOf(
+	query: QueryName,
+	id: string,
+	way: "text" | "known",
+): string {
+	const text = textOf("corkboard", query);
+	return spellRequest({ text, variables: { id } }, way);
+}
+
+/** The least of several windows: what else happens in the process only adds. */
+async function countHot(
+	server: GuardedServer,
+	port: number,
+	request: string,
+): Promise<RequestCounts> {
+	const windows: Counts[] = [];
+	for (let window = 0; window < 2 * WINDOWS; window++) {
+		const promises = window % 2 === 1;
+		await server.ask({ kind: "start", promises }, "started");
+		await ask(port, request, REQUESTS);
+		const { counts } = await server.ask({ kind: "stop" }, "counts");
+		windows.push(promises ? { ...counts, bytes: null } : counts);
+	}
+	const least = (name: keyof Counts, of: readonly Counts[]) =>
+		Math.round(
+			Math.min(
+				...of.map((counts) => counts[name] ?? Number.POSITIVE_INFINITY),
+			) / REQUESTS,
+		);
+	return {
+		statements: least("statements", windows),
+		cacheCommands: least("cacheCommands", windows),
+		cursors: least("cursors", windows),
+		promises: least(
+			"promises",
+			windows.filter((_, n) => n % 2 === 1),
+		),
+		bytes: least("bytes", windows),
+	};
+}
+
+async function countCold(
+	server: GuardedServer,
+	port: number,
+	request: string,
+): Promise<RequestCounts> {
+	const counted: Counts[] = [];
+	for (let n = 0; n < 2 * COLD_REQUESTS; n++) {
+		const promises = n % 2 === 1;
+		await server.ask({ kind: "forget" }, "forgotten");
+		await server.ask({ kind: "start", promises }, "started");
+		await ask(port, request, 1);
+		const { counts } = await server.ask({ kind: "stop" }, "counts");
+		counted.push(promises ? { ...counts, bytes: null } : counts);
+	}
+	const least = (name: keyof Counts, of: readonly Counts[]) =>
+		Math.min(...of.map((counts) => counts[name] ?? Number.POSITIVE_INFINITY));
+	return {
+		statements: least("statements", counted),
+		cacheCommands: least("cacheCommands", counted),
+		cursors: least("cursors", counted),
+		promises: least(
+			"promises",
+			counted.filter((_, n) => n % 2 === 1),
+		),
+		bytes: least("bytes", counted),
+	};
+}
+
+async function ask(
+	port: number,
+	request: string,
+	times: number,
+): Promise<void> {
+	const result = await sendLoad({
+		port,
+		set: "guard",
+		requests: [request],
+		order: Uint32Array.of(0),
+		from: 0,
+		connections: 1,
+		ms: LOAD_LIMIT_MS,
+		most: times,
+	});
+	if (result.errors > 0 || result.requests !== times) {
+		throw new Error(
+			`Of ${times} requests ${result.requests} were answered: ${result.firstError}`,
+		);
+	}
+}
+
+class GuardedServer implements AsyncDisposable {
+	readonly #child: ChildProcess;
+
+	constructor(env: Readonly<Record<string, string>>) {
+		this.#child = fork(SERVER, {
+			execArgv: [
+				"--expose-gc",
+				"--no-opt",
+				"--no-maglev",
+				`--max-semi-space-size=${YOUNG_MB}`,
+				`--min-semi-space-size=${YOUNG_MB}`,
+			],
+			env: { PATH: process.env.PATH, ...env },
+		});
+	}
+
+	async ask<K extends GuardMessage["kind"]>(
+		request: GuardRequest,
+		kind: K,
+	): Promise<Extract<GuardMessage, { kind: K }>> {
+		const answer = this.expect(kind);
+		this.#child.send(request);
+		return answer;
+	}
+
+	async expect<K extends GuardMessage["kind"]>(
+		kind: K,
+	): Promise<Extract<GuardMessage, { kind: K }>> {
+		const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+		const [message] = await Promise.race([
+			once(this.#child, "message", { signal }),
+			once(this.#child, "exit", { signal }).then(([code]) => {
+				throw new Error(`The server under guard ended with ${code}.`);
+			}),
+		]);
+		if ((message as GuardMessage).kind !== kind) {
+			throw new Error(`Expected ${kind}, got ${JSON.stringify(message)}.`);
+		}
+		return message as Extract<GuardMessage, { kind: K }>;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		if (this.#child.exitCode !== null) return;
+		const ended = once(this.#child, "exit");
+		this.#child.kill("SIGKILL");
+		await ended;
+	}
+}

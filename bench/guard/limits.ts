@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { GuardTable, RequestCounts } from "./count.ts";
+
+/** The maxima: what a request may take, as `npm run bench:guard -- --accept` wrote it. */
+export const LIMITS_FILE = join(import.meta.dirname, "limits.json");
+
+/**
+ * By how much a count may be above its maximum without a fault. Statements,
+ * commands and cursors are exact. Promises and bytes differ a little with the
+ * sizes of TCP segments and with timers of the process.
+ */
+const SLACK: Readonly<
+	Record<keyof RequestCounts, { ratio: number; more: number }>
+> = {
+	statements: { ratio: 1, more: 0 },
+	cacheCommands: { ratio: 1, more: 0 },
+	cursors: { ratio: 1, more: 0 },
+	promises: { ratio: 1.05, more: 2 },
+	bytes: { ratio: 1.1, more: 2_000 },
+};
+
+export function readLimits(): GuardTable {
+	return JSON.parse(readFileSync(LIMITS_FILE, "utf8")) as GuardTable;
+}
+
+/** What is above its maximum, and what is so far below it that the maximum should follow. */
+export function compareCounts(
+	limits: GuardTable,
+	counted: GuardTable,
+): { readonly above: readonly string[]; readonly below: readonly string[] } {
+	const above: string[] = [];
+	const below: string[] = [];
+	for (const [row, counts] of Object.entries(counted)) {
+		const limit = limits[row];
+		if (limit === undefined) {
+			above.push(`${row} has no maxima`);
+			continue;
+		}
+		for (const [name, { ratio, more }] of Object.entries(SLACK)) {
+			const [was, is] = [
+				limit[name as keyof RequestCounts],
+				counts[name as keyof RequestCounts],
+			];
+			if (is > was * ratio + more) {
+				above.push(`${row}: ${is} ${name}, expected at most ${was}`);
+			} else if (is < was / ratio - more) {
+				below.push(`${row}: ${is} ${name}, the maximum is ${was}`);
+			}
+		}
+	}
+	return { above, below };
+}

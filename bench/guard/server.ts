@@ -1,0 +1,161 @@
+/**
+ * The server under guard, as a process of its own that counts what its requests
+ * take. It runs without V8's optimizing compilers: they leave allocations out,
+ * some runs earlier than others, and a count has to be the same every time.
+ *
+ *     node --expose-gc --no-opt --no-maglev server.ts
+ */
+import { createHook } from "node:async_hooks";
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { connect } from "node:net";
+import { PerformanceObserver } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CacheCall, Statement } from "../../src/diagnostics.ts";
+import type { QueryName } from "../queries.ts";
+import type { Counts, GuardMessage, GuardRequest } from "./messages.ts";
+
+let cursors = 0;
+const { createHmac } = crypto;
+crypto.createHmac = (...given) => {
+	cursors++;
+	return createHmac(...given);
+};
+// Before the modules that import it.
+syncBuiltinESMExports();
+
+const { openCorkboard } = await import("../../src/app/openCorkboard.ts");
+const { startCorkboardServer } = await import(
+	"../../src/app/startCorkboardServer.ts"
+);
+const { readConfig } = await import("../../src/config/config.ts");
+const { CHANNELS } = await import("../../src/diagnostics.ts");
+const { createFieldReaders } = await import("../../src/model/fieldReaders.ts");
+const { importLines } = await import("../../src/ops/import/importLines.ts");
+const { guardGraph, SUBJECT } = await import("./graph.ts");
+
+const FORGET_MS = 50;
+
+let statements = 0;
+let cacheCommands = 0;
+let promises = 0;
+let collections = 0;
+CHANNELS.statement.subscribe((message) => {
+	// The outbox worker looks for entries from time to time, whatever is asked.
+	if (!/outbox/i.test((message as Statement).name)) statements++;
+});
+CHANNELS.cacheCall.subscribe((message) => {
+	const { verb } = message as CacheCall;
+	if (verb === "get" || verb === "lease" || verb === "set") cacheCommands++;
+});
+new PerformanceObserver((list) => {
+	collections += list.getEntries().length;
+}).observe({ entryTypes: ["gc"] });
+const promiseHook = createHook({
+	init(_, type) {
+		if (type === "PROMISE") promises++;
+	},
+});
+
+const config = readConfig(process.env);
+const corkboard = await openCorkboard(config);
+await corkboard.storage.createTables();
+const report = await importLines(corkboard.store, lines(), {
+	fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
+});
+if (report.bad > 0) throw new Error("The graph of the guard was not imported.");
+const server = await startCorkboardServer(corkboard);
+
+async function* lines(): AsyncGenerator<string> {
+	yield* guardGraph();
+}
+
+async function idsOf(): Promise<Record<QueryName, string>> {
+	const { data } = await corkboard.query(
+		`{ user(username: "${SUBJECT}") { id boards(first: 1) { nodes { id pins(first: 1) { nodes { id } } } } } }`,
+	);
+	const { user } = data as unknown as {
+		user: {
+			id: string;
+			boards: { nodes: { id: string; pins: { nodes: { id: string }[] } }[] };
+		};
+	};
+	const [board] = user.boards.nodes;
+	const [pin] = board?.pins.nodes ?? [];
+	if (board === undefined || pin === undefined) {
+		throw new Error("The graph of the guard has no board with a pin.");
+	}
+	return { q1: pin.id, q2: board.id, q3: user.id, q4: user.id };
+}
+
+let heldBytes = 0;
+let heldCollections = 0;
+
+function usedBytes(): number {
+	const { heapUsed, external } = process.memoryUsage();
+	return heapUsed + external;
+}
+
+async function start(countPromises: boolean): Promise<void> {
+	globalThis.gc?.();
+	// Reported after the fact.
+	await sleep(FORGET_MS);
+	if (countPromises) promiseHook.enable();
+	statements = cacheCommands = cursors = promises = 0;
+	heldCollections = collections;
+	heldBytes = usedBytes();
+}
+
+async function stop(): Promise<Counts> {
+	const bytes = usedBytes() - heldBytes;
+	const counted = { statements, cacheCommands, cursors, promises };
+	promiseHook.disable();
+	await sleep(FORGET_MS);
+	return { ...counted, bytes: collections === heldCollections ? bytes : null };
+}
+
+/** The caches that processes share are emptied first: the process would fill itself from them. */
+async function forget(): Promise<void> {
+	for (const host of config.memcached) await send(host, "flush_all\r\n");
+	if (config.redis !== null) {
+		await send(new URL(config.redis).host, "FLUSHALL\r\n");
+	}
+	corkboard.store.invalidateAll();
+	await sleep(FORGET_MS);
+}
+
+function send(address: string, command: string): Promise<void> {
+	const [host = "", port] = address.split(":");
+	return new Promise((resolve, reject) => {
+		const socket = connect({ host, port: Number(port) }, () =>
+			socket.write(command),
+		);
+		socket.once("data", () => {
+			socket.destroy();
+			resolve();
+		});
+		socket.once("error", reject);
+	});
+}
+
+function tell(message: GuardMessage): void {
+	process.send?.(message);
+}
+
+process.on("message", async (request: GuardRequest) => {
+	if (request.kind === "start") {
+		await start(request.promises);
+		tell({ kind: "started" });
+	} else if (request.kind === "stop") {
+		tell({ kind: "counts", counts: await stop() });
+	} else {
+		await forget();
+		tell({ kind: "forgotten" });
+	}
+});
+process.on("disconnect", () => process.exit(0));
+tell({
+	kind: "ready",
+	port: Number(new URL(server.url).port),
+	ids: await idsOf(),
+});

@@ -1,0 +1,156 @@
+/**
+ * Sends requests over raw sockets in a closed loop, as a process of its own.
+ * It parses no more of HTTP than it needs to find the end of a response, so
+ * that it takes a small part of the time that a server takes.
+ */
+import { connect, type Socket } from "node:net";
+import type { LoadRequest, LoadResult } from "./messages.ts";
+
+/** A request without a response for so long is an error, and the last one. */
+const RESPONSE_LIMIT_MS = 20_000;
+const HEAD_END = Buffer.from("\r\n\r\n");
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+const ERRORS = Buffer.from('"errors":');
+
+const sets = new Map<string, readonly Buffer[]>();
+
+export async function sendLoad(load: LoadRequest): Promise<LoadResult> {
+	const requests =
+		load.requests?.map((text) => Buffer.from(text)) ?? sets.get(load.set) ?? [];
+	sets.set(load.set, requests);
+	const latencies: number[] = [];
+	let errors = 0;
+	let firstError: string | null = null;
+	let bytes = 0;
+	let next = load.from;
+	let sent = 0;
+	const started = performance.now();
+	const end = started + load.ms;
+	const fail = (what: string) => {
+		errors++;
+		firstError ??= what;
+	};
+
+	const run = () =>
+		new Promise<void>((resolve) => {
+			let at = 0;
+			const socket = connect({ port: load.port, host: "127.0.0.1" });
+			const reader = new ResponseReader((status, length, text) => {
+				latencies.push(performance.now() - at);
+				bytes += length;
+				if (status !== 200 || text !== null) {
+					fail(`status ${status}: ${(text ?? "").slice(0, 400)}`);
+				}
+				send();
+			});
+			const send = () => {
+				if (sent >= load.most || performance.now() >= end) {
+					socket.destroy();
+					return;
+				}
+				sent++;
+				const index = load.order[next++ % load.order.length] as number;
+				at = performance.now();
+				socket.write(requests[index] as Buffer);
+			};
+			socket.setNoDelay(true);
+			socket.setTimeout(RESPONSE_LIMIT_MS, () => {
+				fail(`no response in ${RESPONSE_LIMIT_MS / 1_000} s`);
+				socket.destroy();
+			});
+			socket.on("connect", send);
+			socket.on("data", (chunk) => reader.add(chunk as Buffer));
+			socket.on("error", (error) => fail(String(error)));
+			socket.on("end", () => fail("the server closed the connection"));
+			socket.on("close", () => resolve());
+			keepOpen(socket);
+		});
+	await Promise.all(Array.from({ length: load.connections }, run));
+
+	const seconds = (performance.now() - started) / 1_000;
+	const sorted = Float64Array.from(latencies).sort();
+	const at = (share: number) =>
+		sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+	return {
+		requests: latencies.length,
+		errors,
+		firstError,
+		bytes,
+		seconds,
+		p50: at(0.5),
+		p99: at(0.99),
+		most: at(1),
+	};
+}
+
+function keepOpen(socket: Socket): void {
+	socket.setKeepAlive(true);
+}
+
+/** `errors`: the beginning of a body with errors. */
+type OnResponse = (
+	status: number,
+	length: number,
+	errors: string | null,
+) => void;
+
+/** Finds the end of each response; one at a time is under way. */
+class ResponseReader {
+	readonly #onResponse: OnResponse;
+	#head: Buffer = Buffer.alloc(0);
+	#status = 0;
+	/** Of the body; -1 while the head is read, Infinity for a chunked body. */
+	#left = -1;
+	#length = 0;
+	#errors: string | null = null;
+	#tail: Buffer = Buffer.alloc(0);
+
+	constructor(onResponse: OnResponse) {
+		this.#onResponse = onResponse;
+	}
+
+	add(chunk: Buffer): void {
+		let body = chunk;
+		if (this.#left < 0) {
+			const all =
+				this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+			const end = all.indexOf(HEAD_END);
+			if (end < 0) {
+				this.#head = all;
+				return;
+			}
+			const head = all.toString("latin1", 0, end);
+			this.#status = Number(head.slice(9, 12));
+			const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? [];
+			this.#left =
+				length === undefined ? Number.POSITIVE_INFINITY : Number(length);
+			this.#length = 0;
+			this.#errors = null;
+			body = all.subarray(end + 4);
+		}
+		this.#length += body.length;
+		if (this.#status !== 200 || body.includes(ERRORS)) {
+			this.#errors = body.toString().slice(0, 1_000);
+		}
+		if (this.#left === Number.POSITIVE_INFINITY) {
+			this.#tail = Buffer.concat([this.#tail.subarray(-5), body]);
+			if (!this.#tail.subarray(-5).equals(LAST_CHUNK)) return;
+			this.#tail = Buffer.alloc(0);
+		} else {
+			this.#left -= body.length;
+			if (this.#left > 0) return;
+		}
+		this.#left = -1;
+		this.#head = Buffer.alloc(0);
+		this.#onResponse(this.#status, this.#length, this.#errors);
+	}
+}
+
+if (import.meta.main) {
+	process.on("message", async (load: LoadRequest) => {
+		process.send?.(await sendLoad(load));
+	});
+	// It does not outlive the benchmark.
+	process.on("disconnect", () => process.exit(0));
+	process.on("SIGINT", () => {});
+}

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cell } from "./cell.ts";
+import type { LoadResult } from "./load/messages.ts";
+import {
+	cpuMs,
+	cpuMsWithChildren,
+	residentMb,
+	stolenSeconds,
+} from "./usage.ts";
+import type { VariantName } from "./variants.ts";
+import type { World } from "./world.ts";
+
+/** After the last response a server may still collect garbage or write its log. */
+const QUIET_LIMIT_MS = 600;
+const LOOK_MS = 25;
+
+export interface Measurement {
+	readonly section: string;
+	readonly round: number;
+	readonly variant: VariantName;
+	readonly question: string;
+	/** Names the requests: the load process keeps them. */
+	readonly set: string;
+	readonly requests: readonly string[];
+	readonly order: Uint32Array;
+	readonly from: number;
+	readonly connections: number;
+	readonly seconds: number;
+	readonly most?: number;
+}
+
+/** Loads one server, and reads from the system what that took. */
+export async function measure(
+	world: World,
+	measurement: Measurement,
+): Promise<Cell> {
+	const { section, round, variant, question, connections } = measurement;
+	const server = await world.serverOf(variant);
+	const before = snapshot(world, server.pid);
+	const load = await sendLoad(world, server.port, measurement);
+	await untilQuiet(server.pid);
+	const after = snapshot(world, server.pid);
+	const per = (name: keyof Snapshot) =>
+		(after[name] - before[name]) / Math.max(1, load.requests);
+	return {
+		section,
+		round,
+		variant,
+		question,
+		connections,
+		requests: load.requests,
+		errors: load.errors,
+		...(load.firstError !== null && { firstError: load.firstError }),
+		seconds: load.seconds,
+		cpuMs: per("server"),
+		databaseMs: per("databases"),
+		cacheMs: per("caches"),
+		busy: (after.server - before.server) / (load.seconds * 1_000),
+		p50: load.p50,
+		p99: load.p99,
+		most: load.most,
+		bytes: load.bytes / Math.max(1, load.requests),
+		residentMb: residentMb(server.pid),
+		stolen: (after.stolen - before.stolen) / load.seconds,
+	};
+}
+
+export function sendLoad(
+	world: World,
+	port: number,
+	measurement: Omit<Measurement, "section" | "round" | "question" | "variant">,
+): Promise<LoadResult> {
+	const { set, requests, order, from, connections, seconds, most } =
+		measurement;
+	return world.loader.send({
+		port,
+		set,
+		requests,
+		order,
+		from,
+		connections,
+		ms: seconds * 1_000,
+		most: most ?? Number.POSITIVE_INFINITY,
+	});
+}
+
+interface Snapshot {
+	readonly server: number;
+	readonly databases: number;
+	readonly caches: number;
+	readonly stolen: number;
+}
+
+function snapshot({ databases }: World, pid: number): Snapshot {
+	const { fleet, mysql, postgres, memcached, redis } = databases;
+	return {
+		server: cpuMs(pid),
+		databases:
+			cpuMs(fleet.pid) +
+			(mysql === null ? 0 : cpuMs(mysql.pid)) +
+			(postgres === null ? 0 : cpuMsWithChildren(postgres.pid)),
+		caches: cpuMs(memcached.pid) + cpuMs(redis.pid),
+		stolen: stolenSeconds(),
+	};
+}
+
+async function untilQuiet(pid: number): Promise<void> {
+	const deadline = performance.now() + QUIET_LIMIT_MS;
+	let last = cpuMs(pid);
+	while (performance.now() < deadline) {
+		await sleep(LOOK_MS);
+		const now = cpuMs(pid);
+		if (now - last < 1) return;
+		last = now;
+	}
+}

@@ -1,0 +1,424 @@
+/** Apollo Server with DataLoader and Drizzle on MySQL: what many teams would write. It also has the mutations of the write mix. */
+import { ApolloServer } from "@apollo/server";
+import { startStandaloneServer } from "@apollo/server/standalone";
+import {
+	and,
+	count,
+	desc,
+	eq,
+	getTableColumns,
+	inArray,
+	lt,
+	lte,
+	or,
+	sql,
+} from "drizzle-orm";
+import {
+	bigint,
+	type MySqlColumn,
+	type MySqlTable,
+	mysqlTable,
+	primaryKey,
+	text,
+	unionAll,
+	varchar,
+} from "drizzle-orm/mysql-core";
+import { drizzle } from "drizzle-orm/mysql2";
+import { jwtVerify } from "jose";
+import { createPool } from "mysql2/promise";
+import {
+	createLoaders,
+	type LoaderContext,
+	loaderResolvers,
+} from "./loaders.ts";
+import {
+	CONNECTIONS,
+	decodeCursor,
+	type PageKey,
+	type PageName,
+	type Relational,
+	type Row,
+} from "./relational.ts";
+import { typeDefs } from "./schema.ts";
+import { databaseUrl } from "./serving.ts";
+
+const WINDOW_FROM = 20;
+const db = drizzle(
+	createPool({ uri: databaseUrl(), connectionLimit: CONNECTIONS }),
+);
+
+const number = (name: string) => bigint(name, { mode: "number" });
+const key = () => number("id").autoincrement().primaryKey();
+const users = mysqlTable("users", {
+	id: key(),
+	username: varchar("username", { length: 100 }).notNull(),
+	bio: text("bio"),
+	seq: number("seq").notNull(),
+});
+const boards = mysqlTable("boards", {
+	id: key(),
+	owner_id: number("owner_id").notNull(),
+	name: varchar("name", { length: 200 }).notNull(),
+	description: text("description"),
+	seq: number("seq").notNull(),
+});
+const pins = mysqlTable("pins", {
+	id: key(),
+	board_id: number("board_id").notNull(),
+	owner_id: number("owner_id").notNull(),
+	details: text("details").notNull(),
+	link: text("link"),
+	seq: number("seq").notNull(),
+});
+const likes = mysqlTable(
+	"likes",
+	{
+		pin_id: number("pin_id").notNull(),
+		user_id: number("user_id").notNull(),
+		seq: number("seq").notNull(),
+	},
+	(table) => [primaryKey({ columns: [table.pin_id, table.user_id] })],
+);
+const follows = mysqlTable(
+	"follows",
+	{
+		follower_id: number("follower_id").notNull(),
+		followee_id: number("followee_id").notNull(),
+		seq: number("seq").notNull(),
+	},
+	(table) => [primaryKey({ columns: [table.follower_id, table.followee_id] })],
+);
+
+interface PageSource {
+	readonly table: MySqlTable & { readonly seq: MySqlColumn };
+	readonly parent: MySqlColumn;
+	readonly id: MySqlColumn;
+	readonly columns: Readonly<Record<string, MySqlColumn>>;
+	/** Joined by `id` where the rows are edges. */
+	readonly isEdge: boolean;
+}
+
+const { seq: _, ...user } = getTableColumns(users);
+const PAGES: Readonly<Record<PageName, PageSource>> = {
+	boardsOfUser: {
+		table: boards,
+		parent: boards.owner_id,
+		id: boards.id,
+		columns: getTableColumns(boards),
+		isEdge: false,
+	},
+	pinsOfBoard: {
+		table: pins,
+		parent: pins.board_id,
+		id: pins.id,
+		columns: getTableColumns(pins),
+		isEdge: false,
+	},
+	pinsOfUser: {
+		table: pins,
+		parent: pins.owner_id,
+		id: pins.id,
+		columns: getTableColumns(pins),
+		isEdge: false,
+	},
+	following: {
+		table: follows,
+		parent: follows.follower_id,
+		id: follows.followee_id,
+		columns: user,
+		isEdge: true,
+	},
+	likedBy: {
+		table: likes,
+		parent: likes.pin_id,
+		id: likes.user_id,
+		columns: user,
+		isEdge: true,
+	},
+};
+const TABLES = { users, boards, pins };
+
+const database: Relational = {
+	async byIds(name, ids) {
+		const table = TABLES[name];
+		const rows = await db
+			.select()
+			.from(table)
+			.where(inArray(table.id, [...ids]));
+		const found = new Map(rows.map((row) => [row.id, row as Row]));
+		return ids.map((id) => found.get(id) ?? null);
+	},
+	async likeCounts(ids) {
+		const rows = await db
+			.select({ pin: likes.pin_id, number: count() })
+			.from(likes)
+			.where(inArray(likes.pin_id, [...ids]))
+			.groupBy(likes.pin_id);
+		const counts = new Map(rows.map((row) => [row.pin, row.number]));
+		return ids.map((id) => counts.get(id) ?? 0);
+	},
+	async pages(name, keys) {
+		const groups = Map.groupBy(keys, ({ first, after }) => `${first} ${after}`);
+		const read = new Map<string, ReadonlyMap<number, readonly Row[]>>();
+		await Promise.all(
+			[...groups].map(async ([group, members]) => {
+				const rows = await pageRows(PAGES[name], members);
+				read.set(
+					group,
+					Map.groupBy(rows, (row) => row.parent as number),
+				);
+			}),
+		);
+		return keys.map(({ id, first, after }) => {
+			const rows = read.get(`${first} ${after}`)?.get(id) ?? [];
+			return { rows: rows.slice(0, first), hasNextPage: rows.length > first };
+		});
+	},
+};
+
+/** The pages of several lists with the same arguments. */
+async function pageRows(
+	{ table, parent, id, columns, isEdge }: PageSource,
+	keys: readonly PageKey[],
+): Promise<Row[]> {
+	const { first, after } = keys[0] as PageKey;
+	const position = after === undefined ? undefined : decodeCursor(after);
+	const { seq } = table;
+	const select = (more: Record<string, unknown>) => {
+		const query = db
+			.select({
+				...columns,
+				parent: sql`${parent}`.as("parent"),
+				seq: sql`${seq}`.as("seq"),
+				...more,
+			} as unknown as Record<string, MySqlColumn>)
+			.from(table);
+		return isEdge ? query.innerJoin(users, eq(users.id, id)) : query;
+	};
+	if (keys.length > WINDOW_FROM && position === undefined) {
+		const ranked = select({
+			place:
+				sql`ROW_NUMBER() OVER (PARTITION BY ${parent} ORDER BY ${seq} DESC, ${id} DESC)`.as(
+					"place",
+				),
+		})
+			.where(
+				inArray(
+					parent,
+					keys.map((key) => key.id),
+				),
+			)
+			.as("ranked");
+		const place = sql`place`;
+		const rows = await db
+			.select()
+			.from(ranked)
+			.where(lte(place, first + 1))
+			.orderBy(sql`parent`, place);
+		return rows as unknown as Row[];
+	}
+	const beyond =
+		position &&
+		or(lt(seq, position.seq), and(eq(seq, position.seq), lt(id, position.id)));
+	const branches = keys.map((key) =>
+		select({})
+			.where(and(eq(parent, key.id), beyond))
+			.orderBy(desc(seq), desc(id))
+			.limit(first + 1),
+	);
+	const [one, two, ...more] = branches;
+	const rows =
+		two === undefined
+			? await one
+			: await unionAll(one as never, two as never, ...(more as never[]));
+	return rows as unknown as Row[];
+}
+
+interface Context extends LoaderContext {
+	readonly viewer: number | null;
+}
+
+function viewerOf({ viewer }: Context): number {
+	if (viewer === null) throw new Error("Sign in first.");
+	return viewer;
+}
+
+let lastSequence = Date.now() * 1_000;
+
+type Input<T> = { readonly input: T };
+const mutations = {
+	async createPin(
+		_: unknown,
+		{ input }: Input<{ boardId: string; details: string; link?: string }>,
+		context: Context,
+	) {
+		const owner = viewerOf(context);
+		const board = await ownBoard(Number(input.boardId), owner);
+		const row = {
+			board_id: board,
+			owner_id: owner,
+			details: input.details,
+			link: input.link ?? null,
+			seq: ++lastSequence,
+		};
+		const [created] = await db.insert(pins).values(row);
+		return { pin: { id: created.insertId, ...row } };
+	},
+	async updatePin(
+		_: unknown,
+		{ input }: Input<{ id: string; details: string }>,
+		context: Context,
+	) {
+		const pin = await ownPin(Number(input.id), viewerOf(context));
+		await db
+			.update(pins)
+			.set({ details: input.details })
+			.where(eq(pins.id, pin.id));
+		return { pin: { ...pin, details: input.details } };
+	},
+	async deletePin(
+		_: unknown,
+		{ input }: Input<{ id: string }>,
+		context: Context,
+	) {
+		const pin = await ownPin(Number(input.id), viewerOf(context));
+		await db.transaction(async (transaction) => {
+			await transaction.delete(likes).where(eq(likes.pin_id, pin.id));
+			await transaction.delete(pins).where(eq(pins.id, pin.id));
+		});
+		return { deletedId: input.id };
+	},
+	async likePin(
+		_: unknown,
+		{ input }: Input<{ pinId: string }>,
+		context: Context,
+	) {
+		const pin = Number(input.pinId);
+		await db
+			.insert(likes)
+			.ignore()
+			.values({ pin_id: pin, user_id: viewerOf(context), seq: ++lastSequence });
+		return { pin: await context.loaders.rows.pins.load(pin) };
+	},
+	async unlikePin(
+		_: unknown,
+		{ input }: Input<{ pinId: string }>,
+		context: Context,
+	) {
+		const pin = Number(input.pinId);
+		await db
+			.delete(likes)
+			.where(and(eq(likes.pin_id, pin), eq(likes.user_id, viewerOf(context))));
+		return { pin: await context.loaders.rows.pins.load(pin) };
+	},
+	async followUser(
+		_: unknown,
+		{ input }: Input<{ userId: string }>,
+		context: Context,
+	) {
+		const followee = Number(input.userId);
+		await db
+			.insert(follows)
+			.ignore()
+			.values({
+				follower_id: viewerOf(context),
+				followee_id: followee,
+				seq: ++lastSequence,
+			});
+		return { user: await context.loaders.rows.users.load(followee) };
+	},
+};
+
+async function ownBoard(id: number, owner: number): Promise<number> {
+	const [board] = await db.select().from(boards).where(eq(boards.id, id));
+	if (board?.owner_id !== owner) throw new Error("Board not found.");
+	return id;
+}
+
+async function ownPin(id: number, owner: number) {
+	const [pin] = await db.select().from(pins).where(eq(pins.id, id));
+	if (pin?.owner_id !== owner) throw new Error("Pin not found.");
+	return pin;
+}
+
+const writable = /* GraphQL */ `
+	extend type Pin {
+		viewerLikes: Boolean
+	}
+	input CreatePinInput {
+		boardId: ID!
+		details: String!
+		link: String
+	}
+	input UpdatePinInput {
+		id: ID!
+		details: String!
+	}
+	input DeletePinInput {
+		id: ID!
+	}
+	input LikePinInput {
+		pinId: ID!
+	}
+	input UnlikePinInput {
+		pinId: ID!
+	}
+	input FollowUserInput {
+		userId: ID!
+	}
+	type PinPayload {
+		pin: Pin
+	}
+	type DeletePinPayload {
+		deletedId: ID
+	}
+	type FollowUserPayload {
+		user: User
+	}
+	type Mutation {
+		createPin(input: CreatePinInput!): PinPayload
+		updatePin(input: UpdatePinInput!): PinPayload
+		deletePin(input: DeletePinInput!): DeletePinPayload
+		likePin(input: LikePinInput!): PinPayload
+		unlikePin(input: UnlikePinInput!): PinPayload
+		followUser(input: FollowUserInput!): FollowUserPayload
+	}
+`;
+
+async function viewerLikes(
+	{ id }: Row,
+	_: unknown,
+	{ viewer }: Context,
+): Promise<boolean | null> {
+	if (viewer === null) return null;
+	const rows = await db
+		.select({ pin: likes.pin_id })
+		.from(likes)
+		.where(and(eq(likes.pin_id, id), eq(likes.user_id, viewer)));
+	return rows.length > 0;
+}
+
+const secret = Buffer.from(process.env.TOKEN_SECRET ?? "");
+
+async function readViewer(header: string | undefined): Promise<number | null> {
+	if (header === undefined) return null;
+	const { payload } = await jwtVerify(header.slice("Bearer ".length), secret);
+	return Number(payload.sub);
+}
+
+const server = new ApolloServer<Context>({
+	typeDefs: [typeDefs, writable],
+	resolvers: {
+		...loaderResolvers,
+		Pin: { ...loaderResolvers.Pin, viewerLikes },
+		Mutation: mutations,
+	} as never,
+});
+const { url } = await startStandaloneServer(server, {
+	listen: { port: 0, host: "127.0.0.1" },
+	context: async ({ req }) => ({
+		loaders: createLoaders(database),
+		viewer: await readViewer(req.headers.authorization),
+	}),
+});
+console.log(`listening on ${new URL(url).port}`);

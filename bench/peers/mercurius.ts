@@ -1,0 +1,78 @@
+/** Mercurius on Fastify, with its JIT from the second execution on and its own batching loaders. */
+import fastify from "fastify";
+import mercurius from "mercurius";
+import {
+	connectionResolvers,
+	openRelational,
+	type PageName,
+	type Row,
+	type Table,
+} from "./relational.ts";
+import { typeDefs } from "./schema.ts";
+import { databaseUrl, reportPort } from "./serving.ts";
+
+interface LoaderQuery {
+	readonly obj: Row;
+	readonly params: { readonly first: number; readonly after?: string };
+}
+
+const database = openRelational(databaseUrl());
+
+/** Without the cache of the request: on these queries the keys of it cost more than it saves. */
+const loader = (load: (queries: LoaderQuery[]) => Promise<unknown[]>) => ({
+	loader: load,
+	opts: { cache: false },
+});
+const page = (name: PageName) =>
+	loader((queries) =>
+		database.pages(
+			name,
+			queries.map(({ obj, params: { first, after } }) => ({
+				id: obj.id,
+				first,
+				after,
+			})),
+		),
+	);
+const reference = (table: Table, column: string) =>
+	loader((queries) =>
+		database.byIds(
+			table,
+			queries.map(({ obj }) => obj[column] as number),
+		),
+	);
+const root =
+	(table: Table) =>
+	async (_: unknown, { id }: { id: string }) =>
+		(await database.byIds(table, [Number(id)]))[0];
+
+const app = fastify();
+app.register(mercurius, {
+	schema: typeDefs,
+	jit: 1,
+	resolvers: {
+		Query: { user: root("users"), board: root("boards"), pin: root("pins") },
+		...connectionResolvers,
+	},
+	loaders: {
+		User: {
+			boards: page("boardsOfUser"),
+			pins: page("pinsOfUser"),
+			following: page("following"),
+		},
+		Board: {
+			owner: reference("users", "owner_id"),
+			pins: page("pinsOfBoard"),
+		},
+		Pin: {
+			owner: reference("users", "owner_id"),
+			board: reference("boards", "board_id"),
+			likeCount: loader((queries) =>
+				database.likeCounts(queries.map(({ obj }) => obj.id)),
+			),
+			likedBy: page("likedBy"),
+		},
+	},
+});
+await app.listen({ port: 0, host: "127.0.0.1" });
+reportPort(app.server.address());

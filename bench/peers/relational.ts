@@ -1,0 +1,206 @@
+/** The SQL that Mercurius and Yoga share: batches of rows by id, of pages, and of counts. */
+import { createPool, type Pool, type RowDataPacket } from "mysql2/promise";
+
+export const CONNECTIONS = 20;
+/** From so many lists on, one statement with a window function is cheaper than a UNION of them. */
+const WINDOW_FROM = 20;
+
+export interface Row {
+	readonly id: number;
+	readonly seq: number;
+	readonly [column: string]: unknown;
+}
+
+export interface Page {
+	readonly rows: readonly Row[];
+	readonly hasNextPage: boolean;
+}
+
+export interface PageKey {
+	readonly id: number;
+	readonly first: number;
+	readonly after: string | undefined;
+}
+
+export type Table = "users" | "boards" | "pins";
+
+/** Where the rows of a connection come from; `t` is the table with the order. */
+interface PageSource {
+	readonly from: string;
+	readonly parent: string;
+	readonly id: string;
+	readonly columns: string;
+}
+
+const BOARD = "t.id, t.owner_id, t.name, t.description";
+const PIN = "t.id, t.board_id, t.owner_id, t.details, t.link";
+const USER = "u.id, u.username, u.bio";
+
+const PAGES = {
+	boardsOfUser: {
+		from: "boards t",
+		parent: "t.owner_id",
+		id: "t.id",
+		columns: BOARD,
+	},
+	pinsOfBoard: {
+		from: "pins t",
+		parent: "t.board_id",
+		id: "t.id",
+		columns: PIN,
+	},
+	pinsOfUser: {
+		from: "pins t",
+		parent: "t.owner_id",
+		id: "t.id",
+		columns: PIN,
+	},
+	following: {
+		from: "follows t JOIN users u ON u.id = t.followee_id",
+		parent: "t.follower_id",
+		id: "t.followee_id",
+		columns: USER,
+	},
+	likedBy: {
+		from: "likes t JOIN users u ON u.id = t.user_id",
+		parent: "t.pin_id",
+		id: "t.user_id",
+		columns: USER,
+	},
+} satisfies Record<string, PageSource>;
+
+export type PageName = keyof typeof PAGES;
+
+export interface Relational {
+	byIds(table: Table, ids: readonly number[]): Promise<(Row | null)[]>;
+	pages(name: PageName, keys: readonly PageKey[]): Promise<Page[]>;
+	likeCounts(pins: readonly number[]): Promise<number[]>;
+}
+
+export function openRelational(url: string): Relational {
+	const pool = createPool({ uri: url, connectionLimit: CONNECTIONS });
+	return {
+		byIds: (table, ids) => byIds(pool, table, ids),
+		pages: (name, keys) => pages(pool, PAGES[name], keys),
+		likeCounts: (pins) => likeCounts(pool, pins),
+	};
+}
+
+async function query(
+	pool: Pool,
+	sql: string,
+	values: readonly unknown[],
+): Promise<readonly RowDataPacket[]> {
+	const [rows] = await pool.query<RowDataPacket[]>(sql, [...values]);
+	return rows;
+}
+
+async function byIds(
+	pool: Pool,
+	table: Table,
+	ids: readonly number[],
+): Promise<(Row | null)[]> {
+	const rows = await query(pool, `SELECT * FROM ${table} WHERE id IN (?)`, [
+		[...new Set(ids)],
+	]);
+	const found = new Map(rows.map((row) => [row.id as number, row as Row]));
+	return ids.map((id) => found.get(id) ?? null);
+}
+
+async function likeCounts(
+	pool: Pool,
+	pins: readonly number[],
+): Promise<number[]> {
+	const rows = await query(
+		pool,
+		"SELECT pin_id, COUNT(*) AS number FROM likes WHERE pin_id IN (?) GROUP BY pin_id",
+		[[...new Set(pins)]],
+	);
+	const counts = new Map(rows.map((row) => [row.pin_id, row.number]));
+	return pins.map((pin) => counts.get(pin) ?? 0);
+}
+
+/** One statement for all lists with the same arguments. */
+async function pages(
+	pool: Pool,
+	source: PageSource,
+	keys: readonly PageKey[],
+): Promise<Page[]> {
+	const groups = Map.groupBy(keys, ({ first, after }) => `${first} ${after}`);
+	const read = new Map<string, ReadonlyMap<number, readonly Row[]>>();
+	await Promise.all(
+		[...groups].map(async ([name, group]) => {
+			const ids = [...new Set(group.map(({ id }) => id))];
+			const { first, after } = group[0] as PageKey;
+			const rows = await pageRows(pool, source, ids, first + 1, after);
+			read.set(
+				name,
+				Map.groupBy(rows as Row[], (row) => row.parent as number),
+			);
+		}),
+	);
+	return keys.map(({ id, first, after }) => {
+		const rows = read.get(`${first} ${after}`)?.get(id) ?? [];
+		return { rows: rows.slice(0, first), hasNextPage: rows.length > first };
+	});
+}
+
+function pageRows(
+	pool: Pool,
+	{ from, parent, id, columns }: PageSource,
+	ids: readonly number[],
+	limit: number,
+	after: string | undefined,
+): Promise<readonly RowDataPacket[]> {
+	const select = `SELECT ${columns}, ${parent} AS parent, t.seq`;
+	if (ids.length > WINDOW_FROM && after === undefined) {
+		return query(
+			pool,
+			`SELECT * FROM (${select}, ROW_NUMBER() OVER (PARTITION BY ${parent} ORDER BY t.seq DESC, ${id} DESC) AS place FROM ${from} WHERE ${parent} IN (?)) AS ranked WHERE place <= ? ORDER BY parent, place`,
+			[ids, limit],
+		);
+	}
+	const position = after === undefined ? undefined : decodeCursor(after);
+	const beyond =
+		position === undefined
+			? ""
+			: ` AND (t.seq < ? OR (t.seq = ? AND ${id} < ?))`;
+	const branch = `(${select} FROM ${from} WHERE ${parent} = ?${beyond} ORDER BY t.seq DESC, ${id} DESC LIMIT ?)`;
+	return query(
+		pool,
+		ids.map(() => branch).join(" UNION ALL "),
+		ids.flatMap((list) =>
+			position === undefined
+				? [list, limit]
+				: [list, position.seq, position.seq, position.id, limit],
+		),
+	);
+}
+
+export function encodeCursor({ seq, id }: Row): string {
+	return Buffer.from(`${seq}:${id}`).toString("base64url");
+}
+
+export function decodeCursor(cursor: string): { seq: number; id: number } {
+	const text = Buffer.from(cursor, "base64url").toString();
+	const [, seq, id] = /^(\d+):(\d+)$/.exec(text) ?? [];
+	if (seq === undefined || id === undefined) throw new Error("Bad cursor.");
+	return { seq: Number(seq), id: Number(id) };
+}
+
+/** Of every connection type. */
+const connection = {
+	nodes: ({ rows }: Page) => rows,
+	edges: ({ rows }: Page) =>
+		rows.map((row) => ({ cursor: encodeCursor(row), node: row })),
+	pageInfo: ({ rows, hasNextPage }: Page) => {
+		const last = rows.at(-1);
+		return { hasNextPage, endCursor: last ? encodeCursor(last) : null };
+	},
+};
+
+export const connectionResolvers = {
+	UserConnection: connection,
+	BoardConnection: connection,
+	PinConnection: connection,
+};

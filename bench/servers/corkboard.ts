@@ -1,0 +1,139 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
+import type { Databases } from "../databases.ts";
+import { type ServerProcess, startServer } from "./serverProcess.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const LAUNCH = "src/cli/launch.mjs";
+const COMMAND_LIMIT_MS = 1_800_000;
+/** Signs the tokens of all servers of the benchmark, which only this machine reaches. */
+export const SECRET = "a benchmark on this machine alone needs no secret";
+
+/** Which layers a Corkboard has. */
+export const STORES = {
+	/** All of them: MySQL, memcached, Redis, and the cache in the process. */
+	layered: "MySQL, memcached, Redis, in-process cache",
+	uncached: "MySQL, memcached, Redis",
+	mysql: "MySQL alone",
+	sqlite: "embedded SQLite",
+} as const;
+export type StoreName = keyof typeof STORES;
+
+export interface CorkboardFiles {
+	readonly databases: Databases;
+	/** Of the embedded store. */
+	readonly dataFolder: string;
+	readonly documents: string;
+	/** Another checkout to run, with its own packages; null: this one. */
+	readonly root?: string;
+}
+
+export function environmentOf(
+	store: StoreName,
+	{ databases, dataFolder }: CorkboardFiles,
+): Readonly<Record<string, string>> {
+	const common = {
+		CORKBOARD_SECRET: SECRET,
+		CORKBOARD_MODE: "production",
+		CORKBOARD_RATE_LIMIT: "off",
+	};
+	if (store === "sqlite") {
+		return { ...common, CORKBOARD_DATA: dataFolder, CORKBOARD_DEMO: "off" };
+	}
+	const fleet = { ...common, CORKBOARD_TOPOLOGY: databases.topologyFile };
+	if (store === "mysql") return fleet;
+	return {
+		...fleet,
+		CORKBOARD_MEMCACHED: databases.memcached.address,
+		CORKBOARD_REDIS: databases.redis.url,
+		...(store === "uncached" ? { CORKBOARD_CACHE_MB: "0" } : {}),
+	};
+}
+
+export function startCorkboard(
+	store: StoreName,
+	files: CorkboardFiles,
+	nodeOptions: readonly string[] = [],
+): Promise<ServerProcess> {
+	return startServer({
+		name: `Corkboard (${STORES[store]})`,
+		command: [
+			process.execPath,
+			...nodeOptions,
+			join(files.root ?? ROOT, LAUNCH),
+			"serve",
+		],
+		env: {
+			...environmentOf(store, files),
+			CORKBOARD_DOCUMENTS: "report",
+			CORKBOARD_DOCUMENT_FILES: files.documents,
+		},
+		readiness: "health",
+	});
+}
+
+/** Runs `import` on a store, and answers what it took. */
+export async function importGraph(
+	store: StoreName,
+	file: string,
+	files: CorkboardFiles,
+	signal: AbortSignal,
+): Promise<{ readonly seconds: number }> {
+	if (store === "sqlite") mkdirSync(files.dataFolder, { recursive: true });
+	const began = performance.now();
+	await promisify(execFile)(
+		process.execPath,
+		[join(files.root ?? ROOT, LAUNCH), "import", file],
+		{
+			env: {
+				PATH: process.env.PATH,
+				...environmentOf(store, files),
+			},
+			timeout: COMMAND_LIMIT_MS,
+			maxBuffer: 1 << 26,
+			signal,
+		},
+	);
+	return { seconds: (performance.now() - began) / 1_000 };
+}
+
+/** Ids by import key. */
+export async function readIds(
+	store: StoreName,
+	{ databases, dataFolder }: CorkboardFiles,
+): Promise<ReadonlyMap<string, string>> {
+	const ids = new Map<string, string>();
+	if (store === "sqlite") {
+		for (const file of readdirSync(dataFolder)) {
+			if (!/^mod\d+\.sqlite$/.test(file)) continue;
+			using database = new DatabaseSync(join(dataFolder, file));
+			const rows = database
+				.prepare(
+					"SELECT key, CAST(id AS TEXT) AS id FROM lookups WHERE name = 'import'",
+				)
+				.all();
+			for (const { key, id } of rows) ids.set(String(key), String(id));
+		}
+		return ids;
+	}
+	const connection = await createConnection({ uri: databases.fleet.url });
+	try {
+		const [schemas] = await connection.query<RowDataPacket[]>(
+			"SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'lookups'",
+		);
+		for (const { name } of schemas) {
+			const [rows] = await connection.query<RowDataPacket[]>(
+				"SELECT `key`, CAST(id AS CHAR) AS id FROM ??.lookups WHERE name = 'import'",
+				[name],
+			);
+			for (const { key, id } of rows) ids.set(String(key), String(id));
+		}
+	} finally {
+		connection.destroy();
+	}
+	return ids;
+}
