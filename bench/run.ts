@@ -1,9 +1,10 @@
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cell } from "./cell.ts";
 import { checkAnswers } from "./checkAnswers.ts";
 import type { Options, SectionName } from "./options.ts";
 import type { Progress } from "./progress.ts";
+import { writeResults } from "./report/writeResults.ts";
 import { describeMachine, type Results } from "./results.ts";
 import { Reads } from "./sections/reads.ts";
 import { CAN_PIN } from "./servers/cores.ts";
@@ -62,10 +63,7 @@ export async function runBench(
 			facts,
 			ended,
 		};
-		writeFileSync(
-			join(options.out, "results.json"),
-			`${JSON.stringify(results, null, "\t")}\n`,
-		);
+		writeResults(results, options.out);
 		return results;
 	};
 	try {

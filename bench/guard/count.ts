@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../test/helpers/temporaryFolder.ts";
 import { startServices } from "../../test/services/shared.ts";
 import { topologyOf } from "../databases.ts";
+import { answerOf } from "../load/answerOf.ts";
 import { sendLoad } from "../load/sender.ts";
 import {
 	documentFile,
@@ -205,13 +206,7 @@ class GuardedServer implements AsyncDisposable {
 	async expect<K extends GuardMessage["kind"]>(
 		kind: K,
 	): Promise<Extract<GuardMessage, { kind: K }>> {
-		const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-		const [message] = await Promise.race([
-			once(this.#child, "message", { signal }),
-			once(this.#child, "exit", { signal }).then(([code]) => {
-				throw new Error(`The server under guard ended with ${code}.`);
-			}),
-		]);
+		const message = await answerOf(this.#child, ANSWER_LIMIT_MS);
 		if ((message as GuardMessage).kind !== kind) {
 			throw new Error(`Expected ${kind}, got ${JSON.stringify(message)}.`);
 		}

@@ -60,10 +60,11 @@ const promiseHook = createHook({
 const config = readConfig(process.env);
 const corkboard = await openCorkboard(config);
 await corkboard.storage.createTables();
-const report = await importLines(corkboard.store, lines(), {
+const imported = await importLines(corkboard.store, lines(), {
 	fields: createFieldReaders(corkboard.schema, corkboard.store.domain.fields),
 });
-if (report.bad > 0) throw new Error("The graph of the guard was not imported.");
+if (imported.bad > 0)
+	throw new Error("The graph of the guard was not imported.");
 const server = await startCorkboardServer(corkboard);
 
 async function* lines(): AsyncGenerator<string> {
@@ -138,23 +139,23 @@ function send(address: string, command: string): Promise<void> {
 	});
 }
 
-function tell(message: GuardMessage): void {
+function report(message: GuardMessage): void {
 	process.send?.(message);
 }
 
 process.on("message", async (request: GuardRequest) => {
 	if (request.kind === "start") {
 		await start(request.promises);
-		tell({ kind: "started" });
+		report({ kind: "started" });
 	} else if (request.kind === "stop") {
-		tell({ kind: "counts", counts: await stop() });
+		report({ kind: "counts", counts: await stop() });
 	} else {
 		await forget();
-		tell({ kind: "forgotten" });
+		report({ kind: "forgotten" });
 	}
 });
 process.on("disconnect", () => process.exit(0));
-tell({
+report({
 	kind: "ready",
 	port: Number(new URL(server.url).port),
 	ids: await idsOf(),

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { answerOf } from "./answerOf.ts";
 import type { LoadRequest, LoadResult } from "./messages.ts";
 
 const SENDER = join(import.meta.dirname, "sender.ts");
@@ -28,13 +29,7 @@ export class Loader implements AsyncDisposable {
 		const isKnown = this.#sets.get(set) === requests;
 		this.#sets.set(set, requests);
 		this.#child.send({ ...load, requests: isKnown ? null : requests });
-		const signal = AbortSignal.timeout(load.ms + EXTRA_LIMIT_MS);
-		const [result] = await Promise.race([
-			once(this.#child, "message", { signal }),
-			once(this.#child, "exit", { signal }).then(([code]) => {
-				throw new Error(`The load process ended with ${code}.`);
-			}),
-		]);
+		const result = await answerOf(this.#child, load.ms + EXTRA_LIMIT_MS);
 		return result as LoadResult;
 	}
 

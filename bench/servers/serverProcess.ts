@@ -20,7 +20,7 @@ export interface ServerCommand {
 	readonly name: string;
 	readonly command: readonly string[];
 	readonly env: Readonly<Record<string, string>>;
-	/** Corkboard is told a port and asked whether it is ready; the peers print the port they got. */
+	/** Corkboard gets a port and is asked whether it is ready; the peers print the port they got. */
 	readonly readiness: "health" | "printed";
 }
 

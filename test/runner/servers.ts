@@ -15,7 +15,7 @@ export function needsServers(root: string, file: string): boolean {
 	const waiting = [file];
 	for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
 		if (next.startsWith(SERVICES)) return true;
-		if (seen.has(next) || !next.startsWith("test/")) continue;
+		if (seen.has(next) || !/^(?:test|bench)\//.test(next)) continue;
 		seen.add(next);
 		const path = join(root, next);
 		if (!existsSync(path)) continue;

@@ -1,0 +1,77 @@
+import type { Cell } from "../cell.ts";
+import { EXISTING_PEERS, type VariantName } from "../variants.ts";
+
+/** The median of some measurements, with the least and the most. */
+export interface Spread {
+	readonly median: number;
+	readonly least: number;
+	readonly most: number;
+	readonly count: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread | null {
+	if (values.length === 0) return null;
+	const sorted = values.toSorted((a, b) => a - b);
+	const middle = sorted.length >> 1;
+	const upper = sorted[middle] as number;
+	const median =
+		sorted.length % 2 === 1
+			? upper
+			: (upper + (sorted[middle - 1] as number)) / 2;
+	return {
+		median,
+		least: sorted[0] as number,
+		most: sorted.at(-1) as number,
+		count: sorted.length,
+	};
+}
+
+/** Cells that may be compared: of one section, question and number of connections. */
+export function cellsOf(
+	cells: readonly Cell[],
+	section: string,
+	question: string,
+): readonly Cell[] {
+	return cells.filter(
+		(cell) => cell.section === section && cell.question === question,
+	);
+}
+
+/** Of each round, the least of the peers over this variant's own. */
+export function overBestPeer(
+	cells: readonly Cell[],
+	variant: VariantName,
+	what: "cpuMs" | "p99" = "cpuMs",
+): Spread | null {
+	return ratios(cells, variant, EXISTING_PEERS, what);
+}
+
+/** Of each round, another variant's over this variant's own. */
+export function over(
+	cells: readonly Cell[],
+	variant: VariantName,
+	other: VariantName,
+	what: "cpuMs" | "p99" = "cpuMs",
+): Spread | null {
+	return ratios(cells, variant, [other], what);
+}
+
+function ratios(
+	cells: readonly Cell[],
+	variant: VariantName,
+	others: readonly VariantName[],
+	what: "cpuMs" | "p99",
+): Spread | null {
+	const own = cells.filter((cell) => cell.variant === variant);
+	return spreadOf(
+		own.flatMap((cell) => {
+			const theirs = cells.filter(
+				({ round, variant: name }) =>
+					round === cell.round && others.includes(name),
+			);
+			return theirs.length === 0
+				? []
+				: [Math.min(...theirs.map((other) => other[what])) / cell[what]];
+		}),
+	);
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { before, describe, it } from "node:test";
+import { countRequests, type GuardTable } from "../../bench/guard/count.ts";
+import { compareCounts, readLimits } from "../../bench/guard/limits.ts";
+
+const HOW =
+	"A change that needs more has to say why; npm run bench:guard -- --accept takes the counts as the maxima.";
+
+describe("what one request takes", () => {
+	let counted: GuardTable;
+	before(async () => {
+		counted = await countRequests();
+	});
+
+	it("is at most what bench/guard/limits.json allows, in statements, cache commands, cursors, promises and bytes", () => {
+		const { above } = compareCounts(readLimits(), counted);
+		assert.deepEqual(above, [], HOW);
+	});
+
+	it("is counted: a request that finds nothing in a cache reads, fills caches and spells cursors", () => {
+		const { "q2 cold": cold, "q2 known": hot } = counted;
+		assert.ok(cold !== undefined && hot !== undefined);
+		assert.ok(cold.statements >= 3, `${cold.statements} statements`);
+		assert.ok(cold.cacheCommands >= 3, `${cold.cacheCommands} commands`);
+		assert.ok(cold.cursors >= 26, `${cold.cursors} cursors`);
+		assert.ok(cold.promises > hot.promises && hot.promises > 0);
+		assert.ok(cold.bytes > hot.bytes && hot.bytes > 1_000);
+	});
+});
+
+describe("the comparison with the maxima", () => {
+	const row = {
+		statements: 2,
+		cacheCommands: 4,
+		cursors: 26,
+		promises: 100,
+		bytes: 100_000,
+	};
+
+	it("finds one statement more", () => {
+		const { above } = compareCounts(
+			{ q: row },
+			{ q: { ...row, statements: 3 } },
+		);
+		assert.deepEqual(above, ["q: 3 statements, expected at most 2"]);
+	});
+
+	it("finds a fifth more promises and bytes, and ignores a hundredth", () => {
+		const more = { ...row, promises: 120, bytes: 120_000 };
+		assert.equal(compareCounts({ q: row }, { q: more }).above.length, 2);
+		const same = { ...row, promises: 101, bytes: 101_000 };
+		assert.deepEqual(compareCounts({ q: row }, { q: same }), {
+			above: [],
+			below: [],
+		});
+	});
+
+	it("reports what became less, and a row without maxima", () => {
+		const less = { ...row, statements: 1 };
+		assert.deepEqual(compareCounts({ q: row }, { q: less }).below, [
+			"q: 1 statements, the maximum is 2",
+		]);
+		assert.deepEqual(compareCounts({}, { q: row }).above, ["q has no maxima"]);
+	});
+});
