@@ -36,6 +36,8 @@ export interface Statement {
 	readonly shard: number;
 	readonly rows: number;
 	readonly ms: number;
+	/** Sent with the statement before it, in one round trip, whose time is that statement's. */
+	readonly joined?: true;
 }
 
 export interface DeliveryPass {

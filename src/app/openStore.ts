@@ -120,6 +120,7 @@ export async function openStore(
 		}),
 		...(hooks.now && { now: hooks.now }),
 	});
+	resources.use(created.outboxDeletions);
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
 		// Nobody but the only writer changes what it caches.

@@ -127,6 +127,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 		}
 		assert.ok(changed > 40, `${changed} mutations were carried out`);
 		assert.ok(asked > 40, `${asked} queries were asked`);
+		await processes[0].store.outboxDeletions.flush();
 		const {
 			clean,
 			damage: found,

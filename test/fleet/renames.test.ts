@@ -60,6 +60,9 @@ describe("a process that stands still in a rename", () => {
 					held.release();
 					assert.equal(await renaming, code);
 
+					for (const { store } of [frozen, other]) {
+						await store.outboxDeletions.flush();
+					}
 					const { storage } = other;
 					const [row] = await storage.readLookups([{ name, key }]);
 					assert.equal(good(row)?.id, ben);

@@ -39,8 +39,6 @@ describe("traced writes with shared caches", () => {
 			["transaction likePin", kept, { edges: 1, invalidations: 1 }, true],
 			// Its own entry covers what it changed on its shard.
 			["transaction likePin.inverse", kept, { invalidations: 1 }, true],
-			["outbox outbox", [], {}, false],
-			["outbox outbox", [], {}, false],
 		]);
 	});
 

@@ -224,8 +224,16 @@ export function mysqlFaultsSuite(
 					},
 					trace,
 				);
-				await until("its lock of the list", () => trace.statements.length > 0);
-				await sleep(100);
+				await until(
+					"its lock of the list, and its wait for the object",
+					async () => {
+						const [row] = await ask(
+							server,
+							"SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+						);
+						return Number(row?.n) > 0;
+					},
+				);
 				await other.query("SELECT * FROM db00000.lists FOR UPDATE");
 				await other.query("ROLLBACK");
 				assert.equal((await writing).result, "done");

@@ -29,7 +29,8 @@ import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
 
 /** A graph whose reads a write of the same request can discard. */
 export interface View extends Graph {
-	discardReads(): void;
+	/** `written`: objects as that write committed them, which need not be read again. */
+	discardReads(written?: readonly Node[]): void;
 }
 
 /**
@@ -284,8 +285,9 @@ export function createView(
 			);
 		},
 
-		discardReads() {
+		discardReads(written = []) {
 			reads = newReads();
+			for (const node of written) reads.states.set(node.id, node);
 		},
 	};
 

@@ -8,6 +8,7 @@ import { createHeadCache } from "./headCache.ts";
 import { createInvalidator } from "./invalidator.ts";
 import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
+import { OutboxDeletions } from "./outboxDeletions.ts";
 import type { SharedCaches, Store } from "./store.ts";
 
 export function createStore(options: {
@@ -59,6 +60,7 @@ export function createStore(options: {
 		domain,
 		storage,
 		cursors,
+		outboxDeletions: new OutboxDeletions(storage),
 		sharesCaches: shared !== undefined,
 		readObjects: objects.read,
 		readHeads: heads.read,

@@ -16,6 +16,7 @@ import type {
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
+import type { OutboxDeletions } from "./outboxDeletions.ts";
 
 /**
  * The shards and the caches in front of them, shared by all requests of a
@@ -29,6 +30,8 @@ export interface Store {
 	/** For reads past all caches. Writes go through the write pipeline. */
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;
+	/** Of delivered entries, where other processes could deliver them again. */
+	readonly outboxDeletions: OutboxDeletions;
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,

@@ -25,7 +25,7 @@ import {
 } from "../outbox/naturalKeys.ts";
 import { nextSequence } from "../outbox/sequences.ts";
 import type { Store } from "../store/store.ts";
-import type { NewObject, Writes } from "../types.ts";
+import type { NewObject, Node, Writes } from "../types.ts";
 import { changeObject, invalidateUnchanged, notFound } from "./changeObject.ts";
 import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
 import { WritePipeline } from "./pipeline.ts";
@@ -36,17 +36,17 @@ import { WritePipeline } from "./pipeline.ts";
  */
 export function createWrites(
 	store: Store,
-	/** Called after each write, also after a failed one: what the request has read may be old. */
-	invalidate: () => void = () => {},
+	/** Called after each write, also after a failed one: what the request has read may be old. `written` are objects as it committed them. */
+	invalidate: (written: readonly Node[]) => void = () => {},
 	/** Its trace is given each step. Its signal is ignored: a write that was started is finished. */
 	call: CallOptions = {},
 ): Writes {
-	const pipeline = new WritePipeline(store, call);
+	const pipeline = new WritePipeline(store, call, { ofRequest: true });
 	const thenInvalidate = async <T>(write: Promise<T>): Promise<T> => {
 		try {
 			return await write;
 		} finally {
-			invalidate();
+			invalidate(pipeline.takeWritten());
 		}
 	};
 	return {

@@ -12,16 +12,19 @@ import type {
 	KeyResult,
 	LookupChange,
 	LookupRow,
+	NewObject,
 	OutboxKey,
 	OutboxRow,
 	TransactionResult,
 } from "../../storage/storage.ts";
+import { parseStoredObject } from "../../storage/storedObject.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
 import { invalidationsOf } from "../outbox/invalidations.ts";
 import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
 import { type ChangedKeys, type Store, typeNameOf } from "../store/store.ts";
+import type { Node } from "../types.ts";
 
 export interface Written<T> {
 	readonly result: T;
@@ -42,14 +45,26 @@ export class WritePipeline implements Writer {
 	readonly store: Store;
 	readonly call: CallOptions;
 	readonly #trace: Trace | undefined;
+	readonly #ofRequest: boolean;
+	/** Content of objects as last committed. */
+	readonly #written = new Map<Id, JsonObject>();
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
 	/** Of each write under way, what its transactions changed, those of its delivery included. */
 	readonly #changes = new Set<ChangedKeys[]>();
 
-	/** `call.signal` is ignored: a write that was started is finished. */
-	constructor(store: Store, { trace }: CallOptions = {}) {
+	/**
+	 * `call.signal` is ignored: a write that was started is finished. The writes
+	 * of a request do not wait until their delivered outbox entries are deleted,
+	 * and remember which objects they wrote.
+	 */
+	constructor(
+		store: Store,
+		{ trace }: CallOptions = {},
+		{ ofRequest = false } = {},
+	) {
 		this.store = store;
+		this.#ofRequest = ofRequest;
 		this.call = trace === undefined ? {} : { trace };
 		this.#trace = trace;
 	}
@@ -66,6 +81,7 @@ export class WritePipeline implements Writer {
 		let summary = NOTHING_WRITTEN;
 		let created: readonly Id[] = [];
 		let outboxEntry: JsonObject | undefined;
+		let objects: ReturnType<typeof transaction.decide>["objects"];
 		let hasTombstones = false;
 		let committed: TransactionResult<T>;
 		try {
@@ -78,6 +94,7 @@ export class WritePipeline implements Writer {
 						// 2. Decide, synchronously; again after a deadlock or a renumbering.
 						const decision = transaction.decide(reads);
 						created = reads.created;
+						objects = decision.objects;
 						// 3. Write: the port writes objects, edges, counts and the outbox row.
 						const { entry: _, hides: __, ...writes } = decision;
 						outboxEntry = encodeEntry(entryOf(decision, created) ?? {});
@@ -117,6 +134,7 @@ export class WritePipeline implements Writer {
 		for (const changes of this.#changes) changes.push(changed);
 		const invalidated = await store.invalidate(changed, trace);
 		trace?.end(summary);
+		if (this.#ofRequest) this.#remember(transaction, created, objects);
 		const { outboxKey, result } = committed;
 		if (outboxKey !== null && trace !== undefined) {
 			this.#undelivered.set(entryName(outboxKey), trace);
@@ -126,6 +144,36 @@ export class WritePipeline implements Writer {
 				? null
 				: { ...outboxKey, entry: outboxEntry as JsonObject };
 		return { result, created, row, invalidated };
+	}
+
+	/** Objects as this pipeline last committed them, since the last call. */
+	takeWritten(): readonly Node[] {
+		const written = [...this.#written].map(([id, data]) => ({
+			id,
+			type: typeNameOf(this.store.model, id) as string,
+			data: parseStoredObject(id, JSON.stringify(data)),
+		}));
+		this.#written.clear();
+		return written;
+	}
+
+	#remember(
+		{ creates = [] }: WriteTransaction<unknown>,
+		created: readonly Id[],
+		objects: ReturnType<WriteTransaction<unknown>["decide"]>["objects"] = [],
+	): void {
+		const all = [
+			...created.map((id, at) => ({
+				id,
+				data: (creates[at] as NewObject).data,
+			})),
+			...objects,
+		];
+		for (const { id, data } of all) {
+			// Others may activate a pending object: what became of it has to be read.
+			if (data.state === undefined) this.#written.set(id, data);
+			else this.#written.delete(id);
+		}
 	}
 
 	/**
@@ -231,14 +279,18 @@ export class WritePipeline implements Writer {
 	}
 
 	async deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void> {
-		await this.#traced(
-			{
-				verb: "outbox",
-				changes: ["outbox"],
-				shards: [...new Set(rows.map(({ shard }) => shard))],
-			},
-			(trace) => this.store.storage.deleteOutboxEntries(rows, trace),
-		);
+		const { storage, outboxDeletions } = this.store;
+		if (this.#ofRequest && !storage.hasSingleWriter) outboxDeletions.add(rows);
+		else {
+			await this.#traced(
+				{
+					verb: "outbox",
+					changes: ["outbox"],
+					shards: [...new Set(rows.map(({ shard }) => shard))],
+				},
+				(trace) => storage.deleteOutboxEntries(rows, trace),
+			);
+		}
 		for (const row of rows) {
 			this.#undelivered.get(entryName(row))?.delivered();
 			this.#undelivered.delete(entryName(row));

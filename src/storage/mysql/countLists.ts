@@ -12,6 +12,7 @@ import { countEdges } from "./mappings.ts";
 import { addRenumbering } from "./renumberings.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
 import { namesOf, unionAll } from "./sqlFragment.ts";
+import { StatementBatch } from "./statementBatch.ts";
 
 /** Rows and edges of lists of one host in one statement, which has one read view. */
 export async function countLists(
@@ -72,13 +73,11 @@ export async function recountList(
 	});
 	const newestEpoch = Number(newest);
 	const next = recounted(row, { ...counted, newestEpoch });
-	await writeLists(statements, shard, [{ ...next, mapping }]);
-	if (next.epoch === newestEpoch) return;
+	const batch = new StatementBatch(statements);
+	writeLists(batch, shard, [{ ...next, mapping }]);
 	const { epoch } = next;
-	await addRenumbering(
-		statements,
-		shard,
-		{ mapping, from },
-		{ ...NO_SHIFT, epoch },
-	);
+	if (epoch !== newestEpoch) {
+		addRenumbering(batch, shard, { mapping, from }, { ...NO_SHIFT, epoch });
+	}
+	await batch.send();
 }

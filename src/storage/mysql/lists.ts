@@ -3,10 +3,11 @@ import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
 import type { ListKey, ListRow } from "../storage.ts";
 import { tableIn } from "./ddl.ts";
-import type { MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
 import { chunks, type Shard } from "./shards.ts";
 import { anyOf, type Fragment, valuesOf } from "./sqlFragment.ts";
+import type { StatementBatch } from "./statementBatch.ts";
 
 /** Lists of one statement. */
 const LISTS = 500;
@@ -35,78 +36,52 @@ export function listOf([from, , count, lastSequence, epoch]: Row): ListRow {
 }
 
 /**
- * Locks the lists' own rows in key order and returns them by `listName`. Missing
- * rows are inserted with zeros, so that there is something to lock; the INSERT
- * takes the lock also if another transaction has inserted the row meanwhile.
+ * Locks the lists' own rows in key order and puts them into `found`, by
+ * `listName`. Missing rows are inserted with zeros, so that there is something to
+ * lock; the INSERT takes the lock of a row that exists, and changes nothing in it.
  */
-export async function lockLists(
-	statements: MysqlTransaction,
-	shard: Shard,
-	keys: readonly ListKey[],
-): Promise<ReadonlyMap<string, ListRow>> {
-	const found = new Map<string, ListRow>();
-	for (const some of chunks(inKeyOrder(keys), LISTS)) {
-		await lock(statements, shard, some, found);
-		const missing = some.filter(
-			({ mapping, from }) => !found.has(listName(mapping, from)),
-		);
-		if (missing.length === 0) continue;
-		if ((await make(statements, shard, missing)) === missing.length) {
-			for (const { mapping, from } of missing) {
-				const row = { from, count: 0, lastSequence: 0, epoch: 0 };
-				found.set(listName(mapping, from), row);
-			}
-		} else {
-			await lock(statements, shard, missing, found);
-		}
-	}
-	return found;
-}
-
-async function lock(
-	statements: MysqlTransaction,
+export function lockLists(
+	batch: StatementBatch,
 	{ database }: Shard,
 	keys: readonly ListKey[],
 	found: Map<string, ListRow>,
-): Promise<void> {
-	const { text, values } = isOneOf(keys);
-	const rows = await statements.rows({
-		name: "lists",
-		// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
-		text: `SELECT ${COLUMNS} FROM ${tableIn(database, "lists")} FORCE INDEX (PRIMARY)
-			WHERE ${text} ORDER BY from_id, mapping FOR UPDATE`,
-		values,
-	});
-	for (const row of rows) {
-		const list = listOf(row);
-		found.set(listName({ name: String(row[1]) }, list.from), list);
+): void {
+	const table = tableIn(database, "lists");
+	for (const some of chunks(inKeyOrder(keys), LISTS)) {
+		const rows = valuesOf(
+			some.map(({ mapping, from }) => [BigInt(from), mapping.name, 0, 0, 0]),
+		);
+		batch.run({
+			name: "lock lists",
+			text: `INSERT INTO ${table} (${COLUMNS}) VALUES ${rows.text}
+				ON DUPLICATE KEY UPDATE count = count`,
+			values: rows.values,
+		});
+		const condition = isOneOf(some);
+		batch.rows(
+			{
+				name: "lists",
+				// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
+				text: `SELECT ${COLUMNS} FROM ${table} FORCE INDEX (PRIMARY)
+					WHERE ${condition.text} FOR UPDATE`,
+				values: condition.values,
+			},
+			(all) => {
+				for (const row of all) {
+					const list = listOf(row);
+					found.set(listName({ name: String(row[1]) }, list.from), list);
+				}
+			},
+		);
 	}
 }
 
-/** Returns how many rows are new. */
-async function make(
-	statements: MysqlTransaction,
-	{ database }: Shard,
-	keys: readonly ListKey[],
-): Promise<number> {
-	const { text, values } = valuesOf(
-		keys.map(({ mapping, from }) => [BigInt(from), mapping.name, 0, 0, 0]),
-	);
-	const { affectedRows } = await statements.run({
-		name: "new lists",
-		text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${text}
-			ON DUPLICATE KEY UPDATE count = count`,
-		values,
-	});
-	return affectedRows;
-}
-
 /** Writes rows that are locked. */
-export async function writeLists(
-	statements: MysqlTransaction,
+export function writeLists(
+	batch: StatementBatch,
 	{ database }: Shard,
 	rows: readonly (ListRow & { readonly mapping: Mapping })[],
-): Promise<void> {
+): void {
 	for (const some of chunks(rows, LISTS)) {
 		const { text, values } = valuesOf(
 			some.map(({ mapping, from, count, lastSequence, epoch }) => [
@@ -117,7 +92,7 @@ export async function writeLists(
 				epoch,
 			]),
 		);
-		await statements.run({
+		batch.run({
 			name: "set list",
 			text: `INSERT INTO ${tableIn(database, "lists")} (${COLUMNS}) VALUES ${text}
 				ON DUPLICATE KEY UPDATE count = VALUES(count),

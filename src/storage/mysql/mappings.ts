@@ -22,6 +22,7 @@ import {
 	unionAll,
 	valuesOf,
 } from "./sqlFragment.ts";
+import type { StatementBatch } from "./statementBatch.ts";
 
 /** Most edges of one statement that writes them or finds them by their ends. */
 const EDGES = 500;
@@ -40,22 +41,21 @@ export async function readEdges(
 	return keys.map(({ key }) => found.get(edgeName(key.mapping, key)) ?? null);
 }
 
-/** Edges of one shard in a transaction, by `edgeName`, without those that do not exist. */
-export async function selectEdges(
-	statements: MysqlTransaction,
+/** Reads edges of one shard in a transaction. Those that exist go into `found`, by `edgeName`. */
+export function selectEdges(
+	batch: StatementBatch,
 	shard: Shard,
 	keys: readonly EdgeKey[],
-): Promise<ReadonlyMap<string, Edge>> {
-	const found = new Map<string, Edge>();
+	found: Map<string, Edge>,
+): void {
 	for (const some of chunks(keys, EDGES)) {
 		const { name, parts, mappings } = edgesByTable(
 			some.map((key) => ({ key, shard })),
 		);
-		for (const row of await statements.rows(unionAll(name, parts))) {
-			found.set(...named(mappings, row));
-		}
+		batch.rows(unionAll(name, parts), (rows) => {
+			for (const row of rows) found.set(...named(mappings, row));
+		});
 	}
-	return found;
 }
 
 function edgesByTable(keys: readonly KeyOnShard<EdgeKey>[]) {
@@ -171,11 +171,11 @@ export interface EdgeToWrite extends Edge {
 }
 
 /** Writes edges of locked lists. New ones get a plain INSERT: with ON DUPLICATE KEY UPDATE it would lock the gap beside it, where another list's edges go. */
-export async function writeEdges(
-	statements: MysqlTransaction,
+export function writeEdges(
+	batch: StatementBatch,
 	shard: Shard,
 	edges: readonly EdgeToWrite[],
-): Promise<void> {
+): void {
 	const groups = Map.groupBy(
 		edges,
 		({ mapping, exists }) => `${mapping.name} ${exists}`,
@@ -183,12 +183,12 @@ export async function writeEdges(
 	for (const group of groups.values()) {
 		const { mapping, exists } = group[0] as EdgeToWrite;
 		if (exists && group.length === 1) {
-			await updateEdge(statements, shard, group[0] as EdgeToWrite);
+			updateEdge(batch, shard, group[0] as EdgeToWrite);
 			continue;
 		}
 		for (const some of chunks(group, EDGES)) {
 			const { text, values } = valuesOf(some.map(rowOf));
-			await statements.run({
+			batch.run({
 				name: `set ${mapping.name}`,
 				text: `INSERT INTO ${tableIn(shard.database, mapping.table)} (${COLUMNS})
 					VALUES ${text}${exists ? ON_DUPLICATE : ""}`,
@@ -205,12 +205,12 @@ function rowOf({ from, to, sequence, state, version }: Edge) {
 	return [BigInt(from), BigInt(to), sequence, state, version];
 }
 
-async function updateEdge(
-	statements: MysqlTransaction,
+function updateEdge(
+	batch: StatementBatch,
 	{ database }: Shard,
 	{ mapping, from, to, sequence, state, version }: EdgeToWrite,
-): Promise<void> {
-	await statements.run({
+): void {
+	batch.run({
 		name: `set ${mapping.name}`,
 		text: `UPDATE ${tableIn(database, mapping.table)} FORCE INDEX (edge)
 			SET sequence = ?, state = ?, version = ? WHERE from_id = ? AND to_id = ?`,

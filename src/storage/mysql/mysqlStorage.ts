@@ -326,12 +326,23 @@ class MysqlStorage implements Storage {
 		trace?: WriteTrace,
 	): Promise<void> {
 		startCall("deleteOutboxEntries", keys.length);
-		await this.#writeByShard(keys, (shard, some) =>
-			deleteOutboxEntries(
-				shard,
-				some.map(({ local }) => local),
-				this.#queryOptions(shard, {}, trace),
-			),
+		const shards = Map.groupBy(keys, ({ shard }) => this.#shard(shard));
+		for (const shard of shards.keys()) this.#checkWritable(shard);
+		const hosts = Map.groupBy(shards, ([{ host }]) => host);
+		await allSettled(
+			[...hosts].map(([host, some]) => {
+				const [first] = some[0] as (typeof some)[0];
+				const locals = some.map(
+					([shard, keys]) => [shard, keys.map(({ local }) => local)] as const,
+				);
+				return forShard(first, () =>
+					deleteOutboxEntries(
+						host,
+						new Map(locals),
+						this.#queryOptions(first, {}, trace),
+					),
+				);
+			}),
 		);
 	}
 
@@ -473,14 +484,11 @@ class MysqlStorage implements Storage {
 	): Promise<void> {
 		const shards = Map.groupBy(keys, ({ shard }) => this.#shard(shard));
 		for (const shard of shards.keys()) this.#checkWritable(shard);
-		const results = await Promise.allSettled(
+		await allSettled(
 			[...shards].map(([shard, some]) =>
 				forShard(shard, () => write(shard, some)),
 			),
 		);
-		for (const result of results) {
-			if (result.status === "rejected") throw result.reason;
-		}
 	}
 
 	#shard(number: number): Shard {
@@ -516,6 +524,13 @@ async function* walk<Row>(
 		if (rows.length > 0) yield rows;
 		if (rows.length < WALK_ROWS) return;
 		last = rows.at(-1) ?? null;
+	}
+}
+
+/** Rejects after all have ended, as the first that rejected. */
+async function allSettled(all: readonly Promise<void>[]): Promise<void> {
+	for (const result of await Promise.allSettled(all)) {
+		if (result.status === "rejected") throw result.reason;
 	}
 }
 

@@ -4,10 +4,11 @@ import type { JsonObject } from "../../util/json.ts";
 import type { NewObject, StoredObject } from "../storage.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
 import { namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
+import type { StatementBatch } from "./statementBatch.ts";
 
 /** Most rows of one INSERT, and about how many characters of data: the server accepts packets of 16 MB. */
 const INSERT_ROWS = 500;
@@ -54,43 +55,46 @@ export async function readObjects(
 	);
 }
 
-/** Objects of one shard, locked in the order of their ids. */
-export async function lockObjects(
-	statements: MysqlTransaction,
+/** Locks objects of one shard in the order of their ids. Those that exist go into `found`. */
+export function lockObjects(
+	batch: StatementBatch,
 	model: Model,
 	shard: Shard,
 	ids: readonly Id[],
-): Promise<ReadonlyMap<Id, JsonObject>> {
-	const found = new Map<Id, JsonObject>();
+	found: Map<Id, JsonObject>,
+): void {
 	for (const [type, some] of byType(model, ids)) {
-		const rows = await statements.rows({
-			name: `lock ${type.table}`,
-			// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
-			text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
-				FORCE INDEX (PRIMARY) WHERE local_id IN (?) ORDER BY local_id FOR UPDATE`,
-			values: [some.map((id) => unpackId(id).local)],
-		});
-		for (const [local, data] of rows) {
-			const id = packId({
-				shard: shard.number,
-				type: type.number,
-				local: Number(local),
-			});
-			found.set(id, parseStoredObject(id, data as string));
-		}
+		batch.rows(
+			{
+				name: `lock ${type.table}`,
+				// The index is forced because a table scan, cheaper for a small table, locks all rows it reads.
+				text: `SELECT local_id, data FROM ${tableIn(shard.database, type.table)}
+					FORCE INDEX (PRIMARY) WHERE local_id IN (?) ORDER BY local_id FOR UPDATE`,
+				values: [some.map((id) => unpackId(id).local)],
+			},
+			(rows) => {
+				for (const [local, data] of rows) {
+					const id = packId({
+						shard: shard.number,
+						type: type.number,
+						local: Number(local),
+					});
+					found.set(id, parseStoredObject(id, data as string));
+				}
+			},
+		);
 	}
-	return found;
 }
 
-/** Returns ids in the order of the objects. */
-export async function insertObjects(
-	statements: MysqlTransaction,
+/** The ids go into `ids`, in the order of the objects. */
+export function insertObjects(
+	batch: StatementBatch,
 	model: Model,
 	shard: Shard,
 	objects: readonly NewObject[],
 	now: number,
-): Promise<readonly Id[]> {
-	const ids = new Array<Id>(objects.length);
+	ids: Id[],
+): void {
 	const types = Map.groupBy(objects.keys(), (index) =>
 		typeNamed(model, (objects[index] as NewObject).type),
 	);
@@ -100,33 +104,36 @@ export async function insertObjects(
 		);
 		for (const [first, some] of byLength(texts)) {
 			const { text, values } = valuesOf(some.map((data) => [data, now]));
-			const { insertId } = await statements.run({
-				name: `insert ${type.table}`,
-				text: `INSERT INTO ${tableIn(shard.database, type.table)} (data, ts) VALUES ${text}`,
-				values,
-			});
-			// InnoDB gives the rows of one INSERT consecutive ids when it knows their number beforehand.
-			some.forEach((_, at) => {
-				const index = indexes[first + at] as number;
-				ids[index] = newObjectId(shard.number, type, Number(insertId) + at);
-			});
+			batch.run(
+				{
+					name: `insert ${type.table}`,
+					text: `INSERT INTO ${tableIn(shard.database, type.table)} (data, ts) VALUES ${text}`,
+					values,
+				},
+				({ insertId }) => {
+					// InnoDB gives the rows of one INSERT consecutive ids when it knows their number beforehand.
+					some.forEach((_, at) => {
+						const index = indexes[first + at] as number;
+						ids[index] = newObjectId(shard.number, type, Number(insertId) + at);
+					});
+				},
+			);
 		}
 	}
-	return ids;
 }
 
 /** Updates objects that exist. */
-export async function updateObjects(
-	statements: MysqlTransaction,
+export function updateObjects(
+	batch: StatementBatch,
 	model: Model,
 	shard: Shard,
 	objects: ReadonlyMap<Id, JsonObject>,
 	now: number,
-): Promise<void> {
+): void {
 	for (const [type, ids] of byType(model, [...objects.keys()])) {
 		const texts = ids.map((id) => JSON.stringify(objects.get(id)));
 		for (const [first, some] of byLength(texts)) {
-			await statements.run(
+			batch.run(
 				updateStatement(
 					shard,
 					type,

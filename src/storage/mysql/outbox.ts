@@ -10,10 +10,12 @@ import type {
 } from "../storage.ts";
 import { parseJsonObject } from "../storedObject.ts";
 import { tableIn } from "./ddl.ts";
-import type { Host, MysqlTransaction, QueryOptions } from "./driver/host.ts";
+import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Row } from "./driver/mysql2Connection.ts";
+import type { Sql } from "./driver/mysqlConnection.ts";
 import { chunks, type KeyOnShard, type Shard } from "./shards.ts";
 import { unionAll, valuesOf } from "./sqlFragment.ts";
+import type { StatementBatch } from "./statementBatch.ts";
 
 /** Entries of one statement. */
 const ENTRIES = 500;
@@ -21,23 +23,28 @@ const ENTRIES = 500;
 const COLUMNS =
 	"local_id, entry, ts, attempts, next_attempt_at, last_error" as const;
 
-/** Returns the rows' local ids, in the order of the entries. */
-export async function insertOutboxEntries(
-	transaction: MysqlTransaction,
+/** The rows' local ids go into `locals`, in the order of the entries. */
+export function insertOutboxEntries(
+	batch: StatementBatch,
 	{ database }: Shard,
 	entries: readonly JsonObject[],
 	now: number,
-): Promise<readonly number[]> {
-	if (entries.length === 0) return [];
+	locals: number[],
+): void {
+	if (entries.length === 0) return;
 	const { text, values } = valuesOf(
 		entries.map((entry) => [JSON.stringify(entry), now]),
 	);
-	const { insertId } = await transaction.run({
-		name: "insert outbox",
-		text: `INSERT INTO ${tableIn(database, "outbox")} (entry, ts) VALUES ${text}`,
-		values,
-	});
-	return entries.map((_, at) => Number(insertId) + at);
+	batch.run(
+		{
+			name: "insert outbox",
+			text: `INSERT INTO ${tableIn(database, "outbox")} (entry, ts) VALUES ${text}`,
+			values,
+		},
+		({ insertId }) => {
+			for (const at of entries.keys()) locals.push(Number(insertId) + at);
+		},
+	);
 }
 
 /** Entries that are due, of some shards of one host: up to `limit` of each. */
@@ -129,21 +136,26 @@ export async function readEntries(
 
 const START = { nextAttemptAt: 0, local: 0 } as const;
 
+/** Of some shards of one host, in one round trip. */
 export async function deleteOutboxEntries(
-	{ host, database }: Shard,
-	locals: readonly number[],
+	host: Host,
+	shards: ReadonlyMap<Shard, readonly number[]>,
 	options: QueryOptions,
 ): Promise<void> {
-	for (const some of chunks(locals, ENTRIES)) {
-		await host.run(
-			{
+	const statements = [...shards].flatMap(([{ number, database }, locals]) =>
+		chunks(locals, ENTRIES).map(
+			(some): Sql => ({
 				name: "delete outbox",
 				text: `DELETE FROM ${tableIn(database, "outbox")} WHERE local_id IN (?)`,
 				values: [some],
-			},
-			options,
-		);
-	}
+				shard: number,
+			}),
+		),
+	);
+	const [only] = statements;
+	if (statements.length === 1 && only !== undefined) {
+		await host.run(only, options);
+	} else await host.runTogether(statements, options);
 }
 
 /**

@@ -19,6 +19,7 @@ import { writeLists } from "./lists.ts";
 import { presentEdgesFrom, writeEdges } from "./mappings.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
 import { type Fragment, unionAll } from "./sqlFragment.ts";
+import { StatementBatch } from "./statementBatch.ts";
 
 const COLUMNS =
 	"epoch, low_sequence, low_to, high_sequence, high_to, shift, from_id, mapping";
@@ -51,17 +52,18 @@ export async function renumberList(
 			mapping,
 			exists: true,
 		}));
-	await writeEdges(statements, shard, shifted);
+	const batch = new StatementBatch(statements);
+	writeEdges(batch, shard, shifted);
 	const next = {
 		...row,
 		lastSequence: Math.max(row.lastSequence, shifted.at(-1)?.sequence ?? 0),
 		epoch: row.epoch + 1,
 	};
-	await writeLists(statements, shard, [{ ...next, mapping }]);
+	writeLists(batch, shard, [{ ...next, mapping }]);
 	const { epoch } = next;
 	const table = tableIn(shard.database, "renumberings");
 	// Those of the future are left from an epoch that somebody set back.
-	await statements.run({
+	batch.run({
 		name: "delete renumberings",
 		text: `DELETE FROM ${table} WHERE from_id = ? AND mapping = ? AND (epoch <= ? OR epoch >= ?)`,
 		values: [
@@ -72,17 +74,18 @@ export async function renumberList(
 		],
 	});
 	const list = { mapping, from };
-	await addRenumbering(statements, shard, list, { low, high, by, epoch });
+	addRenumbering(batch, shard, list, { low, high, by, epoch });
+	await batch.send();
 	return next;
 }
 
-export async function addRenumbering(
-	statements: MysqlTransaction,
+export function addRenumbering(
+	batch: StatementBatch,
 	{ database }: Shard,
 	{ mapping, from }: ListKey,
 	{ epoch, low, high, by }: Renumbering,
-): Promise<void> {
-	await statements.run({
+): void {
+	batch.run({
 		name: "add renumbering",
 		text: `INSERT INTO ${tableIn(database, "renumberings")} (${COLUMNS})
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

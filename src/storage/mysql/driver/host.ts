@@ -1,8 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
+import {
+	CHANNELS,
+	type Statement,
+	type StatementTrace,
+} from "../../../diagnostics.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
-import type { Row, ServerAddress, WriteResult } from "./mysql2Connection.ts";
+import type {
+	Result,
+	Row,
+	ServerAddress,
+	WriteResult,
+} from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import { Pool } from "./pool.ts";
 
@@ -41,6 +50,8 @@ export interface QueryOptions {
 export interface MysqlTransaction {
 	rows(sql: Sql): Promise<readonly Row[]>;
 	run(sql: Sql): Promise<WriteResult>;
+	/** The results of some statements, in one round trip. If one fails, none after it is executed. */
+	together(statements: readonly Sql[]): Promise<readonly Result[]>;
 }
 
 export interface CommitDecision<T> {
@@ -50,6 +61,9 @@ export interface CommitDecision<T> {
 	/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
 	readonly commitBy?: number;
 }
+
+/** About how many characters are sent together: the server accepts packets of 16 MB. */
+const TOGETHER_LENGTH = 1_000_000;
 
 const CONFLICT_TRIES = 6;
 const BACKOFF_MS = 8;
@@ -108,6 +122,26 @@ export class Host implements AsyncDisposable {
 			this.#single(options, (connection) =>
 				this.#run(connection, sql, options),
 			),
+		);
+	}
+
+	/**
+	 * Writes that can be repeated without harm, in one transaction and one round
+	 * trip. After a lost connection they may have been executed twice.
+	 */
+	async runTogether(
+		statements: readonly Sql[],
+		options: QueryOptions,
+	): Promise<void> {
+		await retried(options, () =>
+			this.#lent(this.#transactions, options, async (connection) => {
+				try {
+					await this.#together(connection, [...statements, COMMIT], options);
+				} catch (thrown) {
+					await this.#rollBack(connection, options);
+					throw thrown;
+				}
+			}),
 		);
 	}
 
@@ -182,6 +216,10 @@ export class Host implements AsyncDisposable {
 				run: (sql) => {
 					begin();
 					return this.#run(connection, sql, options);
+				},
+				together: (statements) => {
+					begin();
+					return this.#together(connection, statements, options);
 				},
 			});
 		} catch (thrown) {
@@ -268,19 +306,73 @@ export class Host implements AsyncDisposable {
 		return done;
 	}
 
+	async #together(
+		connection: MysqlConnection,
+		statements: readonly Sql[],
+		options: QueryOptions,
+	): Promise<readonly Result[]> {
+		const results: Result[] = [];
+		for (const some of byLength(statements)) {
+			const began = performance.now();
+			const first = results.length;
+			results.push(...(await connection.together(some, options.deadline)));
+			for (const [at, sql] of some.entries()) {
+				const result = results[first + at] as Result;
+				this.#report(sql, options, began, () => rowsOf(result), at > 0);
+			}
+		}
+		return results;
+	}
+
 	#report(
-		{ name }: Sql,
-		{ shard, trace }: QueryOptions,
+		{ name, shard }: Sql,
+		{ shard: shardOfAll, trace }: QueryOptions,
 		began: number,
 		count: () => number,
+		isJoined = false,
 	): void {
 		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
-		const ms = performance.now() - began;
-		const statement = { name, host: this.name, shard, rows: count(), ms };
+		const statement: Statement = {
+			name,
+			host: this.name,
+			shard: shard ?? shardOfAll,
+			rows: count(),
+			ms: isJoined ? 0 : performance.now() - began,
+			...(isJoined && { joined: true }),
+		};
 		trace?.statement(statement);
 		if (CHANNELS.statement.hasSubscribers)
 			CHANNELS.statement.publish(statement);
 	}
+}
+
+function rowsOf(result: Result): number {
+	return "affectedRows" in result ? result.affectedRows : result.length;
+}
+
+/** As many statements as fit into one round trip; a longer one goes alone. */
+function* byLength(statements: readonly Sql[]): Generator<readonly Sql[]> {
+	let some: Sql[] = [];
+	let length = 0;
+	for (const sql of statements) {
+		const own = lengthOf(sql);
+		if (some.length > 0 && length + own > TOGETHER_LENGTH) {
+			yield some;
+			some = [];
+			length = 0;
+		}
+		some.push(sql);
+		length += own;
+	}
+	if (some.length > 0) yield some;
+}
+
+function lengthOf({ text, values }: Sql): number {
+	let length = text.length;
+	for (const value of values) {
+		if (typeof value === "string") length += value.length;
+	}
+	return length;
 }
 
 /** Retries after a deadlock or a lock wait timeout, with jitter so that the transactions do not meet again. */

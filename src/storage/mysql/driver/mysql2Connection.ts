@@ -27,6 +27,9 @@ export interface WriteResult {
 	readonly insertId: number | string;
 }
 
+/** Of one statement. */
+export type Result = readonly Row[] | WriteResult;
+
 /** The part of mysql2 that is used. */
 export interface Mysql2Connection {
 	readonly threadId: number | null;
@@ -36,7 +39,7 @@ export interface Mysql2Connection {
 			readonly values: readonly Value[];
 			readonly rowsAsArray: true;
 		},
-		done: (error: unknown, response: readonly Row[] | WriteResult) => void,
+		done: (error: unknown, response: Result | readonly Result[]) => void,
 	): void;
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;
 	/** Sends the server the end of the connection, after the running statement. Its callback would come before that is sent. */
@@ -54,15 +57,14 @@ const KEEP_ALIVE_MS = 10_000;
  *   prepare another statement for each length of an IN list). Its escaping
  *   relies on backslashes, so `session.ts` sets the session's sql_mode.
  * - The caller limits the time to connect.
+ * - With `multipleStatements` one query may hold several statements. The server
+ *   stops at the first that fails. Values are escaped in the same way.
  * - Without FOUND_ROWS, an INSERT returns how many rows are new.
  */
-export function openMysql2Connection({
-	host,
-	port,
-	user,
-	password,
-	ssl,
-}: ServerAddress): {
+export function openMysql2Connection(
+	{ host, port, user, password, ssl }: ServerAddress,
+	multipleStatements: boolean,
+): {
 	readonly driver: Mysql2Connection;
 	readonly socket: Socket;
 } {
@@ -90,7 +92,7 @@ export function openMysql2Connection({
 		dateStrings: true,
 		timezone: "Z",
 		stringifyObjects: true,
-		multipleStatements: false,
+		multipleStatements,
 		flags: ["-FOUND_ROWS", "-LOCAL_FILES"],
 	});
 	// mysql2's types want mutable arrays and allow many more forms of a query.

@@ -8,6 +8,7 @@ import { StorageFailure } from "../../storageFailure.ts";
 import {
 	type Mysql2Connection,
 	openMysql2Connection,
+	type Result,
 	type Row,
 	type ServerAddress,
 	type Value,
@@ -21,6 +22,8 @@ export interface Sql {
 	readonly name: string;
 	readonly text: string;
 	readonly values: readonly Value[];
+	/** The shard it is for, where it is sent together with statements for others. */
+	readonly shard?: number;
 }
 
 const CONNECT = "connect";
@@ -46,8 +49,13 @@ export class MysqlConnection {
 		address: ServerAddress,
 		connectMs: number,
 		deadline: Deadline,
+		/** Whether `together` may be called. */
+		multipleStatements = false,
 	): Promise<MysqlConnection> {
-		const { driver, socket } = openMysql2Connection(address);
+		const { driver, socket } = openMysql2Connection(
+			address,
+			multipleStatements,
+		);
 		const connected = new Promise<void>((resolve, reject) => {
 			driver.on("connect", () => resolve());
 			// It stays for the life of the connection: an error without a listener ends the process.
@@ -86,6 +94,29 @@ export class MysqlConnection {
 		return (await this.#query(sql, deadline)) as WriteResult;
 	}
 
+	/**
+	 * Some statements in one round trip: their texts and values, joined. The server
+	 * runs none of those after one that fails; those before it stay executed.
+	 */
+	async together(
+		statements: readonly Sql[],
+		deadline: Deadline,
+	): Promise<readonly Result[]> {
+		const [only] = statements;
+		if (statements.length === 1 && only !== undefined) {
+			return [(await this.#query(only, deadline)) as Result];
+		}
+		const results = await this.#query(
+			{
+				name: statements.map(({ name }) => name).join("; "),
+				text: statements.map(({ text }) => text).join(";\n"),
+				values: statements.flatMap(({ values }) => values),
+			},
+			deadline,
+		);
+		return results as readonly Result[];
+	}
+
 	/** Closes the socket at once. */
 	destroy(): void {
 		this.#lost = true;
@@ -102,9 +133,9 @@ export class MysqlConnection {
 	async #query(
 		{ name, text, values }: Sql,
 		deadline: Deadline,
-	): Promise<readonly Row[] | WriteResult> {
+	): Promise<Result | readonly Result[]> {
 		this.#running = true;
-		const response = new Promise<readonly Row[] | WriteResult>(
+		const response = new Promise<Result | readonly Result[]>(
 			(resolve, reject) => {
 				this.#driver.query(
 					{ sql: text, values, rowsAsArray: true },

@@ -168,11 +168,16 @@ export class Pool implements AsyncDisposable {
 	}
 
 	async #open(deadline: Deadline): Promise<MysqlConnection> {
-		const { address, connectMs } = this.#options;
+		const { address, connectMs, purpose } = this.#options;
 		this.#opening += 1;
 		let connection: MysqlConnection | null = null;
 		try {
-			connection = await MysqlConnection.open(address, connectMs, deadline);
+			connection = await MysqlConnection.open(
+				address,
+				connectMs,
+				deadline,
+				purpose === "transaction",
+			);
 			await prepareSession(
 				connection,
 				address.name,

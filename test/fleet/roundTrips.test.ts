@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { parse } from "graphql";
+import { type Id, unpackId } from "../../src/id/ids.ts";
+import { sideOf } from "../differential/world.ts";
+import { RoundTrips } from "../helpers/roundTrips.ts";
+import { until } from "../helpers/until.ts";
+import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
+import { makeUser } from "./subjects.ts";
+
+/** Requests of a process with all caches, whose link to MySQL is counted. */
+describe("round trips to MySQL", () => {
+	let fleet: Fleet;
+	let link: RoundTrips;
+	let writer: Process;
+	let other: Process;
+	const users: Id[] = [];
+	before(async () => {
+		fleet = await startFleet();
+		const port = fleet.mysql[0]?.port ?? 0;
+		link = await RoundTrips.to(port);
+		const throughLink = (url: string) =>
+			url.replace(`:${port}`, `:${link.port}`);
+		const { topology, ...addresses } = fleet.addresses;
+		const ranges = <Range extends { readonly primary: string }>(
+			all: readonly Range[],
+		) =>
+			all.map((range) => ({ ...range, primary: throughLink(range.primary) }));
+		writer = await openProcess(
+			{
+				...addresses,
+				topology: {
+					...topology,
+					shards: ranges(topology.shards),
+					lookups: ranges(topology.lookups),
+				},
+			},
+			{ channel: true },
+		);
+		other = await openProcess(fleet.addresses);
+		await until("the channel", () => writer.news.at(-1) === "restored");
+		for (const shard of [0, 0, 1, 1]) {
+			users.push(await makeUser(other, `user_${users.length}`, shard));
+		}
+	});
+	after(async () => {
+		await writer?.[Symbol.asyncDispose]();
+		await other?.[Symbol.asyncDispose]();
+		await link?.[Symbol.asyncDispose]();
+		await fleet?.[Symbol.asyncDispose]();
+	});
+
+	async function run(
+		{ storage, store }: Process,
+		viewer: Id,
+		text: string,
+	): Promise<Record<string, unknown>> {
+		const { data, errors } = await sideOf(storage, { store }).plan({
+			text,
+			document: parse(text),
+			operationName: null,
+			variables: {},
+			viewer,
+		});
+		assert.deepEqual(errors ?? [], []);
+		return data ?? {};
+	}
+
+	/** An object that a mutation of another process created. */
+	async function made(
+		viewer: Id,
+		mutation: "createBoard" | "createPin",
+		input: string,
+	): Promise<Id> {
+		const field = mutation === "createBoard" ? "board" : "pin";
+		const data = await run(
+			other,
+			viewer,
+			`mutation { ${mutation}(input: {${input}}) { ${field} { id } } }`,
+		);
+		const payload = data[mutation] as Record<string, { readonly id: Id }>;
+		return (payload[field] as { readonly id: Id }).id;
+	}
+
+	/** The round trips of one request, those included that follow its response until nothing is left in the outbox. */
+	async function roundTripsOf(
+		viewer: Id,
+		text: string,
+	): Promise<readonly string[]> {
+		// So that no connection is opened, and what the request reads is cached.
+		await writer.view(viewer).readObjects(users);
+		const { storage } = other;
+		const isDelivered = async () =>
+			(await storage.pendingEntries({ olderThanMs: 0, limit: 1 })).length === 0;
+		const from = link.queries.length;
+		await run(writer, viewer, text);
+		await until("an empty outbox", isDelivered);
+		return link.queries.slice(from);
+	}
+
+	async function assertRoundTrips(
+		most: number,
+		viewer: Id,
+		text: string,
+	): Promise<void> {
+		const queries = await roundTripsOf(viewer, text);
+		assert.ok(
+			queries.length <= most,
+			`${queries.length} round trips:\n\n${queries.join("\n\n")}`,
+		);
+	}
+
+	const [HERE, TO_HERE, ELSEWHERE, TO_ELSEWHERE] = [0, 1, 2, 3];
+	const user = (at = 0) => users[at] as Id;
+	const follow = (to: Id) =>
+		`mutation { followUser(input: {userId: "${to}"}) { user { id } } }`;
+	const like = (pin: Id) =>
+		`mutation { likePin(input: {pinId: "${pin}"}) { pin { id } } }`;
+
+	it("followUser across two shards takes at most seven, the deletion of its outbox entry included", async () => {
+		assert.notEqual(
+			unpackId(user(HERE)).shard,
+			unpackId(user(ELSEWHERE)).shard,
+		);
+		// The first opens connections.
+		await roundTripsOf(user(HERE), follow(user(ELSEWHERE)));
+		await assertRoundTrips(7, user(HERE), follow(user(TO_ELSEWHERE)));
+	});
+
+	it("likePin on one shard takes at most four", async () => {
+		const board = await made(user(HERE), "createBoard", `name: "Kitchen"`);
+		const pins = [
+			await made(user(HERE), "createPin", `boardId: "${board}"`),
+			await made(user(HERE), "createPin", `boardId: "${board}"`),
+		] as const;
+		await writer.view(user(HERE)).readObjects(pins);
+		await writer.view(user(TO_HERE)).readObjects(pins);
+		await roundTripsOf(user(HERE), like(pins[0]));
+		await assertRoundTrips(4, user(HERE), like(pins[1]));
+	});
+
+	it("createPin takes at most five, its payload included", async () => {
+		const board = await made(user(HERE), "createBoard", `name: "Garden"`);
+		const create = `mutation { createPin(input: {boardId: "${board}", details: "A pin"}) {
+			pin { id details board { name owner { username } } }
+		} }`;
+		await roundTripsOf(user(HERE), create);
+		await assertRoundTrips(5, user(HERE), create);
+	});
+});
