@@ -8,6 +8,9 @@ import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makeUser } from "./subjects.ts";
 
+/** Each process reads the outboxes once in a while, whatever it is asked. */
+const WATCH = /^[\s(]*SELECT \d+ AS shard, local_id\s/;
+
 /** Requests of a process with all caches, whose link to MySQL is counted. */
 describe("round trips to MySQL", () => {
 	let fleet: Fleet;
@@ -95,7 +98,7 @@ describe("round trips to MySQL", () => {
 		const from = link.queries.length;
 		await run(writer, viewer, text);
 		await until("an empty outbox", isDelivered);
-		return link.queries.slice(from);
+		return link.queries.slice(from).filter((query) => !WATCH.test(query));
 	}
 
 	async function assertRoundTrips(
