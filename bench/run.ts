@@ -6,8 +6,14 @@ import type { Options, SectionName } from "./options.ts";
 import type { Progress } from "./progress.ts";
 import { writeResults } from "./report/writeResults.ts";
 import { describeMachine, type Results } from "./results.ts";
+import { coldRound } from "./sections/cold.ts";
+import { measureImports } from "./sections/imports.ts";
+import { mixRound } from "./sections/mix.ts";
+import { pagesRound } from "./sections/pages.ts";
 import { Reads } from "./sections/reads.ts";
+import { Writes } from "./sections/writes.ts";
 import { CAN_PIN } from "./servers/cores.ts";
+import { STORES } from "./servers/corkboard.ts";
 import type { VariantName } from "./variants.ts";
 import { createWorld, type World } from "./world.ts";
 
@@ -25,6 +31,14 @@ const MANY_ROWS: readonly VariantName[] = [
 	"mercurius",
 	"postgraphile",
 ];
+const COLD_ROWS: readonly VariantName[] = [
+	"known",
+	"mercurius",
+	"postgraphile",
+];
+const PAGE_ROWS: readonly VariantName[] = ["known", "mysql", "mercurius"];
+const WRITE_ROWS: readonly VariantName[] = ["text", "sqlite", "drizzle"];
+const MIX_ROWS: readonly VariantName[] = ["text", "drizzle"];
 
 /** Runs the benchmark until its time is over, it is stopped, or all rounds are done. */
 export async function runBench(
@@ -73,7 +87,11 @@ export async function runBench(
 			signal,
 		);
 		graph = sizes(world);
-		await measureAll(world, progress, signal, keep);
+		for (const [store, seconds] of world.imports) {
+			facts[`import of the graph, ${STORES[store]}, lines/s`] =
+				world.lines / seconds;
+		}
+		await measureAll(world, progress, signal, keep, facts);
 	} catch (error) {
 		if (!signal.aborted) {
 			summarize();
@@ -89,6 +107,7 @@ async function measureAll(
 	progress: Progress,
 	signal: AbortSignal,
 	keep: (cell: Cell) => void,
+	facts: Record<string, number>,
 ): Promise<void> {
 	const { options } = world;
 	const { variants, sections } = options;
@@ -102,21 +121,38 @@ async function measureAll(
 	}
 	const has = (name: SectionName) => sections.includes(name);
 	const isOver = () => progress.minutes > options.minutes;
+	const each = async (of: AsyncIterable<Cell>) => {
+		for await (const cell of of) keep(cell);
+	};
 	const readRound = async (round: number) => {
-		for (const [section, rows] of [
-			["reads", variants],
-			["hot", among(HOT_ROWS, variants)],
-		] as const) {
-			if (!has(section) || rows.length === 0) continue;
-			for await (const cell of reads.round(section, round, rows, signal)) {
-				keep(cell);
-			}
+		if (has("reads")) {
+			await each(reads.round("reads", round, variants, signal));
+		}
+		if (has("hot")) {
+			await each(reads.round("hot", round, among(HOT_ROWS, variants), signal));
 		}
 	};
+	// One round of everything first: a run that is ended early has some of each.
 	await readRound(0);
 	if (has("many")) {
-		const rows = among(MANY_ROWS, variants);
-		for await (const cell of reads.round("many", 0, rows, signal)) keep(cell);
+		await each(reads.round("many", 0, among(MANY_ROWS, variants), signal));
+	}
+	if (has("pages")) {
+		await each(pagesRound(world, 0, among(PAGE_ROWS, variants), signal));
+	}
+	const writes = new Writes(world);
+	if (has("writes")) {
+		await each(writes.round(0, among(WRITE_ROWS, variants), signal));
+	}
+	if (has("mix")) {
+		await each(mixRound(world, 0, among(MIX_ROWS, variants), signal));
+	}
+	if (has("cold")) {
+		await each(coldRound(world, reads, 0, among(COLD_ROWS, variants), signal));
+	}
+	if (has("import")) {
+		progress.say("importing with and without caches");
+		Object.assign(facts, await measureImports(world, signal));
 	}
 	for (let round = 1; round < options.rounds && !isOver(); round++) {
 		await readRound(round);

@@ -48,7 +48,7 @@ export class Reads {
 				const { port } = await this.#world.serverOf(variant);
 				for (const query of QUERY_NAMES) {
 					signal.throwIfAborted();
-					const load = await this.#load(variant, query, "zipf");
+					const load = await this.loadOf(variant, query, "zipf");
 					const { requests } = await sendLoad(this.#world, port, {
 						...load,
 						connections: CONNECTIONS,
@@ -74,7 +74,7 @@ export class Reads {
 			for (const variant of rotated(variants, round)) {
 				signal.throwIfAborted();
 				const keys = section === "hot" ? "hot" : "zipf";
-				const load = await this.#load(variant, question, keys);
+				const load = await this.loadOf(variant, question, keys);
 				const { port } = await this.#world.serverOf(variant);
 				const lead = await sendLoad(this.#world, port, {
 					...load,
@@ -97,10 +97,11 @@ export class Reads {
 		}
 	}
 
-	async #load(
+	/** What `variant` sends, from where the last measurement ended. */
+	async loadOf(
 		variant: VariantName,
 		query: QueryName,
-		keys: "zipf" | "hot",
+		keys: "zipf" | "hot" = "zipf",
 	): Promise<Load> {
 		const set = `${variant} ${query}`;
 		let requests = this.#requests.get(set);

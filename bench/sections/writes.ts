@@ -1,0 +1,84 @@
+import type { Cell } from "../cell.ts";
+import { measure } from "../measure.ts";
+import type { VariantName } from "../variants.ts";
+import type { World } from "../world.ts";
+import { type Actor, ActorRequests, actorsOf, MUTATIONS } from "./actors.ts";
+import { firstOf } from "./reads.ts";
+
+const CONNECTIONS = [1, 16];
+const PREPARED = 8_000;
+
+const KINDS = ["createPin", "followUser", "likePin"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Single mutations. None is asked for twice in a run, so each one writes. */
+export class Writes {
+	readonly #world: World;
+	readonly #actors: readonly Actor[];
+	readonly #requests = new Map<string, readonly string[]>();
+	readonly #positions = new Map<string, number>();
+
+	constructor(world: World) {
+		this.#world = world;
+		this.#actors = actorsOf(world);
+	}
+
+	async *round(
+		round: number,
+		variants: readonly VariantName[],
+		signal: AbortSignal,
+	): AsyncGenerator<Cell> {
+		for (const question of KINDS) {
+			for (const connections of CONNECTIONS) {
+				for (const variant of variants) {
+					signal.throwIfAborted();
+					const set = `${variant} ${question}`;
+					let requests = this.#requests.get(set);
+					if (requests === undefined) {
+						requests = await this.#spell(variant, question);
+						this.#requests.set(set, requests);
+					}
+					const from = this.#positions.get(set) ?? 0;
+					const cell = await measure(this.#world, {
+						section: "writes",
+						round,
+						variant,
+						question,
+						set,
+						requests,
+						order: firstOf(requests.length, requests.length),
+						from,
+						connections,
+						seconds: this.#world.options.seconds,
+					});
+					this.#positions.set(set, from + cell.requests);
+					yield cell;
+				}
+			}
+		}
+	}
+
+	async #spell(variant: VariantName, kind: Kind): Promise<readonly string[]> {
+		const world = this.#world;
+		const actors = this.#actors;
+		const spelled = await ActorRequests.of(world, variant, actors);
+		const { users, pins } = world.graph;
+		return Array.from({ length: PREPARED }, (_, n) => {
+			const actor = actors[n % actors.length] as Actor;
+			// Each actor goes through all users and pins, from a place of their own.
+			const turn = Math.floor(n / actors.length);
+			const other = (actor.user + turn) % users.length;
+			const pin = (actor.user * 131 + turn * 7) % pins.length;
+			const input = {
+				createPin: {
+					boardId: spelled.id(`b:${actor.board}`),
+					details: `A pin of the benchmark, number ${n}`,
+					link: `https://example.com/bench/${n}`,
+				},
+				followUser: { userId: spelled.id(`u:${other + 1}`) },
+				likePin: { pinId: spelled.id(`p:${pin + 1}`) },
+			}[kind];
+			return spelled.spell(actor, MUTATIONS[kind], { input });
+		});
+	}
+}
