@@ -19,18 +19,24 @@ const MYSQL_OPTIONS = [
 
 /** The databases of both sides. Each side has a MySQL of its own. */
 export interface Databases extends AsyncDisposable {
-	/** Corkboard's shards. */
-	readonly fleet: Server;
-	readonly memcached: Server;
-	readonly redis: Server;
+	/** Corkboard's shards and shared caches; null if only the embedded store is measured. */
+	readonly fleet: Fleet | null;
 	/** The peers' relational schema; null if no peer needs one. */
 	readonly mysql: Server | null;
 	readonly postgres: Server | null;
+}
+
+export interface Fleet {
+	readonly mysql: Server;
+	readonly memcached: Server;
+	readonly redis: Server;
 	readonly topologyFile: string;
 }
 
 export async function startDatabases(options: {
+	/** Of the fleet. */
 	readonly shards: number;
+	readonly fleet: boolean;
 	readonly mysql: boolean;
 	readonly postgres: boolean;
 	readonly folder: string;
@@ -42,9 +48,11 @@ export async function startDatabases(options: {
 		return server;
 	};
 	const starting = [
-		own(startMysql({ args: MYSQL_OPTIONS })),
-		own(startMemcached({ args: [`--memory-limit=${BUFFER_MB}`] })),
-		own(startRedis()),
+		options.fleet ? own(startMysql({ args: MYSQL_OPTIONS })) : null,
+		options.fleet
+			? own(startMemcached({ args: [`--memory-limit=${BUFFER_MB}`] }))
+			: null,
+		options.fleet ? own(startRedis()) : null,
 		options.mysql ? own(startMysql({ args: MYSQL_OPTIONS })) : null,
 		options.postgres
 			? own(startPostgres({ args: ["-c", `shared_buffers=${BUFFER_MB}MB`] }))
@@ -52,24 +60,27 @@ export async function startDatabases(options: {
 	] as const;
 	// Waited for also where one fails, so that the others are stopped.
 	await Promise.allSettled(starting);
-	const [fleet, memcached, redis, mysql, postgres] =
+	const [shards, memcached, redis, mysql, postgres] =
 		await Promise.all(starting);
-	const topologyFile = join(options.folder, "topology.json");
-	await writeFile(
-		topologyFile,
-		JSON.stringify(topologyOf(fleet.url, options.shards)),
-		{ mode: 0o600 },
-	);
+	let fleet: Fleet | null = null;
+	if (shards !== null && memcached !== null && redis !== null) {
+		const topologyFile = join(options.folder, "topology.json");
+		const topology = topologyOf(shards.url, options.shards);
+		await writeFile(topologyFile, JSON.stringify(topology), { mode: 0o600 });
+		fleet = { mysql: shards, memcached, redis, topologyFile };
+	}
 	const owned = stack.move();
 	return {
 		fleet,
-		memcached,
-		redis,
 		mysql,
 		postgres,
-		topologyFile,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
+}
+
+export function fleetOf({ fleet }: Pick<Databases, "fleet">): Fleet {
+	if (fleet === null) throw new Error("No fleet was started.");
+	return fleet;
 }
 
 /** Two ranges, as a fleet has several, on one host. */

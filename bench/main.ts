@@ -3,8 +3,10 @@
  * answers. `npm run bench -- --help` lists the options.
  */
 import { mkdirSync } from "node:fs";
-import { readOptions, USAGE, UsageError } from "./options.ts";
+import { type CurvePoint, measureCurves } from "./curves.ts";
+import { type Options, readOptions, USAGE, UsageError } from "./options.ts";
 import { Progress } from "./progress.ts";
+import { writeCurves } from "./report/curvesReport.ts";
 import { runBench } from "./run.ts";
 
 async function main(): Promise<number> {
@@ -23,11 +25,32 @@ async function main(): Promise<number> {
 		});
 	}
 	const progress = new Progress();
+	if (options.curves) return runCurves(options, progress, stop.signal);
 	const results = await runBench(options, progress, stop.signal);
 	if (options.json) console.log(JSON.stringify(results, null, "\t"));
 	else console.log(`\nReport: ${options.out}/report.md`);
 	if (stop.signal.aborted) return 130;
 	return results.cells.some(({ errors }) => errors > 0) ? 1 : 0;
+}
+
+async function runCurves(
+	options: Options,
+	progress: Progress,
+	signal: AbortSignal,
+): Promise<number> {
+	const points: CurvePoint[] = [];
+	try {
+		for await (const point of measureCurves(options, progress, signal)) {
+			points.push(point);
+			writeCurves(points, options.out);
+		}
+	} catch (error) {
+		if (!signal.aborted) throw error;
+	}
+	const faults = writeCurves(points, options.out);
+	for (const fault of faults) progress.say(fault);
+	console.log(`\nReport: ${options.out}/curves.md`);
+	return signal.aborted ? 130 : faults.length === 0 ? 0 : 1;
 }
 
 let exitCode = 1;

@@ -3,6 +3,7 @@ import type { Cell } from "./cell.ts";
 import type { LoadResult } from "./load/messages.ts";
 import {
 	cpuMs,
+	cpuMsOfAll,
 	cpuMsWithChildren,
 	residentMb,
 	stolenSeconds,
@@ -92,14 +93,17 @@ interface Snapshot {
 }
 
 function snapshot({ databases }: World, pid: number): Snapshot {
-	const { fleet, mysql, postgres, memcached, redis } = databases;
+	const { fleet, mysql, postgres } = databases;
 	return {
 		server: cpuMs(pid),
 		databases:
-			cpuMs(fleet.pid) +
-			(mysql === null ? 0 : cpuMs(mysql.pid)) +
+			(fleet === null ? 0 : cpuMsOfAll(fleet.mysql.pid)) +
+			(mysql === null ? 0 : cpuMsOfAll(mysql.pid)) +
 			(postgres === null ? 0 : cpuMsWithChildren(postgres.pid)),
-		caches: cpuMs(memcached.pid) + cpuMs(redis.pid),
+		caches:
+			fleet === null
+				? 0
+				: cpuMsOfAll(fleet.memcached.pid) + cpuMsOfAll(fleet.redis.pid),
 		stolen: stolenSeconds(),
 	};
 }

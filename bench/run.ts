@@ -150,7 +150,7 @@ async function measureAll(
 	if (has("cold")) {
 		await each(coldRound(world, reads, 0, among(COLD_ROWS, variants), signal));
 	}
-	if (has("import")) {
+	if (has("import") && world.databases.fleet !== null) {
 		progress.say("importing with and without caches");
 		Object.assign(facts, await measureImports(world, signal));
 	}

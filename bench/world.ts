@@ -47,6 +47,8 @@ export async function createWorld(
 	options: Options,
 	say: (text: string) => void,
 	signal: AbortSignal,
+	/** Instead of the one that the options name. */
+	given: Graph | null = null,
 ): Promise<World> {
 	await using stack = new AsyncDisposableStack();
 	const folder = await mkdtemp(join(tmpdir(), "corkboard-bench-"));
@@ -66,9 +68,10 @@ export async function createWorld(
 		await installPeers(say, signal);
 	}
 	const graph =
-		options.graph === null
+		given ??
+		(options.graph === null
 			? generateGraph(options.scale, options.seed)
-			: await readGraph(options.graph);
+			: await readGraph(options.graph));
 	const importFile = join(folder, "graph.ndjson");
 	const lines = await writeImportFile(graph, importFile);
 	await writeTables(graph, folder);
@@ -80,6 +83,7 @@ export async function createWorld(
 	const databases = stack.use(
 		await startDatabases({
 			shards: options.shards,
+			fleet: stores.some((store) => store !== "sqlite"),
 			mysql: uses("mysql"),
 			postgres: uses("postgres"),
 			folder,

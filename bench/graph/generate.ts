@@ -39,7 +39,7 @@ const WORDS =
 /** The same scale and seed give the same graph. Lists have long tails, as in social graphs. */
 export function generateGraph(scale: number, seed: number): Graph {
 	const random = seededRandom(seed);
-	const userCount = Math.max(60, Math.round(USERS * scale));
+	const userCount = Math.max(20, Math.round(USERS * scale));
 	const users = Array.from({ length: userCount }, (_, n) => ({
 		username: `${word(random).replaceAll(/[^a-z]/g, "")}_${n}`,
 		bio: sentence(random, 5, 20),

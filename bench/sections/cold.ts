@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cell } from "../cell.ts";
+import { fleetOf } from "../databases.ts";
 import { measure } from "../measure.ts";
 import { QUERY_NAMES } from "../queries.ts";
 import { VARIANTS, type VariantName } from "../variants.ts";
@@ -47,7 +48,7 @@ export async function* coldRound(
 }
 
 async function emptyCaches(world: World, variant: VariantName): Promise<void> {
-	const { memcached, redis } = world.databases;
+	const { memcached, redis } = fleetOf(world.databases);
 	await Promise.all([memcached.restart(), redis.restart()]);
 	await sleep(SETTLE_MS);
 	const { port } = await world.serverOf(variant);

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startMysql } from "../../test/services/mysql.ts";
-import { topologyOf } from "../databases.ts";
+import { fleetOf, topologyOf } from "../databases.ts";
 import { moveToOtherCores } from "../servers/cores.ts";
 import { importGraph } from "../servers/corkboard.ts";
 import type { World } from "../world.ts";
@@ -35,7 +35,7 @@ export async function measureImports(
 		);
 		const files = {
 			...world.files,
-			databases: { ...world.databases, topologyFile },
+			databases: { fleet: { ...fleetOf(world.databases), topologyFile } },
 		};
 		const { seconds } = await importGraph(store, file, files, signal);
 		const what =

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
-import type { Databases } from "../databases.ts";
+import { type Databases, fleetOf } from "../databases.ts";
 import { type ServerProcess, startServer } from "./serverProcess.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -24,7 +24,7 @@ export const STORES = {
 export type StoreName = keyof typeof STORES;
 
 export interface CorkboardFiles {
-	readonly databases: Databases;
+	readonly databases: Pick<Databases, "fleet">;
 	/** Of the embedded store. */
 	readonly dataFolder: string;
 	readonly documents: string;
@@ -44,12 +44,13 @@ export function environmentOf(
 	if (store === "sqlite") {
 		return { ...common, CORKBOARD_DATA: dataFolder, CORKBOARD_DEMO: "off" };
 	}
-	const fleet = { ...common, CORKBOARD_TOPOLOGY: databases.topologyFile };
+	const { topologyFile, memcached, redis } = fleetOf(databases);
+	const fleet = { ...common, CORKBOARD_TOPOLOGY: topologyFile };
 	if (store === "mysql") return fleet;
 	return {
 		...fleet,
-		CORKBOARD_MEMCACHED: databases.memcached.address,
-		CORKBOARD_REDIS: databases.redis.url,
+		CORKBOARD_MEMCACHED: memcached.address,
+		CORKBOARD_REDIS: redis.url,
 		...(store === "uncached" ? { CORKBOARD_CACHE_MB: "0" } : {}),
 	};
 }
@@ -120,7 +121,9 @@ export async function readIds(
 		}
 		return ids;
 	}
-	const connection = await createConnection({ uri: databases.fleet.url });
+	const connection = await createConnection({
+		uri: fleetOf(databases).mysql.url,
+	});
 	try {
 		const [schemas] = await connection.query<RowDataPacket[]>(
 			"SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'lookups'",

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { promisify } from "node:util";
+import type { Results } from "../../bench/results.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const MAIN = join(import.meta.dirname, "../../bench/main.ts");
+const LIMIT_MS = 240_000;
+
+describe("the benchmark", () => {
+	it("measures the embedded store beside canned bytes, and writes results, report and chart", async () => {
+		using folder = temporaryFolder();
+		const { stdout } = await promisify(execFile)(
+			process.execPath,
+			[
+				MAIN,
+				...["--only", "reads,writes,sqlite,canned"],
+				...["--scale", "0.001", "--seconds", "0.2", "--warm", "0.01"],
+				...["--rounds", "1", "--out", folder.path, "--json"],
+			],
+			{ timeout: LIMIT_MS, maxBuffer: 1 << 26 },
+		);
+		const read = (name: string) =>
+			readFileSync(join(folder.path, name), "utf8");
+		const results = JSON.parse(read("results.json")) as Results;
+		assert.deepEqual(JSON.parse(stdout), results);
+		const reads = results.cells.filter(({ section }) => section === "reads");
+		assert.deepEqual(
+			reads.map(({ variant, question }) => `${variant} ${question}`),
+			["q1", "q2", "q3", "q4"].flatMap((query) => [
+				`sqlite ${query}`,
+				`canned ${query}`,
+			]),
+		);
+		const writes = results.cells.filter(({ section }) => section === "writes");
+		assert.equal(writes.length, 6);
+		for (const cell of results.cells) {
+			assert.equal(cell.errors, 0, cell.firstError);
+			assert.ok(cell.requests > 0 && cell.cpuMs > 0 && cell.residentMb > 10);
+			assert.ok(cell.p50 <= cell.p99 && cell.p99 <= cell.most);
+		}
+		const report = read("report.md");
+		for (const row of [
+			"embedded SQLite",
+			"node:http, canned bytes",
+			"createPin",
+		]) {
+			assert.ok(report.includes(row), `no ${row} in the report`);
+		}
+		assert.match(read("cells.jsonl"), /^(?:\{.*\}\n){14}$/);
+	});
+
+	it("refuses options that it does not know, with its usage", async () => {
+		await assert.rejects(
+			promisify(execFile)(process.execPath, [MAIN, "--only", "nobody"], {
+				timeout: LIMIT_MS,
+			}),
+			({ code, stderr }: { code: number; stderr: string }) =>
+				code === 2 && /knows no nobody/.test(stderr) && /usage:/.test(stderr),
+		);
+	});
+});
