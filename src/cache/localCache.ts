@@ -1,7 +1,7 @@
 import type { Trace } from "../diagnostics.ts";
-import { BoundedMap } from "../util/boundedMap.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
+import type { CacheEntry } from "./cacheEntry.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -11,49 +11,87 @@ import type { MaybePromise } from "../util/maybePromise.ts";
  * late fill from bringing a stale value back: `invalidate` raises the version,
  * and a value whose read began before that is returned to the readers that wait
  * for it, but neither cached nor shared with later readers.
+ *
+ * A hit costs one look into a map: time is taken once for many reads
+ * (`moment`), keys are hashed for their slot only when they are filled and
+ * invalidated, and the order of eviction changes only when something is evicted.
  */
-export class LocalCache<V> {
-	readonly #entries: BoundedMap<V>;
-	readonly #running = new Map<string, Running<V>>();
-	readonly #versions = new Uint32Array(SLOTS);
+export class LocalCache<V extends CacheEntry> {
+	readonly #partitions = new Map<string, CachePartition<V>>();
+	readonly #maxWeight: number;
+	readonly #versions: Uint32Array;
+	readonly #firstSlot: number;
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	readonly #maxAgeMs: number;
+	#weight = 0;
+	#newest: CacheEntry | null = null;
+	#oldest: CacheEntry | null = null;
 	#bypassed = false;
 	#isBypassedKey: ((key: string) => boolean) | null = null;
 
 	constructor(options: {
-		/** The approximate size of a value, in bytes. */
-		readonly weigh: (value: V) => number;
 		/** Bytes. With 0 nothing is cached, and running reads are still joined. */
 		readonly maxWeight: number;
 		/** Whether what is cached has all that `value` has, and more: then it is kept. */
 		readonly isBetter?: (cached: V, value: V) => boolean;
 		/** How long a value is good if nothing invalidates it. Milliseconds. */
 		readonly maxAgeMs?: number;
+		/** A table of versions that several caches share, and which of them this one is. */
+		readonly versions?: Uint32Array;
+		readonly number?: number;
 		/** Milliseconds. */
 		readonly now?: () => number;
 		/** Whether this process stood still and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */
 		readonly isOverdue?: () => boolean;
 	}) {
+		this.#maxWeight = options.maxWeight;
+		this.#versions = options.versions ?? versionsFor(1);
+		this.#firstSlot = (options.number ?? 0) * SLOTS;
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#isBetter = options.isBetter;
 		this.#maxAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
-		this.#entries = new BoundedMap<V>({
-			maxWeight: options.maxWeight,
-			weigh: (value) => options.weigh(value) + ENTRY_WEIGHT,
-			now: this.#now,
-		});
 	}
 
-	get(key: string): V | undefined {
-		return this.#isUnusable(key) ? undefined : this.#entries.get(key);
+	/** The part of the cache with its own keys, for example the heads of one mapping's lists. It exists from the first call on. */
+	partition(name: string): CachePartition<V> {
+		let partition = this.#partitions.get(name);
+		if (partition === undefined) {
+			partition = {
+				entries: new Map(),
+				running: new Map(),
+				hash: fnv1a(`${name} `),
+			};
+			this.#partitions.set(name, partition);
+		}
+		return partition;
 	}
 
-	#isUnusable(key: string): boolean {
-		return this.#isOverdue() || this.#isBypassedKey?.(key) === true;
+	existingPartition(name: string): CachePartition<V> | undefined {
+		return this.#partitions.get(name);
+	}
+
+	/** Now, for reads that follow without a wait in between; `OVERDUE` while nothing cached may be used. */
+	moment(): Moment {
+		return this.#isOverdue() ? OVERDUE : this.#now();
+	}
+
+	get(
+		partition: CachePartition<V>,
+		key: string,
+		moment: Moment = this.moment(),
+	): V | undefined {
+		const entry = partition.entries.get(key);
+		if (entry === undefined) return undefined;
+		if (moment >= entry.end) {
+			if (moment !== OVERDUE) this.#drop(entry);
+			return undefined;
+		}
+		if (this.#isBypassedKey?.(key)) return undefined;
+		if (!entry.wasRead) entry.wasRead = true;
+		return entry;
 	}
 
 	/**
@@ -62,7 +100,7 @@ export class LocalCache<V> {
 	 * are in this cache, they are returned at once.
 	 */
 	read<E extends Error>(
-		keys: readonly string[],
+		keys: readonly CacheKey<V>[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
 		options: {
 			/** Whether a cached value suffices; if not, the key is read again. */
@@ -73,23 +111,25 @@ export class LocalCache<V> {
 		} = {},
 	): MaybePromise<(V | E)[]> {
 		const { suffices, depth = 0, trace } = options;
+		const moment = this.moment();
 		const found = new Array<V | E | undefined>(keys.length);
 		const missing: number[] = [];
 		const joined: { index: number; running: Running<V> }[] = [];
 		for (let index = 0; index < keys.length; index++) {
-			const key = keys[index] as string;
-			const value = this.get(key);
+			const { partition, key } = keys[index] as CacheKey<V>;
+			const value = this.get(partition, key, moment);
 			if (value !== undefined && (suffices?.(value, index) ?? true)) {
 				found[index] = value;
 				continue;
 			}
-			const running = this.#isUnusable(key)
-				? undefined
-				: this.#running.get(key);
+			const running =
+				moment === OVERDUE || this.#isBypassedKey?.(key)
+					? undefined
+					: partition.running.get(key);
 			if (
 				running !== undefined &&
 				running.depth >= depth &&
-				running.version === this.#versions[slot(key)]
+				running.version === this.#versions[running.slot]
 			) {
 				joined.push({ index, running });
 			} else {
@@ -105,7 +145,7 @@ export class LocalCache<V> {
 
 	async #fillIn<E extends Error>(
 		values: (V | E)[],
-		keys: readonly string[],
+		keys: readonly CacheKey<V>[],
 		missing: readonly number[],
 		joined: readonly { readonly index: number; readonly running: Running<V> }[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
@@ -124,7 +164,7 @@ export class LocalCache<V> {
 	}
 
 	async #load<E extends Error>(
-		keys: readonly string[],
+		keys: readonly CacheKey<V>[],
 		missing: readonly number[],
 		load: (missing: readonly number[]) => Promise<readonly (V | E)[]>,
 		depth: number,
@@ -132,49 +172,50 @@ export class LocalCache<V> {
 		const readAt = this.#now();
 		const batch = load(missing);
 		const started = missing.map((index, at) => {
-			const key = keys[index] as string;
-			const running = {
-				batch,
-				at,
-				depth,
-				version: this.#versions[slot(key)] as number,
-			};
-			this.#running.set(key, running);
-			return { key, running };
+			const { partition, key } = keys[index] as CacheKey<V>;
+			const slot = this.#slotOf(partition, key);
+			const version = this.#versions[slot] as number;
+			const running = { batch, at, depth, slot, version };
+			partition.running.set(key, running);
+			return { partition, key, running };
 		});
 		try {
 			const values = await batch;
-			for (const { key, running } of started) {
+			for (const { partition, key, running } of started) {
 				const value = values[running.at];
 				if (
 					value !== undefined &&
 					!(value instanceof Error) &&
-					running.version === this.#versions[slot(key)]
+					running.version === this.#versions[running.slot]
 				) {
-					this.#keep(key, value, readAt);
+					this.#keep(partition, key, value, running.slot, readAt);
 				}
 			}
 			return values;
 		} finally {
-			for (const { key, running } of started) {
-				if (this.#running.get(key) === running) this.#running.delete(key);
+			for (const { partition, key, running } of started) {
+				if (partition.running.get(key) === running) {
+					partition.running.delete(key);
+				}
 			}
 		}
 	}
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
-	invalidate(key: string): void {
-		const at = slot(key);
-		this.#versions[at] = ((this.#versions[at] as number) + 1) >>> 0;
-		this.#entries.delete(key);
+	invalidate(partition: CachePartition<V>, key: string): void {
+		const slot = this.#slotOf(partition, key);
+		this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
+		const entry = partition.entries.get(key);
+		if (entry !== undefined) this.#drop(entry);
 	}
 
 	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
-		for (const [at, version] of this.#versions.entries()) {
-			this.#versions[at] = (version + 1) >>> 0;
+		const end = this.#firstSlot + SLOTS;
+		for (let slot = this.#firstSlot; slot < end; slot++) {
+			this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
 		}
-		this.#entries.clear();
+		while (this.#oldest !== null) this.#drop(this.#oldest);
 	}
 
 	/** While on, nothing is cached: for a time in which invalidations of other processes are not received. */
@@ -188,20 +229,129 @@ export class LocalCache<V> {
 		this.#isBypassedKey = isBypassed;
 	}
 
-	#keep(key: string, value: V, readAt: number): void {
-		if (this.#bypassed || this.#isOverdue()) return;
-		if (this.#isBetter !== undefined) {
-			const cached = this.#entries.get(key);
-			if (cached !== undefined && this.#isBetter(cached, value)) return;
-		}
-		this.#entries.set(key, value, readAt + this.#maxAgeMs - this.#now());
+	get isBypassingKeys(): boolean {
+		return this.#isBypassedKey !== null;
 	}
+
+	/** A value that is kept here takes more memory than when it was read. */
+	grow(entry: V, bytes: number): void {
+		if (entry.home === null) return;
+		entry.weight += bytes;
+		this.#weight += bytes;
+		this.#evict();
+	}
+
+	/** Bytes of all entries, approximately. */
+	get weight(): number {
+		return this.#weight;
+	}
+
+	#slotOf({ hash }: CachePartition<V>, key: string): number {
+		return this.#firstSlot + (fnv1a(key, hash) % SLOTS);
+	}
+
+	#keep(
+		{ entries }: CachePartition<V>,
+		key: string,
+		value: V,
+		slot: number,
+		readAt: number,
+	): void {
+		if (this.#bypassed || this.#isOverdue()) return;
+		const former = entries.get(key);
+		if (former !== undefined) {
+			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
+			this.#drop(former);
+		}
+		if (value.home !== null) this.#drop(value);
+		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
+		value.weight += ENTRY_BYTES;
+		value.key = key;
+		value.slot = slot;
+		value.end = Math.floor(readAt + this.#maxAgeMs);
+		value.wasRead = false;
+		value.home = entries;
+		entries.set(key, value);
+		this.#linkAsNewest(value);
+		this.#weight += value.weight;
+		this.#evict();
+	}
+
+	/**
+	 * Evicts the oldest entries that were not read since they were added, or since
+	 * they were last the oldest (the CLOCK algorithm): a hit sets a flag, where the
+	 * exact order of use would write into four objects.
+	 */
+	#evict(): void {
+		let passes = MAX_PASSES;
+		while (this.#weight > this.#maxWeight && this.#oldest !== null) {
+			const entry = this.#oldest;
+			if (entry.wasRead && passes > 0) {
+				passes--;
+				entry.wasRead = false;
+				this.#unlink(entry);
+				this.#linkAsNewest(entry);
+			} else {
+				this.#drop(entry);
+			}
+		}
+	}
+
+	#drop(entry: CacheEntry): void {
+		entry.home?.delete(entry.key);
+		entry.home = null;
+		this.#unlink(entry);
+		this.#weight -= entry.weight;
+		entry.weight -= ENTRY_BYTES;
+	}
+
+	#linkAsNewest(entry: CacheEntry): void {
+		entry.older = this.#newest;
+		if (this.#newest === null) this.#oldest = entry;
+		else this.#newest.newer = entry;
+		this.#newest = entry;
+	}
+
+	#unlink(entry: CacheEntry): void {
+		const { older, newer } = entry;
+		if (older === null) this.#oldest = newer;
+		else older.newer = newer;
+		if (newer === null) this.#newest = older;
+		else newer.older = older;
+		entry.older = null;
+		entry.newer = null;
+	}
+}
+
+/** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
+export interface CachePartition<V extends CacheEntry> {
+	readonly entries: Map<string, V>;
+	readonly running: Map<string, Running<V>>;
+	/** Of its name; a key's hash continues it. */
+	readonly hash: number;
+}
+
+export interface CacheKey<V extends CacheEntry> {
+	readonly partition: CachePartition<V>;
+	readonly key: string;
+}
+
+/** When something is read: milliseconds on the cache's clock. */
+export type Moment = number;
+
+/** Later than the end of every entry. */
+export const OVERDUE: Moment = Number.POSITIVE_INFINITY;
+
+/** A table of versions for that many caches. */
+export function versionsFor(caches: number): Uint32Array {
+	return new Uint32Array(caches * SLOTS);
 }
 
 interface Running<V> {
 	readonly batch: Promise<readonly (V | Error)[]>;
 	readonly at: number;
 	readonly depth: number;
+	readonly slot: number;
 	readonly version: number;
 }
 
@@ -209,11 +359,9 @@ interface Running<V> {
 export const MAX_AGE_MS = 10_000;
 /** Where invalidations keep the bound: an entry that is not evicted lives this long. */
 export const INVALIDATED_MAX_AGE_MS = 600_000;
-/** Two keys in one slot cost an occasional refill, never a wrong value. */
-const SLOTS = 1 << 16;
-/** Key, map entry and record of an entry, in bytes, approximately. */
-const ENTRY_WEIGHT = 200;
-
-function slot(key: string): number {
-	return fnv1a(key) % SLOTS;
-}
+/** Two keys in one slot cost an occasional refill, never a wrong value. A whole answer depends on a hundred slots. */
+const SLOTS = 1 << 18;
+/** Fields, key and place in the map of an entry, in bytes, approximately. */
+export const ENTRY_BYTES = 180;
+/** Entries that one eviction passes over; so it takes microseconds also where all were read. */
+const MAX_PASSES = 64;

@@ -76,6 +76,8 @@ export interface PageFields {
 export interface Page {
 	/** In the mapping's order. */
 	readonly edges: readonly PageEdge[];
+	/** Of the edges. */
+	readonly nodes: readonly (Node | CorkboardError)[];
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage: boolean;
 	readonly startCursor: string | null;

@@ -41,7 +41,7 @@ export function valueReader(
 
 const PAGE_READERS = {
 	edges: (page: unknown) => (page as Page).edges,
-	nodes: (page: unknown) => (page as Page).edges.map(({ node }) => node),
+	nodes: (page: unknown) => (page as Page).nodes,
 	// A page has the fields of its PageInfo itself.
 	pageInfo: (page: unknown) => page,
 	totalCount: (page: unknown) => (page as Page).totalCount,

@@ -1,8 +1,8 @@
 /** FNV-1a of a string's UTF-16 units, 32 bits. It must never change: it decides which memcached host a key is on. */
-export function fnv1a(text: string): number {
-	let hash = 0x811c9dc5;
+export function fnv1a(text: string, hash = 0x811c9dc5): number {
+	let result = hash;
 	for (let at = 0; at < text.length; at++) {
-		hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+		result = Math.imul(result ^ text.charCodeAt(at), 0x01000193);
 	}
-	return hash >>> 0;
+	return result >>> 0;
 }

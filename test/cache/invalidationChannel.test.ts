@@ -116,11 +116,11 @@ describe("the invalidation channel", () => {
 	test("does not cache a value whose read began while it was lost", async () => {
 		await using one = openProcess(server.port);
 		const database = Promise.withResolvers<string[]>();
-		const reading = one.cache.read(["a"], () => database.promise);
+		const reading = one.cache.readTexts(["a"], () => database.promise);
 		await one.restored();
 		database.resolve(["old"]);
 		await reading;
-		assert.equal(one.cache.get("a"), undefined);
+		assert.equal(one.cache.text("a"), undefined);
 	});
 
 	test("is lost after a second of silence on a stalled connection, and cached values are not used", async () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { LocalCache, MAX_AGE_MS } from "../../src/cache/localCache.ts";
+import { ENTRY_BYTES, MAX_AGE_MS } from "../../src/cache/localCache.ts";
+import { TextCache } from "../helpers/textCache.ts";
 
 function open(maxWeight = 1_000_000) {
 	let now = 0;
 	let overdue = false;
 	const loads: string[][] = [];
-	const cache = new LocalCache<string>({
-		weigh: (value) => value.length,
+	const cache = new TextCache({
 		maxWeight,
 		now: () => now,
 		isOverdue: () => overdue,
@@ -22,7 +22,7 @@ function open(maxWeight = 1_000_000) {
 			now += ms;
 		},
 		read: (...keys: string[]) =>
-			cache.read<Error>(keys, async (missing) => {
+			cache.readTexts(keys, async (missing) => {
 				const wanted = missing.map((at) => keys[at] as string);
 				loads.push(wanted);
 				return wanted.map((key) => `value of ${key}`);
@@ -44,33 +44,33 @@ describe("LocalCache", () => {
 
 	it("caches a value for at most ten seconds, counted from before its read", async () => {
 		const { cache, pass } = open();
-		await cache.read(["a"], async () => {
+		await cache.readTexts(["a"], async () => {
 			pass(4_000);
 			return ["old"];
 		});
 		pass(MAX_AGE_MS - 4_001);
-		assert.equal(cache.get("a"), "old");
+		assert.equal(cache.text("a"), "old");
 		pass(1);
-		assert.equal(cache.get("a"), undefined);
+		assert.equal(cache.text("a"), undefined);
 	});
 
 	it("uses, joins and keeps nothing while invalidations are overdue, and its entries again afterwards", async () => {
 		const { cache, read, loads, setOverdue } = open();
 		await read("a");
 		const { promise, resolve } = Promise.withResolvers<void>();
-		const before = cache.read(["b"], async () => {
+		const before = cache.readTexts(["b"], async () => {
 			await promise;
 			return ["read before"];
 		});
 		setOverdue(true);
-		assert.equal(cache.get("a"), undefined);
+		assert.equal(cache.text("a"), undefined);
 		assert.deepEqual(await read("a", "b"), ["value of a", "value of b"]);
 		assert.deepEqual(loads, [["a"], ["a", "b"]]);
 		resolve();
 		assert.deepEqual(await before, ["read before"]);
 		setOverdue(false);
-		assert.equal(cache.get("a"), "value of a");
-		assert.equal(cache.get("b"), undefined);
+		assert.equal(cache.text("a"), "value of a");
+		assert.equal(cache.text("b"), undefined);
 	});
 
 	it("joins a read of the same key that already runs", async () => {
@@ -82,8 +82,8 @@ describe("LocalCache", () => {
 			return ["one"];
 		};
 		const answers = await Promise.all([
-			cache.read(["a"], load),
-			cache.read(["a"], load),
+			cache.readTexts(["a"], load),
+			cache.readTexts(["a"], load),
 		]);
 		assert.deepEqual(answers, [["one"], ["one"]]);
 		assert.equal(loads, 1);
@@ -92,81 +92,108 @@ describe("LocalCache", () => {
 	it("does not cache a value whose read began before an invalidation and ended after it", async () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
-		const reading = cache.read(["a"], () => database.promise);
-		cache.invalidate("a"); // the write commits while the read is on its way
+		const reading = cache.readTexts(["a"], () => database.promise);
+		cache.invalidateText("a"); // the write commits while the read is on its way
 		database.resolve(["before the write"]);
 		assert.deepEqual(await reading, ["before the write"]);
-		assert.equal(cache.get("a"), undefined);
+		assert.equal(cache.text("a"), undefined);
 	});
 
 	it("does not let a read after an invalidation join one from before it", async () => {
 		const { cache } = open();
 		const database = Promise.withResolvers<string[]>();
-		const early = cache.read(["a"], () => database.promise);
-		cache.invalidate("a");
-		const late = cache.read(["a"], async () => ["after the write"]);
+		const early = cache.readTexts(["a"], () => database.promise);
+		cache.invalidateText("a");
+		const late = cache.readTexts(["a"], async () => ["after the write"]);
 		database.resolve(["before the write"]);
 		assert.deepEqual(await late, ["after the write"]);
 		await early;
-		assert.equal(cache.get("a"), "after the write");
+		assert.equal(cache.text("a"), "after the write");
 	});
 
 	it("returns errors and does not cache them", async () => {
 		const { cache, read } = open();
-		const failed = await cache.read(["a"], async () => [new Error("down")]);
+		const failed = await cache.readTexts(["a"], async () => [
+			new Error("down"),
+		]);
 		assert.ok(failed[0] instanceof Error);
 		assert.deepEqual(await read("a"), ["value of a"]);
 	});
 
 	it("reads a key again if the cached value does not suffice", async () => {
 		const { cache } = open();
-		await cache.read(["a"], async () => ["short"]);
-		const longer = await cache.read(["a"], async () => ["much longer"], {
+		await cache.readTexts(["a"], async () => ["short"]);
+		const longer = await cache.readTexts(["a"], async () => ["much longer"], {
 			suffices: (value) => value.length > 5,
 		});
 		assert.deepEqual(longer, ["much longer"]);
-		assert.equal(cache.get("a"), "much longer");
+		assert.equal(cache.text("a"), "much longer");
 	});
 
 	it("stays within its weight by evicting the oldest entry", async () => {
-		const { cache, read } = open(3 * 211);
+		const { cache, read } = open(3 * (ENTRY_BYTES + 10));
 		await read("a");
 		await read("b");
 		await read("c");
 		await read("d");
 		assert.deepEqual(
-			["a", "b", "c", "d"].map((key) => cache.get(key) !== undefined),
+			["a", "b", "c", "d"].map((key) => cache.text(key) !== undefined),
 			[false, true, true, true],
 		);
+	});
+
+	it("evicts what was not read since it was added before what was", async () => {
+		const { cache, read } = open(3 * (ENTRY_BYTES + 10));
+		await read("a");
+		await read("b");
+		await read("c");
+		assert.ok(cache.text("a"));
+		await read("d");
+		await read("e");
+		assert.deepEqual(
+			["a", "b", "c", "d", "e"].map((key) => cache.text(key) !== undefined),
+			[true, false, false, true, true],
+		);
+	});
+
+	it("counts what an entry grows by", async () => {
+		const { cache, read } = open(3 * (ENTRY_BYTES + 10));
+		await read("a");
+		await read("b");
+		cache.growText("b", 2 * ENTRY_BYTES);
+		assert.equal(cache.text("a"), undefined);
+		cache.growText("b", 2 * ENTRY_BYTES);
+		assert.equal(cache.text("b"), undefined);
+		assert.equal(cache.weight, 0);
 	});
 
 	it("caches nothing while it is bypassed, nor values whose read ran when the bypass began or ended", async () => {
 		const { cache, read, loads } = open();
 		await read("a");
 		const database = Promise.withResolvers<string[]>();
-		const before = cache.read(["b"], () => database.promise);
+		const before = cache.readTexts(["b"], () => database.promise);
 		cache.bypass(true);
-		assert.equal(cache.get("a"), undefined);
+		assert.equal(cache.text("a"), undefined);
 		await read("a");
 		await read("a");
 		assert.equal(loads.length, 3);
-		const during = cache.read(["c"], () => database.promise);
+		const during = cache.readTexts(["c"], () => database.promise);
 		cache.bypass(false);
 		database.resolve(["late"]);
 		await Promise.all([before, during]);
 		assert.deepEqual(
-			["a", "b", "c"].map((key) => cache.get(key)),
+			["a", "b", "c"].map((key) => cache.text(key)),
 			[undefined, undefined, undefined],
 		);
 		await read("a");
-		assert.equal(cache.get("a"), "value of a");
+		assert.equal(cache.text("a"), "value of a");
 	});
 
 	it("reports hits and misses to the trace", async () => {
 		const { cache, read } = open();
 		await read("a");
 		const reported: unknown[] = [];
-		await cache.read(["a", "b"], async () => ["b"], {
+		await cache.readTexts(["a", "b"], async () => ["b"], {
 			trace: {
 				statement() {},
 				cache: (...answer) => reported.push(answer),

@@ -3,9 +3,10 @@ import { randomInt } from "node:crypto";
 import { after, before, describe, it, mock } from "node:test";
 import { type Random, seededRandom } from "../../src/demo/random.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import { Head } from "../../src/graph/store/head.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { type Id, parseId, unpackId } from "../../src/id/ids.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { Position, Storage } from "../../src/storage/storage.ts";
 import { theModel } from "../helpers/model.ts";
 import { difference } from "./compare.ts";
 import {
@@ -261,10 +262,10 @@ describe("random valid operations", () => {
 	}
 });
 
-type HeadParts = Pick<
-	NonNullable<ReturnType<Store["cachedHead"]>>,
-	"edges" | "list"
->;
+interface HeadParts {
+	readonly edges: readonly Position[];
+	readonly list: Pick<Head, "from" | "count" | "epoch" | "complete">;
+}
 
 /** A store that alters the list heads it reads. */
 function withHeads(
@@ -276,11 +277,13 @@ function withHeads(
 		cachedHead: () => undefined,
 		async readHeads(lists, depth, call) {
 			const heads = await store.readHeads(lists, depth, call);
-			return heads.map((head) =>
-				head instanceof CorkboardError
-					? head
-					: { ...head, ...change(head.edges, head.list) },
-			);
+			return heads.map((head) => {
+				if (head instanceof CorkboardError) return head;
+				const { from, count, epoch, complete } = head;
+				const list = { from, count, epoch, complete };
+				const changed = change(head.slice(), list);
+				return new Head(changed.list, changed.edges);
+			});
 		},
 	};
 }

@@ -9,7 +9,6 @@ import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
-import { PRESENT } from "../../src/storage/storage.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makeUser } from "./subjects.ts";
@@ -54,8 +53,7 @@ describe("one pin that many like and unlike at once", () => {
 		);
 	}
 
-	const count = async () =>
-		(await reader.head("likePin.inverse", pin)).list.count;
+	const count = async () => (await reader.head("likePin.inverse", pin)).count;
 
 	it("drifts or deadlocks when the edge is locked before the count", async () => {
 		await using stack = new AsyncDisposableStack();
@@ -159,7 +157,7 @@ describe("one pin that many like and unlike at once", () => {
 		);
 		assert.equal(await count(), before + users.length);
 		const head = await reader.head("likePin.inverse", pin);
-		assert.ok(head.edges.every(({ state }) => state === PRESENT));
+		assert.ok(!head.complete || head.size === head.count);
 		await isClean();
 	});
 

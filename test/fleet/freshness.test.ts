@@ -111,8 +111,7 @@ describe("a value that a process may keep for minutes", () => {
 		const pin = await makePin(writer, {}, 1);
 		const user = await makeUser(writer, "liker", 0);
 		const mapping = writer.mapping("likePin");
-		const likes = async () =>
-			(await reader.head("likePin.inverse", pin)).list.count;
+		const likes = async () => (await reader.head("likePin.inverse", pin)).count;
 		assert.equal(await likes(), 0);
 		await using stack = new AsyncDisposableStack();
 		const stuck = stack.use(

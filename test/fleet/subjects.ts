@@ -30,7 +30,7 @@ export const SUBJECTS: readonly Subject[] = [
 		write: (process, id) =>
 			process.writes.setEdge(process.mapping("filePin"), id, id, true),
 		read: async (process, id) =>
-			(await process.head("filePin", id)).list.count === 1 ? "new" : "old",
+			(await process.head("filePin", id)).count === 1 ? "new" : "old",
 	},
 ];
 

@@ -48,8 +48,8 @@ describe("a writer that does not get to the end of its write", () => {
 			reader.head("likePin.inverse", pin),
 		]);
 		return {
-			mine: mine.edges.some(({ to }) => to === pin),
-			counted: likedBy.list.count,
+			mine: mine.slice().some(({ to }) => to === pin),
+			counted: likedBy.count,
 		};
 	}
 

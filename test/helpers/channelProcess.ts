@@ -3,8 +3,8 @@ import {
 	openInvalidationChannel,
 } from "../../src/cache/invalidationChannel.ts";
 import type { InvalidationMessage } from "../../src/cache/invalidationMessage.ts";
-import { LocalCache } from "../../src/cache/localCache.ts";
 import { RedisConnections } from "../../src/cache/redisConnections.ts";
+import { TextCache } from "./textCache.ts";
 import { until } from "./until.ts";
 
 /** The local cache and the channel of one process, and the events that the channel reported. */
@@ -22,8 +22,7 @@ export function openProcess(
 	} = {},
 ) {
 	const events: string[] = [];
-	const cache = new LocalCache<string>({
-		weigh: (value) => value.length,
+	const cache = new TextCache({
 		maxWeight: 1_000_000,
 		// Nothing ages: what is forgotten is so because the channel said so.
 		now: () => 0,
@@ -35,7 +34,7 @@ export function openProcess(
 		deadlineMs,
 		onInvalidations: (keys) => {
 			events.push(`keys ${keys}`);
-			for (const key of keys) cache.invalidate(key);
+			for (const key of keys) cache.invalidateText(key);
 		},
 		...(receives && { receives }),
 		onMissed: () => {
@@ -57,7 +56,7 @@ export function openProcess(
 		channel,
 		/** The value of `a`, which is `value` by now. */
 		read: async (value: string) =>
-			(await cache.read(["a"], async () => [value]))[0],
+			(await cache.readTexts(["a"], async () => [value]))[0],
 		restored: () =>
 			until(
 				`${name} to receive its own heartbeat`,

@@ -121,6 +121,7 @@ export class ListGraph implements Graph {
 						cursor: () => `at ${to}`,
 					}))
 				: [],
+			nodes: fields.edges ? taken.map(({ node }) => node) : [],
 			hasNextPage: at + taken.length < seen.length,
 			hasPreviousPage: at > 0,
 			startCursor: taken[0] ? `at ${taken[0].to}` : null,

@@ -8,12 +8,8 @@ import {
 	PRESENT,
 } from "../../storage/storage.ts";
 import type { BlockMappings } from "../domain.ts";
-import {
-	DEEPEST_HEAD,
-	type Head,
-	isDeepest,
-	type Store,
-} from "../store/store.ts";
+import { DEEPEST_HEAD, type Head } from "../store/head.ts";
+import type { Store } from "../store/store.ts";
 
 /** Blocks between the viewer and another user. */
 export interface BlockStatus {
@@ -66,17 +62,17 @@ export function createBlockReader(
 		blockLists = heads.map((head, at) =>
 			head instanceof CorkboardError
 				? head
-				: toBlockList(head, lists[at] as ListKey),
+				: { mapping: (lists[at] as ListKey).mapping, head, others: new Map() },
 		);
 	}
 
 	/** The edges to users that the lists' heads do not decide. */
 	function undecided(users: readonly Id[]): UndecidedEdge[] {
 		return (blockLists ?? []).flatMap((list) =>
-			list instanceof CorkboardError || list.complete
+			list instanceof CorkboardError || list.head.complete
 				? []
 				: users
-						.filter((user) => !list.holds.has(user))
+						.filter((user) => !list.head.has(user) && !list.others.has(user))
 						.map((user) => ({ list, user })),
 		);
 	}
@@ -84,12 +80,11 @@ export function createBlockReader(
 	return {
 		prefetch(call) {
 			if (blockLists !== undefined || reading !== undefined) return;
-			const cached = lists.map((list) => store.cachedHead(list));
-			if (
-				cached.every(
-					(head): head is Head => head !== undefined && isDeepest(head),
-				)
-			) {
+			const moment = store.moment();
+			const cached = lists.map(({ mapping, from }) =>
+				store.cachedHead(mapping, from, moment),
+			);
+			if (cached.every((head): head is Head => head?.isDeepest === true)) {
 				setHeads(cached);
 				return;
 			}
@@ -104,7 +99,8 @@ export function createBlockReader(
 			if (blockLists === undefined) return undefined;
 			const [isBlocked, blocksViewer] = blockLists.map((list) => {
 				if (list instanceof CorkboardError) return list;
-				return list.holds.get(user) ?? (list.complete ? false : undefined);
+				if (list.head.has(user)) return true;
+				return list.head.complete ? false : list.others.get(user);
 			});
 			if (isBlocked instanceof CorkboardError) return isBlocked;
 			if (blocksViewer instanceof CorkboardError) return blocksViewer;
@@ -129,7 +125,7 @@ export function createBlockReader(
 			);
 			for (const [at, { list, user }] of edges.entries()) {
 				const edge = results[at];
-				list.holds.set(
+				list.others.set(
 					user,
 					edge instanceof CorkboardError ? edge : edge?.state === PRESENT,
 				);
@@ -145,15 +141,7 @@ interface UndecidedEdge {
 
 interface BlockList {
 	readonly mapping: Mapping;
-	readonly complete: boolean;
-	/** Whether a user is on the list, as far as is known. */
-	readonly holds: Map<Id, KeyResult<boolean>>;
-}
-
-function toBlockList(head: Head, { mapping }: ListKey): BlockList {
-	return {
-		mapping,
-		complete: head.complete,
-		holds: new Map(head.edges.map(({ to }) => [to, true])),
-	};
+	readonly head: Head;
+	/** Whether users who are not on the head are on the list, as far as is known. */
+	readonly others: Map<Id, KeyResult<boolean>>;
 }

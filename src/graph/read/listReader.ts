@@ -1,12 +1,7 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type {
-	Edge,
-	KeyResult,
-	ListKey,
-	ListRow,
-} from "../../storage/storage.ts";
+import type { KeyResult, ListKey, Position } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
@@ -37,7 +32,8 @@ export interface ListReader {
 	lastScanned: PageBound;
 	/** Edges to objects that the viewer may see, in the direction of reading. */
 	readonly visible: VisibleEdge[];
-	listRow: ListRow | null;
+	/** Of the list; null before it is read. */
+	count: number | null;
 	/** Whether no edge within the bounds is left. */
 	exhausted: boolean;
 	/** The end of a page that stopped short because the top-ups ran out. */
@@ -61,7 +57,7 @@ export interface ListSources {
 }
 
 export interface VisibleEdge {
-	readonly edge: Edge & EpochPosition;
+	readonly edge: EpochPosition;
 	readonly node: Node | CorkboardError;
 }
 
@@ -82,7 +78,7 @@ export function createListReader(
 		end,
 		lastScanned: start,
 		visible: [],
-		listRow: null,
+		count: null,
 		exhausted: false,
 		cutAt: undefined,
 		hasMore: false,
@@ -132,7 +128,7 @@ function addScanned(
 	limit: number,
 	nodes: ReadonlyMap<Id, KeyResult<Node | null>>,
 ): void {
-	reader.listRow = list;
+	reader.count = list.count;
 	reader.exhausted = edges.length < limit;
 	const { epoch } = list;
 	for (const edge of edges) {
@@ -148,7 +144,7 @@ function addScanned(
 /** The objects that the edges lead to, by id. */
 function readNodes(
 	{ readVisible }: ListSources,
-	edges: readonly Edge[],
+	edges: readonly Position[],
 	call: CallOptions | undefined,
 ): MaybePromise<ReadonlyMap<Id, KeyResult<Node | null>>> {
 	if (edges.length === 0) return new Map();

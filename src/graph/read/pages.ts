@@ -6,7 +6,8 @@ import { listName } from "../../storage/keys.ts";
 import { isDescending } from "../../storage/order.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
-import type { Page, PageArguments, PageEdge } from "../types.ts";
+import type { Page, PageArguments } from "../types.ts";
+import { readFirstPages } from "./firstPages.ts";
 import {
 	createListReader,
 	type ListReader,
@@ -14,6 +15,7 @@ import {
 	type PageBound,
 	readMore,
 } from "./listReader.ts";
+import { endPages, toPage } from "./readerPage.ts";
 import type { EpochPosition } from "./scanLists.ts";
 
 /**
@@ -37,6 +39,19 @@ export function readPages(
 		? fields.hasNextPage
 		: fields.hasPreviousPage;
 
+	const readsEdges = fields.edges || fields.cursors || asksForPreceding;
+	const needed = asksForMore ? size + 1 : readsEdges ? size : 0;
+	const readsHead = needed > 0 || fields.totalCount;
+	if (
+		!backward &&
+		page.after === undefined &&
+		page.before === undefined &&
+		readsHead
+	) {
+		const first = { size, needed, fields };
+		return readFirstPages(sources, mapping, froms, first, call);
+	}
+
 	const readers = froms.map((from): ListReader | CorkboardError => {
 		const bounds = readBounds(store, mapping, from, page);
 		return bounds instanceof CorkboardError
@@ -47,21 +62,11 @@ export function readPages(
 		(reader): reader is ListReader => !(reader instanceof CorkboardError),
 	);
 
-	const readsEdges = fields.edges || fields.cursors || asksForPreceding;
-	const needed = asksForMore ? size + 1 : readsEdges ? size : 0;
-	const reading =
-		needed > 0 || fields.totalCount
-			? readMore(sources, valid, needed, call)
-			: undefined;
+	const reading = readsHead
+		? readMore(sources, valid, needed, call)
+		: undefined;
 	const probed = andThen(reading, () => {
-		for (const reader of valid) {
-			reader.hasMore = reader.visible.length > size || !reader.exhausted;
-			reader.visible.splice(size);
-			// The next page must start after the last edge scanned, or it would scan the
-			// same hidden edges again.
-			if (!reader.exhausted && reader.visible.length < size)
-				reader.cutAt = reader.lastScanned;
-		}
+		endPages(valid, size);
 		const beyond = asksForMore ? probeBeyond(sources, valid, call) : undefined;
 		const preceding = asksForPreceding
 			? probePreceding(sources, valid, call)
@@ -173,43 +178,4 @@ function probeFrom(
 /** Whether a probe found an object, or ended before it had scanned everything. */
 function foundAny(probe: ListReader): boolean {
 	return probe.visible.length > 0 || !probe.exhausted;
-}
-
-function toPage(
-	store: Store,
-	reader: ListReader,
-	fields: PageArguments["fields"],
-): Page {
-	const list = listName(reader.key.mapping, reader.key.from);
-	// Each position with its own epoch: the list may have been renumbered since the first was read.
-	const encode = (position: EpochPosition) =>
-		store.cursors.encode(list, position);
-	const edges = reader.visible.map(
-		({ edge, node }): PageEdge => ({
-			node,
-			sequence: edge.sequence,
-			cursor: () => encode(edge),
-		}),
-	);
-	const first: PageBound = reader.visible[0]?.edge;
-	const last: PageBound = reader.cutAt ?? reader.visible.at(-1)?.edge;
-	const cursor = (position: PageBound) =>
-		fields.cursors && position !== undefined ? encode(position) : null;
-	return reader.backward
-		? {
-				edges: edges.reverse(),
-				hasNextPage: reader.hasPreceding,
-				hasPreviousPage: reader.hasMore,
-				startCursor: cursor(last),
-				endCursor: cursor(first),
-				totalCount: reader.listRow?.count ?? null,
-			}
-		: {
-				edges,
-				hasNextPage: reader.hasMore,
-				hasPreviousPage: reader.hasPreceding,
-				startCursor: cursor(first),
-				endCursor: cursor(last),
-				totalCount: reader.listRow?.count ?? null,
-			};
 }

@@ -5,7 +5,6 @@ import type {
 	KeyResult,
 	Position,
 	Renumbering,
-	ScanResult,
 } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
@@ -13,6 +12,7 @@ import {
 	type EpochPosition,
 	type EpochScan,
 	isOfEpoch,
+	type ScannedEdges,
 	scanLists,
 } from "./scanLists.ts";
 
@@ -22,7 +22,7 @@ interface Bounds {
 }
 
 /** Edges, and the bounds of their scan, all of the epoch of `list`. */
-export type EpochScanResult = ScanResult & Bounds;
+export type EpochScanResult = ScannedEdges & Bounds;
 
 /** A list would have to be renumbered between each two of that many scans. */
 const MAX_SCANS = 6;
@@ -57,7 +57,7 @@ export function scanInOneEpoch(
 }
 
 function withBounds(
-	result: ScanResult,
+	result: ScannedEdges,
 	{ after, before }: EpochScan,
 ): EpochScanResult {
 	return { ...result, after, before };
@@ -66,7 +66,7 @@ function withBounds(
 async function scanAgain(
 	store: Store,
 	scans: readonly EpochScan[],
-	first: readonly KeyResult<ScanResult>[],
+	first: readonly KeyResult<ScannedEdges>[],
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<EpochScanResult>[]> {
 	const results = new Array<KeyResult<EpochScanResult>>(scans.length);
@@ -75,7 +75,7 @@ async function scanAgain(
 	for (let done = 1; ; done++) {
 		const outdated: OutdatedScan[] = [];
 		for (const [at, [index, scan]] of pending.entries()) {
-			const result = scanned[at] as KeyResult<ScanResult>;
+			const result = scanned[at] as KeyResult<ScannedEdges>;
 			if (result instanceof CorkboardError) results[index] = result;
 			else if (isOfEpoch(scan, result.list.epoch)) {
 				results[index] = withBounds(result, scan);

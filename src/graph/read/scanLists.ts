@@ -1,20 +1,10 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { isDescending } from "../../storage/order.ts";
-import { comparePositions } from "../../storage/renumbering.ts";
-import type {
-	KeyResult,
-	Position,
-	Scan,
-	ScanResult,
-} from "../../storage/storage.ts";
+import type { KeyResult, Position, Scan } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import {
-	DEEPEST_HEAD,
-	type Head,
-	isDeepest,
-	type Store,
-} from "../store/store.ts";
+import { DEEPEST_HEAD, type Head } from "../store/head.ts";
+import type { Store } from "../store/store.ts";
 
 /** A position of a list, and the epoch of the list in which it was read. */
 export interface EpochPosition extends Position {
@@ -25,6 +15,12 @@ export interface EpochPosition extends Position {
 export interface EpochScan extends Scan {
 	readonly after?: EpochPosition;
 	readonly before?: EpochPosition;
+}
+
+/** Edges of a list in the order of the scan, and what was read with them of the list's row. */
+export interface ScannedEdges {
+	readonly edges: readonly Position[];
+	readonly list: { readonly count: number; readonly epoch: number };
 }
 
 export function isOfEpoch(
@@ -48,13 +44,14 @@ export function scanLists(
 	store: Store,
 	scans: readonly EpochScan[],
 	call: CallOptions | undefined,
-): MaybePromise<readonly KeyResult<ScanResult>[]> {
-	const results = new Array<KeyResult<ScanResult> | undefined>(scans.length);
+): MaybePromise<readonly KeyResult<ScannedEdges>[]> {
+	const results = new Array<KeyResult<ScannedEdges> | undefined>(scans.length);
 	const fromHead: number[] = [];
 	const fromShard: number[] = [];
 	let depth = 0;
+	const moment = store.moment();
 	for (const [index, scan] of scans.entries()) {
-		const head = store.cachedHead(scan);
+		const head = store.cachedHead(scan.mapping, scan.from, moment);
 		results[index] = head && scanHead(head, scan);
 		if (results[index] !== undefined) {
 			call?.trace?.cache("process", 1, 0);
@@ -71,17 +68,17 @@ export function scanLists(
 		}
 	}
 	return fromHead.length + fromShard.length === 0
-		? (results as KeyResult<ScanResult>[])
+		? (results as KeyResult<ScannedEdges>[])
 		: scanMissing(store, scans, results, { fromHead, fromShard, depth }, call);
 }
 
 async function scanMissing(
 	store: Store,
 	scans: readonly EpochScan[],
-	results: (KeyResult<ScanResult> | undefined)[],
+	results: (KeyResult<ScannedEdges> | undefined)[],
 	{ fromHead, fromShard, depth }: Missing,
 	call: CallOptions | undefined,
-): Promise<readonly KeyResult<ScanResult>[]> {
+): Promise<readonly KeyResult<ScannedEdges>[]> {
 	const scanOf = (index: number) => scans[index] as EpochScan;
 	const [heads, scanned] = await Promise.all([
 		fromHead.length === 0
@@ -107,15 +104,15 @@ async function scanMissing(
 		if (results[index] === undefined) beyond.push(index);
 	}
 	for (const [at, index] of fromShard.entries()) {
-		results[index] = scanned[at] as KeyResult<ScanResult>;
+		results[index] = scanned[at] as KeyResult<ScannedEdges>;
 	}
 	if (beyond.length > 0) {
 		const rest = await store.storage.scanLists(beyond.map(scanOf), call);
 		for (const [at, index] of beyond.entries()) {
-			results[index] = rest[at] as KeyResult<ScanResult>;
+			results[index] = rest[at] as KeyResult<ScannedEdges>;
 		}
 	}
-	return results as KeyResult<ScanResult>[];
+	return results as KeyResult<ScannedEdges>[];
 }
 
 /** Indexes of scans that the cached heads do not answer. */
@@ -128,17 +125,16 @@ interface Missing {
 
 /** How deep a head has to be for a scan that one does not reach; undefined if too deep to be cached, or unknown. */
 function depthFor(head: Head, scan: EpochScan): number | undefined {
-	if (isDeepest(head) || !isOfEpoch(scan, head.list.epoch)) return undefined;
+	if (head.isDeepest || !isOfEpoch(scan, head.epoch)) return undefined;
 	const { after, mapping, limit } = scan;
 	if (scan.backward) {
-		return head.list.count < DEEPEST_HEAD ? DEEPEST_HEAD : undefined;
+		return head.count < DEEPEST_HEAD ? DEEPEST_HEAD : undefined;
 	}
 	const descending = isDescending(mapping);
-	const last = head.edges.at(-1);
-	if (after === undefined || last === undefined) return undefined;
-	if (isAfter(after, last, descending)) return undefined;
-	const before = head.edges.filter((edge) => !isAfter(edge, after, descending));
-	const depth = before.length + limit;
+	if (after === undefined || head.size === 0) return undefined;
+	const start = indexAfter(head, after, descending);
+	if (start === head.size && !isEqual(head, start - 1, after)) return undefined;
+	const depth = start + limit;
 	return depth <= DEEPEST_HEAD ? depth : undefined;
 }
 
@@ -148,28 +144,53 @@ function startsAtHead(scan: EpochScan): boolean {
 	);
 }
 
-/** The result of the scan; undefined if the head does not reach far enough. */
-function scanHead(head: Head, scan: EpochScan): ScanResult | undefined {
-	if (scan.backward && !head.complete) return undefined;
-	if (!isOfEpoch(scan, head.list.epoch)) return undefined;
+/**
+ * The result of the scan; undefined if the head does not reach far enough. A head
+ * begins where its list does, so it has all edges before each of its own.
+ */
+function scanHead(head: Head, scan: EpochScan): ScannedEdges | undefined {
+	if (!isOfEpoch(scan, head.epoch)) return undefined;
+	const { after, before, backward, limit } = scan;
 	const descending = isDescending(scan.mapping);
-	const edges = head.edges.filter(
-		(edge) =>
-			(scan.after === undefined || isAfter(edge, scan.after, descending)) &&
-			(scan.before === undefined || isAfter(scan.before, edge, descending)),
-	);
-	if (scan.backward) edges.reverse();
-	const reaches =
-		head.complete ||
-		edges.length >= scan.limit ||
-		// The head goes on past the far bound.
-		edges.at(-1) !== head.edges.at(-1);
-	return reaches && (edges.length > 0 || head.complete || scan.limit === 0)
-		? { edges: edges.slice(0, scan.limit), list: head.list }
-		: undefined;
+	let start = after === undefined ? 0 : indexAfter(head, after, descending);
+	let end =
+		before === undefined ? head.size : indexFrom(head, before, descending);
+	// The head does not go on past the far end of the range.
+	const isCut = end === head.size && !head.complete;
+	if (backward) {
+		if (isCut) return undefined;
+		start = Math.max(start, end - limit);
+	} else {
+		if (isCut && end - start < limit) return undefined;
+		end = Math.min(end, start + limit);
+	}
+	const edges = head.slice(start, end);
+	if (backward) edges.reverse();
+	return { edges, list: head };
 }
 
-function isAfter(a: Position, b: Position, descending: boolean): boolean {
-	const order = comparePositions(a, b);
-	return descending ? order < 0 : order > 0;
+/** The index of the first edge after the bound. */
+function indexAfter(head: Head, bound: Position, descending: boolean): number {
+	let at = 0;
+	while (at < head.size && isUpTo(head.compare(at, bound), descending)) at++;
+	return at;
+}
+
+/** The index of the first edge at the bound or after it. */
+function indexFrom(head: Head, bound: Position, descending: boolean): number {
+	let at = 0;
+	while (at < head.size && isBefore(head.compare(at, bound), descending)) at++;
+	return at;
+}
+
+function isEqual(head: Head, at: number, bound: Position): boolean {
+	return head.compare(at, bound) === 0;
+}
+
+function isUpTo(order: number, descending: boolean): boolean {
+	return order === 0 || isBefore(order, descending);
+}
+
+function isBefore(order: number, descending: boolean): boolean {
+	return descending ? order > 0 : order < 0;
 }

@@ -1,4 +1,5 @@
 import DataLoader from "dataloader";
+import type { Moment } from "../../cache/localCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
@@ -6,15 +7,13 @@ import type { Lookup } from "../../model/types.ts";
 import {
 	type KeyResult,
 	type ListKey,
+	type LookupKey,
+	type LookupRow,
 	PRESENT,
 } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
-import {
-	DEEPEST_HEAD,
-	type Head,
-	isDeepest,
-	type Store,
-} from "../store/store.ts";
+import { DEEPEST_HEAD, type Head } from "../store/head.ts";
+import type { Store } from "../store/store.ts";
 import type { Graph, Node } from "../types.ts";
 import {
 	type BlockReader,
@@ -81,19 +80,19 @@ export function createView(
 		id: Id,
 		missing: Missing,
 	): KeyResult<Node | null> | undefined {
-		let state = states.get(id);
+		const state = states.get(id);
 		if (state !== undefined) {
 			missing.inRequest++;
 			return state;
 		}
-		state = store.cachedObject(id);
-		if (state === undefined) {
+		const cached = store.cachedObject(id, missing.moment);
+		if (cached === undefined) {
 			missing.ids.add(id);
-		} else {
-			missing.inProcess++;
-			states.set(id, state);
+			return undefined;
 		}
-		return state;
+		missing.inProcess++;
+		states.set(id, cached.node);
+		return cached.node;
 	}
 
 	/**
@@ -178,7 +177,7 @@ export function createView(
 		call?: CallOptions,
 	): MaybePromise<KeyResult<Node | null>[]> {
 		const current = reads;
-		const missing = newMissing();
+		const missing = newMissing(store.moment());
 		const states = ids.map((id) => stateOf(current, id, missing));
 		const { inRequest, inProcess } = missing;
 		const isWhole = missing.ids.size === 0;
@@ -191,6 +190,19 @@ export function createView(
 		);
 	}
 
+	function readLookups(
+		keys: readonly LookupKey[],
+		call?: CallOptions,
+	): MaybePromise<readonly KeyResult<LookupRow | null>[]> {
+		const moment = store.moment();
+		const cached = keys.map((key) => store.cachedLookup(key, moment));
+		if (!cached.every((one) => one !== undefined)) {
+			return store.readLookups(keys, call);
+		}
+		call?.trace?.cache("process", keys.length, 0);
+		return cached.map(({ row }) => row);
+	}
+
 	/** Visible objects; null for the others. */
 	function readVisible(
 		ids: readonly Id[],
@@ -199,7 +211,7 @@ export function createView(
 		// A write may discard the reads while this runs.
 		const current = reads;
 		current.blocks.prefetch(call);
-		const missing = newMissing();
+		const missing = newMissing(store.moment());
 		const results = readFromMemory(current, ids, missing);
 		const { inRequest, inProcess } = missing;
 		if (results !== null) call?.trace?.cache("request", inRequest, inProcess);
@@ -220,7 +232,7 @@ export function createView(
 					loader.load({ ids: [...missing.ids], reads, call }),
 				missing.users.size > 0 && reads.blocks.read([...missing.users], call),
 			]);
-			missing = newMissing();
+			missing = newMissing(store.moment());
 			const results = readFromMemory(reads, ids, missing);
 			call?.trace?.cache("process", missing.inProcess, 0);
 			if (results !== null) return results;
@@ -262,18 +274,17 @@ export function createView(
 
 		hasEdges(mapping, from, tos, call) {
 			counter.addEdges(tos.length);
-			const head = store.cachedHead({ mapping, from });
-			const present = new Set(head?.edges.map((edge) => edge.to));
-			if (head?.complete || tos.every((to) => present.has(to))) {
+			const head = store.cachedHead(mapping, from);
+			if (head?.complete || tos.every((to) => head?.has(to))) {
 				call?.trace?.cache("process", tos.length, 0);
-				return tos.map((to) => present.has(to));
+				return tos.map((to) => head?.has(to) ?? false);
 			}
-			return readEdges({ mapping, from }, head, present, tos, call);
+			return readEdges({ mapping, from }, head, tos, call);
 		},
 
 		lookUp(lookup: Lookup, keys, call) {
 			const found = findByKeys(
-				{ readLookups: store.readLookups, readObjects: readStored },
+				{ readLookups, readObjects: readStored },
 				lookup,
 				keys,
 				call,
@@ -295,11 +306,10 @@ export function createView(
 	async function readEdges(
 		list: ListKey,
 		head: Head | undefined,
-		present: ReadonlySet<Id>,
 		tos: readonly Id[],
 		call: CallOptions | undefined,
 	): Promise<readonly KeyResult<boolean>[]> {
-		const unknown = tos.filter((to) => !present.has(to));
+		const unknown = tos.filter((to) => !head?.has(to));
 		// The head is read beside the edges, so that a short list answers from
 		// memory the next time.
 		const [edges] = await Promise.all([
@@ -307,7 +317,7 @@ export function createView(
 				unknown.map((to) => ({ ...list, to })),
 				call,
 			),
-			head === undefined || !isDeepest(head)
+			!head?.isDeepest
 				? store.readHeads([list], DEEPEST_HEAD, call)
 				: undefined,
 		]);
@@ -315,7 +325,7 @@ export function createView(
 		return tos.map((to) => {
 			const edge = results.get(to);
 			if (edge instanceof CorkboardError) return edge;
-			return present.has(to) || edge?.state === PRESENT;
+			return head?.has(to) || edge?.state === PRESENT;
 		});
 	}
 
@@ -338,10 +348,17 @@ interface Missing {
 	readonly users: Set<Id>;
 	inRequest: number;
 	inProcess: number;
+	readonly moment: Moment;
 }
 
-function newMissing(): Missing {
-	return { ids: new Set(), users: new Set(), inRequest: 0, inProcess: 0 };
+function newMissing(moment: Moment): Missing {
+	return {
+		ids: new Set(),
+		users: new Set(),
+		inRequest: 0,
+		inProcess: 0,
+		moment,
+	};
 }
 
 function isNode(result: KeyResult<Node | null> | undefined): result is Node {

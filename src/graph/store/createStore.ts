@@ -1,14 +1,16 @@
-import { MAX_AGE_MS } from "../../cache/localCache.ts";
+import { MAX_AGE_MS, versionsFor } from "../../cache/localCache.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import type { Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Domain } from "../domain.ts";
+import { CURSOR_BYTES } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
 import { createInvalidator } from "./invalidator.ts";
 import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
 import { OutboxDeletions } from "./outboxDeletions.ts";
+import { areCurrent, recordReads } from "./recordReads.ts";
 import type { SharedCaches, Store } from "./store.ts";
 
 export function createStore(options: {
@@ -29,12 +31,15 @@ export function createStore(options: {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
 	const { now, isOverdue, maxAgeMs = MAX_AGE_MS } = options;
 	const freshness = { ...(now && { now }), ...(isOverdue && { isOverdue }) };
+	const versions = versionsFor(3);
 	const objects = createObjectCache({
 		model,
 		storage,
 		shared,
 		maxWeight: cacheBytes,
 		maxAgeMs,
+		versions,
+		number: 0,
 		...freshness,
 	});
 	const heads = createHeadCache({
@@ -42,6 +47,8 @@ export function createStore(options: {
 		shared,
 		maxWeight: cacheBytes / 2,
 		maxAgeMs,
+		versions,
+		number: 1,
 		...freshness,
 	});
 	// A lookup changes under the outbox entry of another shard, which may be
@@ -49,12 +56,15 @@ export function createStore(options: {
 	const lookups = createLookupCache({
 		storage,
 		maxWeight: cacheBytes / 2,
+		versions,
+		number: 2,
 		...freshness,
 	});
 	const { invalidateLookups, ...invalidator } = createInvalidator(
 		{ objects, heads, lookups },
 		shared,
 	);
+	const moment = () => objects.local.moment();
 	return {
 		model,
 		domain,
@@ -65,8 +75,27 @@ export function createStore(options: {
 		readObjects: objects.read,
 		readHeads: heads.read,
 		readLookups: lookups.read,
-		cachedObject: (id) => objects.local.get(id)?.node,
-		cachedHead: ({ mapping, from }) => heads.local.get(listName(mapping, from)),
+		moment,
+		cachedObject: objects.cached,
+		cachedHead: heads.cached,
+		cachedLookup: lookups.cached,
+		recordReads() {
+			return recordReads(this, versions);
+		},
+		isValid: (dependencies) =>
+			moment() < dependencies.end &&
+			!objects.local.isBypassingKeys &&
+			areCurrent(dependencies, versions),
+		cursorOf(mapping, head, at) {
+			const kept = head.cursor(at);
+			if (kept !== undefined) return kept;
+			const { epoch } = head;
+			const list = listName(mapping, head.from);
+			const cursor = cursors.encode(list, { ...head.position(at), epoch });
+			head.keepCursor(at, cursor);
+			heads.local.grow(head, CURSOR_BYTES);
+			return cursor;
+		},
 		...invalidator,
 
 		async compareAndSetLookups(changes, trace) {

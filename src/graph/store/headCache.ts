@@ -1,17 +1,23 @@
-import { LocalCache } from "../../cache/localCache.ts";
+import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough, type SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import type { KeyResult, ListKey, Storage } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
+import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 import { sharedKey } from "./sharedKey.ts";
-import { DEEPEST_HEAD, type Head, type SharedCaches } from "./store.ts";
+import type { SharedCaches } from "./store.ts";
 
-/** Heads of lists, by `listName`: the cache in the process, in front of Redis, in front of the shards. */
+/** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
 export interface HeadCache {
 	readonly local: LocalCache<Head>;
+	cached(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
+	/** By `listName`. Nothing is cached of a mapping of another version's model. */
+	invalidate(name: string): void;
 	/** Heads with at least `depth` edges, or all there are. */
 	read(
 		lists: readonly ListKey[],
@@ -29,9 +35,6 @@ export interface HeadCache {
  */
 const HEAD_DEPTHS: readonly number[] = [0, 4, 12, DEEPEST_HEAD];
 
-/** Bytes: two ids as strings, three numbers and an object. */
-const EDGE_BYTES = 200;
-
 export function createHeadCache(options: {
 	readonly storage: Storage;
 	readonly shared: SharedCaches | undefined;
@@ -39,6 +42,8 @@ export function createHeadCache(options: {
 	readonly maxWeight: number;
 	/** How long an entry is cached in the process. Milliseconds. */
 	readonly maxAgeMs: number;
+	readonly versions?: Uint32Array;
+	readonly number?: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
@@ -46,10 +51,8 @@ export function createHeadCache(options: {
 	const { storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<Head>({
-		weigh: ({ edges }) => 200 + edges.length * EDGE_BYTES,
 		isBetter: (cached, head) =>
-			!head.complete &&
-			(cached.complete || cached.edges.length > head.edges.length),
+			!head.complete && (cached.complete || cached.size > head.size),
 		...limits,
 	});
 
@@ -69,19 +72,13 @@ export function createHeadCache(options: {
 				})),
 				call,
 			);
-			return results.map(
-				(result): KeyResult<Head> =>
-					result instanceof CorkboardError
-						? result
-						: {
-								edges: result.edges,
-								list: result.list,
-								complete:
-									limit > 0
-										? result.edges.length < limit
-										: result.list.count === 0,
-							},
-			);
+			return results.map((result, at): KeyResult<Head> => {
+				if (result instanceof CorkboardError) return result;
+				const { edges, list } = result;
+				const { from } = lists[missing[at] as number] as ListKey;
+				const complete = limit > 0 ? edges.length < limit : list.count === 0;
+				return new Head({ ...list, from, complete }, edges);
+			});
 		};
 		if (!isShared) return load(lists.map((_, index) => index));
 		return readThrough<KeyResult<Head>>(
@@ -94,7 +91,7 @@ export function createHeadCache(options: {
 				encode: (value) =>
 					value instanceof CorkboardError ? null : encodeHead(value),
 				suffices: (value) =>
-					value instanceof CorkboardError || reaches(value, limit),
+					value instanceof CorkboardError || value.reaches(limit),
 			},
 			load,
 			call?.trace,
@@ -103,10 +100,20 @@ export function createHeadCache(options: {
 
 	return {
 		local,
+		cached: (mapping, from, moment) =>
+			local.get(local.partition(mapping.name), from, moment),
+		invalidate(name) {
+			const space = name.lastIndexOf(" ");
+			const partition = local.existingPartition(name.slice(0, space));
+			if (partition) local.invalidate(partition, name.slice(space + 1));
+		},
 		read(lists, depth, call) {
 			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
 			return local.read<CorkboardError>(
-				lists.map(({ mapping, from }) => listName(mapping, from)),
+				lists.map(({ mapping, from }) => ({
+					partition: local.partition(mapping.name),
+					key: from,
+				})),
 				(missing) =>
 					readShared(
 						missing.map((index) => lists[index] as ListKey),
@@ -114,15 +121,11 @@ export function createHeadCache(options: {
 						call,
 					),
 				{
-					suffices: (head) => reaches(head, depth),
+					suffices: (head) => head.reaches(depth),
 					depth: limit,
 					trace: call?.trace,
 				},
 			);
 		},
 	};
-}
-
-function reaches(head: Head, depth: number): boolean {
-	return head.complete || head.edges.length >= depth;
 }

@@ -58,9 +58,7 @@ export function createInvalidator(
 	},
 	shared: SharedCaches | undefined,
 ): Invalidator {
-	const objects = caches.objects.local;
-	const heads = caches.heads.local;
-	const lookups = caches.lookups.local;
+	const all = [caches.objects.local, caches.heads.local, caches.lookups.local];
 
 	/** The results of one call of each shared cache that has some of the keys; true for a cache that has none. */
 	async function inSharedCaches(
@@ -84,8 +82,8 @@ export function createInvalidator(
 	}
 
 	function dropLocally({ objects: ids = [], lists = [] }: ChangedNames) {
-		for (const id of ids) objects.invalidate(id);
-		for (const { name } of lists) heads.invalidate(name);
+		for (const id of ids) caches.objects.invalidate(id);
+		for (const { name } of lists) caches.heads.invalidate(name);
 	}
 
 	/** Returns what the shared caches acknowledged. */
@@ -117,12 +115,12 @@ export function createInvalidator(
 			const { kind, isUndeleted, name } = parsed;
 			const id = parsed.id as Id;
 			if (kind === "*") invalidateAll();
-			else if (kind === "l") lookups.invalidate(name);
+			else if (kind === "l") caches.lookups.invalidate(name);
 			else if (kind === "o") {
-				objects.invalidate(name);
+				caches.objects.invalidate(id);
 				if (isUndeleted) ids.push(id);
 			} else {
-				heads.invalidate(name);
+				caches.heads.invalidate(name);
 				if (isUndeleted) lists.push({ name, from: id });
 			}
 		}
@@ -131,7 +129,7 @@ export function createInvalidator(
 	}
 
 	function invalidateAll(): void {
-		for (const cache of [objects, heads, lookups]) cache.invalidateAll();
+		for (const cache of all) cache.invalidateAll();
 	}
 
 	return {
@@ -181,7 +179,7 @@ export function createInvalidator(
 
 		invalidateLookups(keys) {
 			const names = keys.map(lookupName);
-			for (const name of names) lookups.invalidate(name);
+			for (const name of names) caches.lookups.invalidate(name);
 			void publishKeys(names.map(lookupKey));
 		},
 
@@ -195,16 +193,14 @@ export function createInvalidator(
 		invalidateAll,
 
 		bypass(on) {
-			for (const cache of [objects, heads, lookups]) cache.bypass(on);
+			for (const cache of all) cache.bypass(on);
 		},
 
 		bypassShards(shards) {
-			const isIn = (id: string) => shards?.has(unpackId(id as Id).shard);
-			objects.bypassKeys(shards && ((id) => isIn(id) === true));
-			heads.bypassKeys(
-				shards &&
-					((name) => isIn(name.slice(name.lastIndexOf(" ") + 1)) === true),
-			);
+			const isBypassed =
+				shards && ((id: string) => shards.has(unpackId(id as Id).shard));
+			caches.objects.local.bypassKeys(isBypassed);
+			caches.heads.local.bypassKeys(isBypassed);
 			// Lookups live ten seconds only.
 		},
 	};

@@ -1,4 +1,5 @@
-import { LocalCache } from "../../cache/localCache.ts";
+import { CacheEntry } from "../../cache/cacheEntry.ts";
+import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import { lookupName } from "../../storage/keys.ts";
@@ -12,38 +13,56 @@ import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 
 /** Lookup rows, by `lookupName`: the cache in the process, in front of the mod shards. */
 export interface LookupCache {
-	readonly local: LocalCache<{ readonly row: LookupRow | null }>;
+	readonly local: LocalCache<CachedLookup>;
+	cached(key: LookupKey, moment?: Moment): CachedLookup | undefined;
+	/** By `lookupName`. */
+	invalidate(name: string): void;
 	read(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 }
 
+export class CachedLookup extends CacheEntry {
+	/** Null if nobody holds the key. */
+	readonly row: LookupRow | null;
+
+	constructor(row: LookupRow | null) {
+		super(LOOKUP_BYTES);
+		this.row = row;
+	}
+}
+
+/** A row with its key, id and token. */
+const LOOKUP_BYTES = 250;
+
 export function createLookupCache(options: {
 	readonly storage: Storage;
 	/** Bytes. */
 	readonly maxWeight: number;
+	readonly versions?: Uint32Array;
+	readonly number?: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
 }): LookupCache {
 	const { storage, ...limits } = options;
-	const local = new LocalCache<{ readonly row: LookupRow | null }>({
-		weigh: () => 200,
-		...limits,
-	});
+	const local = new LocalCache<CachedLookup>(limits);
+	const partition = local.partition("");
 	return {
 		local,
+		cached: (key, moment) => local.get(partition, lookupName(key), moment),
+		invalidate: (name) => local.invalidate(partition, name),
 		read(keys, call) {
 			const results = local.read<CorkboardError>(
-				keys.map(lookupName),
+				keys.map((key) => ({ partition, key: lookupName(key) })),
 				async (missing) => {
 					const rows = await storage.readLookups(
 						missing.map((index) => keys[index] as LookupKey),
 						call,
 					);
 					return rows.map((row) =>
-						row instanceof CorkboardError ? row : { row },
+						row instanceof CorkboardError ? row : new CachedLookup(row),
 					);
 				},
 				{ trace: call?.trace },

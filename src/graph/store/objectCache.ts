@@ -1,4 +1,4 @@
-import { LocalCache } from "../../cache/localCache.ts";
+import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
@@ -8,23 +8,19 @@ import type { KeyResult, Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Node } from "../types.ts";
+import { CachedObject } from "./cachedObject.ts";
 import { sharedKey } from "./sharedKey.ts";
 import { type SharedCaches, typeNameOf } from "./store.ts";
 
 /** Objects by id: the cache in the process, in front of memcached, in front of the shards. */
 export interface ObjectCache {
 	readonly local: LocalCache<CachedObject>;
+	cached(id: Id, moment?: Moment): CachedObject | undefined;
+	invalidate(id: Id): void;
 	read(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<Node | null>[]>;
-}
-
-export interface CachedObject {
-	/** Null for an object that does not exist. */
-	readonly node: Node | null;
-	/** Bytes, approximately. */
-	readonly weight: number;
 }
 
 export function createObjectCache(options: {
@@ -35,21 +31,21 @@ export function createObjectCache(options: {
 	readonly maxWeight: number;
 	/** How long an entry is cached in the process. Milliseconds. */
 	readonly maxAgeMs: number;
+	readonly versions?: Uint32Array;
+	readonly number?: number;
 	/** Milliseconds. */
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
 }): ObjectCache {
 	const { model, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
-	const local = new LocalCache<CachedObject>({
-		weigh: ({ weight }) => weight,
-		...limits,
-	});
+	const local = new LocalCache<CachedObject>(limits);
+	const partition = local.partition("");
 
 	async function readShared(
 		ids: readonly Id[],
 		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<CachedObject>[]> {
+	): Promise<readonly KeyResult<ParsedObject>[]> {
 		const load = async (missing: readonly number[]) => {
 			const missingIds = missing.map((index) => ids[index] as Id);
 			const texts = await storage.readObjects(missingIds, call);
@@ -79,9 +75,11 @@ export function createObjectCache(options: {
 
 	return {
 		local,
+		cached: (id, moment) => local.get(partition, id, moment),
+		invalidate: (id) => local.invalidate(partition, id),
 		read(ids, call) {
 			const results = local.read<CorkboardError>(
-				ids,
+				ids.map((key) => ({ partition, key })),
 				async (missing) => {
 					const read = await readShared(
 						missing.map((index) => ids[index] as Id),
@@ -91,7 +89,7 @@ export function createObjectCache(options: {
 					return read.map((result) =>
 						result instanceof CorkboardError
 							? result
-							: { node: result.node, weight: result.weight },
+							: new CachedObject(result.node, result.text.length),
 					);
 				},
 				{ trace: call?.trace },
@@ -105,7 +103,8 @@ export function createObjectCache(options: {
 	};
 }
 
-interface ParsedObject extends CachedObject {
+interface ParsedObject {
+	readonly node: Node | null;
 	readonly text: string;
 }
 
@@ -117,11 +116,11 @@ function parseObject(
 	id: Id,
 	text: string,
 ): ParsedObject | CorkboardError {
-	if (text === ABSENT) return { node: null, weight: 0, text };
+	if (text === ABSENT) return { node: null, text };
 	try {
 		const data = parseStoredObject(id, text);
 		const type = typeNameOf(model, id) as string;
-		return { node: { id, type, data }, weight: text.length * 3, text };
+		return { node: { id, type, data }, text };
 	} catch (thrown) {
 		return asCorkboardError(thrown);
 	}

@@ -1,13 +1,12 @@
+import type { Moment } from "../../cache/localCache.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { Model } from "../../model/types.ts";
+import type { Mapping, Model } from "../../model/types.ts";
 import type {
-	Edge,
 	KeyResult,
 	ListKey,
-	ListRow,
 	LookupChange,
 	LookupKey,
 	LookupRow,
@@ -16,6 +15,9 @@ import type {
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
 import type { Node } from "../types.ts";
+import type { CachedObject } from "./cachedObject.ts";
+import type { Head } from "./head.ts";
+import type { CachedLookup } from "./lookupCache.ts";
 import type { OutboxDeletions } from "./outboxDeletions.ts";
 
 /**
@@ -46,9 +48,20 @@ export interface Store {
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
-	/** The object if it is cached in the process, null if it is known not to exist, undefined if it has to be read. */
-	cachedObject(id: Id): Node | null | undefined;
-	cachedHead(list: ListKey): Head | undefined;
+	/** Now, for calls of `cachedObject`, `cachedHead` and `cachedLookup` that follow without a wait in between. */
+	moment(): Moment;
+	/** The object if it is cached in the process; its node is null if it is known not to exist. */
+	cachedObject(id: Id, moment?: Moment): CachedObject | undefined;
+	/** The head, of any depth, if it is cached in the process. */
+	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
+	/** The lookup, if it is cached in the process; its row is null if nobody holds the key. */
+	cachedLookup(key: LookupKey, moment?: Moment): CachedLookup | undefined;
+	/** Records what one request reads, so that its answer can be used again for as long as that is valid. */
+	recordReads(): RecordedReads;
+	/** Whether a request would now read the same: nothing that was recorded was invalidated, is too old, or is bypassed. */
+	isValid(dependencies: ReadDependencies): boolean;
+	/** The cursor of an edge of the list. It is kept beside a cached head. */
+	cursorOf(mapping: Mapping, head: Head, at: number): string;
 
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
@@ -81,21 +94,28 @@ export interface Store {
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
 }
 
-/** The first edges of a list: the newest, or the oldest in a list that begins with these. */
-export interface Head {
-	/** In the mapping's order. */
-	readonly edges: readonly Edge[];
-	/** Whether these are all edges of the list. */
-	readonly complete: boolean;
-	readonly list: ListRow;
+/**
+ * What an answer was read from: entries of the caches in the process. The answer
+ * is good for as long as each of them would be read again: none was invalidated,
+ * and none is too old.
+ */
+export interface ReadDependencies {
+	/** Slots of the table of versions, each followed by its version. */
+	readonly versions: Uint32Array;
+	/** When the first of the entries is too old, on the clock of the caches. */
+	readonly end: number;
 }
 
-/** The most edges of a head that caches share. */
-export const DEEPEST_HEAD = 32;
-
-/** Whether the caches would have no more of a list than this head. */
-export function isDeepest({ edges, complete }: Head): boolean {
-	return complete || edges.length >= DEEPEST_HEAD;
+/** The reads of one request, recorded. */
+export interface RecordedReads {
+	/** The same store. What is read with it is recorded. */
+	readonly store: Store;
+	/**
+	 * What was read so far; null if some of it was not in the process, or cannot be
+	 * invalidated: read past the caches, behind a head, or an error. The answer is
+	 * then not to be used again.
+	 */
+	dependencies(): ReadDependencies | null;
 }
 
 export interface ChangedKeys {

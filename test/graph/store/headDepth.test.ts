@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { scanLists } from "../../../src/graph/read/scanLists.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
-import type { Head, Store } from "../../../src/graph/store/store.ts";
+import type { Store } from "../../../src/graph/store/store.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import type { Mapping } from "../../../src/model/types.ts";
-import type { Scan, Storage } from "../../../src/storage/storage.ts";
+import type { Position, Scan, Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
 import { sharedHeads } from "../../helpers/pagingWorld.ts";
@@ -85,12 +85,12 @@ describe("a head", () => {
 
 	async function read(store: Store, from: Id, depth: number) {
 		const [head] = await store.readHeads([{ mapping, from }], depth);
-		assert.ok(head && "list" in head);
+		assert.ok(head && "count" in head);
 		return head;
 	}
 
 	async function depthOf(store: Store, from: Id, depth: number) {
-		return (await read(store, from, depth)).edges.length;
+		return (await read(store, from, depth)).size;
 	}
 
 	it("is read as deep as needed: 0, 4, 12 or 32 edges, or what was asked beyond", async () => {
@@ -150,15 +150,13 @@ describe("a head", () => {
 
 	it("grows with a scan that continues within it, and the shard is scanned beyond the deepest", async () => {
 		const store = process();
-		const { edges, list } = await read(store, long, 32);
+		const head = await read(store, long, 32);
+		const edges = head.slice();
 		limits = [];
 		redis = sharedHeads();
 		const other = process();
 		await read(other, long, 4);
-		const next = async (
-			edge: Head["edges"][number] | undefined,
-			limit: number,
-		) => {
+		const next = async (edge: Position | undefined, limit: number) => {
 			assert.ok(edge);
 			const { sequence, to } = edge;
 			const [result] = await scanLists(
@@ -168,7 +166,7 @@ describe("a head", () => {
 						mapping,
 						from: long,
 						backward: false,
-						after: { sequence, to, epoch: list.epoch },
+						after: { sequence, to, epoch: head.epoch },
 						limit,
 					},
 				],

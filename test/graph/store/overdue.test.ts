@@ -38,8 +38,8 @@ describe("a process that stood still and has not received what it missed", () =>
 				store.readObjects([user]),
 				store.readHeads([{ mapping, from: user }], 1),
 			]);
-			assert.ok(node && "data" in node && head && "list" in head);
-			return [node.data.about ?? null, head.list.count];
+			assert.ok(node && "data" in node && head && "count" in head);
+			return [node.data.about ?? null, head.count];
 		};
 		assert.deepEqual(await read(), [null, 0]);
 		// Another process, whose deletes did not reach the shared caches.

@@ -1,0 +1,25 @@
+/**
+ * A value of a local cache. It is its own entry, because most of the memory of a
+ * cache of small values would be entries. The fields are the cache's; a value is
+ * in one cache at most, under one key.
+ */
+export class CacheEntry {
+	/** The map that holds it; null while no cache keeps it. */
+	home: Map<string, CacheEntry> | null = null;
+	key = "";
+	/** In the table of versions. */
+	slot = 0;
+	/** When it is too old, on the cache's clock. Whole milliseconds. */
+	end = 0;
+	/** Bytes, approximately; while a cache keeps it, those of the entry included. */
+	weight: number;
+	/** Whether it was read since it was added, or since eviction passed over it. */
+	wasRead = false;
+	/** Its neighbors in the order of eviction. */
+	older: CacheEntry | null = null;
+	newer: CacheEntry | null = null;
+
+	constructor(weight: number) {
+		this.weight = weight;
+	}
+}

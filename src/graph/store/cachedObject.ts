@@ -1,0 +1,18 @@
+import { CacheEntry } from "../../cache/cacheEntry.ts";
+import type { Node } from "../types.ts";
+
+/** An object as the process caches it. */
+export class CachedObject extends CacheEntry {
+	/** Null for an object that does not exist. */
+	readonly node: Node | null;
+
+	constructor(node: Node | null, textLength: number) {
+		super(node === null ? 0 : NODE_BYTES + textLength * PARSED_BYTES);
+		this.node = node;
+	}
+}
+
+/** Of a node and of the object that holds its fields. */
+const NODE_BYTES = 200;
+/** Bytes that a character of stored text takes when it is parsed. */
+const PARSED_BYTES = 1;

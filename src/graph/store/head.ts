@@ -1,0 +1,152 @@
+import { CacheEntry } from "../../cache/cacheEntry.ts";
+import type { Id } from "../../id/ids.ts";
+import type { Position } from "../../storage/storage.ts";
+
+/**
+ * The first edges of a list: the newest, or the oldest in a list that begins with
+ * these. All are present edges, in the mapping's order.
+ *
+ * An edge is three numbers of one array, and becomes an id when it is read:
+ * objects with ids as strings took 130 bytes an edge and were most of what the
+ * garbage collector had to visit.
+ */
+export class Head extends CacheEntry {
+	readonly from: Id;
+	/** Present edges of the list. */
+	readonly count: number;
+	/** Rises by one when the list is renumbered. */
+	readonly epoch: number;
+	/** Whether these are all edges of the list. */
+	readonly complete: boolean;
+	/** How many edges are here. */
+	readonly size: number;
+	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. */
+	readonly #numbers: readonly number[];
+	/** What was read of the edges: ids first, then cursors. */
+	#texts: (string | undefined)[] | null = null;
+	#ids: ReadonlySet<Id> | null = null;
+	/** Whether `shareId` was called for the edges of a page. */
+	isShared = false;
+
+	constructor(
+		list: {
+			readonly from: Id;
+			readonly count: number;
+			readonly epoch: number;
+			readonly complete: boolean;
+		},
+		edges: readonly Position[],
+	) {
+		super(HEAD_BYTES + edges.length * EDGE_BYTES);
+		this.from = list.from;
+		this.count = list.count;
+		this.epoch = list.epoch;
+		this.complete = list.complete;
+		this.size = edges.length;
+		const numbers = new Array<number>(edges.length * 3);
+		for (let at = 0; at < edges.length; at++) {
+			const { to, sequence } = edges[at] as Position;
+			const split = Math.max(0, to.length - LOW_DIGITS);
+			numbers[at * 3] = Number(to.slice(0, split));
+			numbers[at * 3 + 1] = Number(to.slice(split));
+			numbers[at * 3 + 2] = sequence;
+		}
+		this.#numbers = numbers;
+	}
+
+	/** The id that the edge leads to. */
+	to(at: number): Id {
+		const texts = this.#allTexts();
+		let id = texts[at];
+		if (id === undefined) {
+			const high = this.#number(at, 0);
+			const low = String(this.#number(at, 1));
+			id = high === 0 ? low : high + low.padStart(LOW_DIGITS, "0");
+			texts[at] = id;
+		}
+		return id as Id;
+	}
+
+	/** The same id as a string that others hold too. */
+	shareId(at: number, id: Id): void {
+		this.#allTexts()[at] = id;
+	}
+
+	sequence(at: number): number {
+		return this.#number(at, 2);
+	}
+
+	position(at: number): Position {
+		return { sequence: this.sequence(at), to: this.to(at) };
+	}
+
+	/** The positions of the edges from one index up to another one. */
+	slice(start = 0, end = this.size): Position[] {
+		const positions: Position[] = [];
+		for (let at = start; at < end; at++) positions.push(this.position(at));
+		return positions;
+	}
+
+	/** Whether it has that many edges, or all there are. */
+	reaches(depth: number): boolean {
+		return this.complete || this.size >= depth;
+	}
+
+	/** Whether the caches would have no more of the list. */
+	get isDeepest(): boolean {
+		return this.complete || this.size >= DEEPEST_HEAD;
+	}
+
+	/** Whether one of the edges leads there. */
+	has(to: Id): boolean {
+		if (this.size === 0) return false;
+		this.#ids ??= new Set(
+			Array.from({ length: this.size }, (_, at) => this.to(at)),
+		);
+		return this.#ids.has(to);
+	}
+
+	/** Compared with the bound, in numeric order: negative for an edge with a lower sequence, or id. */
+	compare(at: number, bound: Position): number {
+		const order = this.sequence(at) - bound.sequence;
+		if (order !== 0) return order;
+		const own = this.to(at);
+		return (
+			own.length - bound.to.length ||
+			(own < bound.to ? -1 : own > bound.to ? 1 : 0)
+		);
+	}
+
+	/** The edge's cursor, if it was spelled before. */
+	cursor(at: number): string | undefined {
+		return this.#texts?.[this.size + at];
+	}
+
+	keepCursor(at: number, cursor: string): void {
+		this.#allTexts()[this.size + at] = cursor;
+	}
+
+	#number(at: number, part: 0 | 1 | 2): number {
+		if (at < 0 || at >= this.size)
+			throw new RangeError(`No edge ${at} of ${this.size}.`);
+		return this.#numbers[at * 3 + part] as number;
+	}
+
+	#allTexts(): (string | undefined)[] {
+		this.#texts ??= [];
+		return this.#texts;
+	}
+}
+
+/** The most edges of a head that caches share. */
+export const DEEPEST_HEAD = 32;
+
+/** A cursor, in bytes. */
+export const CURSOR_BYTES = 72;
+
+/** Digits of the lower part of an id. Both parts of 19 digits are exact as numbers. */
+const LOW_DIGITS = 10;
+/** Bytes of the object and of its array. */
+const HEAD_BYTES = 150;
+/** Three numbers, and the id as a string, which most edges that are cached become. */
+const EDGE_BYTES = 24 + 56;

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { MAX_AGE_MS } from "../../../src/cache/localCache.ts";
+import { createView } from "../../../src/graph/read/view.ts";
+import { createStore } from "../../../src/graph/store/createStore.ts";
+import type {
+	ReadDependencies,
+	Store,
+} from "../../../src/graph/store/store.ts";
+import type { Graph, PageArguments } from "../../../src/graph/types.ts";
+import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
+import { theModel } from "../../helpers/model.ts";
+
+const PINS = 40;
+
+/** docs/consistency.md, "Answers that are used again". */
+describe("the recorded reads of a request", () => {
+	const { model, domain } = theModel();
+	const username = model.lookups.get("username");
+	let graph: Embedded;
+	let ada: Id;
+	let bo: Id;
+	let other: Id;
+	let board: Id;
+	let pin: Id;
+	let store: Store;
+	let now: number;
+	let isOverdue: boolean;
+
+	before(async () => {
+		graph = await openEmbedded();
+		const user = (username: string) =>
+			graph.writes.create({ type: "User", data: { username } });
+		[ada, bo, other] = (await Promise.all(
+			["ada", "bo", "other"].map(user),
+		)) as [Id, Id, Id];
+		board = await graph.writes.create({
+			type: "Board",
+			data: { name: "b", user_id: ada },
+		});
+		for (let n = 0; n < PINS; n++) {
+			pin = await graph.writes.create({
+				type: "Pin",
+				data: { board_id: board, user_id: ada },
+			});
+		}
+	});
+	after(() => graph[Symbol.asyncDispose]());
+	beforeEach(() => {
+		now = 1_000;
+		isOverdue = false;
+		store = createStore({
+			model,
+			domain,
+			storage: graph.storage,
+			cursors: createCursorCodec(Buffer.alloc(32, 1)),
+			cacheBytes: 1_000_000,
+			now: () => now,
+			isOverdue: () => isOverdue,
+		});
+	});
+
+	function page(size: number, after?: string): PageArguments {
+		const fields = {
+			edges: true,
+			hasNextPage: true,
+			hasPreviousPage: true,
+			cursors: true,
+			totalCount: true,
+		};
+		return { first: size, fields, ...(after !== undefined && { after }) };
+	}
+
+	/** Of the second of two equal requests: the first fills the caches. */
+	async function recorded(
+		read: (view: Graph) => unknown,
+		viewer: Id | null = null,
+	): Promise<ReadDependencies | null> {
+		await read(createView(store, viewer));
+		const reads = store.recordReads();
+		await read(createView(reads.store, viewer));
+		return reads.dependencies();
+	}
+
+	const readAll = async (view: Graph) => {
+		assert.ok(username);
+		await view.readObjects([pin]);
+		await view.readPages(graph.mapping("placePin"), [board], page(3));
+		await view.hasEdges(graph.mapping("likePin"), bo, [pin]);
+		await view.lookUp(username, ["ada"]);
+	};
+
+	const CHANGES: Readonly<Record<string, () => void>> = {
+		"an object of it changes": () =>
+			store.invalidateLocally({ objects: [pin] }),
+		"the parent of an object changes": () =>
+			store.invalidateLocally({ objects: [board] }),
+		"the owner of an object changes": () =>
+			store.invalidateLocally({ objects: [ada] }),
+		"a list of it changes": () =>
+			store.invalidateLocally({
+				lists: [{ mapping: graph.mapping("placePin"), from: board }],
+			}),
+		"an edge of the viewer changes": () =>
+			store.invalidateLocally({
+				lists: [{ mapping: graph.mapping("likePin"), from: bo }],
+			}),
+		"somebody blocks the viewer": () =>
+			store.invalidateLocally({
+				lists: [{ mapping: graph.mapping("blockUser.inverse"), from: bo }],
+			}),
+		"another process changed an object of it": () =>
+			store.applyInvalidations([`o ${ada}`]),
+		"another process changed a lookup of it": () =>
+			store.applyInvalidations(["l username ada"]),
+		"everything is dropped": () => store.invalidateAll(),
+		"the caches are bypassed": () => store.bypass(true),
+		"the caches were bypassed": () => {
+			store.bypass(true);
+			store.bypass(false);
+		},
+		"a shard is bypassed": () => store.bypassShards(new Set([0])),
+		"the process stood still": () => {
+			isOverdue = true;
+		},
+		"the first entry is too old": () => {
+			now += MAX_AGE_MS;
+		},
+	};
+	for (const [change, happens] of Object.entries(CHANGES)) {
+		it(`are valid until ${change}`, async () => {
+			const dependencies = await recorded(readAll, bo);
+			assert.ok(dependencies);
+			now += MAX_AGE_MS - 1;
+			assert.ok(store.isValid(dependencies));
+			happens();
+			assert.ok(!store.isValid(dependencies));
+		});
+	}
+
+	it("are valid again after a process that stood still has received what it missed, if that was something else", async () => {
+		const dependencies = await recorded(readAll, bo);
+		assert.ok(dependencies);
+		isOverdue = true;
+		assert.ok(!store.isValid(dependencies));
+		isOverdue = false;
+		store.applyInvalidations([`o ${other}`]);
+		assert.ok(store.isValid(dependencies));
+	});
+
+	it("are those of what is absent too", async () => {
+		assert.ok(username);
+		const dependencies = await recorded(async (view) => {
+			assert.deepEqual(await view.lookUp(username, ["nobody"]), [null]);
+		});
+		assert.ok(dependencies && store.isValid(dependencies));
+		store.applyInvalidations(["l username nobody"]);
+		assert.ok(!store.isValid(dependencies));
+	});
+
+	it("are not valid if something changed while the request ran", async () => {
+		await readAll(createView(store, bo));
+		const reads = store.recordReads();
+		const view = createView(reads.store, bo);
+		await view.readObjects([pin]);
+		store.invalidateLocally({ objects: [ada] });
+		await view.hasEdges(graph.mapping("likePin"), bo, [pin]);
+		const dependencies = reads.dependencies();
+		assert.ok(dependencies && !store.isValid(dependencies));
+	});
+
+	const UNDECIDED: Readonly<Record<string, (view: Graph) => unknown>> = {
+		"behind the head of a list": async (view) => {
+			const mapping = graph.mapping("placePin");
+			const [first] = await view.readPages(mapping, [board], page(PINS - 2));
+			assert.ok(first && "endCursor" in first && first.endCursor);
+			await view.readPages(mapping, [board], page(1, first.endCursor));
+		},
+		"from the end of a long list": (view) =>
+			view.readPages(graph.mapping("placePin"), [board], {
+				last: 2,
+				fields: page(2).fields,
+			}),
+	};
+	for (const [what, read] of Object.entries(UNDECIDED)) {
+		it(`are unknown of a request that read ${what}`, async () => {
+			assert.equal(await recorded(read), null);
+		});
+	}
+
+	it("are unknown of a request that missed an object, a list or a lookup", async () => {
+		assert.ok(username);
+		const misses: ((view: Graph) => unknown)[] = [
+			(view) => view.readObjects([other]),
+			(view) => view.readPages(graph.mapping("followUser"), [other], page(1)),
+			(view) => view.hasEdges(graph.mapping("likePin"), other, [pin]),
+			(view) => view.lookUp(username, ["other"]),
+		];
+		for (const read of misses) {
+			const reads = store.recordReads();
+			await read(createView(reads.store, null));
+			assert.equal(reads.dependencies(), null);
+		}
+	});
+});

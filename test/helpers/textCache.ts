@@ -1,0 +1,61 @@
+import { CacheEntry } from "../../src/cache/cacheEntry.ts";
+import { LocalCache } from "../../src/cache/localCache.ts";
+
+class Text extends CacheEntry {
+	readonly text: string;
+
+	constructor(text: string) {
+		super(text.length);
+		this.text = text;
+	}
+}
+
+type Options = ConstructorParameters<typeof LocalCache<Text>>[0];
+type Load = (
+	missing: readonly number[],
+) => Promise<readonly (string | Error)[]>;
+type ReadOptions = Omit<
+	NonNullable<Parameters<LocalCache<Text>["read"]>[2]>,
+	"suffices"
+> & { readonly suffices?: (text: string) => boolean };
+
+/** A local cache of strings that weigh their length, for tests of the cache itself. */
+export class TextCache extends LocalCache<Text> {
+	readonly #texts = this.partition("texts");
+
+	constructor(options: Options) {
+		super(options);
+	}
+
+	text(key: string): string | undefined {
+		return this.get(this.#texts, key)?.text;
+	}
+
+	async readTexts(
+		keys: readonly string[],
+		load: Load,
+		{ suffices, ...options }: ReadOptions = {},
+	): Promise<(string | Error)[]> {
+		const read = await this.read<Error>(
+			keys.map((key) => ({ partition: this.#texts, key })),
+			async (missing) =>
+				(await load(missing)).map((value) =>
+					value instanceof Error ? value : new Text(value),
+				),
+			{
+				...options,
+				...(suffices && { suffices: (value) => suffices(value.text) }),
+			},
+		);
+		return read.map((value) => (value instanceof Error ? value : value.text));
+	}
+
+	growText(key: string, bytes: number): void {
+		const entry = this.get(this.#texts, key);
+		if (entry) this.grow(entry, bytes);
+	}
+
+	invalidateText(key: string): void {
+		this.invalidate(this.#texts, key);
+	}
+}
