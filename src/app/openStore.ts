@@ -24,6 +24,7 @@ import { lockFolder } from "../storage/sqlite/driver/folderLock.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
 import type { Storage } from "../storage/storage.ts";
+import { markingUnpublishedWrites } from "../storage/unpublishedWrites.ts";
 import { generationOf } from "../topology/ranges.ts";
 import type { Topology } from "../topology/types.ts";
 import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
@@ -105,10 +106,14 @@ export async function openStore(
 		access === "readWrite" && isInvalidated
 			? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
 			: 0;
+	const wrapped = hooks.wrapStorage?.(storage) ?? storage;
 	const created = createStore({
 		model,
 		domain,
-		storage: hooks.wrapStorage?.(storage) ?? storage,
+		storage:
+			storage.hasSingleWriter || redis !== null || access === "readOnly"
+				? wrapped
+				: markingUnpublishedWrites(wrapped),
 		cursors,
 		cacheBytes,
 		...(caches?.isPublished && { maxAgeMs: INVALIDATED_MAX_AGE_MS }),

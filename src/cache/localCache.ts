@@ -24,10 +24,11 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
-	readonly #maxAgeMs: number;
 	#weight = 0;
 	#newest: CacheEntry | null = null;
 	#oldest: CacheEntry | null = null;
+	readonly #longestAgeMs: number;
+	#maxAgeMs: number;
 	#bypassed = false;
 	#isBypassedKey: ((key: string) => boolean) | null = null;
 
@@ -52,7 +53,8 @@ export class LocalCache<V extends CacheEntry> {
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#isBetter = options.isBetter;
-		this.#maxAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
+		this.#longestAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
+		this.#maxAgeMs = this.#longestAgeMs;
 	}
 
 	/** The part of the cache with its own keys, for example the heads of one mapping's lists. It exists from the first call on. */
@@ -222,6 +224,15 @@ export class LocalCache<V extends CacheEntry> {
 	bypass(on: boolean): void {
 		this.#bypassed = on;
 		this.invalidateAll();
+	}
+
+	/** While on, values live ten seconds at most: for a time in which some process publishes nothing of what it writes. */
+	limitAge(on: boolean): void {
+		this.#maxAgeMs = on
+			? Math.min(MAX_AGE_MS, this.#longestAgeMs)
+			: this.#longestAgeMs;
+		// Those that were kept for longer.
+		if (on) this.invalidateAll();
 	}
 
 	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards. */

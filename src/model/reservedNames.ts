@@ -1,6 +1,6 @@
 /** Names that the program uses beside those of the SDL, which therefore must not take them (names.ts). */
 
-/** Lookups. The import's state needs no reservation: no lookup of an SDL has a space in its name. */
+/** Lookups. Those with a space in their name need no reservation: no lookup of an SDL has one. */
 export const RESERVED_LOOKUPS = {
 	/** Idempotency keys of requests. */
 	idempotency: "idempotency",
@@ -8,6 +8,8 @@ export const RESERVED_LOOKUPS = {
 	import: "import",
 	/** The import's lease and numbering. Its rows name no object. */
 	importState: "import state",
+	/** Until when a process without Redis writes. Its row names no object. */
+	unpublishedWrites: "unpublished writes",
 } as const;
 
 /** Keys of an object's stored JSON. */

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ENTRY_BYTES, MAX_AGE_MS } from "../../src/cache/localCache.ts";
+import {
+	ENTRY_BYTES,
+	INVALIDATED_MAX_AGE_MS,
+	MAX_AGE_MS,
+} from "../../src/cache/localCache.ts";
 import { TextCache } from "../helpers/textCache.ts";
 
 function open(maxWeight = 1_000_000) {
@@ -52,6 +56,45 @@ describe("LocalCache", () => {
 		assert.equal(cache.text("a"), "old");
 		pass(1);
 		assert.equal(cache.text("a"), undefined);
+	});
+
+	it("caches a value for as long as it is said, and for ten seconds while ages are limited", async () => {
+		let now = 0;
+		const cache = new TextCache({
+			maxWeight: 1_000_000,
+			maxAgeMs: INVALIDATED_MAX_AGE_MS,
+			now: () => now,
+		});
+		const read = async (value: string) =>
+			(await cache.readTexts(["a"], async () => [value]))[0];
+		await read("old");
+		now += INVALIDATED_MAX_AGE_MS - 1;
+		assert.equal(await read("new"), "old");
+		cache.limitAge(true);
+		assert.equal(await read("new"), "new", "what was kept for longer is gone");
+		now += MAX_AGE_MS - 1;
+		assert.equal(await read("newer"), "new");
+		now++;
+		assert.equal(await read("newer"), "newer");
+		cache.limitAge(false);
+		now += MAX_AGE_MS - 1;
+		assert.equal(await read("newest"), "newer");
+		now++;
+		assert.equal(await read("newest"), "newest");
+		now += MAX_AGE_MS;
+		assert.equal(await read("last"), "newest");
+	});
+
+	it("reads keys that are bypassed past it, and uses its entries again afterwards", async () => {
+		const { cache, read, loads } = open();
+		await read("a", "b");
+		cache.bypassKeys((key) => key === "a");
+		assert.equal(cache.text("a"), undefined);
+		await read("a", "b");
+		assert.deepEqual(loads, [["a", "b"], ["a"]]);
+		cache.bypassKeys(null);
+		await read("a", "b");
+		assert.equal(loads.length, 2);
 	});
 
 	it("uses, joins and keeps nothing while invalidations are overdue, and its entries again afterwards", async () => {

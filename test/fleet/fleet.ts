@@ -99,6 +99,8 @@ export interface ProcessOptions {
 	readonly cacheDeadlineMs?: number;
 	/** Reaches memcached through a link at this port. */
 	readonly memcachedPort?: number;
+	/** False: it is configured without one. */
+	readonly redis?: boolean;
 	/** Reaches Redis through a link at this port. */
 	readonly redisPort?: number;
 	readonly limits?: Partial<MysqlLimits>;
@@ -147,7 +149,10 @@ export async function openProcess(
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			access: "readWrite",
 			memcached,
-			redis: new RedisConnections(atPort(redis, options.redisPort)),
+			redis:
+				options.redis === false
+					? null
+					: new RedisConnections(atPort(redis, options.redisPort)),
 			hooks: {
 				invalidations: options.channel ?? false,
 				cacheBytes: options.cacheBytes ?? 10_000_000,
@@ -163,6 +168,7 @@ export async function openProcess(
 				},
 				wrapCaches({ objects, heads }) {
 					if (objects === null || heads === null) {
+						if (options.redis === false) return { objects, heads };
 						throw new TypeError("expected a memcached and a Redis");
 					}
 					const layers = overrides.layers?.({ objects, heads }) ?? {

@@ -230,6 +230,19 @@ describe("a value that a process may keep for minutes", () => {
 		assert.equal(order.at(-2), "announced");
 	});
 
+	it("is dropped, and ages from then on, where a process without Redis changes it", async () => {
+		await using reader = await open();
+		await using silent = await openProcess(fleet.addresses, { redis: false });
+		const pin = await makePin(writer, { details: "old" });
+		await keep(reader, pin, "old");
+		await silent.writes.modify(pin, (data) => ({ ...data, details: "new" }));
+		await until(
+			"the change",
+			async () => (await details(reader, pin)) === "new",
+			PROMISED_MS,
+		);
+	});
+
 	/** A store that notes what its outbox worker does with Redis and with entries. */
 	function recording({ store }: Process, order: string[]) {
 		return {

@@ -1,4 +1,5 @@
 import type { OutboxKey } from "../../storage/storage.ts";
+import { areWritesUnpublished } from "../../storage/unpublishedWrites.ts";
 import { publishedKeysOf } from "../store/publishedKeys.ts";
 import type { Store } from "../store/store.ts";
 
@@ -24,6 +25,9 @@ const PAGE = 1_000;
  * until it has looked at it again: what it kept is good then, because what it
  * did not receive is in the entries that it finds.
  *
+ * A process without Redis publishes nothing: while one writes, and while it
+ * cannot be read whether one does, the age of entries is limited instead.
+ *
  * How long ago an entry was committed is known by this process's clock alone:
  * not before the last look that did not find it.
  */
@@ -37,6 +41,9 @@ export class OutboxWatch implements AsyncDisposable {
 	readonly #running = new Map<string, Promise<void>>();
 	readonly #onBypass: (shards: readonly number[]) => void;
 	#bypassed: ReadonlySet<number> | null = null;
+	/** When it was last read whether a process writes and publishes nothing. */
+	#unpublishedReadAt: number;
+	#isAgeLimited = false;
 	#timer: NodeJS.Timeout | undefined;
 	#isStopped = false;
 
@@ -54,6 +61,7 @@ export class OutboxWatch implements AsyncDisposable {
 		this.#now = options.now ?? (() => performance.now());
 		this.#onBypass = options.onBypass ?? (() => {});
 		this.#openedAt = this.#now();
+		this.#unpublishedReadAt = this.#openedAt;
 		this.#startSoon(0);
 	}
 
@@ -70,6 +78,7 @@ export class OutboxWatch implements AsyncDisposable {
 	 */
 	check(): void {
 		const oldest = this.#now() - UNREAD_MS;
+		if (this.#unpublishedReadAt < oldest) this.#limitAge(true);
 		const unread = this.#store.storage.shards.filter(
 			(shard) => this.#lookAt(shard).at < oldest,
 		);
@@ -102,10 +111,33 @@ export class OutboxWatch implements AsyncDisposable {
 			(shard) => storage.hostOf(shard) ?? "",
 		);
 		for (const [host, shards] of hosts) {
-			if (this.#running.has(host)) continue;
-			const look = this.#look(shards).finally(() => this.#running.delete(host));
-			this.#running.set(host, look);
+			this.#run(host, () => this.#look(shards));
 		}
+		this.#run("unpublished writes", () => this.#lookForUnpublishedWrites());
+	}
+
+	#run(name: string, look: () => Promise<void>): void {
+		if (this.#running.has(name)) return;
+		const running = look().finally(() => this.#running.delete(name));
+		this.#running.set(name, running);
+	}
+
+	/** Never rejects. */
+	async #lookForUnpublishedWrites(): Promise<void> {
+		const at = this.#now();
+		try {
+			const isLimited = await areWritesUnpublished(this.#store.storage);
+			this.#unpublishedReadAt = at;
+			this.#limitAge(isLimited);
+		} catch {
+			// Not read.
+		}
+	}
+
+	#limitAge(on: boolean): void {
+		if (on === this.#isAgeLimited) return;
+		this.#isAgeLimited = on;
+		this.#store.limitAge(on);
 	}
 
 	/** Never rejects. */

@@ -29,6 +29,7 @@ export interface Invalidator
 		| "announce"
 		| "invalidateAll"
 		| "bypass"
+		| "limitAge"
 		| "bypassShards"
 	> {
 	invalidateLookups(keys: readonly LookupKey[]): void;
@@ -194,6 +195,10 @@ export function createInvalidator(
 
 		bypass(on) {
 			for (const cache of all) cache.bypass(on);
+		},
+
+		limitAge(on) {
+			for (const cache of [objects, heads]) cache.limitAge(on);
 		},
 
 		bypassShards(shards) {

@@ -85,6 +85,8 @@ export interface Store {
 	invalidateAll(): void;
 	/** While on, nothing is cached in the process: for as long as invalidations of other processes are not received. */
 	bypass(on: boolean): void;
+	/** While on, what is cached in the process lives ten seconds at most. */
+	limitAge(on: boolean): void;
 	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
 	bypassShards(shards: ReadonlySet<number> | null): void;
 	/** As storage's, and drops the cached rows. */

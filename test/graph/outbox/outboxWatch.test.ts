@@ -11,6 +11,8 @@ import type { OutboxKey, StoredEntry } from "../../../src/storage/storage.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 
 const A_SECOND = 1_000;
+/** Of the row that says that a process publishes nothing. */
+const MOD_SHARD = -1;
 
 function entry(shard: number, local: number, id = `${local}`): StoredEntry {
 	return {
@@ -27,6 +29,8 @@ function watched() {
 	const unreadable = new Set<number>();
 	const applied: string[][] = [];
 	const bypassed: (readonly number[])[] = [];
+	const limited: boolean[] = [];
+	const row: { token?: string } = {};
 	const storage = {
 		shards: [0, 1],
 		hostOf: (shard: number) => `host${shard}`,
@@ -42,6 +46,10 @@ function watched() {
 							.map(({ local }) => local)
 							.slice(0, limit),
 			),
+		readLookups: async () =>
+			unreadable.has(MOD_SHARD)
+				? [new CorkboardError("UNAVAILABLE", "down")]
+				: [row.token === undefined ? null : { id: "0", ...row }],
 		readEntries: async (keys: readonly OutboxKey[]) =>
 			keys.map(
 				({ shard, local }) =>
@@ -51,6 +59,7 @@ function watched() {
 	};
 	const store = {
 		storage,
+		limitAge: (on: boolean) => limited.push(on),
 		applyInvalidations(keys: readonly string[]) {
 			if (keys.length > 0) applied.push([...keys]);
 		},
@@ -64,6 +73,8 @@ function watched() {
 		unreadable,
 		applied,
 		bypassed,
+		limited,
+		row,
 		watch,
 		/** Moves the clock, and lets every host be looked at. */
 		async pass(ms: number) {
@@ -141,6 +152,35 @@ describe("the watch over outboxes", () => {
 		for (let local = 1; local <= 2_500; local++) outbox.push(entry(0, local));
 		await pass(4 * A_SECOND);
 		assert.equal(applied.flat().length, 2_500);
+	});
+
+	it("limits ages while a process writes that publishes nothing", async () => {
+		await using world = watched();
+		const { row, limited, pass } = world;
+		await pass(0);
+		row.token = `${Date.now() - 1}`;
+		await pass(A_SECOND);
+		assert.deepEqual(limited, []);
+		row.token = `${Date.now() + 60_000}`;
+		await pass(A_SECOND);
+		await pass(A_SECOND);
+		assert.deepEqual(limited, [true]);
+		row.token = `${Date.now() - 1}`;
+		await pass(A_SECOND);
+		assert.deepEqual(limited, [true, false]);
+	});
+
+	it("limits ages while it cannot be read for five seconds whether one does", async () => {
+		await using world = watched();
+		const { unreadable, limited, watch, pass } = world;
+		await pass(0);
+		unreadable.add(MOD_SHARD);
+		await pass(UNREAD_MS + 1);
+		watch.check();
+		assert.deepEqual(limited, [true]);
+		unreadable.clear();
+		await pass(A_SECOND);
+		assert.deepEqual(limited, [true, false]);
 	});
 
 	it("drops everything for a row that cannot be read, and what an entry of a newer version names", async () => {
