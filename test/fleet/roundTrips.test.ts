@@ -9,7 +9,7 @@ import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makeUser } from "./subjects.ts";
 
 /** Each process reads the outboxes once in a while, whatever it is asked. */
-const WATCH = /SELECT \d+ AS shard, local_id\s/;
+const WATCH = /SELECT \d+ AS shard, local_id\s|unpublished writes/;
 
 /** Requests of a process with all caches, whose link to MySQL is counted. */
 describe("round trips to MySQL", () => {

@@ -90,7 +90,7 @@ export async function untakenEntries(
 ): Promise<readonly (readonly number[])[]> {
 	const rows = await host.rows(
 		unionAll(
-			"untaken entries",
+			"untaken outbox entries",
 			shards.map(({ shard: { number, database }, after }) => ({
 				text: `SELECT ${number} AS shard, local_id
 					FROM ${tableIn(database, "outbox")} FORCE INDEX (due)

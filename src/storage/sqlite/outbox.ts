@@ -31,7 +31,7 @@ const PENDING: Sql = {
 };
 
 const UNTAKEN: Sql = {
-	name: "untaken entries",
+	name: "untaken outbox entries",
 	text: `SELECT local_id AS local FROM outbox INDEXED BY outbox_due
 		WHERE next_attempt_at = 0 AND local_id > ? ORDER BY local_id LIMIT ?`,
 };
