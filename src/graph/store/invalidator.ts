@@ -198,7 +198,8 @@ export function createInvalidator(
 		},
 
 		limitAge(on) {
-			for (const cache of [objects, heads]) cache.limitAge(on);
+			caches.objects.local.limitAge(on);
+			caches.heads.local.limitAge(on);
 		},
 
 		bypassShards(shards) {
