@@ -2,11 +2,18 @@ import {
 	type FieldNode,
 	type GraphQLError,
 	getArgumentValues,
+	isNonNullType,
 	Kind,
+	valueFromAST,
 } from "graphql";
 import { inputError } from "./errors.ts";
 import { coercePageArguments } from "./pageArguments.ts";
-import type { CoercedArguments, Plan, PlannedField } from "./plan.ts";
+import type {
+	ArgumentSource,
+	CoercedArguments,
+	Plan,
+	PlannedField,
+} from "./plan.ts";
 
 /**
  * A plan with the variables of one request. Cost and execution share the
@@ -40,7 +47,8 @@ export function argumentsOf(
 	return coerced;
 }
 
-type FieldArguments = Pick<PlannedField, "definition" | "nodes" | "access">;
+type FieldArguments = Pick<PlannedField, "definition" | "nodes" | "access"> &
+	Partial<Pick<PlannedField, "argumentSources">>;
 
 const NO_ARGUMENTS: CoercedArguments = { args: {}, page: null };
 
@@ -56,17 +64,42 @@ export function coerceConstantArguments(
 		: coerceArguments(field, {});
 }
 
+/** Null if an argument is a value that contains a variable, or has an error. */
+export function argumentSources(
+	{ args }: FieldArguments["definition"],
+	node: FieldNode,
+): readonly ArgumentSource[] | null {
+	const sources: ArgumentSource[] = [];
+	for (const { name, type, defaultValue } of args) {
+		const given = node.arguments?.find((one) => one.name.value === name)?.value;
+		if (given?.kind === Kind.VARIABLE) {
+			const nullable = !isNonNullType(type);
+			sources.push({ name, variable: given.name.value, nullable });
+		} else if (given !== undefined) {
+			const value = containsVariable(given)
+				? undefined
+				: valueFromAST(given, type);
+			if (value === undefined) return null;
+			sources.push({ name, value });
+		} else if (defaultValue !== undefined) {
+			sources.push({ name, value: defaultValue });
+		} else if (isNonNullType(type)) {
+			return null;
+		}
+	}
+	return sources;
+}
+
 /** CoerceArgumentValues (spec §6.4.1), with page arguments for a scan. */
 function coerceArguments(
-	{ definition, nodes, access }: FieldArguments,
+	field: FieldArguments,
 	variables: Readonly<Record<string, unknown>>,
 ): CoercedArguments | GraphQLError {
+	const { definition, nodes, access } = field;
 	try {
-		const args = getArgumentValues(
-			definition,
-			nodes[0] as FieldNode,
-			variables,
-		);
+		const args =
+			argumentsFrom(field.argumentSources ?? null, variables) ??
+			getArgumentValues(definition, nodes[0] as FieldNode, variables);
 		const page =
 			access.kind === "scan"
 				? { ...coercePageArguments(args), fields: access.pageFields }
@@ -75,6 +108,26 @@ function coerceArguments(
 	} catch (thrown) {
 		return inputError(thrown);
 	}
+}
+
+/** Null if they need defaults or have errors: graphql-js knows those. */
+function argumentsFrom(
+	sources: readonly ArgumentSource[] | null,
+	variables: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | null {
+	if (sources === null) return null;
+	const args: Record<string, unknown> = {};
+	for (const source of sources) {
+		if ("value" in source) {
+			args[source.name] = source.value;
+			continue;
+		}
+		const value = variables[source.variable];
+		if (value === undefined || (value === null && !source.nullable))
+			return null;
+		args[source.name] = value;
+	}
+	return args;
 }
 
 type ValueNode = NonNullable<FieldNode["arguments"]>[number]["value"];

@@ -1,6 +1,7 @@
 import {
 	coerceInputValue,
 	GraphQLError,
+	type GraphQLInputType,
 	type GraphQLSchema,
 	isInputType,
 	isNonNullType,
@@ -9,9 +10,41 @@ import {
 	valueFromAST,
 } from "graphql";
 import { quoted } from "../util/quoted.ts";
+import { hasFormat, type ScalarFormat, scalarFormat } from "./scalarFormat.ts";
 
 /** Errors of one request. A long list of wrong values must not become a longer response. */
 const MAX_ERRORS = 10;
+
+/** A variable of an operation, as far as it is known without its value. */
+export interface VariableDefinition {
+	readonly node: VariableDefinitionNode;
+	readonly name: string;
+	readonly type: GraphQLInputType;
+	readonly format: ScalarFormat;
+	/** Undefined if there is no default. */
+	readonly defaultValue: unknown;
+}
+
+export function prepareVariables(
+	schema: GraphQLSchema,
+	nodes: readonly VariableDefinitionNode[],
+): readonly VariableDefinition[] {
+	return nodes.map((node) => {
+		const name = node.variable.name.value;
+		const type = typeFromAST(schema, node.type);
+		if (!isInputType(type)) {
+			throw new TypeError(`$${name} is not of an input type: not validated`);
+		}
+		const { defaultValue } = node;
+		return {
+			node,
+			name,
+			type,
+			format: scalarFormat(isNonNullType(type) ? type.ofType : type),
+			defaultValue: defaultValue && valueFromAST(defaultValue, type),
+		};
+	});
+}
 
 /**
  * CoerceVariableValues (spec §6.1.2). Unlike `getVariableValues` of graphql-js,
@@ -19,8 +52,7 @@ const MAX_ERRORS = 10;
  * megabyte of text would otherwise make sixty megabytes of errors.
  */
 export function coerceVariableValues(
-	schema: GraphQLSchema,
-	definitions: readonly VariableDefinitionNode[],
+	definitions: readonly VariableDefinition[],
 	given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> | readonly GraphQLError[] {
 	// No prototype, because `__proto__` is a legal name.
@@ -34,15 +66,12 @@ export function coerceVariableValues(
 		errors.push(variableError(message, node));
 	}
 	try {
-		for (const node of definitions) {
-			const name = node.variable.name.value;
-			const type = typeFromAST(schema, node.type);
-			if (!isInputType(type)) {
-				throw new TypeError(`$${name} is not of an input type: not validated`);
-			}
+		for (const { node, name, type, format, defaultValue } of definitions) {
 			const value = Object.hasOwn(given, name) ? given[name] : undefined;
-			if (value === undefined && node.defaultValue) {
-				coerced[name] = valueFromAST(node.defaultValue, type);
+			if (hasFormat(format, value)) {
+				coerced[name] = value;
+			} else if (value === undefined && node.defaultValue) {
+				coerced[name] = defaultValue;
 			} else if (value === undefined || value === null) {
 				if (isNonNullType(type)) {
 					report(
@@ -66,7 +95,7 @@ export function coerceVariableValues(
 	} catch (thrown) {
 		if (thrown !== TOO_MANY) throw thrown;
 	}
-	return errors.length > 0 ? errors : { ...coerced };
+	return errors.length > 0 ? errors : coerced;
 }
 
 /** Thrown to stop the coercion of a value halfway. */

@@ -10,7 +10,6 @@ import {
 	isListType,
 	isNonNullType,
 	isObjectType,
-	isSpecifiedScalarType,
 	type OperationDefinitionNode,
 	OperationTypeNode,
 } from "graphql";
@@ -23,14 +22,13 @@ import {
 	type Model,
 } from "../model/types.ts";
 import type { BatchResolver, Resolvers } from "./batchResolver.ts";
-import { coerceConstantArguments } from "./boundPlan.ts";
+import { argumentSources, coerceConstantArguments } from "./boundPlan.ts";
 import { collectFields, type Fragments } from "./collectFields.ts";
 import { inputError } from "./errors.ts";
 import { introspectionDocument, introspectionField } from "./introspection.ts";
 import { quote } from "./jsonText.ts";
 import {
 	type Access,
-	type LeafShape,
 	namedShape,
 	type Plan,
 	type PlannedField,
@@ -38,6 +36,7 @@ import {
 	type Shape,
 	type Step,
 } from "./plan.ts";
+import { scalarFormat } from "./scalarFormat.ts";
 import { needsEdges, pageFieldsOf, valueReader } from "./valueReader.ts";
 
 /**
@@ -82,6 +81,7 @@ export function compilePlan(
 	}
 	const steps: Step[] = [];
 	const unused = new Set<Step>();
+	const variableSteps: PlannedField[] = [];
 	let fields = 0;
 	let dependsOnViewer = false;
 
@@ -119,6 +119,7 @@ export function compilePlan(
 				const column = hasColumn(planned) ? columns.length : -1;
 				const field = { ...planned, prefix, column };
 				selected.push(field);
+				if (field.constantArguments === null) variableSteps.push(field);
 				if (column >= 0) columns.push(field);
 				characters += prefix.length + "null".length;
 				text = "";
@@ -162,6 +163,7 @@ export function compilePlan(
 				...field,
 				source: null,
 				constantArguments: { args: {}, page: null },
+				argumentSources: null,
 				access: {
 					kind: "introspection",
 					document: introspectionDocument(document, operation, nodes),
@@ -195,8 +197,18 @@ export function compilePlan(
 			access,
 		});
 		const named = namedShape(shape);
-		const objectShape = named.kind === "object" ? named : null;
-		return { ...field, source, constantArguments, access, shape, objectShape };
+		return {
+			...field,
+			source,
+			constantArguments,
+			argumentSources:
+				constantArguments === null
+					? argumentSources(definition, nodes[0] as FieldNode)
+					: null,
+			access,
+			shape,
+			objectShape: named.kind === "object" ? named : null,
+		};
 	}
 
 	/** The selections of a field's value, and the step that fetches the objects with them. */
@@ -323,6 +335,9 @@ export function compilePlan(
 		root,
 		serial: operation.operation === OperationTypeNode.MUTATION,
 		steps: steps.filter((step) => !unused.has(step)),
+		variableSteps: variableSteps.filter(({ access }) =>
+			["scan", "call"].includes(access.kind),
+		),
 		dependsOnViewer,
 	};
 }
@@ -363,13 +378,6 @@ function repeatedTexts(fields: readonly PlannedField[]): PlannedField[] {
 	return leaves.filter(({ name }) => (counts.get(name) as number) > 1);
 }
 
-const FORMATS: Readonly<Record<string, LeafShape["format"]>> = {
-	ID: "text",
-	String: "text",
-	Int: "integer",
-	Boolean: "boolean",
-};
-
 /** What is selected below a field. */
 interface Below {
 	readonly selections: ReadonlyMap<string, Selection>;
@@ -390,9 +398,7 @@ function shapeOf(type: GraphQLOutputType, below: Below): Shape {
 		return {
 			kind: "leaf",
 			nullable,
-			format: isSpecifiedScalarType(inner)
-				? (FORMATS[inner.name] ?? "other")
-				: "other",
+			format: scalarFormat(inner),
 			serialize: (value) => inner.serialize(value),
 		};
 	}

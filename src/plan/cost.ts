@@ -7,6 +7,7 @@ import { argumentsOf, type BoundPlan } from "./boundPlan.ts";
 import { requestError } from "./errors.ts";
 import {
 	namedShape,
+	type Plan,
 	type PlannedField,
 	type ScanAccess,
 	type Selection,
@@ -203,6 +204,50 @@ export function costOf(
 			.map(([path, cost]) => ({ path, cost }))
 			.sort((a, b) => b.cost - a.cost),
 	};
+}
+
+/**
+ * `costOf` that keeps the last cost of each plan. It holds as long as the page
+ * sizes and the costs that resolvers state for their arguments are the same:
+ * nothing else of a request enters the cost.
+ */
+export function createCostMemo(
+	visibilityDependencies: VisibilityDependencies,
+): (bound: BoundPlan) => Cost {
+	const memo = new WeakMap<
+		Plan,
+		{ readonly inputs: readonly unknown[]; readonly cost: Cost }
+	>();
+	return (bound) => {
+		const { plan } = bound;
+		const inputs = costInputs(bound);
+		const known = memo.get(plan);
+		if (known?.inputs.every((input, at) => input === inputs[at])) {
+			return known.cost;
+		}
+		const cost = costOf(bound, visibilityDependencies);
+		memo.set(plan, { inputs, cost });
+		return cost;
+	};
+}
+
+function costInputs(bound: BoundPlan): readonly unknown[] {
+	const inputs: unknown[] = [];
+	for (const field of bound.plan.variableSteps) {
+		const { access } = field;
+		const values = argumentsOf(bound, field);
+		if (values instanceof GraphQLError) inputs.push("error", null);
+		else if (access.kind === "scan") {
+			inputs.push(values.page?.first ?? values.page?.last, null);
+		} else if (access.kind === "call") {
+			const { resolver } = access;
+			inputs.push(
+				resolver.cost(values.args),
+				resolver.maxObjects?.(values.args),
+			);
+		}
+	}
+	return inputs;
 }
 
 /** Null if the cost is within the limit, else TOO_EXPENSIVE with the most expensive fields. */

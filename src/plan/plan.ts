@@ -9,6 +9,7 @@ import type { Node, PageArguments, PageFields } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
 import type { FieldSource, Mapping } from "../model/types.ts";
 import type { BatchResolver } from "./batchResolver.ts";
+import type { ScalarFormat } from "./scalarFormat.ts";
 
 /**
  * One operation, compiled for one set of values of the variables that its
@@ -22,6 +23,8 @@ export interface Plan {
 	readonly serial: boolean;
 	/** In document order. */
 	readonly steps: readonly Step[];
+	/** Scans and calls whose arguments contain a variable: the cost of the plan depends on these. */
+	readonly variableSteps: readonly PlannedField[];
 	/** Whether a resolver's result or a private list depends on the viewer. The visibility of objects always does, and does not count here. */
 	readonly dependsOnViewer: boolean;
 }
@@ -77,12 +80,22 @@ export interface PlannedField {
 	readonly definition: GraphQLField<unknown, unknown>;
 	/** Null if the arguments contain a variable, so that each request coerces its own. */
 	readonly constantArguments: CoercedArguments | GraphQLError | null;
+	/** Where each argument comes from, if every one is a constant or a variable. */
+	readonly argumentSources: readonly ArgumentSource[] | null;
 	readonly source: FieldSource | null;
 	readonly access: Access;
 	readonly shape: Shape;
 	/** The shape inside all lists, if it is an object's. */
 	readonly objectShape: ObjectShape | null;
 }
+
+export type ArgumentSource =
+	| { readonly name: string; readonly value: unknown }
+	| {
+			readonly name: string;
+			readonly variable: string;
+			readonly nullable: boolean;
+	  };
 
 export interface CoercedArguments {
 	readonly args: Readonly<Record<string, unknown>>;
@@ -120,8 +133,7 @@ export type Shape = LeafShape | ListShape | ObjectShape;
 export interface LeafShape {
 	readonly kind: "leaf";
 	readonly nullable: boolean;
-	/** Strings, integers of 32 bits or booleans, which need no `serialize` where the value is one. */
-	readonly format: "text" | "integer" | "boolean" | "other";
+	readonly format: ScalarFormat;
 	readonly serialize: (value: unknown) => unknown;
 }
 

@@ -6,7 +6,11 @@ import {
 } from "graphql";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { type BoundPlan, bindVariables } from "./boundPlan.ts";
-import { coerceVariableValues } from "./coerceVariableValues.ts";
+import {
+	coerceVariableValues,
+	prepareVariables,
+	type VariableDefinition,
+} from "./coerceVariableValues.ts";
 import {
 	conditionVariables,
 	type Fragments,
@@ -31,6 +35,8 @@ interface PreparedOperation {
 	readonly fragments: Fragments;
 	/** The variables in `@skip` and `@include`. Each set of their values has its own plan. */
 	readonly conditions: readonly string[];
+	/** Set when they are first needed. */
+	variables: readonly VariableDefinition[] | null;
 	/** Plans from `PlanCache.prepare`, by the values of the conditions. They are kept as long as the document. */
 	readonly preparedPlans: Map<string, Plan>;
 }
@@ -79,12 +85,13 @@ export function createPlanCache(
 		// Not cached: a client can send any number of unknown names.
 		if (operation instanceof GraphQLError) return operation;
 		const fragments = getFragments(document);
-		const preparedOperation = {
+		const preparedOperation: PreparedOperation = {
 			number: prepared++,
 			operation,
 			fragments,
 			conditions: conditionVariables(operation.selectionSet, fragments),
-			preparedPlans: new Map<string, Plan>(),
+			variables: null,
+			preparedPlans: new Map(),
 		};
 		operations.set(operationName, preparedOperation);
 		return preparedOperation;
@@ -140,9 +147,12 @@ export function createPlanCache(
 			const operation = prepareOperation(request);
 			if (operation instanceof GraphQLError) return [operation];
 			try {
-				const variables = coerceVariableValues(
+				operation.variables ??= prepareVariables(
 					context.schema,
 					operation.operation.variableDefinitions ?? [],
+				);
+				const variables = coerceVariableValues(
+					operation.variables,
 					request.variables ?? {},
 				);
 				if (isErrors(variables)) return variables;

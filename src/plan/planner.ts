@@ -7,7 +7,7 @@ import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import { type Answer, type OperationResponse, parseAnswer } from "./answer.ts";
 import type { Resolvers } from "./batchResolver.ts";
 import type { BoundPlan } from "./boundPlan.ts";
-import { type Cost, costLimitError, costOf } from "./cost.ts";
+import { type Cost, costLimitError, createCostMemo } from "./cost.ts";
 import { requestError } from "./errors.ts";
 import { executePlan } from "./executePlan.ts";
 import {
@@ -64,6 +64,7 @@ export function createPlanner<Context extends object>(
 ): Planner<Context> {
 	const { schema, maxCost, visibility } = options;
 	checkResolvers(options);
+	const costOf = createCostMemo(visibility.dependenciesOf);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
 	function answer(request: OperationRequest<Context>): MaybePromise<Answer> {
@@ -71,7 +72,7 @@ export function createPlanner<Context extends object>(
 		try {
 			const bound = plans.bind(request);
 			if (isErrors(bound)) return { data: null, errors: bound };
-			const cost = costOf(bound, visibility.dependenciesOf);
+			const cost = costOf(bound);
 			const recorder = explain
 				? createExplainRecorder(bound, { ...explain, cost, limit: maxCost })
 				: null;
@@ -108,7 +109,7 @@ export function createPlanner<Context extends object>(
 
 		cost(operation) {
 			const bound = plans.bind(operation);
-			return isErrors(bound) ? bound : costOf(bound, visibility.dependenciesOf);
+			return isErrors(bound) ? bound : costOf(bound);
 		},
 
 		analyzeWorstCaseCost: (document) =>

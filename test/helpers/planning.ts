@@ -12,6 +12,7 @@ import type {
 } from "../../src/model/types.ts";
 import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
+import type { MaybePromise } from "../../src/util/maybePromise.ts";
 import { ListGraph } from "./listGraph.ts";
 
 /**
@@ -200,7 +201,7 @@ type Results = (
 	parents: readonly (Node | null)[],
 	args: Readonly<Record<string, unknown>>,
 	world: World,
-) => readonly unknown[] | Promise<readonly unknown[]>;
+) => MaybePromise<readonly unknown[]>;
 
 const each =
 	(
@@ -259,7 +260,7 @@ export const resolvers: Resolvers<World> = new Map(
 			dependsOnViewer: false,
 			cost: () => (field === "Query.echo" ? 3 : 0),
 			maxObjects: (args) => (Array.isArray(args.ids) ? args.ids.length : 1),
-			async resolve({ parents, args, context }) {
+			resolve({ parents, args, context }) {
 				context.calls.push(`${field} ${parents.length}`);
 				return answer(parents, args, context);
 			},

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
 import { describe, test } from "node:test";
 import { GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
@@ -108,6 +109,78 @@ describe("graph calls", () => {
 		assert.equal(graph.ticks.length, 2);
 		assert.equal(graph.ticks[1]?.length, 100);
 		assert.equal(JSON.stringify(data).split('"f0"').length, 101);
+	});
+});
+
+describe("an operation whose data is in memory", () => {
+	test("is answered at once, without a promise", () => {
+		const { graph, world, planner, star } = crowd(5);
+		graph.isInMemory = true;
+		const request = {
+			document: valid(
+				`query ($id: ID!) { __schema { queryType { name } } user(id: $id) { name followers(first: 5) { edges { cursor node {
+					best { name } isFriend likes { nodes { board { name } owner { name } } }
+				} } totalCount } } nodes(ids: [$id, "9"]) { id } echo }`,
+			),
+			variables: { id: star },
+			context: world,
+			signal: new AbortController().signal,
+			admit: () => null,
+		};
+		let promises = 0;
+		const hook = createHook({
+			init(_, type) {
+				if (type === "PROMISE") promises++;
+			},
+		}).enable();
+		const answer = planner.answer(request);
+		hook.disable();
+		assert.equal(promises, 0);
+		assert.ok(!(answer instanceof Promise));
+		assert.deepEqual(answer.errors, []);
+		assert.equal(answer.data?.split('"Kitchens"').length, 6);
+	});
+
+	test("may have hundreds of levels", async () => {
+		const { graph, planner, world } = planning();
+		graph.isInMemory = true;
+		const levels = 500;
+		let id = graph.add("User", { name: "last" });
+		for (let level = 0; level < levels; level++) {
+			id = graph.add("User", { best_id: id });
+		}
+		const { data, errors } = await planner.answer({
+			document: valid(
+				`{ user(id: "${id}") ${"{ best ".repeat(levels)}{ name }${"}".repeat(levels)} }`,
+			),
+			context: world,
+		});
+		assert.deepEqual(errors, []);
+		assert.equal(
+			data?.indexOf('"last"'),
+			`{"user":`.length + levels * `{"best":`.length + `{"name":`.length,
+		);
+	});
+
+	test("goes on where something is missing, and does not start again", async () => {
+		const { graph, world, planner, star } = crowd(3);
+		const before = world.calls.length;
+		const answer = planner.answer({
+			document: valid(
+				"query ($id: ID!) { user(id: $id) { followers { nodes { isFriend } } } }",
+			),
+			variables: { id: star },
+			context: world,
+		});
+		assert.ok(answer instanceof Promise);
+		// What is asked for from now on is in memory.
+		graph.isInMemory = true;
+		assert.deepEqual((await answer).errors, []);
+		assert.deepEqual(world.calls.slice(before), [
+			"Query.user 1",
+			"User.isFriend 3",
+		]);
+		assert.deepEqual(graph.ticks, [["objects 1"]]);
 	});
 });
 
