@@ -1,4 +1,5 @@
 import { Server } from "memjs";
+import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
 
 /** A command of memcached's binary protocol. */
@@ -72,6 +73,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		this.#lost = lost;
 		this.sock(false, (socket) => {
 			socket.setNoDelay(true);
+			writeOncePerTurn(socket);
 			socket.once("close", () =>
 				this.error(new Error("memcached closed the connection.")),
 			);

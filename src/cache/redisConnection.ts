@@ -1,12 +1,14 @@
+import type { Writable } from "node:stream";
 import { Redis } from "ioredis";
 import { CorkboardError } from "../errors.ts";
+import { writeOncePerTurn } from "../util/writeOncePerTurn.ts";
 import type { ClientConnection } from "./cacheConnection.ts";
 
 /** The part of ioredis that is in use. */
 export interface RedisClient {
 	connect(): Promise<void>;
 	disconnect(): void;
-	readonly stream: { destroy(): unknown } | undefined;
+	readonly stream: Writable | undefined;
 	info(): Promise<string>;
 	mget(keys: string[]): Promise<(string | null)[]>;
 	del(keys: string[]): Promise<number>;
@@ -21,7 +23,10 @@ export interface RedisClient {
 	};
 	publish(channel: string, message: string): Promise<number>;
 	subscribe(channel: string): Promise<unknown>;
-	on(event: "error" | "close", listener: (error?: unknown) => void): unknown;
+	on(
+		event: "connect" | "error" | "close",
+		listener: (error?: unknown) => void,
+	): unknown;
 	on(
 		event: "message",
 		listener: (channel: string, message: string) => void,
@@ -54,6 +59,10 @@ export class RedisConnection implements ClientConnection {
 			commandTimeout: 2 * deadlineMs,
 			socketTimeout: 4 * deadlineMs,
 		}) satisfies RedisClient;
+		this.client.on("connect", () => {
+			const { stream } = this.client;
+			if (stream !== undefined) writeOncePerTurn(stream);
+		});
 		let failure: unknown;
 		this.client.on("error", (error) => {
 			failure = error;
