@@ -14,6 +14,7 @@ const LIMIT_MS = 20_000;
 export async function checkAnswers(
 	world: World,
 	variants: readonly VariantName[],
+	signal: AbortSignal,
 ): Promise<Readonly<Record<QueryName, number>>> {
 	const expected = new Map<string, { variant: VariantName; answer: string }>();
 	const bytes: Record<QueryName, number> = {
@@ -26,6 +27,7 @@ export async function checkAnswers(
 		if (variant === "canned") continue;
 		const { port } = await world.serverOf(variant);
 		for (const query of QUERY_NAMES) {
+			signal.throwIfAborted();
 			let total = 0;
 			const ids = world.pools[query].ids.slice(0, ASKED);
 			for (const row of ids) {

@@ -7,6 +7,7 @@ import { type CurvePoint, measureCurves } from "./curves.ts";
 import { type Options, readOptions, USAGE, UsageError } from "./options.ts";
 import { Progress } from "./progress.ts";
 import { writeCurves } from "./report/curvesReport.ts";
+import { publish } from "./report/publish.ts";
 import { runBench } from "./run.ts";
 
 async function main(): Promise<number> {
@@ -16,6 +17,11 @@ async function main(): Promise<number> {
 		return 0;
 	}
 	const options = readOptions(args);
+	if (options.publish !== null) {
+		for (const file of publish(options.publish))
+			console.log(`written: ${file}`);
+		return 0;
+	}
 	mkdirSync(options.out, { recursive: true });
 	const stop = new AbortController();
 	for (const name of ["SIGINT", "SIGTERM"] as const) {

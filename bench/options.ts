@@ -36,6 +36,8 @@ export interface Options {
 	readonly out: string;
 	readonly json: boolean;
 	readonly curves: boolean;
+	/** Results to show in the documentation; nothing is measured then. */
+	readonly publish: string | null;
 }
 
 export const USAGE = `usage: npm run bench -- [options]
@@ -55,6 +57,7 @@ export const USAGE = `usage: npm run bench -- [options]
   --root FOLDER      another checkout of Corkboard to measure, with its packages
   --curves           measure how cost grows with lists, depth, shards and graph instead
   --out FOLDER       where results go (default data/bench/<time>)
+  --publish FOLDER   make the results in FOLDER those of docs/performance.md, and measure nothing
   --json             print the results as JSON at the end
 
 Ctrl-C ends it: finished rounds are kept, and the report is made of them.`;
@@ -112,6 +115,7 @@ export function readOptions(args: readonly string[]): Options {
 		out: values.out ?? `data/bench/${new Date().toISOString().slice(0, 19)}`,
 		json: values.json === true,
 		curves: values.curves === true,
+		publish: values.publish ?? null,
 	};
 }
 
@@ -134,6 +138,7 @@ function parse(args: readonly string[]) {
 				curves: { type: "boolean" },
 				out: { type: "string" },
 				json: { type: "boolean" },
+				publish: { type: "string" },
 			},
 		});
 	} catch (error) {

@@ -11,6 +11,7 @@ import { measureImports } from "./sections/imports.ts";
 import { mixRound } from "./sections/mix.ts";
 import { pagesRound } from "./sections/pages.ts";
 import { Reads } from "./sections/reads.ts";
+import { measureSizes } from "./sections/sizes.ts";
 import { Writes } from "./sections/writes.ts";
 import { CAN_PIN } from "./servers/cores.ts";
 import { STORES } from "./servers/corkboard.ts";
@@ -91,7 +92,13 @@ export async function runBench(
 			facts[`import of the graph, ${STORES[store]}, lines/s`] =
 				world.lines / seconds;
 		}
-		await measureAll(world, progress, signal, keep, facts);
+		try {
+			await measureAll(world, progress, signal, keep, facts);
+		} finally {
+			// Before the servers are stopped: that takes longer than some wait after Ctrl-C.
+			if (signal.aborted) ended = String((signal.reason as Error).message);
+			summarize();
+		}
 	} catch (error) {
 		if (!signal.aborted) {
 			summarize();
@@ -112,7 +119,7 @@ async function measureAll(
 	const { options } = world;
 	const { variants, sections } = options;
 	progress.say("starting the servers, and comparing their answers");
-	const bytes = await checkAnswers(world, variants);
+	const bytes = await checkAnswers(world, variants, signal);
 	progress.say("all answers are equal");
 	const reads = new Reads(world, bytes);
 	if (options.warmMinutes > 0) {
@@ -124,38 +131,43 @@ async function measureAll(
 	const each = async (of: AsyncIterable<Cell>) => {
 		for await (const cell of of) keep(cell);
 	};
-	const readRound = async (round: number) => {
-		if (has("reads")) {
-			await each(reads.round("reads", round, variants, signal));
-		}
-		if (has("hot")) {
-			await each(reads.round("hot", round, among(HOT_ROWS, variants), signal));
+	const readRound = async (round: number, until?: () => boolean) => {
+		for (const [section, rows] of [
+			["reads", variants],
+			["hot", among(HOT_ROWS, variants)],
+		] as const) {
+			if (has(section) && rows.length > 0) {
+				await each(reads.round(section, round, rows, signal, until));
+			}
 		}
 	};
 	// One round of everything first: a run that is ended early has some of each.
 	await readRound(0);
-	if (has("many")) {
-		await each(reads.round("many", 0, among(MANY_ROWS, variants), signal));
-	}
-	if (has("pages")) {
-		await each(pagesRound(world, 0, among(PAGE_ROWS, variants), signal));
-	}
 	const writes = new Writes(world);
-	if (has("writes")) {
-		await each(writes.round(0, among(WRITE_ROWS, variants), signal));
+	const extras: Partial<Record<SectionName, () => Promise<void>>> = {
+		many: () =>
+			each(reads.round("many", 0, among(MANY_ROWS, variants), signal)),
+		pages: () => each(pagesRound(world, 0, among(PAGE_ROWS, variants), signal)),
+		writes: () => each(writes.round(0, among(WRITE_ROWS, variants), signal)),
+		mix: () => each(mixRound(world, 0, among(MIX_ROWS, variants), signal)),
+		cold: () =>
+			each(coldRound(world, reads, 0, among(COLD_ROWS, variants), signal)),
+		import: async () => {
+			if (world.databases.fleet === null) return;
+			progress.say("importing with and without caches");
+			Object.assign(facts, await measureImports(world, signal));
+		},
+	};
+	for (const [section, run] of Object.entries(extras)) {
+		if (!has(section as SectionName)) continue;
+		if (isOver()) progress.say(`no time is left for ${section}`);
+		else await run();
 	}
-	if (has("mix")) {
-		await each(mixRound(world, 0, among(MIX_ROWS, variants), signal));
-	}
-	if (has("cold")) {
-		await each(coldRound(world, reads, 0, among(COLD_ROWS, variants), signal));
-	}
-	if (has("import") && world.databases.fleet !== null) {
-		progress.say("importing with and without caches");
-		Object.assign(facts, await measureImports(world, signal));
+	if (world.databases.fleet !== null) {
+		Object.assign(facts, await measureSizes(world));
 	}
 	for (let round = 1; round < options.rounds && !isOver(); round++) {
-		await readRound(round);
+		await readRound(round, isOver);
 	}
 }
 

@@ -66,10 +66,13 @@ export class Reads {
 		round: number,
 		variants: readonly VariantName[],
 		signal: AbortSignal,
+		/** Asked before each query: a query is measured on all variants, or on none. */
+		isOver: () => boolean = () => false,
 	): AsyncGenerator<Cell> {
 		const { seconds } = this.#world.options;
 		const connections = section === "many" ? MANY_CONNECTIONS : CONNECTIONS;
 		for (const question of QUERY_NAMES) {
+			if (isOver()) return;
 			// In another order each round: none always runs after the same other.
 			for (const variant of rotated(variants, round)) {
 				signal.throwIfAborted();
