@@ -287,6 +287,10 @@ export function mysqlStatementsSuite(
 					storage.scanLists([{ ...scan, backward: false, after: at }]),
 				backward: () =>
 					storage.scanLists([{ ...scan, backward: true, before: at }]),
+				heads: () => storage.scanLists([{ ...scan, backward: false }]),
+				ends: () => storage.scanLists([{ ...scan, backward: true }]),
+				counts: () =>
+					storage.scanLists([{ ...scan, backward: false, limit: 0 }]),
 				edges: () =>
 					storage.readEdges(
 						[5, 1_500, 3_000].map((n) => ({

@@ -7,6 +7,7 @@ import {
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import type {
+	Product,
 	Result,
 	Row,
 	ServerAddress,
@@ -109,10 +110,17 @@ export class Host implements AsyncDisposable {
 		});
 	}
 
-	/** A read of one statement. */
-	rows(sql: Sql, options: QueryOptions): Promise<readonly Row[]> {
+	/** A read of one statement, which may differ by product. */
+	rows(
+		sql: Sql | ((product: Product) => Sql),
+		options: QueryOptions,
+	): Promise<readonly Row[]> {
 		return this.#single(options, (connection) =>
-			this.#rows(connection, sql, options),
+			this.#rows(
+				connection,
+				typeof sql === "function" ? sql(connection.product) : sql,
+				options,
+			),
 		);
 	}
 

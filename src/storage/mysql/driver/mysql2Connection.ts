@@ -13,6 +13,9 @@ export interface ServerAddress {
 	readonly ssl: SslOptions | null;
 }
 
+/** A server's kind of SQL. */
+export type Product = "MySQL" | "MariaDB";
+
 export type Scalar = null | number | bigint | string;
 
 /** A list is for `IN (?)`. */

@@ -8,6 +8,7 @@ import { StorageFailure } from "../../storageFailure.ts";
 import {
 	type Mysql2Connection,
 	openMysql2Connection,
+	type Product,
 	type Result,
 	type Row,
 	type ServerAddress,
@@ -32,6 +33,8 @@ const CONNECT = "connect";
 export class MysqlConnection {
 	/** The server's connection id, for KILL. */
 	readonly id: number;
+	/** Whose statements the server understands. Known once the session is prepared. */
+	product: Product = "MySQL";
 	readonly #host: string;
 	readonly #driver: Mysql2Connection;
 	readonly #socket: Socket;

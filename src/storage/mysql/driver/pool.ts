@@ -178,7 +178,7 @@ export class Pool implements AsyncDisposable {
 				deadline,
 				purpose === "transaction",
 			);
-			await prepareSession(
+			connection.product = await prepareSession(
 				connection,
 				address.name,
 				this.#options,

@@ -1,5 +1,6 @@
 import type { Deadline } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import type { Product } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 
 /**
@@ -30,8 +31,11 @@ const LOCK_WAIT_S = 2;
 const SQL_MODE =
 	"STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO";
 
-const OLDEST = { MySQL: [8, 0], MariaDB: [10, 11] } as const;
-type Product = keyof typeof OLDEST;
+/** MySQL has VALUES as a table since 8.0.19. */
+const OLDEST: Readonly<Record<Product, readonly number[]>> = {
+	MySQL: [8, 0, 19],
+	MariaDB: [10, 11, 0],
+};
 
 const SETTINGS: Sql = {
 	name: "settings",
@@ -51,7 +55,7 @@ export async function prepareSession(
 	host: string,
 	options: SessionOptions,
 	deadline: Deadline,
-): Promise<void> {
+): Promise<Product> {
 	const [row = []] = await connection.rows(SETTINGS, deadline);
 	const [version, increment, flush] = row.map(String);
 	const product = checkSettings(host, {
@@ -63,6 +67,7 @@ export async function prepareSession(
 	if (options.purpose === "read") {
 		await connection.run(READ_ONLY, deadline);
 	}
+	return product;
 }
 
 const READ_ONLY: Sql = {
@@ -130,14 +135,10 @@ export function checkSettings(
 ): Product {
 	const { version, increment, flush } = settings;
 	const product = /mariadb/i.test(version) ? "MariaDB" : "MySQL";
-	const [major = 0, minor = 0] = version.split(".").map(Number.parseFloat);
-	const [oldestMajor, oldestMinor] = OLDEST[product];
 	const problems: string[] = [];
-	if (
-		!(major > oldestMajor || (major === oldestMajor && minor >= oldestMinor))
-	) {
+	if (!isAtLeast(version, OLDEST[product])) {
 		problems.push(
-			`MySQL 8.0 or MariaDB 10.11, or later, is required, got ${product} ${version}`,
+			`MySQL 8.0.19 or MariaDB 10.11, or later, is required, got ${product} ${version}`,
 		);
 	}
 	// The ids of rows inserted by one statement are derived from the first.
@@ -155,4 +156,13 @@ export function checkSettings(
 		});
 	}
 	return product;
+}
+
+function isAtLeast(version: string, oldest: readonly number[]): boolean {
+	const numbers = version.split(".").map((part) => Number.parseInt(part, 10));
+	for (const [at, least] of oldest.entries()) {
+		const number = numbers[at] ?? 0;
+		if (number !== least) return number > least;
+	}
+	return true;
 }

@@ -12,10 +12,10 @@ function check(version: string): string {
 }
 
 describe("a MySQL or MariaDB server's version", () => {
-	test("is accepted from MySQL 8.0 and MariaDB 10.11 on", () => {
+	test("is accepted from MySQL 8.0.19 and MariaDB 10.11 on", () => {
 		assert.deepEqual(
 			[
-				"8.0.11",
+				"8.0.19",
 				"8.4.2-log",
 				"9.7.4-2",
 				"10.0.1",
@@ -29,12 +29,13 @@ describe("a MySQL or MariaDB server's version", () => {
 
 	test("is rejected if older or unknown, with the required and the actual version", () => {
 		assert.deepEqual(
-			["5.7.44", "10.6.20-MariaDB", "5.5.68-MariaDB", ""].map(check),
+			["5.7.44", "8.0.18", "10.6.20-MariaDB", "5.5.68-MariaDB", ""].map(check),
 			[
-				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MySQL 5.7.44",
-				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MariaDB 10.6.20-MariaDB",
-				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MariaDB 5.5.68-MariaDB",
-				"MySQL 8.0 or MariaDB 10.11, or later, is required, got MySQL ",
+				"MySQL 8.0.19 or MariaDB 10.11, or later, is required, got MySQL 5.7.44",
+				"MySQL 8.0.19 or MariaDB 10.11, or later, is required, got MySQL 8.0.18",
+				"MySQL 8.0.19 or MariaDB 10.11, or later, is required, got MariaDB 10.6.20-MariaDB",
+				"MySQL 8.0.19 or MariaDB 10.11, or later, is required, got MariaDB 5.5.68-MariaDB",
+				"MySQL 8.0.19 or MariaDB 10.11, or later, is required, got MySQL ",
 			],
 		);
 	});
