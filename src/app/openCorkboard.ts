@@ -29,7 +29,7 @@ import {
 import type { Execute } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
-import { andThen } from "../util/maybePromise.ts";
+import { andThen, type MaybePromise } from "../util/maybePromise.ts";
 import { embeddedSecret } from "./embeddedSecret.ts";
 import { loadOwnModel } from "./model.ts";
 import { type AccessMode, lockDataFolders, openStore } from "./openStore.ts";
@@ -59,7 +59,7 @@ export interface Corkboard extends AsyncDisposable {
 	/** Runs an operation for the server, which sends the text of its data as it is. */
 	readonly execute: Execute;
 	/** Whether the id names a user who can be a viewer. */
-	isUser(id: Id): Promise<boolean>;
+	isUser(id: Id): MaybePromise<boolean>;
 	/** The user linked to this account of an external token issuer. */
 	userOfAccount(account: string): Promise<Id | null>;
 }
@@ -154,11 +154,13 @@ export async function openCorkboard(
 				context: createContext(viewer),
 			}),
 		createContext,
-		execute({ viewer, explain, costMeter: meter, ...operation }) {
-			const reads = meter.isMetering
-				? createReadCounter(model, domain.visibility)
-				: NO_READ_COUNTER;
-			const graph = createView(store, viewer, reads);
+		execute({ viewer, explain, costMeter: meter, recordsReads, ...operation }) {
+			const recorded = recordsReads ? store.recordReads() : null;
+			const reads =
+				meter.isMetering || recordsReads
+					? createReadCounter(model, domain.visibility)
+					: NO_READ_COUNTER;
+			const graph = createView(recorded?.store ?? store, viewer, reads);
 			const answered = planner.answer({
 				...operation,
 				context: contextOf(viewer, graph),
@@ -167,16 +169,23 @@ export async function openCorkboard(
 			});
 			return andThen(answered, (answer) => {
 				meter.recordReads(reads.total);
-				return answer;
+				const dependencies = recorded?.dependencies() ?? null;
+				if (dependencies === null) return answer;
+				const reuse = {
+					isValid: () => store.isValid(dependencies),
+					reads: reads.total,
+					bytes: dependencies.versions.byteLength,
+				};
+				return { ...answer, reuse };
 			});
 		},
-		async isUser(id) {
-			const [user] = await store.readObjects([id]);
-			if (user instanceof Error) throw user;
-			return (
-				user?.type === IDENTITY.type && domain.visibility.isVisible(user, id)
-			);
-		},
+		isUser: (id) =>
+			andThen(store.readObjects([id]), ([user]) => {
+				if (user instanceof Error) throw user;
+				return (
+					user?.type === IDENTITY.type && domain.visibility.isVisible(user, id)
+				);
+			}),
 		async userOfAccount(account) {
 			const user = await userByKey(store, IDENTITY.accountLookup, account);
 			return user?.id ?? null;

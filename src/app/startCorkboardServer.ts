@@ -50,6 +50,7 @@ export async function startCorkboardServer(
 			dependsOnViewer: corkboard.planner.dependsOnViewer,
 			httpStatus: http.status,
 			httpMaxAge: http.maxAge,
+			answerCacheBytes: config.answerCacheBytes,
 			compression: http.compression,
 			rateLimit: http.rateLimit && createRateLimit(http.rateLimit, buckets),
 			maxRequestsInProgress: http.maxRequestsInProgress,

@@ -36,6 +36,8 @@ export interface Config {
 	readonly redis: string | null;
 	/** Size of the cache in the process, about; 0: none. */
 	readonly cacheBytes: number;
+	/** Of whole answers that a process keeps to use again. */
+	readonly answerCacheBytes: number;
 	/** The HS256 secret; null: the embedded folder's own (`embeddedSecret`). */
 	readonly secret: Uint8Array | null;
 	readonly identity: IdentityConfig;
@@ -177,6 +179,13 @@ export function readConfig(
 				"an integer from 0 to 65536",
 				(text) => parseInteger(text, 0, 65_536),
 				64,
+			) * BYTES_PER_MB,
+		answerCacheBytes:
+			setting(
+				"CORKBOARD_ANSWER_CACHE_MB",
+				"an integer from 0 to 65536",
+				(text) => parseInteger(text, 0, 65_536),
+				16,
 			) * BYTES_PER_MB,
 		secret: secretOf(settings, file !== null && need === "needed"),
 		identity,

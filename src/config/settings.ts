@@ -38,6 +38,11 @@ export const SETTINGS: readonly Setting[] = (
 			"64",
 		],
 		[
+			"CORKBOARD_ANSWER_CACHE_MB",
+			"size of the cache of whole answers in each process, about; 0: none",
+			"16",
+		],
+		[
 			"CORKBOARD_SECRET",
 			"signs access tokens and encrypts cursors",
 			"embedded: created in the data folder; required with a topology",

@@ -22,13 +22,40 @@ export function createLog(options: {
 			"variables",
 		],
 	};
-	const destination =
-		options.destination ?? pino.destination({ fd: 1, sync: true });
+	const destination = options.destination ?? standardOutput();
 	if (options.format === "json") return pino(settings, destination);
 	return pino(
 		{ ...settings, base: null },
 		{ write: (line: string) => destination.write(asText(line)) },
 	);
+}
+
+/**
+ * Lines of one turn of the event loop are written together: under load a system
+ * call for each request would cost more than to make its line. A warning or an
+ * error is written at once, with all lines before it.
+ */
+function standardOutput(): DestinationStream {
+	const output = pino.destination({ fd: 1, sync: true });
+	let waiting = "";
+	const flush = () => {
+		const lines = waiting;
+		waiting = "";
+		if (lines !== "") output.write(lines);
+	};
+	process.once("exit", flush);
+	return {
+		write(line) {
+			if (waiting === "") setImmediate(flush);
+			waiting += line;
+			if (isUrgent(line)) flush();
+		},
+	};
+}
+
+/** The level is the first field of a line of JSON. Lines of text are for development, and not many. */
+function isUrgent(line: string): boolean {
+	return !/^\{"level":[1-3]0,/.test(line);
 }
 
 /** `12:00:00.000 info  request completed method="POST" status=200` */

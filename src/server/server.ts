@@ -17,6 +17,7 @@ import {
 	registerGraphiql,
 } from "./graphiql/registerGraphiql.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
+import { AnswerCache } from "./graphql/answerCache.ts";
 import type { DependsOnViewer, Execute } from "./graphql/operation.ts";
 import {
 	type GraphqlOptions,
@@ -76,6 +77,8 @@ export interface ServerOptions {
 	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
 	readonly limits?: Partial<Limits>;
+	/** Bytes of whole answers that are kept to be used again. Default: none. */
+	readonly answerCacheBytes?: number;
 	/** Whether requests for known documents may take the short way. Tests compare both ways; there is no setting. Default: yes. */
 	readonly shortWay?: boolean;
 }
@@ -146,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 	const { app } = http;
 	const identifyBy = (authorization: string | undefined) =>
 		identify(authorization, accessTokens, users, operators);
-	const ways: Ways = { short: 0, long: 0 };
+	const ways: Ways = { short: 0, reused: 0, long: 0 };
 	try {
 		if (options.rateLimit) registerRateLimit(app, options.rateLimit, addressOf);
 		registerHealth(http, {
@@ -194,6 +197,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				writer: new ResponseWriter(origins),
 				requestIdHeader,
 				rateLimit: options.rateLimit ?? null,
+				answers: new AnswerCache(options.answerCacheBytes ?? 0),
 			});
 			http.answerFirst((message, response, handOver) =>
 				shortWay.handle(message, response, handOver),

@@ -6,9 +6,12 @@ import {
 } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { Answer } from "../../src/plan/answer.ts";
 import { createAccessTokens } from "../../src/server/auth/accessTokens.ts";
-import type { Operation } from "../../src/server/graphql/operation.ts";
+import type {
+	ExecutedAnswer,
+	Operation,
+	Reuse,
+} from "../../src/server/graphql/operation.ts";
 import { createLog } from "../../src/server/log.ts";
 import {
 	type Server,
@@ -43,7 +46,9 @@ export const toySchema = buildSchema(`
 `);
 
 /** What a test executes in place of the planner. */
-export type ToyExecute = (operation: Operation) => Promise<ExecutionResult>;
+export type ToyExecute = (
+	operation: Operation,
+) => Promise<ExecutionResult & { readonly reuse?: Reuse }>;
 
 /** graphql-js on a toy schema. */
 export const executeToy: ToyExecute = async (operation) => {
@@ -100,11 +105,17 @@ export interface Toy extends AsyncDisposable {
 	): Promise<Response>;
 }
 
-function toAnswer({ data, errors = [], extensions }: ExecutionResult): Answer {
+function toAnswer({
+	data,
+	errors = [],
+	extensions,
+	reuse,
+}: Awaited<ReturnType<ToyExecute>>): ExecutedAnswer {
 	return {
 		data: data === undefined ? null : JSON.stringify(data),
 		errors,
 		...(extensions ? { extensions } : {}),
+		...(reuse ? { reuse } : {}),
 	};
 }
 

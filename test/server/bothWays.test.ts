@@ -77,11 +77,7 @@ async function startPair(
 			return received;
 		},
 		async taken() {
-			const response = await fetch(`${short.server.url}/health/ready?verbose`);
-			const { requests } = (await response.json()) as {
-				requests: { short: number };
-			};
-			return requests.short;
+			return (await reportOf(short)).requests.short;
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
@@ -140,21 +136,24 @@ function searchOf(parameters: Sent["parameters"]): string {
 const executeAndReport: ToyExecute = async (operation) => {
 	const { source, operationName, variables, viewer, explain, costMeter } =
 		operation;
+	const called = {
+		source,
+		operationName: operationName ?? null,
+		variables,
+		viewer,
+	};
 	const refused = await costMeter.admit(source.length);
 	if (refused !== null) return { errors: [refused] };
 	const result = await executeToy(operation);
 	costMeter.recordReads(7);
 	return {
 		...result,
-		extensions: {
-			...(explain && { explain: "how" }),
-			called: {
-				source,
-				operationName: operationName ?? null,
-				variables,
-				viewer,
-			},
-		},
+		...(result.data && { data: { ...result.data, called } }),
+		...(explain && { extensions: { explain: "how" } }),
+		// Every answer may be used again: the same request gets the same.
+		...(operation.recordsReads && {
+			reuse: { isValid: () => true, reads: 7, bytes: 100 },
+		}),
 	};
 };
 
@@ -418,6 +417,7 @@ for (const [where, { documents, options, isThorough }] of Object.entries(
 					execute: executeAndReport,
 					isUser: async (id: Id) => id === ADA || id === EVE,
 					operators: { ids: new Set([EVE]), claims: [] },
+					answerCacheBytes: 1_000_000,
 					documents: await documentsOf(documents, opened),
 					operatorDocuments: await documentsOf("off", opened),
 					dependsOnViewer: ({ document }) =>
@@ -431,7 +431,7 @@ for (const [where, { documents, options, isThorough }] of Object.entries(
 
 		for (const method of ["POST", "GET"] as const) {
 			test(`answer the same to each ${method}`, async () => {
-				const takenBefore = await pair.taken();
+				const { requests: before } = await reportOf(pair.short);
 				let count = 0;
 				const statuses = new Set<string>();
 				for (const [at, parameters] of Object.values(OPERATIONS).entries()) {
@@ -461,8 +461,11 @@ for (const [where, { documents, options, isThorough }] of Object.entries(
 					}
 				}
 				assert.ok(count > (isThorough ? 600 : 150), `${count} requests`);
-				const taken = (await pair.taken()) - takenBefore;
+				const { requests } = await reportOf(pair.short);
+				const taken = requests.short - before.short;
 				assert.ok(taken > count / 10, `${taken} of ${count} were short`);
+				const reused = requests.reused - before.reused;
+				assert.ok(reused > taken / 10, `${reused} of ${taken} were kept`);
 				assert.ok(statuses.size >= 4, [...statuses].join());
 			});
 		}
@@ -541,19 +544,26 @@ suite("both ways", () => {
 	test("charge a budget, and refuse when it is empty", async () => {
 		await using pair = await startPair(() => ({
 			execute: executeAndReport,
-			budget: createBudget({ points: 30, perMs: 600_000_000 }, null),
+			budget: createBudget({ points: 60, perMs: 600_000_000 }, null),
+			answerCacheBytes: 1_000_000,
 		}));
 		const statuses: string[] = [];
-		for (let n = 0; n < 6; n++) {
+		for (let n = 0; n < 10; n++) {
 			const { status } = await pair.compare({
 				method: "POST",
 				parameters: { query: "{ hello }" },
-				headers: { "corkboard-cost": "1" },
+				// What was kept is charged as what runs.
+				...(n === 1 && { headers: { "corkboard-cost": "1" } }),
 			});
 			statuses.push(status.slice(0, 3));
 		}
-		assert.deepEqual(statuses, ["200", "200", "200", "200", "429", "429"]);
-		assert.equal(await pair.taken(), 5);
+		assert.deepEqual(statuses, [
+			...Array.from({ length: 8 }, () => "200"),
+			"429",
+			"429",
+		]);
+		const { requests } = await reportOf(pair.short);
+		assert.deepEqual(requests, { short: 9, reused: 4, long: 1 });
 	});
 
 	test("end an operation at its deadline", async () => {
@@ -618,3 +628,10 @@ suite("both ways", () => {
 });
 
 const HELLO_YOU = { query: "{ hello }" };
+
+async function reportOf(toy: Toy) {
+	const response = await fetch(`${toy.server.url}/health/ready?verbose`);
+	return (await response.json()) as {
+		requests: { short: number; reused: number; long: number };
+	};
+}

@@ -47,6 +47,8 @@ export interface Documents {
 	runnable(sha256: string): RunnableDocument | null;
 	/** The same by its text, which need not be registered. */
 	runnableByText(text: string): RunnableDocument | null;
+	/** Another object after each change of the files; null without files. */
+	readonly revision: object | null;
 	/** Whether there is a text with this hash, of a file or registered. */
 	has(sha256: string): Promise<boolean>;
 	/** Counts and logs a document of no file, in mode `report`. */
@@ -120,6 +122,10 @@ export function createDocuments(options: DocumentsOptions): Documents {
 
 	return {
 		mode,
+
+		get revision() {
+			return files?.index ?? null;
+		},
 
 		runnable: (sha256) =>
 			bySha256(sha256) ??

@@ -104,6 +104,7 @@ function gatewayTo(
 							signal,
 							source,
 							explain,
+							recordsReads: false,
 							costMeter,
 						},
 						{ signal },

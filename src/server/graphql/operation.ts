@@ -18,11 +18,28 @@ export interface Operation {
 	readonly source: string;
 	/** Whether the response carries `extensions.explain`. */
 	readonly explain: boolean;
+	/** Whether to record what is read, so that the answer may be used again. */
+	readonly recordsReads: boolean;
 	/** Admits the operation by its cost before it runs, and records what it read. */
 	readonly costMeter: CostMeter;
 }
 
-export type Execute = (operation: Operation) => MaybePromise<Answer>;
+export type Execute = (operation: Operation) => MaybePromise<ExecutedAnswer>;
+
+export interface ExecutedAnswer extends Answer {
+	/** Where it was asked for and the answer may be used again. */
+	readonly reuse?: Reuse;
+}
+
+/** How an answer may be used again. */
+export interface Reuse {
+	/** Whether the operation would now read the same, all of it from the memory of this process. */
+	isValid(): boolean;
+	/** The edges and objects that it read. */
+	readonly reads: number;
+	/** What it takes to know whether it is valid. */
+	readonly bytes: number;
+}
 
 /** Whether the response to this operation differs between viewers. */
 export type DependsOnViewer = (

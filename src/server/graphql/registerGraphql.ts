@@ -16,7 +16,7 @@ import {
 	encodingFor,
 } from "../http/compression.ts";
 import { sendError } from "../http/httpApp.ts";
-import { httpCachingOf, isNotModified } from "../http/httpCache.ts";
+import { cacheControlOf, etagOf, isNotModified } from "../http/httpCache.ts";
 import { GRAPHQL_PATH } from "../http/mediaType.ts";
 import {
 	newResponseSummary,
@@ -74,7 +74,8 @@ export async function registerGraphql(
 	app: FastifyInstance,
 	options: GraphqlOptions,
 ): Promise<void> {
-	const { mode, page, operatorDocuments, requestsInProgress } = options;
+	const { mode, page, operatorDocuments, requestsInProgress, httpMaxAge } =
+		options;
 	const states = new WeakMap<FastifyRequest, RequestState>();
 
 	async function contextOf(request: FastifyRequest): Promise<RequestContext> {
@@ -160,16 +161,14 @@ export async function registerGraphql(
 		);
 		reply.code(status.code);
 		if (status.message !== undefined) reply.raw.statusMessage = status.message;
-		const caching = httpCachingOf(
-			summary,
-			status.code,
-			body,
-			options.httpMaxAge,
-		);
-		if (caching === null) return sendText(request, reply, body);
-		reply.header("etag", caching.etag);
-		reply.header("cache-control", caching.cacheControl);
-		if (!isNotModified(caching, request.headers["if-none-match"])) {
+		const { cacheScope } = summary;
+		if (cacheScope === null || status.code !== 200) {
+			return sendText(request, reply, body);
+		}
+		const etag = etagOf(body);
+		reply.header("etag", etag);
+		reply.header("cache-control", cacheControlOf(cacheScope, httpMaxAge));
+		if (!isNotModified(etag, request.headers["if-none-match"])) {
 			return sendText(request, reply, body);
 		}
 		return reply.code(304).removeHeader("content-type").send();

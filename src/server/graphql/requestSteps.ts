@@ -6,7 +6,6 @@ import {
 	type GraphQLSchema,
 	type OperationDefinitionNode,
 } from "graphql";
-import type { Answer } from "../../plan/answer.ts";
 import { withDeadline } from "../../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Identity } from "../auth/identity.ts";
@@ -24,6 +23,7 @@ import { mayExplain, requestsExplain } from "./explainAccess.ts";
 import type {
 	DependsOnViewer,
 	Execute,
+	ExecutedAnswer,
 	Operation,
 	RequestContext,
 } from "./operation.ts";
@@ -111,7 +111,8 @@ export function operationError(
 }
 
 /** What was returned for an operation, with what the request asked for beside it. */
-export interface OperationResult extends Pick<Answer, "data" | "errors"> {
+export interface OperationResult
+	extends Pick<ExecutedAnswer, "data" | "errors" | "reuse"> {
 	readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -139,7 +140,7 @@ function failed(thrown: unknown): OperationResult {
 
 /** A result without data is a request error: its HTTP status is that of its first error. */
 function toResult(
-	{ data, errors, extensions }: Answer,
+	{ data, errors, extensions, reuse }: ExecutedAnswer,
 	{ cost }: CostMeter,
 ): OperationResult {
 	const [first, ...others] = errors;
@@ -150,6 +151,7 @@ function toResult(
 				? [requestError(first), ...others]
 				: errors,
 		extensions: cost === null ? extensions : { ...extensions, cost },
+		...(reuse && { reuse }),
 	};
 }
 

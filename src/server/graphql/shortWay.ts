@@ -1,9 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-	type GraphQLFormattedError,
-	getOperationAST,
-	type OperationDefinitionNode,
-} from "graphql";
+import { getOperationAST, type OperationDefinitionNode } from "graphql";
 import {
 	andThen,
 	isPromise,
@@ -12,34 +8,28 @@ import {
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { internalError } from "../http/clientError.ts";
-import { COMPRESSED_BYTES, compressBody } from "../http/compression.ts";
-import { type HttpApp, requestId } from "../http/httpApp.ts";
-import { httpCachingOf, isNotModified } from "../http/httpCache.ts";
 import { decodeBody } from "../http/jsonBody.ts";
-import type { RequestHead, RequestHeadReader } from "../http/requestHead.ts";
-import {
-	newResponseSummary,
-	type ResponseSummary,
-} from "../http/responseSummary.ts";
-import type { ResponseWriter } from "../http/responseWriter.ts";
-import { type HttpStatus, type Status, statusOf } from "../http/status.ts";
+import type { RequestHeadReader } from "../http/requestHead.ts";
+import { newResponseSummary } from "../http/responseSummary.ts";
+import { type HttpStatus, statusOf } from "../http/status.ts";
 import type { Ways } from "../http/ways.ts";
 import {
 	type CountedRequest,
 	type ReadBody,
 	recordWorkDone,
 } from "../http/workDone.ts";
+import { requestsCost } from "../limits/costMeter.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import { countRequest, type RateLimit } from "../limits/rateLimit.ts";
 import { REQUEST_LIMITS } from "../limits/requestLimits.ts";
 import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
+import type { AnswerCache, KeptAnswer } from "./answerCache.ts";
 import {
 	findKnownRequest,
 	type KnownRequest,
 	parametersIn,
 	parametersOf,
 } from "./knownRequest.ts";
-import type { RequestContext } from "./operation.ts";
 import {
 	admitRequest,
 	countUnknownDocument,
@@ -51,33 +41,32 @@ import {
 	type StepOptions,
 	summarizeResponse,
 } from "./requestSteps.ts";
+import {
+	type Exchange as AnyExchange,
+	newBody,
+	ResponseSender,
+	type SenderOptions,
+} from "./responseSender.ts";
 
-export interface ShortWayOptions extends StepOptions {
-	readonly http: HttpApp;
+export interface ShortWayOptions extends StepOptions, SenderOptions {
 	readonly heads: RequestHeadReader;
-	readonly writer: ResponseWriter;
 	readonly documents: Documents;
 	/** Null where there are no operators. */
 	readonly operatorDocuments: Documents | null;
-	readonly requestIdHeader: string | null;
 	readonly rateLimit: RateLimit | null;
 	readonly requestsInProgress: RequestsInProgress;
 	readonly executionMs: number;
 	readonly httpStatus: HttpStatus;
-	readonly httpMaxAge: number;
+	readonly answers: AnswerCache;
 	readonly ways: Ways;
 }
 
-/** One request and its response. */
-interface Exchange {
-	readonly message: IncomingMessage;
-	readonly response: ServerResponse;
+interface Exchange extends AnyExchange {
 	readonly handOver: () => void;
-	readonly head: RequestHead;
-	/** In milliseconds of `performance.now()`. */
-	readonly arrivedAt: number;
 	counted: CountedRequest | null;
 	body: ReadBody | null;
+	/** The body, or the URL of a GET. */
+	text: string;
 }
 
 /** A request that can run. */
@@ -94,9 +83,11 @@ interface Runnable extends KnownRequest {
  */
 export class ShortWay {
 	readonly #options: ShortWayOptions;
+	readonly #sender: ResponseSender;
 
 	constructor(options: ShortWayOptions) {
 		this.#options = options;
+		this.#sender = new ResponseSender(options);
 	}
 
 	/** Whether it takes the request, or at least its body. */
@@ -109,12 +100,6 @@ export class ShortWay {
 		if (http.isDraining || !requestsInProgress.hasPlace) return false;
 		const head = heads.read(message);
 		if (head === null) return false;
-		let parameters: Parameters | null = null;
-		if (head.isGet) {
-			parameters = parametersOf(message.url as string);
-			if (parameters === null || this.#find(parameters, head, message) === null)
-				return false;
-		}
 		const exchange: Exchange = {
 			message,
 			response,
@@ -123,15 +108,16 @@ export class ShortWay {
 			arrivedAt: performance.now(),
 			counted: null,
 			body: null,
+			text: head.isGet ? (message.url as string) : "",
 		};
 		if (rateLimit === null) {
-			this.#receive(exchange, parameters);
+			this.#receive(exchange);
 			return true;
 		}
 		const counted = countRequest(rateLimit, this.#options.addressOf(message));
 		const receive = (result: CountedRequest) => {
 			exchange.counted = result;
-			if (result.error === null) this.#receive(exchange, parameters);
+			if (result.error === null) this.#receive(exchange);
 			else handOverDone(exchange);
 		};
 		if (isPromise(counted)) counted.then(receive, () => handOverDone(exchange));
@@ -139,31 +125,34 @@ export class ShortWay {
 		return true;
 	}
 
-	#receive(exchange: Exchange, parameters: Parameters | null): void {
-		if (parameters !== null) {
-			this.#start(exchange, parameters);
+	#receive(exchange: Exchange): void {
+		if (exchange.head.isGet) {
+			this.#start(exchange);
 			return;
 		}
 		this.#options.http.bodies.read(exchange.message, (error, bytes) => {
 			exchange.body = { error, bytes };
-			const sent = error === null ? parametersInBytes(bytes) : null;
-			if (sent === null) handOverDone(exchange);
-			else this.#start(exchange, sent);
+			const text = error === null ? textOf(bytes) : null;
+			if (text === null) {
+				handOverDone(exchange);
+				return;
+			}
+			exchange.text = text;
+			this.#start(exchange);
 		});
 	}
 
-	#start(exchange: Exchange, parameters: Parameters): void {
-		const { requestsInProgress, documents } = this.#options;
-		const { head, message } = exchange;
-		const runnable = this.#find(parameters, head, message, documents);
-		if (runnable === null || !requestsInProgress.hasPlace) {
+	#start(exchange: Exchange): void {
+		const { requestsInProgress } = this.#options;
+		if (!requestsInProgress.hasPlace) {
 			handOverDone(exchange);
 			return;
 		}
 		requestsInProgress.enter();
 		const finish = (isAnswered: boolean) => {
 			requestsInProgress.leave();
-			if (!isAnswered) handOverDone(exchange);
+			if (isAnswered) this.#options.ways.short++;
+			else handOverDone(exchange);
 		};
 		const fail = (bug: unknown) => {
 			finish(true);
@@ -171,7 +160,7 @@ export class ShortWay {
 		};
 		let answered: MaybePromise<boolean>;
 		try {
-			answered = this.#answer(exchange, parameters, runnable);
+			answered = this.#answer(exchange);
 		} catch (bug) {
 			fail(bug);
 			return;
@@ -180,34 +169,13 @@ export class ShortWay {
 		else finish(answered);
 	}
 
-	#find(
-		parameters: Parameters,
-		{ isGet }: RequestHead,
-		{ headers }: IncomingMessage,
-		documents: Documents = this.#options.documents,
-	): Runnable | null {
-		const known = findKnownRequest(parameters, documents);
-		if (known === null) return null;
-		if (known.hasText) {
-			// Apollo's CSRF prevention.
-			if (isGet && !passesPreflight(headers)) return null;
-			if (known.text.length > REQUEST_LIMITS.characters) return null;
-		}
-		const operation = getOperationAST(known.document, known.operationName);
-		if (!operation || !this.#options.schema.getRootType(operation.operation)) {
-			return null;
-		}
-		if (isGet && operation.operation !== "query") return null;
-		return { ...known, operation };
-	}
-
-	/** False if the request is rejected before it runs. */
-	#answer(
-		exchange: Exchange,
-		parameters: Parameters,
-		runnable: Runnable,
-	): MaybePromise<boolean> {
+	/** False if the request is not for a known document, or is rejected before it runs. */
+	#answer(exchange: Exchange): MaybePromise<boolean> {
 		const { message, response } = exchange;
+		const isAnonymous = message.headers.authorization === undefined;
+		// Who sends an unknown document is found out once: on the long way.
+		const known = isAnonymous ? undefined : this.#find(exchange);
+		if (known === null) return false;
 		const deadline = new RequestDeadline(
 			response,
 			this.#options.executionMs,
@@ -221,29 +189,90 @@ export class ShortWay {
 		}
 		return isPromise(identity)
 			? identity.then(
-					(sender) =>
-						this.#answerTo(sender, exchange, parameters, runnable, deadline),
+					(sender) => this.#answerTo(sender, exchange, known, deadline),
 					() => false,
 				)
-			: this.#answerTo(identity, exchange, parameters, runnable, deadline);
+			: this.#answerTo(identity, exchange, known, deadline);
 	}
 
 	#answerTo(
 		identity: Identity,
 		exchange: Exchange,
-		parameters: Parameters,
-		runnable: Runnable,
+		/** Undefined if it was not looked for. */
+		known: Runnable | undefined,
 		deadline: RequestDeadline,
 	): MaybePromise<boolean> {
-		const { documents, operatorDocuments, mode, execute } = this.#options;
+		const { documents, operatorDocuments, answers } = this.#options;
+		const { head, message, text } = exchange;
+		if (identity.isOperator && operatorDocuments !== null) {
+			const own = this.#find(exchange, operatorDocuments);
+			if (own === null) return false;
+			return this.#run(identity, exchange, own, deadline, operatorDocuments);
+		}
+		const key = requestsCost(message)
+			? null
+			: answers.keyOf(identity.viewer, head.isGet, text);
+		const kept = key === null ? null : answers.get(key, documents);
+		const reused =
+			kept !== null &&
+			(!kept.hasText || passesCsrfCheck(exchange)) &&
+			this.#reuse(identity, exchange, kept);
+		return andThen(reused, (isAnswered) => {
+			if (isAnswered) return true;
+			const found = known ?? this.#find(exchange);
+			return (
+				found !== null &&
+				this.#run(identity, exchange, found, deadline, documents, key)
+			);
+		});
+	}
+
+	/** False if the budget does not suffice: to run it says why. */
+	#reuse(
+		identity: Identity,
+		exchange: Exchange,
+		kept: KeptAnswer,
+	): MaybePromise<boolean> {
+		const { budget, documents, ways } = this.#options;
+		const send = () => {
+			countUnknownDocument(documents, kept.sha256, kept.operation);
+			ways.reused++;
+			const scope = exchange.head.isGet
+				? kept.isPrivate
+					? "private"
+					: "public"
+				: null;
+			return andThen(
+				this.#sender.send(exchange, OK, scope, [], kept.body),
+				() => true,
+			);
+		};
+		if (budget === null) return send();
+		const { costMeter } = admitRequest(
+			this.#options,
+			exchange.message,
+			undefined,
+			identity,
+		);
+		return andThen(costMeter.admit(kept.cost), (error) => {
+			if (error !== null) return false;
+			costMeter.recordReads(kept.reuse.reads);
+			return send();
+		});
+	}
+
+	#run(
+		identity: Identity,
+		exchange: Exchange,
+		found: Runnable,
+		deadline: RequestDeadline,
+		documents: Documents,
+		/** Under which the answer may be kept; null for not at all. */
+		key: string | null = null,
+	): MaybePromise<boolean> {
+		const { execute, mode, answers } = this.#options;
 		const { head, message } = exchange;
-		const isOperator = identity.isOperator && operatorDocuments !== null;
-		const own = isOperator ? operatorDocuments : documents;
-		const found = isOperator
-			? this.#find(parameters, head, message, own)
-			: runnable;
-		if (found === null) return false;
-		let admitted: Pick<RequestContext, "viewer" | "explain" | "costMeter">;
+		let admitted: ReturnType<typeof admitRequest>;
 		try {
 			admitted = admitRequest(
 				this.#options,
@@ -254,8 +283,8 @@ export class ShortWay {
 		} catch {
 			return false;
 		}
-		countUnknownDocument(own, found.sha256, found.operation);
-		const { document, operationName, variables, text } = found;
+		const { document, operationName, variables, text, operation } = found;
+		countUnknownDocument(documents, found.sha256, operation);
 		const result = runOperation(
 			execute,
 			{
@@ -264,35 +293,44 @@ export class ShortWay {
 				variables,
 				source: text,
 				signal: deadline.signal,
+				recordsReads:
+					key !== null &&
+					operation.operation === "query" &&
+					answers.isWorthKeeping(key),
 				...admitted,
 			},
 			deadline,
 		);
+		const exposesSchema =
+			mode === "development" || documents !== this.#options.documents;
 		return andThen(result, (returned) =>
-			this.#send(
-				exchange,
-				found,
-				admitted,
-				returned,
-				isOperator || mode === "development",
-			),
+			this.#respond(exchange, found, admitted, returned, exposesSchema, key),
 		);
 	}
 
-	#send(
+	#respond(
 		exchange: Exchange,
-		{ operation, document, operationName, variables }: Runnable,
-		{ viewer }: Pick<RequestContext, "viewer">,
-		{ data, errors, extensions }: OperationResult,
+		{
+			operation,
+			document,
+			operationName,
+			variables,
+			sha256,
+			hasText,
+		}: Runnable,
+		{ viewer, costMeter }: ReturnType<typeof admitRequest>,
+		{ data, errors, extensions, reuse }: OperationResult,
 		exposesSchema: boolean,
-	): MaybePromise<true> {
-		const { log, dependsOnViewer, httpStatus, httpMaxAge } = this.#options;
+		key: string | null,
+	): MaybePromise<boolean> {
+		const { log, dependsOnViewer, httpStatus, answers, documents } =
+			this.#options;
 		const { message, head } = exchange;
 		const formatted =
 			errors.length === 0
 				? NO_ERRORS
 				: formatErrors(errors, { log, hideSuggestions: !exposesSchema });
-		const text = responseText(formatted.errors, data, extensions);
+		const body = newBody(responseText(formatted.errors, data, extensions));
 		const summary = newResponseSummary();
 		summary.passedCsrfCheck = true;
 		summarizeResponse(summary, {
@@ -305,132 +343,88 @@ export class ShortWay {
 				message.headers.authorization !== undefined ||
 				dependsOnViewer({ document, operationName, variables }),
 		});
+		const { cacheScope } = summary;
+		const cost = costMeter.admitted;
+		if (
+			key !== null &&
+			reuse !== undefined &&
+			cost !== null &&
+			errors.length === 0 &&
+			extensions === undefined
+		) {
+			answers.set(key, {
+				reuse,
+				cost,
+				revision: documents.revision,
+				sha256,
+				operation,
+				hasText,
+				isPrivate: cacheScope !== "public",
+				body,
+			});
+		}
 		const status = statusOf(
 			formatted.status ?? 200,
 			head.mediaType,
 			summary,
 			httpStatus,
 		);
-		return this.#sendText(exchange, {
-			text,
-			status,
-			summary,
-			headers: [...formatted.headers].flat(),
-			maxAge: httpMaxAge,
-		});
-	}
-
-	#sendText(
-		exchange: Exchange,
-		{
-			text,
-			status,
-			summary,
-			headers,
-			maxAge,
-		}: {
-			readonly text: string;
-			readonly status: Status;
-			readonly summary: ResponseSummary;
-			readonly headers: string[];
-			readonly maxAge: number;
-		},
-	): MaybePromise<true> {
-		const { message, head } = exchange;
-		const caching = httpCachingOf(summary, status.code, text, maxAge);
-		if (caching !== null) headers.push("etag", caching.etag);
-		const cacheControl = caching?.cacheControl ?? "no-store";
-		const isSent =
-			caching !== null &&
-			isNotModified(caching, message.headers["if-none-match"]);
-		if (isSent) {
-			const notModified = { code: 304 };
-			this.#write(exchange, notModified, headers, cacheControl, null, null);
-			return true;
-		}
-		const { encoding } = head;
-		// At most three bytes a character.
-		const isShort = text.length * 3 < COMPRESSED_BYTES;
-		const bytes = encoding === null || isShort ? null : Buffer.from(text);
-		if (bytes === null || bytes.length < COMPRESSED_BYTES) {
-			this.#write(exchange, status, headers, cacheControl, text, null);
-			return true;
-		}
+		const headers = [...formatted.headers].flat();
 		return andThen(
-			compressBody(bytes, encoding as "br" | "gzip"),
-			(compressed) => {
-				this.#write(
-					exchange,
-					status,
-					headers,
-					cacheControl,
-					compressed,
-					encoding,
-				);
-				return true as const;
-			},
+			this.#sender.send(exchange, status, cacheScope, headers, body),
+			() => true,
 		);
 	}
 
-	#write(
-		{ message, response, head, counted, arrivedAt }: Exchange,
-		status: Status,
-		headers: readonly string[],
-		cacheControl: string,
-		body: string | Buffer | null,
-		encoding: "br" | "gzip" | null,
-	): void {
-		const { writer, http, ways, log, requestIdHeader } = this.#options;
-		const id = requestId(message.headers[requestIdHeader ?? ""]);
-		writer.write(response, {
-			requestId: id,
-			origin: message.headers.origin,
-			isGet: head.isGet,
-			mediaType: head.mediaType,
-			status,
-			cacheControl,
-			headers: counted === null ? headers : [...counted.headers, ...headers],
-			body,
-			encoding,
-			isLast: http.isDraining,
-		});
-		ways.short++;
-		log.info(
-			{
-				reqId: id,
-				method: message.method,
-				route: "/graphql",
-				status: status.code,
-				ms: Math.round(performance.now() - arrivedAt),
-			},
-			"request completed",
-		);
+	#find(
+		exchange: Exchange,
+		documents: Documents = this.#options.documents,
+	): Runnable | null {
+		const { head, text } = exchange;
+		const parameters = head.isGet ? parametersOf(text) : parametersIn(text);
+		if (parameters === null) return null;
+		const known = findKnownRequest(parameters, documents);
+		if (known === null) return null;
+		if (known.hasText) {
+			if (!passesCsrfCheck(exchange)) return null;
+			if (known.text.length > REQUEST_LIMITS.characters) return null;
+		}
+		const operation = getOperationAST(known.document, known.operationName);
+		if (!operation || !this.#options.schema.getRootType(operation.operation)) {
+			return null;
+		}
+		if (head.isGet && operation.operation !== "query") return null;
+		return { ...known, operation };
 	}
 
 	/** A bug: Fastify cannot run the operation a second time. */
 	#sendFailure(exchange: Exchange, bug: unknown): void {
-		const error: GraphQLFormattedError = internalError(bug, this.#options.log);
+		const error = internalError(bug, this.#options.log);
 		if (exchange.response.headersSent) return;
-		const text = JSON.stringify({ errors: [error] });
-		this.#write(exchange, { code: 500 }, [], "no-store", text, null);
+		const body = newBody(JSON.stringify({ errors: [error] }));
+		this.#sender.send(exchange, { code: 500 }, null, [], body);
 	}
 }
 
-type Parameters = Readonly<Record<string, unknown>>;
+const OK = { code: 200 };
 
 const NO_ERRORS = { errors: [], status: null, headers: new Map() } as const;
 
-function parametersInBytes(bytes: Buffer): Parameters | null {
+function textOf(bytes: Buffer): string | null {
 	try {
-		return parametersIn(decodeBody(bytes));
+		return decodeBody(bytes);
 	} catch {
 		return null;
 	}
 }
 
-function passesPreflight(headers: IncomingMessage["headers"]): boolean {
-	return Boolean(
-		headers["apollo-require-preflight"] || headers["x-apollo-operation-name"],
+/** Apollo's CSRF prevention, of requests with a document's text. */
+function passesCsrfCheck({ head, message: { headers } }: Exchange): boolean {
+	return (
+		!head.isGet ||
+		Boolean(
+			headers["apollo-require-preflight"] || headers["x-apollo-operation-name"],
+		)
 	);
 }
 

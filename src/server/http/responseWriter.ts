@@ -56,9 +56,8 @@ export class ResponseWriter {
 		for (const part of direct.headers) headers.push(part);
 		if (encoding !== null) headers.push("content-encoding", encoding);
 		if (direct.isLast) headers.push("connection", "close");
+		const bytes = body === null ? 0 : Buffer.byteLength(body);
 		if (body !== null) {
-			const bytes =
-				typeof body === "string" ? Buffer.byteLength(body) : body.length;
 			headers.push(
 				"content-type",
 				direct.mediaType,
@@ -69,7 +68,10 @@ export class ResponseWriter {
 		if (status.message === undefined) response.writeHead(status.code, headers);
 		else response.writeHead(status.code, status.message, headers);
 		if (body === null) response.end();
-		else response.end(body);
+		// ASCII, mostly, which needs no encoding.
+		else if (typeof body === "string" && body.length === bytes) {
+			response.end(body, "latin1");
+		} else response.end(body);
 	}
 }
 

@@ -19,6 +19,8 @@ export interface CostMeter {
 	/** Whether reads need to be counted. */
 	readonly isMetering: boolean;
 	recordReads(count: number): void;
+	/** The cost that was admitted; null before. */
+	readonly admitted: number | null;
 	/** For the response; null where the client did not ask for it or nothing ran. */
 	readonly cost: CostReport | null;
 }
@@ -45,6 +47,9 @@ export function createCostMeter(options: {
 			actual = count;
 			if (requested === null) return;
 			budget?.adjust(budgetKey, requested, count);
+		},
+		get admitted() {
+			return requested;
 		},
 		get cost() {
 			return isReported && requested !== null ? { requested, actual } : null;

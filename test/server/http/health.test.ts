@@ -38,7 +38,7 @@ async function startWith(isReady: () => Promise<boolean>) {
 /** As a proxy on this machine sends what somebody asked it. */
 const PROXIED = { "x-forwarded-for": "203.0.113.7" };
 
-const NONE = { short: 0, long: 0 };
+const NONE = { short: 0, reused: 0, long: 0 };
 
 suite("/health/live", () => {
 	test("is 200 while the process runs, ready or not", async () => {
@@ -74,7 +74,11 @@ suite("/health/ready?verbose", () => {
 		for (let n = 0; n < 3; n++) await server.post({ query: "{ hello }" });
 		assert.deepEqual(await server.get("ready?verbose"), [
 			200,
-			{ status: "ready", ...REPORT, requests: { short: 2, long: 1 } },
+			{
+				status: "ready",
+				...REPORT,
+				requests: { short: 2, reused: 0, long: 1 },
+			},
 		]);
 	});
 

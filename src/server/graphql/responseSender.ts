@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyBaseLogger } from "fastify";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import {
+	COMPRESSED_BYTES,
+	compressBody,
+	type Encoding,
+} from "../http/compression.ts";
+import { type HttpApp, requestId } from "../http/httpApp.ts";
+import { cacheControlOf, etagOf, isNotModified } from "../http/httpCache.ts";
+import type { RequestHead } from "../http/requestHead.ts";
+import type { ResponseSummary } from "../http/responseSummary.ts";
+import type { ResponseWriter } from "../http/responseWriter.ts";
+import type { Status } from "../http/status.ts";
+import type { CountedRequest } from "../http/workDone.ts";
+
+/** One request and its response. */
+export interface Exchange {
+	readonly message: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly head: RequestHead;
+	/** In milliseconds of `performance.now()`. */
+	readonly arrivedAt: number;
+	/** Towards its address's rate limit; null where there is none. */
+	readonly counted: CountedRequest | null;
+}
+
+/** A body with what is computed of it once, however often it is sent. */
+export interface Body {
+	readonly text: string;
+	etag: string | null;
+	readonly compressed: Partial<Record<Encoding, Buffer>>;
+}
+
+export function newBody(text: string): Body {
+	return { text, etag: null, compressed: {} };
+}
+
+export interface SenderOptions {
+	readonly http: HttpApp;
+	readonly writer: ResponseWriter;
+	readonly log: FastifyBaseLogger;
+	readonly requestIdHeader: string | null;
+	/** Seconds that shared caches may keep a public response. */
+	readonly httpMaxAge: number;
+}
+
+/** Sends responses of the short way: caching headers, compression, one line of the log. */
+export class ResponseSender {
+	readonly #options: SenderOptions;
+
+	constructor(options: SenderOptions) {
+		this.#options = options;
+	}
+
+	/** A promise while a long body is compressed. `headers` are names and values in turn. */
+	send(
+		exchange: Exchange,
+		status: Status,
+		cacheScope: ResponseSummary["cacheScope"],
+		headers: readonly string[],
+		body: Body,
+	): MaybePromise<void> {
+		const { message } = exchange;
+		if (cacheScope === null || status.code !== 200) {
+			return this.#compress(exchange, status, headers, "no-store", body);
+		}
+		body.etag ??= etagOf(body.text);
+		const cacheControl = cacheControlOf(cacheScope, this.#options.httpMaxAge);
+		const all = [...headers, "etag", body.etag];
+		if (isNotModified(body.etag, message.headers["if-none-match"])) {
+			this.#write(exchange, { code: 304 }, all, cacheControl, null, null);
+			return undefined;
+		}
+		return this.#compress(exchange, status, all, cacheControl, body);
+	}
+
+	#compress(
+		exchange: Exchange,
+		status: Status,
+		headers: readonly string[],
+		cacheControl: string,
+		{ text, compressed }: Body,
+	): MaybePromise<void> {
+		const { encoding } = exchange.head;
+		const write = (content: string | Buffer, by: Encoding | null) =>
+			this.#write(exchange, status, headers, cacheControl, content, by);
+		// At most three bytes a character.
+		if (encoding === null || text.length * 3 < COMPRESSED_BYTES) {
+			return write(text, null);
+		}
+		const known = compressed[encoding];
+		if (known !== undefined) return write(known, encoding);
+		const bytes = Buffer.from(text);
+		if (bytes.length < COMPRESSED_BYTES) return write(text, null);
+		return andThen(compressBody(bytes, encoding), (content) => {
+			compressed[encoding] = content;
+			write(content, encoding);
+		});
+	}
+
+	#write(
+		{ message, response, head, counted, arrivedAt }: Exchange,
+		status: Status,
+		headers: readonly string[],
+		cacheControl: string,
+		body: string | Buffer | null,
+		encoding: Encoding | null,
+	): void {
+		const { writer, http, log, requestIdHeader } = this.#options;
+		const reqId = requestId(
+			requestIdHeader === null ? undefined : message.headers[requestIdHeader],
+		);
+		writer.write(response, {
+			requestId: reqId,
+			origin: message.headers.origin,
+			isGet: head.isGet,
+			mediaType: head.mediaType,
+			status,
+			cacheControl,
+			headers: counted === null ? headers : [...counted.headers, ...headers],
+			body,
+			encoding,
+			isLast: http.isDraining,
+		});
+		log.info(
+			{
+				reqId,
+				method: message.method,
+				route: "/graphql",
+				status: status.code,
+				ms: Math.round(performance.now() - arrivedAt),
+			},
+			"request completed",
+		);
+	}
+}

@@ -1,0 +1,351 @@
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { seededRandom } from "../../src/demo/random.ts";
+import { createLog } from "../../src/server/log.ts";
+import { client } from "../helpers/client.ts";
+import { type Member, made, mutate } from "../helpers/member.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const QUERIES = {
+	board:
+		"query ($id: ID!) { board(id: $id) { name secret viewerFollows owner { username } pins(first: 5) { totalCount edges { cursor node { id details viewerLikes owner { username } likedBy(first: 2) { totalCount nodes { username } } } } pageInfo { hasNextPage endCursor } } followers(first: 3) { totalCount } } }",
+	user: "query ($id: ID!) { user(id: $id) { username name email boards(first: 5) { totalCount nodes { name pins(first: 2) { nodes { id } } } } followers(first: 3) { totalCount nodes { username } } } }",
+	pin: "query ($id: ID!) { pin(id: $id) { details viewerLikes board { name owner { username } } origin { id } comments(first: 3) { totalCount nodes { text author { username } } } } }",
+	interests:
+		"{ interests(first: 5) { nodes { slug pins(first: 3) { totalCount nodes { id } } } } }",
+} as const;
+
+/** Two servers on one store: one that uses answers again, and one that does not. */
+async function startServers() {
+	await using opened = new AsyncDisposableStack();
+	const folder = opened.use(temporaryFolder());
+	const config = readConfig({
+		PORT: "0",
+		CORKBOARD_DATA: folder.path,
+		CORKBOARD_DEMO: "off",
+	});
+	const corkboard = opened.use(await openCorkboard(config));
+	const log = createLog({
+		level: "error",
+		format: "json",
+		destination: { write() {} },
+	});
+	const urlWith = async (answerCacheBytes: number) => {
+		const own = { ...corkboard, config: { ...config, answerCacheBytes } };
+		return opened.use(await startCorkboardServer(own, { log })).url;
+	};
+	const reusing = await urlWith(config.answerCacheBytes);
+	const executing = await urlWith(0);
+	const resources = opened.move();
+	return {
+		reusing,
+		executing,
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+async function post(
+	url: string,
+	body: string,
+	token: string | null = null,
+	more: Readonly<Record<string, string>> = {},
+) {
+	const response = await fetch(`${url}/graphql`, {
+		method: "POST",
+		headers: {
+			"content-type": "application/json",
+			...(token === null ? {} : { authorization: `Bearer ${token}` }),
+			...more,
+		},
+		body,
+	});
+	return { status: response.status, text: await response.text() };
+}
+
+async function reusedBy(url: string): Promise<number> {
+	const response = await fetch(`${url}/health/ready?verbose`);
+	const { requests } = (await response.json()) as {
+		requests: { reused: number };
+	};
+	return requests.reused;
+}
+
+/** Sends a request until its answer is used again. Returns it. */
+async function warm(url: string, body: string, token: string | null = null) {
+	const before = await reusedBy(url);
+	for (let n = 0; n < 20; n++) {
+		const answer = await post(url, body, token);
+		assert.equal(answer.status, 200, answer.text);
+		if ((await reusedBy(url)) > before) return answer.text;
+	}
+	throw new Error(`never used again: ${body}`);
+}
+
+const bodyOf = (query: string, id: string) =>
+	JSON.stringify({ query, variables: { id } });
+
+interface Person extends Member {
+	readonly token: string;
+	readonly name: string;
+}
+
+let people = 0;
+
+async function person(url: string): Promise<Person> {
+	const name = `person${people++}`;
+	const { user, token } = await mutate<{
+		user: { id: string };
+		token: string;
+	}>(client(url), "createUser", { username: name }, "user { id } token");
+	return { name, id: user.id, token, ...client(url, token) };
+}
+
+suite("an answer that is used again", () => {
+	let servers: Awaited<ReturnType<typeof startServers>>;
+	before(async () => {
+		servers = await startServers();
+	});
+	after(() => servers[Symbol.asyncDispose]());
+
+	/** A board with a pin, their owner, and someone else. */
+	async function someBoard() {
+		const owner = await person(servers.reusing);
+		const other = await person(servers.reusing);
+		const boardId = await made(
+			owner,
+			"createBoard",
+			{ name: `of ${owner.name}` },
+			"board",
+		);
+		const pinId = await made(
+			owner,
+			"createPin",
+			{ boardId, details: `pin of ${owner.name}` },
+			"pin",
+		);
+		return { owner, other, boardId, pinId };
+	}
+	type Scene = Awaited<ReturnType<typeof someBoard>>;
+
+	const CHANGES: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> =
+		{
+			"its board is made secret": ({ owner, boardId }) =>
+				mutate(
+					owner,
+					"updateBoard",
+					{ id: boardId, secret: true },
+					"board { id }",
+				),
+			"its board is deleted": ({ owner, boardId }) =>
+				mutate(owner, "deleteBoard", { id: boardId }, "deletedId"),
+			"its owner's account is closed": ({ owner }) =>
+				mutate(owner, "deactivateUser", { userId: owner.id }, "deactivatedId"),
+		};
+	for (const [change, happen] of Object.entries(CHANGES)) {
+		for (const viewer of ["nobody", "somebody"] as const) {
+			test(`shows ${viewer} nothing once ${change}`, async () => {
+				const scene = await someBoard();
+				const { owner, other, boardId, pinId } = scene;
+				const token = viewer === "nobody" ? null : other.token;
+				const bodies = [
+					bodyOf(QUERIES.board, boardId),
+					bodyOf(QUERIES.pin, pinId),
+				];
+				for (const body of bodies) {
+					const text = await warm(servers.reusing, body, token);
+					assert.ok(text.includes(owner.name), text);
+				}
+				await happen(scene);
+				for (const body of bodies) {
+					const { text } = await post(servers.reusing, body, token);
+					assert.match(text, /^\{"data":\{"(?:board|pin)":null\}\}\n$/);
+				}
+			});
+		}
+	}
+
+	test("shows the blocked viewer nothing, and others what it did", async () => {
+		const { owner, other, boardId } = await someBoard();
+		const body = bodyOf(QUERIES.board, boardId);
+		await warm(servers.reusing, body, other.token);
+		const shown = await warm(servers.reusing, body);
+		await mutate(owner, "blockUser", { userId: other.id }, "user { id }");
+		const blocked = await post(servers.reusing, body, other.token);
+		assert.equal(blocked.text, '{"data":{"board":null}}\n');
+		assert.equal((await post(servers.reusing, body)).text, shown);
+		await mutate(owner, "unblockUser", { userId: other.id }, "user { id }");
+		const again = await post(servers.reusing, body, other.token);
+		assert.ok(again.text.includes(owner.name));
+	});
+
+	test("is for its viewer only, who is refused once the account is closed", async () => {
+		const { owner, other, boardId } = await someBoard();
+		await mutate(
+			owner,
+			"updateBoard",
+			{ id: boardId, secret: true },
+			"board { id }",
+		);
+		const body = bodyOf(QUERIES.board, boardId);
+		const own = await warm(servers.reusing, body, owner.token);
+		assert.ok(own.includes(owner.name));
+		for (const token of [null, other.token]) {
+			const { text } = await post(servers.reusing, body, token);
+			assert.equal(text, '{"data":{"board":null}}\n');
+		}
+		// A body that spells the key of another's answer.
+		for (const forged of [
+			`${owner.id} POST ${body}`,
+			`POST ${body}`,
+			` POST ${body}`,
+		]) {
+			const { status, text } = await post(servers.reusing, forged);
+			assert.equal(status, 400);
+			assert.ok(!text.includes(owner.name));
+		}
+		await mutate(
+			owner,
+			"deactivateUser",
+			{ userId: owner.id },
+			"deactivatedId",
+		);
+		const { status } = await post(servers.reusing, body, owner.token);
+		assert.equal(status, 401);
+	});
+
+	test("is never that of a mutation, nor reported with another's cost", async () => {
+		const { owner, boardId } = await someBoard();
+		const mutation = JSON.stringify({
+			query: `mutation { createPin(input: { boardId: "${boardId}" }) { pin { id } } }`,
+		});
+		const answers = new Set<string>();
+		for (let n = 0; n < 6; n++) {
+			answers.add((await post(servers.reusing, mutation, owner.token)).text);
+		}
+		assert.equal(answers.size, 6);
+		const body = bodyOf(QUERIES.board, boardId);
+		await warm(servers.reusing, body);
+		const cost = { "corkboard-cost": "1" };
+		const reported = await post(servers.reusing, body, null, cost);
+		assert.match(reported.text, /"cost":\{"requested":\d+,"actual":\d+\}/);
+		assert.doesNotMatch((await post(servers.reusing, body)).text, /"cost"/);
+	});
+
+	test("is what executing it again returns, in whatever order others write and read", async () => {
+		const random = seededRandom(11);
+		const { pick } = random;
+		const persons: Person[] = [];
+		for (let n = 0; n < 3; n++) persons.push(await person(servers.reusing));
+		const boards: { id: string; owner: Person }[] = [];
+		const pins: { id: string; owner: Person }[] = [];
+		for (const owner of persons) {
+			const id = await made(owner, "createBoard", { name: "first" }, "board");
+			boards.push({ id, owner });
+		}
+		const write = async () => {
+			const by = pick(persons);
+			const board = pick(boards);
+			const pin = pins.length === 0 ? null : pick(pins);
+			const input: readonly (
+				| readonly [string, Person, object, string]
+				| null
+			)[] = [
+				[
+					"updateBoard",
+					board.owner,
+					{ id: board.id, name: `n${random.integer(0, 99)}` },
+					"board { id }",
+				],
+				[
+					"updateBoard",
+					board.owner,
+					{ id: board.id, secret: random.chance(1 / 3) },
+					"board { id }",
+				],
+				["followBoard", by, { boardId: board.id }, "board { id }"],
+				["unfollowBoard", by, { boardId: board.id }, "board { id }"],
+				["followUser", by, { userId: pick(persons).id }, "user { id }"],
+				["blockUser", by, { userId: pick(persons).id }, "user { id }"],
+				["unblockUser", by, { userId: pick(persons).id }, "user { id }"],
+				[
+					"updateUser",
+					by,
+					{ name: `N${random.integer(0, 99)}` },
+					"user { id }",
+				],
+				pin && ["likePin", by, { pinId: pin.id }, "pin { id }"],
+				pin && ["unlikePin", by, { pinId: pin.id }, "pin { id }"],
+				pin && [
+					"addComment",
+					by,
+					{ pinId: pin.id, text: "said" },
+					"comment { id }",
+				],
+				pin && [
+					"updatePin",
+					pin.owner,
+					{ id: pin.id, details: `d${random.integer(0, 99)}` },
+					"pin { id }",
+				],
+				pin && [
+					"movePin",
+					pin.owner,
+					{
+						id: pin.id,
+						boardId: pick(boards.filter(({ owner }) => owner === pin.owner)).id,
+					},
+					"pin { id }",
+				],
+				pin && random.chance(1 / 4)
+					? ["deletePin", pin.owner, { id: pin.id }, "deletedId"]
+					: null,
+			];
+			if (pins.length < 4 || random.chance(1 / 8)) {
+				const id = await made(
+					board.owner,
+					"createPin",
+					{ boardId: board.id, details: "new", interests: ["oak"] },
+					"pin",
+				);
+				pins.push({ id, owner: board.owner });
+				return;
+			}
+			const chosen = pick(input);
+			if (!chosen) return;
+			const [name, as, values, fields] = chosen;
+			const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
+			// Some are refused: blocked, hidden, one's own.
+			await as.post(
+				`mutation ($input: ${type}!) { ${name}(input: $input) { ${fields} } }`,
+				{ variables: { input: values } },
+			);
+		};
+		const reused = await reusedBy(servers.reusing);
+		for (let round = 0; round < 120; round++) {
+			await write();
+			const token = pick([null, ...persons])?.token ?? null;
+			const bodies = [
+				bodyOf(QUERIES.board, pick(boards).id),
+				bodyOf(QUERIES.user, pick(persons).id),
+				...(pins.length > 0 ? [bodyOf(QUERIES.pin, pick(pins).id)] : []),
+				JSON.stringify({ query: QUERIES.interests }),
+			];
+			for (const body of bodies) {
+				const expected = await post(servers.executing, body, token);
+				for (let n = 0; n < 3; n++) {
+					assert.deepEqual(
+						await post(servers.reusing, body, token),
+						expected,
+						body,
+					);
+				}
+			}
+		}
+		const count = (await reusedBy(servers.reusing)) - reused;
+		assert.ok(count > 120, `${count} were used again`);
+		assert.equal(await reusedBy(servers.executing), 0);
+	});
+});
