@@ -44,7 +44,11 @@ export function markingUnpublishedWrites(storage: Storage): Storage {
 		});
 		return marking;
 	};
-	const writes: Pick<Storage, "transact" | "compareAndSetLookups"> = {
+	/** Others look for changes that nobody published among the entries that nobody has taken, so taking and deleting them counts too. */
+	const writes: Pick<
+		Storage,
+		"transact" | "compareAndSetLookups" | "takeEntries" | "deleteOutboxEntries"
+	> = {
 		async transact(transaction, trace) {
 			await untilMarked();
 			return storage.transact(transaction, trace);
@@ -52,6 +56,14 @@ export function markingUnpublishedWrites(storage: Storage): Storage {
 		async compareAndSetLookups(changes, trace) {
 			await untilMarked();
 			return storage.compareAndSetLookups(changes, trace);
+		},
+		async takeEntries(entries, until, trace) {
+			await untilMarked();
+			return storage.takeEntries(entries, until, trace);
+		},
+		async deleteOutboxEntries(keys, trace) {
+			await untilMarked();
+			return storage.deleteOutboxEntries(keys, trace);
 		},
 	};
 	return new Proxy(storage, {
