@@ -153,7 +153,9 @@ export async function createHttpApp(options: {
 			reply.header("vary", isCacheable ? "Accept, Authorization" : "Accept");
 		}
 		const path = request.url.split("?", 1)[0] ?? "";
-		if (isDraining && !path.startsWith("/health/")) {
+		// A request with work done arrived before the drain: its body was awaited.
+		const isNew = workDoneOn(request.raw) === undefined;
+		if (isDraining && isNew && !path.startsWith("/health/")) {
 			return sendError(reply, "UNAVAILABLE", "The server is shutting down.");
 		}
 		// Apollo's integration builds a URL of these two, which may throw.
