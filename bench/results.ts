@@ -26,6 +26,8 @@ export interface Results {
 	readonly cells: readonly Cell[];
 	/** What was measured otherwise: seconds, lines, ratios, by name. */
 	readonly facts: Readonly<Record<string, number>>;
+	/** Sections that could not be measured, and why. */
+	readonly notes: readonly string[];
 	/** Why the run ended early; null if it did not. */
 	readonly ended: string | null;
 }

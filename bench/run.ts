@@ -49,6 +49,7 @@ export async function runBench(
 ): Promise<Results> {
 	const cells: Cell[] = [];
 	const facts: Record<string, number> = {};
+	const notes: string[] = [];
 	let ended: string | null = null;
 	let graph: Record<string, number> = {};
 	const keep = (cell: Cell) => {
@@ -76,6 +77,7 @@ export async function runBench(
 			graph,
 			cells,
 			facts,
+			notes,
 			ended,
 		};
 		writeResults(results, options.out);
@@ -93,7 +95,7 @@ export async function runBench(
 				world.lines / seconds;
 		}
 		try {
-			await measureAll(world, progress, signal, keep, facts);
+			await measureAll(world, progress, signal, { keep, facts, notes });
 		} finally {
 			// Before the servers are stopped: that takes longer than some wait after Ctrl-C.
 			if (signal.aborted) ended = String((signal.reason as Error).message);
@@ -109,12 +111,18 @@ export async function runBench(
 	return summarize();
 }
 
+/** Where measurements go as they are made. */
+interface Kept {
+	readonly keep: (cell: Cell) => void;
+	readonly facts: Record<string, number>;
+	readonly notes: string[];
+}
+
 async function measureAll(
 	world: World,
 	progress: Progress,
 	signal: AbortSignal,
-	keep: (cell: Cell) => void,
-	facts: Record<string, number>,
+	{ keep, facts, notes }: Kept,
 ): Promise<void> {
 	const { options } = world;
 	const { variants, sections } = options;
@@ -160,9 +168,21 @@ async function measureAll(
 	};
 	for (const [section, run] of Object.entries(extras)) {
 		if (!has(section as SectionName)) continue;
-		if (isOver()) progress.say(`no time is left for ${section}`);
-		else await run();
+		if (isOver()) {
+			notes.push(`No time was left for ${section}.`);
+			continue;
+		}
+		try {
+			await run();
+		} catch (error) {
+			if (signal.aborted) throw error;
+			// The other sections do not depend on it.
+			notes.push(
+				`${section} could not be measured: ${(error as Error).message}`,
+			);
+		}
 	}
+	for (const note of notes) progress.say(note);
 	if (world.databases.fleet !== null) {
 		Object.assign(facts, await measureSizes(world));
 	}

@@ -12,7 +12,7 @@ import { documentFile, QUERY_NAMES, textOf } from "./queries.ts";
 import { moveToOtherCores } from "./servers/cores.ts";
 import {
 	type CorkboardFiles,
-	importGraph,
+	importPatiently,
 	readIds,
 	type StoreName,
 	startCorkboard,
@@ -20,8 +20,6 @@ import {
 import { installPeers, loadPeers, PEERS, startPeer } from "./servers/peers.ts";
 import type { ServerProcess } from "./servers/serverProcess.ts";
 import { serverName, VARIANTS, type VariantName } from "./variants.ts";
-
-const IMPORT_TRIES = 4;
 
 /** Everything that a run measures, and measures with. */
 export interface World extends AsyncDisposable {
@@ -178,27 +176,6 @@ export async function createWorld(
 		},
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
-}
-
-/** An import that a busy machine ended is resumed. */
-async function importPatiently(
-	store: StoreName,
-	file: string,
-	files: CorkboardFiles,
-	signal: AbortSignal,
-): Promise<number> {
-	let total = 0;
-	for (let tries = 1; ; tries++) {
-		signal.throwIfAborted();
-		const began = performance.now();
-		try {
-			const { seconds } = await importGraph(store, file, files, signal);
-			return total + seconds;
-		} catch (error) {
-			if (tries >= IMPORT_TRIES) throw error;
-			total += (performance.now() - began) / 1_000;
-		}
-	}
 }
 
 function reversed(

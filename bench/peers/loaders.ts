@@ -43,7 +43,7 @@ export function createLoaders(database: Relational): Loaders {
 
 interface PageArguments {
 	readonly first: number;
-	readonly after?: string;
+	readonly after?: string | null;
 }
 
 const root =
@@ -59,7 +59,7 @@ const reference =
 const page =
 	(name: PageName) =>
 	({ id }: Row, { first, after }: PageArguments, { loaders }: LoaderContext) =>
-		loaders.pages[name].load({ id, first, after });
+		loaders.pages[name].load({ id, first, after: after ?? undefined });
 
 export const loaderResolvers = {
 	Query: { user: root("users"), board: root("boards"), pin: root("pins") },

@@ -13,7 +13,7 @@ import { databaseUrl, reportPort } from "./serving.ts";
 
 interface LoaderQuery {
 	readonly obj: Row;
-	readonly params: { readonly first: number; readonly after?: string };
+	readonly params: { readonly first: number; readonly after?: string | null };
 }
 
 const database = openRelational(databaseUrl());
@@ -30,7 +30,7 @@ const page = (name: PageName) =>
 			queries.map(({ obj, params: { first, after } }) => ({
 				id: obj.id,
 				first,
-				after,
+				after: after ?? undefined,
 			})),
 		),
 	);

@@ -61,6 +61,7 @@ function introduction({
 	machine,
 	options,
 	graph,
+	notes,
 	ended,
 	cells,
 }: Results): readonly string[] {
@@ -80,6 +81,7 @@ function introduction({
 		"",
 		`${cells.length} measurements, ${errors} errors; at most ${((stolen?.most ?? 0) * 100).toFixed(1)} % of the machine's time went to its neighbors.${ended === null ? "" : ` The run was ${ended}.`}`,
 		"",
+		...notes.flatMap((note) => [note, ""]),
 	];
 }
 
@@ -112,14 +114,27 @@ function readTables(
 		"",
 		...table("× the best peer, CPU (goal)", own, (name, query, column) => {
 			const goal = GOALS[section]?.[name]?.[column];
-			return `${ratio(overBestPeer(at(query), name))}${goal === undefined ? "" : ` (${goal})`}`;
+			return withGoal(ratio(overBestPeer(at(query), name)), goal);
 		}),
 		...(section === "reads" && rows.includes("drizzle")
 			? table(
 					"× Apollo + DataLoader + Drizzle, CPU (goal)",
-					own,
+					own.filter((name) => name === "text" || name === "known"),
 					(name, query, column) =>
-						`${ratio(over(at(query), name, "drizzle"))} (${OVER_DRIZZLE[column]})`,
+						withGoal(
+							ratio(over(at(query), name, "drizzle")),
+							OVER_DRIZZLE[column],
+						),
+				)
+			: []),
+		...table("× the best peer, p99 (goal: 1)", own, (name, query) =>
+			ratio(overBestPeer(at(query), name, "p99")),
+		),
+		...(section === "reads" && rows.includes("known")
+			? table(
+					"CPU of a known document by POST ÷ own (goal: 0.85)",
+					own.filter((name) => name === "token" || name === "gzip"),
+					(name, query) => ratio(over(at(query), name, "known")),
 				)
 			: []),
 		...table("CPU ms per request", rows, (name, query) =>
@@ -194,9 +209,15 @@ function factTable({ facts }: Results): readonly string[] {
 }
 
 function ratio(found: Spread | null): string {
-	return found === null
-		? ""
-		: `**${found.median.toFixed(2)}** [${found.least.toFixed(2)}–${found.most.toFixed(2)}]`;
+	if (found === null) return "";
+	const { median, least, most, count } = found;
+	return count === 1
+		? `**${median.toFixed(2)}**`
+		: `**${median.toFixed(2)}** [${least.toFixed(2)}–${most.toFixed(2)}]`;
+}
+
+function withGoal(text: string, goal: number | undefined): string {
+	return text === "" || goal === undefined ? text : `${text} (${goal})`;
 }
 
 function spread(found: Spread | null): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startMysql } from "../../test/services/mysql.ts";
 import { fleetOf, topologyOf } from "../databases.ts";
 import { moveToOtherCores } from "../servers/cores.ts";
-import { importGraph } from "../servers/corkboard.ts";
+import { importPatiently } from "../servers/corkboard.ts";
 import type { World } from "../world.ts";
 
 const MOST_LINES = 30_000;
@@ -37,7 +37,7 @@ export async function measureImports(
 			...world.files,
 			databases: { fleet: { ...fleetOf(world.databases), topologyFile } },
 		};
-		const { seconds } = await importGraph(store, file, files, signal);
+		const seconds = await importPatiently(store, file, files, signal);
 		const what =
 			store === "mysql" ? "without caches" : "with memcached and Redis";
 		facts[`import ${what}, lines/s`] = lines.length / seconds;

@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "../../src/demo/random.ts";
 import type { Cell } from "../cell.ts";
-import { measure } from "../measure.ts";
+import { measure, sendLoad } from "../measure.ts";
 import { drawZipf } from "../pools.ts";
 import { flavorOf, type VariantName } from "../variants.ts";
 import type { World } from "../world.ts";
@@ -48,18 +48,28 @@ export async function* mixRound(
 	for (const variant of variants) {
 		signal.throwIfAborted();
 		const requests = await spell(world, variant, round);
+		const load = {
+			set: `${variant} mix ${round}`,
+			requests,
+			order: firstOf(requests.length, requests.length),
+			connections: CONNECTIONS,
+		};
+		const { port } = await world.serverOf(variant);
+		const lead = await sendLoad(world, port, {
+			...load,
+			from: 0,
+			seconds: world.options.seconds,
+			most: requests.length >> 2,
+		});
 		yield await measure(world, {
+			...load,
 			section: "mix",
 			round,
 			variant,
 			question: "mix",
-			set: `${variant} mix ${round}`,
-			requests,
-			order: firstOf(requests.length, requests.length),
-			from: 0,
-			connections: CONNECTIONS,
+			from: lead.requests,
 			seconds: world.options.seconds * 3,
-			most: requests.length,
+			most: requests.length - lead.requests,
 		});
 	}
 }

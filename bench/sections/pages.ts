@@ -94,7 +94,11 @@ async function walk(
 			}),
 			signal: AbortSignal.timeout(LIMIT_MS),
 		});
-		const { data } = (await response.json()) as Answer;
+		const text = await response.text();
+		if (!response.ok || text.includes('"errors":')) {
+			throw new Error(`${variant} answered a page with ${text.slice(0, 500)}`);
+		}
+		const { data } = JSON.parse(text) as Answer;
 		const { hasNextPage, endCursor } = data.board.pins.pageInfo;
 		if (!hasNextPage) {
 			// The last page may be shorter.

@@ -1,5 +1,5 @@
 import type { Cell } from "../cell.ts";
-import { measure } from "../measure.ts";
+import { measure, sendLoad } from "../measure.ts";
 import type { VariantName } from "../variants.ts";
 import type { World } from "../world.ts";
 import { type Actor, ActorRequests, actorsOf, MUTATIONS } from "./actors.ts";
@@ -38,7 +38,17 @@ export class Writes {
 						requests = await this.#spell(variant, question);
 						this.#requests.set(set, requests);
 					}
-					const from = this.#positions.get(set) ?? 0;
+					const { port } = await this.#world.serverOf(variant);
+					// A mutation is asked for in no other section: V8 compiles it now.
+					const lead = await sendLoad(this.#world, port, {
+						set,
+						requests,
+						order: firstOf(requests.length, requests.length),
+						from: this.#positions.get(set) ?? 0,
+						connections,
+						seconds: this.#world.options.seconds,
+					});
+					const from = (this.#positions.get(set) ?? 0) + lead.requests;
 					const cell = await measure(this.#world, {
 						section: "writes",
 						round,
