@@ -29,6 +29,7 @@ import { introspectionDocument, introspectionField } from "./introspection.ts";
 import { quote } from "./jsonText.ts";
 import {
 	type Access,
+	type LeadingLeaves,
 	namedShape,
 	type Plan,
 	type PlannedField,
@@ -132,6 +133,7 @@ export function compilePlan(
 			columns,
 			tail: `${text}}`,
 			characters,
+			leaves: model.objects.has(type.name) ? leadingLeaves(selected) : null,
 			repeatedTexts: repeatedTexts(selected),
 			error: null,
 		};
@@ -348,6 +350,7 @@ const EMPTY_SELECTION: Selection = {
 	columns: [],
 	tail: "{}",
 	characters: 2,
+	leaves: null,
 	repeatedTexts: [],
 	error: null,
 };
@@ -364,6 +367,20 @@ function hasColumn({
 		objectShape !== null ||
 		definition.args.length > 0
 	);
+}
+
+/** Objects keep the key, which is the client's choice. */
+const MAX_LEAVES_KEY = 200;
+
+function leadingLeaves(fields: readonly PlannedField[]): LeadingLeaves | null {
+	const others = fields.findIndex(
+		({ column, access }) => column >= 0 || access.kind !== "value",
+	);
+	const leaves = others < 0 ? fields : fields.slice(0, others);
+	if (leaves.length === 0) return null;
+	const key = leaves.map((leaf) => leaf.prefix + leaf.coordinate).join("");
+	if (key.length > MAX_LEAVES_KEY) return null;
+	return { count: leaves.length, key, seen: { key, text: null } };
 }
 
 /** Leaves that read the same value. */

@@ -141,6 +141,60 @@ describe("an operation whose data is in memory", () => {
 		assert.equal(answer.data?.split('"Kitchens"').length, 6);
 	});
 
+	test("is answered the same from texts that its objects keep", async () => {
+		const { graph, planner, world } = planning();
+		graph.isInMemory = true;
+		const id = graph.add("User", { name: 'quo"ted', bio: "b", age: 7 });
+		const unfit = graph.add("User", { bio: "b", age: "secret words" });
+		const ask = async (selection: string) => {
+			const answer = await planner.answer({
+				document: valid(
+					`{ nodes(ids: ["${id}", "${unfit}"]) { ... on User { ${selection} } } }`,
+				),
+				context: world,
+			});
+			return [answer.data, answer.errors.map(({ path }) => path?.join("."))];
+		};
+		const selections = [
+			"bio id",
+			"b: bio id",
+			"bio i: id",
+			"id bio",
+			"bio id age",
+			"bio id name",
+			"bio __typename id best { id }",
+			"bio age best { id }",
+		];
+		const before = new Map<string, unknown>();
+		for (const selection of selections) {
+			for (let time = 0; time < 4; time++) {
+				const answer = await ask(selection);
+				assert.deepEqual(answer, before.get(selection) ?? answer);
+				before.set(selection, answer);
+			}
+		}
+		for (const selection of selections.toReversed()) {
+			assert.deepEqual(await ask(selection), before.get(selection));
+		}
+		assert.deepEqual(before.get("b: bio id"), [
+			`{"nodes":[{"b":"b","id":"${id}"},{"b":"b","id":"${unfit}"}]}`,
+			[],
+		]);
+		assert.deepEqual(before.get("bio id age"), [
+			`{"nodes":[{"bio":"b","id":"${id}","age":7},{"bio":"b","id":"${unfit}","age":null}]}`,
+			["nodes.1.age"],
+		]);
+		assert.deepEqual(before.get("bio id name"), [
+			`{"nodes":[{"bio":"b","id":"${id}","name":"quo\\"ted"},null]}`,
+			["nodes.1.name"],
+		]);
+		graph.change(id, { name: "new", bio: "c" });
+		assert.deepEqual(await ask("bio id"), [
+			`{"nodes":[{"bio":"c","id":"${id}"},{"bio":"b","id":"${unfit}"}]}`,
+			[],
+		]);
+	});
+
 	test("may have hundreds of levels", async () => {
 		const { graph, planner, world } = planning();
 		graph.isInMemory = true;

@@ -120,7 +120,7 @@ function parseObject(
 	try {
 		const data = parseStoredObject(id, text);
 		const type = typeNameOf(model, id) as string;
-		return { node: { id, type, data }, text };
+		return { node: { id, type, data, leaves: null }, text };
 	} catch (thrown) {
 		return asCorkboardError(thrown);
 	}
