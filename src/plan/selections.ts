@@ -1,0 +1,55 @@
+import type { LeadingLeaves, PlannedField, Selection } from "./plan.ts";
+
+export const EMPTY_SELECTION: Selection = {
+	type: "",
+	fields: [],
+	columns: [],
+	tail: "{}",
+	characters: 2,
+	leaves: null,
+	repeatedTexts: [],
+	error: null,
+};
+
+/** Whether a field is read for all objects of a level together. The others are read when they are written. */
+export function hasColumn({
+	access,
+	objectShape,
+	definition,
+}: Pick<PlannedField, "access" | "objectShape" | "definition">): boolean {
+	if (access.kind === "introspection") return false;
+	return (
+		access.kind !== "value" ||
+		objectShape !== null ||
+		definition.args.length > 0
+	);
+}
+
+/** Objects keep the key, which is the client's choice. */
+const MAX_LEAVES_KEY = 200;
+
+/** What the writer keeps as text beside an object. */
+export function leadingLeaves(
+	fields: readonly PlannedField[],
+): LeadingLeaves | null {
+	const others = fields.findIndex(
+		({ column, access }) => column >= 0 || access.kind !== "value",
+	);
+	const leaves = others < 0 ? fields : fields.slice(0, others);
+	if (leaves.length === 0) return null;
+	const key = leaves.map((leaf) => leaf.prefix + leaf.coordinate).join("");
+	if (key.length > MAX_LEAVES_KEY) return null;
+	return { count: leaves.length, key, seen: { key, text: null } };
+}
+
+/** Leaves that read the same value. */
+export function repeatedTexts(fields: readonly PlannedField[]): PlannedField[] {
+	const leaves = fields.filter(
+		({ access, shape }) => access.kind === "value" && shape.kind === "leaf",
+	);
+	const counts = new Map<string, number>();
+	for (const { name } of leaves) {
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	}
+	return leaves.filter(({ name }) => (counts.get(name) as number) > 1);
+}
