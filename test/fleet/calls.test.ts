@@ -25,6 +25,11 @@ const PAGE = parse(`query ($id: ID!, $first: Int) {
 		pins(first: $first) { totalCount nodes { details owner { username } } }
 	}
 }`);
+const LIKES = parse(`query ($id: ID!, $first: Int) {
+	board(id: $id) {
+		pins(first: $first) { nodes { likedBy(first: 3) { totalCount nodes { username } } } }
+	}
+}`);
 const PINS = 25;
 
 interface Answer {
@@ -74,6 +79,12 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 				type: "Pin",
 				data: { details: "pin", board_id: board, user_id: user },
 			});
+		}
+		const likePin = writer.model.mappings.get("likePin");
+		assert.ok(likePin);
+		const pins = await scanned(writer, "placePin", board);
+		for (const [n, pin] of pins.entries()) {
+			await writes.setEdge(likePin, users[n] as Id, pin, true);
 		}
 	});
 	after(() => resources.disposeAsync());
@@ -174,6 +185,88 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		assert.ok(few.cached.length <= many.cached.length);
 	});
 
+	it("takes as many commands and statements for the cold lists of 25 pins as for that of one", async () => {
+		await using corkboard = await open();
+		await filled(corkboard);
+		await coldLikes(corkboard, 1);
+		const one = await coldLikes(corkboard, 1, { forget: true });
+		const many = await coldLikes(corkboard, PINS, { forget: true });
+		assert.equal(one.lists, 1);
+		assert.equal(many.lists, PINS);
+		// MGET of the board's list; MGET, leases and fills of those of its pins.
+		assert.deepEqual(many.commands, { mget: 2, eval: 2 });
+		assert.deepEqual(one.commands, many.commands);
+		// Scans and users, on each host once.
+		for (const [host, count] of many.statements) {
+			assert.ok(count <= 2, `${count} statements on ${host}`);
+		}
+	});
+
+	/** Reads who likes pins of the board, and counts what their lists take. */
+	async function coldLikes(
+		corkboard: Corkboard,
+		first: number,
+		{ forget = false } = {},
+	) {
+		const lists = corkboard.model.mappings.get("likePin.inverse");
+		assert.ok(lists);
+		const pins = (await scanned(corkboard, "placePin", board)).slice(0, first);
+		if (forget) {
+			await corkboard.store.invalidate({
+				lists: pins.map((from) => ({ mapping: lists, from })),
+			});
+		}
+		const before = await commands();
+		const statements = new Map<string, number>();
+		let filling = 0;
+		const onStatement = (message: unknown) => {
+			const { host } = message as Statement;
+			statements.set(host, (statements.get(host) ?? 0) + 1);
+		};
+		const onCache = (message: unknown) => {
+			const { layer, verb, keys } = message as CacheCall;
+			if (layer === "redis" && verb === "set") filling += keys;
+		};
+		CHANNELS.statement.subscribe(onStatement);
+		CHANNELS.cacheCall.subscribe(onCache);
+		try {
+			const { errors } = await corkboard.planner.execute({
+				document: LIKES,
+				variables: { id: board, first },
+				context: corkboard.createContext(null),
+			});
+			assert.equal(errors, undefined);
+			// The response does not wait for it.
+			if (forget) await until("the fill", () => filling === first);
+		} finally {
+			CHANNELS.statement.unsubscribe(onStatement);
+			CHANNELS.cacheCall.unsubscribe(onCache);
+		}
+		const after = await commands();
+		return {
+			lists: filling,
+			statements,
+			commands: {
+				mget: after.mget - before.mget,
+				eval: after.eval - before.eval,
+			},
+		};
+	}
+
+	async function scanned(
+		corkboard: Corkboard,
+		name: string,
+		from: Id,
+	): Promise<readonly Id[]> {
+		const mapping = corkboard.model.mappings.get(name);
+		assert.ok(mapping);
+		const [list] = await corkboard.storage.scanLists([
+			{ mapping, from, backward: false, limit: PINS },
+		]);
+		assert.ok(list && "edges" in list);
+		return list.edges.map(({ to }) => to);
+	}
+
 	function filled(corkboard: Corkboard): Promise<void> {
 		return until(
 			"the shared caches to be filled",
@@ -190,14 +283,18 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			.map(({ keys }) => `${keys} keys`);
 	}
 
-	/** The number of MGET commands, from Redis's own statistics. */
-	async function mgets(): Promise<number> {
+	const mgets = async () => (await commands()).mget;
+
+	/** The numbers of commands, from Redis's own statistics. */
+	async function commands(): Promise<{ mget: number; eval: number }> {
 		const { host, port } = fleet.redis;
 		const text = await askRedis(
 			{ host, port },
 			"INFO commandstats",
 			/cmdstat_mget[^\n]*\r\n[\s\S]*\r\n$/,
 		);
-		return Number(/cmdstat_mget:calls=(\d+)/.exec(text)?.[1]);
+		const calls = (name: string) =>
+			Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(text)?.[1] ?? 0);
+		return { mget: calls("mget"), eval: calls("eval") };
 	}
 });
