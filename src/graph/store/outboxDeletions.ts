@@ -2,12 +2,16 @@ import type { OutboxKey, Storage } from "../../storage/storage.ts";
 
 /** How long a delivered entry may stay in the outbox. Milliseconds. */
 const WITHIN_MS = 100;
+/** After a deletion that failed: the shard may be down, or busy. Milliseconds. */
+const RETRY_MS = 1_000;
+/** More than this are left to the outbox workers. */
+const MAX_KEYS = 10_000;
 
 /**
  * Deletes the outbox entries that writes of this process have delivered: those
  * of some moments together, in one round trip for each host. No write waits for
- * it. An entry that is not deleted, because this process ended or its shard did
- * not answer, is delivered again by an outbox worker, which changes nothing.
+ * it. An entry that is not deleted in time, because this process ended or its shard
+ * did not answer, is delivered again by an outbox worker, which changes nothing.
  */
 export class OutboxDeletions implements AsyncDisposable {
 	readonly #storage: Storage;
@@ -21,7 +25,7 @@ export class OutboxDeletions implements AsyncDisposable {
 
 	add(keys: readonly OutboxKey[]): void {
 		this.#keys.push(...keys);
-		this.#timer ??= setTimeout(() => this.#start(), WITHIN_MS).unref();
+		this.#startSoon(WITHIN_MS);
 	}
 
 	/** Resolves when everything that was added is deleted, or has failed to be. */
@@ -30,8 +34,13 @@ export class OutboxDeletions implements AsyncDisposable {
 		await Promise.all(this.#running);
 	}
 
-	[Symbol.asyncDispose](): Promise<void> {
-		return this.flush();
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.flush();
+		clearTimeout(this.#timer);
+	}
+
+	#startSoon(ms: number): void {
+		this.#timer ??= setTimeout(() => this.#start(), ms).unref();
 	}
 
 	#start(): void {
@@ -42,8 +51,10 @@ export class OutboxDeletions implements AsyncDisposable {
 		this.#keys = [];
 		const deleted = this.#storage
 			.deleteOutboxEntries(keys)
-			// Left to the outbox worker.
-			.catch(() => {})
+			.catch(() => {
+				this.#keys = [...keys, ...this.#keys].slice(-MAX_KEYS);
+				this.#startSoon(RETRY_MS);
+			})
 			.finally(() => this.#running.delete(deleted));
 		this.#running.add(deleted);
 	}
