@@ -29,7 +29,8 @@ export interface Exchange {
 export interface Body {
 	readonly text: string;
 	etag: string | null;
-	readonly compressed: Partial<Record<Encoding, Buffer>>;
+	/** A character for each byte: Node then writes headers and body in one piece. */
+	readonly compressed: Partial<Record<Encoding, string>>;
 }
 
 export function newBody(text: string): Body {
@@ -83,7 +84,7 @@ export class ResponseSender {
 		{ text, compressed }: Body,
 	): MaybePromise<void> {
 		const { encoding } = exchange.head;
-		const write = (content: string | Buffer, by: Encoding | null) =>
+		const write = (content: string, by: Encoding | null) =>
 			this.#write(exchange, status, headers, cacheControl, content, by);
 		// At most three bytes a character.
 		if (encoding === null || text.length * 3 < COMPRESSED_BYTES) {
@@ -93,7 +94,8 @@ export class ResponseSender {
 		if (known !== undefined) return write(known, encoding);
 		const bytes = Buffer.from(text);
 		if (bytes.length < COMPRESSED_BYTES) return write(text, null);
-		return andThen(compressBody(bytes, encoding), (content) => {
+		return andThen(compressBody(bytes, encoding), (shorter) => {
+			const content = shorter.toString("latin1");
 			compressed[encoding] = content;
 			write(content, encoding);
 		});
@@ -104,7 +106,7 @@ export class ResponseSender {
 		status: Status,
 		headers: readonly string[],
 		cacheControl: string,
-		body: string | Buffer | null,
+		body: string | null,
 		encoding: Encoding | null,
 	): void {
 		const { writer, http, log, requestIdHeader } = this.#options;

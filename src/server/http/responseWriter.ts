@@ -19,8 +19,8 @@ export interface DirectResponse {
 	readonly cacheControl: string;
 	/** Names and values in turn. */
 	readonly headers: readonly string[];
-	/** Null for 304. */
-	readonly body: string | Buffer | null;
+	/** Null for 304. Of a compressed one, each character is a byte. */
+	readonly body: string | null;
 	/** Of the body; null for none. */
 	readonly encoding: Encoding | null;
 	/** Whether the connection ends after it. */
@@ -56,7 +56,10 @@ export class ResponseWriter {
 		for (const part of direct.headers) headers.push(part);
 		if (encoding !== null) headers.push("content-encoding", encoding);
 		if (direct.isLast) headers.push("connection", "close");
-		const bytes = body === null ? 0 : Buffer.byteLength(body);
+		const bytes =
+			body === null
+				? 0
+				: Buffer.byteLength(body, encoding === null ? "utf8" : "latin1");
 		if (body !== null) {
 			headers.push(
 				"content-type",
@@ -68,10 +71,8 @@ export class ResponseWriter {
 		if (status.message === undefined) response.writeHead(status.code, headers);
 		else response.writeHead(status.code, status.message, headers);
 		if (body === null) response.end();
-		// ASCII, mostly, which needs no encoding.
-		else if (typeof body === "string" && body.length === bytes) {
-			response.end(body, "latin1");
-		} else response.end(body);
+		// Bytes, or ASCII, as most text is: it needs no encoding.
+		else response.end(body, body.length === bytes ? "latin1" : "utf8");
 	}
 }
 
