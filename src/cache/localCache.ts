@@ -23,6 +23,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #firstSlot: number;
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
+	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#weight = 0;
 	#newest: CacheEntry | null = null;
@@ -35,6 +36,8 @@ export class LocalCache<V extends CacheEntry> {
 	constructor(options: {
 		/** Bytes. With 0 nothing is cached, and running reads are still joined. */
 		readonly maxWeight: number;
+		/** Whether a value may be cached: false for one whose change invalidates nothing. It is not shared with readers that joined its read either. */
+		readonly isKept?: (value: V) => boolean;
 		/** Whether what is cached has all that `value` has, and more: then it is kept. */
 		readonly isBetter?: (cached: V, value: V) => boolean;
 		/** How long a value is good if nothing invalidates it. Milliseconds. */
@@ -52,6 +55,7 @@ export class LocalCache<V extends CacheEntry> {
 		this.#firstSlot = (options.number ?? 0) * SLOTS;
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
+		this.#isKept = options.isKept ?? (() => true);
 		this.#isBetter = options.isBetter;
 		this.#longestAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
 		this.#maxAgeMs = this.#longestAgeMs;
@@ -159,8 +163,17 @@ export class LocalCache<V extends CacheEntry> {
 				values[index] = loaded[at] as V | E;
 			}
 		}
+		const again: number[] = [];
 		for (const { index, running } of joined) {
-			values[index] = (await running.batch)[running.at] as V | E;
+			const value = (await running.batch)[running.at] as V | E;
+			if (value instanceof Error || this.#isKept(value)) values[index] = value;
+			else again.push(index);
+		}
+		if (again.length === 0) return values;
+		// Read again by this reader, which came later than the one that it joined.
+		const loaded = await load(again);
+		for (const [at, index] of again.entries()) {
+			values[index] = loaded[at] as V | E;
 		}
 		return values;
 	}
@@ -268,7 +281,7 @@ export class LocalCache<V extends CacheEntry> {
 		slot: number,
 		readAt: number,
 	): void {
-		if (this.#bypassed || this.#isOverdue()) return;
+		if (this.#bypassed || this.#isOverdue() || !this.#isKept(value)) return;
 		const former = entries.get(key);
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;

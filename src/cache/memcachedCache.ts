@@ -316,12 +316,12 @@ async function fillHost(
 			const { key } = lease;
 			const { connection, cas } = lease.token as Token;
 			if (!link.isCurrent(connection)) continue;
-			const size = Buffer.byteLength(value);
-			if (size <= MAX_VALUE_BYTES && value.isWellFormed()) {
+			const size = Buffer.byteLength(value ?? "");
+			if (value !== null && size <= MAX_VALUE_BYTES && value.isWellFormed()) {
 				bytes += size;
 				commands.push({ opcode: OPCODE.SETQ, key, extras, value, cas });
 			} else {
-				// The value cannot be cached: remove the marker, so that no reader waits for it.
+				// Remove the marker, so that no reader waits for a value that is not cached.
 				commands.push({ opcode: OPCODE.DELETEQ, key, cas });
 			}
 		}

@@ -166,7 +166,7 @@ export function openRedisCache(options: {
 			for (let at = 0; at < fills.length; ) {
 				const from = at;
 				for (let bytes = 0; at < fills.length && bytes < BATCH_BYTES; at++) {
-					bytes += (fills[at] as Fill).value.length;
+					bytes += (fills[at] as Fill).value?.length ?? 0;
 				}
 				const batch = fills.slice(from, at);
 				const done = await commands.call(
@@ -286,7 +286,9 @@ async function fillBatch(
 			String(ttlMs),
 			...fills.flatMap(({ lease, value }) => [
 				lease.token as string,
-				value.length <= MAX_VALUE_LENGTH && value.isWellFormed()
+				value !== null &&
+				value.length <= MAX_VALUE_LENGTH &&
+				value.isWellFormed()
 					? mark + value
 					: "",
 			]),

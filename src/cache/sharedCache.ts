@@ -63,7 +63,8 @@ export interface FillLease {
 
 export interface Fill {
 	readonly lease: FillLease;
-	readonly value: string;
+	/** Null gives the lease back: nothing is cached, and the next reader may take it. */
+	readonly value: string | null;
 }
 
 /** A reader that finds a key busy waits this long once, tries again, and then reads the database without filling. Milliseconds. */
@@ -79,8 +80,8 @@ export async function readThrough<V>(
 	codec: {
 		/** Null for text that is damaged: the value is loaded instead. */
 		readonly decode: (text: string, index: number) => V | null;
-		/** Null for a value that must not be cached, such as an error. */
-		readonly encode: (value: V) => string | null;
+		/** Null for a value that is not cached; undefined for an error: its lease lasts, so that others do not ask at once. */
+		readonly encode: (value: V) => string | null | undefined;
 		/** Whether a cached value is enough; if not, it is loaded, and replaced. */
 		readonly suffices?: (value: V) => boolean;
 	},
@@ -129,8 +130,8 @@ export async function readThrough<V>(
 			const value = loaded[at] as V;
 			values[index] = value;
 			const lease = leases[index];
-			const text = lease === undefined ? null : encode(value);
-			if (lease !== undefined && text !== null)
+			const text = lease === undefined ? undefined : encode(value);
+			if (lease !== undefined && text !== undefined)
 				fills.push({ lease, value: text });
 		}
 		// The response does not wait for the fill, which has its own deadline and is refused if it is late.

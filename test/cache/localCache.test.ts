@@ -154,6 +154,24 @@ describe("LocalCache", () => {
 		assert.equal(cache.text("a"), "after the write");
 	});
 
+	it("neither caches a value that is not kept nor gives it to a reader that came later", async () => {
+		const cache = new TextCache({
+			maxWeight: 1_000,
+			isKept: ({ text }) => text !== "absent",
+		});
+		const database = Promise.withResolvers<string[]>();
+		const early = cache.readTexts(["a"], () => database.promise);
+		// Created now, by a write that invalidates nothing.
+		const late = cache.readTexts(["a"], async () => ["created"]);
+		database.resolve(["absent"]);
+		assert.deepEqual(await early, ["absent"]);
+		assert.deepEqual(await late, ["created"]);
+		assert.equal(cache.text("a"), undefined);
+		const created = await cache.readTexts(["a"], async () => ["created"]);
+		assert.deepEqual(created, ["created"]);
+		assert.equal(cache.text("a"), "created");
+	});
+
 	it("returns errors and does not cache them", async () => {
 		const { cache, read } = open();
 		const failed = await cache.readTexts(["a"], async () => [

@@ -16,11 +16,17 @@ const PINS_PER_BATCH = 300;
 const EMPTY_LINES_PER_PIN = 17;
 const FOLLOW = { edge: "followUser", from: "u:ada", to: "u:bob" };
 
-/** Three batches, each with pins and edges on both shards. */
+/** Three batches, each with a user, and pins and edges on both shards. */
 function* lines(onBatch: (nth: number) => void): Generator<unknown> {
 	yield* [ada, bob, board, FOLLOW];
 	for (let nth = 0; nth < BATCHES; nth++) {
 		onBatch(nth);
+		// Becomes active when its name is reserved: a change of an object that memcached may hold.
+		yield {
+			type: "User",
+			key: `u:${nth}`,
+			fields: { username: `batch_${nth}` },
+		};
 		for (let n = 0; n < PINS_PER_BATCH; n++) {
 			const number = nth * PINS_PER_BATCH + n;
 			yield pin(number);
@@ -62,7 +68,11 @@ describe("an import during which a shared cache stops answering", () => {
 						{ status, objects, edges },
 						{
 							status: "finished",
-							objects: { User: 2, Board: 1, Pin: BATCHES * PINS_PER_BATCH },
+							objects: {
+								User: 2 + BATCHES,
+								Board: 1,
+								Pin: BATCHES * PINS_PER_BATCH,
+							},
 							edges: {
 								followUser: 1,
 								likePin: 2 * BATCHES * PINS_PER_BATCH,

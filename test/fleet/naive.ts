@@ -10,6 +10,7 @@ export const NAIVE = {
 		...cache,
 		fill: async (fills: readonly Fill[]) => {
 			for (const { lease, value } of fills) {
+				if (value === null) continue;
 				await stored(cache.layer, "set", lease.key, value);
 			}
 		},
@@ -19,6 +20,7 @@ export const NAIVE = {
 		...cache,
 		fill: async (fills: readonly Fill[]) => {
 			for (const { lease, value } of fills) {
+				if (value === null) continue;
 				await stored(cache.layer, "add", lease.key, value);
 			}
 		},

@@ -96,7 +96,9 @@ export function sharedHeads(): {
 						: { kind: "hit", value, lease };
 				}),
 			async fill(fills) {
-				for (const { lease, value } of fills) values.set(lease.key, value);
+				for (const { lease, value } of fills) {
+					if (value !== null) values.set(lease.key, value);
+				}
 			},
 			putTombstones: remove,
 			delete: remove,

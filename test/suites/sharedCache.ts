@@ -320,6 +320,18 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		assert.deepEqual(await cache.getOrLease(all), values.map(hit));
 	});
 
+	test("a lease that is given back is free for the next reader, and gives back no other", async () => {
+		await using cache = open();
+		const key = newKey();
+		const lease = await leaseOf(cache, key);
+		await cache.fill([{ lease, value: null }]);
+		const next = await leaseOf(cache, key);
+		await cache.fill([{ lease, value: null }]);
+		await cache.fill([{ lease: next, value: "kept" }]);
+		await cache.fill([{ lease, value: null }]);
+		assert.deepEqual(await cache.getOrLease([key]), [hit("kept")]);
+	});
+
 	test("a value with a lone surrogate, which UTF-8 cannot encode, is not cached and blocks no reader", async () => {
 		await using cache = open();
 		const key = newKey();

@@ -89,7 +89,7 @@ export function createHeadCache(options: {
 			{
 				decode: decodeHead,
 				encode: (value) =>
-					value instanceof CorkboardError ? null : encodeHead(value),
+					value instanceof CorkboardError ? undefined : encodeHead(value),
 				suffices: (value) =>
 					value instanceof CorkboardError || value.reaches(limit),
 			},

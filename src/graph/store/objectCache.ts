@@ -12,7 +12,12 @@ import { CachedObject } from "./cachedObject.ts";
 import { sharedKey } from "./sharedKey.ts";
 import { type SharedCaches, typeNameOf } from "./store.ts";
 
-/** Objects by id: the cache in the process, in front of memcached, in front of the shards. */
+/**
+ * Objects by id: the cache in the process, in front of memcached, in front of
+ * the shards. That an object does not exist is cached nowhere, so the write that
+ * creates it has nothing to invalidate, in no cache and in no other process
+ * (docs/consistency.md "3. Caches", "New objects").
+ */
 export interface ObjectCache {
 	readonly local: LocalCache<CachedObject>;
 	cached(id: Id, moment?: Moment): CachedObject | undefined;
@@ -39,7 +44,10 @@ export function createObjectCache(options: {
 }): ObjectCache {
 	const { model, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
-	const local = new LocalCache<CachedObject>(limits);
+	const local = new LocalCache<CachedObject>({
+		isKept: ({ node }) => node !== null,
+		...limits,
+	});
 	const partition = local.partition("");
 
 	async function readShared(
@@ -52,7 +60,9 @@ export function createObjectCache(options: {
 			return texts.map((text, at) =>
 				text instanceof CorkboardError
 					? text
-					: parseObject(model, missingIds[at] as Id, text ?? ABSENT),
+					: text === null
+						? ABSENT
+						: parseObject(model, missingIds[at] as Id, text),
 			);
 		};
 		if (shared?.objects == null || isOverdue())
@@ -66,7 +76,7 @@ export function createObjectCache(options: {
 					return parsed instanceof CorkboardError ? null : parsed;
 				},
 				encode: (value) =>
-					value instanceof CorkboardError ? null : value.text,
+					value instanceof CorkboardError ? undefined : value.text,
 			},
 			load,
 			call?.trace,
@@ -89,7 +99,7 @@ export function createObjectCache(options: {
 					return read.map((result) =>
 						result instanceof CorkboardError
 							? result
-							: new CachedObject(result.node, result.text.length),
+							: new CachedObject(result.node, result.text?.length ?? 0),
 					);
 				},
 				{ trace: call?.trace },
@@ -105,18 +115,18 @@ export function createObjectCache(options: {
 
 interface ParsedObject {
 	readonly node: Node | null;
-	readonly text: string;
+	/** For the shared cache; null where there is nothing to cache. */
+	readonly text: string | null;
 }
 
-/** The shared cache's text for an object that does not exist. */
-const ABSENT = "null";
+/** An object that does not exist. */
+const ABSENT: ParsedObject = { node: null, text: null };
 
 function parseObject(
 	model: Model,
 	id: Id,
 	text: string,
 ): ParsedObject | CorkboardError {
-	if (text === ABSENT) return { node: null, text };
 	try {
 		const data = parseStoredObject(id, text);
 		const type = typeNameOf(model, id) as string;

@@ -50,7 +50,7 @@ export interface Store {
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 	/** Now, for calls of `cachedObject`, `cachedHead` and `cachedLookup` that follow without a wait in between. */
 	moment(): Moment;
-	/** The object if it is cached in the process; its node is null if it is known not to exist. */
+	/** The object if it is cached in the process. */
 	cachedObject(id: Id, moment?: Moment): CachedObject | undefined;
 	/** The head, of any depth, if it is cached in the process. */
 	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;

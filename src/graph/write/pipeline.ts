@@ -109,7 +109,7 @@ export class WritePipeline implements Writer {
 						// also if this process dies between the commit and step 6.
 						async beforeCommit() {
 							hasTombstones = true;
-							await store.putTombstones(changedBy(transaction, created), trace);
+							await store.putTombstones(changedBy(transaction), trace);
 						},
 					}),
 				},
@@ -117,20 +117,20 @@ export class WritePipeline implements Writer {
 			);
 			// 5. Commit: done when the port's `transact` resolves.
 		} catch (error) {
-			store.invalidateLocally(changedBy(transaction, created));
+			store.invalidateLocally(changedBy(transaction));
 			// The outcome of COMMIT may be unknown, and it may take effect later: until
 			// then readers would cache the old value. New tombstones cover it; if it
 			// was committed, the outbox worker delivers its entry.
 			if (hasTombstones) {
-				await store.putTombstones(changedBy(transaction, created), trace);
-				store.publish(changedBy(transaction, created));
+				await store.putTombstones(changedBy(transaction), trace);
+				store.publish(changedBy(transaction));
 			}
 			trace?.fail(error);
 			throw error;
 		}
 
 		// 6. Invalidate: this process's caches, the shared caches, other processes.
-		const changed = changedBy(transaction, created);
+		const changed = changedBy(transaction);
 		for (const changes of this.#changes) changes.push(changed);
 		const invalidated = await store.invalidate(changed, trace);
 		trace?.end(summary);
@@ -199,11 +199,13 @@ export class WritePipeline implements Writer {
 			const { objects = [], edges = [], recount = [], entry } = decision;
 			const changed = [created, objects, edges, recount];
 			const isUnchanged = changed.every(({ length }) => length === 0);
-			return isUnchanged || !this.store.sharesCaches
+			const keys = changedBy(transaction);
+			const hasKeys = keys.objects.length + keys.lists.length > 0;
+			return isUnchanged || !hasKeys || !this.store.sharesCaches
 				? entry
 				: {
 						...entry,
-						invalidations: invalidationsOf(changedBy(transaction, created)),
+						invalidations: invalidationsOf(keys),
 					};
 		});
 	}
@@ -320,12 +322,12 @@ const CONFIRM_MS = 2_000;
 
 const NOTHING_WRITTEN: WriteSummary = { rowsWritten: 0, outbox: {} };
 
-/** All that a transaction locks and creates counts as changed. */
-function changedBy(
-	{ objects = [], lists = [] }: WriteTransaction<unknown>,
-	created: readonly Id[],
-): ChangedKeys {
-	return { objects: [...objects, ...created], lists };
+/** All that a transaction locks counts as changed. What it creates is cached nowhere, not even as absent. */
+function changedBy({
+	objects = [],
+	lists = [],
+}: WriteTransaction<unknown>): Required<ChangedKeys> {
+	return { objects, lists };
 }
 
 function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
