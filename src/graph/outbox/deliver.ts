@@ -179,13 +179,19 @@ async function deliverGroup(
 	}
 
 	// 4. Delete what changed from shared caches. An object that was decided
-	// already may have been so by a delivery that a cache did not acknowledge.
+	// already may have been so by a delivery that a cache did not acknowledge:
+	// only that is left of it then.
 	const invalidations = [
 		...invalidationsOf(group, parts),
 		...pending
 			.filter(({ row }) => !undecided.has(row))
 			.filter(({ value }) => activated?.found.has(value))
-			.map((item) => ({ ...item, value: { object: item.value } })),
+			.map(({ row, value: object }) => ({
+				row,
+				value: { object },
+				keep: (error?: unknown) =>
+					parts.keepInvalidation(row, "objects", object, error),
+			})),
 	];
 	const unacknowledged = await step(invalidations, (all) =>
 		deliverInvalidations(writer, all),

@@ -90,9 +90,11 @@ export class RemainingParts {
 	}
 }
 
+/** A pending object is two things to do: to decide what becomes of it, and to invalidate it. */
 function sizeOf({ invalidations, ...parts }: OutboxEntry): number {
 	return [
 		...Object.values(parts),
+		parts.pendingObjects ?? [],
 		invalidations?.objects ?? [],
 		invalidations?.lists ?? [],
 	].reduce((sum, { length }) => sum + length, 0);

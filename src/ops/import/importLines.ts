@@ -129,18 +129,10 @@ export async function importLines(
  * acknowledge, stays pending.
  */
 async function deliverImportKeys(pipeline: WritePipeline): Promise<void> {
-	const blocking: Undelivered[] = [];
-	await deliverEntries(pipeline, (undelivered) => {
-		const { entry, reduced } = undelivered;
-		const left = reduced ?? entry.entry;
-		if (
-			left === null ||
-			left.lookups !== undefined ||
-			left.pendingObjects !== undefined
-		) {
-			blocking.push(undelivered);
-		}
-	});
+	// An object whose activation a cache does not acknowledge is active all the
+	// same: the second time its import key is delivered.
+	let blocking = await undeliveredKeys(pipeline);
+	if (blocking.length > 0) blocking = await undeliveredKeys(pipeline);
 	const [first] = blocking;
 	if (first === undefined) return;
 	if (isUnreadable(first.error)) {
@@ -156,6 +148,25 @@ async function deliverImportKeys(pipeline: WritePipeline): Promise<void> {
 		`An import first delivers the import keys in pending outbox entries, and ${blocking.length} entries cannot be delivered now. Try again when all shards answer.`,
 		{ cause: first.error },
 	);
+}
+
+/** Entries whose import keys, or the objects that these wait for, could not be delivered. */
+async function undeliveredKeys(
+	pipeline: WritePipeline,
+): Promise<readonly Undelivered[]> {
+	const blocking: Undelivered[] = [];
+	await deliverEntries(pipeline, (undelivered) => {
+		const { entry, reduced } = undelivered;
+		const left = reduced ?? entry.entry;
+		if (
+			left === null ||
+			left.lookups !== undefined ||
+			left.pendingObjects !== undefined
+		) {
+			blocking.push(undelivered);
+		}
+	});
+	return blocking;
 }
 
 /** Entries with reservations of other processes are left, because delivery would make a rename in progress fail. */
