@@ -128,12 +128,12 @@ describe("a new object", () => {
 			const { [`${verb} memcached`]: objects, [`${verb} redis`]: lists } =
 				counted;
 			assert.ok(objects && lists);
-			// Of users, who become active: an object that exists changes.
-			assert.equal(objects.keys, 2, JSON.stringify(counted));
-			assert.ok(objects.calls <= SHARDS, JSON.stringify(counted));
+			// Of users, who become active: an object that exists changes. Twice what is needed, because a transaction that met another is repeated.
+			assert.ok(objects.keys <= 4, JSON.stringify(counted));
+			assert.ok(objects.calls <= 2 * SHARDS, JSON.stringify(counted));
 			// Boards of users, and pins of users and boards: one transaction a level and shard.
-			assert.ok(lists.keys <= 6, JSON.stringify(counted));
-			assert.ok(lists.calls <= 2 * SHARDS, JSON.stringify(counted));
+			assert.ok(lists.keys <= 12, JSON.stringify(counted));
+			assert.ok(lists.calls <= 4 * SHARDS, JSON.stringify(counted));
 		}
 	});
 });
