@@ -26,6 +26,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#weight = 0;
+	#changes = 0;
 	#newest: CacheEntry | null = null;
 	#oldest: CacheEntry | null = null;
 	readonly #longestAgeMs: number;
@@ -265,6 +266,11 @@ export class LocalCache<V extends CacheEntry> {
 		this.#evict();
 	}
 
+	/** Rises with each entry that is added or dropped. */
+	get changes(): number {
+		return this.#changes;
+	}
+
 	/** Bytes of all entries, approximately. */
 	get weight(): number {
 		return this.#weight;
@@ -295,6 +301,7 @@ export class LocalCache<V extends CacheEntry> {
 		value.end = Math.floor(readAt + this.#maxAgeMs);
 		value.wasRead = false;
 		value.home = entries;
+		this.#changes++;
 		entries.set(key, value);
 		this.#linkAsNewest(value);
 		this.#weight += value.weight;
@@ -324,6 +331,7 @@ export class LocalCache<V extends CacheEntry> {
 	#drop(entry: CacheEntry): void {
 		entry.home?.delete(entry.key);
 		entry.home = null;
+		this.#changes++;
 		this.#unlink(entry);
 		this.#weight -= entry.weight;
 		entry.weight -= ENTRY_BYTES;

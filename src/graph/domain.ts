@@ -22,6 +22,8 @@ export interface Domain {
 export interface Visibility {
 	/** Whether the viewer may see the object, provided that it may see the object's parent and owner. */
 	isVisible(node: Node, viewer: Id | null): boolean;
+	/** What decides whether somebody may see the object; null if nobody may. */
+	factsOf(node: Node): VisibilityFacts | null;
 	/** Whether only the user who owns the list may read it. */
 	isPrivateList(mapping: Mapping): boolean;
 	/** The keys of the stored JSON that name the object's parent and owner. */
@@ -41,6 +43,14 @@ export interface Visibility {
 export interface VisibilityKeys {
 	readonly parent: string | null;
 	readonly owner: string | null;
+}
+
+/** What an object says of who may see it. */
+export interface VisibilityFacts {
+	readonly parent: Id | null;
+	readonly owner: Id | null;
+	/** Null if every viewer may who may see the parent and the owner. */
+	readonly isVisible: ((node: Node, viewer: Id | null) => boolean) | null;
 }
 
 /** Objects that are read to decide whether another one is visible. */

@@ -23,8 +23,10 @@ import {
 	NO_BLOCKS,
 } from "./blockReader.ts";
 import { findByKeys } from "./findByKeys.ts";
+import { MemoryReader } from "./memoryReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
+import { idIn } from "./visibility.ts";
 
 /** A graph whose reads a write of the same request can discard. */
 export interface View extends Graph {
@@ -46,14 +48,18 @@ export function createView(
 	const { model, domain } = store;
 	const { visibility } = domain;
 	const userType = visibility.blocks?.userType;
-	const newReads = (): Reads => ({
-		states: new Map(),
-		verdicts: new Map(),
-		blocks:
+	function newReads(): Reads {
+		const blocks =
 			viewer === null || visibility.blocks === null
 				? NO_BLOCKS
-				: createBlockReader(store, visibility.blocks, viewer),
-	});
+				: createBlockReader(store, visibility.blocks, viewer);
+		return {
+			memory: new MemoryReader(store, viewer, blocks),
+			states: new Map(),
+			verdicts: new Map(),
+			blocks,
+		};
+	}
 	let reads = newReads();
 
 	const loader = new DataLoader<ObjectsLoad, void>(
@@ -177,7 +183,13 @@ export function createView(
 		call?: CallOptions,
 	): MaybePromise<KeyResult<Node | null>[]> {
 		const current = reads;
-		const missing = newMissing(store.moment());
+		const moment = store.moment();
+		if (current.memory !== null && call?.trace === undefined) {
+			const results = current.memory.readStored(ids, moment);
+			if (results !== null) return results;
+		}
+		leaveMemory(current);
+		const missing = newMissing(moment);
 		const states = ids.map((id) => stateOf(current, id, missing));
 		const { inRequest, inProcess } = missing;
 		const isWhole = missing.ids.size === 0;
@@ -211,7 +223,14 @@ export function createView(
 		// A write may discard the reads while this runs.
 		const current = reads;
 		current.blocks.prefetch(call);
-		const missing = newMissing(store.moment());
+		const moment = store.moment();
+		// Explain is told what was in memory.
+		if (current.memory !== null && call?.trace === undefined) {
+			const results = current.memory.read(ids, moment);
+			if (results !== null) return results;
+		}
+		leaveMemory(current);
+		const missing = newMissing(moment);
 		const results = readFromMemory(current, ids, missing);
 		const { inRequest, inProcess } = missing;
 		if (results !== null) call?.trace?.cache("request", inRequest, inProcess);
@@ -245,7 +264,13 @@ export function createView(
 	): MaybePromise<KeyResult<Node | null>[]> {
 		const { states } = reads;
 		return andThen(readVisible(ids, call), (results) => {
-			counter.addObjects(ids, results, (id) => states.get(id));
+			let moment: Moment | undefined;
+			counter.addObjects(ids, results, (id) => {
+				const state = states.get(id);
+				if (state !== undefined) return state;
+				moment ??= store.moment();
+				return store.cachedObject(id, moment)?.node;
+			});
 			return results;
 		});
 	}
@@ -334,11 +359,21 @@ export function createView(
 
 /** What a request has read. */
 interface Reads {
+	/** Reads for as long as everything was in memory; null from the first miss on. */
+	memory: MemoryReader | null;
 	/** Objects as stored. */
 	readonly states: Map<Id, KeyResult<Node | null>>;
 	/** Objects as the viewer sees them. */
 	readonly verdicts: Map<Id, Node | null>;
 	readonly blocks: BlockReader;
+}
+
+/** From now on, what was read is remembered: the cache may change. */
+function leaveMemory(reads: Reads): void {
+	for (const { key, node } of reads.memory?.objects ?? []) {
+		reads.states.set(key as Id, node);
+	}
+	reads.memory = null;
 }
 
 /** What an attempt to read from memory did not find, and how much it found. */
@@ -367,11 +402,6 @@ function isNode(result: KeyResult<Node | null> | undefined): result is Node {
 		result !== null &&
 		!(result instanceof CorkboardError)
 	);
-}
-
-function idIn({ data }: Node, key: string | null): Id | null {
-	const value = key === null ? null : data[key];
-	return typeof value === "string" ? (value as Id) : null;
 }
 
 interface ObjectsLoad {

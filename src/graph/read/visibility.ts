@@ -91,6 +91,15 @@ export function createVisibility(
 		isVisible: (node, viewer) =>
 			isActive(node) &&
 			(types.get(node.type)?.rule.isVisible?.(node, viewer) ?? true),
+		factsOf(node) {
+			if (!isActive(node)) return null;
+			const { keys, rule } = types.get(node.type) ?? UNRESTRICTED;
+			const parent = idIn(node, keys.parent);
+			// A part without its whole is not visible.
+			if (keys.parent !== null && parent === null) return null;
+			const owner = idIn(node, keys.owner);
+			return { parent, owner, isVisible: rule.isVisible ?? null };
+		},
 		isPrivateList: ({ name }) => privateLists.has(name),
 		keysOf: (type) => types.get(type)?.keys ?? NO_KEYS,
 		parentOf: (type) => types.get(type)?.parent ?? null,
@@ -125,6 +134,16 @@ interface BoundType {
 }
 
 const NO_KEYS: VisibilityKeys = { parent: null, owner: null };
+const UNRESTRICTED: Pick<BoundType, "keys" | "rule"> = {
+	keys: NO_KEYS,
+	rule: {},
+};
+
+/** The id that is stored under the key. */
+export function idIn({ data }: Node, key: string | null): Id | null {
+	const value = key === null ? null : data[key];
+	return typeof value === "string" ? (value as Id) : null;
+}
 
 function keysOf(
 	parent: Reference | null,

@@ -1,4 +1,5 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
+import type { VisibilityFacts } from "../domain.ts";
 import type { Node } from "../types.ts";
 
 /** An object as the process caches it. */
@@ -6,13 +7,24 @@ export class CachedObject extends CacheEntry {
 	/** Null for an object that does not exist. */
 	readonly node: Node | null;
 
-	constructor(node: Node | null, textLength: number) {
+	/** Null if nobody may see it. */
+	readonly facts: VisibilityFacts | null;
+	/** Of `MemoryReader`: the run in which `isVisible` was decided. */
+	decidedIn = 0;
+	isVisible = false;
+
+	constructor(
+		node: Node | null,
+		facts: VisibilityFacts | null,
+		textLength: number,
+	) {
 		super(node === null ? 0 : NODE_BYTES + textLength * PARSED_BYTES);
 		this.node = node;
+		this.facts = facts;
 	}
 }
 
 /** Of a node, of the object that holds its fields, and of the text of its leaves (some 100 if it is read often, 400 at most). */
-const NODE_BYTES = 300;
+const NODE_BYTES = 360;
 /** Bytes that a character of stored text takes when it is parsed. */
 const PARSED_BYTES = 1;

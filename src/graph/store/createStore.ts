@@ -34,6 +34,7 @@ export function createStore(options: {
 	const versions = versionsFor(3);
 	const objects = createObjectCache({
 		model,
+		visibility: domain.visibility,
 		storage,
 		shared,
 		maxWeight: cacheBytes,
@@ -76,6 +77,7 @@ export function createStore(options: {
 		readHeads: heads.read,
 		readLookups: lookups.read,
 		moment,
+		objectChanges: () => objects.local.changes,
 		cachedObject: objects.cached,
 		cachedHead: heads.cached,
 		cachedLookup: lookups.cached,

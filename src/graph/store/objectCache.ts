@@ -7,6 +7,7 @@ import type { Model } from "../../model/types.ts";
 import type { KeyResult, Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import type { Visibility } from "../domain.ts";
 import type { Node } from "../types.ts";
 import { CachedObject } from "./cachedObject.ts";
 import { sharedKey } from "./sharedKey.ts";
@@ -30,6 +31,7 @@ export interface ObjectCache {
 
 export function createObjectCache(options: {
 	readonly model: Model;
+	readonly visibility: Pick<Visibility, "factsOf">;
 	readonly storage: Storage;
 	readonly shared: SharedCaches | undefined;
 	/** Bytes. */
@@ -42,13 +44,15 @@ export function createObjectCache(options: {
 	readonly now?: () => number;
 	readonly isOverdue?: () => boolean;
 }): ObjectCache {
-	const { model, storage, shared, ...limits } = options;
+	const { model, visibility, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
 	const local = new LocalCache<CachedObject>({
 		isKept: ({ node }) => node !== null,
 		...limits,
 	});
 	const partition = local.partition("");
+	const toCached = ({ node, text }: ParsedObject) =>
+		new CachedObject(node, node && visibility.factsOf(node), text?.length ?? 0);
 
 	async function readShared(
 		ids: readonly Id[],
@@ -97,9 +101,7 @@ export function createObjectCache(options: {
 					);
 					// Without the text, which only the shared cache keeps.
 					return read.map((result) =>
-						result instanceof CorkboardError
-							? result
-							: new CachedObject(result.node, result.text?.length ?? 0),
+						result instanceof CorkboardError ? result : toCached(result),
 					);
 				},
 				{ trace: call?.trace },

@@ -50,6 +50,8 @@ export interface Store {
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 	/** Now, for calls of `cachedObject`, `cachedHead` and `cachedLookup` that follow without a wait in between. */
 	moment(): Moment;
+	/** Rises whenever another object, or another state of one, is cached in the process, and when one is dropped. */
+	objectChanges(): number;
 	/** The object if it is cached in the process. */
 	cachedObject(id: Id, moment?: Moment): CachedObject | undefined;
 	/** The head, of any depth, if it is cached in the process. */

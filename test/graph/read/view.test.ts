@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { createView } from "../../../src/graph/read/view.ts";
+import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import {
 	callsOf,
@@ -155,6 +156,62 @@ describe("the view of one viewer", () => {
 		assert.ok(objects instanceof Promise, "the owner of all pins is missing");
 		assert.deepEqual(plain(await objects), plain(first[0]));
 		await Promise.all(others);
+	});
+
+	it("sees one state of each object, parents and owners too, where the cache changes between its reads", async () => {
+		const user = await graph.writes.create({
+			type: "User",
+			data: { username: "once_open" },
+		});
+		const board = await graph.writes.create({
+			type: "Board",
+			data: { name: "old", user_id: user },
+		});
+		const [one, other] = [
+			await graph.writes.create({
+				type: "Pin",
+				data: { details: "old", board_id: board, user_id: user },
+			}),
+			await graph.writes.create({
+				type: "Pin",
+				data: { details: "old", board_id: board, user_id: user },
+			}),
+		];
+		const store = graph.cold();
+		await createView(store, null).readObjects([one, other]);
+		const view = createView(store, null);
+		const [first] = await view.readObjects([one]);
+		assert.equal((first as Node).data.details, "old");
+		for (const [id, change] of [
+			[one, { details: "new" }],
+			[board, { secret: true }],
+		] as const) {
+			await graph.writes.modify(id, (data) => ({ ...data, ...change }));
+		}
+		store.invalidateLocally({ objects: [one, board] });
+		const again = await view.readObjects([one, other]);
+		assert.equal(again[0], first);
+		assert.ok(again[1], "the board is still that of this request");
+		assert.deepEqual(await createView(store, null).readObjects([one, other]), [
+			null,
+			null,
+		]);
+		// Where all that changed is in memory again, a running request still sees what it saw.
+		assert.equal((await view.readObjects([one]))[0], first);
+	});
+
+	it("shows no object that is a part of itself", async () => {
+		const own = await graph.writes.create({
+			type: "Pin",
+			data: { details: "own", board_id: open, user_id: ada },
+		});
+		await graph.writes.modify(own, (data) => ({ ...data, board_id: own }));
+		const store = graph.cold();
+		for (const _ of ["from the shard", "from memory"]) {
+			assert.deepEqual(await createView(store, null).readObjects([own]), [
+				null,
+			]);
+		}
 	});
 
 	it("reads the block lists of the viewer once, beside the first objects", async () => {
