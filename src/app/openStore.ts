@@ -40,7 +40,7 @@ import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
 export type AccessMode = "readWrite" | "readOnly";
 
 /** Of the cache in the process. Bytes, approximately. */
-const CACHE_BYTES = 64 * 1024 * 1024;
+const CACHE_BYTES = 96 * 1024 * 1024;
 
 export interface StoreOptions {
 	readonly model: Model;
@@ -52,7 +52,7 @@ export interface StoreOptions {
 	readonly memcached: readonly string[];
 	/** null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
 	readonly redis: RedisConnections | null;
-	/** Of the cache in the process, approximately (default 64 MB); 0: none. */
+	/** Of the cache in the process, approximately (default 96 MB); 0: none. */
 	readonly cacheBytes?: number;
 	readonly hooks?: StoreHooks;
 }

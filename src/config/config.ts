@@ -178,7 +178,7 @@ export function readConfig(
 				"CORKBOARD_CACHE_MB",
 				"an integer from 0 to 65536",
 				(text) => parseInteger(text, 0, 65_536),
-				64,
+				96,
 			) * BYTES_PER_MB,
 		answerCacheBytes:
 			setting(

@@ -35,7 +35,7 @@ export const SETTINGS: readonly Setting[] = (
 		[
 			"CORKBOARD_CACHE_MB",
 			"size of the cache in each process, about; 0: none",
-			"64",
+			"96",
 		],
 		[
 			"CORKBOARD_ANSWER_CACHE_MB",

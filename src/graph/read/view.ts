@@ -224,7 +224,7 @@ export function createView(
 		const current = reads;
 		current.blocks.prefetch(call);
 		const moment = store.moment();
-		// Explain is told what was in memory.
+		// The other way traces what was in memory.
 		if (current.memory !== null && call?.trace === undefined) {
 			const results = current.memory.read(ids, moment);
 			if (results !== null) return results;
