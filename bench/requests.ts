@@ -12,7 +12,16 @@ export interface Question {
 export function spellRequest(
 	{ text, variables }: Question,
 	way: Way,
-	{ token, path = "/graphql" }: { token?: string; path?: string } = {},
+	{
+		token,
+		path = "/graphql",
+		padding = 0,
+	}: {
+		token?: string;
+		path?: string;
+		/** Spaces after the body: a request that means the same and is another one. */
+		padding?: number;
+	} = {},
 ): string {
 	if (way === "get") {
 		const parameters = new URLSearchParams({
@@ -21,11 +30,11 @@ export function spellRequest(
 		});
 		return `GET ${path}?${parameters} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 	}
-	const body = JSON.stringify(
+	const content =
 		way === "text"
 			? { query: text, variables }
-			: { documentId: documentIdOf(text), variables },
-	);
+			: { documentId: documentIdOf(text), variables };
+	const body = JSON.stringify(content) + " ".repeat(padding);
 	return [
 		`POST ${path} HTTP/1.1`,
 		"host: localhost",

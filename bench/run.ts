@@ -23,6 +23,7 @@ const HOT_ROWS: readonly VariantName[] = [
 	"text",
 	"known",
 	"get",
+	"executed",
 	"mercurius",
 	"postgraphile",
 ];

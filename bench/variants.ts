@@ -33,6 +33,11 @@ export const VARIANTS = {
 	get: corkboard("known document by GET", "layered", "get"),
 	token: corkboard("known document, with a token", "layered", "token"),
 	gzip: corkboard("known document, gzip accepted", "layered", "gzip"),
+	executed: corkboard(
+		"known document, no whole answers kept",
+		"executed",
+		"known",
+	),
 	uncached: corkboard("no in-process cache", "uncached", "text"),
 	mysql: corkboard("MySQL alone", "mysql", "text"),
 	sqlite: corkboard("embedded SQLite", "sqlite", "text"),

@@ -9,7 +9,7 @@ import { type ServerProcess, startServer } from "./serverProcess.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const LAUNCH = "src/cli/launch.mjs";
-const IMPORT_TRIES = 4;
+const IMPORT_TRIES = 10;
 const COMMAND_LIMIT_MS = 1_800_000;
 /** Signs the tokens of all servers of the benchmark, which only this machine reaches. */
 export const SECRET = "a benchmark on this machine alone needs no secret";
@@ -18,6 +18,8 @@ export const SECRET = "a benchmark on this machine alone needs no secret";
 export const STORES = {
 	/** All of them: MySQL, memcached, Redis, and the cache in the process. */
 	layered: "MySQL, memcached, Redis, in-process cache",
+	/** Every request is executed. */
+	executed: "MySQL, memcached, Redis, in-process cache without whole answers",
 	uncached: "MySQL, memcached, Redis",
 	mysql: "MySQL alone",
 	sqlite: "embedded SQLite",
@@ -52,6 +54,9 @@ export function environmentOf(
 		...fleet,
 		CORKBOARD_MEMCACHED: memcached.address,
 		CORKBOARD_REDIS: redis.url,
+		...(store === "executed" || store === "uncached"
+			? { CORKBOARD_ANSWER_CACHE_MB: "0" }
+			: {}),
 		...(store === "uncached" ? { CORKBOARD_CACHE_MB: "0" } : {}),
 	};
 }
