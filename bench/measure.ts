@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cell } from "./cell.ts";
 import type { LoadResult } from "./load/messages.ts";
+import { PEERS } from "./servers/peers.ts";
 import {
 	cpuMs,
 	cpuMsOfAll,
@@ -8,7 +9,7 @@ import {
 	residentMb,
 	stolenSeconds,
 } from "./usage.ts";
-import type { VariantName } from "./variants.ts";
+import { VARIANTS, type VariantName } from "./variants.ts";
 import type { World } from "./world.ts";
 
 /** After the last response a server may still collect garbage or write its log. */
@@ -37,10 +38,10 @@ export async function measure(
 ): Promise<Cell> {
 	const { section, round, variant, question, connections } = measurement;
 	const server = await world.serverOf(variant);
-	const before = snapshot(world, server.pid);
+	const before = snapshot(world, variant, server.pid);
 	const load = await sendLoad(world, server.port, measurement);
 	await untilQuiet(server.pid);
-	const after = snapshot(world, server.pid);
+	const after = snapshot(world, variant, server.pid);
 	const per = (name: keyof Snapshot) =>
 		(after[name] - before[name]) / Math.max(1, load.requests);
 	return {
@@ -92,18 +93,29 @@ interface Snapshot {
 	readonly stolen: number;
 }
 
-function snapshot({ databases }: World, pid: number): Snapshot {
+/** Of the server, and of the databases and caches that it uses. */
+function snapshot(
+	{ databases }: World,
+	variant: VariantName,
+	pid: number,
+): Snapshot {
 	const { fleet, mysql, postgres } = databases;
+	const { server } = VARIANTS[variant];
+	const [own, caches] =
+		server.kind === "corkboard"
+			? [fleet?.mysql ?? null, fleet]
+			: [PEERS[server.peer].database === "mysql" ? mysql : null, null];
+	const isPostgres =
+		server.kind === "peer" && PEERS[server.peer].database === "postgres";
 	return {
 		server: cpuMs(pid),
 		databases:
-			(fleet === null ? 0 : cpuMsOfAll(fleet.mysql.pid)) +
-			(mysql === null ? 0 : cpuMsOfAll(mysql.pid)) +
-			(postgres === null ? 0 : cpuMsWithChildren(postgres.pid)),
+			(own === null ? 0 : cpuMsOfAll(own.pid)) +
+			(isPostgres && postgres !== null ? cpuMsWithChildren(postgres.pid) : 0),
 		caches:
-			fleet === null
+			caches === null
 				? 0
-				: cpuMsOfAll(fleet.memcached.pid) + cpuMsOfAll(fleet.redis.pid),
+				: cpuMsOfAll(caches.memcached.pid) + cpuMsOfAll(caches.redis.pid),
 		stolen: stolenSeconds(),
 	};
 }

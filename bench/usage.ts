@@ -28,19 +28,25 @@ export function cpuMs(pid: number): number {
  * ends those of closed connections.
  */
 export function cpuMsOfAll(pid: number): number {
+	return ticksOf(pid, [11, 12]) ?? cpuMsByPs(pid);
+}
+
+/** Milliseconds from fields of proc_pid_stat(5), counted after the name; undefined on other systems. */
+function ticksOf(pid: number, wanted: readonly number[]): number | undefined {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-		// The name, in parentheses, may hold spaces (proc_pid_stat(5)).
+		// The name, in parentheses, may hold spaces.
 		const [, ...fields] = stat.slice(stat.lastIndexOf(")")).split(" ");
-		return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS;
+		const ticks = wanted.reduce((sum, n) => sum + Number(fields[n]), 0);
+		return (ticks * 1_000) / TICKS;
 	} catch {
-		return cpuMsByPs(pid);
+		return undefined;
 	}
 }
 
-/** As `cpuMsOfAll`, with all children: PostgreSQL has a process for each connection. */
+/** As `cpuMsOfAll`, with all children, also ended ones: PostgreSQL has a process for each connection. */
 export function cpuMsWithChildren(pid: number): number {
-	let total = cpuMsOfAll(pid);
+	let total = ticksOf(pid, [11, 12, 13, 14]) ?? cpuMsByPs(pid);
 	for (const child of childrenOf(pid)) total += cpuMsOfAll(child);
 	return total;
 }

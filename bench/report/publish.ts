@@ -1,10 +1,16 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { QUERY_NAMES } from "../queries.ts";
 import type { Results } from "../results.ts";
+import type { VariantName } from "../variants.ts";
 import { writeReport } from "./markdown.ts";
+import { cellsOf, overBestPeer } from "./statistics.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = "docs/performance.md";
+const README = "README.md";
+const BEGIN = "<!-- npm run bench: its results -->";
+const END = "<!-- end of results -->";
 const CHART = "docs/images/performance.svg";
 
 const HOW = `How to measure it again, on your machine, and how to read the tables:
@@ -34,5 +40,46 @@ export function publish(folder: string): readonly string[] {
 	const page = `# Performance\n\n${HOW}${body}`;
 	writeFileSync(join(ROOT, PAGE), `${page.trimEnd()}\n`);
 	copyFileSync(join(folder, "cpu.svg"), join(ROOT, CHART));
-	return [PAGE, CHART];
+	const readme = readFileSync(join(ROOT, README), "utf8");
+	const from = readme.indexOf(BEGIN);
+	const to = readme.indexOf(END);
+	if (from < 0 || to < from) return [PAGE, CHART];
+	writeFileSync(
+		join(ROOT, README),
+		`${readme.slice(0, from + BEGIN.length)}\n${summary(results)}\n${readme.slice(to)}`,
+	);
+	return [PAGE, CHART, README];
+}
+
+const SUMMARY: readonly (readonly [
+	section: string,
+	variant: VariantName,
+	title: string,
+])[] = [
+	["reads", "text", "any document"],
+	["reads", "known", "a known document"],
+	["hot", "known", "a known document, 30 objects over and over"],
+	["reads", "mysql", "MySQL alone, no caches"],
+];
+
+/** The chart, and how many times cheaper than the best peer Corkboard is. */
+function summary({ cells }: Results): string {
+	const rows = SUMMARY.map(([section, variant, title]) => {
+		const ratios = QUERY_NAMES.map((query) =>
+			overBestPeer(cellsOf(cells, section, query), variant),
+		);
+		return { title, ratios };
+	}).filter(({ ratios }) => ratios.every((found) => found !== null));
+	return [
+		"",
+		"![CPU time per request of Corkboard and its peers](docs/images/performance.svg)",
+		"",
+		"| CPU per request: the cheapest peer's over Corkboard's | a pin | a board | a profile | followees' pins |",
+		"|---|---:|---:|---:|---:|",
+		...rows.map(
+			({ title, ratios }) =>
+				`| ${title} | ${ratios.map((found) => `${found?.median.toFixed(1)} ×`).join(" | ")} |`,
+		),
+		"",
+	].join("\n");
 }
