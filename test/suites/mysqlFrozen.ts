@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import type { Id } from "../../src/id/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -32,12 +33,16 @@ export function mysqlFrozenSuite(
 	describe(`a process frozen in a transaction on ${name}`, () => {
 		test("keeps its row lock for seconds only, and reports after it continues that nothing was written", async () => {
 			await using opened = await open();
+			const writeMs = 6_000;
 			await using frozen = await frozenLike({
-				limits: { silenceMs: 2_000 },
+				limits: { silenceMs: 2_000, writeMs },
 			});
+			// Then no time is left to repeat the transaction.
+			const overtime = setTimeout(writeMs);
 			await untilWritten(() =>
 				toggle(opened.storage, likedBy, pin(1), user(2), true),
 			);
+			await overtime;
 			assert.match(await frozen.thaw(), /^UNAVAILABLE (?!unknownOutcome)/);
 			const { count, tos } = await listOf(opened.storage, likedBy, pin(1));
 			assert.deepEqual([count, tos], [1, [user(2)]]);
