@@ -9,7 +9,7 @@ import { cellsOf, overBestPeer } from "./statistics.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = "docs/performance.md";
 const README = "README.md";
-const BEGIN = "<!-- npm run bench: its results -->";
+const BEGIN = "<!-- results of the benchmark -->";
 const END = "<!-- end of results -->";
 const CHART = "docs/images/performance.svg";
 
