@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cell } from "./cell.ts";
 import type { LoadResult } from "./load/messages.ts";
@@ -63,7 +64,10 @@ export async function measure(
 		most: load.most,
 		bytes: load.bytes / Math.max(1, load.requests),
 		residentMb: residentMb(server.pid),
-		stolen: (after.stolen - before.stolen) / load.seconds,
+		stolen:
+			(after.stolen - before.stolen) /
+			((after.at - before.at) / 1_000) /
+			availableParallelism(),
 	};
 }
 
@@ -91,6 +95,7 @@ interface Snapshot {
 	readonly databases: number;
 	readonly caches: number;
 	readonly stolen: number;
+	readonly at: number;
 }
 
 /** Of the server, and of the databases and caches that it uses. */
@@ -117,6 +122,7 @@ function snapshot(
 				? 0
 				: cpuMsOfAll(caches.memcached.pid) + cpuMsOfAll(caches.redis.pid),
 		stolen: stolenSeconds(),
+		at: performance.now(),
 	};
 }
 

@@ -24,6 +24,8 @@ const HOW = `How to measure it again, on your machine, and how to read the table
   more are bound by the database: compare the CPU of the server process.
 - Q1 reads a pin, Q2 a board with 25 pins, their owners and cursors, Q3 a profile with ten boards of ten pins with like counts and three
   likers, Q4 the pins of ten followed users. Keys follow Zipf's law with exponent 0.9.
+- Corkboard keeps whole answers of requests that come again, as long as nothing that they were read from has changed
+  (\`CORKBOARD_ANSWER_CACHE_MB\`). The row "no whole answers kept" executes every request.
 - The peers are servers that many teams run or would write, tuned as their documentation says ([\`bench/peers\`](../bench/peers/README.md)).
   They check no visibility and have no cache, so they serve every change at once; Corkboard's guarantees are in
   [guarantees](guarantees.md) and [consistency](consistency.md).
