@@ -17,7 +17,7 @@ const SHARDS = [8, 32, 128, 512];
 const SCALES = [0.1, 1, 3];
 /** Of the nested lists. */
 const WIDTH = 3;
-const WARM_SECONDS = 1;
+const WARM_SECONDS = 2;
 /** How often the same is measured: the median counts. */
 const ROUNDS = 3;
 
