@@ -47,13 +47,14 @@ export function unpackId(id: Id): IdParts {
 /**
  * Parses an id from a client. `"malformed"`: not a canonical decimal of at most
  * 64 bits. `"reserved"`: well formed, but its two top bits are not zero, so no
- * such object can exist.
+ * such object can exist. The id is a string of its own: caches keep ids, and V8
+ * keeps a whole document for as long as a part of its text.
  */
 export function parseId(text: string): Id | "malformed" | "reserved" {
 	if (!CANONICAL.test(text)) return "malformed";
 	const bits = BigInt(text);
 	if (bits >> 64n !== 0n) return "malformed";
-	return bits >> 62n === 0n ? (text as Id) : "reserved";
+	return bits >> 62n === 0n ? (String(bits) as Id) : "reserved";
 }
 
 /** Parses an id from our own storage. Throws if it is not one, because the data is damaged. */

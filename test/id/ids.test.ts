@@ -11,6 +11,7 @@ import {
 	parseStoredId,
 	unpackId,
 } from "../../src/id/ids.ts";
+import { heldBytes } from "../helpers/heldBytes.ts";
 
 describe("ids", () => {
 	// The article "Sharding Pinterest" decomposes the first; the other two are
@@ -90,5 +91,13 @@ describe("ids", () => {
 
 	it("throw for a malformed stored id", () => {
 		assert.throws(() => parseStoredId("12x"), /stored id 12x is invalid/);
+	});
+
+	it("that are parsed do not keep the text they are a part of", () => {
+		const bytes = heldBytes(200, (at) => {
+			const text = `${"x".repeat(10_000)}${914862393786369n + BigInt(at)}`;
+			return parseId(Buffer.from(text).toString().slice(10_000));
+		});
+		assert.ok(bytes < 2_000, `${bytes} bytes`);
 	});
 });

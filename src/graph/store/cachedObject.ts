@@ -13,12 +13,8 @@ export class CachedObject extends CacheEntry {
 	decidedIn = 0;
 	isVisible = false;
 
-	constructor(
-		node: Node | null,
-		facts: VisibilityFacts | null,
-		textLength: number,
-	) {
-		super(node === null ? 0 : NODE_BYTES + textLength * PARSED_BYTES);
+	constructor(node: Node | null, facts: VisibilityFacts | null, text: string) {
+		super(node === null ? 0 : NODE_BYTES + bytesOf(text));
 		this.node = node;
 		this.facts = facts;
 	}
@@ -26,5 +22,10 @@ export class CachedObject extends CacheEntry {
 
 /** Of a node, of the object that holds its fields, and of the text of its leaves (some 100 if it is read often, 400 at most). */
 const NODE_BYTES = 360;
-/** Bytes that a character of stored text takes when it is parsed. */
-const PARSED_BYTES = 1;
+
+/** Bytes that stored text takes when it is parsed: V8 keeps a string in two bytes a character if one of them is not Latin-1. */
+function bytesOf(text: string): number {
+	return BEYOND_LATIN_1.test(text) ? text.length * 2 : text.length;
+}
+
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/;

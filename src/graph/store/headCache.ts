@@ -87,7 +87,8 @@ export function createHeadCache(options: {
 				sharedKey(shared, from, listName(mapping, from)),
 			),
 			{
-				decode: decodeHead,
+				decode: (text, index) =>
+					decodeHead(text, (lists[index] as ListKey).from),
 				encode: (value) =>
 					value instanceof CorkboardError ? undefined : encodeHead(value),
 				suffices: (value) =>

@@ -19,15 +19,18 @@ export function encodeHead(head: Head): string {
 	return `${VERSION}|${from}|${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
 }
 
-/** Null for text that `encodeHead` did not write. */
-export function decodeHead(text: string): Head | null {
-	const [version, from, count, epoch, complete, packed, ...rest] =
+/**
+ * Null for text that `encodeHead` did not write for the list of `from`. The head
+ * has that string, because V8 keeps the whole text for as long as a part of it.
+ */
+export function decodeHead(text: string, from: Id): Head | null {
+	const [version, owner, count, epoch, complete, packed, ...rest] =
 		text.split("|");
 	if (version !== VERSION || packed === undefined || rest.length > 0) {
 		return null;
 	}
 	const list = {
-		from: from as Id,
+		from,
 		count: Number(count),
 		epoch: Number(epoch),
 		complete: complete === "1",
@@ -42,7 +45,7 @@ export function decodeHead(text: string): Head | null {
 		},
 	);
 	const isValid =
-		DECIMAL.test(list.from) &&
+		owner === from &&
 		[list.count, list.epoch].every(Number.isSafeInteger) &&
 		edges.every(
 			({ to, sequence }) => DECIMAL.test(to) && Number.isSafeInteger(sequence),

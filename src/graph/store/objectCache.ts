@@ -52,7 +52,7 @@ export function createObjectCache(options: {
 	});
 	const partition = local.partition("");
 	const toCached = ({ node, text }: ParsedObject) =>
-		new CachedObject(node, node && visibility.factsOf(node), text?.length ?? 0);
+		new CachedObject(node, node && visibility.factsOf(node), text ?? "");
 
 	async function readShared(
 		ids: readonly Id[],

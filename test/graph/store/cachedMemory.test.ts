@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { CachedObject } from "../../../src/graph/store/cachedObject.ts";
+import { Head } from "../../../src/graph/store/head.ts";
+import { decodeHead, encodeHead } from "../../../src/graph/store/headCodec.ts";
+import type { Id } from "../../../src/id/ids.ts";
+import { heldBytes } from "../../helpers/heldBytes.ts";
+
+const idAt = (at: number) => String(914862393786369n + BigInt(at)) as Id;
+
+/** Text as it arrives from a server: in one piece, which nothing else refers to. */
+const received = (text: string) => Buffer.from(text).toString();
+
+function headAt(at: number): Head {
+	const edges = Array.from({ length: 32 }, (_, edge) => ({
+		to: idAt(at * 32 + edge),
+		sequence: 1_795_233_161_169_500 - edge,
+	}));
+	const from = idAt(at);
+	return new Head({ from, count: 40, epoch: 0, complete: false }, edges);
+}
+
+describe("the head of a list", () => {
+	it("does not keep the text that it was decoded from", () => {
+		const made = heldBytes(1_000, headAt);
+		const decoded = heldBytes(1_000, (at) => {
+			const text = received(encodeHead(headAt(at)));
+			return decodeHead(text, idAt(at)) as Head;
+		});
+		assert.ok(decoded < made * 1.5, `${decoded} bytes, made: ${made}`);
+	});
+
+	it("of another list is not decoded", () => {
+		const text = encodeHead(headAt(1));
+		assert.equal(decodeHead(text, idAt(2)), null);
+		assert.deepEqual(decodeHead(text, idAt(1))?.slice(), headAt(1).slice());
+	});
+});
+
+describe("a cached object weighs at least what it takes", () => {
+	for (const [script, letter] of [
+		["Latin", "a"],
+		["Cyrillic", "д"],
+	] as const) {
+		it(`with a text of ${script} letters`, () => {
+			const make = (at: number) => {
+				const text = received(
+					JSON.stringify({
+						details: letter.repeat(500),
+						board: idAt(at),
+						owner: idAt(at + 1),
+					}),
+				);
+				const data = JSON.parse(text);
+				const node = { id: idAt(at), type: "Pin", data, leaves: null };
+				const facts = { parent: null, owner: null, isVisible: null };
+				return new CachedObject(node, facts, text);
+			};
+			const bytes = heldBytes(1_000, make);
+			assert.ok(bytes <= make(0).weight, `${bytes} bytes`);
+		});
+	}
+});
