@@ -91,8 +91,23 @@ export class OutboxWatch implements AsyncDisposable {
 		this.#onBypass(unread);
 	}
 
+	/**
+	 * Looks begin anew where another primary has the shard, which may give a local
+	 * id of the former one to another entry. What is cached is younger: a newer
+	 * version of the topology empties the cache.
+	 */
 	#lookAt(shard: number): Look {
-		return this.#looks.get(shard) ?? { at: this.#openedAt, entries: new Map() };
+		const host = this.#hostOf(shard);
+		const known = this.#looks.get(shard);
+		if (known?.host === host) return known;
+		const at = known === undefined ? this.#openedAt : this.#now();
+		const look = { host, at, entries: new Map() };
+		this.#looks.set(shard, look);
+		return look;
+	}
+
+	#hostOf(shard: number): string {
+		return this.#store.storage.hostOf(shard) ?? "";
 	}
 
 	#startSoon(ms: number): void {
@@ -105,13 +120,11 @@ export class OutboxWatch implements AsyncDisposable {
 
 	/** One for each host whose last one has ended: a host that does not answer delays no other. */
 	#start(): void {
-		const { storage } = this.#store;
-		const hosts = Map.groupBy(
-			storage.shards,
-			(shard) => storage.hostOf(shard) ?? "",
+		const hosts = Map.groupBy(this.#store.storage.shards, (shard) =>
+			this.#hostOf(shard),
 		);
 		for (const [host, shards] of hosts) {
-			this.#run(host, () => this.#look(shards));
+			this.#run(host, () => this.#look(host, shards));
 		}
 		this.#run("unpublished writes", () => this.#lookForUnpublishedWrites());
 	}
@@ -141,10 +154,10 @@ export class OutboxWatch implements AsyncDisposable {
 	}
 
 	/** Never rejects. */
-	async #look(shards: readonly number[]): Promise<void> {
+	async #look(host: string, shards: readonly number[]): Promise<void> {
 		const at = this.#now();
 		try {
-			await this.#apply(at, await this.#read(shards));
+			await this.#apply(host, at, await this.#read(shards));
 			this.check();
 		} catch {
 			// As if no shard had answered.
@@ -180,6 +193,7 @@ export class OutboxWatch implements AsyncDisposable {
 	}
 
 	async #apply(
+		host: string,
 		at: number,
 		found: ReadonlyMap<number, readonly number[]>,
 	): Promise<void> {
@@ -197,7 +211,7 @@ export class OutboxWatch implements AsyncDisposable {
 				if (isOld && !seen.isApplied) old.push({ shard, local });
 				entries.set(local, { ...seen, isApplied: seen.isApplied || isOld });
 			}
-			looks.set(shard, { at, entries });
+			looks.set(shard, { host, at, entries });
 		}
 		if (old.length > 0) {
 			const entries = await this.#store.storage.readEntries(old);
@@ -211,12 +225,16 @@ export class OutboxWatch implements AsyncDisposable {
 			}
 			this.#store.applyInvalidations([...keys]);
 		}
-		for (const [shard, look] of looks) this.#looks.set(shard, look);
+		for (const [shard, look] of looks) {
+			if (this.#hostOf(shard) === host) this.#looks.set(shard, look);
+		}
 	}
 }
 
 /** The last look at a shard's outbox that found all that was there. */
 interface Look {
+	/** The shard's primary. */
+	readonly host: string;
 	/** When it began. */
 	readonly at: number;
 	/** What it found, by local id. */

@@ -12,10 +12,13 @@ const MAX_KEYS = 10_000;
  * of some moments together, in one round trip for each host. No write waits for
  * it. An entry that is not deleted in time, because this process ended or its shard
  * did not answer, is delivered again by an outbox worker, which changes nothing.
+ *
+ * Nor is one deleted whose shard has another primary since: a replica that was
+ * promoted before it had received the entry gives its local id to another one.
  */
 export class OutboxDeletions implements AsyncDisposable {
 	readonly #storage: Storage;
-	#keys: OutboxKey[] = [];
+	#keys: Delivered[] = [];
 	#timer: NodeJS.Timeout | undefined;
 	readonly #running = new Set<Promise<void>>();
 
@@ -24,7 +27,9 @@ export class OutboxDeletions implements AsyncDisposable {
 	}
 
 	add(keys: readonly OutboxKey[]): void {
-		this.#keys.push(...keys);
+		for (const { shard, local } of keys) {
+			this.#keys.push({ shard, local, host: this.#storage.hostOf(shard) });
+		}
 		this.#startSoon(WITHIN_MS);
 	}
 
@@ -46,11 +51,13 @@ export class OutboxDeletions implements AsyncDisposable {
 	#start(): void {
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
-		const keys = this.#keys;
-		if (keys.length === 0) return;
+		const keys = this.#keys.filter(
+			({ shard, host }) => this.#storage.hostOf(shard) === host,
+		);
 		this.#keys = [];
+		if (keys.length === 0) return;
 		const deleted = this.#storage
-			.deleteOutboxEntries(keys)
+			.deleteOutboxEntries(keys.map(({ shard, local }) => ({ shard, local })))
 			.catch(() => {
 				this.#keys = [...keys, ...this.#keys].slice(-MAX_KEYS);
 				this.#startSoon(RETRY_MS);
@@ -58,4 +65,9 @@ export class OutboxDeletions implements AsyncDisposable {
 			.finally(() => this.#running.delete(deleted));
 		this.#running.add(deleted);
 	}
+}
+
+interface Delivered extends OutboxKey {
+	/** The primary of its shard when it was delivered. */
+	readonly host: string | null;
 }

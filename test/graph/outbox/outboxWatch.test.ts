@@ -27,13 +27,14 @@ function watched() {
 	let now = 0;
 	const outbox: StoredEntry[] = [];
 	const unreadable = new Set<number>();
+	const hosts = ["host0", "host1"];
 	const applied: string[][] = [];
 	const bypassed: (readonly number[])[] = [];
 	const limited: boolean[] = [];
 	const row: { token?: string } = {};
 	const storage = {
 		shards: [0, 1],
-		hostOf: (shard: number) => `host${shard}`,
+		hostOf: (shard: number) => hosts[shard],
 		untakenEntries: async (
 			shards: readonly { shard: number; after: number }[],
 			limit: number,
@@ -71,6 +72,7 @@ function watched() {
 	return {
 		outbox,
 		unreadable,
+		hosts,
 		applied,
 		bypassed,
 		limited,
@@ -103,6 +105,20 @@ describe("the watch over outboxes", () => {
 		assert.deepEqual(applied, [["o 1"]]);
 		await pass(A_SECOND);
 		assert.equal(applied.length, 1);
+	});
+
+	it("applies an entry of a promoted replica that has the local id of one that it had applied", async () => {
+		await using world = watched();
+		const { outbox, hosts, applied, bypassed, pass, watch } = world;
+		outbox.push(entry(0, 1));
+		await pass(4 * A_SECOND);
+		assert.deepEqual(applied, [["o 1"]]);
+		hosts[0] = "promoted";
+		outbox.splice(0, 1, entry(0, 1, "2"));
+		watch.check();
+		for (let second = 0; second < 4; second++) await pass(A_SECOND);
+		assert.deepEqual(applied, [["o 1"], ["o 2"]]);
+		assert.deepEqual(bypassed, []);
 	});
 
 	it("applies nothing of entries that were taken or deleted in time", async () => {

@@ -7,13 +7,15 @@ import { until } from "../../helpers/until.ts";
 /** Storage that only deletes outbox entries: the first calls fail. */
 function deletingStorage(failures = 0) {
 	const calls: (readonly number[])[] = [];
+	const hosts = new Map<number, string>();
 	const storage = {
+		hostOf: (shard: number) => hosts.get(shard) ?? "first",
 		async deleteOutboxEntries(keys: readonly OutboxKey[]) {
 			calls.push(keys.map(({ local }) => local));
 			if (calls.length <= failures) throw new Error("down");
 		},
 	} as unknown as Storage;
-	return { calls, storage };
+	return { calls, hosts, storage };
 }
 
 const key = (local: number): OutboxKey => ({ shard: 1, local });
@@ -38,6 +40,21 @@ describe("deletions of delivered outbox entries", () => {
 		deletions.add([key(2)]);
 		await until("the second call", () => calls.length === 2);
 		assert.deepEqual(calls, [[1], [1, 2]]);
+	});
+
+	it("do not reach another primary of the shard, which may have given the ids to other entries", async () => {
+		const { calls, hosts, storage } = deletingStorage(1);
+		await using deletions = new OutboxDeletions(storage);
+		deletions.add([key(1), { shard: 2, local: 1 }]);
+		await deletions.flush();
+		hosts.set(1, "promoted");
+		deletions.add([key(2)]);
+		await deletions.flush();
+		// Of shard 1 the entry that was delivered after the promotion, and that of shard 2.
+		assert.deepEqual(calls, [
+			[1, 1],
+			[1, 2],
+		]);
 	});
 
 	it("are carried out at once when the process ends", async () => {
