@@ -9,7 +9,7 @@ import {
 	NO_READ_COUNTER,
 } from "../graph/read/readCounter.ts";
 import { createView, type View } from "../graph/read/view.ts";
-import type { Store } from "../graph/store/store.ts";
+import type { ReadDependencies, Store } from "../graph/store/store.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -26,7 +26,7 @@ import {
 	createAccessTokens,
 	createJwksAccessTokens,
 } from "../server/auth/accessTokens.ts";
-import type { Execute } from "../server/graphql/operation.ts";
+import type { Execute, Reuse } from "../server/graphql/operation.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Topology } from "../topology/types.ts";
 import { andThen, type MaybePromise } from "../util/maybePromise.ts";
@@ -171,12 +171,7 @@ export async function openCorkboard(
 				meter.recordReads(reads.total);
 				const dependencies = recorded?.dependencies() ?? null;
 				if (dependencies === null) return answer;
-				const reuse = {
-					isValid: () => store.isValid(dependencies),
-					reads: reads.total,
-					bytes: dependencies.versions.byteLength,
-				};
-				return { ...answer, reuse };
+				return { ...answer, reuse: reuseOf(store, dependencies, reads.total) };
 			});
 		},
 		isUser: (id) =>
@@ -191,6 +186,19 @@ export async function openCorkboard(
 			return user?.id ?? null;
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+/** By itself, so that it keeps nothing else of the request in memory. */
+function reuseOf(
+	store: Store,
+	dependencies: ReadDependencies,
+	reads: number,
+): Reuse {
+	return {
+		isValid: () => store.isValid(dependencies),
+		reads,
+		bytes: dependencies.versions.byteLength,
 	};
 }
 

@@ -10,7 +10,7 @@
 export class BoundedMap<V> {
 	readonly #entries = new Map<string, Entry<V>>();
 	readonly #maxWeight: number;
-	readonly #weigh: (value: V) => number;
+	readonly #weigh: (value: V, key: string) => number;
 	readonly #now: () => number;
 	#newest: Entry<V> | null = null;
 	#oldest: Entry<V> | null = null;
@@ -19,7 +19,7 @@ export class BoundedMap<V> {
 	constructor(options: {
 		/** In the unit of `weigh`. */
 		readonly maxWeight: number;
-		readonly weigh: (value: V) => number;
+		readonly weigh: (value: V, key: string) => number;
 		/** Milliseconds. */
 		readonly now?: () => number;
 	}) {
@@ -49,7 +49,7 @@ export class BoundedMap<V> {
 	/** A value heavier than the whole map is not kept. `ttlMs` counts from now. */
 	set(key: string, value: V, ttlMs = Number.POSITIVE_INFINITY): void {
 		this.delete(key);
-		const weight = this.#weigh(value);
+		const weight = this.#weigh(value, key);
 		if (weight > this.#maxWeight) return;
 		const entry: Entry<V> = {
 			key,

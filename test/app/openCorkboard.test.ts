@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { parse } from "graphql";
 import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { CHANNELS, type TopologyEvent } from "../../src/diagnostics.ts";
+import { createCostMeter } from "../../src/server/limits/costMeter.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
+import { isCollected } from "../helpers/isCollected.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
@@ -46,6 +49,38 @@ describe("Corkboard, embedded in another program,", () => {
 			body: JSON.stringify({ query: "{ __typename }" }),
 		});
 		assert.deepEqual(await response.json(), { data: { __typename: "Query" } });
+	});
+
+	test("keeps of an answer that may be used again nothing but what it depends on", async () => {
+		using folder = temporaryFolder();
+		const config = readConfig({ CORKBOARD_DATA: folder.path });
+		await using corkboard = await openCorkboard(config);
+		const document = parse("{ interests(first: 5) { nodes { slug } } }");
+		const execute = async () => {
+			const costMeter = createCostMeter({
+				isReported: true,
+				budget: null,
+				budgetKey: () => "",
+			});
+			const { reuse } = await corkboard.execute({
+				document,
+				operationName: undefined,
+				variables: {},
+				viewer: null,
+				signal: new AbortController().signal,
+				source: "",
+				explain: false,
+				recordsReads: true,
+				costMeter,
+			});
+			return { reuse, costMeter: new WeakRef(costMeter) };
+		};
+		// The first one fills the caches.
+		await execute();
+		const { reuse, costMeter } = await execute();
+		assert.ok(reuse?.isValid());
+		assert.ok(await isCollected(costMeter));
+		assert.ok(reuse?.isValid());
 	});
 
 	test("names every problem of a document that is not valid", async () => {

@@ -1,4 +1,3 @@
-import type { OperationDefinitionNode } from "graphql";
 import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
@@ -14,7 +13,8 @@ export interface KeptAnswer {
 	/** The state of the files when the document was found. */
 	readonly revision: Documents["revision"];
 	readonly sha256: string;
-	readonly operation: OperationDefinitionNode;
+	/** Null for an operation without one. Not the operation: it would keep its whole document in memory. */
+	readonly operationName: string | null;
 	/** Whether the request has the document's text, and not only a name of it. */
 	readonly hasText: boolean;
 	/** Whether it was requested with a token, or differs between viewers. */
@@ -91,7 +91,10 @@ function isCurrent(
 	return hasText || documents.runnable(sha256) !== null;
 }
 
-/** Its compressed forms are counted before they exist. */
-function bytesOf({ body: { text }, reuse }: KeptAnswer): number {
-	return ENTRY_BYTES + 2 * text.length + reuse.bytes;
+/**
+ * Its compressed forms are counted before they exist. The key counts twice: the
+ * operation's name may be cut from the document's text, and so keep that.
+ */
+function bytesOf({ body: { text }, reuse }: KeptAnswer, key: string): number {
+	return ENTRY_BYTES + 2 * key.length + 2 * text.length + reuse.bytes;
 }

@@ -231,9 +231,9 @@ export function summarizeResponse(
 export function countUnknownDocument(
 	documents: Documents,
 	sha256: string,
-	operation: OperationDefinitionNode | undefined,
+	operationName: string | null,
 ): void {
 	if (documents.mode !== "report") return;
 	if (documents.bySha256(sha256) !== null) return;
-	documents.recordUnknown(sha256, operation?.name?.value ?? null);
+	documents.recordUnknown(sha256, operationName);
 }

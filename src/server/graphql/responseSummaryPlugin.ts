@@ -14,7 +14,8 @@ export function responseSummaryPlugin(options: {
 			return {
 				async didResolveOperation({ queryHash, operation }) {
 					if (queryHash === undefined) return;
-					countUnknownDocument(documents, queryHash, operation);
+					const name = operation?.name?.value ?? null;
+					countUnknownDocument(documents, queryHash, name);
 				},
 				async willSendResponse({
 					request,

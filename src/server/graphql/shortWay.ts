@@ -227,7 +227,7 @@ export class ShortWay {
 		});
 	}
 
-	/** False if the budget does not suffice: to run it says why. */
+	/** False if the budget does not suffice (to run it says why), or the answer is not valid any more. */
 	#reuse(
 		identity: Identity,
 		exchange: Exchange,
@@ -235,7 +235,7 @@ export class ShortWay {
 	): MaybePromise<boolean> {
 		const { budget, documents, ways } = this.#options;
 		const send = () => {
-			countUnknownDocument(documents, kept.sha256, kept.operation);
+			countUnknownDocument(documents, kept.sha256, kept.operationName);
 			ways.reused++;
 			const scope = exchange.head.isGet
 				? kept.isPrivate
@@ -254,8 +254,14 @@ export class ShortWay {
 			undefined,
 			identity,
 		);
-		return andThen(costMeter.admit(kept.cost), (error) => {
+		const admitted = costMeter.admit(kept.cost);
+		return andThen(admitted, (error) => {
 			if (error !== null) return false;
+			// Something may have changed while Redis was asked.
+			if (isPromise(admitted) && !kept.reuse.isValid()) {
+				costMeter.recordReads(0);
+				return false;
+			}
 			costMeter.recordReads(kept.reuse.reads);
 			return send();
 		});
@@ -284,7 +290,8 @@ export class ShortWay {
 			return false;
 		}
 		const { document, operationName, variables, text, operation } = found;
-		countUnknownDocument(documents, found.sha256, operation);
+		const name = operation.name?.value ?? null;
+		countUnknownDocument(documents, found.sha256, name);
 		const result = runOperation(
 			execute,
 			{
@@ -357,7 +364,7 @@ export class ShortWay {
 				cost,
 				revision: documents.revision,
 				sha256,
-				operation,
+				operationName: operation.name?.value ?? null,
 				hasText,
 				isPrivate: cacheScope !== "public",
 				body,

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createDocuments } from "../../../src/server/documents/documents.ts";
+import { AnswerCache } from "../../../src/server/graphql/answerCache.ts";
+import type { Reuse } from "../../../src/server/graphql/operation.ts";
+import { newBody } from "../../../src/server/graphql/responseSender.ts";
+import type { Budget } from "../../../src/server/limits/budget.ts";
+import { isCollected } from "../../helpers/isCollected.ts";
+import {
+	executeToy,
+	startToy,
+	type ToyExecute,
+} from "../../helpers/toyServer.ts";
+import { sha256 } from "../documents/serving.ts";
+
+const VALID: Reuse = { isValid: () => true, reads: 0, bytes: 0 };
+
+const anyDocument = () =>
+	createDocuments({
+		mode: "off",
+		files: null,
+		shared: null,
+		log: { warn() {} },
+	});
+
+suite("the cache of answers", () => {
+	test("counts requests too, so that long ones do not exceed its size", () => {
+		const cache = new AnswerCache(100_000);
+		const documents = anyDocument();
+		const answer = {
+			reuse: VALID,
+			cost: 0,
+			revision: documents.revision,
+			sha256: "",
+			operationName: null,
+			hasText: true,
+			isPrivate: true,
+			body: newBody("{}"),
+		};
+		const keys = Array.from({ length: 200 }, (_, n) => {
+			const key = cache.keyOf(null, false, `${n} ${"a".repeat(4_000)}`);
+			assert.ok(key !== null);
+			return key;
+		});
+		for (const key of keys) cache.set(key, answer);
+		const kept = keys.filter((key) => cache.get(key, documents) !== null);
+		assert.ok(kept.length > 5, `${kept.length}`);
+		assert.ok(kept.length * 4_000 < 100_000, `${kept.length}`);
+	});
+
+	test("keeps no document in memory", async () => {
+		const documents = anyDocument();
+		let definition: WeakRef<object> | undefined;
+		const execute: ToyExecute = async (operation) => {
+			const [first] = operation.document.definitions;
+			definition ??= first && new WeakRef(first);
+			assert.equal(await operation.costMeter.admit(1), null);
+			return { ...(await executeToy(operation)), reuse: VALID };
+		};
+		await using toy = await startToy({
+			execute,
+			documents,
+			answerCacheBytes: 1_000_000,
+		});
+		const query = "query Named { hello }";
+		for (let n = 0; n < 5; n++) await (await toy.post({ query })).text();
+		assert.equal(await reusedBy(toy.server.url), 3);
+		assert.ok(definition !== undefined);
+		await documents.parsed.delete(sha256(query));
+		assert.ok(await isCollected(definition));
+	});
+
+	test("is asked again once the budget was waited for", async () => {
+		let name = "before";
+		const execute: ToyExecute = async () => {
+			const read = name;
+			return {
+				data: { hello: read },
+				reuse: { ...VALID, isValid: () => name === read },
+			};
+		};
+		let taken = () => {};
+		let charged = 0;
+		const budget: Budget = {
+			async take(_key, cost) {
+				charged += Math.max(1, cost);
+				taken();
+				return null;
+			},
+			adjust(_key, cost, read) {
+				charged += Math.max(1, read) - Math.max(1, cost);
+			},
+		};
+		await using toy = await startToy({
+			execute: async (operation) => {
+				assert.equal(await operation.costMeter.admit(7), null);
+				const answer = await execute(operation);
+				operation.costMeter.recordReads(7);
+				return answer;
+			},
+			budget,
+			answerCacheBytes: 1_000_000,
+		});
+		const ask = async () => (await toy.post({ query: "{ hello }" })).text();
+		for (let n = 0; n < 4; n++) {
+			assert.equal(await ask(), '{"data":{"hello":"before"}}\n');
+		}
+		assert.equal(await reusedBy(toy.server.url), 2);
+		taken = () => {
+			name = "after";
+		};
+		charged = 0;
+		assert.equal(await ask(), '{"data":{"hello":"after"}}\n');
+		// An operation that reads nothing costs one.
+		assert.equal(charged, 8);
+	});
+});
+
+async function reusedBy(url: string): Promise<number> {
+	const response = await fetch(`${url}/health/ready?verbose`);
+	const { requests } = (await response.json()) as {
+		requests: { reused: number };
+	};
+	return requests.reused;
+}
