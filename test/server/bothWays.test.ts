@@ -566,6 +566,37 @@ suite("both ways", () => {
 		assert.deepEqual(requests, { short: 9, reused: 4, long: 1 });
 	});
 
+	test("ask once who sent a request, known or refused", async () => {
+		let asked = 0;
+		const counted = {
+			...tokens,
+			verify(token: string) {
+				asked++;
+				return tokens.verify(token);
+			},
+		};
+		await using toy = await startToy({ accessTokens: counted });
+		const ask = async (token: string) => {
+			asked = 0;
+			const authorization = `Bearer ${token}`;
+			const { status } = await toy.post(
+				{ query: "{ viewer }" },
+				{ authorization },
+			);
+			return { status, asked };
+		};
+		const ada = await tokens.sign(ADA);
+		// The first time, the document is unknown.
+		for (let n = 0; n < 3; n++) {
+			assert.deepEqual(await ask(ada), { status: 200, asked: 1 });
+		}
+		for (const refused of ["forged", await tokens.sign(GONE)]) {
+			assert.deepEqual(await ask(refused), { status: 401, asked: 1 });
+		}
+		const { requests } = await reportOf(toy);
+		assert.deepEqual(requests, { short: 2, reused: 0, long: 3 });
+	});
+
 	test("end an operation at its deadline", async () => {
 		await using pair = await startPair(() => ({
 			limits: { executionMs: 60 },

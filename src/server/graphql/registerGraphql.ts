@@ -31,7 +31,9 @@ import type { RequestContext } from "./operation.ts";
 import {
 	admitRequest,
 	identifySender,
+	type Sender,
 	type StepOptions,
+	senderOf,
 } from "./requestSteps.ts";
 
 /** Responds to a browser that opens `/graphql`. */
@@ -58,7 +60,7 @@ export interface GraphqlOptions extends StepOptions {
 /** What is known of a request before Apollo handles it. */
 interface RequestState {
 	/** Or the error that rejects the request. */
-	readonly identity: Identity | { readonly error: unknown };
+	readonly identity: Sender;
 	readonly deadline: RequestDeadline;
 	readonly summary: ResponseSummary;
 }
@@ -128,13 +130,16 @@ export async function registerGraphql(
 			options.executionMs,
 			performance.now(),
 		);
-		let identity: RequestState["identity"];
+		const summary = newResponseSummary();
+		const known = senderOf(raw);
+		if (known !== undefined) return { identity: known, deadline, summary };
+		let identity: Sender;
 		try {
 			identity = await identifySender(options, raw, deadline);
 		} catch (error) {
 			identity = { error };
 		}
-		return { identity, deadline, summary: newResponseSummary() };
+		return { identity, deadline, summary };
 	}
 
 	async function respond(

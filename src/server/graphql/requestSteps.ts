@@ -50,6 +50,20 @@ export interface StepOptions {
 	readonly log: FastifyBaseLogger;
 }
 
+/** Who sent a request, or why that is refused. */
+export type Sender = Identity | { readonly error: unknown };
+
+const senders = new WeakMap<IncomingMessage, Sender>();
+
+/** So that the long way need not ask again. */
+export function recordSender(message: IncomingMessage, sender: Sender): void {
+	senders.set(message, sender);
+}
+
+export function senderOf(message: IncomingMessage): Sender | undefined {
+	return senders.get(message);
+}
+
 /** Who sent the request. Throws, or rejects, where the sender has no valid identity. */
 export function identifySender(
 	{ identify }: Pick<StepOptions, "identify">,

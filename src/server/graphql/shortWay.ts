@@ -36,8 +36,10 @@ import {
 	formatErrors,
 	identifySender,
 	type OperationResult,
+	recordSender,
 	responseText,
 	runOperation,
+	type Sender,
 	type StepOptions,
 	summarizeResponse,
 } from "./requestSteps.ts";
@@ -65,6 +67,7 @@ interface Exchange extends AnyExchange {
 	readonly handOver: () => void;
 	counted: CountedRequest | null;
 	body: ReadBody | null;
+	sender: Sender | null;
 	/** The body, or the URL of a GET. */
 	text: string;
 }
@@ -108,6 +111,7 @@ export class ShortWay {
 			arrivedAt: performance.now(),
 			counted: null,
 			body: null,
+			sender: null,
 			text: head.isGet ? (message.url as string) : "",
 		};
 		if (rateLimit === null) {
@@ -172,10 +176,6 @@ export class ShortWay {
 	/** False if the request is not for a known document, or is rejected before it runs. */
 	#answer(exchange: Exchange): MaybePromise<boolean> {
 		const { message, response } = exchange;
-		const isAnonymous = message.headers.authorization === undefined;
-		// Who sends an unknown document is found out once: on the long way.
-		const known = isAnonymous ? undefined : this.#find(exchange);
-		if (known === null) return false;
 		const deadline = new RequestDeadline(
 			response,
 			this.#options.executionMs,
@@ -184,26 +184,29 @@ export class ShortWay {
 		let identity: MaybePromise<Identity>;
 		try {
 			identity = identifySender(this.#options, message, deadline);
-		} catch {
+		} catch (error) {
+			exchange.sender = { error };
 			return false;
 		}
 		return isPromise(identity)
 			? identity.then(
-					(sender) => this.#answerTo(sender, exchange, known, deadline),
-					() => false,
+					(sender) => this.#answerTo(sender, exchange, deadline),
+					(error) => {
+						exchange.sender = { error };
+						return false;
+					},
 				)
-			: this.#answerTo(identity, exchange, known, deadline);
+			: this.#answerTo(identity, exchange, deadline);
 	}
 
 	#answerTo(
 		identity: Identity,
 		exchange: Exchange,
-		/** Undefined if it was not looked for. */
-		known: Runnable | undefined,
 		deadline: RequestDeadline,
 	): MaybePromise<boolean> {
 		const { documents, operatorDocuments, answers } = this.#options;
 		const { head, message, text } = exchange;
+		exchange.sender = identity;
 		if (identity.isOperator && operatorDocuments !== null) {
 			const own = this.#find(exchange, operatorDocuments);
 			if (own === null) return false;
@@ -219,7 +222,7 @@ export class ShortWay {
 			this.#reuse(identity, exchange, kept);
 		return andThen(reused, (isAnswered) => {
 			if (isAnswered) return true;
-			const found = known ?? this.#find(exchange);
+			const found = this.#find(exchange);
 			return (
 				found !== null &&
 				this.#run(identity, exchange, found, deadline, documents, key)
@@ -440,8 +443,10 @@ function handOverDone({
 	arrivedAt,
 	counted,
 	body,
+	sender,
 	handOver,
 }: Exchange): void {
 	recordWorkDone(message, { arrivedAt, counted, body });
+	if (sender !== null) recordSender(message, sender);
 	handOver();
 }
