@@ -21,12 +21,15 @@ export class OutboxDeletions implements AsyncDisposable {
 	#keys: Delivered[] = [];
 	#timer: NodeJS.Timeout | undefined;
 	readonly #running = new Set<Promise<void>>();
+	#isDisposed = false;
 
 	constructor(storage: Storage) {
 		this.#storage = storage;
 	}
 
+	/** After its end nothing is added: a delivery may go on while the storage is being closed. */
 	add(keys: readonly OutboxKey[]): void {
+		if (this.#isDisposed) return;
 		for (const { shard, local } of keys) {
 			this.#keys.push({ shard, local, host: this.#storage.hostOf(shard) });
 		}
@@ -40,8 +43,8 @@ export class OutboxDeletions implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isDisposed = true;
 		await this.flush();
-		clearTimeout(this.#timer);
 	}
 
 	#startSoon(ms: number): void {
@@ -59,6 +62,7 @@ export class OutboxDeletions implements AsyncDisposable {
 		const deleted = this.#storage
 			.deleteOutboxEntries(keys.map(({ shard, local }) => ({ shard, local })))
 			.catch(() => {
+				if (this.#isDisposed) return;
 				this.#keys = [...keys, ...this.#keys].slice(-MAX_KEYS);
 				this.#startSoon(RETRY_MS);
 			})

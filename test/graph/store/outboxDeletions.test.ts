@@ -65,4 +65,14 @@ describe("deletions of delivered outbox entries", () => {
 		}
 		assert.deepEqual(calls, [[1]]);
 	});
+
+	it("are left to outbox workers after that, and where the last call fails", async () => {
+		const { calls, storage } = deletingStorage(1);
+		const deletions = new OutboxDeletions(storage);
+		deletions.add([key(1)]);
+		await deletions[Symbol.asyncDispose]();
+		deletions.add([key(2)]);
+		await deletions.flush();
+		assert.deepEqual(calls, [[1]]);
+	});
 });
