@@ -38,6 +38,11 @@ describe("an unexpected error in storage", () => {
 			user: { id },
 			token,
 		} = JSON.parse(text).data.createUser);
+		// The sender is then known without a read of the shard.
+		await server.ask(
+			{ query: "{ viewer { username } }" },
+			{ authorization: `Bearer ${token}` },
+		);
 	});
 	after(() => server[Symbol.asyncDispose]());
 

@@ -128,10 +128,10 @@ type Data = Record<string, unknown>;
 
 /** Stands for `data` in a result. Apollo passes it on and does not look into it. */
 class DataText {
-	readonly text: string;
+	readonly json: string;
 
-	constructor(text: string) {
-		this.text = text;
+	constructor(json: string) {
+		this.json = json;
 	}
 }
 
@@ -142,7 +142,7 @@ function stringifyResult({
 }: FormattedExecutionResult): string {
 	return responseText(
 		errors ?? [],
-		data instanceof DataText ? data.text : null,
+		data instanceof DataText ? data.json : null,
 		extensions,
 	);
 }
