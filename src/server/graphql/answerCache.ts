@@ -78,7 +78,11 @@ export class AnswerCache {
 
 	set(key: string, answer: KeptAnswer): void {
 		if (answer.body.text.length > MAX_BODY) return;
-		this.#answers.set(key, answer);
+		const { operationName } = answer;
+		this.#answers.set(key, {
+			...answer,
+			operationName: operationName && copyOf(operationName),
+		});
 	}
 }
 
@@ -91,10 +95,12 @@ function isCurrent(
 	return hasText || documents.runnable(sha256) !== null;
 }
 
-/**
- * Its compressed forms are counted before they exist. The key counts twice: the
- * operation's name may be cut from the document's text, and so keep that.
- */
+/** Cut from the text of a document, which V8 keeps for as long as the part. */
+function copyOf(name: string): string {
+	return Buffer.from(name).toString();
+}
+
+/** Its compressed forms are counted before they exist, and a character of the key as two bytes. */
 function bytesOf({ body: { text }, reuse }: KeptAnswer, key: string): number {
 	return ENTRY_BYTES + 2 * key.length + 2 * text.length + reuse.bytes;
 }

@@ -5,6 +5,7 @@ import { AnswerCache } from "../../../src/server/graphql/answerCache.ts";
 import type { Reuse } from "../../../src/server/graphql/operation.ts";
 import { newBody } from "../../../src/server/graphql/responseSender.ts";
 import type { Budget } from "../../../src/server/limits/budget.ts";
+import { heldBytes } from "../../helpers/heldBytes.ts";
 import { isCollected } from "../../helpers/isCollected.ts";
 import {
 	executeToy,
@@ -68,6 +69,26 @@ suite("the cache of answers", () => {
 		assert.ok(definition !== undefined);
 		await documents.parsed.delete(sha256(query));
 		assert.ok(await isCollected(definition));
+	});
+
+	test("keeps the name of an operation without the text around it", () => {
+		const documents = anyDocument();
+		const bytes = heldBytes(100, () => {
+			const cache = new AnswerCache(100_000);
+			const text = `query TheNameOfAnOperation { ${"x".repeat(20_000)} }`;
+			cache.set("request", {
+				reuse: VALID,
+				cost: 0,
+				revision: documents.revision,
+				sha256: "",
+				operationName: Buffer.from(text).toString().slice(6, 26),
+				hasText: false,
+				isPrivate: true,
+				body: newBody("{}"),
+			});
+			return cache;
+		});
+		assert.ok(bytes < 10_000, `${bytes} bytes`);
 	});
 
 	test("is asked again once the budget was waited for", async () => {
