@@ -1,9 +1,11 @@
+import type { Listed } from "../util/recencyList.ts";
+
 /**
  * A value of a local cache. It is its own entry, because most of the memory of a
  * cache of small values would be entries. The fields are the cache's; a value is
  * in one cache at most, under one key.
  */
-export class CacheEntry {
+export class CacheEntry implements Listed<CacheEntry> {
 	/** The map that holds it; null while no cache keeps it. */
 	home: Map<string, CacheEntry> | null = null;
 	key = "";

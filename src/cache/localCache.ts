@@ -1,6 +1,7 @@
 import type { Trace } from "../diagnostics.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
+import { RecencyList } from "../util/recencyList.ts";
 import type { CacheEntry } from "./cacheEntry.ts";
 
 /**
@@ -27,8 +28,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#weight = 0;
 	#changes = 0;
-	#newest: CacheEntry | null = null;
-	#oldest: CacheEntry | null = null;
+	readonly #recency = new RecencyList<CacheEntry>();
 	readonly #longestAgeMs: number;
 	#maxAgeMs: number;
 	#bypassed = false;
@@ -231,7 +231,7 @@ export class LocalCache<V extends CacheEntry> {
 		for (let slot = this.#firstSlot; slot < end; slot++) {
 			this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
 		}
-		while (this.#oldest !== null) this.#drop(this.#oldest);
+		while (this.#recency.oldest !== null) this.#drop(this.#recency.oldest);
 	}
 
 	/** While on, nothing is cached: for a time in which invalidations of other processes are not received. */
@@ -303,7 +303,7 @@ export class LocalCache<V extends CacheEntry> {
 		value.home = entries;
 		this.#changes++;
 		entries.set(key, value);
-		this.#linkAsNewest(value);
+		this.#recency.add(value);
 		this.#weight += value.weight;
 		this.#evict();
 	}
@@ -315,13 +315,12 @@ export class LocalCache<V extends CacheEntry> {
 	 */
 	#evict(): void {
 		let passes = MAX_PASSES;
-		while (this.#weight > this.#maxWeight && this.#oldest !== null) {
-			const entry = this.#oldest;
+		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
+			const entry = this.#recency.oldest;
 			if (entry.wasRead && passes > 0) {
 				passes--;
 				entry.wasRead = false;
-				this.#unlink(entry);
-				this.#linkAsNewest(entry);
+				this.#recency.renew(entry);
 			} else {
 				this.#drop(entry);
 			}
@@ -332,26 +331,9 @@ export class LocalCache<V extends CacheEntry> {
 		entry.home?.delete(entry.key);
 		entry.home = null;
 		this.#changes++;
-		this.#unlink(entry);
+		this.#recency.remove(entry);
 		this.#weight -= entry.weight;
 		entry.weight -= ENTRY_BYTES;
-	}
-
-	#linkAsNewest(entry: CacheEntry): void {
-		entry.older = this.#newest;
-		if (this.#newest === null) this.#oldest = entry;
-		else this.#newest.newer = entry;
-		this.#newest = entry;
-	}
-
-	#unlink(entry: CacheEntry): void {
-		const { older, newer } = entry;
-		if (older === null) this.#oldest = newer;
-		else older.newer = newer;
-		if (newer === null) this.#newest = older;
-		else newer.older = older;
-		entry.older = null;
-		entry.newer = null;
 	}
 }
 

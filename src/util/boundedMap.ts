@@ -1,3 +1,5 @@
+import { type Listed, RecencyList } from "./recencyList.ts";
+
 /**
  * A map with a bound on the weight of its values. When it is full, the entry
  * that was not read for the longest is evicted. Entries may also expire.
@@ -12,8 +14,7 @@ export class BoundedMap<V> {
 	readonly #maxWeight: number;
 	readonly #weigh: (value: V, key: string) => number;
 	readonly #now: () => number;
-	#newest: Entry<V> | null = null;
-	#oldest: Entry<V> | null = null;
+	readonly #recency = new RecencyList<Entry<V>>();
 	#weight = 0;
 
 	constructor(options: {
@@ -39,10 +40,7 @@ export class BoundedMap<V> {
 			this.#drop(entry);
 			return undefined;
 		}
-		if (entry !== this.#newest) {
-			this.#unlink(entry);
-			this.#linkAsNewest(entry);
-		}
+		this.#recency.renew(entry);
 		return entry.value;
 	}
 
@@ -60,10 +58,10 @@ export class BoundedMap<V> {
 			newer: null,
 		};
 		this.#entries.set(key, entry);
-		this.#linkAsNewest(entry);
+		this.#recency.add(entry);
 		this.#weight += weight;
-		while (this.#weight > this.#maxWeight && this.#oldest !== null) {
-			this.#drop(this.#oldest);
+		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
+			this.#drop(this.#recency.oldest);
 		}
 	}
 
@@ -75,43 +73,21 @@ export class BoundedMap<V> {
 
 	clear(): void {
 		this.#entries.clear();
-		this.#newest = null;
-		this.#oldest = null;
+		this.#recency.clear();
 		this.#weight = 0;
 	}
 
 	#drop(entry: Entry<V>): void {
 		this.#entries.delete(entry.key);
-		this.#unlink(entry);
+		this.#recency.remove(entry);
 		this.#weight -= entry.weight;
-	}
-
-	#linkAsNewest(entry: Entry<V>): void {
-		entry.older = this.#newest;
-		if (this.#newest === null) this.#oldest = entry;
-		else this.#newest.newer = entry;
-		this.#newest = entry;
-	}
-
-	#unlink(entry: Entry<V>): void {
-		const { older, newer } = entry;
-		if (older === null) this.#oldest = newer;
-		else older.newer = newer;
-		if (newer === null) this.#newest = older;
-		else newer.older = older;
-		entry.older = null;
-		entry.newer = null;
 	}
 }
 
-interface Entry<V> {
+interface Entry<V> extends Listed<Entry<V>> {
 	readonly key: string;
 	readonly value: V;
 	readonly weight: number;
 	/** On the map's clock, milliseconds. */
 	readonly end: number;
-	/** The entry that was used before this one. */
-	older: Entry<V> | null;
-	/** The entry that was used after this one. */
-	newer: Entry<V> | null;
 }
