@@ -35,8 +35,9 @@ export function encodingFor(
 ): Encoding | null | undefined {
 	if (accepted === undefined) return null;
 	if (!/^[a-z, \t-]*$/.test(accepted)) return undefined;
-	if (/\bbr\b/.test(accepted)) return "br";
-	return /\bgzip\b/.test(accepted) ? "gzip" : null;
+	const encodings = accepted.split(/[, \t]+/);
+	if (encodings.includes("br")) return "br";
+	return encodings.includes("gzip") ? "gzip" : null;
 }
 
 /** A promise for a large body. */
