@@ -77,7 +77,8 @@ export class Writes {
 			const actor = actors[n % actors.length] as Actor;
 			// Each actor goes through all users and pins, from a place of their own.
 			const turn = Math.floor(n / actors.length);
-			const other = (actor.user + turn) % users.length;
+			// Nobody follows themselves: from 1 to one less than all users further on.
+			const other = (actor.user + (turn % (users.length - 1))) % users.length;
 			const pin = (actor.user * 131 + turn * 7) % pins.length;
 			const input = {
 				createPin: {

@@ -432,13 +432,21 @@ export async function checkCase(
 		await list.move(object, neighbor, change.before);
 	}
 
+	async function applyAll(changes: readonly Change[]): Promise<void> {
+		for (const one of changes) await apply(one);
+	}
+
+	/** Calls that nobody waits for, like fills, may outlive the last page, and the changes at their moments with them. */
+	const underWay = new Set<Promise<unknown>>();
 	const left = [...moments];
 	/** Changes may read heads, and these calls are no moments. */
 	let isChanging = false;
 	const moment = async () => {
 		if (isChanging) return;
 		isChanging = true;
-		for (const one of left.shift() ?? []) await apply(one);
+		const changes = applyAll(left.shift() ?? []);
+		underWay.add(changes);
+		await changes;
 		isChanging = false;
 	};
 	/** The cursors of stable objects, from whichever page and epoch. */
@@ -497,6 +505,7 @@ export async function checkCase(
 		);
 	} finally {
 		world.hook.before = NO_HOOK;
+		await Promise.allSettled(underWay);
 	}
 	await list.check();
 }
