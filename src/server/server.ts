@@ -11,6 +11,7 @@ import {
 	type Operators,
 } from "./auth/operators.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
+import { sendAboutPage } from "./graphiql/aboutPage.ts";
 import {
 	type Demo,
 	type GraphiqlAccess,
@@ -160,7 +161,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		});
 		const page =
 			options.graphiql === "nobody"
-				? null
+				? sendAboutPage
 				: await registerGraphiql(app, {
 						access: options.graphiql,
 						...(options.demo ? { demo: options.demo } : {}),

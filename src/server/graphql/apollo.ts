@@ -14,6 +14,7 @@ import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import { toClientError } from "../http/clientError.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
+import { noIntrospection } from "../limits/noIntrospection.ts";
 import type { DependsOnViewer, Execute, RequestContext } from "./operation.ts";
 import { operationError, responseText, runOperation } from "./requestSteps.ts";
 import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
@@ -44,7 +45,8 @@ export function createApollo(
 	return new ApolloServer<RequestContext>({
 		gateway: gatewayTo(schema, options.execute),
 		nodeEnv: "production",
-		introspection: exposesSchema,
+		// False would add a rule with a message for whoever configures Apollo: ours is below.
+		introspection: true,
 		includeStacktraceInErrorResponses: false,
 		stopOnTerminationSignals: false,
 		allowBatchedHttpRequests: false,
@@ -53,7 +55,9 @@ export function createApollo(
 		// then have spent the time. Ours counts the same selections earlier.
 		maxRecursiveSelections: false,
 		parseOptions: { maxTokens: MAX_TOKENS },
-		validationRules: [documentLimits],
+		validationRules: exposesSchema
+			? [documentLimits]
+			: [documentLimits, noIntrospection],
 		validationOptions: { maxErrors: MAX_ERRORS },
 		persistedQueries: { cache: documents.texts },
 		documentStore: documents.parsed,

@@ -43,8 +43,7 @@ export type PageHandler = (
 ) => Promise<FastifyReply>;
 
 export interface GraphqlOptions extends StepOptions {
-	/** Null where browsers get what programs get. */
-	readonly page: PageHandler | null;
+	readonly page: PageHandler;
 	readonly documents: Documents;
 	/** Null where there are no operators. */
 	readonly operatorDocuments: Documents | null;
@@ -206,7 +205,7 @@ export async function registerGraphql(
 			if (requestsInProgress.isFull()) return sendBusy(reply);
 		},
 		async handler(request, reply) {
-			if (page !== null && isBrowser(request)) return page(request, reply);
+			if (isBrowser(request)) return page(request, reply);
 			if (requestsInProgress.isFull()) return sendBusy(reply);
 			requestsInProgress.enter();
 			try {

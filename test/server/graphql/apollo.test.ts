@@ -288,15 +288,24 @@ suite("in production", () => {
 	});
 	after(() => toy.server.close());
 
-	test("introspection is rejected", async () => {
+	test("introspection is rejected, in words that name no setting of Apollo", async () => {
 		const response = await toy.post(
-			{ query: "{ __schema { types { name } } }" },
+			{
+				query: '{ __schema { types { name } } __type(name: "Query") { name } }',
+			},
 			{ accept: "application/graphql-response+json" },
 		);
-		assert.deepEqual((await codeOf(response)).slice(0, 2), [
-			400,
-			"GRAPHQL_VALIDATION_FAILED",
-		]);
+		assert.equal(response.status, 400);
+		const { errors } = (await response.json()) as {
+			errors: { message: string; extensions: { code: string } }[];
+		};
+		assert.deepEqual(
+			errors.map(({ message, extensions: { code } }) => [code, message]),
+			["__schema", "__type"].map((name) => [
+				"GRAPHQL_VALIDATION_FAILED",
+				`This server does not show its schema: ${name} is for its operators only.`,
+			]),
+		);
 	});
 
 	test("errors suggest no names, for fields or for values of variables", async () => {
@@ -314,14 +323,21 @@ suite("in production", () => {
 		}
 	});
 
-	test("a browser at /graphql gets no page", async () => {
+	test("a browser at /graphql gets a page without scripts and resources that says what this is", async () => {
 		const response = await fetch(`${toy.server.url}/graphql`, {
 			headers: { accept: "text/html,*/*;q=0.8" },
 		});
-		assert.deepEqual((await codeOf(response)).slice(0, 2), [
-			400,
-			"BAD_REQUEST",
-		]);
+		assert.equal(response.status, 200);
+		assert.equal(response.headers.get("cache-control"), "no-store");
+		assert.equal(
+			response.headers.get("content-security-policy"),
+			"default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+		);
+		const html = await response.text();
+		assert.match(html, /This address is a GraphQL API\./);
+		assert.doesNotMatch(html, /<script|src=|href="(?!data:,")/);
+		const program = await fetch(`${toy.server.url}/graphql`);
+		assert.deepEqual((await codeOf(program)).slice(0, 2), [400, "BAD_REQUEST"]);
 	});
 });
 
