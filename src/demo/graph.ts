@@ -198,10 +198,11 @@ function makePins(random: Random, boards: readonly Board[]): readonly Pin[] {
 }
 
 function saved(origin: Pin): Pick<Pin, "thing" | "fields"> {
-	const { details, link, image } = origin.fields;
+	const { title, details, link, image } = origin.fields;
 	return {
 		thing: origin.thing,
 		fields: {
+			...(title === undefined ? {} : { title }),
 			...(details === undefined ? {} : { details }),
 			...(link === undefined ? {} : { link }),
 			...(image === undefined ? {} : { image }),
@@ -220,6 +221,7 @@ function madeUp(
 	return {
 		thing,
 		fields: {
+			title: thing,
 			details: `${thing} ${random.pick(subject.endings)}.`,
 			link: `https://example.com/${subject.slug}/${path}-${n}`,
 			image: {

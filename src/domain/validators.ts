@@ -131,6 +131,7 @@ export const fieldPolicies = {
 		secret: { validate: boolean },
 	},
 	Pin: {
+		title: { validate: text(MAX_NAME) },
 		details: { validate: text(MAX_DETAILS) },
 		link: { validate: webAddress },
 		image: { validate: image },

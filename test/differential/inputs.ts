@@ -83,6 +83,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	unfollowBoard: (draw) => ({ boardId: draw.any("Board") }),
 	createPin: (draw) => ({
 		boardId: draw.own("Board"),
+		title: draw.text(),
 		details: draw.text(),
 		link: draw.address(),
 		image: draw.image(),
@@ -98,11 +99,13 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	repin: (draw) => ({
 		pinId: draw.any("Pin"),
 		boardId: draw.own("Board"),
+		title: draw.text(),
 		details: draw.text(),
 		idempotencyKey: draw.repeat(),
 	}),
 	updatePin: (draw) => ({
 		id: draw.own("Pin"),
+		title: draw.text(),
 		details: draw.text(),
 		link: draw.address(),
 		image: draw.image(),

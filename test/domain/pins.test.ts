@@ -13,11 +13,13 @@ describe("createPin", () => {
 		const boardId = at.board(at.ada);
 		const { pin } = await at.change("createPin", {
 			boardId,
+			title: " Sourdough ",
 			details: " A loaf ",
 			link: "https://example.com/loaf",
 			image: { ...IMAGE, height: null, alt: "" },
 		});
 		assert.deepEqual(at.graph.data(pin as Id), {
+			title: "Sourdough",
 			details: "A loaf",
 			link: "https://example.com/loaf",
 			image: IMAGE,
@@ -50,6 +52,7 @@ describe("createPin", () => {
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "createPin", {
 				boardId: "my board",
+				title: "t".repeat(101),
 				details: "d".repeat(1_001),
 				link: "ftp://example.com",
 				image: { url: "", width: 0 },
@@ -57,6 +60,7 @@ describe("createPin", () => {
 			}),
 			[
 				'createPin: boardId must be an id, which is a decimal number, got "my board"',
+				"title must have at most 100 characters, got 101",
 				"details must have at most 1000 characters, got 1001",
 				'link must be an http or https address, got "ftp://example.com"',
 				"image.url must not be empty",
@@ -161,10 +165,11 @@ describe("the interests of a new pin", () => {
 });
 
 describe("repin", () => {
-	it("copies link, image and description of the saved pin", async () => {
+	it("copies title, link, image and description of the saved pin", async () => {
 		const at = new Resolving();
 		const first = at.pin(at.ben, at.board(at.ben));
 		const pinId = at.pin(at.ben, at.board(at.ben), {
+			title: "Sourdough",
 			details: "A loaf",
 			link: "https://example.com/loaf",
 			image: IMAGE,
@@ -174,6 +179,7 @@ describe("repin", () => {
 		for (const rest of [{}, { details: null }, { details: " " }]) {
 			const { pin } = await at.change("repin", { pinId, boardId, ...rest });
 			assert.deepEqual(at.graph.data(pin as Id), {
+				title: "Sourdough",
 				details: "A loaf",
 				link: "https://example.com/loaf",
 				image: IMAGE,
@@ -185,14 +191,16 @@ describe("repin", () => {
 		}
 	});
 
-	it("uses the viewer's description if one is given", async () => {
+	it("uses the viewer's title and description if they are given", async () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben), { details: "A loaf" });
 		const { pin } = await at.change("repin", {
 			pinId,
 			boardId: at.board(at.ada),
+			title: "Mine",
 			details: "To bake",
 		});
+		assert.equal(at.graph.data(pin as Id)?.title, "Mine");
 		assert.equal(at.graph.data(pin as Id)?.details, "To bake");
 	});
 

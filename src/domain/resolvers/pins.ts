@@ -53,6 +53,7 @@ const repin = mutation(
 		input: () => ({
 			pinId: required(id),
 			boardId: required(id),
+			title: optional(fieldPolicies.Pin.title.validate),
 			details: optional(fieldPolicies.Pin.details.validate),
 			idempotencyKey: optional(idempotencyKey),
 		}),
@@ -69,6 +70,7 @@ const repin = mutation(
 				type: "Pin",
 				data: newStoredJson(model, "Pin", {
 					// A blank text counts as null, and null as not given.
+					title: input.title ?? storedValue(model, origin, "title"),
 					details: input.details ?? storedValue(model, origin, "details"),
 					link: storedValue(model, origin, "link"),
 					image: storedValue(model, origin, "image"),

@@ -129,7 +129,12 @@ const WAYS: readonly Ways[] = [
 		input: ({ board }) => ({ boardId: board }),
 		type: "Pin",
 		references: { board: "b:1" },
-		fields: { details: textOf(1_000), link: webAddress, image },
+		fields: {
+			title: textOf(100),
+			details: textOf(1_000),
+			link: webAddress,
+			image,
+		},
 	},
 	{
 		mutation: "addComment",
