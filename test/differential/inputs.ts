@@ -129,6 +129,10 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		text: draw.required(),
 		idempotencyKey: draw.repeat(),
 	}),
+	updateComment: (draw) => ({
+		commentId: draw.own("Comment"),
+		text: draw.required(),
+	}),
 	deleteComment: (draw) => ({ id: draw.own("Comment") }),
 };
 

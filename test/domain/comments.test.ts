@@ -51,6 +51,38 @@ describe("addComment", () => {
 	});
 });
 
+describe("updateComment", () => {
+	it("changes the text of the viewer's comment and says when", async () => {
+		const at = new Resolving();
+		const pinId = at.pin(at.ben, at.board(at.ben));
+		const { comment } = await at.change("addComment", { pinId, text: "Nice" });
+		const edit = { commentId: comment, text: " Nicer " };
+		await at.as(at.ben).refused("FORBIDDEN", "updateComment", edit);
+		at.now = "2026-11-22T12:00:00.000Z";
+		assert.deepEqual(await at.as(at.ada).change("updateComment", edit), {
+			comment,
+		});
+		const edited = {
+			text: "Nicer",
+			created_at: NOW,
+			edited_at: "2026-11-22T12:00:00.000Z",
+			user_id: at.ada,
+			pin_id: pinId,
+		};
+		assert.deepEqual(at.graph.data(comment as Id), edited);
+		at.now = "2026-11-23T12:00:00.000Z";
+		await at.change("updateComment", edit);
+		assert.deepEqual(at.graph.data(comment as Id), edited);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "updateComment", {
+				commentId: comment,
+				text: " ",
+			}),
+			"updateComment: text must not be null or empty.",
+		);
+	});
+});
+
 describe("deleteComment", () => {
 	it("deletes the viewer's comment on anyone's pin", async () => {
 		const at = new Resolving();

@@ -227,6 +227,7 @@ describe("an object hidden from the viewer", () => {
 		const mine = `"${await bobs()}"`;
 		const others: Readonly<Record<string, string>> = {
 			"addComment.pinId": 'text: "x"',
+			"updateComment.commentId": 'text: "x"',
 			"repin.pinId": `boardId: ${mine}`,
 			"repin.boardId": `pinId: "${await bobsPin()}"`,
 			"movePin.boardId": `id: "${await bobsPin()}"`,

@@ -5,7 +5,7 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldsToCreate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { requireOwned, requireVisible } from "./requireVisible.ts";
-import { newStoredJson } from "./storedJson.ts";
+import { newStoredJson, updatedStoredJson } from "./storedJson.ts";
 
 const addComment = mutation(
 	{
@@ -35,6 +35,32 @@ const addComment = mutation(
 	},
 );
 
+/** An update to the same text is none: `editedAt` stays. */
+const updateComment = mutation(
+	{
+		name: "updateComment",
+		input: (model) => ({
+			commentId: required(id),
+			...fieldsToCreate(model, "Comment"),
+		}),
+		cost: () => 1,
+	},
+	async ({ commentId, ...fields }, context) => {
+		const { graph, now } = context;
+		const comment = await requireOwned(context, "Comment", commentId);
+		await context.writes.modify(
+			comment.id,
+			(data) =>
+				updatedStoredJson(graph.model, "Comment", data, fields) &&
+				updatedStoredJson(graph.model, "Comment", data, {
+					...fields,
+					editedAt: now.toISOString(),
+				}),
+		);
+		return { comment: comment.id };
+	},
+);
+
 const deleteComment = mutation(
 	{
 		name: "deleteComment",
@@ -51,5 +77,6 @@ const deleteComment = mutation(
 
 export const commentResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.addComment", addComment],
+	["Mutation.updateComment", updateComment],
 	["Mutation.deleteComment", deleteComment],
 ]);
