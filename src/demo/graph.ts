@@ -261,6 +261,11 @@ function boardLine(board: Board): DemoLine {
 			description: board.secret
 				? "Nobody else can see this one."
 				: `${board.owner.name} on ${uncapitalized(board.subject.name)}.`,
+			cover: {
+				url: `https://example.com/images/${board.subject.slug}/cover.jpg`,
+				width: 1_200,
+				height: 400,
+			},
 			secret: board.secret,
 			createdAt: moment(board.created),
 		},

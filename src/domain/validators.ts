@@ -128,6 +128,7 @@ export const fieldPolicies = {
 	Board: {
 		name: { validate: text(MAX_NAME) },
 		description: { validate: text(MAX_DESCRIPTION) },
+		cover: { validate: image },
 		secret: { validate: boolean },
 	},
 	Pin: {

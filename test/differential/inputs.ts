@@ -69,6 +69,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	createBoard: (draw) => ({
 		name: draw.required(),
 		description: draw.text(),
+		cover: draw.image(),
 		secret: flag(draw),
 		idempotencyKey: draw.repeat(),
 	}),
@@ -76,6 +77,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		id: draw.own("Board"),
 		name: draw.text(),
 		description: draw.text(),
+		cover: draw.image(),
 		secret: flag(draw),
 	}),
 	deleteBoard: (draw) => ({ id: draw.own("Board") }),

@@ -9,11 +9,13 @@ describe("createBoard", () => {
 		const { board } = await at.change("createBoard", {
 			name: " Kitchens ",
 			description: "Small ones.",
+			cover: { url: "https://example.com/kitchen.jpg", alt: " A stove " },
 			secret: true,
 		});
 		assert.deepEqual(at.graph.data(board as Id), {
 			name: "Kitchens",
 			description: "Small ones.",
+			cover: { url: "https://example.com/kitchen.jpg", alt: "A stove" },
 			secret: true,
 			created_at: NOW,
 			user_id: at.ada,

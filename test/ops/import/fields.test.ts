@@ -122,7 +122,12 @@ const WAYS: readonly Ways[] = [
 		input: () => ({}),
 		type: "Board",
 		references: { owner: "u:1" },
-		fields: { name: textOf(100), description: textOf(500), secret: flag },
+		fields: {
+			name: textOf(100),
+			description: textOf(500),
+			cover: image,
+			secret: flag,
+		},
 	},
 	{
 		mutation: "createPin",
