@@ -1,6 +1,6 @@
 /**
  * `npm test`: format and lint, types, then every test file, as many at once as
- * there are cores. Its last line is `N passed, N failed`.
+ * there are cores, or up to twice as many while cores are idle. Its last line is `N passed, N failed`.
  *
  *     npm test -- PATTERN …  files whose path holds one of the patterns, and nothing else
  *     npm test -- embedded   format, lint, types, and every test that needs no server beside us
@@ -26,6 +26,7 @@ import {
 	USAGE,
 } from "./runner/options.ts";
 import { slowestFirst, slowestOf } from "./runner/order.ts";
+import { idleCoresOf, runInSlots } from "./runner/schedule.ts";
 import { needsServers } from "./runner/servers.ts";
 import { Watchdog } from "./runner/watchdog.ts";
 import { describeProgram, findProgram } from "./services/program.ts";
@@ -42,6 +43,8 @@ const PROGRAMS = [
 const FILE_STALL_MS = 300_000;
 /** The run is stopped if nothing is reported for this long. The first download of the servers may take most of it. */
 const STALL_MS = 900_000;
+/** How often the use of the cores is looked at. */
+const LOOK_MS = 500;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
 
@@ -164,26 +167,28 @@ try {
 			watchdog.progress();
 		}
 	}
-	const waiting = [...slowestFirst(chosen, readManifest(ROOT).slowest)];
-	await Promise.all(
-		Array.from({ length: availableParallelism() }, async () => {
-			for (
-				let file = waiting.shift();
-				file !== undefined && !stop.signal.aborted;
-				file = waiting.shift()
-			) {
-				const result = await runFile(file, {
-					root: ROOT,
-					folder,
-					stallMs: FILE_STALL_MS,
-					signal: stop.signal,
-					onProgress: () => watchdog.progress(),
-				});
-				tests += result.passed;
-				seconds.set(file, result.seconds);
-				report(result);
-			}
-		}),
+	const cores = availableParallelism();
+	await runInSlots(
+		slowestFirst(chosen, readManifest(ROOT).slowest),
+		{
+			least: cores,
+			most: 2 * cores,
+			idleCores: idleCoresOf(),
+			stepMs: LOOK_MS,
+		},
+		async (file) => {
+			const result = await runFile(file, {
+				root: ROOT,
+				folder,
+				stallMs: FILE_STALL_MS,
+				signal: stop.signal,
+				onProgress: () => watchdog.progress(),
+			});
+			tests += result.passed;
+			seconds.set(file, result.seconds);
+			report(result);
+		},
+		stop.signal,
 	);
 } finally {
 	clearTimeout(limit);
