@@ -122,10 +122,12 @@ export interface NewObject {
 	 * that are found by natural key and created where there are none. They are
 	 * there when `create` resolves, or as soon as the shards they need answer.
 	 */
-	readonly links?: readonly {
-		readonly mapping: Mapping;
-		readonly to: Id | { readonly type: string; readonly data: JsonObject };
-	}[];
+	readonly links?: readonly ({ readonly mapping: Mapping } & LinkTarget)[];
+}
+
+/** Where an edge leads: to an object whose id is known, or to the one that holds a natural key, which is created if there is none. */
+export interface LinkTarget {
+	readonly to: Id | { readonly type: string; readonly data: JsonObject };
 }
 
 /**
@@ -159,6 +161,19 @@ export interface Writes {
 
 	/** Make an edge present or removed, and its inverse with it. Repeating it changes nothing. */
 	setEdge(mapping: Mapping, from: Id, to: Id, present: boolean): Promise<void>;
+
+	/**
+	 * Make some edges of a list present and remove others, in one transaction. Of
+	 * the new edges the last one given is the newest.
+	 */
+	setEdges(
+		mapping: Mapping,
+		from: Id,
+		changes: {
+			readonly add: readonly LinkTarget[];
+			readonly remove: readonly Id[];
+		},
+	): Promise<void>;
 
 	/**
 	 * Move an object to a position on the list of `from`: before or after a

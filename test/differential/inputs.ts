@@ -89,13 +89,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		details: draw.text(),
 		link: draw.address(),
 		image: draw.image(),
-		interests: draw.random.pick<JsonValue | undefined>([
-			undefined,
-			null,
-			["baking", "made-up", "baking"],
-			["new-one", "new-two"],
-			["Not A Slug"],
-		]),
+		interests: slugs(draw),
 		idempotencyKey: draw.repeat(),
 	}),
 	repin: (draw) => ({
@@ -111,6 +105,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		details: draw.text(),
 		link: draw.address(),
 		image: draw.image(),
+		interests: slugs(draw),
 	}),
 	movePin: (draw) => ({
 		id: draw.own("Pin"),
@@ -185,4 +180,14 @@ function randomValues(
 
 function flag({ random }: RandomValues): JsonValue | undefined {
 	return random.pick([undefined, null, true, false]);
+}
+
+function slugs({ random }: RandomValues): JsonValue | undefined {
+	return random.pick<JsonValue | undefined>([
+		undefined,
+		null,
+		["baking", "made-up", "baking"],
+		["new-one", "new-two"],
+		["Not A Slug"],
+	]);
 }

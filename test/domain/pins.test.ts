@@ -242,6 +242,30 @@ describe("updatePin", () => {
 		});
 	});
 
+	it("replaces the interests, and keeps them where none are given", async () => {
+		const at = new Resolving();
+		const pin = at.pin(at.ada, at.board(at.ada));
+		const [old, kept] = ["old", "kept"].map((slug) => {
+			const interest = at.graph.add("Interest", { slug, name: slug });
+			at.graph.addEdge("filePin", pin, interest);
+			return interest;
+		}) as [Id, Id];
+		await at.change("updatePin", { id: pin, title: "A loaf" });
+		assert.ok(at.graph.hasEdge("filePin", pin, old));
+		await at.change("updatePin", { id: pin, interests: ["kept", "new"] });
+		const added = (await at.answer("Query.interest", { slug: "new" })) as Id;
+		assert.deepEqual(
+			[old, kept, added].map((to) => at.graph.hasEdge("filePin", pin, to)),
+			[false, true, true],
+		);
+		await at.change("updatePin", { id: pin, interests: null });
+		assert.ok(!at.graph.hasEdge("filePin", pin, kept));
+		await at.refused("BAD_USER_INPUT", "updatePin", {
+			id: pin,
+			interests: ["Not a slug"],
+		});
+	});
+
 	it("replaces the whole image", async () => {
 		const at = new Resolving();
 		const pin = at.pin(at.ada, at.board(at.ada), { image: IMAGE });

@@ -1,5 +1,12 @@
 import { CorkboardError } from "../../src/errors.ts";
-import type { Graph, NewObject, Node, Writes } from "../../src/graph/types.ts";
+import type {
+	Graph,
+	NewObject,
+	Node,
+	Page,
+	PageArguments,
+	Writes,
+} from "../../src/graph/types.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import {
 	globalListId,
@@ -14,8 +21,8 @@ import type { JsonObject } from "../../src/util/json.ts";
  * A graph in memory, as one viewer sees it, for tests of what stands above
  * `graph/`. It keeps the promises of the ports that resolvers lean on: what a
  * viewer may not see is null, errors stand for their own key, a taken natural
- * key is CONFLICT, a repeated idempotency key answers the first object. It has
- * no pages: resolvers read none.
+ * key is CONFLICT, a repeated idempotency key answers the first object. Its
+ * pages are whole lists, the newest edge first.
  */
 export class MemoryGraph implements Graph, Writes {
 	readonly model: Model;
@@ -73,8 +80,28 @@ export class MemoryGraph implements Graph, Writes {
 		});
 	}
 
-	async readPages(): Promise<never> {
-		throw new Error("expected no page to be read");
+	async readPages(
+		mapping: Mapping,
+		froms: readonly Id[],
+		_page: PageArguments,
+	): Promise<Page[]> {
+		this.calls.push(`pages ${mapping.name} ${froms.join()}`);
+		return froms.map((from) => {
+			const list = `${mapping.name} ${from} `;
+			const nodes = [...this.#edges]
+				.filter((edge) => edge.startsWith(list))
+				.map((edge) => this.#living(edge.slice(list.length) as Id))
+				.toReversed();
+			return {
+				edges: nodes.map((node) => ({ node, cursor: () => "", sequence: 0 })),
+				nodes,
+				hasNextPage: false,
+				hasPreviousPage: false,
+				startCursor: null,
+				endCursor: null,
+				totalCount: null,
+			};
+		});
 	}
 
 	async hasEdges(mapping: Mapping, from: Id, tos: readonly Id[]) {
@@ -149,6 +176,17 @@ export class MemoryGraph implements Graph, Writes {
 		const key = `${mapping.name} ${from} ${to}`;
 		if (present) this.#edges.add(key);
 		else this.#edges.delete(key);
+	}
+
+	async setEdges(
+		...[mapping, from, { add, remove }]: Parameters<Writes["setEdges"]>
+	) {
+		this.calls.push(`edges ${mapping.name} ${from}`);
+		for (const to of remove)
+			this.#edges.delete(`${mapping.name} ${from} ${to}`);
+		for (const { to } of add) {
+			this.addEdge(mapping.name, from, this.#linked(to));
+		}
 	}
 
 	async move(move: Parameters<Writes["move"]>[0]): Promise<void> {

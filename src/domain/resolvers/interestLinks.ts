@@ -1,11 +1,56 @@
 import { CorkboardError } from "../../errors.ts";
 import type { NewObject } from "../../graph/types.ts";
+import type { Id } from "../../id/ids.ts";
+import { MAX_PAGE_SIZE } from "../../plan/pageArguments.ts";
 import type { MutationContext } from "./mutation.ts";
 import { lookupOf, mappingOf, newStoredJson } from "./storedJson.ts";
 
+/** The most edges and objects that `fileUnder` reads besides lookups. */
+export const FILE_UNDER_COST = 2 * MAX_PAGE_SIZE;
+
 /**
- * Edges from a new pin to the interests with these slugs. An interest that is
- * new is created by the delivery of the pin's outbox entry, or found there if
+ * File a pin under the interests with these slugs and no others. Those it is
+ * filed under already keep their place. An import may have filed it under more
+ * than a page of interests: then the newest page is replaced.
+ */
+export async function fileUnder(
+	pin: Id,
+	slugs: readonly string[],
+	context: MutationContext,
+): Promise<void> {
+	const { graph, writes, call } = context;
+	const mapping = mappingOf(graph.model, "filePin");
+	const [links, [page]] = await Promise.all([
+		interestLinks(slugs, context),
+		graph.readPages(
+			mapping,
+			[pin],
+			{ first: MAX_PAGE_SIZE, fields: EDGES },
+			call,
+		),
+	]);
+	if (page instanceof CorkboardError) throw page;
+	const filed = (page?.nodes ?? []).map((node) => {
+		if (node instanceof CorkboardError) throw node;
+		return node.id;
+	});
+	await writes.setEdges(mapping, pin, {
+		add: links,
+		remove: filed.filter((id) => !links.some(({ to }) => to === id)),
+	});
+}
+
+const EDGES = {
+	edges: true,
+	hasNextPage: false,
+	hasPreviousPage: false,
+	cursors: false,
+	totalCount: false,
+};
+
+/**
+ * Edges from a pin to the interests with these slugs. An interest that is
+ * new is created by the delivery of the write's outbox entry, or found there if
  * another request has created it meanwhile.
  */
 export async function interestLinks(

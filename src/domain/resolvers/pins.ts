@@ -5,7 +5,7 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldPolicies, slugs } from "../validators.ts";
 import { edgeMutation } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { interestLinks } from "./interestLinks.ts";
+import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import {
@@ -88,14 +88,24 @@ const repin = mutation(
 const updatePin = mutation(
 	{
 		name: "updatePin",
-		input: (model) => ({ id: required(id), ...fieldsToUpdate(model, "Pin") }),
-		cost: () => 1,
+		input: (model) => ({
+			id: required(id),
+			...fieldsToUpdate(model, "Pin"),
+			interests: optional(slugs),
+		}),
+		cost: ({ interests }) =>
+			1 +
+			(interests === undefined ? 0 : FILE_UNDER_COST) +
+			(Array.isArray(interests) ? interests.length : 0),
 	},
-	async ({ id: given, ...fields }, context) => {
+	async ({ id: given, interests, ...fields }, context) => {
 		const pin = await requireOwned(context, "Pin", given);
 		await context.writes.modify(pin.id, (data) =>
 			updatedStoredJson(context.graph.model, "Pin", data, fields),
 		);
+		if (interests !== undefined) {
+			await fileUnder(pin.id, interests ?? [], context);
+		}
 		return { pin: pin.id };
 	},
 );

@@ -1,34 +1,28 @@
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
-import { type Id, unpackId } from "../../id/ids.ts";
-import {
-	type EdgeState,
-	type LookupRow,
-	PRESENT,
-	REMOVED,
-} from "../../storage/storage.ts";
+import type { Id } from "../../id/ids.ts";
+import { type LookupRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { type Activation, activateObjects } from "../outbox/activateObjects.ts";
 import {
 	decideEdges,
 	edgesToRead,
-	edgeWithInverse,
 	referenceEdges,
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
-import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
+import type { EdgeUpdate } from "../outbox/entry.ts";
 import {
 	IDEMPOTENCY_LOOKUP,
 	idempotencyLookupKey,
 	requestToken,
 	withTokens,
 } from "../outbox/naturalKeys.ts";
-import { nextSequence } from "../outbox/sequences.ts";
 import type { Store } from "../store/store.ts";
 import type { NewObject, Node, Writes } from "../types.ts";
 import { changeObject, invalidateUnchanged, notFound } from "./changeObject.ts";
 import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
 import { WritePipeline } from "./pipeline.ts";
+import { linksOf, setEdges } from "./setEdges.ts";
 
 /**
  * The writes of one request. Each is one transaction on one shard, with an
@@ -60,6 +54,7 @@ export function createWrites(
 				),
 			),
 		setEdge: (...edge) => thenInvalidate(setEdge(pipeline, ...edge)),
+		setEdges: (...edges) => thenInvalidate(setEdges(pipeline, ...edges)),
 		move: (move) => thenInvalidate(moveObject(pipeline, move)),
 	};
 }
@@ -124,42 +119,6 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 	return firstOfRepeated(pipeline, id, idempotency, activation);
 }
 
-/** Edges to objects whose ids are known, and links to those that delivery finds or creates. */
-function linksOf(
-	store: Store,
-	from: Id,
-	links: NonNullable<NewObject["links"]>,
-	now: number,
-): Pick<OutboxEntry, "edges" | "links"> {
-	const { domain, storage } = store;
-	return {
-		edges: links.flatMap(({ mapping, to }, at) =>
-			typeof to === "string"
-				? edgeWithInverse(mapping, {
-						from,
-						to,
-						state: PRESENT,
-						version: 1,
-						sequence: now + at,
-					})
-				: [],
-		),
-		links: links.flatMap(({ mapping, to }, at) =>
-			typeof to === "string"
-				? []
-				: [
-						{
-							...to,
-							mapping: mapping.name,
-							from,
-							sequence: now + at,
-							shard: domain.placement.shardFor(to.type, to.data, storage),
-						},
-					],
-		),
-	};
-}
-
 /** The object of the first request with this idempotency key, after the object of this request was rejected. */
 async function firstOfRepeated(
 	pipeline: WritePipeline,
@@ -205,35 +164,9 @@ async function setEdge(
 	pipeline: WritePipeline,
 	...[mapping, from, to, present]: Parameters<Writes["setEdge"]>
 ): Promise<void> {
-	const { store } = pipeline;
-	const { shard } = unpackId(from);
-	const state: EdgeState = present ? PRESENT : REMOVED;
-	const updates = (version: number, sequence: number) =>
-		splitByShard(
-			shard,
-			edgeWithInverse(mapping, { from, to, state, version, sequence }),
-		);
-	const locked = edgesToRead(store, updates(0, 0).here);
-	const { blocks } = store.domain.visibility;
-	await pipeline.write({
-		shard,
-		lists: locked.lists,
-		edges: locked.keys,
-		decide(reads) {
-			const old = reads.edges[0] ?? null;
-			if ((old?.state ?? REMOVED) === state) return { result: undefined };
-			const { here, elsewhere } = updates(
-				(old?.version ?? 0) + 1,
-				present
-					? nextSequence(reads.lists[0]?.lastSequence ?? 0, reads.now)
-					: (old?.sequence as number),
-			);
-			return {
-				...decideEdges(edgesToRead(store, here), reads),
-				entry: { edges: elsewhere },
-				hides: present && mapping.name === blocks?.mapping.name,
-			};
-		},
+	await setEdges(pipeline, mapping, from, {
+		add: present ? [{ to }] : [],
+		remove: present ? [] : [to],
 	});
 }
 

@@ -34,6 +34,10 @@ const isOfInterest = ({ creates = [], lists = [] }: Transaction<unknown>) =>
 	creates.some(({ type }) => type === "Interest") ||
 	lists.some(({ mapping }) => mapping.name === "filePin.inverse");
 
+/** The interest may be on the pin's shard: then one transaction is of both. */
+const isOfPin = ({ lists = [] }: Transaction<unknown>) =>
+	lists.some(({ mapping }) => mapping.name === "filePin");
+
 async function owner(graph: Embedded): Promise<{ user: Id; board: Id }> {
 	const user = await graph.writes.create({
 		type: "User",
@@ -46,14 +50,23 @@ async function owner(graph: Embedded): Promise<{ user: Id; board: Id }> {
 	return { user, board };
 }
 
-async function createPin(
+function createPin(
 	graph: Embedded,
 	viewer: Id,
 	input: Readonly<Record<string, unknown>>,
 ): Promise<Id> {
+	return changePin(graph, viewer, "createPin", input);
+}
+
+async function changePin(
+	graph: Embedded,
+	viewer: Id,
+	mutation: "createPin" | "updatePin",
+	input: Readonly<Record<string, unknown>>,
+): Promise<Id> {
 	const view = createView(graph.store, viewer);
 	const [result] =
-		(await resolvers.get("Mutation.createPin")?.resolve({
+		(await resolvers.get(`Mutation.${mutation}`)?.resolve({
 			parents: [null],
 			args: { input },
 			context: {
@@ -215,5 +228,74 @@ describe("the interests of a new pin", () => {
 			assert.deepEqual(await targets(graph, "listInterest", root), [bread]);
 			await isEverythingDelivered(graph);
 		}
+	});
+});
+
+describe("the interests of a pin that is updated", () => {
+	it("are replaced on both sides, on one shard", () => areReplaced(1));
+	it("are replaced on both sides, on several shards", () => areReplaced(4));
+
+	async function areReplaced(shards: number) {
+		await using graph = await openEmbedded({ shards });
+		const { user, board } = await owner(graph);
+		const id = await createPin(graph, user, {
+			boardId: board,
+			interests: ["a", "b"],
+		});
+		const file = (interests: readonly string[] | null) =>
+			changePin(graph, user, "updatePin", { id, interests });
+		const filedUnder = async (...slugs: string[]) => {
+			// What a busy machine did not deliver within the writer's two seconds.
+			await deliverPending(new WritePipeline(graph.store), 0);
+			const ids = await Promise.all(slugs.map((slug) => interest(graph, slug)));
+			assert.deepEqual(await targets(graph, "filePin", id), ids);
+			for (const slug of ["a", "b", "c", "d"]) {
+				const of = await interest(graph, slug);
+				if (of === null) continue;
+				assert.deepEqual(
+					await targets(graph, "filePin.inverse", of),
+					slugs.includes(slug) ? [id] : [],
+					slug,
+				);
+			}
+		};
+		await filedUnder("b", "a");
+		await file(["c", "b"]);
+		await filedUnder("c", "b");
+		await file(["b", "c"]);
+		await filedUnder("c", "b");
+		// What was removed can come back, beside interests that are new.
+		await file(["d", "a"]);
+		await filedUnder("a", "d");
+		await changePin(graph, user, "updatePin", { id, title: "As before" });
+		await filedUnder("a", "d");
+		await file(null);
+		await filedUnder();
+		await isEverythingDelivered(graph);
+	}
+
+	it("are all delivered later, or none is changed", async () => {
+		let fails = false;
+		await using graph = await openEmbedded({
+			wrap: failing(
+				(transaction) =>
+					fails && isOfInterest(transaction) && !isOfPin(transaction),
+			),
+		});
+		const { user, board } = await owner(graph);
+		const id = await createPin(graph, user, {
+			boardId: board,
+			interests: ["a"],
+		});
+		fails = true;
+		await changePin(graph, user, "updatePin", { id, interests: ["b"] });
+		fails = false;
+		await deliverPending(new WritePipeline(graph.store), 0);
+		assert.deepEqual(await targets(graph, "filePin", id), [
+			await interest(graph, "b"),
+		]);
+		const a = await interest(graph, "a");
+		assert.deepEqual(await targets(graph, "filePin.inverse", a as Id), []);
+		await isEverythingDelivered(graph);
 	});
 });

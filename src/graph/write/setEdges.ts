@@ -1,0 +1,152 @@
+import { type Id, unpackId } from "../../id/ids.ts";
+import { edgeName, listName } from "../../storage/keys.ts";
+import {
+	type EdgeKey,
+	type EdgeState,
+	type ListRow,
+	PRESENT,
+	REMOVED,
+} from "../../storage/storage.ts";
+import {
+	decideEdges,
+	edgesToRead,
+	edgeWithInverse,
+	splitByShard,
+} from "../outbox/edgeUpdates.ts";
+import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
+import { nextSequence } from "../outbox/sequences.ts";
+import type { Store } from "../store/store.ts";
+import type { NewObject, Writes } from "../types.ts";
+import type { WritePipeline } from "./pipeline.ts";
+
+interface Target {
+	readonly to: Id;
+	readonly state: EdgeState;
+	/** Its place among those added, or among those removed. */
+	readonly at: number;
+}
+
+/**
+ * Changes edges of one list and their inverses: those on the list's shard in one
+ * transaction, others and those to objects that are not known yet by its outbox
+ * entry. An edge that is already as it should be keeps its version.
+ */
+export async function setEdges(
+	pipeline: WritePipeline,
+	...[mapping, from, { add, remove }]: Parameters<Writes["setEdges"]>
+): Promise<void> {
+	const { store } = pipeline;
+	const { shard } = unpackId(from);
+	const links = add.map((link) => ({ ...link, mapping }));
+	const targets: readonly Target[] = [
+		...add.flatMap(({ to }, at) =>
+			typeof to === "string" ? [{ to, state: PRESENT, at } as const] : [],
+		),
+		...remove.map((to, at) => ({ to, state: REMOVED, at }) as const),
+	];
+	const withInverses = (
+		edges: readonly Pick<EdgeUpdate, "to" | "state" | "version" | "sequence">[],
+	) =>
+		splitByShard(
+			shard,
+			edges.flatMap((edge) => edgeWithInverse(mapping, { ...edge, from })),
+		);
+	const locked = edgesToRead(
+		store,
+		withInverses(
+			targets.map(({ to, state }) => ({ to, state, version: 0, sequence: 0 })),
+		).here,
+	);
+	const listAt = positions(locked.lists, ({ mapping, from }) =>
+		listName(mapping, from),
+	);
+	const edgeAt = positions(locked.keys, (key) => edgeName(key.mapping, key));
+	const { blocks } = store.domain.visibility;
+	await pipeline.write({
+		shard,
+		lists: locked.lists,
+		edges: locked.keys,
+		decide(reads) {
+			const oldEdge = (key: EdgeKey) =>
+				reads.edges[edgeAt.get(edgeName(key.mapping, key)) as number] ?? null;
+			const list = reads.lists[listAt.get(listName(mapping, from)) as number];
+			const sequence = nextSequence(list?.lastSequence ?? 0, reads.now);
+			const linked = linksOf(store, from, links, sequence);
+			const changed = targets.flatMap(({ to, state, at }) => {
+				const old = oldEdge({ mapping, from, to });
+				if ((old?.state ?? REMOVED) === state) return [];
+				return {
+					to,
+					state,
+					version: (old?.version ?? 0) + 1,
+					sequence:
+						state === PRESENT ? sequence + at : (old?.sequence as number),
+				};
+			});
+			if (changed.length === 0 && !linked.links?.length) {
+				return { result: undefined };
+			}
+			const { here, elsewhere } = withInverses(changed);
+			const toRead = edgesToRead(store, here);
+			return {
+				...decideEdges(toRead, {
+					...reads,
+					lists: toRead.lists.map(({ mapping, from }) => {
+						const at = listAt.get(listName(mapping, from)) as number;
+						return reads.lists[at] as ListRow;
+					}),
+					edges: toRead.keys.map(oldEdge),
+				}),
+				entry: { edges: elsewhere, links: linked.links ?? [] },
+				hides:
+					changed.some(({ state }) => state === PRESENT) &&
+					mapping.name === blocks?.mapping.name,
+			};
+		},
+	});
+}
+
+/** The position of each item, by its name. */
+function positions<T>(
+	items: readonly T[],
+	nameOf: (item: T) => string,
+): ReadonlyMap<string, number> {
+	return new Map(items.map((item, at) => [nameOf(item), at]));
+}
+
+/** Edges to objects whose ids are known, and links to those that delivery finds or creates. */
+export function linksOf(
+	store: Store,
+	from: Id,
+	links: NonNullable<NewObject["links"]>,
+	/** Of the first edge, in microseconds. */
+	sequence: number,
+): Pick<OutboxEntry, "edges" | "links"> {
+	const { domain, storage } = store;
+	return {
+		edges: links.flatMap(({ mapping, to }, at) =>
+			typeof to === "string"
+				? edgeWithInverse(mapping, {
+						from,
+						to,
+						state: PRESENT,
+						version: 1,
+						sequence: sequence + at,
+					})
+				: [],
+		),
+		links: links.flatMap(({ mapping, to }, at) =>
+			typeof to === "string"
+				? []
+				: [
+						{
+							...to,
+							mapping: mapping.name,
+							from,
+							sequence: sequence + at,
+							shard: domain.placement.shardFor(to.type, to.data, storage),
+						},
+					],
+		),
+	};
+}
