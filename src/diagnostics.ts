@@ -15,6 +15,8 @@ export const CHANNELS = {
 	cacheCall: channel("corkboard.cacheCall"),
 	/** A host of a shared cache failed or recovered: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),
+	/** A database host stopped answering, or answers again: `DatabaseHost`. */
+	databaseHost: channel("corkboard.databaseHost"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
 	unreadOutboxes: channel("corkboard.unreadOutboxes"),
 	/** The topology file was loaded or rejected: `TopologyEvent`. */
@@ -68,6 +70,13 @@ export interface CacheCall {
 
 export interface CacheHost {
 	readonly layer: CacheLayer;
+	readonly host: string;
+	readonly state: "down" | "up";
+	readonly error?: unknown;
+}
+
+export interface DatabaseHost {
+	/** `host:port` */
 	readonly host: string;
 	readonly state: "down" | "up";
 	readonly error?: unknown;

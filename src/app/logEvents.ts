@@ -1,6 +1,7 @@
 import {
 	type CacheHost,
 	CHANNELS,
+	type DatabaseHost,
 	type DeliveryPass,
 	type TopologyEvent,
 	type UnreadOutboxes,
@@ -27,6 +28,15 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				const fields = { layer, host, reason: reasonOf(error) };
 				if (state === "down") log.warn(fields, "cache host down");
 				else log.info(fields, "cache host up");
+			},
+		],
+		[
+			CHANNELS.databaseHost,
+			(message: unknown) => {
+				const { host, state, error } = message as DatabaseHost;
+				const fields = { host, reason: reasonOf(error) };
+				if (state === "down") log.error(fields, "database host down");
+				else log.info({ host }, "database host up");
 			},
 		],
 		[

@@ -5,6 +5,7 @@ import { CorkboardError } from "../errors.ts";
  *
  * - `connectionLost`: there was no connection, or it ended.
  * - `timeout`: no answer in time; whether the statement ran is unknown.
+ * - `hostDown`: the last calls got no answer, so nothing was sent.
  * - `poolExhausted`: no connection came free in time, or too many callers wait for one.
  * - `conflict`: a deadlock or a lock wait timeout; the transaction may be run again.
  * - `readOnly`: the server takes no writes, as after a promotion (docs/consistency.md, 6. Topology).
@@ -16,6 +17,7 @@ import { CorkboardError } from "../errors.ts";
 export type FailureKind =
 	| "connectionLost"
 	| "timeout"
+	| "hostDown"
 	| "poolExhausted"
 	| "conflict"
 	| "readOnly"

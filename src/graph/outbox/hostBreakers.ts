@@ -96,6 +96,7 @@ export class HostSkipped extends CorkboardError {
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
 	"connectionLost",
 	"timeout",
+	"hostDown",
 	"poolExhausted",
 	"unsupported",
 	"readOnly",

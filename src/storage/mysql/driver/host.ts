@@ -6,6 +6,7 @@ import {
 } from "../../../diagnostics.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
 import { StorageFailure } from "../../storageFailure.ts";
+import { HostHealth } from "./hostHealth.ts";
 import type {
 	Product,
 	Result,
@@ -84,6 +85,7 @@ export class Host implements AsyncDisposable {
 	readonly name: string;
 	readonly #singles: Pool;
 	readonly #transactions: Pool;
+	readonly #health: HostHealth;
 
 	constructor(address: ServerAddress, limits: HostLimits, readOnly: boolean) {
 		const { connections, maxWaiting, connectMs, readMs, silenceMs } = limits;
@@ -107,6 +109,13 @@ export class Host implements AsyncDisposable {
 			statementMs: 0,
 			// Before the server ends it.
 			maxIdleMs: Math.min(MAX_IDLE_MS, silenceMs * IDLE_SHARE),
+		});
+		this.#health = new HostHealth(address.name, async () => {
+			// Connections from before the host went down prove nothing.
+			this.#singles.closeIdle();
+			this.#transactions.closeIdle();
+			const deadline = deadlineIn(connectMs);
+			this.#singles.release(await this.#singles.acquire(deadline));
 		});
 	}
 
@@ -169,6 +178,7 @@ export class Host implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#health[Symbol.dispose]();
 		await Promise.all([
 			this.#singles[Symbol.asyncDispose](),
 			this.#transactions[Symbol.asyncDispose](),
@@ -188,6 +198,22 @@ export class Host implements AsyncDisposable {
 	 * another connection.
 	 */
 	async #lent<T>(
+		pool: Pool,
+		options: QueryOptions,
+		use: (connection: MysqlConnection) => Promise<T>,
+	): Promise<T> {
+		if (!options.isPatient) this.#health.check();
+		try {
+			const result = await this.#lentOrRepeated(pool, options, use);
+			this.#health.answered();
+			return result;
+		} catch (thrown) {
+			this.#health.failed(thrown);
+			throw thrown;
+		}
+	}
+
+	async #lentOrRepeated<T>(
 		pool: Pool,
 		options: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
+import { CHANNELS, type DatabaseHost } from "../../../../src/diagnostics.ts";
 import {
 	Host,
 	type HostLimits,
@@ -143,7 +144,9 @@ describe("MySQL host: deadlines", () => {
 			server.resume();
 		}
 		await eventually(async () => (await running()).length === 0);
-		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+		await eventually(
+			async () => (await kindOf(host.rows(ONE, asked()))) === "none",
+		);
 	});
 });
 
@@ -541,5 +544,48 @@ describe("MySQL host: required server settings", () => {
 		await using host = open({ readOnly: true });
 		assert.equal(await kindOf(host.run(ADD, asked())), "readOnly");
 		assert.deepEqual(await host.rows(ONE, asked()), [["1"]]);
+	});
+});
+
+describe("a host that stops answering", () => {
+	test("fails calls at once after three, says so once, and is used again when it answers", async () => {
+		await using proxy = await BreakableProxy.before(server.port);
+		const states: string[] = [];
+		const note = (message: unknown) => {
+			const { host, state, error } = message as DatabaseHost;
+			assert.equal(host, `127.0.0.1:${proxy.port}`);
+			assert.equal(error instanceof StorageFailure, state === "down");
+			states.push(state);
+		};
+		CHANNELS.databaseHost.subscribe(note);
+		try {
+			await using host = open({ port: proxy.port });
+			await host.rows(ONE, asked());
+			proxy.silentAfter = "";
+			for (let calls = 0; calls < 3; calls++) {
+				assert.equal(await kindOf(host.rows(ONE, asked(100))), "timeout");
+			}
+			assert.deepEqual(states, ["down"]);
+			assert.equal(
+				await assertAtOnce(kindOf(host.run(ADD, asked()))),
+				"hostDown",
+			);
+			proxy.silentAfter = null;
+			await eventually(
+				async () => (await kindOf(host.rows(ONE, asked()))) === "none",
+			);
+			assert.deepEqual(states, ["down", "up"]);
+		} finally {
+			CHANNELS.databaseHost.unsubscribe(note);
+		}
+	});
+
+	test("that only refuses is not down", async () => {
+		await using host = open();
+		const wrong = sql("wrong", "SELECT nothing FROM t.nowhere");
+		for (let calls = 0; calls < 5; calls++) {
+			assert.equal(await kindOf(host.rows(wrong, asked())), "failed");
+		}
+		assert.equal(await kindOf(host.rows(ONE, asked())), "none");
 	});
 });

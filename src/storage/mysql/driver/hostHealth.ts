@@ -1,0 +1,88 @@
+import { CHANNELS, type DatabaseHost } from "../../../diagnostics.ts";
+import { StorageFailure } from "../../storageFailure.ts";
+
+/** Failures in a row, with no answer between them, after which a host counts as down. */
+const FAILURES = 3;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/**
+ * Whether a host answers. Once it does not, calls fail at once instead of each
+ * waiting for its whole limit, and only this asks the host again, until it
+ * answers. A host that is slow, or says no, answers.
+ */
+export class HostHealth implements Disposable {
+	readonly #host: string;
+	readonly #probe: () => Promise<void>;
+	#failures = 0;
+	#isDown = false;
+	#pause = FIRST_PAUSE_MS;
+	#timer: NodeJS.Timeout | null = null;
+	#closed = false;
+
+	/** `probe` rejects if the host does not answer. */
+	constructor(host: string, probe: () => Promise<void>) {
+		this.#host = host;
+		this.#probe = probe;
+	}
+
+	/** Throws `hostDown` while the host is down. Nothing was sent then. */
+	check(): void {
+		if (!this.#isDown) return;
+		throw new StorageFailure("hostDown", "The host is down.", {
+			host: this.#host,
+			statement: "none",
+		});
+	}
+
+	answered(): void {
+		if (this.#failures === 0) return;
+		this.#failures = 0;
+		if (!this.#isDown) return;
+		this.#isDown = false;
+		this.#pause = FIRST_PAUSE_MS;
+		this.#report("up");
+	}
+
+	failed(thrown: unknown): void {
+		if (!isSilence(thrown)) return;
+		this.#failures++;
+		if (this.#isDown || this.#failures < FAILURES || this.#closed) return;
+		this.#isDown = true;
+		this.#report("down", thrown);
+		this.#probeLater();
+	}
+
+	[Symbol.dispose](): void {
+		this.#closed = true;
+		if (this.#timer !== null) clearTimeout(this.#timer);
+	}
+
+	#probeLater(): void {
+		this.#timer = setTimeout(async () => {
+			try {
+				await this.#probe();
+				this.answered();
+			} catch {
+				if (this.#isDown && !this.#closed) this.#probeLater();
+			}
+		}, this.#pause).unref();
+		this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
+	}
+
+	#report(state: DatabaseHost["state"], error?: unknown): void {
+		CHANNELS.databaseHost.publish({
+			host: this.#host,
+			state,
+			...(error !== undefined && { error }),
+		} satisfies DatabaseHost);
+	}
+}
+
+/** Whether the host said nothing: an error of the server is an answer, and a full pool is ours. */
+function isSilence(thrown: unknown): thrown is StorageFailure {
+	if (!(thrown instanceof StorageFailure)) return false;
+	const { kind, errno, cause } = thrown;
+	if (kind === "unknownOutcome") return isSilence(cause);
+	return (kind === "timeout" || kind === "connectionLost") && errno === null;
+}
