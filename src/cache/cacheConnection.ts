@@ -1,6 +1,5 @@
 import { type CacheCall, type CacheHost, CHANNELS } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
-import { deadlineIn, withDeadline } from "../util/deadline.ts";
 import { Breaker } from "./breaker.ts";
 
 /** One connection of a client library. A call on a closed or lost one fails at once. */
@@ -42,7 +41,10 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	/** Connections whose failure the breaker already counts. */
 	readonly #failed = new WeakSet<C>();
 	#connection: C | undefined;
-	#running = 0;
+	readonly #running = new Set<RunningCall>();
+	#timer: NodeJS.Timeout | undefined;
+	/** When the timer goes off; infinite without one. */
+	#watchedUntil = Number.POSITIVE_INFINITY;
 	#disposed = false;
 
 	constructor(options: {
@@ -66,51 +68,91 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 	}
 
 	/** The result of `run`; null if the host is skipped, failed or was late. */
-	async call<T>(
+	call<T>(
 		verb: CacheCall["verb"],
 		keys: number,
 		run: (connection: C) => Promise<T>,
-		options: {
+		options?: {
 			readonly deadlineMs?: number;
 			/** No request waits for this call: it may find out whether a host that was down is back. */
 			readonly isProbe?: boolean;
-		} = {},
+		},
 	): Promise<T | null> {
-		const { deadlineMs = this.#deadlineMs, isProbe = false } = options;
-		if (this.#disposed || this.#running >= MAX_RUNNING) return null;
-		if (!this.#breaker.enter(isProbe)) return null;
+		if (
+			this.#disposed ||
+			this.#running.size >= MAX_RUNNING ||
+			!this.#breaker.enter(options?.isProbe)
+		) {
+			return SKIPPED;
+		}
 		const connection = this.#connect();
 		const started = performance.now();
-		let ok = false;
-		this.#running++;
-		try {
-			const result = await withDeadline(
-				run(connection),
-				deadlineIn(deadlineMs),
-				() => timeoutError(deadlineMs),
-			);
-			ok = true;
-			if (!this.#failed.has(connection) && this.#breaker.succeeded()) {
-				this.#report("up");
-				this.#onUp();
-			}
-			return result;
-		} catch (error) {
-			this.#drop(connection, error);
-			return null;
-		} finally {
-			this.#running--;
-			if (CHANNELS.cacheCall.hasSubscribers) {
-				CHANNELS.cacheCall.publish({
-					layer: this.#layer,
-					host: this.host,
-					verb,
-					keys,
-					ms: performance.now() - started,
-					ok,
-				} satisfies CacheCall);
-			}
+		const deadlineMs = options?.deadlineMs ?? this.#deadlineMs;
+		return new Promise((resolve) => {
+			const end = (ok: boolean, result: T | null) => {
+				this.#running.delete(call);
+				if (CHANNELS.cacheCall.hasSubscribers) {
+					CHANNELS.cacheCall.publish({
+						layer: this.#layer,
+						host: this.host,
+						verb,
+						keys,
+						ms: performance.now() - started,
+						ok,
+					} satisfies CacheCall);
+				}
+				resolve(result);
+			};
+			const fail = (error: unknown) => {
+				// It was late.
+				if (!this.#running.has(call)) return;
+				this.#drop(connection, error);
+				end(false, null);
+			};
+			const call: RunningCall = {
+				until: started + deadlineMs,
+				late: () => fail(timeoutError(deadlineMs)),
+			};
+			this.#running.add(call);
+			this.#watch(call.until, started);
+			run(connection).then((result) => {
+				if (!this.#running.has(call)) return;
+				if (!this.#failed.has(connection) && this.#breaker.succeeded()) {
+					this.#report("up");
+					this.#onUp();
+				}
+				end(true, result);
+			}, fail);
+		});
+	}
+
+	/**
+	 * One timer for all calls: it goes off at the earliest end, and then again at
+	 * the next, if calls still run. Most end long before.
+	 *
+	 * A process that was busy past a deadline may have the answer in a socket it
+	 * has not read: timers run first in a turn of the event loop, `setImmediate`
+	 * after the sockets. So sockets are read once more before a call is late.
+	 */
+	#watch(until: number, now: number): void {
+		if (until >= this.#watchedUntil) return;
+		this.#watchedUntil = until;
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(
+			() => setImmediate(() => this.#endLate()),
+			Math.max(0, until - now),
+		);
+	}
+
+	#endLate(): void {
+		const now = performance.now();
+		let next = Number.POSITIVE_INFINITY;
+		this.#watchedUntil = next;
+		for (const call of this.#running) {
+			if (call.until <= now) call.late();
+			else next = Math.min(next, call.until);
 		}
+		if (next !== Number.POSITIVE_INFINITY) this.#watch(next, now);
 	}
 
 	/** Whether the next call, if the breaker lets it through, uses this connection. */
@@ -120,6 +162,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 
 	[Symbol.dispose](): void {
 		this.#disposed = true;
+		if (this.#running.size === 0) clearTimeout(this.#timer);
 		this.#connection?.close();
 		this.#connection = undefined;
 	}
@@ -130,7 +173,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 			lost: (error) => {
 				if (this.#connection !== connection) return;
 				// A server may close an idle connection at any time: that is no failure.
-				if (this.#running > 0) this.#drop(connection, error);
+				if (this.#running.size > 0) this.#drop(connection, error);
 				else this.#connection = undefined;
 			},
 			replaced: () => {
@@ -159,6 +202,15 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		} satisfies CacheHost);
 	}
 }
+
+interface RunningCall {
+	/** In milliseconds of `performance.now()`. */
+	readonly until: number;
+	/** Ends it. */
+	readonly late: () => void;
+}
+
+const SKIPPED = Promise.resolve(null);
 
 /** More calls than this run at once only while a host hangs; callers above the limit do without the cache. */
 const MAX_RUNNING = 256;

@@ -11,7 +11,12 @@ import {
 	STATUS,
 } from "./memcachedConnection.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
-import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
+import type {
+	Fill,
+	FillLease,
+	GetOrLeaseResult,
+	SharedCache,
+} from "./sharedCache.ts";
 
 /**
  * The shared cache on memcached. A fill lease is the CAS number of a marker
@@ -115,10 +120,9 @@ export function openMemcachedCache(options: {
 	/** The indexes of the keys that memcached accepts, by host. */
 	const byHost = (keys: readonly string[]) => {
 		const groups = new Map<Host, number[]>();
-		for (const [index, key] of keys.entries()) {
-			if (key.length > MAX_KEY_BYTES - prefix.length || !VALID_KEY.test(key)) {
-				continue;
-			}
+		for (let index = 0; index < keys.length; index++) {
+			const key = keys[index] as string;
+			if (!isValidKey(key, MAX_KEY_BYTES - prefix.length)) continue;
 			const host = hostOf(key);
 			const group = groups.get(host);
 			if (group) group.push(index);
@@ -126,6 +130,71 @@ export function openMemcachedCache(options: {
 		}
 		return [...groups];
 	};
+
+	/** Puts the results of one host's keys into `results`. */
+	async function getOrLeaseOf(
+		host: Host,
+		all: readonly number[],
+		keys: readonly string[],
+		results: GetOrLeaseResult[],
+		until: number,
+	): Promise<void> {
+		const { connection: link, deletes } = host;
+		const indexes = deletes.isEmpty
+			? all
+			: all.filter((at) => !deletes.has(keys[at] as string));
+		if (indexes.length === 0) return;
+		const gets = indexes.map((at) => ({
+			opcode: OPCODE.GETQ,
+			key: prefix + (keys[at] as string),
+		}));
+		let connection: MemcachedConnection | undefined;
+		const items = await link.call("get", gets.length, (open) => {
+			connection = open;
+			return exchange(open, gets);
+		});
+		if (items === null || connection === undefined) return;
+		const missing: number[] = [];
+		for (let at = 0; at < gets.length; at++) {
+			const item = items[at];
+			if (item === undefined) missing.push(at);
+			else if (item.status === STATUS.OK) {
+				results[indexes[at] as number] =
+					item.flags === KIND.VALUE
+						? new Hit((gets[at] as Command).key, item, host, connection)
+						: BUSY;
+			}
+		}
+		if (missing.length === 0) return;
+		const adds = missing.map((at) => ({
+			opcode: OPCODE.ADD,
+			key: (gets[at] as Command).key,
+			extras: leaseExtras,
+		}));
+		let leasedOn: MemcachedConnection | undefined;
+		const responses = await link.call(
+			"lease",
+			adds.length,
+			(open) => {
+				leasedOn = open;
+				return exchange(open, adds);
+			},
+			{ deadlineMs: until - performance.now() },
+		);
+		if (responses === null || leasedOn === undefined) return;
+		for (let at = 0; at < adds.length; at++) {
+			const response = responses[at];
+			const index = indexes[missing[at] as number] as number;
+			if (response?.status === STATUS.OK) {
+				const { key } = adds[at] as Command;
+				const { cas } = response;
+				const token: Token = { host, connection: leasedOn, cas };
+				results[index] = { kind: "lease", lease: { key, token } };
+			} else if (response?.status === STATUS.EXISTS) {
+				results[index] = BUSY;
+			}
+		}
+	}
 
 	/** Whether the result is true for the keys of every host. */
 	const everyHost = async (
@@ -150,73 +219,12 @@ export function openMemcachedCache(options: {
 		async getOrLease(keys) {
 			const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
 			const until = performance.now() + deadlineMs;
-			await Promise.all(
-				byHost(keys).map(async ([host, all]) => {
-					const { connection: link, deletes } = host;
-					const indexes = deletes.isEmpty
-						? all
-						: all.filter((at) => !deletes.has(keys[at] as string));
-					if (indexes.length === 0) return;
-					const gets = indexes.map((at) => ({
-						opcode: OPCODE.GETQ,
-						key: prefix + (keys[at] as string),
-					}));
-					const found = await link.call(
-						"get",
-						gets.length,
-						async (connection) => ({
-							connection,
-							items: await exchange(connection, gets),
-						}),
-					);
-					if (found === null) return;
-					const { connection, items } = found;
-					const missing: { readonly index: number; readonly key: string }[] =
-						[];
-					for (const [at, item] of items.entries()) {
-						const index = indexes[at] as number;
-						if (item === undefined) {
-							missing.push({ index, key: (gets[at] as Command).key });
-						} else if (item.status === STATUS.OK) {
-							const { flags, value, cas } = item;
-							const { key } = gets[at] as Command;
-							const token: Token = { host, connection, cas };
-							results[index] =
-								flags === KIND.VALUE
-									? { kind: "hit", value, lease: { key, token } }
-									: BUSY;
-						}
-					}
-					if (missing.length === 0) return;
-					const adds = missing.map(({ key }) => ({
-						opcode: OPCODE.ADD,
-						key,
-						extras: leaseExtras,
-					}));
-					const leased = await link.call(
-						"lease",
-						adds.length,
-						async (connection) => ({
-							connection,
-							responses: await exchange(connection, adds),
-						}),
-						{ deadlineMs: until - performance.now() },
-					);
-					for (const [at, response] of leased?.responses.entries() ?? []) {
-						const { index, key } = missing[at] as (typeof missing)[number];
-						if (response?.status === STATUS.OK) {
-							const token: Token = {
-								host,
-								connection: leased?.connection as MemcachedConnection,
-								cas: response.cas,
-							};
-							results[index] = { kind: "lease", lease: { key, token } };
-						} else if (response?.status === STATUS.EXISTS) {
-							results[index] = BUSY;
-						}
-					}
-				}),
+			const groups = byHost(keys);
+			const asked = groups.map(([host, indexes]) =>
+				getOrLeaseOf(host, indexes, keys, results, until),
 			);
+			if (asked.length === 1) await asked[0];
+			else if (asked.length > 1) await Promise.all(asked);
 			return results;
 		},
 
@@ -282,8 +290,6 @@ interface Token {
 }
 
 const MAX_KEY_BYTES = 250;
-/** Visible ASCII. A key that memcached rejects is never cached, so there is nothing to delete either. */
-const VALID_KEY = /^[\x21-\x7e]+$/;
 /** memcached's limit is 1 MiB for value, key and item header together. */
 const MAX_VALUE_BYTES = 1_000_000;
 /** Commands in one write. */
@@ -291,7 +297,53 @@ const BATCH = 500;
 /** Bytes of values in one write: a larger one would delay the reads behind it. */
 const BATCH_BYTES = 256 * 1024;
 
-async function exchange(
+/** A value, and the right to replace it: most readers do not take it. */
+class Hit {
+	readonly kind = "hit";
+	readonly #key: string;
+	readonly #item: MemcachedResponse;
+	readonly #host: Host;
+	readonly #connection: MemcachedConnection;
+
+	constructor(
+		key: string,
+		item: MemcachedResponse,
+		host: Host,
+		connection: MemcachedConnection,
+	) {
+		this.#key = key;
+		this.#item = item;
+		this.#host = host;
+		this.#connection = connection;
+	}
+
+	get value(): string {
+		return this.#item.value;
+	}
+
+	get lease(): FillLease {
+		const { cas } = this.#item;
+		const token: Token = {
+			host: this.#host,
+			connection: this.#connection,
+			cas,
+		};
+		return { key: this.#key, token };
+	}
+}
+
+/** Visible ASCII. A key that memcached rejects is never cached, so there is nothing to delete either. */
+function isValidKey(key: string, maxBytes: number): boolean {
+	const { length } = key;
+	if (length === 0 || length > maxBytes) return false;
+	for (let at = 0; at < length; at++) {
+		const unit = key.charCodeAt(at);
+		if (unit < 0x21 || unit > 0x7e) return false;
+	}
+	return true;
+}
+
+function exchange(
 	connection: MemcachedConnection,
 	commands: readonly Command[],
 ): Promise<readonly (MemcachedResponse | undefined)[]> {
@@ -300,7 +352,7 @@ async function exchange(
 	for (let at = 0; at < commands.length; at += BATCH) {
 		batches.push(connection.exchange(commands.slice(at, at + BATCH)));
 	}
-	return (await Promise.all(batches)).flat();
+	return Promise.all(batches).then((all) => all.flat());
 }
 
 /** Batches go one after the other. Only leases taken on the current connection are valid. */
@@ -350,6 +402,7 @@ function parseAddress(text: string): {
 
 /** The hash is mixed once more for the modulo. It must never change: it decides the host of a key. */
 function hostIndex(key: string, hosts: number): number {
+	if (hosts === 1) return 0;
 	const hash = fnv1a(key);
 	const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
 	return ((mixed ^ (mixed >>> 13)) >>> 0) % hosts;

@@ -16,12 +16,36 @@ export interface Command {
 /** The number of one state of an item: its eight bytes as latin1, which a string holds with one small allocation. */
 export type Cas = string;
 
-export interface MemcachedResponse {
+/** It holds what was received with it until `value` and `cas` are read or it is dropped. */
+export class MemcachedResponse {
 	readonly status: number;
 	/** Of the item; 0 if the response has none. */
 	readonly flags: number;
-	readonly value: string;
-	readonly cas: Cas;
+	readonly #bytes: Buffer;
+	readonly #start: number;
+	readonly #valueAt: number;
+	readonly #end: number;
+
+	constructor(bytes: Buffer, start: number, valueAt: number, end: number) {
+		this.status =
+			((bytes[start + STATUS_AT] as number) << 8) |
+			(bytes[start + STATUS_AT + 1] as number);
+		this.flags =
+			bytes[start + EXTRAS_AT] === 0 ? 0 : bytes.readUInt32BE(start + HEADER);
+		this.#bytes = bytes;
+		this.#start = start;
+		this.#valueAt = valueAt;
+		this.#end = end;
+	}
+
+	get value(): string {
+		return this.#bytes.toString("utf8", this.#valueAt, this.#end);
+	}
+
+	get cas(): Cas {
+		const at = this.#start + CAS_AT;
+		return this.#bytes.toString("latin1", at, at + CAS_BYTES);
+	}
 }
 
 export const OPCODE = {
@@ -48,7 +72,7 @@ export const STATUS = { OK: 0, NOT_FOUND: 1, EXISTS: 2 } as const;
  * never used after its socket failed. Of memjs's timers it uses only the one for
  * connecting, which is longer than every deadline of ours. memjs also makes seven
  * buffers of each request and response; here a batch is written into one buffer,
- * and a response is read where it was received.
+ * and a response is read where it was received, when it is asked for.
  */
 export class MemcachedConnection extends Server implements ClientConnection {
 	readonly #lost: (error: unknown) => void;
@@ -136,18 +160,14 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			bytes[start] !== RESPONSE_MAGIC ||
 			at < 0 ||
 			at > batch.responses.length ||
+			(extras !== 0 && extras < FLAGS_BYTES) ||
 			valueAt > end
 		) {
 			this.error(
 				new Error("memcached sent a response that matches no command."),
 			);
 		} else if (at < batch.responses.length) {
-			batch.responses[at] = {
-				status: bytes.readUInt16BE(start + STATUS_AT),
-				flags: extras < 4 ? 0 : bytes.readUInt32BE(start + HEADER),
-				value: bytes.toString("utf8", valueAt, end),
-				cas: bytes.toString("latin1", start + CAS_AT, start + HEADER),
-			};
+			batch.responses[at] = new MemcachedResponse(bytes, start, valueAt, end);
 		} else {
 			this.#batches.shift();
 			batch.resolve(batch.responses);
@@ -188,53 +208,53 @@ const STATUS_AT = 6;
 const BODY_AT = 8;
 const OPAQUE_AT = 12;
 const CAS_AT = 16;
+const CAS_BYTES = 8;
+const FLAGS_BYTES = 4;
 
 /** All commands, and the NOOP after them. */
 function encode(commands: readonly Command[], first: number): Buffer {
-	const lengths = commands.map(({ value }) =>
-		value === undefined ? 0 : Buffer.byteLength(value),
-	);
 	let size = HEADER;
-	for (const [at, { key, extras }] of commands.entries()) {
-		size +=
-			HEADER + key.length + (extras?.length ?? 0) + (lengths[at] as number);
+	for (const { key, extras, value } of commands) {
+		size += HEADER + key.length + (extras?.length ?? 0);
+		if (value !== undefined) size += Buffer.byteLength(value);
 	}
-	const bytes = Buffer.allocUnsafe(size);
+	const bytes = Buffer.allocUnsafe(size).fill(0);
 	let at = 0;
-	const writeHeader = (
-		opcode: number,
-		keyLength: number,
-		extrasLength: number,
-		body: number,
-		opaque: number,
-		cas: Cas | undefined,
-	) => {
-		bytes.fill(0, at, at + HEADER);
-		bytes[at] = REQUEST_MAGIC;
-		bytes[at + 1] = opcode;
-		bytes.writeUInt16BE(keyLength, at + KEY_AT);
-		bytes[at + EXTRAS_AT] = extrasLength;
-		bytes.writeUInt32BE(body, at + BODY_AT);
-		bytes.writeUInt32BE(opaque, at + OPAQUE_AT);
-		if (cas !== undefined) bytes.write(cas, at + CAS_AT, "latin1");
-		at += HEADER;
-	};
-	for (const [index, command] of commands.entries()) {
+	for (let index = 0; index < commands.length; index++) {
+		const command = commands[index] as Command;
 		const { opcode, key, extras, value, cas } = command;
-		const length = lengths[index] as number;
-		const extrasLength = extras?.length ?? 0;
-		writeHeader(
-			opcode,
-			key.length,
-			extrasLength,
-			extrasLength + key.length + length,
-			first + index,
-			cas,
-		);
+		const start = at;
+		at += HEADER;
 		if (extras !== undefined) at += extras.copy(bytes, at);
-		at += bytes.write(key, at, "latin1");
+		// Keys are short: this is faster than a call for each.
+		for (let n = 0; n < key.length; n++) bytes[at++] = key.charCodeAt(n);
 		if (value !== undefined) at += bytes.write(value, at);
+		bytes[start + EXTRAS_AT] = extras?.length ?? 0;
+		bytes[start + KEY_AT] = key.length >>> 8;
+		bytes[start + KEY_AT + 1] = key.length;
+		if (cas !== undefined) bytes.write(cas, start + CAS_AT, "latin1");
+		writeStart(bytes, start, opcode, first + index, at - start - HEADER);
 	}
-	writeHeader(OPCODE.NOOP, 0, 0, 0, first + commands.length, undefined);
+	writeStart(bytes, at, OPCODE.NOOP, first + commands.length, 0);
 	return bytes;
+}
+
+/** The fields of a header that every request has; `bytes` are zero. */
+function writeStart(
+	bytes: Buffer,
+	at: number,
+	opcode: number,
+	opaque: number,
+	body: number,
+): void {
+	bytes[at] = REQUEST_MAGIC;
+	bytes[at + 1] = opcode;
+	bytes[at + BODY_AT] = body >>> 24;
+	bytes[at + BODY_AT + 1] = body >>> 16;
+	bytes[at + BODY_AT + 2] = body >>> 8;
+	bytes[at + BODY_AT + 3] = body;
+	bytes[at + OPAQUE_AT] = opaque >>> 24;
+	bytes[at + OPAQUE_AT + 1] = opaque >>> 16;
+	bytes[at + OPAQUE_AT + 2] = opaque >>> 8;
+	bytes[at + OPAQUE_AT + 3] = opaque;
 }

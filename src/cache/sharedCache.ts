@@ -70,86 +70,109 @@ export interface Fill {
 /** A reader that finds a key busy waits this long once, tries again, and then reads the database without filling. Milliseconds. */
 const BUSY_WAIT_MS = 20;
 
+/** How the values of a cache are spelled. */
+export interface Codec<V> {
+	/** Null for text that is damaged: the value is loaded instead. */
+	readonly decode: (text: string, index: number) => V | null;
+	/** Null for a value that is not cached; undefined for an error: its lease lasts, so that others do not ask at once. */
+	readonly encode: (value: V, index: number) => string | null | undefined;
+	/** Whether a cached value is enough; if not, it is loaded, and replaced. */
+	readonly suffices?: (value: V) => boolean;
+}
+
 /**
  * Values from the shared cache, or from `load`, which is called once for all
- * missing keys. Its results fill the leased ones.
+ * missing keys. Its results fill the leased ones. `index` is that of the key.
  */
 export async function readThrough<V>(
 	cache: SharedCache,
 	keys: readonly string[],
-	codec: {
-		/** Null for text that is damaged: the value is loaded instead. */
-		readonly decode: (text: string, index: number) => V | null;
-		/** Null for a value that is not cached; undefined for an error: its lease lasts, so that others do not ask at once. */
-		readonly encode: (value: V) => string | null | undefined;
-		/** Whether a cached value is enough; if not, it is loaded, and replaced. */
-		readonly suffices?: (value: V) => boolean;
-	},
+	codec: Codec<V>,
 	load: (missing: readonly number[]) => Promise<readonly V[]>,
 	trace: Trace | undefined,
 ): Promise<readonly V[]> {
-	const values = new Array<V | null>(keys.length).fill(null);
-	const leases = new Array<FillLease | undefined>(keys.length);
-	const { decode, encode, suffices } = codec;
-
-	/** Returns the indexes to load and those that are busy. */
-	const getOrLease = async (
-		indexes: readonly number[] | null,
-	): Promise<{ readonly missing: number[]; readonly busy: number[] }> => {
-		const missing: number[] = [];
-		const busy: number[] = [];
-		const results = await cache.getOrLease(
-			indexes === null ? keys : indexes.map((index) => keys[index] as string),
-		);
-		for (const [at, result] of results.entries()) {
-			const index = indexes === null ? at : (indexes[at] as number);
-			if (result.kind === "busy") {
-				busy.push(index);
-				continue;
-			}
-			if (result.kind === "hit") {
-				const value = decode(result.value, index);
-				if (value !== null && (suffices?.(value) ?? true)) {
-					values[index] = value;
-					continue;
-				}
-			}
-			if (result.kind !== "down") leases[index] = result.lease;
-			missing.push(index);
-		}
-		return { missing, busy };
-	};
-
-	let misses = 0;
-	const loadAll = async (missing: readonly number[]) => {
-		if (missing.length === 0) return;
-		misses += missing.length;
-		const loaded = await load(missing);
-		const fills: Fill[] = [];
-		for (const [at, index] of missing.entries()) {
-			const value = loaded[at] as V;
-			values[index] = value;
-			const lease = leases[index];
-			const text = lease === undefined ? undefined : encode(value);
-			if (lease !== undefined && text !== undefined)
-				fills.push({ lease, value: text });
-		}
-		// The response does not wait for the fill, which has its own deadline and is refused if it is late.
-		if (fills.length > 0) void cache.fill(fills);
-	};
-
-	const { missing, busy } = await getOrLease(null);
-	if (busy.length === 0) {
-		await loadAll(missing);
-	} else {
+	const values = new Array<V>(keys.length);
+	const found = take(await cache.getOrLease(keys), null, codec, values);
+	const { missing, busy } = found;
+	let misses = missing.length;
+	if (busy.length > 0) {
 		// What is busy holds up nothing else, least of all those who wait for these fills.
 		const waited = async () => {
 			await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
-			const again = await getOrLease(busy);
-			await loadAll([...again.missing, ...again.busy]);
+			const results = await cache.getOrLease(
+				busy.map((index) => keys[index] as string),
+			);
+			const again = take(results, busy, codec, values);
+			// Those that are still busy have no lease.
+			again.missing.push(...again.busy);
+			misses += again.missing.length;
+			await fillIn(cache, again, codec, load, values);
 		};
-		await Promise.all([loadAll(missing), waited()]);
+		await Promise.all([fillIn(cache, found, codec, load, values), waited()]);
+	} else if (missing.length > 0) {
+		await fillIn(cache, found, codec, load, values);
 	}
 	trace?.cache(cache.layer, keys.length - misses, misses);
-	return values as V[];
+	return values;
+}
+
+/** What a shared cache did not have, by the indexes of the keys. */
+interface NotFound {
+	readonly missing: number[];
+	/** Of the missing ones, in their order, as far as they were given. */
+	readonly leases: (FillLease | undefined)[];
+	readonly busy: number[];
+}
+
+/** Puts hits into `values`. The results are those of all keys, or of the keys at `indexes`. */
+function take<V>(
+	results: readonly GetOrLeaseResult[],
+	indexes: readonly number[] | null,
+	{ decode, suffices }: Codec<V>,
+	values: V[],
+): NotFound {
+	const missing: number[] = [];
+	const leases: (FillLease | undefined)[] = [];
+	const busy: number[] = [];
+	for (let at = 0; at < results.length; at++) {
+		const result = results[at] as GetOrLeaseResult;
+		const index = indexes === null ? at : (indexes[at] as number);
+		if (result.kind === "hit") {
+			const value = decode(result.value, index);
+			if (value !== null && (suffices === undefined || suffices(value))) {
+				values[index] = value;
+				continue;
+			}
+		} else if (result.kind === "busy") {
+			busy.push(index);
+			continue;
+		}
+		missing.push(index);
+		leases.push(result.kind === "down" ? undefined : result.lease);
+	}
+	return { missing, leases, busy };
+}
+
+/** Loads what is missing, and fills what was leased. */
+async function fillIn<V>(
+	cache: SharedCache,
+	{ missing, leases }: NotFound,
+	{ encode }: Codec<V>,
+	load: (missing: readonly number[]) => Promise<readonly V[]>,
+	values: V[],
+): Promise<void> {
+	if (missing.length === 0) return;
+	const loaded = await load(missing);
+	const fills: Fill[] = [];
+	for (let at = 0; at < missing.length; at++) {
+		const index = missing[at] as number;
+		const value = loaded[at] as V;
+		values[index] = value;
+		const lease = leases[at];
+		const text = lease === undefined ? undefined : encode(value, index);
+		if (lease !== undefined && text !== undefined)
+			fills.push({ lease, value: text });
+	}
+	// The response does not wait for the fill, which has its own deadline and is refused if it is late.
+	if (fills.length > 0) void cache.fill(fills);
 }

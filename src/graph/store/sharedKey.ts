@@ -11,5 +11,7 @@ export function sharedKey(
 	id: Id,
 	name: string,
 ): string {
-	return `${generationOf(unpackId(id).shard)}.${name.replace(" ", ".")}`;
+	const generation = generationOf(unpackId(id).shard);
+	// Of an object the name is the id.
+	return `${generation}.${name === id ? id : name.replace(" ", ".")}`;
 }
