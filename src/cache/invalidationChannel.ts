@@ -86,11 +86,8 @@ export function openInvalidationChannel(
 	const send = async (messages: readonly string[]): Promise<Sent> => {
 		let sent: Sent = "refused";
 		let isOver = false;
-		await commands.call(
-			"publish",
-			messages.length,
-			async ({ client, runId }) => {
-				await runId;
+		await commands.call("publish", messages.length, ({ client, withRunId }) =>
+			withRunId(async () => {
 				// Their numbers may be used again.
 				if (isOver) return;
 				sent = "unknown";
@@ -98,7 +95,7 @@ export function openInvalidationChannel(
 					messages.map((message) => client.publish(CHANNEL, message)),
 				);
 				sent = "taken";
-			},
+			}),
 		);
 		isOver = true;
 		return sent;

@@ -160,8 +160,8 @@ export class LocalCache<V extends CacheEntry> {
 	): Promise<(V | E)[]> {
 		if (missing.length > 0) {
 			const loaded = await this.#load(keys, missing, load, depth);
-			for (const [at, index] of missing.entries()) {
-				values[index] = loaded[at] as V | E;
+			for (let at = 0; at < missing.length; at++) {
+				values[missing[at] as number] = loaded[at] as V | E;
 			}
 		}
 		const again: number[] = [];
@@ -187,29 +187,31 @@ export class LocalCache<V extends CacheEntry> {
 	): Promise<readonly (V | E)[]> {
 		const readAt = this.#now();
 		const batch = load(missing);
-		const started = missing.map((index, at) => {
+		const started = missing.map((index, at): Running<V> => {
 			const { partition, key } = keys[index] as CacheKey<V>;
 			const slot = this.#slotOf(partition, key);
 			const version = this.#versions[slot] as number;
 			const running = { batch, at, depth, slot, version };
 			partition.running.set(key, running);
-			return { partition, key, running };
+			return running;
 		});
+		let values: readonly (V | E)[] | null = null;
 		try {
-			const values = await batch;
-			for (const { partition, key, running } of started) {
-				const value = values[running.at];
-				if (
-					value !== undefined &&
-					!(value instanceof Error) &&
-					running.version === this.#versions[running.slot]
-				) {
-					this.#keep(partition, key, value, running.slot, readAt);
-				}
-			}
+			values = await batch;
 			return values;
 		} finally {
-			for (const { partition, key, running } of started) {
+			for (const running of started) {
+				const { at, slot } = running;
+				const { partition, key } = keys[missing[at] as number] as CacheKey<V>;
+				const value = values?.[at];
+				if (
+					this.#maxWeight > 0 &&
+					value !== undefined &&
+					!(value instanceof Error) &&
+					running.version === this.#versions[slot]
+				) {
+					this.#keep(partition, key, value, slot, readAt);
+				}
 				if (partition.running.get(key) === running) {
 					partition.running.delete(key);
 				}

@@ -5,7 +5,12 @@ import type {
 	CommandConnection,
 	RedisConnections,
 } from "./redisConnections.ts";
-import type { Fill, GetOrLeaseResult, SharedCache } from "./sharedCache.ts";
+import type {
+	Fill,
+	FillLease,
+	GetOrLeaseResult,
+	SharedCache,
+} from "./sharedCache.ts";
 
 /**
  * The shared cache on Redis. A stored string begins with its mark, which ends at
@@ -70,8 +75,10 @@ export function openRedisCache(options: {
 	const nextToken = () => `${process}${(++tokens).toString(36)}`;
 
 	/** Of one server: a lease keeps the name under which it was taken. */
-	const prefixOf = async ({ runId }: CommandConnection) =>
-		`c2.${(await runId).slice(0, RUN_ID_LETTERS)}.`;
+	const withPrefix = <T>(
+		{ withRunId }: CommandConnection,
+		run: (prefix: string) => Promise<T>,
+	) => withRunId((runId) => run(`c2.${runId.slice(0, RUN_ID_LETTERS)}.`));
 
 	const deletes = new PendingDeletes({
 		maxAgeMs: ttlMs + leaseMs,
@@ -79,14 +86,14 @@ export function openRedisCache(options: {
 			const done = await commands.call(
 				"delete",
 				keys.length,
-				async (connection) => {
-					const prefix = await prefixOf(connection);
-					const names = keys.map((key) => prefix + key);
-					await inBatches(names, async (batch) => [
-						await connection.client.del(batch),
-					]);
-					return true;
-				},
+				(connection) =>
+					withPrefix(connection, async (prefix) => {
+						const names = keys.map((key) => prefix + key);
+						await inBatches(names, async (batch) => [
+							await connection.client.del(batch),
+						]);
+						return true;
+					}),
 				{ isProbe },
 			);
 			return done ?? false;
@@ -98,22 +105,17 @@ export function openRedisCache(options: {
 		if (keys.length === 0) return [];
 		const until = performance.now() + deadlineMs;
 		const results = new Array<GetOrLeaseResult>(keys.length).fill(DOWN);
-		const stored = await commands.call(
-			"get",
-			keys.length,
-			async (connection) => {
-				const prefix = await prefixOf(connection);
-				const names = keys.map((key) => prefix + key);
-				const values = await inBatches(names, (batch) =>
-					connection.client.mget(batch),
-				);
-				return { names, values };
-			},
+		let names: string[] = [];
+		const values = await commands.call("get", keys.length, (connection) =>
+			withPrefix(connection, (prefix) => {
+				names = keys.map((key) => prefix + key);
+				return inBatches(names, (batch) => connection.client.mget(batch));
+			}),
 		);
-		if (stored === null) return results;
-		const { names, values } = stored;
+		if (values === null) return results;
 		const missing: number[] = [];
-		for (const [index, value] of values.entries()) {
+		for (let index = 0; index < values.length; index++) {
+			const value = values[index] as string | null;
 			if (value === null) missing.push(index);
 			else results[index] = toResult(names[index] as string, value);
 		}
@@ -122,18 +124,18 @@ export function openRedisCache(options: {
 		const taken = await commands.call(
 			"lease",
 			missing.length,
-			async (connection) => {
-				await connection.runId;
-				return inBatches(
-					missing.map((index) => names[index] as string),
-					async (batch) => [
-						await evaluate(connection.client, LEASE, batch, [
-							String(leaseMs),
-							token,
-						]),
-					],
-				);
-			},
+			(connection) =>
+				connection.withRunId(() =>
+					inBatches(
+						missing.map((index) => names[index] as string),
+						async (batch) => [
+							await evaluate(connection.client, LEASE, batch, [
+								String(leaseMs),
+								token,
+							]),
+						],
+					),
+				),
 			{ deadlineMs: until - performance.now() },
 		);
 		if (taken === null || taken.some((batch) => batch === null)) return results;
@@ -169,14 +171,11 @@ export function openRedisCache(options: {
 					bytes += (fills[at] as Fill).value?.length ?? 0;
 				}
 				const batch = fills.slice(from, at);
-				const done = await commands.call(
-					"set",
-					batch.length,
-					async (connection) => {
-						await connection.runId;
+				const done = await commands.call("set", batch.length, (connection) =>
+					connection.withRunId(async () => {
 						await fillBatch(connection.client, batch, ttlMs, nextToken());
 						return true;
-					},
+					}),
 				);
 				if (done === null) return;
 			}
@@ -187,17 +186,17 @@ export function openRedisCache(options: {
 			const replies = await commands.call(
 				"tombstone",
 				keys.length,
-				async (connection) => {
-					const prefix = await prefixOf(connection);
-					return inBatches(
-						keys.map((key) => prefix + key),
-						async (batch) => [
-							await evaluate(connection.client, TOMBSTONE, batch, [
-								String(tombstoneMs),
-							]),
-						],
-					);
-				},
+				(connection) =>
+					withPrefix(connection, (prefix) =>
+						inBatches(
+							keys.map((key) => prefix + key),
+							async (batch) => [
+								await evaluate(connection.client, TOMBSTONE, batch, [
+									String(tombstoneMs),
+								]),
+							],
+						),
+					),
 			);
 			return replies?.every((reply) => reply === DONE) ?? false;
 		},
@@ -264,11 +263,29 @@ return 'OK'`;
 function toResult(key: string, stored: string): GetOrLeaseResult {
 	const end = stored.indexOf(" ") + 1;
 	if (end === 0 || !stored.startsWith("V")) return BUSY;
-	return {
-		kind: "hit",
-		value: stored.slice(end),
-		lease: { key, token: stored.slice(0, end) },
-	};
+	return new Hit(key, stored, end);
+}
+
+/** A value, and the right to replace it: most readers do not take it. */
+class Hit {
+	readonly kind = "hit";
+	readonly #key: string;
+	readonly #stored: string;
+	readonly #end: number;
+
+	constructor(key: string, stored: string, end: number) {
+		this.#key = key;
+		this.#stored = stored;
+		this.#end = end;
+	}
+
+	get value(): string {
+		return this.#stored.slice(this.#end);
+	}
+
+	get lease(): FillLease {
+		return { key: this.#key, token: this.#stored.slice(0, this.#end) };
+	}
 }
 
 async function fillBatch(
@@ -315,7 +332,7 @@ function isOutOfMemory(error: unknown): boolean {
 	return error instanceof Error && /^OOM |-OOM /.test(error.message);
 }
 
-async function inBatches<T>(
+function inBatches<T>(
 	names: string[],
 	run: (batch: string[]) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
@@ -324,5 +341,5 @@ async function inBatches<T>(
 	for (let at = 0; at < names.length; at += BATCH) {
 		batches.push(run(names.slice(at, at + BATCH)));
 	}
-	return (await Promise.all(batches)).flat();
+	return Promise.all(batches).then((all) => all.flat());
 }

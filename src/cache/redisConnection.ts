@@ -41,6 +41,8 @@ export class RedisConnection implements ClientConnection {
 	readonly client: RedisClient;
 	/** Identifies the server; a server draws a new `run_id` at each start. Rejects if the server is not a master. */
 	readonly runId: Promise<string>;
+	/** The same once it is known: a call need not wait for it then. */
+	knownRunId: string | undefined;
 	#closed = false;
 
 	constructor(url: string, deadlineMs: number, lost: (error: unknown) => void) {
@@ -72,7 +74,12 @@ export class RedisConnection implements ClientConnection {
 				lost(failure ?? new Error("Redis closed the connection."));
 		});
 		this.runId = identify(this.client);
-		this.runId.catch(() => {});
+		this.runId.then(
+			(runId) => {
+				this.knownRunId = runId;
+			},
+			() => {},
+		);
 	}
 
 	close(): void {

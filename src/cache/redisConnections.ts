@@ -69,7 +69,10 @@ export class RedisConnections {
 		users.add(user);
 		return {
 			client: connection.client,
-			runId: connection.runId,
+			withRunId: (run) =>
+				connection.knownRunId === undefined
+					? connection.runId.then(run)
+					: run(connection.knownRunId),
 			close: (failure) => {
 				users.delete(user);
 				if (this.#current !== current) return;
@@ -109,7 +112,8 @@ export class RedisConnections {
 /** The command connection as one of its users holds it. */
 export interface CommandConnection extends ClientConnection {
 	readonly client: RedisConnection["client"];
-	readonly runId: RedisConnection["runId"];
+	/** The result of `run`, which is called with the `run_id` of the server, at once if that is known. */
+	readonly withRunId: <T>(run: (runId: string) => Promise<T>) => Promise<T>;
 }
 
 interface OpenConnection {

@@ -14,20 +14,18 @@ export function openRedisTexts(options: {
 	const commands = redis.forCommands({ deadlineMs });
 	return {
 		async get(key) {
-			const values = await commands.call("get", 1, async (connection) => {
-				await connection.runId;
-				return connection.client.mget([key]);
-			});
+			const values = await commands.call("get", 1, ({ client, withRunId }) =>
+				withRunId(() => client.mget([key])),
+			);
 			return values?.[0] ?? null;
 		},
 		async set(key, text, ttlMs) {
-			await commands.call("set", 1, async (connection) => {
-				await connection.runId;
+			await commands.call("set", 1, ({ client, withRunId }) =>
 				// In a pipeline an error of this one command, such as OOM, does not fail the connection.
-				await connection.client
-					.pipeline([["set", key, text, "PX", ttlMs]])
-					.exec();
-			});
+				withRunId(() =>
+					client.pipeline([["set", key, text, "PX", ttlMs]]).exec(),
+				),
+			);
 		},
 		async [Symbol.asyncDispose]() {
 			commands[Symbol.dispose]();

@@ -48,20 +48,21 @@ export function openRedisTokenBuckets(options: {
 	const commands = redis.forCommands({ deadlineMs });
 	return {
 		take: (limit, name, points) =>
-			commands.call("take", 1, async (connection) => {
-				// Resolves once connected, and only to a master, which takes writes.
-				await connection.runId;
-				const reply = await connection.client.eval(
-					TAKE,
-					1,
-					`b1.${limit.points}.${limit.perMs}.${name}`,
-					String(limit.points),
-					String(limit.perMs),
-					String(points),
-				);
-				const [waitMs, level] = reply as [number, string];
-				return { waitMs, level: Number(level) };
-			}),
+			commands.call("take", 1, ({ client, withRunId }) =>
+				// Known once connected, and only of a master, which takes writes.
+				withRunId(async () => {
+					const reply = await client.eval(
+						TAKE,
+						1,
+						`b1.${limit.points}.${limit.perMs}.${name}`,
+						String(limit.points),
+						String(limit.perMs),
+						String(points),
+					);
+					const [waitMs, level] = reply as [number, string];
+					return { waitMs, level: Number(level) };
+				}),
+			),
 		async [Symbol.asyncDispose]() {
 			commands[Symbol.dispose]();
 		},

@@ -23,7 +23,7 @@ export class Head extends CacheEntry {
 	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. */
 	readonly #numbers: readonly number[];
 	/** What was read of the edges: ids first, then cursors. */
-	#texts: (string | undefined)[] | null = null;
+	#texts: (string | undefined)[] | null;
 	#ids: ReadonlySet<Id> | null = null;
 	/** Whether `shareId` was called for the edges of a page. */
 	isShared = false;
@@ -35,23 +35,20 @@ export class Head extends CacheEntry {
 			readonly epoch: number;
 			readonly complete: boolean;
 		},
-		edges: readonly Position[],
+		edges: readonly Position[] | HeadEdges,
 	) {
-		super(HEAD_BYTES + edges.length * EDGE_BYTES);
+		const { numbers, ids } =
+			"numbers" in edges ? edges : { numbers: numbersOf(edges), ids: null };
+		const size = numbers.length / 3;
+		super(HEAD_BYTES + size * EDGE_BYTES);
 		this.from = list.from;
 		this.count = list.count;
 		this.epoch = list.epoch;
 		this.complete = list.complete;
-		this.size = edges.length;
-		const numbers = new Array<number>(edges.length * 3);
-		for (let at = 0; at < edges.length; at++) {
-			const { to, sequence } = edges[at] as Position;
-			const split = Math.max(0, to.length - LOW_DIGITS);
-			numbers[at * 3] = Number(to.slice(0, split));
-			numbers[at * 3 + 1] = Number(to.slice(split));
-			numbers[at * 3 + 2] = sequence;
-		}
-		this.#numbers = numbers;
+		this.size = size;
+		// An array that has grown has room for more.
+		this.#numbers = ids === null ? numbers.slice() : numbers;
+		this.#texts = ids;
 	}
 
 	/** The id that the edge leads to. */
@@ -138,6 +135,44 @@ export class Head extends CacheEntry {
 	}
 }
 
+/** Edges as a head holds them. */
+export interface HeadEdges {
+	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. */
+	readonly numbers: readonly number[];
+	/** The head may change it. */
+	readonly ids: Id[] | null;
+}
+
+function numbersOf(edges: readonly Position[]): readonly number[] {
+	const numbers: number[] = [];
+	for (const { to, sequence } of edges) {
+		splitId(to, 0, to.length, numbers);
+		numbers.push(sequence);
+	}
+	return numbers;
+}
+
+/** Adds the two numbers of the id between two indexes of a text; false if there is none. */
+export function splitId(
+	text: string,
+	start: number,
+	end: number,
+	numbers: number[],
+): boolean {
+	if (end <= start || end - start > MAX_ID_DIGITS) return false;
+	const middle = Math.max(start, end - LOW_DIGITS);
+	let high = 0;
+	let low = 0;
+	for (let at = start; at < end; at++) {
+		const digit = text.charCodeAt(at) - ZERO;
+		if (!(digit >= 0 && digit <= 9)) return false;
+		if (at < middle) high = high * 10 + digit;
+		else low = low * 10 + digit;
+	}
+	numbers.push(high, low);
+	return true;
+}
+
 /** The most edges of a head that caches share. */
 export const DEEPEST_HEAD = 32;
 
@@ -146,6 +181,8 @@ export const CURSOR_BYTES = 72;
 
 /** Digits of the lower part of an id. Both parts of 19 digits are exact as numbers. */
 const LOW_DIGITS = 10;
+const MAX_ID_DIGITS = 19;
+const ZERO = 48;
 /** Bytes of the object and of its array. */
 const HEAD_BYTES = 150;
 /** Three numbers, and the id as a string, which most edges that are cached become. */

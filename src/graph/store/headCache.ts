@@ -1,4 +1,8 @@
-import { LocalCache, type Moment } from "../../cache/localCache.ts";
+import {
+	type CachePartition,
+	LocalCache,
+	type Moment,
+} from "../../cache/localCache.ts";
 import { readThrough, type SharedCache } from "../../cache/sharedCache.ts";
 import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -50,6 +54,7 @@ export function createHeadCache(options: {
 }): HeadCache {
 	const { storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
+	const isUnkept = limits.maxWeight === 0;
 	const local = new LocalCache<Head>({
 		isBetter: (cached, head) =>
 			!head.complete && (cached.complete || cached.size > head.size),
@@ -88,7 +93,7 @@ export function createHeadCache(options: {
 			),
 			{
 				decode: (text, index) =>
-					decodeHead(text, (lists[index] as ListKey).from),
+					decodeHead(text, (lists[index] as ListKey).from, isUnkept),
 				encode: (value) =>
 					value instanceof CorkboardError ? undefined : encodeHead(value),
 				suffices: (value) =>
@@ -110,11 +115,17 @@ export function createHeadCache(options: {
 		},
 		read(lists, depth, call) {
 			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
+			// Mostly all lists are of one mapping.
+			let mappingName = "";
+			let partition: CachePartition<Head> | undefined;
 			return local.read<CorkboardError>(
-				lists.map(({ mapping, from }) => ({
-					partition: local.partition(mapping.name),
-					key: from,
-				})),
+				lists.map(({ mapping: { name }, from }) => {
+					if (partition === undefined || name !== mappingName) {
+						mappingName = name;
+						partition = local.partition(name);
+					}
+					return { partition, key: from };
+				}),
 				(missing) =>
 					readShared(
 						missing.map((index) => lists[index] as ListKey),

@@ -1,6 +1,5 @@
 import type { Id } from "../../id/ids.ts";
-import type { Position } from "../../storage/storage.ts";
-import { Head } from "./head.ts";
+import { Head, splitId } from "./head.ts";
 
 /**
  * A head as one string, so that one command reads a hundred lists:
@@ -11,47 +10,69 @@ import { Head } from "./head.ts";
  * about 1,200 bytes.
  */
 export function encodeHead(head: Head): string {
-	const { from, count, epoch, complete } = head;
-	const edges = head
-		.slice()
-		.map(({ to, sequence }) => `${to}:${sequence}`)
-		.join();
+	const { from, count, epoch, complete, size } = head;
+	let edges = "";
+	for (let at = 0; at < size; at++) {
+		if (at > 0) edges += ",";
+		edges += `${head.to(at)}:${head.sequence(at)}`;
+	}
 	return `${VERSION}|${from}|${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
 }
 
 /**
  * Null for text that `encodeHead` did not write for the list of `from`. The head
  * has that string, because V8 keeps the whole text for as long as a part of it.
+ *
+ * `idsOfText`: its ids are parts of the text, for a head that no cache keeps.
+ * They are made faster than from numbers.
  */
-export function decodeHead(text: string, from: Id): Head | null {
-	const [version, owner, count, epoch, complete, packed, ...rest] =
-		text.split("|");
-	if (version !== VERSION || packed === undefined || rest.length > 0) {
+export function decodeHead(
+	text: string,
+	from: Id,
+	idsOfText = false,
+): Head | null {
+	const start = `${VERSION}|${from}|`;
+	if (!text.startsWith(start)) return null;
+	const countEnd = text.indexOf("|", start.length);
+	const epochEnd = text.indexOf("|", countEnd + 1);
+	const count = readInteger(text, start.length, countEnd);
+	const epoch = readInteger(text, countEnd + 1, epochEnd);
+	const edgesAt = epochEnd + 3;
+	if (count === null || epoch === null || text[edgesAt - 1] !== "|") {
 		return null;
 	}
-	const list = {
-		from,
-		count: Number(count),
-		epoch: Number(epoch),
-		complete: complete === "1",
-	};
-	const edges = (packed === "" ? [] : packed.split(",")).map(
-		(edge): Position => {
-			const colon = edge.indexOf(":");
-			return {
-				to: edge.slice(0, colon) as Id,
-				sequence: Number(edge.slice(colon + 1)),
-			};
-		},
-	);
-	const isValid =
-		owner === from &&
-		[list.count, list.epoch].every(Number.isSafeInteger) &&
-		edges.every(
-			({ to, sequence }) => DECIMAL.test(to) && Number.isSafeInteger(sequence),
-		);
-	return isValid ? new Head(list, edges) : null;
+	const numbers: number[] = [];
+	const ids: Id[] | null = idsOfText ? [] : null;
+	for (let at = edgesAt; at < text.length; ) {
+		const colon = text.indexOf(":", at);
+		const comma = text.indexOf(",", colon);
+		const end = comma < 0 ? text.length : comma;
+		const sequence = readInteger(text, colon + 1, end);
+		if (sequence === null || !splitId(text, at, colon, numbers)) return null;
+		numbers.push(sequence);
+		ids?.push(text.slice(at, colon) as Id);
+		at = end + 1;
+	}
+	const complete = text[edgesAt - 2] === "1";
+	return new Head({ from, count, epoch, complete }, { numbers, ids });
+}
+
+/** The integer between two indexes; null for other text. */
+function readInteger(text: string, start: number, end: number): number | null {
+	const isNegative = text.charCodeAt(start) === MINUS;
+	let at = isNegative ? start + 1 : start;
+	if (at >= end || end - at > MAX_DIGITS) return null;
+	let value = 0;
+	for (; at < end; at++) {
+		const digit = text.charCodeAt(at) - ZERO;
+		if (!(digit >= 0 && digit <= 9)) return null;
+		value = value * 10 + digit;
+	}
+	if (value > Number.MAX_SAFE_INTEGER) return null;
+	return isNegative ? -value : value;
 }
 
 const VERSION = "2";
-const DECIMAL = /^[0-9]{1,19}$/;
+const MAX_DIGITS = 16;
+const MINUS = 45;
+const ZERO = 48;

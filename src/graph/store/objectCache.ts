@@ -51,38 +51,48 @@ export function createObjectCache(options: {
 		...limits,
 	});
 	const partition = local.partition("");
-	const toCached = ({ node, text }: ParsedObject) =>
-		new CachedObject(node, node && visibility.factsOf(node), text ?? "");
+	const toCached = (id: Id, text: string | null): KeyResult<CachedObject> => {
+		if (text === null) return new CachedObject(null, null, "");
+		const node = parseNode(model, id, text);
+		if (node instanceof CorkboardError) return node;
+		return new CachedObject(node, visibility.factsOf(node), text);
+	};
 
 	async function readShared(
 		ids: readonly Id[],
 		call: CallOptions | undefined,
-	): Promise<readonly KeyResult<ParsedObject>[]> {
-		const load = async (missing: readonly number[]) => {
-			const missingIds = missing.map((index) => ids[index] as Id);
-			const texts = await storage.readObjects(missingIds, call);
+	): Promise<readonly KeyResult<CachedObject>[]> {
+		if (shared?.objects == null || isOverdue()) {
+			const texts = await storage.readObjects(ids, call);
 			return texts.map((text, at) =>
-				text instanceof CorkboardError
-					? text
-					: text === null
-						? ABSENT
-						: parseObject(model, missingIds[at] as Id, text),
+				text instanceof CorkboardError ? text : toCached(ids[at] as Id, text),
 			);
-		};
-		if (shared?.objects == null || isOverdue())
-			return load(ids.map((_, index) => index));
-		return readThrough<KeyResult<ParsedObject>>(
+		}
+		/** What was loaded, for the shared cache. */
+		const loaded = new Map<number, string | null>();
+		return readThrough<KeyResult<CachedObject>>(
 			shared.objects,
 			ids.map((id) => sharedKey(shared, id, id)),
 			{
 				decode(text, index) {
-					const parsed = parseObject(model, ids[index] as Id, text);
-					return parsed instanceof CorkboardError ? null : parsed;
+					const object = toCached(ids[index] as Id, text);
+					return object instanceof CorkboardError ? null : object;
 				},
-				encode: (value) =>
-					value instanceof CorkboardError ? undefined : value.text,
+				encode: (value, index) =>
+					value instanceof CorkboardError ? undefined : loaded.get(index),
 			},
-			load,
+			async (missing) => {
+				const texts = await storage.readObjects(
+					missing.map((index) => ids[index] as Id),
+					call,
+				);
+				return texts.map((text, at) => {
+					if (text instanceof CorkboardError) return text;
+					const index = missing[at] as number;
+					loaded.set(index, text);
+					return toCached(ids[index] as Id, text);
+				});
+			},
 			call?.trace,
 		);
 	}
@@ -94,16 +104,13 @@ export function createObjectCache(options: {
 		read(ids, call) {
 			const results = local.read<CorkboardError>(
 				ids.map((key) => ({ partition, key })),
-				async (missing) => {
-					const read = await readShared(
-						missing.map((index) => ids[index] as Id),
+				(missing) =>
+					readShared(
+						missing.length === ids.length
+							? ids
+							: missing.map((index) => ids[index] as Id),
 						call,
-					);
-					// Without the text, which only the shared cache keeps.
-					return read.map((result) =>
-						result instanceof CorkboardError ? result : toCached(result),
-					);
-				},
+					),
 				{ trace: call?.trace },
 			);
 			return andThen(results, (objects) =>
@@ -115,24 +122,11 @@ export function createObjectCache(options: {
 	};
 }
 
-interface ParsedObject {
-	readonly node: Node | null;
-	/** For the shared cache; null where there is nothing to cache. */
-	readonly text: string | null;
-}
-
-/** An object that does not exist. */
-const ABSENT: ParsedObject = { node: null, text: null };
-
-function parseObject(
-	model: Model,
-	id: Id,
-	text: string,
-): ParsedObject | CorkboardError {
+function parseNode(model: Model, id: Id, text: string): KeyResult<Node> {
 	try {
 		const data = parseStoredObject(id, text);
 		const type = typeNameOf(model, id) as string;
-		return { node: { id, type, data, leaves: null }, text };
+		return { id, type, data, leaves: null };
 	} catch (thrown) {
 		return asCorkboardError(thrown);
 	}
