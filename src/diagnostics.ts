@@ -170,6 +170,6 @@ export type StatementTrace = Pick<Trace, "statement"> &
 
 /** Options of a call, passed down to the driver. */
 export interface CallOptions {
-	readonly signal?: AbortSignal;
-	readonly trace?: Trace;
+	readonly signal?: AbortSignal | undefined;
+	readonly trace?: Trace | undefined;
 }

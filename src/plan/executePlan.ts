@@ -1,5 +1,6 @@
 import type { GraphQLError, GraphQLSchema } from "graphql";
 import type { Graph } from "../graph/types.ts";
+import type { OperationDeadline } from "../util/deadline.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { AnswerWriter } from "./answerWriter.ts";
 import type { BoundPlan } from "./boundPlan.ts";
@@ -16,8 +17,8 @@ export interface ExecuteOptions<Context> {
 	readonly schema: GraphQLSchema;
 	/** Passed to resolvers. It holds the graph that the plan reads. */
 	readonly context: Context & { readonly graph: Graph };
-	/** The deadline: steps still pending when it aborts become UNAVAILABLE, and the response is sent without them. */
-	readonly signal?: AbortSignal;
+	/** Steps still pending then become UNAVAILABLE, and the response is sent without them. */
+	readonly deadline?: OperationDeadline;
 	/** For explain. */
 	readonly tracer?: Tracer;
 }

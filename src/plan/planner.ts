@@ -3,6 +3,7 @@ import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
 import type { Model } from "../model/types.ts";
+import type { OperationDeadline } from "../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import { type Answer, type OperationResponse, parseAnswer } from "./answer.ts";
 import type { Resolvers } from "./batchResolver.ts";
@@ -33,7 +34,7 @@ export interface PlannerOptions<Context> {
 /** A validated operation. Each request has its own context, which holds its view of the graph. */
 export interface OperationRequest<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
-	readonly signal?: AbortSignal;
+	readonly deadline?: OperationDeadline;
 	/** Called with a cost within the limit, before anything is read. Returns an error to reject the operation. */
 	readonly admit?: (cost: number) => MaybePromise<GraphQLError | null>;
 	/** If set, the response has `extensions.explain`. */
@@ -68,7 +69,7 @@ export function createPlanner<Context extends object>(
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
 	function answer(request: OperationRequest<Context>): MaybePromise<Answer> {
-		const { context, signal, admit, explain } = request;
+		const { context, deadline, admit, explain } = request;
 		try {
 			const bound = plans.bind(request);
 			if (isErrors(bound)) return { data: null, errors: bound };
@@ -80,7 +81,7 @@ export function createPlanner<Context extends object>(
 				executePlan(bound, {
 					schema,
 					context,
-					...(signal ? { signal } : {}),
+					...(deadline ? { deadline } : {}),
 					...(recorder ? { tracer: recorder.tracer } : {}),
 				});
 			const answered = runIfAdmitted(

@@ -2,6 +2,7 @@ import type { CallOptions, Trace } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
+import type { OperationDeadline } from "../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import type { Step } from "./plan.ts";
 
@@ -29,12 +30,12 @@ export interface StepRun {
 
 /**
  * Runs the steps of one execution and knows which are pending. A step whose
- * results are in memory ends as soon as it starts. When the signal
- * aborts, pending and later steps are rejected with UNAVAILABLE, and results
- * that still arrive are ignored.
+ * results are in memory ends as soon as it starts. After the deadline,
+ * pending and later steps are rejected with UNAVAILABLE, and results that still
+ * arrive are ignored.
  */
 export class StepRunner implements Disposable {
-	readonly #signal: AbortSignal | undefined;
+	readonly #deadline: OperationDeadline | undefined;
 	readonly #tracer: Tracer | undefined;
 	/** The options of untraced steps. */
 	readonly #call: CallOptions;
@@ -48,22 +49,22 @@ export class StepRunner implements Disposable {
 
 	constructor(
 		{
-			signal,
+			deadline,
 			tracer,
-		}: { readonly signal?: AbortSignal; readonly tracer?: Tracer },
+		}: { readonly deadline?: OperationDeadline; readonly tracer?: Tracer },
 		onEnd: () => void,
 	) {
 		this.#onEnd = onEnd;
-		this.#signal = signal;
+		this.#deadline = deadline;
 		this.#tracer = tracer;
-		this.#call = signal ? { signal } : {};
+		this.#call = new StepCall(deadline, undefined);
 	}
 
 	/** Ends the execution: results that still arrive are ignored. */
 	[Symbol.dispose](): void {
 		this.#pending.clear();
 		if (!this.#isListening) return;
-		this.#signal?.removeEventListener("abort", this.#abort);
+		this.#deadline?.signal.removeEventListener("abort", this.#abort);
 	}
 
 	/** Starts a step. If its results are in memory, it ends before this returns. */
@@ -72,7 +73,7 @@ export class StepRunner implements Disposable {
 		parents: readonly (Id | Node | null)[],
 		stepRun: StepRun,
 	): void {
-		if (this.#signal?.aborted) {
+		if (this.#deadline?.isOver) {
 			stepRun.reject(deadlineExceeded());
 			return;
 		}
@@ -81,7 +82,7 @@ export class StepRunner implements Disposable {
 		try {
 			results = stepRun.run(
 				parents,
-				traced ? { ...this.#call, trace: traced.trace } : this.#call,
+				traced ? new StepCall(this.#deadline, traced.trace) : this.#call,
 			);
 		} catch (thrown) {
 			fail(stepRun, thrown, traced);
@@ -104,7 +105,9 @@ export class StepRunner implements Disposable {
 		// A request whose data is in memory never listens: it costs some µs.
 		if (!this.#isListening) {
 			this.#isListening = true;
-			this.#signal?.addEventListener("abort", this.#abort, { once: true });
+			this.#deadline?.signal.addEventListener("abort", this.#abort, {
+				once: true,
+			});
 		}
 		this.#pending.add(stepRun);
 		started.then(
@@ -157,6 +160,24 @@ export class StepRunner implements Disposable {
 		}
 		this.#onIdle?.();
 	};
+}
+
+/** The signal exists from the first time that someone asks for it: what is read from memory does not. */
+class StepCall implements CallOptions {
+	readonly #deadline: OperationDeadline | undefined;
+	readonly trace: Trace | undefined;
+
+	constructor(
+		deadline: OperationDeadline | undefined,
+		trace: Trace | undefined,
+	) {
+		this.#deadline = deadline;
+		this.trace = trace;
+	}
+
+	get signal(): AbortSignal | undefined {
+		return this.#deadline?.signal;
+	}
 }
 
 function end(

@@ -7,6 +7,14 @@ export interface Deadline {
 	readonly signal?: AbortSignal | undefined;
 }
 
+/** When an operation ends, whether it is done or not. */
+export interface OperationDeadline {
+	/** Whether that is past. */
+	readonly isOver: boolean;
+	/** Aborted then. To watch for it costs microseconds: who does not wait does not ask for it. */
+	readonly signal: AbortSignal;
+}
+
 export function deadlineIn(ms: number, signal?: AbortSignal): Deadline {
 	return { until: performance.now() + ms, signal };
 }

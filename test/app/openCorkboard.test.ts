@@ -67,7 +67,7 @@ describe("Corkboard, embedded in another program,", () => {
 				operationName: undefined,
 				variables: {},
 				viewer: null,
-				signal: new AbortController().signal,
+				deadline: { isOver: false, signal: new AbortController().signal },
 				source: "",
 				explain: false,
 				recordsReads: true,

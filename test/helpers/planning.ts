@@ -12,6 +12,7 @@ import type {
 } from "../../src/model/types.ts";
 import type { Resolvers } from "../../src/plan/batchResolver.ts";
 import { createPlanner } from "../../src/plan/planner.ts";
+import type { OperationDeadline } from "../../src/util/deadline.ts";
 import type { MaybePromise } from "../../src/util/maybePromise.ts";
 import { ListGraph } from "./listGraph.ts";
 
@@ -304,16 +305,29 @@ export function planning(options: { readonly maxPlans?: number } = {}) {
 		async execute(
 			query: string | DocumentNode,
 			variables: Record<string, unknown> = {},
-			more: { operationName?: string; signal?: AbortSignal } = {},
+			{
+				signal,
+				...more
+			}: { operationName?: string; signal?: AbortSignal } = {},
 		): Promise<JsonResponse> {
 			const executed = await planner.execute({
 				document: typeof query === "string" ? valid(query) : query,
 				variables,
 				context: world,
+				...(signal && { deadline: deadlineOf(signal) }),
 				...more,
 			});
 			return JSON.parse(JSON.stringify(executed));
 		},
+	};
+}
+
+function deadlineOf(signal: AbortSignal): OperationDeadline {
+	return {
+		get isOver() {
+			return signal.aborted;
+		},
+		signal,
 	};
 }
 

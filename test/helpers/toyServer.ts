@@ -62,7 +62,7 @@ export const executeToy: ToyExecute = async (operation) => {
 	return result;
 };
 
-function rootValue({ viewer, signal }: Operation) {
+function rootValue({ viewer, deadline }: Operation) {
 	return {
 		hello: ({ name }: { name: string }) => `Hello ${name}`,
 		viewer,
@@ -70,7 +70,7 @@ function rootValue({ viewer, signal }: Operation) {
 		slow: ({ ms }: { ms: number }) =>
 			new Promise((resolve) => {
 				const timer = setTimeout(resolve, ms, "done");
-				signal.addEventListener("abort", () => {
+				deadline.signal.addEventListener("abort", () => {
 					clearTimeout(timer);
 					resolve("stopped");
 				});

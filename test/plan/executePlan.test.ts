@@ -113,7 +113,7 @@ describe("graph calls", () => {
 });
 
 describe("an operation whose data is in memory", () => {
-	test("is answered at once, without a promise", () => {
+	test("is answered at once, without a promise and without a signal", () => {
 		const { graph, world, planner, star } = crowd(5);
 		graph.isInMemory = true;
 		const request = {
@@ -124,7 +124,12 @@ describe("an operation whose data is in memory", () => {
 			),
 			variables: { id: star },
 			context: world,
-			signal: new AbortController().signal,
+			deadline: {
+				isOver: false,
+				get signal(): AbortSignal {
+					throw new Error("Nothing waits.");
+				},
+			},
 			admit: () => null,
 		};
 		let promises = 0;

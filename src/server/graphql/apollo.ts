@@ -96,23 +96,19 @@ function gatewayTo(
 						request.operationName,
 					);
 					if (error !== null) return { errors: [error] };
-					const { viewer, signal, explain, costMeter } =
+					const { viewer, deadline, explain, costMeter } =
 						context as RequestContext;
-					const result = await runOperation(
-						execute,
-						{
-							document,
-							operationName: request.operationName,
-							variables: request.variables ?? {},
-							viewer,
-							signal,
-							source,
-							explain,
-							recordsReads: false,
-							costMeter,
-						},
-						{ signal },
-					);
+					const result = await runOperation(execute, {
+						document,
+						operationName: request.operationName,
+						variables: request.variables ?? {},
+						viewer,
+						deadline,
+						source,
+						explain,
+						recordsReads: false,
+						costMeter,
+					});
 					const { data, errors, extensions } = result;
 					return {
 						...(errors.length > 0 && { errors }),

@@ -2,6 +2,7 @@ import type { BaseContext } from "@apollo/server";
 import type { DocumentNode } from "graphql";
 import type { Id } from "../../id/ids.ts";
 import type { Answer } from "../../plan/answer.ts";
+import type { OperationDeadline } from "../../util/deadline.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import type { CostMeter } from "../limits/costMeter.ts";
@@ -12,8 +13,8 @@ export interface Operation {
 	readonly operationName: string | undefined;
 	readonly variables: Readonly<Record<string, unknown>>;
 	readonly viewer: Id | null;
-	/** Aborted at the request's deadline, and when the client disconnects. */
-	readonly signal: AbortSignal;
+	/** The request's, or when the client disconnects. */
+	readonly deadline: OperationDeadline;
 	/** The document's text. */
 	readonly source: string;
 	/** Whether the response carries `extensions.explain`. */
@@ -49,7 +50,7 @@ export type DependsOnViewer = (
 export interface RequestContext extends BaseContext {
 	readonly summary: ResponseSummary;
 	readonly viewer: Id | null;
-	readonly signal: AbortSignal;
+	readonly deadline: OperationDeadline;
 	readonly explain: boolean;
 	readonly costMeter: CostMeter;
 }

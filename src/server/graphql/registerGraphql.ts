@@ -92,7 +92,7 @@ export async function registerGraphql(
 			throw thrown;
 		}
 		if ("error" in identity) throw requestError(identity.error);
-		return { ...admitted, signal: deadline.signal, summary };
+		return { ...admitted, deadline, summary };
 	}
 
 	async function startHandler(

@@ -134,13 +134,12 @@ export interface OperationResult
 export function runOperation(
 	execute: Execute,
 	operation: Operation,
-	deadline: { readonly signal: AbortSignal },
 ): MaybePromise<OperationResult> {
 	try {
 		const answer = execute(operation);
 		if (!isPromise(answer)) return toResult(answer, operation.costMeter);
 		return withDeadline(answer, {
-			signal: deadline.signal,
+			signal: operation.deadline.signal,
 			graceMs: GRACE_MS,
 		}).then((late) => toResult(late, operation.costMeter), failed);
 	} catch (thrown) {

@@ -295,22 +295,20 @@ export class ShortWay {
 		const { document, operationName, variables, text, operation } = found;
 		const name = operation.name?.value ?? null;
 		countUnknownDocument(documents, found.sha256, name);
-		const result = runOperation(
-			execute,
-			{
-				document,
-				operationName,
-				variables,
-				source: text,
-				signal: deadline.signal,
-				recordsReads:
-					key !== null &&
-					operation.operation === "query" &&
-					answers.isWorthKeeping(key),
-				...admitted,
-			},
+		const result = runOperation(execute, {
+			document,
+			operationName,
+			variables,
+			source: text,
 			deadline,
-		);
+			recordsReads:
+				key !== null &&
+				operation.operation === "query" &&
+				answers.isWorthKeeping(key),
+			viewer: admitted.viewer,
+			explain: admitted.explain,
+			costMeter: admitted.costMeter,
+		});
 		const exposesSchema =
 			mode === "development" || documents !== this.#options.documents;
 		return andThen(result, (returned) =>

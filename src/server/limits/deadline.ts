@@ -1,12 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { CorkboardError } from "../../errors.ts";
+import type { OperationDeadline } from "../../util/deadline.ts";
 
 /**
  * When a request's operation is aborted: when it takes longer than `ms`, or its
  * client disconnects. Nothing watches for either until someone asks for the
  * signal: what is answered from memory needs none.
  */
-export class RequestDeadline {
+export class RequestDeadline implements OperationDeadline {
 	readonly #response: ServerResponse;
 	readonly #ms: number;
 	readonly #startedAt: number;
@@ -17,6 +18,13 @@ export class RequestDeadline {
 		this.#response = response;
 		this.#ms = ms;
 		this.#startedAt = startedAt;
+	}
+
+	get isOver(): boolean {
+		return (
+			this.#response.destroyed ||
+			performance.now() - this.#startedAt >= this.#ms
+		);
 	}
 
 	get signal(): AbortSignal {

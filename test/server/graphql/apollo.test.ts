@@ -258,7 +258,7 @@ suite("the executor", () => {
 		const { promise: aborted, resolve } = Promise.withResolvers<unknown>();
 		const { promise: began, resolve: begin } = Promise.withResolvers<void>();
 		await using toy = await startToy({
-			execute: ({ signal }) => {
+			execute: ({ deadline: { signal } }) => {
 				signal.addEventListener("abort", () => resolve(signal.reason));
 				begin();
 				return aborted.then(() => ({ data: null }));
