@@ -198,7 +198,7 @@ function reuseOf(
 	return {
 		isValid: () => store.isValid(dependencies),
 		reads,
-		bytes: dependencies.versions.byteLength,
+		bytes: dependencies.slots.byteLength,
 	};
 }
 

@@ -53,7 +53,7 @@ export class LocalCache<V extends CacheEntry> {
 	}) {
 		this.#maxWeight = options.maxWeight;
 		this.#versions = options.versions ?? versionsFor(1);
-		this.#firstSlot = (options.number ?? 0) * SLOTS;
+		this.#firstSlot = 1 + (options.number ?? 0) * SLOTS;
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#isKept = options.isKept ?? (() => true);
@@ -222,7 +222,8 @@ export class LocalCache<V extends CacheEntry> {
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
 		const slot = this.#slotOf(partition, key);
-		this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
+		this.#raise(slot);
+		this.#raise(CHANGES_SLOT);
 		const entry = partition.entries.get(key);
 		if (entry !== undefined) this.#drop(entry);
 	}
@@ -230,9 +231,8 @@ export class LocalCache<V extends CacheEntry> {
 	/** Drops every key, and detaches all reads that run. */
 	invalidateAll(): void {
 		const end = this.#firstSlot + SLOTS;
-		for (let slot = this.#firstSlot; slot < end; slot++) {
-			this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
-		}
+		for (let slot = this.#firstSlot; slot < end; slot++) this.#raise(slot);
+		this.#raise(CHANGES_SLOT);
 		while (this.#recency.oldest !== null) this.#drop(this.#recency.oldest);
 	}
 
@@ -276,6 +276,10 @@ export class LocalCache<V extends CacheEntry> {
 	/** Bytes of all entries, approximately. */
 	get weight(): number {
 		return this.#weight;
+	}
+
+	#raise(slot: number): void {
+		this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
 	}
 
 	#slotOf({ hash }: CachePartition<V>, key: string): number {
@@ -358,10 +362,12 @@ export type Moment = number;
 /** Later than the end of every entry. */
 export const OVERDUE: Moment = Number.POSITIVE_INFINITY;
 
-/** A table of versions for that many caches. */
+/** A table of versions for that many caches. The first one rises with each of the others. */
 export function versionsFor(caches: number): Uint32Array {
-	return new Uint32Array(caches * SLOTS);
+	return new Uint32Array(1 + caches * SLOTS);
 }
+
+export const CHANGES_SLOT = 0;
 
 interface Running<V> {
 	readonly batch: Promise<readonly (V | Error)[]>;

@@ -1,4 +1,5 @@
 import type { CacheEntry } from "../../cache/cacheEntry.ts";
+import { CHANGES_SLOT } from "../../cache/localCache.ts";
 import type { ReadDependencies, RecordedReads, Store } from "./store.ts";
 
 export function recordReads(
@@ -50,24 +51,29 @@ export function recordReads(
 		},
 		dependencies() {
 			if (!isWhole) return null;
-			const pairs = new Uint32Array(slots.size * 2);
-			let at = 0;
-			for (const [slot, version] of slots) {
-				pairs[at++] = slot;
-				pairs[at++] = version;
-			}
-			return { versions: pairs, end };
+			let sum = 0;
+			for (const version of slots.values()) sum += version;
+			return { slots: Uint32Array.from(slots.keys()), sum, end, currentAt: -1 };
 		},
 	};
 }
 
-/** Whether all versions are still the same. */
+/**
+ * Whether all versions are still the same. Versions only rise, so their sum is
+ * the same if all of them are. While nothing at all changes, one look says so.
+ */
 export function areCurrent(
-	{ versions }: ReadDependencies,
-	current: Uint32Array,
+	dependencies: ReadDependencies,
+	versions: Uint32Array,
 ): boolean {
-	for (let at = 0; at < versions.length; at += 2) {
-		if (current[versions[at] as number] !== versions[at + 1]) return false;
+	const changes = versions[CHANGES_SLOT] as number;
+	if (dependencies.currentAt === changes) return true;
+	const { slots } = dependencies;
+	let sum = 0;
+	for (let at = 0; at < slots.length; at++) {
+		sum += versions[slots[at] as number] as number;
 	}
+	if (sum !== dependencies.sum) return false;
+	dependencies.currentAt = changes;
 	return true;
 }

@@ -104,10 +104,14 @@ export interface Store {
  * and none is too old.
  */
 export interface ReadDependencies {
-	/** Slots of the table of versions, each followed by its version. */
-	readonly versions: Uint32Array;
+	/** Of the table of versions. */
+	readonly slots: Uint32Array;
+	/** Of their versions. */
+	readonly sum: number;
 	/** When the first of the entries is too old, on the clock of the caches. */
 	readonly end: number;
+	/** How many changes the table had seen when the sum was last found to be right; -1 before. */
+	currentAt: number;
 }
 
 /** The reads of one request, recorded. */

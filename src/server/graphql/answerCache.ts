@@ -2,6 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
 import type { Documents } from "../documents/documents.ts";
+import { COMPRESSED_BYTES } from "../http/compression.ts";
 import type { Reuse } from "./operation.ts";
 import type { Body } from "./responseSender.ts";
 
@@ -28,6 +29,8 @@ const MAX_BODY = 262_144;
 const MAX_REQUEST = 4_096;
 /** Of an entry, beside its texts. */
 const ENTRY_BYTES = 600;
+/** How much shorter JSON of objects of one type gets, at least. */
+const COMPRESSION = 3;
 /** Requests of which it is known that they came once. */
 const SEEN = 65_536;
 
@@ -77,7 +80,7 @@ export class AnswerCache {
 	}
 
 	set(key: string, answer: KeptAnswer): void {
-		if (answer.body.text.length > MAX_BODY) return;
+		if (answer.body.bytes.length > MAX_BODY) return;
 		const { operationName } = answer;
 		this.#answers.set(key, {
 			...answer,
@@ -100,7 +103,9 @@ function copyOf(name: string): string {
 	return Buffer.from(name).toString();
 }
 
-/** Its compressed forms are counted before they exist, and a character of the key as two bytes. */
-function bytesOf({ body: { text }, reuse }: KeptAnswer, key: string): number {
-	return ENTRY_BYTES + 2 * key.length + 2 * text.length + reuse.bytes;
+/** A compressed form is counted before it exists, and a character of the key as two bytes. */
+function bytesOf({ body: { bytes }, reuse }: KeptAnswer, key: string): number {
+	const compressed =
+		bytes.length < COMPRESSED_BYTES ? 0 : bytes.length / COMPRESSION;
+	return ENTRY_BYTES + 2 * key.length + bytes.length + compressed + reuse.bytes;
 }

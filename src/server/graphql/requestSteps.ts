@@ -204,6 +204,9 @@ export function responseText(
 	data: string | null,
 	extensions: object | undefined,
 ): string {
+	if (data !== null && errors.length === 0 && extensions === undefined) {
+		return `{"data":${data}}\n`;
+	}
 	const parts: string[] = [];
 	if (errors.length > 0) parts.push(`"errors":${JSON.stringify(errors)}`);
 	if (data !== null) parts.push(`"data":${data}`);

@@ -25,16 +25,21 @@ export interface Exchange {
 	readonly counted: CountedRequest | null;
 }
 
-/** A body with what is computed of it once, however often it is sent. */
+/**
+ * A body with what is computed of it once, however often it is sent. It is a
+ * string with a character for each byte of UTF-8: Node writes headers and body
+ * in one piece and need not encode it, and V8 keeps it in a byte a character.
+ */
 export interface Body {
-	readonly text: string;
+	readonly bytes: string;
 	etag: string | null;
-	/** A character for each byte: Node then writes headers and body in one piece. */
 	readonly compressed: Partial<Record<Encoding, string>>;
 }
 
 export function newBody(text: string): Body {
-	return { text, etag: null, compressed: {} };
+	const isAscii = Buffer.byteLength(text) === text.length;
+	const bytes = isAscii ? text : Buffer.from(text).toString("latin1");
+	return { bytes, etag: null, compressed: {} };
 }
 
 export interface SenderOptions {
@@ -66,7 +71,7 @@ export class ResponseSender {
 		if (cacheScope === null || status.code !== 200) {
 			return this.#compress(exchange, status, headers, "no-store", body);
 		}
-		body.etag ??= etagOf(body.text);
+		body.etag ??= etagOf(Buffer.from(body.bytes, "latin1"));
 		const cacheControl = cacheControlOf(cacheScope, this.#options.httpMaxAge);
 		const all = [...headers, "etag", body.etag];
 		if (isNotModified(body.etag, message.headers["if-none-match"])) {
@@ -81,20 +86,18 @@ export class ResponseSender {
 		status: Status,
 		headers: readonly string[],
 		cacheControl: string,
-		{ text, compressed }: Body,
+		{ bytes, compressed }: Body,
 	): MaybePromise<void> {
 		const { encoding } = exchange.head;
 		const write = (content: string, by: Encoding | null) =>
 			this.#write(exchange, status, headers, cacheControl, content, by);
-		// At most three bytes a character.
-		if (encoding === null || text.length * 3 < COMPRESSED_BYTES) {
-			return write(text, null);
+		if (encoding === null || bytes.length < COMPRESSED_BYTES) {
+			return write(bytes, null);
 		}
 		const known = compressed[encoding];
 		if (known !== undefined) return write(known, encoding);
-		const bytes = Buffer.from(text);
-		if (bytes.length < COMPRESSED_BYTES) return write(text, null);
-		return andThen(compressBody(bytes, encoding), (shorter) => {
+		const whole = Buffer.from(bytes, "latin1");
+		return andThen(compressBody(whole, encoding), (shorter) => {
 			const content = shorter.toString("latin1");
 			compressed[encoding] = content;
 			write(content, encoding);

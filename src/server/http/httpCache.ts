@@ -19,7 +19,7 @@ export function cacheControlOf(
 }
 
 /** Of such a response. It is weak, because compression changes the bytes of the same response. */
-export function etagOf(body: string): string {
+export function etagOf(body: string | Uint8Array): string {
 	return `W/"${hash("sha256", body, "base64url").slice(0, TAG_CHARACTERS)}"`;
 }
 

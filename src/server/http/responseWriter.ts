@@ -19,7 +19,7 @@ export interface DirectResponse {
 	readonly cacheControl: string;
 	/** Names and values in turn. */
 	readonly headers: readonly string[];
-	/** Null for 304. Of a compressed one, each character is a byte. */
+	/** A character for each byte; null for 304. */
 	readonly body: string | null;
 	/** Of the body; null for none. */
 	readonly encoding: Encoding | null;
@@ -56,23 +56,18 @@ export class ResponseWriter {
 		for (const part of direct.headers) headers.push(part);
 		if (encoding !== null) headers.push("content-encoding", encoding);
 		if (direct.isLast) headers.push("connection", "close");
-		const bytes =
-			body === null
-				? 0
-				: Buffer.byteLength(body, encoding === null ? "utf8" : "latin1");
 		if (body !== null) {
 			headers.push(
 				"content-type",
 				direct.mediaType,
 				"content-length",
-				String(bytes),
+				String(body.length),
 			);
 		}
 		if (status.message === undefined) response.writeHead(status.code, headers);
 		else response.writeHead(status.code, status.message, headers);
 		if (body === null) response.end();
-		// Bytes, or ASCII, as most text is: it needs no encoding.
-		else response.end(body, body.length === bytes ? "latin1" : "utf8");
+		else response.end(body, "latin1");
 	}
 }
 
