@@ -2,12 +2,19 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
-import { REMOVED } from "../../src/storage/storage.ts";
+import { type Edge, REMOVED } from "../../src/storage/storage.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { shapes } from "../helpers/shapes.ts";
 import { board, MAPPINGS, pin, user } from "../helpers/storageModel.ts";
-import { create, good, listOf, setEdges, toggle } from "../helpers/storing.ts";
+import {
+	codes,
+	create,
+	good,
+	listOf,
+	setEdges,
+	toggle,
+} from "../helpers/storing.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
@@ -86,6 +93,59 @@ export function mysqlStatementsSuite(
 				"objects pins: 0",
 				"objects pins: 0",
 			]);
+		});
+
+		test("reads that start together are one statement of each kind", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			for (const shard of [0, 1])
+				await create(storage, shard, "Pin", { shard });
+			await setEdges(storage, likedBy, pin(1), [{ to: user(1), sequence: 5 }]);
+			const list = { mapping: likedBy, from: pin(1) };
+			const scan = { ...list, backward: false, limit: 3 };
+			let answers: readonly unknown[] = [];
+			const sent = await shapes(async () => {
+				answers = await Promise.all([
+					storage.readObjects([pin(1)]),
+					storage.readObjects([pin(1, 1), pin(2)]),
+					storage.readEdges([{ ...list, to: user(1) }]),
+					storage.readEdges([{ ...list, to: user(2) }]),
+					storage
+						.scanLists([scan])
+						.then((all) => all.map((one) => good(one).edges.length)),
+					storage
+						.scanLists([{ ...scan, limit: 0 }])
+						.then((all) => all.map((one) => good(one).list.count)),
+				]);
+			});
+			assert.deepEqual(sent.toSorted(), [
+				"edges likePin.inverse: 1",
+				"objects pins: 2",
+				"scan likePin.inverse: 1",
+			]);
+			const [one, others, [edge] = [], noEdge, edges, counts] =
+				answers as (readonly unknown[])[];
+			assert.deepEqual(
+				[one, others, (edge as Edge).to, noEdge, edges, counts],
+				[['{"shard":0}'], ['{"shard":1}', null], user(1), [null], [1], [1]],
+			);
+		});
+
+		test("a shard that the server refuses to read fails no read that was sent with it", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await create(storage, 0, "Pin", {});
+			await opened.change(1, "RENAME TABLE pins TO pins_away");
+			try {
+				const [there, away] = await Promise.all([
+					storage.readObjects([pin(1)]),
+					storage.readObjects([pin(1, 1)]),
+				]);
+				assert.deepEqual(there, ["{}"]);
+				assert.deepEqual(codes(away), ["UNAVAILABLE"]);
+			} finally {
+				await opened.change(1, "RENAME TABLE pins_away TO pins");
+			}
 		});
 
 		test("a like takes three round trips, also for a new list", async () => {

@@ -49,6 +49,7 @@ import {
 	walkLookups,
 } from "./lookups.ts";
 import { readEdges, walkEdges } from "./mappings.ts";
+import { MergedReads } from "./mergedReads.ts";
 import { readObjects, typeNamed, walkObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
@@ -123,6 +124,17 @@ class MysqlStorage implements Storage {
 	readonly #readOnly: boolean;
 	readonly #map: ReturnType<typeof mapShards>;
 	readonly #transactions: TransactionQueue;
+	readonly #objects: MergedReads<Id, string | null>;
+	readonly #scans = new MergedReads<Scan, ScanResult>({
+		read: scanLists,
+		maxKeys: SCANS,
+		rowsOf: ({ limit }) => limit,
+	});
+	readonly #edges = new MergedReads<EdgeKey, Edge | null>({
+		read: readEdges,
+		maxKeys: EDGES,
+		rowsOf: () => 1,
+	});
 
 	constructor({ model, topology, readOnly = false, limits }: MysqlOptions) {
 		this.#model = model;
@@ -133,6 +145,11 @@ class MysqlStorage implements Storage {
 		this.openShards = openShards(topology);
 		this.modShards = this.#map.modShards.size;
 		this.#transactions = new TransactionQueue(model, this.#limits);
+		this.#objects = new MergedReads({
+			read: (host, keys, options) => readObjects(host, model, keys, options),
+			maxKeys: OBJECTS,
+			rowsOf: () => 1,
+		});
 	}
 
 	hostOf(shard: number): string | null {
@@ -153,9 +170,8 @@ class MysqlStorage implements Storage {
 			absent: () => null,
 			maxKeys: OBJECTS,
 			read: (host, some) =>
-				readObjects(
+				this.#objects.read(
 					host,
-					this.#model,
 					some,
 					this.#queryOptions(some[0]?.shard, call),
 				),
@@ -179,7 +195,7 @@ class MysqlStorage implements Storage {
 			}),
 			maxKeys: SCANS,
 			read: (host, some) =>
-				scanLists(host, some, this.#queryOptions(some[0]?.shard, call)),
+				this.#scans.read(host, some, this.#queryOptions(some[0]?.shard, call)),
 		});
 	}
 
@@ -194,7 +210,7 @@ class MysqlStorage implements Storage {
 			absent: () => null,
 			maxKeys: EDGES,
 			read: (host, some) =>
-				readEdges(host, some, this.#queryOptions(some[0]?.shard, call)),
+				this.#edges.read(host, some, this.#queryOptions(some[0]?.shard, call)),
 		});
 	}
 

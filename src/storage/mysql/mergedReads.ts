@@ -1,0 +1,227 @@
+import { StorageFailure } from "../storageFailure.ts";
+import type { Host, QueryOptions } from "./driver/host.ts";
+import type { KeyOnShard } from "./shards.ts";
+
+/**
+ * How many statements of one kind a host gets at a time, before what comes next
+ * waits for one of them to end, together.
+ */
+const RUNNING = 4;
+
+/** But not longer than this: what runs may be slow. Milliseconds. */
+const LONGEST_WAIT_MS = 10;
+
+/** Of one merged statement, so that nobody waits long for the rows of others. */
+const MAX_ROWS = 2_000;
+
+export interface ReadKind<Key, Result> {
+	/** The results of keys of one host, in one statement. */
+	readonly read: (
+		host: Host,
+		keys: readonly KeyOnShard<Key>[],
+		options: QueryOptions,
+	) => Promise<readonly Result[]>;
+	/** Most keys of one statement. */
+	readonly maxKeys: number;
+	/** Most rows that are read for a key. */
+	readonly rowsOf: (key: Key) => number;
+}
+
+/**
+ * Reads of one kind, for all requests: those that start in one turn of the event
+ * loop, and those that meet a busy host, become one statement. A statement costs
+ * this process and the server more than several keys do, so the busier a process
+ * is, the less of both does a request take. One that comes alone waits for nothing.
+ *
+ * A merged statement is sent after all its callers asked, so what they get is as
+ * new as if each had sent its own. Where the server refuses it, for example
+ * because one shard has lost a table, each caller's keys are read by themselves.
+ */
+export class MergedReads<Key, Result> {
+	readonly #lanes = new Map<Host, Lane<Key, Result>>();
+	readonly #kind: ReadKind<Key, Result>;
+
+	constructor(kind: ReadKind<Key, Result>) {
+		this.#kind = kind;
+	}
+
+	/** At most `maxKeys` keys. Rejects with the reason of the signal when that is aborted. */
+	read(
+		host: Host,
+		keys: readonly KeyOnShard<Key>[],
+		options: QueryOptions,
+	): Promise<readonly Result[]> {
+		// A trace shows the statements of its own call.
+		if (options.trace !== undefined) {
+			return this.#kind.read(host, keys, options);
+		}
+		let lane = this.#lanes.get(host);
+		if (lane === undefined) {
+			lane = new Lane(host, this.#kind);
+			this.#lanes.set(host, lane);
+		}
+		return lane.add(keys, options);
+	}
+}
+
+interface Caller<Key, Result> {
+	readonly keys: readonly KeyOnShard<Key>[];
+	readonly options: QueryOptions;
+	readonly resolve: (results: readonly Result[]) => void;
+	readonly reject: (reason: unknown) => void;
+}
+
+/** The reads of one kind from one host. */
+class Lane<Key, Result> {
+	readonly #host: Host;
+	readonly #kind: ReadKind<Key, Result>;
+	#waiting: Caller<Key, Result>[] = [];
+	#running = 0;
+	#isScheduled = false;
+	/** Runs while something waits for what is running. */
+	#timer: NodeJS.Timeout | null = null;
+
+	constructor(host: Host, kind: ReadKind<Key, Result>) {
+		this.#host = host;
+		this.#kind = kind;
+	}
+
+	add(
+		keys: readonly KeyOnShard<Key>[],
+		options: QueryOptions,
+	): Promise<readonly Result[]> {
+		return new Promise((resolve, reject) => {
+			this.#waiting.push({ keys, options, resolve, reject });
+			this.#schedule();
+		});
+	}
+
+	#schedule(): void {
+		if (this.#isScheduled) return;
+		if (this.#running >= RUNNING) {
+			this.#timer ??= setTimeout(() => this.#sendAll(), LONGEST_WAIT_MS);
+			return;
+		}
+		this.#isScheduled = true;
+		// After the sockets that are ready now: other requests may want something too.
+		setImmediate(() => {
+			this.#isScheduled = false;
+			this.#sendAll();
+		});
+	}
+
+	#sendAll(): void {
+		if (this.#timer !== null) clearTimeout(this.#timer);
+		this.#timer = null;
+		const waiting = this.#waiting;
+		this.#waiting = [];
+		const { maxKeys, rowsOf } = this.#kind;
+		let some: Caller<Key, Result>[] = [];
+		let keys = 0;
+		let rows = 0;
+		for (const caller of waiting) {
+			const { signal } = caller.options.deadline;
+			if (signal?.aborted) {
+				caller.reject(signal.reason);
+				continue;
+			}
+			let more = 0;
+			for (const { key } of caller.keys) more += rowsOf(key);
+			const isFull =
+				keys + caller.keys.length > maxKeys || rows + more > MAX_ROWS;
+			if (isFull && some.length > 0) {
+				this.#send(some);
+				some = [];
+				keys = rows = 0;
+			}
+			some.push(caller);
+			keys += caller.keys.length;
+			rows += more;
+		}
+		if (some.length > 0) this.#send(some);
+	}
+
+	async #send(callers: readonly Caller<Key, Result>[]): Promise<void> {
+		this.#running += 1;
+		const [only] = callers;
+		if (callers.length === 1 && only !== undefined) await this.#alone(only);
+		else await this.#together(callers);
+		this.#running -= 1;
+		if (this.#waiting.length > 0) this.#schedule();
+	}
+
+	async #alone(caller: Caller<Key, Result>): Promise<void> {
+		const { keys, options, resolve, reject } = caller;
+		try {
+			resolve(await this.#kind.read(this.#host, keys, options));
+		} catch (thrown) {
+			reject(thrown);
+		}
+	}
+
+	async #together(callers: readonly Caller<Key, Result>[]): Promise<void> {
+		using group = new CallerGroup(callers);
+		try {
+			const results = await this.#kind.read(
+				this.#host,
+				callers.flatMap(({ keys }) => keys),
+				group.options,
+			);
+			let at = 0;
+			for (const { keys, resolve } of callers) {
+				resolve(results.slice(at, at + keys.length));
+				at += keys.length;
+			}
+		} catch (thrown) {
+			if (isOfHost(thrown)) for (const { reject } of callers) reject(thrown);
+			else await Promise.all(callers.map((caller) => this.#alone(caller)));
+		}
+	}
+}
+
+/** Whether each caller would meet it too: the server said nothing about the statement. */
+function isOfHost(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && thrown.errno === null;
+}
+
+/**
+ * Callers of one statement. One whose signal is aborted is rejected at once, and
+ * when all are, the statement is aborted.
+ */
+class CallerGroup implements Disposable {
+	readonly options: QueryOptions;
+	readonly #listening: [AbortSignal, () => void][] = [];
+
+	constructor(
+		callers: readonly {
+			readonly options: QueryOptions;
+			readonly reject: (reason: unknown) => void;
+		}[],
+	) {
+		const all = new AbortController();
+		let left = callers.length;
+		let shard = 0;
+		let until = 0;
+		for (const { options, reject } of callers) {
+			shard ||= options.shard;
+			// They asked within milliseconds of each other, and have the same time.
+			until = Math.max(until, options.deadline.until);
+			const { signal } = options.deadline;
+			if (signal === undefined) continue;
+			const giveUp = () => {
+				reject(signal.reason);
+				left -= 1;
+				if (left === 0) all.abort(signal.reason);
+			};
+			signal.addEventListener("abort", giveUp, { once: true });
+			this.#listening.push([signal, giveUp]);
+		}
+		this.options = { shard, deadline: { until, signal: all.signal } };
+	}
+
+	[Symbol.dispose](): void {
+		for (const [signal, listener] of this.#listening) {
+			signal.removeEventListener("abort", listener);
+		}
+	}
+}
