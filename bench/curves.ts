@@ -203,7 +203,7 @@ function depthText(depth: number): string {
 	for (let level = 0; level < depth; level++) {
 		inner = `username following(first: ${WIDTH}) { nodes { ${inner} } }`;
 	}
-	return `query Depth${depth}($id: ID!) { user(id: $id) { ${inner} } }`;
+	return `query Depth${depth}($id: ID!) { user(by: {id: $id}) { ${inner} } }`;
 }
 
 /** With one more user, who has a board of each length. */

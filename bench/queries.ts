@@ -15,8 +15,8 @@ const Q1 =
 	"query Q1($id: ID!) { pin(id: $id) { details link owner { username } } }";
 const Q2 =
 	"query Q2($id: ID!) { board(id: $id) { name owner { username } pins(first: 25) { edges { cursor node { id details owner { username } } } pageInfo { hasNextPage endCursor } } } }";
-const Q4 =
-	"query Q4($id: ID!) { user(id: $id) { following(first: 10) { nodes { username pins(first: 5) { nodes { details board { name } owner { username } } } } } } }";
+const FOLLOWEES =
+	" { following(first: 10) { nodes { username pins(first: 5) { nodes { details board { name } owner { username } } } } } } }";
 const Q5 =
 	"query Q5($id: ID!, $after: String) { board(id: $id) { pins(first: 50, after: $after) { edges { cursor node { id details } } pageInfo { hasNextPage endCursor } } } }";
 
@@ -26,15 +26,15 @@ const TEXTS: Readonly<
 	corkboard: {
 		q1: Q1,
 		q2: Q2,
-		q3: "query Q3($id: ID!) { user(id: $id) { username boards(first: 10) { nodes { name pins(first: 10) { nodes { id details likedBy(first: 3) { totalCount nodes { username } } } } } } } }",
-		q4: Q4,
+		q3: "query Q3($id: ID!) { user(by: {id: $id}) { username boards(first: 10) { nodes { name pins(first: 10) { nodes { id details likedBy(first: 3) { totalCount nodes { username } } } } } } } }",
+		q4: `query Q4($id: ID!) { user(by: {id: $id})${FOLLOWEES}`,
 		q5: Q5,
 	},
 	standard: {
 		q1: Q1,
 		q2: Q2,
 		q3: "query Q3($id: ID!) { user(id: $id) { username boards(first: 10) { nodes { name pins(first: 10) { nodes { id details likeCount likedBy(first: 3) { nodes { username } } } } } } } }",
-		q4: Q4,
+		q4: `query Q4($id: ID!) { user(id: $id)${FOLLOWEES}`,
 		q5: Q5,
 	},
 	// Aliases give the same shape.

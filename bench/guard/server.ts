@@ -73,7 +73,7 @@ async function* lines(): AsyncGenerator<string> {
 
 async function idsOf(): Promise<Record<QueryName, string>> {
 	const { data } = await corkboard.query(
-		`{ user(username: "${SUBJECT}") { id boards(first: 1) { nodes { id pins(first: 1) { nodes { id } } } } } }`,
+		`{ user(by: {username: "${SUBJECT}"}) { id boards(first: 1) { nodes { id pins(first: 1) { nodes { id } } } } } }`,
 	);
 	const { user } = data as unknown as {
 		user: {

@@ -266,10 +266,10 @@ const mutations = {
 	},
 	async updatePin(
 		_: unknown,
-		{ input }: Input<{ id: string; details: string }>,
+		{ input }: Input<{ pinId: string; details: string }>,
 		context: Context,
 	) {
-		const pin = await ownPin(Number(input.id), viewerOf(context));
+		const pin = await ownPin(Number(input.pinId), viewerOf(context));
 		await db
 			.update(pins)
 			.set({ details: input.details })
@@ -278,15 +278,15 @@ const mutations = {
 	},
 	async deletePin(
 		_: unknown,
-		{ input }: Input<{ id: string }>,
+		{ input }: Input<{ pinId: string }>,
 		context: Context,
 	) {
-		const pin = await ownPin(Number(input.id), viewerOf(context));
+		const pin = await ownPin(Number(input.pinId), viewerOf(context));
 		await db.transaction(async (transaction) => {
 			await transaction.delete(likes).where(eq(likes.pin_id, pin.id));
 			await transaction.delete(pins).where(eq(pins.id, pin.id));
 		});
-		return { deletedId: input.id };
+		return { deletedPinId: input.pinId };
 	},
 	async likePin(
 		_: unknown,
@@ -351,11 +351,11 @@ const writable = /* GraphQL */ `
 		link: String
 	}
 	input UpdatePinInput {
-		id: ID!
+		pinId: ID!
 		details: String!
 	}
 	input DeletePinInput {
-		id: ID!
+		pinId: ID!
 	}
 	input LikePinInput {
 		pinId: ID!
@@ -370,7 +370,7 @@ const writable = /* GraphQL */ `
 		pin: Pin
 	}
 	type DeletePinPayload {
-		deletedId: ID
+		deletedPinId: ID
 	}
 	type FollowUserPayload {
 		user: User

@@ -84,7 +84,7 @@ export const MUTATIONS = {
 	updatePin:
 		"mutation UpdatePin($input: UpdatePinInput!) { updatePin(input: $input) { pin { id } } }",
 	deletePin:
-		"mutation DeletePin($input: DeletePinInput!) { deletePin(input: $input) { deletedId } }",
+		"mutation DeletePin($input: DeletePinInput!) { deletePin(input: $input) { deletedPinId } }",
 	likePin:
 		"mutation LikePin($input: LikePinInput!) { likePin(input: $input) { pin { id } } }",
 	unlikePin:

@@ -117,7 +117,7 @@ async function spell(
 				});
 			case "updateNode":
 				return mutate(actor, "updatePin", {
-					id: spelled.id(`p:${own}`),
+					pinId: spelled.id(`p:${own}`),
 					details: `Changed by the mix, number ${n}`,
 				});
 			case "deleteNode": {
@@ -129,7 +129,7 @@ async function spell(
 					return spelled.spell(actor, READS.getNode, { id: pin });
 				}
 				return mutate(actors[index] as Actor, "deletePin", {
-					id: spelled.id(`p:${target}`),
+					pinId: spelled.id(`p:${target}`),
 				});
 			}
 			case "deleteLink":

@@ -37,7 +37,7 @@ export function banner(server: {
 const ANY_QUERY = "{ interests(first: 5) { nodes { slug name } } }";
 
 function shortQuery(username: string): string {
-	return `{ user(username: "${username}") { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }`;
+	return `{ user(by: {username: "${username}"}) { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }`;
 }
 
 /** One line for a POSIX shell. The queries contain no single quotes. */

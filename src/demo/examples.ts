@@ -10,7 +10,7 @@ export interface Example {
 
 /** Pins that the demo user can see. The example mutation likes one of them. */
 export const SOME_PINS = `{
-  user(username: "${DEMO_USERNAME}") {
+  user(by: {username: "${DEMO_USERNAME}"}) {
     following(first: 10) {
       nodes { boards(first: 3) { nodes { pins(first: 3) { nodes { id viewerLikes } } } } }
     }
@@ -20,7 +20,7 @@ export const SOME_PINS = `{
 const PAGING = `# Page forward through a list: run it, copy endCursor
 # to "after" under Variables, and run it again.
 query Paging($after: String) {
-  user(username: "${DEMO_USERNAME}") {
+  user(by: {username: "${DEMO_USERNAME}"}) {
     followers(first: 5, after: $after) {
       totalCount
       pageInfo {

@@ -244,7 +244,7 @@ function userLine(person: Person): DemoLine {
 			name,
 			bio,
 			website: `https://example.com/people/${username}`,
-			avatarUrl: `https://example.com/images/people/${username}.png`,
+			avatar: { url: `https://example.com/images/people/${username}.png` },
 			createdAt: moment(person.joined),
 			email: `${username}@example.com`,
 		},

@@ -3,7 +3,7 @@ import { DEMO_USERNAME } from "./people.ts";
 /** GraphiQL's first query on the demo graph. Lines are short because its editor is narrow. */
 export const DEMO_QUERY = `# A user, her followers and what she collects
 query Welcome {
-  user(username: "${DEMO_USERNAME}") {
+  user(by: {username: "${DEMO_USERNAME}"}) {
     name
     bio
     followers(first: 3) {

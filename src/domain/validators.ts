@@ -122,7 +122,7 @@ export const fieldPolicies = {
 		email: { validate: email },
 		bio: { validate: text(MAX_BIO) },
 		website: { validate: webAddress },
-		avatarUrl: { validate: webAddress },
+		avatar: { validate: image },
 		account: { validate: text(MAX_ACCOUNT), operatorOnly: true },
 	},
 	Board: {

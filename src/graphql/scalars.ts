@@ -1,4 +1,12 @@
-import { GraphQLError, type GraphQLSchema, isScalarType, Kind } from "graphql";
+import {
+	GraphQLError,
+	type GraphQLScalarType,
+	type GraphQLSchema,
+	GraphQLString,
+	isScalarType,
+	Kind,
+} from "graphql";
+import { isTextScalar, TEXT_FORMAT } from "../model/typeChecks.ts";
 import { quoted } from "../util/quoted.ts";
 
 /** `2026-01-31T12:00:00.000Z`, as `toISOString` writes it. Stored values have this form and are not parsed again. */
@@ -28,7 +36,26 @@ export function applyScalars(schema: GraphQLSchema): GraphQLSchema {
 		}
 		return parseDateTime(node.value);
 	};
+	for (const each of Object.values(schema.getTypeMap())) {
+		if (isScalarType(each) && isTextScalar(each)) applyText(each);
+	}
 	return schema;
+}
+
+/** A scalar that is text: what the text may be is for the validators of the fields to say. */
+function applyText(type: GraphQLScalarType): void {
+	type.extensions = { ...type.extensions, ...TEXT_FORMAT };
+	type.serialize = (value) => GraphQLString.serialize(value);
+	type.parseValue = (given) => {
+		if (typeof given === "string") return given;
+		throw new GraphQLError(`${type.name} must be text, got ${quoted(given)}.`);
+	};
+	type.parseLiteral = (node) => {
+		if (node.kind === Kind.STRING) return node.value;
+		throw new GraphQLError(`${type.name} must be text, got ${node.kind}.`, {
+			nodes: node,
+		});
+	};
 }
 
 /** A date from the server, a `Date` or text, as clients get it. */

@@ -29,12 +29,7 @@ const CONNECTION_SOURCES: ReadonlyMap<string, FieldSource> = new Map(
 	]),
 );
 
-const EDGE_SOURCES: ReadonlyMap<string, FieldSource> = new Map(
-	(["node", "cursor", "at"] as const).map((part) => [
-		part,
-		{ kind: "edge", part },
-	]),
-);
+const TIME_TYPE = "DateTime!";
 
 /**
  * The name of the type that a mapping's edges lead to, which is that of its
@@ -74,18 +69,6 @@ export function readConnection(
 	if (!pageTypes.has(connection.name)) {
 		pageTypes.set(connection.name, CONNECTION_SOURCES);
 		checkConnection(connection, target.name, types, pageTypes, problems);
-	}
-	const edge = types.get(`${target.name}Edge`)?.type;
-	if (
-		field.mapping?.values &&
-		field.mapping.values.order !== "POSITION" &&
-		edge &&
-		!edge.getFields().at
-	) {
-		problems.add(
-			field.node,
-			`${field.path} is ordered by time, so ${edge.name} must have at: DateTime!`,
-		);
 	}
 	return target.name;
 }
@@ -134,30 +117,51 @@ function checkConnection(
 	pageTypes: PageTypes,
 	problems: Problems,
 ): void {
-	if (connection.name !== `${target}Connection`) {
+	const prefix = /^(.+)Connection$/.exec(connection.name)?.[1];
+	if (prefix === undefined) {
 		problems.add(
 			connection.astNode,
-			`the connection type of ${target} must be ${target}Connection, got ${connection.name}`,
+			`the name of a connection type must end in Connection, got ${connection.name}`,
 		);
+		return;
 	}
 	checkShape(connection, problems, {
-		edges: `[${target}Edge!]!`,
+		edges: `[${prefix}Edge!]!`,
 		nodes: `[${target}]!`,
 		pageInfo: "PageInfo!",
 		totalCount: "Int",
 	});
-	const edge = types.get(`${target}Edge`)?.type;
-	if (edge !== undefined && !pageTypes.has(edge.name)) {
-		pageTypes.set(edge.name, EDGE_SOURCES);
-		const at = { at: "DateTime!" };
-		checkShape(edge, problems, {
-			node: target,
-			cursor: "String!",
-			...(edge.getFields().at ? at : {}),
-		});
-	}
+	const edge = types.get(`${prefix}Edge`)?.type;
+	if (edge !== undefined) checkEdge(edge, target, pageTypes, problems);
 	const pageInfo = types.get("PageInfo")?.type;
 	if (pageInfo !== undefined) checkShape(pageInfo, problems, PAGE_INFO);
+}
+
+/** An edge may have one more field, of any name: when the edge was created, such as `likedAt`. */
+function checkEdge(
+	edge: GraphQLObjectType,
+	target: string,
+	pageTypes: PageTypes,
+	problems: Problems,
+): void {
+	const time = Object.keys(edge.getFields()).find(
+		(name) => name !== "node" && name !== "cursor",
+	);
+	pageTypes.set(
+		edge.name,
+		new Map<string, FieldSource>([
+			["node", { kind: "edge", part: "node" }],
+			["cursor", { kind: "edge", part: "cursor" }],
+			...(time === undefined
+				? []
+				: [[time, { kind: "edge", part: "at" }] as const]),
+		]),
+	);
+	checkShape(edge, problems, {
+		node: target,
+		cursor: "String!",
+		...(time === undefined ? {} : { [time]: TIME_TYPE }),
+	});
 }
 
 function checkShape(

@@ -10,7 +10,7 @@ import type { PageTypes } from "./connections.ts";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
 import type { Names } from "./names.ts";
 import type { Problems } from "./problems.ts";
-import { typeProblem } from "./typeChecks.ts";
+import { isTextScalar, typeProblem } from "./typeChecks.ts";
 import type { Lookup, ObjectType, Reference, StoredField } from "./types.ts";
 
 interface ObjectReading {
@@ -79,15 +79,19 @@ export function readObject(
 	};
 }
 
-/** `enclosing` are the types on the way to this path: a type that contains itself is not descended into again. */
+/** `enclosing` are the types on the way to this path: a type that contains itself is not descended into again. A scalar that is stored as text is a `String`: giving text a scalar of its own changes nothing that is stored. */
 function collectTypes(
 	path: string,
 	type: GraphQLOutputType,
 	typesByPath: Map<string, string>,
 	enclosing: readonly string[],
 ): void {
-	typesByPath.set(path, String(type).replaceAll("!", ""));
 	const named = getNamedType(type);
+	const spelled = String(type).replaceAll("!", "");
+	typesByPath.set(
+		path,
+		isTextScalar(named) ? spelled.replace(named.name, "String") : spelled,
+	);
 	if (!isObjectType(named) || enclosing.includes(named.name)) return;
 	for (const field of Object.values(named.getFields())) {
 		collectTypes(`${path}.${field.name}`, field.type, typesByPath, [

@@ -1,10 +1,12 @@
 import {
+	type GraphQLNamedType,
 	type GraphQLOutputType,
 	isEnumType,
 	isListType,
 	isNonNullType,
 	isObjectType,
 	isScalarType,
+	isSpecifiedScalarType,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
 
@@ -74,6 +76,18 @@ function isScalar(name: string, value: JsonValue): boolean {
 			// ID, String and custom scalars, which are text in JSON.
 			return typeof value === "string";
 	}
+}
+
+/** The extensions of a scalar whose values in the process, in JSON and in storage are the same text. */
+export const TEXT_FORMAT = { format: "text" } as const;
+
+/** Whether a scalar of the SDL's own is text in JSON, as it is but for DateTime, whose text has one form. */
+export function isTextScalar(type: GraphQLNamedType): boolean {
+	return (
+		isScalarType(type) &&
+		!isSpecifiedScalarType(type) &&
+		type.name !== "DateTime"
+	);
 }
 
 function expected(type: GraphQLOutputType, value: JsonValue): string {

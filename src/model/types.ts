@@ -119,7 +119,7 @@ export type FieldSource =
 			readonly kind: "page";
 			readonly part: "edges" | "nodes" | "pageInfo" | "totalCount";
 	  }
-	/** A part of an edge. */
+	/** A part of an edge. `at` is when it was created, whatever the SDL calls that field. */
 	| { readonly kind: "edge"; readonly part: "node" | "cursor" | "at" };
 
 /** A natural key as lookup rows hold it: "Ada" and "ada" are one username. */

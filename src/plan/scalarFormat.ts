@@ -1,4 +1,5 @@
 import { type GraphQLType, isScalarType, isSpecifiedScalarType } from "graphql";
+import { TEXT_FORMAT } from "../model/typeChecks.ts";
 
 /**
  * Scalars whose values are mostly themselves, in the process as in JSON:
@@ -15,9 +16,9 @@ const FORMATS: Readonly<Record<string, ScalarFormat>> = {
 };
 
 export function scalarFormat(type: GraphQLType): ScalarFormat {
-	return isScalarType(type) && isSpecifiedScalarType(type)
-		? (FORMATS[type.name] ?? "other")
-		: "other";
+	if (!isScalarType(type)) return "other";
+	if (isSpecifiedScalarType(type)) return FORMATS[type.name] ?? "other";
+	return type.extensions.format === TEXT_FORMAT.format ? "text" : "other";
 }
 
 /** Whether a value needs no conversion. */

@@ -29,7 +29,7 @@ describe("Corkboard, embedded in another program,", () => {
 		);
 		assert.equal(created.errors, undefined);
 		const { data } = await corkboard.query(
-			'{ user(username: "ada") { name } }',
+			'{ user(by: {username: "ada"}) { name } }',
 		);
 		assert.deepEqual(data, { user: { name: "Ada" } });
 	});

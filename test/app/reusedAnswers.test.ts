@@ -12,7 +12,7 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 const QUERIES = {
 	board:
 		"query ($id: ID!) { board(id: $id) { name secret viewerFollows owner { username } pins(first: 5) { totalCount edges { cursor node { id details viewerLikes owner { username } likedBy(first: 2) { totalCount nodes { username } } } } pageInfo { hasNextPage endCursor } } followers(first: 3) { totalCount } } }",
-	user: "query ($id: ID!) { user(id: $id) { username name email boards(first: 5) { totalCount nodes { name pins(first: 2) { nodes { id } } } } followers(first: 3) { totalCount nodes { username } } } }",
+	user: "query ($id: ID!) { user(by: {id: $id}) { username name email boards(first: 5) { totalCount nodes { name pins(first: 2) { nodes { id } } } } followers(first: 3) { totalCount nodes { username } } } }",
 	pin: "query ($id: ID!) { pin(id: $id) { details viewerLikes board { name owner { username } } origin { id } comments(first: 3) { totalCount nodes { text author { username } } } } }",
 	interests:
 		"{ interests(first: 5) { nodes { slug pins(first: 3) { totalCount nodes { id } } } } }",
@@ -133,16 +133,16 @@ suite("an answer that is used again", () => {
 	const CHANGES: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> =
 		{
 			"its board is made secret": ({ owner, boardId }) =>
+				mutate(owner, "updateBoard", { boardId, secret: true }, "board { id }"),
+			"its board is deleted": ({ owner, boardId }) =>
+				mutate(owner, "deleteBoard", { boardId }, "deletedBoardId"),
+			"its owner's account is closed": ({ owner }) =>
 				mutate(
 					owner,
-					"updateBoard",
-					{ id: boardId, secret: true },
-					"board { id }",
+					"deactivateUser",
+					{ userId: owner.id },
+					"deactivatedUserId",
 				),
-			"its board is deleted": ({ owner, boardId }) =>
-				mutate(owner, "deleteBoard", { id: boardId }, "deletedId"),
-			"its owner's account is closed": ({ owner }) =>
-				mutate(owner, "deactivateUser", { userId: owner.id }, "deactivatedId"),
 		};
 	for (const [change, happen] of Object.entries(CHANGES)) {
 		for (const viewer of ["nobody", "somebody"] as const) {
@@ -186,7 +186,7 @@ suite("an answer that is used again", () => {
 		await mutate(
 			owner,
 			"updateBoard",
-			{ id: boardId, secret: true },
+			{ boardId, secret: true },
 			"board { id }",
 		);
 		const body = bodyOf(QUERIES.board, boardId);
@@ -210,7 +210,7 @@ suite("an answer that is used again", () => {
 			owner,
 			"deactivateUser",
 			{ userId: owner.id },
-			"deactivatedId",
+			"deactivatedUserId",
 		);
 		const { status } = await post(servers.reusing, body, owner.token);
 		assert.equal(status, 401);
@@ -256,13 +256,13 @@ suite("an answer that is used again", () => {
 				[
 					"updateBoard",
 					board.owner,
-					{ id: board.id, name: `n${random.integer(0, 99)}` },
+					{ boardId: board.id, name: `n${random.integer(0, 99)}` },
 					"board { id }",
 				],
 				[
 					"updateBoard",
 					board.owner,
-					{ id: board.id, secret: random.chance(1 / 3) },
+					{ boardId: board.id, secret: random.chance(1 / 3) },
 					"board { id }",
 				],
 				["followBoard", by, { boardId: board.id }, "board { id }"],
@@ -287,20 +287,20 @@ suite("an answer that is used again", () => {
 				pin && [
 					"updatePin",
 					pin.owner,
-					{ id: pin.id, details: `d${random.integer(0, 99)}` },
+					{ pinId: pin.id, details: `d${random.integer(0, 99)}` },
 					"pin { id }",
 				],
 				pin && [
 					"movePin",
 					pin.owner,
 					{
-						id: pin.id,
+						pinId: pin.id,
 						boardId: pick(boards.filter(({ owner }) => owner === pin.owner)).id,
 					},
 					"pin { id }",
 				],
 				pin && random.chance(1 / 4)
-					? ["deletePin", pin.owner, { id: pin.id }, "deletedId"]
+					? ["deletePin", pin.owner, { pinId: pin.id }, "deletedPinId"]
 					: null,
 			];
 			if (pins.length < 4 || random.chance(1 / 8)) {

@@ -132,7 +132,7 @@ export async function readUsername(
 		session,
 		server,
 		viewer,
-		`query ($username: String!) { user(username: $username) { ${FIELDS.User} } }`,
+		`query ($username: String!) { user(by: {username: $username}) { ${FIELDS.User} } }`,
 		{ username: spelled },
 	);
 	if (typeof response === "string") return;
@@ -267,7 +267,7 @@ export async function readTree(
 		pickServer(session, random),
 		viewer,
 		`query ($id: ID!) {
-			user(id: $id) {
+			user(by: {id: $id}) {
 				${FIELDS.User}
 				boards(first: 8) { totalCount nodes { ${FIELDS.Board}
 					pins(first: 6) { totalCount nodes { ${FIELDS.Pin}

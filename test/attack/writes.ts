@@ -33,8 +33,10 @@ const PAYLOADS: Readonly<Record<string, string>> = {
 	pin: PIN,
 	comment: COMMENT,
 	interest: "__typename id slug",
-	deletedId: "",
-	deactivatedId: "",
+	deletedBoardId: "",
+	deletedPinId: "",
+	deletedCommentId: "",
+	deactivatedUserId: "",
 };
 
 interface Mutation {
@@ -504,7 +506,7 @@ export function deactivateUser(
 ): Promise<Mutated> {
 	return mutate(session, random, {
 		name: "deactivateUser",
-		shows: "deactivatedId",
+		shows: "deactivatedUserId",
 		input: { userId: user.id },
 		viewer: user,
 		objects: [],
@@ -521,7 +523,7 @@ export function updateBoard(
 	return mutate(session, random, {
 		name: "updateBoard",
 		shows: "board",
-		input: { id: board.id, ...change },
+		input: { boardId: board.id, ...change },
 		viewer: board.owner,
 		objects: [board.id ?? ""],
 		needs: [board],
@@ -543,7 +545,7 @@ export function updatePin(
 	return mutate(session, random, {
 		name: "updatePin",
 		shows: "pin",
-		input: { id: pin.id, details },
+		input: { pinId: pin.id, details },
 		viewer: pin.owner,
 		objects: [pin.id ?? ""],
 		needs: [pin],
@@ -559,8 +561,8 @@ export function remove(
 	const { model } = session;
 	return mutate(session, random, {
 		name: `delete${thing.kind}`,
-		shows: "deletedId",
-		input: { id: thing.id },
+		shows: `deleted${thing.kind}Id`,
+		input: { [`${thing.kind.toLowerCase()}Id`]: thing.id },
 		viewer: thing.kind === "Comment" ? thing.author : thing.owner,
 		objects: [thing.id ?? ""],
 		needs: [thing],
@@ -607,9 +609,9 @@ export async function movePin(
 			name: "movePin",
 			shows: "pin",
 			input: {
-				id: pin.id,
+				pinId: pin.id,
 				boardId: board.id,
-				...(beside && { [beside.side]: beside.pin.id }),
+				...(beside && { [`${beside.side}PinId`]: beside.pin.id }),
 			},
 			viewer: pin.owner,
 			objects: [id, board.id ?? "", ...(beside ? [beside.pin.id ?? ""] : [])],

@@ -28,7 +28,7 @@ describe("graphql-request", () => {
 		const { interest } = await plainly(demo.url).data<{
 			interest: { pins: { totalCount: number; nodes: { id: string }[] } };
 		}>(
-			`{ interest(slug: "gardens") { pins(first: 100) { totalCount nodes { id } } } }`,
+			`{ interest(by: {slug: "gardens"}) { pins(first: 100) { totalCount nodes { id } } } }`,
 		);
 		const pins: string[] = [];
 		for await (const { id } of pinsOf(client, "gardens")) pins.push(id);
@@ -71,7 +71,7 @@ describe("graphql-request", () => {
 			401,
 			"UNAUTHENTICATED",
 		]);
-		assert.deepEqual(await code(`{ user(id: "x") { id } }`), [
+		assert.deepEqual(await code(`{ user(by: {id: "x"}) { id } }`), [
 			200,
 			"BAD_USER_INPUT",
 		]);

@@ -15,7 +15,7 @@ export async function longBoard(
 				nodes: { id: string; pins: { nodes: { id: string }[] } }[];
 			};
 		};
-	}>(`{ user(username: "marigold_01") {
+	}>(`{ user(by: {username: "marigold_01"}) {
 		boards(first: 20) { nodes { id pins(first: 100) { nodes { id } } } }
 	} }`);
 	const [longest] = user.boards.nodes.toSorted(

@@ -35,7 +35,7 @@ describe("the files of docs/frontends, in a browser", () => {
 		const { interest } = await plainly(demo.url).data<{
 			interest: { pins: { nodes: { id: string; details: string }[] } };
 		}>(
-			`{ interest(slug: "gardens") { pins(first: 100) { nodes { id details } } } }`,
+			`{ interest(by: {slug: "gardens"}) { pins(first: 100) { nodes { id details } } } }`,
 		);
 		pins = interest.pins.nodes;
 	});

@@ -110,7 +110,7 @@ describe("the comparison with the imported file", () => {
 		assert.equal(mismatches, 0);
 		assert.ok(edges > 10_000);
 		await assert.rejects(
-			ask("{ user(id: 7, username: 7) { id } }", {}),
+			ask("{ user(by: {id: 7, username: 7}) { id } }", {}),
 			/graphql: expected an answer without errors but got \d: GRAPHQL_VALIDATION_FAILED/,
 		);
 	});

@@ -78,7 +78,7 @@ const ITEMS: Readonly<Record<ListName, Expected["type"]>> = {
 export function namesQuery(count: number): string {
 	const numbers = upTo(count);
 	return `query Names(${numbers.map((n) => `$u${n}: String!`).join(" ")}) {
-	${numbers.map((n) => `u${n}: user(username: $u${n}) { ...User }`).join("\n\t")}
+	${numbers.map((n) => `u${n}: user(by: {username: $u${n}}) { ...User }`).join("\n\t")}
 }
 ${USER}`;
 }
@@ -110,7 +110,7 @@ ${pageFragments(used, [list])}`;
 
 /** One page of a user's followers, in either direction. */
 export const WALK_QUERY = `query Walk($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
-	user(id: $id) {
+	user(by: {id: $id}) {
 		followers(first: $first, after: $after, last: $last, before: $before) { ...UserPage }
 	}
 }

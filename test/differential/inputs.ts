@@ -50,7 +50,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		email: draw.email(),
 		bio: draw.text(),
 		website: draw.address(),
-		avatarUrl: draw.address(),
+		avatar: draw.image(),
 		idempotencyKey: draw.repeat(),
 	}),
 	updateUser: (draw) => ({
@@ -59,7 +59,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		email: draw.email(),
 		bio: draw.text(),
 		website: draw.address(),
-		avatarUrl: draw.address(),
+		avatar: draw.image(),
 	}),
 	followUser: (draw) => ({ userId: draw.any("User") }),
 	unfollowUser: (draw) => ({ userId: draw.any("User") }),
@@ -74,13 +74,13 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		idempotencyKey: draw.repeat(),
 	}),
 	updateBoard: (draw) => ({
-		id: draw.own("Board"),
+		boardId: draw.own("Board"),
 		name: draw.text(),
 		description: draw.text(),
 		cover: draw.image(),
 		secret: flag(draw),
 	}),
-	deleteBoard: (draw) => ({ id: draw.own("Board") }),
+	deleteBoard: (draw) => ({ boardId: draw.own("Board") }),
 	followBoard: (draw) => ({ boardId: draw.any("Board") }),
 	unfollowBoard: (draw) => ({ boardId: draw.any("Board") }),
 	createPin: (draw) => ({
@@ -100,7 +100,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		idempotencyKey: draw.repeat(),
 	}),
 	updatePin: (draw) => ({
-		id: draw.own("Pin"),
+		pinId: draw.own("Pin"),
 		title: draw.text(),
 		details: draw.text(),
 		link: draw.address(),
@@ -108,15 +108,15 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		interests: slugs(draw),
 	}),
 	movePin: (draw) => ({
-		id: draw.own("Pin"),
+		pinId: draw.own("Pin"),
 		boardId: draw.random.chance(0.4) ? draw.own("Board") : undefined,
 		...(draw.random.chance(0.5)
-			? { [draw.random.pick(["before", "after"])]: draw.own("Pin") }
+			? { [draw.random.pick(["beforePinId", "afterPinId"])]: draw.own("Pin") }
 			: draw.random.chance(0.1)
-				? { before: draw.own("Pin"), after: draw.own("Pin") }
+				? { beforePinId: draw.own("Pin"), afterPinId: draw.own("Pin") }
 				: {}),
 	}),
-	deletePin: (draw) => ({ id: draw.own("Pin") }),
+	deletePin: (draw) => ({ pinId: draw.own("Pin") }),
 	likePin: (draw) => ({ pinId: draw.any("Pin") }),
 	unlikePin: (draw) => ({ pinId: draw.any("Pin") }),
 	followInterest: (draw) => ({ interestId: draw.any("Interest") }),
@@ -130,7 +130,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		commentId: draw.own("Comment"),
 		text: draw.required(),
 	}),
-	deleteComment: (draw) => ({ id: draw.own("Comment") }),
+	deleteComment: (draw) => ({ commentId: draw.own("Comment") }),
 };
 
 function randomValues(

@@ -1,4 +1,4 @@
-import { type GraphQLField, getNamedType } from "graphql";
+import { type GraphQLField, getNamedType, isInputObjectType } from "graphql";
 import type { Random } from "../../src/demo/random.ts";
 import { type Id, packId } from "../../src/id/ids.ts";
 import { argumentList } from "./arguments.ts";
@@ -92,7 +92,7 @@ export function manyObjects(
 	return { args, below: { ...below, count: Math.max(1, ids.length) } };
 }
 
-/** `node(id: …)`, `user(username: …)` */
+/** `node(id: …)`, `user(by: {username: …})` */
 export function oneObject(
 	draft: Draft,
 	samples: GraphSamples,
@@ -102,8 +102,14 @@ export function oneObject(
 	const { random } = draft;
 	const of = getNamedType(field.type).name;
 	const id = randomId(random, samples, of === "Node" ? null : of);
-	const byKey = field.args.find(({ name }) => name !== "id")?.name;
-	if (byKey === undefined) {
+	const [by] = field.args.flatMap(({ type }) => {
+		const named = getNamedType(type);
+		return isInputObjectType(named) ? [named] : [];
+	});
+	const byKey = Object.keys(by?.getFields() ?? {}).find(
+		(name) => name !== "id",
+	);
+	if (by === undefined || byKey === undefined) {
 		const args = argumentList(draft, [["id", "ID!", id]]);
 		const type = [...samples.ids].find(([, ids]) => ids.includes(id as Id));
 		const concrete = type?.[0] ?? null;
@@ -114,14 +120,9 @@ export function oneObject(
 		? random.pick(["nobody_here", "", "Ünknown", "a b", "x".repeat(200)])
 		: random.pick(isSlug ? samples.slugs : samples.usernames);
 	const cased = random.chance(isSlug ? 0.05 : 0.3) ? key.toUpperCase() : key;
-	const draw = random.fraction();
-	// 3 % both, 2 % neither.
-	const hasId = draw < 0.03 || draw > 0.6;
-	const hasKey = draw < 0.03 || (draw > 0.05 && draw <= 0.6);
-	const none = () => random.pick([null, undefined]);
+	const hasId = random.chance(0.4);
 	const args = argumentList(draft, [
-		["id", "ID", hasId ? id : none()],
-		[byKey, "String", hasKey ? cased : none()],
+		["by", `${by.name}!`, hasId ? { id } : { [byKey]: cased }],
 	]);
 	return { args, below: { ...below, owner: hasId ? id : null } };
 }

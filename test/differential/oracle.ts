@@ -90,12 +90,9 @@ function resolversOf(
 	const byName =
 		(type: string, prefix: string, name: string): Resolve =>
 		(_, args, { viewer }) => {
-			const given = [args.id, args[name]].filter(
-				(one) => (one ?? null) !== null,
-			);
-			if (given.length !== 1) throw badInput("exactly one");
-			if (given[0] === args.id) return find(memory, viewer, type, args.id);
-			const key = String(args[name]);
+			const by = args.by as Readonly<Record<string, unknown>>;
+			if ("id" in by) return find(memory, viewer, type, by.id);
+			const key = String(by[name]);
 			return memory.byName.get(
 				prefix === "" ? key.toLowerCase() : prefix + key,
 			);
@@ -177,6 +174,9 @@ function find(
 	return fits && memory.sees(viewer, row) ? row : null;
 }
 
+/** The names that the times of edges have. */
+const EDGE_TIMES = ["likedAt", "followedAt", "blockedAt"];
+
 function page(
 	memory: Memory,
 	learned: Learned,
@@ -218,7 +218,9 @@ function page(
 	const shown = (backward ? found.toReversed() : found).map((edge) => ({
 		node: edge.to,
 		cursor: cursorOf(name, edge.to.id),
-		at: timestampOf(edge.line),
+		...Object.fromEntries(
+			EDGE_TIMES.map((time) => [time, timestampOf(edge.line)]),
+		),
 	}));
 	return {
 		edges: shown,

@@ -73,10 +73,10 @@ describe("updateBoard", () => {
 		const at = new Resolving();
 		const board = at.board(at.ada);
 		assert.deepEqual(
-			await at.change("updateBoard", { id: board, description: "Small." }),
+			await at.change("updateBoard", { boardId: board, description: "Small." }),
 			{ board },
 		);
-		await at.change("updateBoard", { id: board, secret: true });
+		await at.change("updateBoard", { boardId: board, secret: true });
 		assert.deepEqual(at.graph.data(board), {
 			name: "Kitchens",
 			description: "Small.",
@@ -84,7 +84,7 @@ describe("updateBoard", () => {
 			created_at: "2026-01-02T00:00:00.000Z",
 			user_id: at.ada,
 		});
-		await at.change("updateBoard", { id: board, description: null });
+		await at.change("updateBoard", { boardId: board, description: null });
 		assert.equal("description" in (at.graph.data(board) ?? {}), false);
 	});
 
@@ -92,7 +92,7 @@ describe("updateBoard", () => {
 		const at = new Resolving();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "updateBoard", {
-				id: at.board(at.ada),
+				boardId: at.board(at.ada),
 				name: null,
 				secret: null,
 			}),
@@ -105,8 +105,8 @@ describe("deleteBoard", () => {
 	it("deleteBoard deletes the viewer's board and returns its id", async () => {
 		const at = new Resolving();
 		const board = at.board(at.ada, { secret: true });
-		assert.deepEqual(await at.change("deleteBoard", { id: board }), {
-			deletedId: board,
+		assert.deepEqual(await at.change("deleteBoard", { boardId: board }), {
+			deletedBoardId: board,
 		});
 		assert.deepEqual(at.graph.calls, [`objects ${board}`, `remove ${board}`]);
 	});
@@ -114,7 +114,7 @@ describe("deleteBoard", () => {
 	it("returns NOT_FOUND for a deleted board", async () => {
 		const at = new Resolving();
 		const board = at.board(at.ada);
-		await at.change("deleteBoard", { id: board });
-		await at.refused("NOT_FOUND", "deleteBoard", { id: board });
+		await at.change("deleteBoard", { boardId: board });
+		await at.refused("NOT_FOUND", "deleteBoard", { boardId: board });
 	});
 });

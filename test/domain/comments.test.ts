@@ -88,10 +88,12 @@ describe("deleteComment", () => {
 		const at = new Resolving();
 		const pinId = at.pin(at.ben, at.board(at.ben));
 		const { comment } = await at.change("addComment", { pinId, text: "Nice" });
-		await at.as(at.ben).refused("FORBIDDEN", "deleteComment", { id: comment });
+		await at
+			.as(at.ben)
+			.refused("FORBIDDEN", "deleteComment", { commentId: comment });
 		assert.deepEqual(
-			await at.as(at.ada).change("deleteComment", { id: comment }),
-			{ deletedId: comment },
+			await at.as(at.ada).change("deleteComment", { commentId: comment }),
+			{ deletedCommentId: comment },
 		);
 		assert.equal(at.graph.data(comment as Id), undefined);
 	});

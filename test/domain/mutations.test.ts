@@ -10,13 +10,13 @@ const RESERVED = "18446744073709551615";
 
 /** Each mutation with the argument that names its object, and the object's type. */
 const TARGETS = [
-	["updateBoard", "id", "Board"],
-	["deleteBoard", "id", "Board"],
+	["updateBoard", "boardId", "Board"],
+	["deleteBoard", "boardId", "Board"],
 	["createPin", "boardId", "Board"],
-	["updatePin", "id", "Pin"],
-	["movePin", "id", "Pin"],
-	["deletePin", "id", "Pin"],
-	["deleteComment", "id", "Comment"],
+	["updatePin", "pinId", "Pin"],
+	["movePin", "pinId", "Pin"],
+	["deletePin", "pinId", "Pin"],
+	["deleteComment", "commentId", "Comment"],
 	["repin", "pinId", "Pin"],
 	["addComment", "pinId", "Pin"],
 	["likePin", "pinId", "Pin"],
@@ -238,8 +238,11 @@ describe("the cost of a mutation", () => {
 		assert.equal(cost("createPin", { boardId: "1" }), 1);
 		assert.equal(cost("createPin", { boardId: "1", interests: ["a", "b"] }), 3);
 		assert.equal(cost("repin", { pinId: "1", boardId: "2" }), 2);
-		assert.equal(cost("movePin", { id: "1" }), 2);
-		assert.equal(cost("movePin", { id: "1", after: "2", before: null }), 3);
+		assert.equal(cost("movePin", { pinId: "1" }), 2);
+		assert.equal(
+			cost("movePin", { pinId: "1", afterPinId: "2", beforePinId: null }),
+			3,
+		);
 	});
 
 	it("counts one object in the payload, and none after a deletion", () => {

@@ -97,7 +97,7 @@ describe("the interests of a new pin", () => {
 			interests: ["bread", "home-decor", "bread"],
 		});
 		const home = (await at.answer("Query.interest", {
-			slug: "home-decor",
+			by: { slug: "home-decor" },
 		})) as Id;
 		assert.deepEqual(at.graph.data(home), {
 			slug: "home-decor",
@@ -159,7 +159,9 @@ describe("the interests of a new pin", () => {
 			boardId: at.board(at.ada),
 			interests: ["--"],
 		});
-		const id = (await at.answer("Query.interest", { slug: "--" })) as Id;
+		const id = (await at.answer("Query.interest", {
+			by: { slug: "--" },
+		})) as Id;
 		assert.equal(at.graph.data(id)?.name, "--");
 	});
 });
@@ -227,7 +229,7 @@ describe("updatePin", () => {
 		const pin = at.pin(at.ada, board, { details: "A loaf", image: IMAGE });
 		assert.deepEqual(
 			await at.change("updatePin", {
-				id: pin,
+				pinId: pin,
 				link: "https://example.com",
 				image: null,
 			}),
@@ -270,7 +272,7 @@ describe("updatePin", () => {
 		const at = new Resolving();
 		const pin = at.pin(at.ada, at.board(at.ada), { image: IMAGE });
 		const image = { url: "https://example.com/other.jpg", alt: "Other" };
-		await at.change("updatePin", { id: pin, image });
+		await at.change("updatePin", { pinId: pin, image });
 		assert.deepEqual(at.graph.data(pin)?.image, image);
 	});
 });
@@ -279,8 +281,8 @@ describe("deletePin", () => {
 	it("deletePin deletes the viewer's pin and returns its id", async () => {
 		const at = new Resolving();
 		const pin = at.pin(at.ada, at.board(at.ada));
-		assert.deepEqual(await at.change("deletePin", { id: pin }), {
-			deletedId: pin,
+		assert.deepEqual(await at.change("deletePin", { pinId: pin }), {
+			deletedPinId: pin,
 		});
 		assert.equal(at.graph.data(pin), undefined);
 	});
@@ -302,8 +304,11 @@ describe("movePin", () => {
 
 	it("moves a pin to the top of its board by default", async () => {
 		const { at, here, pin } = boards();
-		for (const rest of [{}, { boardId: null, before: null, after: null }]) {
-			assert.deepEqual(await at.change("movePin", { id: pin, ...rest }), {
+		for (const rest of [
+			{},
+			{ boardId: null, beforePinId: null, afterPinId: null },
+		]) {
+			assert.deepEqual(await at.change("movePin", { pinId: pin, ...rest }), {
 				pin,
 			});
 			assert.equal(at.graph.calls.at(-1), `place placePin ${pin} on ${here}`);
@@ -313,7 +318,7 @@ describe("movePin", () => {
 	it("moves a pin before or after a pin of its board", async () => {
 		const { at, here, pin, beside } = boards();
 		for (const side of ["before", "after"]) {
-			await at.change("movePin", { id: pin, [side]: beside });
+			await at.change("movePin", { pinId: pin, [`${side}PinId`]: beside });
 			assert.equal(
 				at.graph.calls.at(-1),
 				`place placePin ${pin} on ${here} ${side} ${beside}`,
@@ -323,7 +328,11 @@ describe("movePin", () => {
 
 	it("moves a pin to another board, to the top or beside a pin, and keeps its id", async () => {
 		const { at, there, pin, yonder } = boards();
-		await at.change("movePin", { id: pin, boardId: there, after: yonder });
+		await at.change("movePin", {
+			pinId: pin,
+			boardId: there,
+			afterPinId: yonder,
+		});
 		assert.equal(
 			at.graph.calls.at(-1),
 			`place placePin ${pin} on ${there} after ${yonder}`,
@@ -334,15 +343,18 @@ describe("movePin", () => {
 	it("changes nothing when a pin is moved beside itself", async () => {
 		const { at, here, pin } = boards();
 		for (const side of ["before", "after"]) {
-			assert.deepEqual(await at.change("movePin", { id: pin, [side]: pin }), {
-				pin,
-			});
+			assert.deepEqual(
+				await at.change("movePin", { pinId: pin, [`${side}PinId`]: pin }),
+				{
+					pin,
+				},
+			);
 			assert.equal(
 				at.graph.calls.some((call) => call.startsWith("place")),
 				false,
 			);
 		}
-		await at.change("movePin", { id: pin, boardId: here, after: pin });
+		await at.change("movePin", { pinId: pin, boardId: here, afterPinId: pin });
 		assert.equal(
 			at.graph.calls.some((call) => call.startsWith("place")),
 			false,
@@ -353,19 +365,19 @@ describe("movePin", () => {
 		const { at, there, pin, beside, yonder } = boards();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "movePin", {
-				id: pin,
-				before: yonder,
+				pinId: pin,
+				beforePinId: yonder,
 			}),
-			"movePin: before must be a pin of the target board.",
+			"movePin: beforePinId must be a pin of the target board.",
 		);
 		for (const after of [beside, pin]) {
 			assert.equal(
 				await at.refused("BAD_USER_INPUT", "movePin", {
-					id: pin,
+					pinId: pin,
 					boardId: there,
-					after,
+					afterPinId: after,
 				}),
-				"movePin: after must be a pin of the target board.",
+				"movePin: afterPinId must be a pin of the target board.",
 			);
 		}
 	});
@@ -374,12 +386,12 @@ describe("movePin", () => {
 		const { at, pin, beside } = boards();
 		assert.equal(
 			await at.refused("BAD_USER_INPUT", "movePin", {
-				id: pin,
+				pinId: pin,
 				boardId: "x",
-				before: beside,
-				after: beside,
+				beforePinId: beside,
+				afterPinId: beside,
 			}),
-			'movePin: boardId must be an id, which is a decimal number, got "x"; before and after must not both be given.',
+			'movePin: boardId must be an id, which is a decimal number, got "x"; beforePinId and afterPinId must not both be given.',
 		);
 	});
 
@@ -387,18 +399,21 @@ describe("movePin", () => {
 		const { at, here, pin } = boards();
 		const secret = at.pin(at.ben, at.board(at.ben, { secret: true }));
 		for (const before of [secret, here]) {
-			await at.refused("NOT_FOUND", "movePin", { id: pin, before });
+			await at.refused("NOT_FOUND", "movePin", {
+				pinId: pin,
+				beforePinId: before,
+			});
 		}
 	});
 
 	it("returns FORBIDDEN for another user's board and NOT_FOUND for a secret one", async () => {
 		const { at, pin } = boards();
 		await at.refused("FORBIDDEN", "movePin", {
-			id: pin,
+			pinId: pin,
 			boardId: at.board(at.ben),
 		});
 		await at.refused("NOT_FOUND", "movePin", {
-			id: pin,
+			pinId: pin,
 			boardId: at.board(at.ben, { secret: true }),
 		});
 	});

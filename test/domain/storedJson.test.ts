@@ -36,9 +36,9 @@ describe("the stored JSON", () => {
 				model,
 				"User",
 				{ name: "Ada", bio: "Bakes.", active: true },
-				{ name: undefined, bio: null, avatarUrl: "https://example.com" },
+				{ name: undefined, bio: null, avatar: { url: "https://example.com" } },
 			),
-			{ name: "Ada", avatar_url: "https://example.com", active: true },
+			{ name: "Ada", avatar: { url: "https://example.com" }, active: true },
 		);
 	});
 

@@ -14,7 +14,7 @@ describe("createUser", () => {
 			email: " Eve@example.com ",
 			bio: "Bakes.",
 			website: "https://example.com/eve",
-			avatarUrl: "https://example.com/eve.jpg",
+			avatar: { url: "https://example.com/eve.jpg" },
 		});
 		assert.equal(token, `token of ${user}`);
 		assert.deepEqual(at.graph.data(user as Id), {
@@ -23,7 +23,7 @@ describe("createUser", () => {
 			email: "Eve@example.com",
 			bio: "Bakes.",
 			website: "https://example.com/eve",
-			avatar_url: "https://example.com/eve.jpg",
+			avatar: { url: "https://example.com/eve.jpg" },
 			created_at: NOW,
 		});
 	});
@@ -33,7 +33,7 @@ describe("createUser", () => {
 		for (const [username, rest] of [
 			["eve_one", {}],
 			["eve_two", { name: null, email: null, bio: null, website: null }],
-			["eve_three", { name: " ", email: "", bio: "\n", avatarUrl: "" }],
+			["eve_three", { name: " ", email: "", bio: "\n", website: "" }],
 		] as const) {
 			const { user } = await at.change("createUser", { username, ...rest });
 			assert.deepEqual(at.graph.data(user as Id), {
@@ -53,7 +53,7 @@ describe("createUser", () => {
 				email: "eve",
 				bio: "b".repeat(501),
 				website: "example.com",
-				avatarUrl: "\0",
+				avatar: { url: "\0", width: 0 },
 				idempotencyKey: "",
 			}),
 			[
@@ -62,7 +62,8 @@ describe("createUser", () => {
 				"email must be an e-mail address: one @, no spaces",
 				"bio must have at most 500 characters, got 501",
 				'website must be an http or https address, got "example.com"',
-				"avatarUrl must not contain a NUL character",
+				"avatar.url must not contain a NUL character",
+				"avatar.width must be a positive number of pixels, got 0",
 				'idempotencyKey must be 1 to 100 characters of printable ASCII, got "".',
 			].join("; "),
 		);
@@ -140,12 +141,12 @@ describe("updateUser", () => {
 		await at.change("updateUser", {
 			bio: "Bakes.",
 			website: "https://example.com",
-			avatarUrl: "https://example.com/a.jpg",
+			avatar: { url: "https://example.com/a.jpg" },
 		});
 		await at.change("updateUser", {
 			bio: null,
 			website: " ",
-			avatarUrl: null,
+			avatar: null,
 			email: null,
 		});
 		assert.deepEqual(at.graph.data(at.ada), {

@@ -75,13 +75,13 @@ describe("the account command", () => {
 		using folder = temporaryFolder();
 		const env = { CORKBOARD_DATA: folder.path };
 		let id: string;
-		const find = '{ user(username: "eve_made_up") { name } }';
+		const find = '{ user(by: {username: "eve_made_up"}) { name } }';
 		{
 			await using server = await serve(env);
 			const eve = await join(server.url, "eve_made_up");
 			id = eve.id;
 			await eve.data(
-				`mutation { deactivateUser(input: {userId: "${id}"}) { deactivatedId } }`,
+				`mutation { deactivateUser(input: {userId: "${id}"}) { deactivatedUserId } }`,
 			);
 			assert.deepEqual(await client(server.url).data(find), { user: null });
 			assert.equal((await server.stop()).code, 0);

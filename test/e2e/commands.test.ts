@@ -18,7 +18,7 @@ const LINES = [
 ];
 
 const QUERY = `query Boards($n: Int!) {
-	user(username: "ada_made_up") {
+	user(by: {username: "ada_made_up"}) {
 		boards(first: $n) { nodes { name pins(first: 2) { nodes { details viewerLikes } } } }
 	}
 }`;

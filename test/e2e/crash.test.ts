@@ -35,7 +35,7 @@ interface Once {
 }
 
 const PAGE = `query ($user: String!, $after: String) {
-	user(username: $user) {
+	user(by: {username: $user}) {
 		likes(first: 100, after: $after) {
 			totalCount
 			nodes { id details }
@@ -113,7 +113,7 @@ describe("a server that is killed in the middle of writes", () => {
 		for (const { name, token } of onces) {
 			if (token !== null) continue;
 			assert.deepEqual(
-				await visitor.data(`{ user(username: "${name}") { username } }`),
+				await visitor.data(`{ user(by: {username: "${name}"}) { username } }`),
 				{ user: { username: name } },
 			);
 		}
@@ -199,7 +199,7 @@ async function idsOf(
 	const ids = new Map<string, string>();
 	for (const username of users) {
 		const { user } = await visitor.data<{ user: { id: string } }>(
-			"query ($username: String!) { user(username: $username) { id } }",
+			"query ($username: String!) { user(by: {username: $username}) { id } }",
 			{ username },
 		);
 		ids.set(username, user.id);
@@ -217,7 +217,7 @@ async function pinsOf<T>(visitor: Client, fields: string) {
 	const { user } = await visitor.data<{
 		user: { pins: { nodes: (T & { readonly id: string })[] } };
 	}>(
-		`{ user(username: "liker_0") { pins(first: 100) { nodes { id ${fields} } } } }`,
+		`{ user(by: {username: "liker_0"}) { pins(first: 100) { nodes { id ${fields} } } } }`,
 	);
 	assert.equal(user.pins.nodes.length, PINS);
 	return user.pins.nodes;

@@ -82,7 +82,7 @@ describe("an interrupted import", {
 			assert.deepEqual(
 				await ask(
 					env,
-					`{ a: user(username: "admirer") { likes${page} } c: user(username: "collector") { pins${page} boards { nodes { pins${page} } } } }`,
+					`{ a: user(by: {username: "admirer"}) { likes${page} } c: user(by: {username: "collector"}) { pins${page} boards { nodes { pins${page} } } } }`,
 				),
 				{
 					a: { likes: newest },

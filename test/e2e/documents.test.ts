@@ -12,7 +12,7 @@ const sha256 = (text: string) =>
 	createHash("sha256").update(text).digest("hex");
 
 const USER =
-	"query User($name: String!) { user(username: $name) { id name bio } }";
+	"query User($name: String!) { user(by: {username: $name}) { id name bio } }";
 const MINE =
 	"query Mine { viewer { id name } interests(first: 2) { totalCount } }";
 const MAKE =

@@ -145,14 +145,14 @@ describe("over HTTP, errors", () => {
 
 	it("FORBIDDEN is an object that the viewer may see and not change", async () => {
 		for (const mutation of [
-			`updateBoard(input: {id: "${ids.board}", name: "Mine"}) { board { id } }`,
-			`deleteBoard(input: {id: "${ids.board}"}) { deletedId }`,
+			`updateBoard(input: {boardId: "${ids.board}", name: "Mine"}) { board { id } }`,
+			`deleteBoard(input: {boardId: "${ids.board}"}) { deletedBoardId }`,
 			`createPin(input: {boardId: "${ids.board}"}) { pin { id } }`,
 			`repin(input: {pinId: "${ids.pin}", boardId: "${ids.board}"}) { pin { id } }`,
-			`updatePin(input: {id: "${ids.pin}", details: "x"}) { pin { id } }`,
-			`movePin(input: {id: "${ids.pin}"}) { pin { id } }`,
-			`deletePin(input: {id: "${ids.pin}"}) { deletedId }`,
-			`deleteComment(input: {id: "${ids.comment}"}) { deletedId }`,
+			`updatePin(input: {pinId: "${ids.pin}", details: "x"}) { pin { id } }`,
+			`movePin(input: {pinId: "${ids.pin}"}) { pin { id } }`,
+			`deletePin(input: {pinId: "${ids.pin}"}) { deletedPinId }`,
+			`deleteComment(input: {commentId: "${ids.comment}"}) { deletedCommentId }`,
 		]) {
 			assert.equal(await ben.code(`mutation { ${mutation} }`), "FORBIDDEN");
 		}
@@ -198,7 +198,7 @@ describe("over HTTP, errors", () => {
 		);
 		assert.equal(
 			await ben.code(
-				`mutation { deleteBoard(input: {id: "${ids.secret}"}) { deletedId } }`,
+				`mutation { deleteBoard(input: {boardId: "${ids.secret}"}) { deletedBoardId } }`,
 			),
 			"NOT_FOUND",
 		);
@@ -227,7 +227,7 @@ describe("over HTTP, errors", () => {
 		);
 		// The clash left nothing behind.
 		assert.deepEqual(
-			await visitor.data('{ user(username: "ada_two") { id } }'),
+			await visitor.data('{ user(by: {username: "ada_two"}) { id } }'),
 			{ user: null },
 		);
 	});
@@ -237,7 +237,7 @@ describe("over HTTP, errors", () => {
 			`followers(first: 100) { nodes { ${selection} } }`;
 		assert.deepEqual(
 			await visitor.data(
-				`{ user(username: "ada_made_up") { ${followers(followers("id"))} } }`,
+				`{ user(by: {username: "ada_made_up"}) { ${followers(followers("id"))} } }`,
 			),
 			{ user: { followers: { nodes: [] } } },
 		);
@@ -276,9 +276,7 @@ describe("over HTTP, errors", () => {
 			'pin(id: "1e3") { id }',
 			'pin(id: "18446744073709551616") { id }',
 			'pin(id: "") { id }',
-			"user { id }",
-			'user(id: "1", username: "ada_made_up") { id }',
-			"interest { id }",
+			'user(by: {id: "01"}) { id }',
 			`nodes(ids: [${ids101}]) { id }`,
 		]) {
 			const { data, errors, status } = await visitor.post(
@@ -304,7 +302,7 @@ describe("over HTTP, errors", () => {
 			"updateUser(input: {name: null}) { user { id } }",
 			'createBoard(input: {name: "  "}) { board { id } }',
 			`followUser(input: {userId: "${ids.ada}"}) { user { id } }`,
-			`movePin(input: {id: "${ids.pin}", before: "${ids.pin}", after: "${ids.pin}"}) { pin { id } }`,
+			`movePin(input: {pinId: "${ids.pin}", beforePinId: "${ids.pin}", afterPinId: "${ids.pin}"}) { pin { id } }`,
 			`createPin(input: {boardId: "${ids.board}", interests: ["Not a slug"]}) { pin { id } }`,
 			`addComment(input: {pinId: "${ids.pin}", text: ""}) { comment { id } }`,
 		]) {
@@ -313,6 +311,33 @@ describe("over HTTP, errors", () => {
 				"BAD_USER_INPUT",
 				mutation,
 			);
+		}
+	});
+
+	it("an input of which exactly one field must be given is refused with none, two or null", async () => {
+		for (const by of [
+			"{}",
+			'{id: "1", username: "ada_made_up"}',
+			"{username: null}",
+		]) {
+			assert.equal(
+				await visitor.code(`{ user(by: ${by}) { id } }`),
+				"GRAPHQL_VALIDATION_FAILED",
+				by,
+			);
+		}
+		for (const by of [
+			{},
+			{ slug: "bread", id: "1" },
+			{ slug: null },
+			{ slug: "bread", id: null },
+		]) {
+			const { data, errors } = await visitor.post(
+				"query ($by: InterestByInput!) { interest(by: $by) { id } }",
+				{ variables: { by } },
+			);
+			assert.equal(data, undefined, JSON.stringify(by));
+			assert.equal(errors?.[0]?.extensions.code, "BAD_USER_INPUT");
 		}
 	});
 

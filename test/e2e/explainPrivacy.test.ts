@@ -114,8 +114,8 @@ describe("explain output", () => {
 			"comment { id }",
 		);
 		await ask(
-			`{ user(username: "hopper_made_up") { name email boards { edges { cursor node { name pins { nodes { details comments { nodes { text } } } } } } } }
-				interest(slug: "moths-made-up") { name pins { totalCount } }
+			`{ user(by: {username: "hopper_made_up"}) { name email boards { edges { cursor node { name pins { nodes { details comments { nodes { text } } } } } } } }
+				interest(by: {slug: "moths-made-up"}) { name pins { totalCount } }
 				node(id: "${pin.id}") { id } viewer { likes { nodes { details } } } }`,
 		);
 		const text = JSON.stringify(outputs);
@@ -149,7 +149,7 @@ describe("explain output", () => {
 			const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 			const requests: readonly (readonly [unknown, Record<string, string>])[] =
 				[
-					[{ query: '{ user(username: "ada_made_up") { name } }' }, {}],
+					[{ query: '{ user(by: {username: "ada_made_up"}) { name } }' }, {}],
 					[{ query: "{ viewer { username } }" }, bearer(ada.token)],
 					[{ query: follow }, bearer(ada.token)],
 					[{ query: follow }, bearer(ben.token)],

@@ -58,7 +58,7 @@ const SMALL = [
 ];
 
 const WHOLE = `{
-	ada: user(username: "ada_made_up") {
+	ada: user(by: {username: "ada_made_up"}) {
 		name bio
 		followers { nodes { username } }
 		followedInterests { nodes { slug } }
@@ -70,7 +70,7 @@ const WHOLE = `{
 			interests { nodes { slug } }
 		} } } }
 	}
-	ben: user(username: "ben_made_up") {
+	ben: user(by: {username: "ben_made_up"}) {
 		following { nodes { username } }
 		followedBoards { nodes { name } }
 		likes { nodes { details } }
@@ -269,7 +269,7 @@ describe("import", () => {
 		assert.deepEqual(
 			await ask(
 				env,
-				'{ a: user(username: "first_one") { name } b: user(username: "LAST_one") { username } c: user(username: "four") { name } }',
+				'{ a: user(by: {username: "first_one"}) { name } b: user(by: {username: "LAST_one"}) { username } c: user(by: {username: "four"}) { name } }',
 			),
 			{
 				a: { name: "Somebody" },

@@ -24,7 +24,7 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 			email: "ada.users@example.com",
 			bio: "Bakes",
 			website: "https://example.com/ada",
-			avatarUrl: "https://example.com/ada.png",
+			avatar: { url: "https://example.com/ada.png", width: 64 },
 			idempotencyKey: "ada",
 		});
 		const again = await join(server.url, "Ada_Users", {
@@ -32,20 +32,20 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 			email: "ada.users@example.com",
 			bio: "Bakes",
 			website: "https://example.com/ada",
-			avatarUrl: "https://example.com/ada.png",
+			avatar: { url: "https://example.com/ada.png", width: 64 },
 			idempotencyKey: "ada",
 		});
 		assert.equal(again.id, ada.id);
 		const ben = await join(server.url, "ben_users");
 		const profile =
-			'{ user(username: "ada_users") { id username name bio website avatarUrl email viewerFollows followsViewer } }';
+			'{ user(by: {username: "ada_users"}) { id username name bio website avatar { url width } email viewerFollows followsViewer } }';
 		const seen = {
 			id: ada.id,
 			username: "Ada_Users",
 			name: "Ada",
 			bio: "Bakes",
 			website: "https://example.com/ada",
-			avatarUrl: "https://example.com/ada.png",
+			avatar: { url: "https://example.com/ada.png", width: 64 },
 		};
 		assert.deepEqual(await visitor.data(profile), {
 			user: { ...seen, email: null, viewerFollows: null, followsViewer: null },
@@ -78,7 +78,7 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 		);
 		assert.deepEqual(
 			await visitor.data(
-				'{ old: user(username: "Ada_Users") { id } new: user(username: "ADA_BAKES") { id } }',
+				'{ old: user(by: {username: "Ada_Users"}) { id } new: user(by: {username: "ADA_BAKES"}) { id } }',
 			),
 			{ old: null, new: { id: ada.id } },
 		);
@@ -100,7 +100,7 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 		assert.deepEqual(await follow("followUser"), followed);
 		assert.deepEqual(
 			await ada.data(
-				'{ user(username: "ben_users") { followsViewer following { totalCount nodes { id } } } }',
+				'{ user(by: {username: "ben_users"}) { followsViewer following { totalCount nodes { id } } } }',
 			),
 			{
 				user: {
@@ -148,7 +148,7 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 			await mutate(
 				ada,
 				"updateBoard",
-				{ id: board, description: "All kinds", secret: true },
+				{ boardId: board, description: "All kinds", secret: true },
 				"board { name description secret }",
 			),
 			{ board: { name: "Loaves", description: "All kinds", secret: true } },
@@ -156,7 +156,7 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 		const shown = `{
 			board(id: "${board}") { name }
 			node(id: "${board}") { id }
-			user(username: "ada_boards") { boards { nodes { name } } }
+			user(by: {username: "ada_boards"}) { boards { nodes { name } } }
 			viewer { followedBoards { nodes { name } } }
 		}`;
 		assert.deepEqual(await ben.data(shown), {
@@ -172,13 +172,13 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 			viewer: { followedBoards: { nodes: [] } },
 		});
 
-		await made(ada, "updateBoard", { id: board, secret: false }, "board");
+		await made(ada, "updateBoard", { boardId: board, secret: false }, "board");
 		assert.deepEqual(await follow("unfollowBoard"), {
 			board: { viewerFollows: false, owner, followers: { totalCount: 0 } },
 		});
 		assert.deepEqual(
-			await mutate(ada, "deleteBoard", { id: second }, "deletedId"),
-			{ deletedId: second },
+			await mutate(ada, "deleteBoard", { boardId: second }, "deletedBoardId"),
+			{ deletedBoardId: second },
 		);
 		assert.deepEqual(
 			await ada.data(
@@ -195,7 +195,7 @@ describe("mutations of users and boards over HTTP, and later queries", () => {
 		const ada = await join(server.url, "ada_serial");
 		const board = await made(ada, "createBoard", { name: "One" }, "board");
 		const update = (alias: string, name: string) =>
-			`${alias}: updateBoard(input: {id: "${board}", name: "${name}"}) { board { name } }`;
+			`${alias}: updateBoard(input: {boardId: "${board}", name: "${name}"}) { board { name } }`;
 		assert.deepEqual(
 			await ada.data(
 				`mutation { ${update("a", "Two")} ${update("b", "Three")} }`,

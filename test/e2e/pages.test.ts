@@ -58,13 +58,13 @@ describe("over HTTP, a page", () => {
 	});
 
 	const query = (args: string) => `query ($cursor: String) {
-		user(username: "ada_made_up") { pins${args} {
+		user(by: {username: "ada_made_up"}) { pins${args} {
 			edges { cursor at node { details } }
 			nodes { details }
 			pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
 			totalCount
 		} }
-		unused: user(username: "nobody") { pins(after: $cursor) { totalCount } }
+		unused: user(by: {username: "nobody"}) { pins(after: $cursor) { totalCount } }
 	}`;
 
 	async function page(args: string, cursor: string | null = null) {
@@ -155,7 +155,7 @@ describe("over HTTP, a page", () => {
 			from(40, 20),
 		);
 		const { user } = await visitor.data<{ user: { pins: Page } }>(
-			`query ($after: String, $before: String) { user(username: "ada_made_up") { pins(after: $after, before: $before) { nodes { details } } } }`,
+			`query ($after: String, $before: String) { user(by: {username: "ada_made_up"}) { pins(after: $after, before: $before) { nodes { details } } } }`,
 			{ after: at30, before: at20 },
 		);
 		assert.deepEqual(details(user.pins), from(29, 9));
@@ -163,7 +163,7 @@ describe("over HTTP, a page", () => {
 
 	it("has comments oldest first", async () => {
 		const { user } = await visitor.data<{ user: unknown }>(
-			'{ user(username: "ada_made_up") { pins(first: 1) { nodes { comments { nodes { text } } } } } }',
+			'{ user(by: {username: "ada_made_up"}) { pins(first: 1) { nodes { comments { nodes { text } } } } } }',
 		);
 		assert.deepEqual(user, {
 			pins: {
@@ -205,11 +205,11 @@ describe("over HTTP, a page", () => {
 		const { user } = await visitor.data<{
 			user: { pins: { edges: { cursor: string; node: { id: string } }[] } };
 		}>(
-			'{ user(username: "ada_made_up") { pins(first: 3) { edges { cursor node { id } } } } }',
+			'{ user(by: {username: "ada_made_up"}) { pins(first: 3) { edges { cursor node { id } } } } }',
 		);
 		const gone = user.pins.edges[2];
 		await ada.data(
-			`mutation { deletePin(input: {id: "${gone?.node.id}"}) { deletedId } }`,
+			`mutation { deletePin(input: {pinId: "${gone?.node.id}"}) { deletedPinId } }`,
 		);
 		assert.deepEqual(details(await page("(first: 4)")), [
 			"44",

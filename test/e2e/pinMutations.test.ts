@@ -49,12 +49,12 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 		assert.deepEqual(await order(board), [three, two, one]);
 
 		for (const [input, expected] of [
-			[{ id: one, before: two }, [three, one, two]],
-			[{ id: three, after: two }, [one, two, three]],
-			[{ id: two }, [two, one, three]],
-			[{ id: two, boardId: other }, [one, three]],
+			[{ pinId: one, beforePinId: two }, [three, one, two]],
+			[{ pinId: three, afterPinId: two }, [one, two, three]],
+			[{ pinId: two }, [two, one, three]],
+			[{ pinId: two, boardId: other }, [one, three]],
 		] as const) {
-			assert.equal(await made(ada, "movePin", input, "pin"), input.id);
+			assert.equal(await made(ada, "movePin", input, "pin"), input.pinId);
 			assert.deepEqual(await order(board), expected);
 		}
 		assert.deepEqual(await order(other), [two]);
@@ -83,7 +83,7 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 			await mutate(
 				ada,
 				"updatePin",
-				{ id: one, details: "Dark rye", link: null },
+				{ pinId: one, details: "Dark rye", link: null },
 				"pin { details link image { url } }",
 			),
 			{ pin: { details: "Dark rye", link: null, image: { url: image.url } } },
@@ -110,9 +110,12 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 		});
 		await like("likePin");
 
-		assert.deepEqual(await mutate(ada, "deletePin", { id: one }, "deletedId"), {
-			deletedId: one,
-		});
+		assert.deepEqual(
+			await mutate(ada, "deletePin", { pinId: one }, "deletedPinId"),
+			{
+				deletedPinId: one,
+			},
+		);
 		assert.deepEqual(
 			await ben.data(
 				`{ pin(id: "${one}") { id } saved: pin(id: "${saved}") { origin { id } } viewer { likes { nodes { id } } pins { nodes { id } } } }`,
@@ -152,8 +155,13 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 			},
 		});
 		assert.deepEqual(
-			await mutate(ben, "deleteComment", { id: first }, "deletedId"),
-			{ deletedId: first },
+			await mutate(
+				ben,
+				"deleteComment",
+				{ commentId: first },
+				"deletedCommentId",
+			),
+			{ deletedCommentId: first },
 		);
 		assert.deepEqual(await visitor.data(comments), {
 			pin: {
@@ -177,7 +185,7 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 		);
 		const { interest } = await visitor.data<{
 			interest: { id: string; name: string };
-		}>('{ interest(slug: "sour-dough") { id name } }');
+		}>('{ interest(by: {slug: "sour-dough"}) { id name } }');
 		assert.equal(interest.name, "Sour dough");
 		const { interests } = await visitor.data<{
 			interests: { nodes: unknown[] };

@@ -12,7 +12,7 @@ const SOCKETS = 20;
 const REQUESTS = 3_000;
 /** Requests of one connection that are answered: up to the limit, and a refusal; some more where they do not arrive at once. */
 const ANSWERED = 30;
-const QUERY = '{ user(username: "nobody") { id } }';
+const QUERY = '{ user(by: {username: "nobody"}) { id } }';
 
 /** What the process holds in memory. */
 function residentMb({ pid }: Served): number {

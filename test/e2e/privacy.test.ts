@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import {
 	type GraphQLField,
+	type GraphQLInputType,
 	type GraphQLSchema,
 	getNamedType,
+	isInputObjectType,
 	isInterfaceType,
 	isObjectType,
 } from "graphql";
@@ -95,14 +97,14 @@ describe("an object hidden from the viewer", () => {
 		await made(bob, "likePin", { pinId: turnedPin }, "pin");
 		await made(bob, "followBoard", { boardId: turned }, "board");
 		await made(bob, "repin", { pinId: turnedPin, boardId: open }, "pin");
-		await made(ada, "updateBoard", { id: turned, secret: true }, "board");
+		await made(ada, "updateBoard", { boardId: turned, secret: true }, "board");
 
 		await ada.data(
-			`mutation { a: deleteBoard(input: {id: "${removed}"}) { deletedId } b: deleteComment(input: {id: "${removedComment}"}) { deletedId } c: deletePin(input: {id: "${deletedPin}"}) { deletedId } }`,
+			`mutation { a: deleteBoard(input: {boardId: "${removed}"}) { deletedBoardId } b: deleteComment(input: {commentId: "${removedComment}"}) { deletedCommentId } c: deletePin(input: {pinId: "${deletedPin}"}) { deletedPinId } }`,
 		);
 		await made(carol, "blockUser", { userId: eve.id }, "user");
 		await gone.data(
-			`mutation { deactivateUser(input: {userId: "${gone.id}"}) { deactivatedId } }`,
+			`mutation { deactivateUser(input: {userId: "${gone.id}"}) { deactivatedUserId } }`,
 		);
 
 		viewers = { visitor: client(url), bob, eve, carol };
@@ -170,8 +172,12 @@ describe("an object hidden from the viewer", () => {
 
 	it("is null by every root field with an id, like an id of another type", async () => {
 		const roots = Object.values(schema.getQueryType()?.getFields() ?? {});
+		const byInput = (type: GraphQLInputType) => {
+			const named = getNamedType(type);
+			return isInputObjectType(named) && "id" in named.getFields();
+		};
 		const takingIds = roots.filter(({ args }) =>
-			args.some(({ type }) => /ID/.test(String(type))),
+			args.some(({ type }) => /ID/.test(String(type)) || byInput(type)),
 		);
 		assert.deepEqual(takingIds.map(({ name }) => name).toSorted(), [
 			"board",
@@ -183,11 +189,11 @@ describe("an object hidden from the viewer", () => {
 			"user",
 		]);
 		for (const one of hidden) {
-			for (const { name } of takingIds) {
+			for (const { name, args } of takingIds) {
 				const query =
 					name === "nodes"
 						? "{ nodes(ids: [ID!!, ID!!]) { id __typename } }"
-						: `{ ${name}(id: ID!!) { id __typename } }`;
+						: `{ ${name}(${args[0]?.name === "by" ? "by: {id: ID!!}" : "id: ID!!"}) { id __typename } }`;
 				await isTheSame(one, query);
 				const viewer = viewers[one.by[0] as string] as Client;
 				const { data } = (await ask(viewer, query, one.id)) as {
@@ -230,11 +236,11 @@ describe("an object hidden from the viewer", () => {
 			"updateComment.commentId": 'text: "x"',
 			"repin.pinId": `boardId: ${mine}`,
 			"repin.boardId": `pinId: "${await bobsPin()}"`,
-			"movePin.boardId": `id: "${await bobsPin()}"`,
-			"movePin.before": `id: "${await bobsPin()}"`,
-			"movePin.after": `id: "${await bobsPin()}"`,
-			"updateBoard.id": 'name: "x"',
-			"updatePin.id": 'details: "x"',
+			"movePin.boardId": `pinId: "${await bobsPin()}"`,
+			"movePin.beforePinId": `pinId: "${await bobsPin()}"`,
+			"movePin.afterPinId": `pinId: "${await bobsPin()}"`,
+			"updateBoard.boardId": 'name: "x"',
+			"updatePin.pinId": 'details: "x"',
 		};
 		return others[`${field.name}.${argument}`] ?? "";
 	}
@@ -288,7 +294,7 @@ describe("an object hidden from the viewer", () => {
 			for (const name of ["ada_hides", "bob_stays", "eve_is_blocked"]) {
 				await isTheSame(
 					one,
-					`{ node(id: ID!!) { id } user(username: "${name}") { id boards { nodes { id } } } }`,
+					`{ node(id: ID!!) { id } user(by: {username: "${name}"}) { id boards { nodes { id } } } }`,
 				);
 			}
 			await isTheSame(
@@ -322,7 +328,7 @@ describe("an object hidden from the viewer", () => {
 			return response.headers.get("cache-control");
 		};
 		const list = (field: string) =>
-			`{ user(username: "carol_blocks") { ${field} { totalCount } } }`;
+			`{ user(by: {username: "carol_blocks"}) { ${field} { totalCount } } }`;
 		assert.equal(await control(list("followers")), "public, max-age=10");
 		assert.equal(await control(list("blockedUsers")), "private, no-cache");
 	});
@@ -341,7 +347,7 @@ describe("an object hidden from the viewer", () => {
 		});
 		const seen = async () => {
 			const { user } = await eve.data<{ user: unknown }>(
-				'{ user(username: "carol_blocks") { boards { nodes { name } } } }',
+				'{ user(by: {username: "carol_blocks"}) { boards { nodes { name } } } }',
 			);
 			return user;
 		};
@@ -362,15 +368,15 @@ describe("an object hidden from the viewer", () => {
 		const leaver = await joinServer(server.url, "leaves_too");
 		assert.equal(
 			await leaver.code(
-				`mutation { deactivateUser(input: {userId: "${bob.id}"}) { deactivatedId } }`,
+				`mutation { deactivateUser(input: {userId: "${bob.id}"}) { deactivatedUserId } }`,
 			),
 			"FORBIDDEN",
 		);
 		assert.deepEqual(
 			await leaver.data(
-				`mutation { deactivateUser(input: {userId: "${leaver.id}"}) { deactivatedId } }`,
+				`mutation { deactivateUser(input: {userId: "${leaver.id}"}) { deactivatedUserId } }`,
 			),
-			{ deactivateUser: { deactivatedId: leaver.id } },
+			{ deactivateUser: { deactivatedUserId: leaver.id } },
 		);
 		const answer = await leaver.post("{ viewer { id } }");
 		assert.deepEqual(
@@ -383,7 +389,7 @@ describe("an object hidden from the viewer", () => {
 		for (const username of ["gone_away", "never_there"]) {
 			assert.deepEqual(
 				await (viewers.bob as Client).data(
-					`{ user(username: "${username}") { id } }`,
+					`{ user(by: {username: "${username}"}) { id } }`,
 				),
 				{ user: null },
 			);

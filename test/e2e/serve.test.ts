@@ -91,7 +91,7 @@ describe("the first start of an empty folder", () => {
 			`Corkboard serves ${url}/graphql`,
 			"  Open it in a browser for GraphiQL, or try:",
 			"",
-			`  curl -s ${url}/graphql -H 'content-type: application/json' -d '{"query":"{ user(username: \\"marigold_01\\") { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }"}'`,
+			`  curl -s ${url}/graphql -H 'content-type: application/json' -d '{"query":"{ user(by: {username: \\"marigold_01\\"}) { name boards(first: 2) { nodes { name pins(first: 2) { nodes { details } } } } } }"}'`,
 			"",
 			"Demo user  marigold_01",
 			`Token      ${token}`,

@@ -100,8 +100,8 @@ describe("verify", () => {
 		await using server = await serve(env);
 		assert.deepEqual(
 			await client(server.url).data(`{
-				user(username: "cat_made_up") { name likes { nodes { details } } }
-				ada: user(username: "ada_made_up") { boards { nodes { pins {
+				user(by: {username: "cat_made_up"}) { name likes { nodes { details } } }
+				ada: user(by: {username: "ada_made_up"}) { boards { nodes { pins {
 					totalCount nodes { details likedBy { totalCount nodes { username } } }
 				} } } }
 			}`),
@@ -207,7 +207,7 @@ describe("verify", () => {
 		const visitor = client(server.url);
 		const { user } = await visitor.data<{
 			user: { id: string; pins: { nodes: { id: string }[] } };
-		}>('{ user(username: "ada_made_up") { id pins { nodes { id } } } }');
+		}>('{ user(by: {username: "ada_made_up"}) { id pins { nodes { id } } } }');
 		let isVerified = false;
 		let writes = 0;
 		const writers = ["dan", "eve", "fay"].map(async (name) => {

@@ -155,7 +155,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const began = performance.now();
 		const [first] = await Promise.all(seats.map(nameAt));
 		const name = `${first}+`;
-		await made(ada, "updateBoard", { id: board, name }, "board");
+		await made(ada, "updateBoard", { boardId: board, name }, "board");
 		for (const seat of seats) {
 			await until(`${name} at ${seat.pid}`, async () => {
 				return (await nameAt(seat)) === name;

@@ -220,7 +220,7 @@ describe("the Pinboard example", () => {
 		const { user } = await plainly(demo.url, demo.token).data<{
 			user: { boards: { nodes: { id: string; secret: boolean }[] } };
 		}>(
-			`{ user(username: "marigold_01") { boards(first: 20) { nodes { id secret } } } }`,
+			`{ user(by: {username: "marigold_01"}) { boards(first: 20) { nodes { id secret } } } }`,
 		);
 		const secret = user.boards.nodes.find((board) => board.secret)?.id;
 		const { page } = await visit(browser, `${pinboard.url}#/board/${secret}`);

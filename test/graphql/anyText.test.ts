@@ -36,7 +36,7 @@ describe("any text from a client", () => {
 			email: maybe,
 			bio: maybe,
 			website: maybe,
-			avatarUrl: maybe,
+			avatar: image,
 			idempotencyKey: maybe,
 		}),
 		updateUser: fc.record({
@@ -45,7 +45,7 @@ describe("any text from a client", () => {
 			email: maybe,
 			bio: maybe,
 			website: maybe,
-			avatarUrl: maybe,
+			avatar: image,
 		}),
 		createBoard: fc.record({
 			name: anyText,
@@ -92,8 +92,9 @@ describe("any text from a client", () => {
 				for (const [field, args] of [
 					["node", { id: given }],
 					["nodes", { ids: [at.ada, given] }],
-					["user", { username: given }],
-					["interest", { slug: given }],
+					["user", { by: { id: given } }],
+					["user", { by: { username: given } }],
+					["interest", { by: { slug: given } }],
 				] as const) {
 					const answer = await at.answer(`Query.${field}`, args);
 					if (answer instanceof CorkboardError) {

@@ -98,11 +98,11 @@ describe("mutations on embedded shards", () => {
 		const { ada, board, pin } = await people(at);
 		const [one, two, three] = [await pin("1"), await pin("2"), await pin("3")];
 		assert.deepEqual(await listed(at, "placePin", board), [three, two, one]);
-		await mutate(at, ada, "movePin", { id: one, before: two });
+		await mutate(at, ada, "movePin", { pinId: one, beforePinId: two });
 		assert.deepEqual(await listed(at, "placePin", board), [three, one, two]);
-		await mutate(at, ada, "movePin", { id: three, after: two });
+		await mutate(at, ada, "movePin", { pinId: three, afterPinId: two });
 		assert.deepEqual(await listed(at, "placePin", board), [one, two, three]);
-		await mutate(at, ada, "movePin", { id: two });
+		await mutate(at, ada, "movePin", { pinId: two });
 		assert.deepEqual(await listed(at, "placePin", board), [two, one, three]);
 		const other = await made(
 			at,
@@ -111,7 +111,7 @@ describe("mutations on embedded shards", () => {
 			{ name: "Other" },
 			"board",
 		);
-		await mutate(at, ada, "movePin", { id: one, boardId: other });
+		await mutate(at, ada, "movePin", { pinId: one, boardId: other });
 		assert.deepEqual(await listed(at, "placePin", board), [two, three]);
 		assert.deepEqual(await listed(at, "placePin", other), [one]);
 	});
@@ -199,12 +199,12 @@ describe("mutations on embedded shards", () => {
 		const like = () => mutate(at, ben, "likePin", { pinId: id });
 		assert.deepEqual(await like(), { pin: id });
 		assert.deepEqual(
-			await mutate(at, ben, "updatePin", { id, details: "Mine" }),
+			await mutate(at, ben, "updatePin", { pinId: id, details: "Mine" }),
 			{ error: "FORBIDDEN" },
 		);
-		await mutate(at, ada, "updateBoard", { id: board, secret: true });
+		await mutate(at, ada, "updateBoard", { boardId: board, secret: true });
 		assert.deepEqual(await like(), { error: "NOT_FOUND" });
-		assert.deepEqual(await mutate(at, ben, "updatePin", { id }), {
+		assert.deepEqual(await mutate(at, ben, "updatePin", { pinId: id }), {
 			error: "NOT_FOUND",
 		});
 		assert.deepEqual(await listed(at, "likePin", ben, ben), []);
@@ -232,12 +232,15 @@ describe("mutations on embedded shards", () => {
 			"comment",
 		);
 		assert.deepEqual(await listed(at, "commentPin", pinId), [comment]);
-		assert.deepEqual(await mutate(at, ada, "deleteComment", { id: comment }), {
-			error: "FORBIDDEN",
-		});
-		await mutate(at, ben, "deleteComment", { id: comment });
+		assert.deepEqual(
+			await mutate(at, ada, "deleteComment", { commentId: comment }),
+			{
+				error: "FORBIDDEN",
+			},
+		);
+		await mutate(at, ben, "deleteComment", { commentId: comment });
 		assert.deepEqual(await listed(at, "commentPin", pinId), []);
-		await mutate(at, ada, "deletePin", { id: pinId });
+		await mutate(at, ada, "deletePin", { pinId });
 		assert.deepEqual(await listed(at, "placePin", board), []);
 		assert.deepEqual(await mutate(at, ben, "likePin", { pinId }), {
 			error: "NOT_FOUND",

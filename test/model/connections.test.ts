@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { problemsOf } from "./smallModel.ts";
+import { problemsOf, readSmall } from "./smallModel.ts";
 
 const PAGE = "(first: Int, after: String, last: Int, before: String)";
 const LIKES = `likes${PAGE}: PinConnection`;
@@ -67,22 +67,47 @@ suite("connections", () => {
 		);
 	});
 
-	test("the connection type of a type must be named after it", () => {
+	test("a type may have several connection types, each with its own edge type, whose time has any name", () => {
+		const likes =
+			"type LikeConnection {\n\tedges: [LikeEdge!]!\n\tnodes: [Pin]!\n\tpageInfo: PageInfo!\n\ttotalCount: Int\n}\ntype LikeEdge {\n\tnode: Pin\n\tcursor: String!\n\tlikedAt: DateTime!\n}\n";
+		const { model } = readSmall([
+			[LIKES, `likes${PAGE}: LikeConnection`],
+			["type PinEdge {", `${likes}type PinEdge {`],
+		]);
+		assert.deepEqual(model.sources.get("LikeEdge")?.get("likedAt"), {
+			kind: "edge",
+			part: "at",
+		});
+		assert.deepEqual(model.sources.get("LikeConnection")?.get("edges"), {
+			kind: "page",
+			part: "edges",
+		});
+	});
+
+	test("a connection type's name ends in Connection, and its edges are named after it", () => {
+		const shape =
+			"{\n\tedges: [PinEdge!]!\n\tnodes: [Pin]!\n\tpageInfo: PageInfo!\n\ttotalCount: Int\n}\ntype PinEdge {";
+		assert.deepEqual(
+			problemsOf([
+				[LIKES, `likes${PAGE}: Likes`],
+				["type PinEdge {", `type Likes ${shape}`],
+			]),
+			[
+				"small.graphql:50: the name of a connection type must end in Connection, got Likes",
+			],
+		);
 		assert.deepEqual(
 			problemsOf([
 				[LIKES, `likes${PAGE}: LikeConnection`],
-				[
-					"type PinEdge {",
-					"type LikeConnection {\n\tedges: [PinEdge!]!\n\tnodes: [Pin]!\n\tpageInfo: PageInfo!\n\ttotalCount: Int\n}\ntype PinEdge {",
-				],
+				["type PinEdge {", `type LikeConnection ${shape}`],
 			]),
 			[
-				"small.graphql:50: the connection type of Pin must be PinConnection, got LikeConnection",
+				"small.graphql:51: LikeConnection must have edges: [LikeEdge!]!, got edges: [PinEdge!]!",
 			],
 		);
 	});
 
-	test("an edge must have node, cursor and at of the right types", () => {
+	test("an edge must have node and cursor, and may have a time, of the right types", () => {
 		assert.deepEqual(
 			problemsOf([
 				[
@@ -98,19 +123,15 @@ suite("connections", () => {
 		);
 	});
 
-	test("an edge of a list ordered by time must have at", () => {
+	test("an edge may lack its time, and has no two of them", () => {
+		const before = "\tnode: Pin\n\tcursor: String!\n\tat: DateTime!";
 		assert.deepEqual(
-			problemsOf([
-				[
-					"\tnode: Pin\n\tcursor: String!\n\tat: DateTime!",
-					"\tnode: Pin\n\tcursor: String!",
-				],
-			]),
-			[
-				"small.graphql:3: Query.allPins is ordered by time, so PinEdge must have at: DateTime!",
-				"small.graphql:21: User.likes is ordered by time, so PinEdge must have at: DateTime!",
-			],
+			problemsOf([[before, "\tnode: Pin\n\tcursor: String!"]]),
+			[],
 		);
+		assert.deepEqual(problemsOf([[before, `${before}\n\tto: DateTime!`]]), [
+			"small.graphql:54: PinEdge.to is not part of a page: PinEdge may only have node, cursor, at",
+		]);
 	});
 
 	test("PageInfo must have its four fields", () => {

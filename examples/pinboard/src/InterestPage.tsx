@@ -8,7 +8,7 @@ export function InterestPage({ slug }: { readonly slug: string }) {
 	const { interest } = useLazyLoadQuery<InterestPageQuery>(
 		graphql`
 			query InterestPageQuery($slug: String!) {
-				interest(slug: $slug) {
+				interest(by: {slug: $slug}) {
 					name
 					all: pins(first: 0) {
 						totalCount

@@ -12,7 +12,7 @@ export function UserPage({ username }: { readonly username: string }) {
 				viewer {
 					id
 				}
-				user(username: $username) {
+				user(by: {username: $username}) {
 					id
 					name
 					username

@@ -38,12 +38,12 @@ const updateBoard = mutation(
 	{
 		name: "updateBoard",
 		input: (model) => ({
-			id: required(id),
+			boardId: required(id),
 			...fieldsToUpdate(model, "Board"),
 		}),
 		cost: () => 1,
 	},
-	async ({ id: given, ...fields }, context) => {
+	async ({ boardId: given, ...fields }, context) => {
 		const board = await requireOwned(context, "Board", given);
 		await context.writes.modify(board.id, (data) =>
 			updatedStoredJson(context.graph.model, "Board", data, fields),
@@ -56,14 +56,14 @@ const updateBoard = mutation(
 const deleteBoard = mutation(
 	{
 		name: "deleteBoard",
-		input: () => ({ id: required(id) }),
+		input: () => ({ boardId: required(id) }),
 		cost: () => 1,
 		maxObjects: 0,
 	},
 	async (input, context) => {
-		const board = await requireOwned(context, "Board", input.id);
+		const board = await requireOwned(context, "Board", input.boardId);
 		await context.writes.remove(board.id);
-		return { deletedId: board.id };
+		return { deletedBoardId: board.id };
 	},
 );
 

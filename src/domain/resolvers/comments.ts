@@ -64,14 +64,14 @@ const updateComment = mutation(
 const deleteComment = mutation(
 	{
 		name: "deleteComment",
-		input: () => ({ id: required(id) }),
+		input: () => ({ commentId: required(id) }),
 		cost: () => 1,
 		maxObjects: 0,
 	},
 	async (input, context) => {
-		const comment = await requireOwned(context, "Comment", input.id);
+		const comment = await requireOwned(context, "Comment", input.commentId);
 		await context.writes.remove(comment.id);
-		return { deletedId: comment.id };
+		return { deletedCommentId: comment.id };
 	},
 );
 

@@ -16,23 +16,28 @@ export const movePin = mutation(
 	{
 		name: "movePin",
 		input: () => ({
-			id: required(id),
+			pinId: required(id),
 			boardId: optional(id),
-			before: optional(id),
-			after: optional(id),
+			beforePinId: optional(id),
+			afterPinId: optional(id),
 		}),
-		validateTogether: ({ before, after }) =>
-			isGiven(before) && isGiven(after)
-				? [{ path: "before and after", message: "must not both be given" }]
+		validateTogether: ({ beforePinId, afterPinId }) =>
+			isGiven(beforePinId) && isGiven(afterPinId)
+				? [
+						{
+							path: "beforePinId and afterPinId",
+							message: "must not both be given",
+						},
+					]
 				: [],
-		cost: ({ before, after }) =>
-			2 + (isGiven(before) || isGiven(after) ? 1 : 0),
+		cost: ({ beforePinId, afterPinId }) =>
+			2 + (isGiven(beforePinId) || isGiven(afterPinId) ? 1 : 0),
 	},
 	async (input, context) => {
-		const pin = await requireOwned(context, "Pin", input.id);
+		const pin = await requireOwned(context, "Pin", input.pinId);
 		const target = input.boardId ?? boardOf(pin, context);
-		const side = isGiven(input.before) ? "before" : "after";
-		const neighborId = input[side] ?? null;
+		const side = isGiven(input.beforePinId) ? "before" : "after";
+		const neighborId = input[`${side}PinId`] ?? null;
 		const [board, neighbor] = await bothOrFirstError(
 			requireOwned(context, "Board", target),
 			neighborId === null
@@ -42,7 +47,7 @@ export const movePin = mutation(
 		if (neighbor && boardOf(neighbor, context) !== board.id) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
-				`movePin: ${side} must be a pin of the target board.`,
+				`movePin: ${side}PinId must be a pin of the target board.`,
 			);
 		}
 		// A pin that is moved beside itself stays where it is.

@@ -89,7 +89,7 @@ const updatePin = mutation(
 	{
 		name: "updatePin",
 		input: (model) => ({
-			id: required(id),
+			pinId: required(id),
 			...fieldsToUpdate(model, "Pin"),
 			interests: optional(slugs),
 		}),
@@ -98,7 +98,7 @@ const updatePin = mutation(
 			(interests === undefined ? 0 : FILE_UNDER_COST) +
 			(Array.isArray(interests) ? interests.length : 0),
 	},
-	async ({ id: given, interests, ...fields }, context) => {
+	async ({ pinId: given, interests, ...fields }, context) => {
 		const pin = await requireOwned(context, "Pin", given);
 		await context.writes.modify(pin.id, (data) =>
 			updatedStoredJson(context.graph.model, "Pin", data, fields),
@@ -113,14 +113,14 @@ const updatePin = mutation(
 const deletePin = mutation(
 	{
 		name: "deletePin",
-		input: () => ({ id: required(id) }),
+		input: () => ({ pinId: required(id) }),
 		cost: () => 1,
 		maxObjects: 0,
 	},
 	async (input, context) => {
-		const pin = await requireOwned(context, "Pin", input.id);
+		const pin = await requireOwned(context, "Pin", input.pinId);
 		await context.writes.remove(pin.id);
-		return { deletedId: pin.id };
+		return { deletedPinId: pin.id };
 	},
 );
 

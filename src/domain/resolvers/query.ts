@@ -55,7 +55,7 @@ function byId(field: string): BatchResolver<RequestContext> {
 	});
 }
 
-/** By exactly one of an id and a natural key. The key's argument is named as its lookup. A key that no object can have is not looked up. */
+/** By an id or a natural key. The key is named as its lookup. A key that no object can have is not looked up. */
 function byIdOrKey(
 	field: string,
 	name: string,
@@ -65,16 +65,10 @@ function byIdOrKey(
 		cost: () => 0,
 		dependsOnViewer: false,
 		resolve(args, { graph }, call) {
-			const given = ["id", name].filter(
-				(one) => args[one] !== undefined && args[one] !== null,
-			);
-			if (given.length !== 1) {
-				throw badInput(
-					`${field} takes exactly one of id and ${name}, got ${given.length === 0 ? "neither" : "both"}.`,
-				);
-			}
-			if (given[0] === "id") return readId(field, "id", args.id);
-			const key = args[name];
+			// `@oneOf`: it has one field, which is not null.
+			const by = args.by as Readonly<Record<string, unknown>>;
+			if (by.id !== undefined) return readId(field, "by.id", by.id);
+			const key = by[name];
 			if (typeof key !== "string" || !isPossible(key)) return null;
 			return andThen(
 				graph.lookUp(lookupOf(graph.model, name), [key], call),

@@ -88,7 +88,7 @@ const deactivateUser = mutation(
 				deactivatedAt: context.now.toISOString(),
 			}),
 		);
-		return { deactivatedId: user.id };
+		return { deactivatedUserId: user.id };
 	},
 );
 

@@ -114,7 +114,7 @@ const WAYS: readonly Ways[] = [
 			email,
 			bio: textOf(500),
 			website: webAddress,
-			avatarUrl: webAddress,
+			avatar: image,
 		},
 	},
 	{

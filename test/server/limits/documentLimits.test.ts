@@ -145,7 +145,7 @@ describe("the limits of documents", () => {
 		const relay = `query Page($id: ID!) { node(id: $id) { __typename ...Board_page id } }
 			fragment Board_page on Board { name ...Board_owner ...Board_pins owner { ...User_card id } }
 			fragment Board_owner on Board { owner { ...User_card id } }
-			fragment User_card on User { username name avatarUrl boards(first: 3) { edges { node { name ...Board_pins id __typename } cursor } pageInfo { endCursor hasNextPage } } }
+			fragment User_card on User { username name avatar { url } boards(first: 3) { edges { node { name ...Board_pins id __typename } cursor } pageInfo { endCursor hasNextPage } } }
 			fragment Board_pins on Board { pins(first: 10) { edges { node { ...Pin_card id __typename } cursor } pageInfo { endCursor hasNextPage } } }
 			fragment Pin_card on Pin { details image { url } owner { username id } comments(first: 2) { edges { node { text author { username id } id __typename } cursor } pageInfo { endCursor hasNextPage } } board { name id } likes: likedBy(first: 0) { totalCount } }`;
 		const deep = `{ viewer { ${nested(11, "id")} } }`;

@@ -16,7 +16,7 @@ import { startToy } from "../../helpers/toyServer.ts";
 describe("the limits of requests", () => {
 	it("admit a document of the maximum number of tokens, printed as Relay prints it", () => {
 		const fragment = (n: number) =>
-			`fragment BoardPage_recommendedPins${n} on Board { pins(first: 10, after: $cursor) { edges { node { details link image { url width height alt } owner { username name avatarUrl id } id __typename } cursor } pageInfo { endCursor hasNextPage } } }`;
+			`fragment BoardPage_recommendedPins${n} on Board { pins(first: 10, after: $cursor) { edges { node { details link image { url width height alt } owner { username name avatar { url } id } id __typename } cursor } pageInfo { endCursor hasNextPage } } }`;
 		const printed = (count: number) => {
 			const all = Array.from({ length: count }, (_, n) => n);
 			return print(
