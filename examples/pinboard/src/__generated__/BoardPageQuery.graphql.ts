@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<1c4bddf692f1035c3f0f24e4196b76c8>>
+ * @generated SignedSource<<e49099634e924a67f57b49e681bf7361>>
  * @lightSyntaxTransform
  */
 
@@ -144,7 +144,7 @@ v11 = {
 v12 = {
   "alias": null,
   "args": (v9/*:: as any*/),
-  "concreteType": "UserConnection",
+  "concreteType": "FollowerConnection",
   "kind": "LinkedField",
   "name": "followers",
   "plural": false,
@@ -337,7 +337,7 @@ return {
                       {
                         "alias": "likes",
                         "args": (v9/*:: as any*/),
-                        "concreteType": "UserConnection",
+                        "concreteType": "LikerConnection",
                         "kind": "LinkedField",
                         "name": "likedBy",
                         "plural": false,

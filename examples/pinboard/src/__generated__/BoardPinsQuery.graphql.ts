@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<823a183d67b13a041b677adbd273b4ce>>
+ * @generated SignedSource<<5bf05820ef9604433d696e57756a603e>>
  * @lightSyntaxTransform
  */
 
@@ -254,7 +254,7 @@ return {
                                 "value": 0
                               }
                             ],
-                            "concreteType": "UserConnection",
+                            "concreteType": "LikerConnection",
                             "kind": "LinkedField",
                             "name": "likedBy",
                             "plural": false,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<8191e2219c3992956c7abe7cc7cee245>>
+ * @generated SignedSource<<151c08c6a00f986eb4179c1476fe994e>>
  * @lightSyntaxTransform
  */
 
@@ -132,7 +132,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "FollowerConnection",
                 "kind": "LinkedField",
                 "name": "followers",
                 "plural": false,

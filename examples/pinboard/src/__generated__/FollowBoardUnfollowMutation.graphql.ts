@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<45de96b9e9f6c132d11994cceaf2458d>>
+ * @generated SignedSource<<3b234670485a0863f673e8f6987346ef>>
  * @lightSyntaxTransform
  */
 
@@ -132,7 +132,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "FollowerConnection",
                 "kind": "LinkedField",
                 "name": "followers",
                 "plural": false,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<d323947d1af189dddafd0cae74caccbe>>
+ * @generated SignedSource<<8ff93b610a25d936070a82b997b5dd70>>
  * @lightSyntaxTransform
  */
 
@@ -59,7 +59,7 @@ const node: ReaderFragment = {
           "value": 0
         }
       ],
-      "concreteType": "UserConnection",
+      "concreteType": "FollowerConnection",
       "kind": "LinkedField",
       "name": "followers",
       "plural": false,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<8af79e5b18ba20761433038abac804f4>>
+ * @generated SignedSource<<3dbb0a1d5edb09c228593ca5cdb08b7c>>
  * @lightSyntaxTransform
  */
 
@@ -132,7 +132,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "FollowerConnection",
                 "kind": "LinkedField",
                 "name": "followers",
                 "plural": false,

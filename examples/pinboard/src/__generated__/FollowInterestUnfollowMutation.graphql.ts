@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<7ea36fbfb646a8d81e65159c3900ee66>>
+ * @generated SignedSource<<b14b76e63878515262bf4b1c06c38796>>
  * @lightSyntaxTransform
  */
 
@@ -132,7 +132,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "FollowerConnection",
                 "kind": "LinkedField",
                 "name": "followers",
                 "plural": false,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a555da02bb1426878af514453089dfbf>>
+ * @generated SignedSource<<ed1ef60f56fbc333922066d22740c7c5>>
  * @lightSyntaxTransform
  */
 
@@ -59,7 +59,7 @@ const node: ReaderFragment = {
           "value": 0
         }
       ],
-      "concreteType": "UserConnection",
+      "concreteType": "FollowerConnection",
       "kind": "LinkedField",
       "name": "followers",
       "plural": false,

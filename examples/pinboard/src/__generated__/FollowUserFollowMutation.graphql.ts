@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<3f66e358d46e8c73cb8dbb962b1736a4>>
+ * @generated SignedSource<<6bc5e063d1516f7bc3849eda6583d009>>
  * @lightSyntaxTransform
  */
 
@@ -132,7 +132,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "FollowerConnection",
                 "kind": "LinkedField",
                 "name": "followers",
                 "plural": false,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<8c13cd2aabaabcbc2d05234cbca6ee00>>
+ * @generated SignedSource<<dba5b7e1aac96319f2705e2b31d1f940>>
  * @lightSyntaxTransform
  */
 
@@ -132,7 +132,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "FollowerConnection",
                 "kind": "LinkedField",
                 "name": "followers",
                 "plural": false,

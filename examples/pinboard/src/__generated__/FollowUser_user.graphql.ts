@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<cb5feef573e456688bbe3615810e7f21>>
+ * @generated SignedSource<<960dbe6af4717f8fed7d1c5c31156cfb>>
  * @lightSyntaxTransform
  */
 
@@ -59,7 +59,7 @@ const node: ReaderFragment = {
           "value": 0
         }
       ],
-      "concreteType": "UserConnection",
+      "concreteType": "FollowerConnection",
       "kind": "LinkedField",
       "name": "followers",
       "plural": false,

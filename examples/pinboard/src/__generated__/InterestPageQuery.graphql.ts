@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<af3e0ef045e0a4bc1ad9839430b3a10b>>
+ * @generated SignedSource<<be0e442394bc657ece0eb8aaa4dba41e>>
  * @lightSyntaxTransform
  */
 
@@ -39,9 +39,15 @@ var v0 = [
 ],
 v1 = [
   {
-    "kind": "Variable",
-    "name": "slug",
-    "variableName": "slug"
+    "fields": [
+      {
+        "kind": "Variable",
+        "name": "slug",
+        "variableName": "slug"
+      }
+    ],
+    "kind": "ObjectValue",
+    "name": "by"
   }
 ],
 v2 = {
@@ -80,7 +86,7 @@ v5 = {
 v6 = {
   "alias": null,
   "args": (v3/*:: as any*/),
-  "concreteType": "UserConnection",
+  "concreteType": "FollowerConnection",
   "kind": "LinkedField",
   "name": "followers",
   "plural": false,
@@ -278,7 +284,7 @@ return {
                       {
                         "alias": "likes",
                         "args": (v3/*:: as any*/),
-                        "concreteType": "UserConnection",
+                        "concreteType": "LikerConnection",
                         "kind": "LinkedField",
                         "name": "likedBy",
                         "plural": false,
@@ -334,16 +340,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "784c17a21c9a95d34b7f406ddf2174c7",
+    "cacheID": "9906a5a2e0368b9ba47839b254bd4d82",
     "id": null,
     "metadata": {},
     "name": "InterestPageQuery",
     "operationKind": "query",
-    "text": "query InterestPageQuery(\n  $slug: String!\n) {\n  interest(slug: $slug) {\n    name\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowInterest_interest\n    ...InterestPins_interest\n    id\n  }\n}\n\nfragment FollowInterest_interest on Interest {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment InterestPins_interest on Interest {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n"
+    "text": "query InterestPageQuery(\n  $slug: String!\n) {\n  interest(by: {slug: $slug}) {\n    name\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowInterest_interest\n    ...InterestPins_interest\n    id\n  }\n}\n\nfragment FollowInterest_interest on Interest {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment InterestPins_interest on Interest {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "b49d6bd002ef0d19f24387328ba77e34";
+(node as any).hash = "6f70d983120f76ad555f25c364c2cb83";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a4e97618e8ab4992d878ead77e58dbc4>>
+ * @generated SignedSource<<eeac5a871c60f083ad7028ee10248c69>>
  * @lightSyntaxTransform
  */
 
@@ -254,7 +254,7 @@ return {
                                 "value": 0
                               }
                             ],
-                            "concreteType": "UserConnection",
+                            "concreteType": "LikerConnection",
                             "kind": "LinkedField",
                             "name": "likedBy",
                             "plural": false,

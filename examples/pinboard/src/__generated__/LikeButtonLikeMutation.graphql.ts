@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<3ab44e881bfd4951c5f155fd20f82903>>
+ * @generated SignedSource<<6fae0dba07d2d4dac2884a146eef02fd>>
  * @lightSyntaxTransform
  */
 
@@ -125,7 +125,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "LikerConnection",
                 "kind": "LinkedField",
                 "name": "likedBy",
                 "plural": false,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<1cbd9e7664b53c8383caa1a87e7675da>>
+ * @generated SignedSource<<29250eee378b72be7fe2f6423be639d5>>
  * @lightSyntaxTransform
  */
 
@@ -125,7 +125,7 @@ return {
                     "value": 0
                   }
                 ],
-                "concreteType": "UserConnection",
+                "concreteType": "LikerConnection",
                 "kind": "LinkedField",
                 "name": "likedBy",
                 "plural": false,

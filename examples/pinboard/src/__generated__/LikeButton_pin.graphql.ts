@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<35a0923addef54486f4105f475f7df2f>>
+ * @generated SignedSource<<74c4af5756857b4ed51a3da828c93f56>>
  * @lightSyntaxTransform
  */
 
@@ -51,7 +51,7 @@ const node: ReaderFragment = {
           "value": 0
         }
       ],
-      "concreteType": "UserConnection",
+      "concreteType": "LikerConnection",
       "kind": "LinkedField",
       "name": "likedBy",
       "plural": false,

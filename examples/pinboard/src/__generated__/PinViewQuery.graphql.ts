@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<e13d41ec8ca9a36b6023de6ba3a0ac83>>
+ * @generated SignedSource<<c2ffeb0dde6348db2f4823ec947a4b18>>
  * @lightSyntaxTransform
  */
 
@@ -280,7 +280,7 @@ return {
           {
             "alias": null,
             "args": (v12/*:: as any*/),
-            "concreteType": "UserConnection",
+            "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
             "plural": false,
@@ -378,7 +378,7 @@ return {
           {
             "alias": null,
             "args": (v12/*:: as any*/),
-            "concreteType": "UserConnection",
+            "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
             "plural": false,
@@ -417,7 +417,7 @@ return {
                 "value": 0
               }
             ],
-            "concreteType": "UserConnection",
+            "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
             "plural": false,

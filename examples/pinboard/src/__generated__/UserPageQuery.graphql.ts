@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a9351aff0c01f89aca9c5367e523c195>>
+ * @generated SignedSource<<e5718f395e8b4fbf7e15d26237c4e251>>
  * @lightSyntaxTransform
  */
 
@@ -65,9 +65,15 @@ v2 = {
 },
 v3 = [
   {
-    "kind": "Variable",
-    "name": "username",
-    "variableName": "username"
+    "fields": [
+      {
+        "kind": "Variable",
+        "name": "username",
+        "variableName": "username"
+      }
+    ],
+    "kind": "ObjectValue",
+    "name": "by"
   }
 ],
 v4 = {
@@ -118,7 +124,7 @@ v10 = [
 v11 = {
   "alias": null,
   "args": (v8/*:: as any*/),
-  "concreteType": "UserConnection",
+  "concreteType": "FollowerConnection",
   "kind": "LinkedField",
   "name": "followers",
   "plural": false,
@@ -128,7 +134,7 @@ v11 = {
 v12 = {
   "alias": null,
   "args": (v8/*:: as any*/),
-  "concreteType": "UserConnection",
+  "concreteType": "FollowedUserConnection",
   "kind": "LinkedField",
   "name": "following",
   "plural": false,
@@ -362,16 +368,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "11bfa7209b907d30cc028ba196316b7d",
+    "cacheID": "be49e59b599d18ad95b32306d27b54ba",
     "id": null,
     "metadata": {},
     "name": "UserPageQuery",
     "operationKind": "query",
-    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(username: $username) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        name\n        secret\n        pins(first: 3) {\n          totalCount\n          nodes {\n            id\n            image {\n              url\n              alt\n            }\n          }\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        name\n        secret\n        pins(first: 3) {\n          totalCount\n          nodes {\n            id\n            image {\n              url\n              alt\n            }\n          }\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();
 
-(node as any).hash = "b4219364dbbe996c612086b9dc0f2637";
+(node as any).hash = "6822b956f93a4fe8782960cab1693931";
 
 export default node;
