@@ -109,7 +109,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 		const answer = await planner.execute({
 			document: parse(`mutation {
 				archivePin(input: { pinId: "${pin}" }) {
-					pin { owner { archived { totalCount edges { at node { details } } } } }
+					pin { owner { archived { totalCount edges { node { details } } } } }
 				}
 			}`),
 			context: {
@@ -125,7 +125,6 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 		const { archived } = archivePin.pin.owner;
 		assert.equal(archived.totalCount, 1);
 		assert.equal(archived.edges[0].node.details, "old map");
-		assert.ok(Date.parse(archived.edges[0].at) > 0);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}

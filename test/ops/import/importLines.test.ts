@@ -166,7 +166,7 @@ describe("an import", () => {
 			'line 14: The key "u:ada" is that of a User.',
 			"line 15: owner must be a key of 1 to 200 characters, got 3.",
 			'line 17: origin must be the key of a Pin, got "b:1", a Board.',
-			"line 18: image must be String!, got null.",
+			"line 18: image must be URI!, got null.",
 			'line 19: createdAt must be DateTime, got "yesterday".',
 			'line 20: Unknown edge "likePins". Did you mean likePin? Edges: filePin, likePin, followUser, followBoard, followInterest, blockUser.',
 			"line 21: likePin.inverse is the inverse of likePin: give that edge instead.",
