@@ -252,15 +252,15 @@ describe("updatePin", () => {
 			at.graph.addEdge("filePin", pin, interest);
 			return interest;
 		}) as [Id, Id];
-		await at.change("updatePin", { id: pin, title: "A loaf" });
+		await at.change("updatePin", { pinId: pin, title: "A loaf" });
 		assert.ok(at.graph.hasEdge("filePin", pin, old));
-		await at.change("updatePin", { id: pin, interests: ["kept", "new"] });
+		await at.change("updatePin", { pinId: pin, interests: ["kept", "new"] });
 		const added = (await at.answer("Query.interest", { slug: "new" })) as Id;
 		assert.deepEqual(
 			[old, kept, added].map((to) => at.graph.hasEdge("filePin", pin, to)),
 			[false, true, true],
 		);
-		await at.change("updatePin", { id: pin, interests: null });
+		await at.change("updatePin", { pinId: pin, interests: null });
 		assert.ok(!at.graph.hasEdge("filePin", pin, kept));
 		await at.refused("BAD_USER_INPUT", "updatePin", {
 			id: pin,
