@@ -155,6 +155,8 @@ const seconds = new Map<string, number>();
 const folder = mkdtempSync(join(tmpdir(), "corkboard-test-"));
 // Node keeps what it compiled here: hundreds of processes load the same modules.
 process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
+// What files make once and share is here: nothing of an earlier run.
+process.env.TEST_RUN_FOLDER = join(folder, "shared");
 try {
 	if (whole || isEmbedded) {
 		await check("biome", "ci", ".");

@@ -1,3 +1,4 @@
+import { fillWithDemo } from "../helpers/demoFolder.ts";
 import { type Environment, type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -13,6 +14,7 @@ export interface DemoServer extends AsyncDisposable {
 export async function serveDemo(env: Environment = {}): Promise<DemoServer> {
 	const folder = temporaryFolder();
 	try {
+		await fillWithDemo(folder.path);
 		const program = await serve({
 			CORKBOARD_DATA: folder.path,
 			CORKBOARD_DEMO: "on",

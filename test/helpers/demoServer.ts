@@ -1,4 +1,5 @@
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { fillWithDemo } from "./demoFolder.ts";
 import { command } from "./runCommand.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
@@ -14,6 +15,7 @@ export async function serveDemo(
 	env: Readonly<Record<string, string>> = {},
 ): Promise<DemoServer> {
 	const folder = temporaryFolder();
+	if (env.CORKBOARD_DATA === undefined) await fillWithDemo(folder.path);
 	const stopping = new AbortController();
 	const welcomed = Promise.withResolvers<string>();
 	const ended = command(["serve"], {

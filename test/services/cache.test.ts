@@ -7,10 +7,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeOnce } from "../helpers/makeOnce.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
-import { cacheFolder, makeOnce } from "./cache.ts";
+import { cacheFolder } from "./cache.ts";
 
-const MODULE = join(import.meta.dirname, "cache.ts");
+const MODULE = join(import.meta.dirname, "../helpers/makeOnce.ts");
 const CLONE = join(import.meta.dirname, "../../.cache/services");
 
 describe("the cache's folder", () => {

@@ -15,7 +15,7 @@ import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { makeOnce } from "./cache.ts";
+import { makeOnce } from "../helpers/makeOnce.ts";
 import { say } from "./say.ts";
 
 /** sid has a MySQL, which the stable suites have not. */
