@@ -32,7 +32,7 @@ export interface StorageCall {
 }
 
 export interface Statement {
-	/** What the statement does, e.g. `objects pins`: a name, never a value. */
+	/** What the statement does, e.g. `objects pins`: a name, never a value. Reads of edges begin with `scan`, reads of objects with `objects`. */
 	readonly name: string;
 	readonly host: string;
 	readonly shard: number;
@@ -40,6 +40,17 @@ export interface Statement {
 	readonly ms: number;
 	/** Sent with the statement before it, in one round trip, whose time is that statement's. */
 	readonly joined?: true;
+	/** `shard` is a mod shard. */
+	readonly onModShard?: true;
+	/** Only of a statement that is traced. */
+	readonly sql?: StatementSql;
+}
+
+/** What was sent, without a value: the text with placeholders, and the kinds of its parameters. */
+export interface StatementSql {
+	readonly text: string;
+	/** In the order of the placeholders: `id × 12`, `text`, `JSON array of 3`. */
+	readonly parameters: readonly string[];
 }
 
 export interface DeliveryPass {
@@ -116,6 +127,8 @@ export type CacheLayer = "request" | "process" | "memcached" | "redis";
 export interface Trace {
 	statement(statement: Statement): void;
 	cache(layer: CacheLayer, hits: number, misses: number): void;
+	/** So many edges of a list were read and left out: the viewer may not see their objects. */
+	hiddenEdges(count: number): void;
 	/** A write starts. What it causes goes to the returned trace. */
 	startWrite(write: WriteDescription): WriteTrace;
 }

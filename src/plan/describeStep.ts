@@ -15,6 +15,74 @@ export function describeFlow({ kind, parents, results }: ExplainStep): string {
 	return `${plural(parents, INPUTS[kind])} → ${plural(results, RESULTS[kind])}`;
 }
 
+/** Why a step read more rows than it has results. */
+export interface Surplus {
+	/** `4 edges read ahead` */
+	readonly fact: string;
+	readonly why: string;
+}
+
+const AHEAD =
+	"One edge more than a page tells whether another page follows, and a list is read and cached 4, 12 or 32 edges deep.";
+const HIDDEN =
+	"The edges lead to objects that the viewer may not see. The page was filled up with the edges after them.";
+const DECIDING =
+	"What the viewer may see depends on an object's parents and owner, so they are read too. An object that turns out to be hidden was also read.";
+const SHARED = "Steps of one level share statements. Each reports all rows.";
+
+/** Nothing for a step that read no more than its results. Where caches had a part of the results, the numbers are the least possible. */
+export function explainSurplus(step: ExplainStep): readonly Surplus[] {
+	const { kind, statements, results, hiddenEdges } = step;
+	if (kind !== "scan" && kind !== "fetch") return [];
+	const rowsOf = (verb: string) =>
+		statements
+			.filter(({ name, shared }) => name.startsWith(verb) && !shared)
+			.reduce((sum, { rows }) => sum + rows, 0);
+	const fetched =
+		kind === "fetch"
+			? results
+			: step.steps
+					.filter(({ withPage }) => withPage)
+					.reduce((sum, one) => sum + one.results, 0);
+	const ahead = kind === "scan" ? rowsOf("scan") - results - hiddenEdges : 0;
+	const deciding = rowsOf("objects") - fetched;
+	const shared = statements
+		.filter((one) => one.shared)
+		.reduce((sum, { rows }) => sum + rows, 0);
+	return [
+		[ahead, `${plural(ahead, "edge")} read ahead`, AHEAD] as const,
+		[hiddenEdges, `${plural(hiddenEdges, "edge")} hidden`, HIDDEN] as const,
+		[
+			deciding,
+			`${plural(deciding, "object")} read to decide what is visible`,
+			DECIDING,
+		] as const,
+		[shared, `${plural(shared, "row")} shared`, SHARED] as const,
+	]
+		.filter(([count]) => count > 0)
+		.map(([, fact, why]) => ({ fact, why }));
+}
+
+/** `shard 1 7, mod shard 12`; above `most` numbers, how many. Empty where nothing was read from a shard. */
+export function describeShards(
+	{ shards, modShards }: Pick<ExplainStep, "shards" | "modShards">,
+	most: number,
+): string {
+	return (
+		[
+			[shards, "shard"],
+			[modShards, "mod shard"],
+		] as const
+	)
+		.filter(([numbers]) => numbers.length > 0)
+		.map(([numbers, noun]) =>
+			numbers.length > most
+				? plural(numbers.length, noun)
+				: `${noun} ${numbers.join(" ")}`,
+		)
+		.join(", ");
+}
+
 /** What a write did, one phrase each: for a terminal and for the Explain view. */
 export function describeWrite(write: ExplainWrite): readonly string[] {
 	const { unfinished, retries, grouped, outboxEntries, caches } = write;

@@ -23,6 +23,8 @@ export interface ExplainOutput {
 	readonly rows: number;
 	/** Objects, edges and natural keys that were written. */
 	readonly written: number;
+	/** The texts of the statements, each once. */
+	readonly sql: readonly string[];
 	readonly steps: readonly ExplainStep[];
 }
 
@@ -46,8 +48,12 @@ export interface ExplainStep {
 	readonly results: number;
 	/** Parents whose result is an error. */
 	readonly errors: readonly ErrorCount[];
+	/** Edges that were read and left out, because the viewer may not see their objects. */
+	readonly hiddenEdges: number;
 	/** Shards of the parents, and of the statements. */
 	readonly shards: readonly number[];
+	/** Mod shards of the statements on lookups. */
+	readonly modShards: readonly number[];
 	readonly hosts: readonly string[];
 	readonly statements: readonly ExplainStatement[];
 	readonly cache: readonly ExplainCache[];
@@ -69,7 +75,11 @@ export interface ErrorCount {
 	readonly count: number;
 }
 
-export interface ExplainStatement extends Statement {
+export interface ExplainStatement extends Omit<Statement, "sql"> {
+	/** Where `ExplainOutput.sql` has its text; null if the text is unknown. */
+	readonly sql: number | null;
+	/** The kinds of its parameters, never a value. */
+	readonly parameters: readonly string[];
 	/** True if another step reports the statement too: steps of one level share reads. */
 	readonly shared: boolean;
 }

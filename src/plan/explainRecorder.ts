@@ -4,7 +4,11 @@ import { type Id, unpackId } from "../id/ids.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import type { Cost } from "./cost.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
-import type { ExplainOutput, ExplainStep } from "./explainOutput.ts";
+import type {
+	ExplainOutput,
+	ExplainStatement,
+	ExplainStep,
+} from "./explainOutput.ts";
 import type { Step } from "./plan.ts";
 import type { StepTrace, Tracer } from "./stepRunner.ts";
 import {
@@ -34,6 +38,7 @@ interface StepRecord {
 	results: number;
 	startedAt: number;
 	endedAt: number;
+	hiddenEdges: number;
 	readonly errors: ErrorCounts;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
@@ -52,6 +57,8 @@ export function createExplainRecorder(
 	const records = new Map(steps.map(({ number }) => [number, newRecord()]));
 	/** The steps and writes that each statement was reported to. */
 	const reporters = new Map<Statement, Set<object>>();
+	/** The texts of statements, with the index of each. */
+	const texts = new Map<string, number>();
 	const start = performance.now();
 
 	function recordOf({ number }: Step): StepRecord {
@@ -82,6 +89,9 @@ export function createExplainRecorder(
 					sum.misses += misses;
 					record.cache.set(layer, sum);
 				},
+				hiddenEdges(count) {
+					record.hiddenEdges += count;
+				},
 				startWrite(description) {
 					const key = writeRecordKey(description);
 					const write = record.writes.get(key) ?? newWriteRecord(description);
@@ -109,22 +119,43 @@ export function createExplainRecorder(
 	function locate(
 		shardsOfParents: Iterable<number>,
 		statements: readonly Statement[],
-	): Pick<ExplainStep, "shards" | "hosts" | "statements" | "rows"> {
+	): Pick<
+		ExplainStep,
+		"shards" | "modShards" | "hosts" | "statements" | "rows"
+	> {
 		const shards = [...shardsOfParents];
 		const hosts = [
 			...statements.map(({ host }) => host),
 			...(hostOf ? shards.map((shard) => hostOf(shard)) : []),
 		].filter((host) => host !== null);
-		shards.push(...statements.map(({ shard }) => shard));
+		const [onModShards, onShards] = [true, false].map((isMod) =>
+			statements
+				.filter(({ onModShard = false }) => onModShard === isMod)
+				.map(({ shard }) => shard),
+		) as [number[], number[]];
 		return {
-			shards: [...new Set(shards)].sort((a, b) => a - b),
+			shards: inOrder([...shards, ...onShards]),
+			modShards: inOrder(onModShards),
 			hosts: [...new Set(hosts)].sort(),
-			statements: statements.map((statement) => ({
-				...statement,
-				shared: (reporters.get(statement)?.size ?? 0) > 1,
-			})),
+			statements: statements.map(explainStatement),
 			rows: sumRows(statements),
 		};
+	}
+
+	function explainStatement(statement: Statement): ExplainStatement {
+		const { sql, ...rest } = statement;
+		return {
+			...rest,
+			sql: sql === undefined ? null : textNumber(sql.text),
+			parameters: sql?.parameters ?? [],
+			shared: (reporters.get(statement)?.size ?? 0) > 1,
+		};
+	}
+
+	function textNumber(text: string): number {
+		const number = texts.get(text) ?? texts.size;
+		texts.set(text, number);
+		return number;
 	}
 
 	function explainWriteStep(
@@ -143,6 +174,7 @@ export function createExplainRecorder(
 			parents: runs,
 			results: record.rowsWritten,
 			errors: [...record.errors.values()],
+			hiddenEdges: 0,
 			...locate(record.shards, record.statements),
 			cache: [],
 			startMs: startedAt - start,
@@ -167,6 +199,7 @@ export function createExplainRecorder(
 			parents,
 			results,
 			errors: [...record.errors.values()],
+			hiddenEdges: record.hiddenEdges,
 			...locate(record.shards, record.statements),
 			cache: [...record.cache].map(([layer, sum]) => ({ layer, ...sum })),
 			startMs: Number.isFinite(startedAt) ? startedAt - start : 0,
@@ -187,21 +220,30 @@ export function createExplainRecorder(
 
 	return {
 		tracer,
-		output: () => ({
-			operation: [operation.operation, operation.name?.value]
-				.filter(Boolean)
-				.join(" "),
-			cost: cost.total,
-			limit,
-			ms: performance.now() - start,
-			statements: reporters.size,
-			rows: sumRows([...reporters.keys()]),
-			written: [...records.values()]
-				.flatMap(({ writes }) => [...writes.values()])
-				.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
-			steps: explainBelow(null),
-		}),
+		output: () => {
+			const below = explainBelow(null);
+			return {
+				operation: [operation.operation, operation.name?.value]
+					.filter(Boolean)
+					.join(" "),
+				cost: cost.total,
+				limit,
+				ms: performance.now() - start,
+				statements: reporters.size,
+				rows: sumRows([...reporters.keys()]),
+				written: [...records.values()]
+					.flatMap(({ writes }) => [...writes.values()])
+					.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
+				sql: [...texts.keys()],
+				steps: below,
+			};
+		},
 	};
+}
+
+/** Each number once, the lowest first. */
+function inOrder(numbers: readonly number[]): number[] {
+	return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
 function newRecord(): StepRecord {
@@ -209,6 +251,7 @@ function newRecord(): StepRecord {
 		runs: 0,
 		parents: 0,
 		results: 0,
+		hiddenEdges: 0,
 		startedAt: Number.POSITIVE_INFINITY,
 		endedAt: 0,
 		errors: new Map(),

@@ -3,7 +3,9 @@ import { formatMilliseconds, formatNumber, plural } from "../util/format.ts";
 import {
 	describeErrors,
 	describeFlow,
+	describeShards,
 	describeWrite,
+	explainSurplus,
 	WRITE_VERBS,
 } from "./describeStep.ts";
 import type { ExplainOutput, ExplainStep } from "./explainOutput.ts";
@@ -51,6 +53,7 @@ function printStep(step: ExplainStep): string[] {
 	if (step.withPage) facts.push("read with the scan");
 	else {
 		facts.push(...describeCaches(step), ...describeStatements(step));
+		facts.push(...explainSurplus(step).map(({ fact }) => fact));
 		if (write !== null) {
 			facts.push(WRITE_VERBS[write.verb], ...describeWrite(write));
 		}
@@ -63,12 +66,10 @@ function printStep(step: ExplainStep): string[] {
 /** Above this number, shards and hosts are counted rather than listed. */
 const MAX_LISTED = 6;
 
-function describeLocation({ shards, hosts }: ExplainStep): string[] {
-	if (shards.length === 0) return [];
-	const on =
-		shards.length > MAX_LISTED
-			? plural(shards.length, "shard")
-			: `shard ${shards.join(" ")}`;
+function describeLocation(step: ExplainStep): string[] {
+	const { hosts } = step;
+	const on = describeShards(step, MAX_LISTED);
+	if (on === "") return [];
 	const at =
 		hosts.length > MAX_LISTED ? plural(hosts.length, "host") : hosts.join(" ");
 	return [at === "" ? on : `${on} on ${at}`];

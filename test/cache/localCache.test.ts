@@ -257,6 +257,7 @@ describe("LocalCache", () => {
 		await cache.readTexts(["a", "b"], async () => ["b"], {
 			trace: {
 				statement() {},
+				hiddenEdges() {},
 				cache: (...answer) => reported.push(answer),
 				startWrite: () => assert.fail("it only read"),
 			},

@@ -133,6 +133,18 @@ describe("explain output", () => {
 		const verbs = new Set(steps.flatMap(({ write }) => write?.verb ?? []));
 		assert.deepEqual(verbs, new Set(["transaction", "reservation", "outbox"]));
 		assert.ok(steps.some(({ errors }) => errors[0]?.code === "CONFLICT"));
+		// Each statement has its text. Those on lookups, and only those, were on mod shards.
+		const statements = outputs.flatMap(({ sql, steps }) =>
+			all(steps).flatMap((step) =>
+				step.statements.map((one) => ({ one, text: sql[one.sql ?? -1] })),
+			),
+		);
+		for (const { one, text } of statements) {
+			assert.ok(text, one.name);
+			if (/^(?:begin|commit)$/.test(one.name)) continue;
+			assert.equal(one.onModShard ?? false, /\blookups\b/.test(text), text);
+		}
+		assert.ok(steps.some(({ modShards }) => modShards.length > 0));
 	});
 
 	for (const mode of ["development", "production"] as const) {

@@ -85,6 +85,12 @@ suite("GraphiQL on the demo graph", () => {
 		);
 		assert.match(steps[6] ?? "", /^pins ?3 lists → 12 edges.*cost 12/);
 		assert.match(steps[6] ?? "", /\d\.\d\d ms/);
+		// The legend names what is on the sheet.
+		assert.deepEqual(await page.locator(".explain-kinds b").allTextContents(), [
+			"call",
+			"scan",
+			"fetch",
+		]);
 		// Making the demo graph, or an earlier run, filled the process cache.
 		await page
 			.getByRole("img", { name: /^read from: .*process \d+/ })
@@ -124,14 +130,14 @@ suite("GraphiQL on the demo graph", () => {
 		);
 		await page.getByRole("button", { name: "Run and explain" }).press("Enter");
 		const step = page.locator("details.step").first();
-		await step.locator("summary").press("Enter");
+		await step.locator("> summary").press("Enter");
 		await step.locator(".step-details").waitFor();
 		assert.match(
 			(await step.locator(".step-details").textContent()) ?? "",
 			/^pathinterestsfieldQuery\.interestsshards[\d, ]+hostsdb\d{5}\.sqlite[\w., ]*caches\w+ \d+\/\d+ hits/,
 		);
 		assert.match(
-			(await step.locator("summary").textContent()) ?? "",
+			(await step.locator("> summary").textContent()) ?? "",
 			/scan listInterest · (no statement|\d statements?, \d+ rows?) · (shard 0 on|\d shards on)/,
 		);
 	});
@@ -153,6 +159,10 @@ suite("GraphiQL on the demo graph", () => {
 		await page
 			.getByText("The cost is over the limit, so nothing was read.")
 			.waitFor();
+		assert.equal(
+			await page.locator(".explain-problems li").textContent(),
+			`TOO_EXPENSIVE ${errors[0].message} `,
+		);
 		await page.getByRole("img", { name: /^cost [\d,]+ of 50,000$/ }).waitFor();
 		assert.match((await lines(page)).join("\n"), /likedBy.*cost 1M/);
 	});
@@ -187,13 +197,21 @@ suite("GraphiQL on the demo graph", () => {
 			assert.match(steps[at] ?? "", new RegExp(pattern));
 		}
 		const write = page.locator("details.kind-write").first();
-		await write.locator("summary").click();
+		await write.locator("> summary").click();
 		assert.deepEqual(
-			(await write.locator("tbody td:first-child").allTextContents()).filter(
+			(await write.locator(".statement-name").allTextContents()).filter(
 				(name) => ["begin", "insert outbox", "commit"].includes(name),
 			),
 			["begin", "insert outbox", "commit"],
 		);
+		await write
+			.locator(".statements details", { hasText: "insert outbox" })
+			.locator("summary")
+			.click();
+		await write
+			.getByText("INSERT INTO outbox (entry, ts)\nVALUES (?, ?)")
+			.waitFor();
+		await write.getByText("parameters JSON object, ").first().waitFor();
 		assert.deepEqual(problems, []);
 	});
 
@@ -230,6 +248,10 @@ suite("GraphiQL on the demo graph", () => {
 		assert.match(
 			(await page.locator(".explain-errors").textContent()) ?? "",
 			/^errors ?1$/,
+		);
+		assert.match(
+			(await page.locator(".explain-problems li").textContent()) ?? "",
+			/^UNAVAILABLE \S.*\. at nodes\.1\.boards$/,
 		);
 		const failed = (await lines(page)).filter((line) => /error/.test(line));
 		assert.equal(failed.length, 1);

@@ -55,15 +55,19 @@ suite("GraphiQL in a browser", () => {
 			await page.locator(".banner p").textContent(),
 			"You are the demo user @ada. Remove the token under Headers to be anonymous.",
 		);
+		await page.getByRole("button", { name: "Headers", exact: true }).click();
 		await page
 			.locator(".graphiql-editor-tool .view-line", { hasText: "Bearer ey" })
 			.waitFor();
 
+		const empty = page.getByText("The response appears here.");
+		await empty.waitFor();
 		const response = await visited.run();
 		assert.deepEqual(await response.json(), {
 			data: { hello: "Hello reader", viewer: ADA },
 		});
 		await shown(page, "Hello reader");
+		await empty.waitFor({ state: "detached" });
 
 		for (const worker of ["editor", "json", "graphql"]) {
 			await until(`a request for the ${worker} worker`, () =>
@@ -89,6 +93,51 @@ suite("GraphiQL in a browser", () => {
 		await page
 			.locator(".graphiql-doc-explorer", { hasText: "The id of who asks." })
 			.waitFor();
+		assert.deepEqual(problems, []);
+	});
+
+	test("opens the operation of its address in a tab, adds a field of the field explorer, and copies a link to it", async () => {
+		const parameters = new URLSearchParams({
+			query: "query Linked($name: String) { hello(name: $name) }",
+			variables: '{"name": "you"}',
+		});
+		await using visited = await visitGraphiql(browser, toy.server.url, {
+			search: `?${parameters}`,
+		});
+		const { page, problems } = visited;
+		assert.deepEqual(
+			await page.locator(".graphiql-tab-button").allTextContents(),
+			["Linked", "Welcome"],
+		);
+		assert.equal(page.url(), `${toy.server.url}/graphql`);
+		assert.deepEqual((await (await visited.run()).json()).data, {
+			hello: "Hello you",
+		});
+
+		await page.getByRole("button", { name: "Show Field Explorer" }).click();
+		await page
+			.locator('[data-field-name="viewer"]')
+			.getByText("viewer")
+			.click();
+		assert.deepEqual((await (await visited.run()).json()).data, {
+			hello: "Hello you",
+			viewer: ADA,
+		});
+
+		await page
+			.context()
+			.grantPermissions(["clipboard-read", "clipboard-write"]);
+		await page.getByRole("button", { name: "Copy link" }).click();
+		await page.getByRole("status").getByText("Link copied").waitFor();
+		const link = new URL(
+			await page.evaluate(() => navigator.clipboard.readText()),
+		);
+		assert.match(link.searchParams.get("query") ?? "", /hello.*\s+viewer/s);
+		assert.equal(
+			link.searchParams.get("variables"),
+			parameters.get("variables"),
+		);
+		assert.deepEqual([...link.searchParams.keys()], ["query", "variables"]);
 		assert.deepEqual(problems, []);
 	});
 
@@ -136,6 +185,13 @@ suite("GraphiQL in a browser", () => {
 			'Cannot query field "nothing" on type "Query".',
 		);
 		await shown(page, "Cannot query field");
+		await page.getByRole("tab", { name: "Explain", exact: true }).click();
+		assert.deepEqual(
+			await page.locator(".explain-problems li").allTextContents(),
+			[
+				'GRAPHQL_VALIDATION_FAILED Cannot query field "nothing" on type "Query". line 1, column 9',
+			],
+		);
 	});
 
 	test("shows an anonymous visitor how to sign in", async () => {

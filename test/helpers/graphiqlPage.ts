@@ -23,6 +23,8 @@ export async function visitGraphiql(
 		readonly colorScheme?: "light" | "dark";
 		/** Stored tab state: one tab with this operation. */
 		readonly stored?: { readonly name: string; readonly query: string };
+		/** Of the address: `?query=…`. */
+		readonly search?: string;
 		/** Signs in with this token, on a page for operators. */
 		readonly operatorToken?: string;
 	} = {},
@@ -77,7 +79,7 @@ export async function visitGraphiql(
 			JSON.stringify(state),
 		);
 	}
-	await page.goto(`${url}/graphql`);
+	await page.goto(`${url}/graphql${options.search ?? ""}`);
 	if (options.operatorToken !== undefined) {
 		await page.getByLabel("An operator's token").fill(options.operatorToken);
 		await page.getByRole("button", { name: "Sign in" }).click();

@@ -54,6 +54,7 @@ export function recordWrites() {
 	const trace: Trace = {
 		statement: (statement) => void reads.push(statement),
 		cache() {},
+		hiddenEdges() {},
 		startWrite(description) {
 			const one: RecordedWrite = {
 				description,

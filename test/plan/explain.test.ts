@@ -80,7 +80,9 @@ describe("explain", () => {
 			parents: 1,
 			results: 1,
 			errors: [],
+			hiddenEdges: 0,
 			shards: [1],
+			modShards: [],
 			hosts: ["host1", "memory"],
 			cache: [{ layer: "process", hits: 0, misses: 1 }],
 			rows: 1,
@@ -93,6 +95,8 @@ describe("explain", () => {
 				shard: 1,
 				rows: 1,
 				ms: 0.1,
+				sql: null,
+				parameters: [],
 				shared: false,
 			},
 		]);
@@ -154,6 +158,7 @@ describe("explain", () => {
 			"statements",
 			"rows",
 			"written",
+			"sql",
 		]);
 		assert.equal(steps?.[0]?.steps[0]?.results, 1);
 	});

@@ -145,6 +145,7 @@ export function objectTests(open: OpenStorage): void {
 					trace: {
 						statement: (statement) => traced.push(statement),
 						cache: () => assert.fail("storage has no cache"),
+						hiddenEdges: () => assert.fail("storage hides nothing"),
 						startWrite: () => assert.fail("it only read"),
 					},
 				}),

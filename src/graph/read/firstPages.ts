@@ -110,6 +110,7 @@ function toPages(
 		}
 	}
 	if (readers === null) return pages as (Page | CorkboardError)[];
+	call?.trace?.hiddenEdges(nodes.filter((node) => node === null).length);
 	const started = readers;
 	const all = started.map(({ reader }) => reader);
 	const unfinished = all.filter(

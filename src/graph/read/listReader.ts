@@ -111,7 +111,7 @@ export function readMore(
 			for (const [at, reader] of readers.entries()) {
 				const result = results[at] as KeyResult<EpochScanResult>;
 				if (result instanceof CorkboardError) reader.error = result;
-				else addScanned(reader, result, limits[at] as number, nodes);
+				else addScanned(reader, result, limits[at] as number, nodes, call);
 			}
 			const unfinished = readers.filter(
 				({ error, exhausted, visible }) =>
@@ -127,7 +127,9 @@ function addScanned(
 	{ edges, list, ...bounds }: EpochScanResult,
 	limit: number,
 	nodes: ReadonlyMap<Id, KeyResult<Node | null>>,
+	call: CallOptions | undefined,
 ): void {
+	const before = reader.visible.length;
 	reader.count = list.count;
 	reader.exhausted = edges.length < limit;
 	const { epoch } = list;
@@ -135,6 +137,7 @@ function addScanned(
 		const node = nodes.get(edge.to) ?? null;
 		if (node !== null) reader.visible.push({ edge: { ...edge, epoch }, node });
 	}
+	call?.trace?.hiddenEdges(edges.length - (reader.visible.length - before));
 	const [start, end] = inReadingOrder(reader.backward, bounds);
 	const last = edges.at(-1);
 	reader.lastScanned = last === undefined ? start : { ...last, epoch };

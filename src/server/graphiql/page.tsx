@@ -1,14 +1,17 @@
 /** The page that browsers get at `/graphql`. It runs in the browser only, bundled by esbuild. */
 import "./monacoWorkers.ts";
-import { GraphiQL, type GraphiQLProps } from "graphiql";
+import { explorerPlugin } from "@graphiql/plugin-explorer";
+import { GraphiQL, type GraphiQLProps, HISTORY_PLUGIN } from "graphiql";
 import { createRoot } from "react-dom/client";
 import { EXPLAIN_HEADER } from "../graphql/explainAccess.ts";
+import { EmptyResponse } from "./EmptyResponse.tsx";
 import {
 	getActiveTab,
 	isExplainOpen,
-	storeExplainOutput,
+	storeExplained,
 } from "./explain/explainStore.ts";
 import { ResponseViews } from "./explain/ResponseViews.tsx";
+import { CopyLink, readLink } from "./linkedTab.tsx";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
 
 const { demo, operator, explain } = JSON.parse(
@@ -35,13 +38,23 @@ const fetcher: GraphiQLProps["fetcher"] = async (operation, options) => {
 	const result = await response.json();
 	if (!isUserOperation) return result;
 	const { explain: output, ...extensions } = result.extensions ?? {};
-	storeExplainOutput(tab, output ?? null);
+	storeExplained(tab, { output: output ?? null, errors: result.errors ?? [] });
 	// The Response view shows the rest: the output is long, and has its own view.
 	if (output === undefined) return result;
 	if (Object.keys(extensions).length > 0) return { ...result, extensions };
 	delete result.extensions;
 	return result;
 };
+
+/** Made once: GraphiQL compares plugins by identity. */
+const PLUGINS = [
+	HISTORY_PLUGIN,
+	{ ...explorerPlugin(), title: "Field Explorer" },
+];
+
+const linked = readLink(location.search);
+// The tab is stored: a reload would open it again.
+if (linked !== null) history.replaceState(null, "", location.pathname);
 
 const ANONYMOUS_QUERY = `# To run this, press the button or Ctrl-Enter.
 {
@@ -61,6 +74,7 @@ function Page() {
 		demo === null
 			? ""
 			: JSON.stringify({ Authorization: `Bearer ${demo.token}` }, null, 2);
+	const tabs = (demo?.examples ?? []).map(toTab);
 	return (
 		<>
 			<header className="banner">
@@ -80,15 +94,33 @@ function Page() {
 				<GraphiQL
 					fetcher={fetcher}
 					defaultQuery={demo?.examples[0]?.query ?? ANONYMOUS_QUERY}
-					{...(demo && { defaultTabs: demo.examples.map(toTab) })}
+					{...(linked !== null
+						? {
+								// On a first visit, the tabs are these; later it is added to those stored.
+								defaultTabs: [{ ...linked, headers }, ...tabs],
+								initialQuery: linked.query,
+								initialVariables: linked.variables,
+								initialHeaders: headers,
+							}
+						: tabs.length > 0 && { defaultTabs: tabs })}
 					defaultHeaders={headers}
-					defaultEditorToolsVisibility={demo === null ? "variables" : "headers"}
+					defaultEditorToolsVisibility="variables"
+					plugins={PLUGINS}
 				>
-					{explain && (
-						<GraphiQL.Footer>
-							<ResponseViews />
-						</GraphiQL.Footer>
-					)}
+					<GraphiQL.Toolbar>
+						{({ prettify, merge, copy }) => (
+							<>
+								{prettify}
+								{merge}
+								{copy}
+								<CopyLink />
+							</>
+						)}
+					</GraphiQL.Toolbar>
+					<GraphiQL.Footer>
+						{explain && <ResponseViews />}
+						<EmptyResponse />
+					</GraphiQL.Footer>
 				</GraphiQL>
 			</main>
 		</>

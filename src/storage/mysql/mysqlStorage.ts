@@ -489,7 +489,10 @@ class MysqlStorage implements Storage {
 	#lookupCall(call?: CallOptions, trace?: WriteTrace): LookupCall {
 		return {
 			shardOf: (key) => this.#map.modShards.get(modShard(key, this.modShards)),
-			queryOptions: (shard) => this.#queryOptions(shard, call, trace),
+			queryOptions: (shard) => ({
+				...this.#queryOptions(shard, call, trace),
+				onModShard: true,
+			}),
 		};
 	}
 

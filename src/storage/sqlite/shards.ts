@@ -17,7 +17,12 @@ export function mapShardFiles(
 		const folder = folderOf(range.primary);
 		return shardsIn(range).map((shard) => {
 			const host = `${prefix}${String(shard).padStart(5, "0")}.sqlite`;
-			const location = { path: join(folder, host), host, shard };
+			const location = {
+				path: join(folder, host),
+				host,
+				shard,
+				onModShard: prefix === "mod",
+			};
 			return [shard, new ShardFile(location, { readOnly })] as const;
 		});
 	});

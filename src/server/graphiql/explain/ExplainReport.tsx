@@ -2,23 +2,27 @@ import type {
 	ExplainOutput,
 	ExplainStep,
 } from "../../../plan/explainOutput.ts";
-import {
-	formatMilliseconds,
-	formatNumber,
-	plural,
-} from "../../../util/format.ts";
+import { formatMilliseconds, formatNumber } from "../../../util/format.ts";
 import { CacheBar, CacheLegend, sumCaches } from "./Cache.tsx";
+import type { ResponseError } from "./explainStore.ts";
 import { Gauge } from "./Gauge.tsx";
 import { Arrow, KINDS, KindMark } from "./KindMark.tsx";
+import { ResponseErrors } from "./ResponseErrors.tsx";
 import { StepNode } from "./StepNode.tsx";
 
-/** One execution: its totals, then the tree of its steps. */
-export function ExplainReport({ output }: { readonly output: ExplainOutput }) {
-	const { cost, limit, ms, steps } = output;
+/** One execution: its totals, its errors, then the tree of its steps. */
+export function ExplainReport(props: {
+	readonly output: ExplainOutput;
+	readonly errors: readonly ResponseError[];
+}) {
+	const { output, errors } = props;
+	const { cost, limit, ms, steps, sql } = output;
+	const kinds = new Set(flatten(steps).map(({ kind }) => kind));
 	const overLimit = cost > limit;
 	return (
 		<>
 			<Summary output={output} />
+			<ResponseErrors errors={errors} />
 			{overLimit && (
 				<p className="explain-over" role="alert">
 					The cost is over the limit, so nothing was read. Request smaller pages
@@ -46,20 +50,22 @@ export function ExplainReport({ output }: { readonly output: ExplainOutput }) {
 								key={step.path}
 								step={step}
 								parent={null}
-								total={{ ms, cost, overLimit }}
+								total={{ ms, cost, overLimit, sql }}
 							/>
 						))}
 					</ul>
 				</>
 			)}
-			<footer className="explain-kinds">
-				{Object.entries(KINDS).map(([kind, about]) => (
-					<span key={kind} className={`kind-${kind}`}>
-						<KindMark kind={kind as keyof typeof KINDS} />
-						<b>{kind}</b> {about}
-					</span>
-				))}
-			</footer>
+			{steps.length > 0 && (
+				<footer className="explain-kinds">
+					{KINDS.filter(([kind]) => kinds.has(kind)).map(([kind, about]) => (
+						<span key={kind} className={`kind-${kind}`}>
+							<KindMark kind={kind} />
+							<b>{kind}</b> {about}
+						</span>
+					))}
+				</footer>
+			)}
 		</>
 	);
 }
@@ -69,6 +75,7 @@ function Summary({ output }: { readonly output: ExplainOutput }) {
 	const steps = flatten(output.steps);
 	const cache = sumCaches(steps);
 	const shards = new Set(steps.flatMap((step) => step.shards));
+	const modShards = new Set(steps.flatMap((step) => step.modShards));
 	const hosts = new Set(steps.flatMap((step) => step.hosts));
 	// A failed write either fails its call too, or the outbox repeats it.
 	const errors = steps
@@ -104,12 +111,19 @@ function Summary({ output }: { readonly output: ExplainOutput }) {
 						<dd>{formatNumber(errors)}</dd>
 					</div>
 				)}
-				<div title={[...hosts].join("\n")}>
+				<div>
 					<dt>shards</dt>
-					<dd>
-						{shards.size}
-						<small> on {plural(hosts.size, "host")}</small>
-					</dd>
+					<dd>{shards.size}</dd>
+				</div>
+				{modShards.size > 0 && (
+					<div>
+						<dt>mod shards</dt>
+						<dd>{modShards.size}</dd>
+					</div>
+				)}
+				<div title={[...hosts].join("\n")}>
+					<dt>{hosts.size === 1 ? "host" : "hosts"}</dt>
+					<dd>{hosts.size}</dd>
 				</div>
 			</dl>
 			{cache.length > 0 && (

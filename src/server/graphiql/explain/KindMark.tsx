@@ -2,12 +2,13 @@ import type { ExplainStep } from "../../../plan/explainOutput.ts";
 
 type Kind = ExplainStep["kind"];
 
-export const KINDS: Readonly<Record<Kind, string>> = {
-	call: "runs a resolver",
-	scan: "reads lists",
-	fetch: "reads objects",
-	write: "changes rows",
-};
+/** What each kind of step does, in the order of the legend. */
+export const KINDS: readonly (readonly [Kind, string])[] = [
+	["call", "runs a resolver"],
+	["scan", "reads lists"],
+	["fetch", "reads objects"],
+	["write", "changes rows"],
+];
 
 /** Each kind has its own shape, so that color is not the only difference. */
 export function KindMark({ kind }: { readonly kind: Kind }) {

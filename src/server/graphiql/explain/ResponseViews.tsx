@@ -4,9 +4,10 @@ import { ExplainReport } from "./ExplainReport.tsx";
 import {
 	openExplain,
 	setActiveTab,
+	useExplained,
 	useExplainOpen,
-	useExplainOutput,
 } from "./explainStore.ts";
+import { ResponseErrors } from "./ResponseErrors.tsx";
 
 /** Tabs above the response: GraphiQL's own view of it, and how it was computed. */
 export function ResponseViews() {
@@ -72,9 +73,20 @@ export function ResponseViews() {
 }
 
 function Explain() {
-	const output = useExplainOutput();
+	const { output, errors } = useExplained();
 	const { run } = useGraphiQLActions();
-	return output === null ? (
+	if (output !== null) return <ExplainReport output={output} errors={errors} />;
+	if (errors.length > 0) {
+		return (
+			<>
+				<ResponseErrors errors={errors} />
+				<p className="explain-over">
+					The request was refused, or was not explained: no step is known.
+				</p>
+			</>
+		);
+	}
+	return (
 		<div className="explain-nothing">
 			<p>
 				Run the operation while this view is open. It then shows each step of
@@ -85,7 +97,5 @@ function Explain() {
 				Run and explain
 			</button>
 		</div>
-	) : (
-		<ExplainReport output={output} />
 	);
 }

@@ -1,18 +1,22 @@
 import {
 	describeErrors,
 	describeWrite,
+	explainSurplus,
 	WRITE_VERBS,
 } from "../../../plan/describeStep.ts";
 import type { ExplainStep } from "../../../plan/explainOutput.ts";
-import { formatMilliseconds, plural } from "../../../util/format.ts";
 import { shortHost } from "./format.ts";
-
-/** An operation on many shards may send hundreds of statements. */
-const MAX_STATEMENTS = 50;
+import { Statements } from "./Statements.tsx";
 
 /** Everything known of a step. */
-export function StepDetails({ step }: { readonly step: ExplainStep }) {
-	const { path, field, runs, write, errors, shards, hosts } = step;
+export function StepDetails(props: {
+	readonly step: ExplainStep;
+	/** The texts that its statements refer to. */
+	readonly sql: readonly string[];
+}) {
+	const { step, sql } = props;
+	const { path, field, runs, write, errors, shards, modShards, hosts } = step;
+	const surplus = explainSurplus(step);
 	const { cache, statements } = step;
 	const writeFacts =
 		write === null ? [] : [WRITE_VERBS[write.verb], ...describeWrite(write)];
@@ -52,8 +56,30 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 					<>
 						<dt>shards</dt>
 						<dd>{shards.join(", ")}</dd>
+					</>
+				)}
+				{modShards.length > 0 && (
+					<>
+						<dt>mod shards</dt>
+						<dd>{modShards.join(", ")}</dd>
+					</>
+				)}
+				{hosts.length > 0 && (
+					<>
 						<dt>hosts</dt>
 						<dd title={hosts.join("\n")}>{hosts.map(shortHost).join(", ")}</dd>
+					</>
+				)}
+				{surplus.length > 0 && (
+					<>
+						<dt>rows</dt>
+						<dd>
+							{surplus.map(({ fact, why }) => (
+								<p key={fact}>
+									<b>{fact}.</b> {why}
+								</p>
+							))}
+						</dd>
 					</>
 				)}
 				{cache.length > 0 && (
@@ -70,39 +96,7 @@ export function StepDetails({ step }: { readonly step: ExplainStep }) {
 					</>
 				)}
 			</dl>
-			{statements.length > 0 && (
-				<table>
-					<thead>
-						<tr>
-							<th>statement</th>
-							<th>shard</th>
-							<th>host</th>
-							<th>rows</th>
-							<th>time</th>
-						</tr>
-					</thead>
-					<tbody>
-						{statements.slice(0, MAX_STATEMENTS).map((one, index) => (
-							// biome-ignore lint/suspicious/noArrayIndexKey: statements have no key, and their order is fixed
-							<tr key={index}>
-								<td>
-									{one.name}
-									{one.shared && <small> shared with another step</small>}
-								</td>
-								<td>{one.shard}</td>
-								<td title={one.host}>{shortHost(one.host)}</td>
-								<td>{one.rows}</td>
-								<td>{formatMilliseconds(one.ms)}</td>
-							</tr>
-						))}
-					</tbody>
-				</table>
-			)}
-			{statements.length > MAX_STATEMENTS && (
-				<p>
-					and {plural(statements.length - MAX_STATEMENTS, "more statement")}
-				</p>
-			)}
+			<Statements statements={statements} sql={sql} />
 		</div>
 	);
 }

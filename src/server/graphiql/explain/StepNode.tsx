@@ -1,7 +1,9 @@
 import {
 	describeErrors,
 	describeFlow,
+	describeShards,
 	describeWrite,
+	explainSurplus,
 	WRITE_VERBS,
 } from "../../../plan/describeStep.ts";
 import type { ExplainStep } from "../../../plan/explainOutput.ts";
@@ -25,6 +27,8 @@ export interface OperationTotal {
 	readonly cost: number;
 	/** If true, nothing was executed. */
 	readonly overLimit: boolean;
+	/** The texts that statements refer to. */
+	readonly sql: readonly string[];
 }
 
 interface StepProps {
@@ -53,7 +57,7 @@ export function StepNode({ step, parent, total }: StepProps) {
 							total={total}
 						/>
 					</summary>
-					<StepDetails step={one} />
+					<StepDetails step={one} sql={total.sql} />
 				</details>
 			))}
 			{below.length > 0 && (
@@ -134,10 +138,8 @@ function StepLine({ step, parent, total }: StepProps) {
 }
 
 /** Statements with their rows, and the shards and hosts that received them. */
-function describeReads(
-	{ runs, withPage, write, statements, rows, shards, hosts }: ExplainStep,
-	overLimit: boolean,
-): string[] {
+function describeReads(step: ExplainStep, overLimit: boolean): string[] {
+	const { runs, withPage, write, statements, rows, hosts } = step;
 	if (runs === 0) return overLimit ? [] : ["not reached"];
 	if (withPage) return ["read with the scan"];
 	const sent = plural(statements.length, "statement");
@@ -148,18 +150,16 @@ function describeReads(
 				? `${sent}, ${plural(rows, "row")}`
 				: sent,
 	];
-	if (shards.length > 0) {
-		const on =
-			shards.length === 1
-				? `shard ${shards[0]}`
-				: plural(shards.length, "shard");
+	const on = describeShards(step, 1);
+	if (on !== "") {
 		facts.push(
 			hosts.length === 1
 				? `${on} on ${shortHost(hosts[0] as string)}`
 				: `${on} on ${plural(hosts.length, "host")}`,
 		);
 	}
-	return write === null ? facts : [...facts, ...describeWrite(write)];
+	if (write !== null) return [...facts, ...describeWrite(write)];
+	return [...facts, ...explainSurplus(step).map(({ fact }) => fact)];
 }
 
 function percent(ms: number, total: number): number {

@@ -1,20 +1,39 @@
 import { useSyncExternalStore } from "react";
 import type { ExplainOutput } from "../../../plan/explainOutput.ts";
 
+/** An error as the response has it. */
+export interface ResponseError {
+	readonly message: string;
+	readonly path?: readonly (string | number)[];
+	readonly locations?: readonly {
+		readonly line: number;
+		readonly column: number;
+	}[];
+	readonly extensions?: { readonly code?: string };
+}
+
+/** What is known of the execution whose response a tab shows. */
+export interface Explained {
+	/** Null if the request did not ask for it, or was refused before it ran. */
+	readonly output: ExplainOutput | null;
+	readonly errors: readonly ResponseError[];
+}
+
 /** The state of the Explain view. It is kept outside React because GraphiQL's fetcher reads and sets it too. */
 interface ExplainState {
 	/** Requests ask for `extensions.explain` only while the view is open. */
 	readonly isOpen: boolean;
 	/** GraphiQL's active tab. */
 	readonly activeTab: string;
-	/** By tab: of the execution whose response the tab shows. */
-	readonly outputs: ReadonlyMap<string, ExplainOutput>;
+	readonly byTab: ReadonlyMap<string, Explained>;
 }
 
-/** GraphiQL does not report closed tabs, so their outputs are evicted by age. */
-const MAX_OUTPUTS = 30;
+/** GraphiQL does not report closed tabs, so what is known of them is evicted by age. */
+const MAX_TABS = 30;
 
-let state: ExplainState = { isOpen: false, activeTab: "", outputs: new Map() };
+const NOTHING: Explained = { output: null, errors: [] };
+
+let state: ExplainState = { isOpen: false, activeTab: "", byTab: new Map() };
 const listeners = new Set<() => void>();
 
 function update(changes: Partial<ExplainState>): void {
@@ -35,23 +54,20 @@ export const useExplainOpen = (): boolean =>
 export const getActiveTab = (): string => state.activeTab;
 export const setActiveTab = (activeTab: string): void => update({ activeTab });
 
-/** Null removes the tab's output: it belongs to an earlier execution than the response now shown. */
-export function storeExplainOutput(
-	tab: string,
-	output: ExplainOutput | null,
-): void {
-	const outputs = new Map(state.outputs);
-	outputs.delete(tab);
-	if (output !== null) outputs.set(tab, output);
-	for (const oldest of outputs.keys()) {
-		if (outputs.size <= MAX_OUTPUTS) break;
-		outputs.delete(oldest);
+/** Replaces what is known of the tab's earlier execution. */
+export function storeExplained(tab: string, explained: Explained): void {
+	const byTab = new Map(state.byTab);
+	byTab.delete(tab);
+	byTab.set(tab, explained);
+	for (const oldest of byTab.keys()) {
+		if (byTab.size <= MAX_TABS) break;
+		byTab.delete(oldest);
 	}
-	update({ outputs });
+	update({ byTab });
 }
 
-export const useExplainOutput = (): ExplainOutput | null =>
+export const useExplained = (): Explained =>
 	useSyncExternalStore(
 		subscribe,
-		() => state.outputs.get(state.activeTab) ?? null,
+		() => state.byTab.get(state.activeTab) ?? NOTHING,
 	);

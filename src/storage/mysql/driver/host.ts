@@ -5,6 +5,7 @@ import {
 	type StatementTrace,
 } from "../../../diagnostics.ts";
 import { type Deadline, deadlineIn } from "../../../util/deadline.ts";
+import { describeSql } from "../../sqlText.ts";
 import { StorageFailure } from "../../storageFailure.ts";
 import { HostHealth } from "./hostHealth.ts";
 import type {
@@ -38,6 +39,8 @@ export interface QueryOptions {
 	readonly shard: number;
 	readonly deadline: Deadline;
 	readonly trace?: StatementTrace | undefined;
+	/** Whether `shard` is a mod shard. */
+	readonly onModShard?: boolean;
 	/**
 	 * Whether a connection that could not be opened in time is tried again until
 	 * the deadline: for the commands of operators, who rather wait than repeat
@@ -359,8 +362,8 @@ export class Host implements AsyncDisposable {
 	}
 
 	#report(
-		{ name, shard }: Sql,
-		{ shard: shardOfAll, trace }: QueryOptions,
+		{ name, shard, text, values }: Sql,
+		{ shard: shardOfAll, trace, onModShard }: QueryOptions,
 		began: number,
 		count: () => number,
 		isJoined = false,
@@ -373,6 +376,8 @@ export class Host implements AsyncDisposable {
 			rows: count(),
 			ms: isJoined ? 0 : performance.now() - began,
 			...(isJoined && { joined: true }),
+			...(onModShard && { onModShard }),
+			...(trace && { sql: describeSql(text, values) }),
 		};
 		trace?.statement(statement);
 		if (CHANNELS.statement.hasSubscribers)

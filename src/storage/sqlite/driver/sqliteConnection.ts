@@ -1,6 +1,11 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CHANNELS, type StatementTrace } from "../../../diagnostics.ts";
+import {
+	CHANNELS,
+	type Statement,
+	type StatementTrace,
+} from "../../../diagnostics.ts";
+import { describeSql } from "../../sqlText.ts";
 import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
 
 /** One SQL statement, with placeholders for all values. The text is made once, from the model. */
@@ -18,6 +23,8 @@ export interface ShardFileLocation {
 	readonly path: string;
 	readonly host: string;
 	readonly shard: number;
+	/** Whether `shard` is a mod shard. */
+	readonly onModShard?: boolean;
 }
 
 export type OpenMode = "read" | "write" | "create";
@@ -106,7 +113,7 @@ export class SqliteConnection implements Disposable {
 				rowsIn === undefined
 					? rows.length
 					: rows.reduce((sum, row) => sum + rowsIn(row), 0);
-			this.#report(sql, count, began, trace);
+			this.#report(sql, parameters, count, began, trace);
 		}
 		return rows;
 	}
@@ -121,7 +128,7 @@ export class SqliteConnection implements Disposable {
 			statement.run(...parameters),
 		);
 		const changes = Number(done.changes);
-		this.#report(sql, changes, began, trace);
+		this.#report(sql, parameters, changes, began, trace);
 		return { changes, insertedAs: Number(done.lastInsertRowid) };
 	}
 
@@ -159,7 +166,7 @@ export class SqliteConnection implements Disposable {
 	#control(sql: Sql): void {
 		const began = performance.now();
 		this.#attempt(sql, (statement) => statement.run());
-		this.#report(sql, 0, began, this.#trace);
+		this.#report(sql, [], 0, began, this.#trace);
 	}
 
 	#rollBack(): void {
@@ -188,15 +195,23 @@ export class SqliteConnection implements Disposable {
 	}
 
 	#report(
-		sql: Sql,
+		{ name, text }: Sql,
+		parameters: readonly Parameter[],
 		rows: number,
 		began: number,
 		trace: StatementTrace | undefined,
 	): void {
 		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
-		const { host, shard } = this.#location;
-		const ms = performance.now() - began;
-		const statement = { name: sql.name, host, shard, rows, ms };
+		const { host, shard, onModShard } = this.#location;
+		const statement: Statement = {
+			name,
+			host,
+			shard,
+			rows,
+			ms: performance.now() - began,
+			...(onModShard && { onModShard }),
+			...(trace && { sql: describeSql(text, parameters) }),
+		};
 		trace?.statement(statement);
 		if (CHANNELS.statement.hasSubscribers)
 			CHANNELS.statement.publish(statement);
