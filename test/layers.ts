@@ -50,6 +50,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	jose: ["server"],
 	esbuild: ["server"],
 	graphiql: ["server"],
+	"@graphiql/plugin-explorer": ["server"],
 	"@graphiql/react": ["server"],
 	react: ["server"],
 	"react-dom": ["server"],
