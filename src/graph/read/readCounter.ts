@@ -46,19 +46,23 @@ export function createReadCounter(
 
 		addObjects(ids, results, readDependency) {
 			const add = (node: Node): void => {
-				if (visible.has(node.id)) return;
 				visible.add(node.id);
 				const { parent, owner } = visibility.keysOf(node.type);
-				for (const key of [parent, owner]) {
-					const id = key === null ? null : node.data[key];
-					const dependency = readDependency(id as Id);
-					if (dependency && "data" in dependency) add(dependency);
-				}
+				if (parent !== null) addById(node.data[parent] as Id);
+				if (owner !== null) addById(node.data[owner] as Id);
 			};
-			for (const [at, id] of ids.entries()) {
+			const addById = (id: Id): void => {
+				if (visible.has(id)) return;
+				const dependency = readDependency(id);
+				if (dependency && "data" in dependency) add(dependency);
+			};
+			for (let at = 0; at < ids.length; at++) {
 				const result = results[at] ?? null;
-				if (result !== null && "data" in result) add(result);
-				else others += costOfHidden(id);
+				if (result === null || !("data" in result)) {
+					others += costOfHidden(ids[at] as Id);
+				} else if (!visible.has(result.id)) {
+					add(result);
+				}
 			}
 		},
 

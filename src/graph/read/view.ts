@@ -55,8 +55,7 @@ export function createView(
 				: createBlockReader(store, visibility.blocks, viewer);
 		return {
 			memory: new MemoryReader(store, viewer, blocks),
-			states: new Map(),
-			verdicts: new Map(),
+			objects: new Map(),
 			blocks,
 		};
 	}
@@ -64,14 +63,13 @@ export function createView(
 
 	const loader = new DataLoader<ObjectsLoad, void>(
 		async (loads) => {
-			const wanted = new Set<Id>();
-			for (const { ids } of loads) for (const id of ids) wanted.add(id);
-			const ids = [...wanted];
+			const ids = idsOf(loads);
 			const results = await store.readObjects(ids, mergedCall(loads));
 			for (const { reads } of loads) {
-				for (const [at, id] of ids.entries()) {
-					if (!reads.states.has(id)) {
-						reads.states.set(id, results[at] as KeyResult<Node | null>);
+				for (let at = 0; at < ids.length; at++) {
+					const object = reads.objects.get(ids[at] as Id);
+					if (object !== undefined && object.state === undefined) {
+						object.state = results[at] as KeyResult<Node | null>;
 					}
 				}
 			}
@@ -80,25 +78,30 @@ export function createView(
 		{ cache: false },
 	);
 
-	/** The object as stored; undefined if it has to be read. */
-	function stateOf(
-		{ states }: Reads,
+	/** The object, with its state unless that has to be read: then `missing` names it. */
+	function find(
+		{ objects }: Reads,
 		id: Id,
 		missing: Missing,
-	): KeyResult<Node | null> | undefined {
-		const state = states.get(id);
-		if (state !== undefined) {
+		known = objects.get(id),
+	): ReadObject {
+		let object = known;
+		if (object === undefined) {
+			object = readAs(undefined);
+			objects.set(id, object);
+		} else if (object.state !== undefined) {
 			missing.inRequest++;
-			return state;
+			return object;
 		}
 		const cached = store.cachedObject(id, missing.moment);
-		if (cached === undefined) {
-			missing.ids.add(id);
-			return undefined;
+		if (cached !== undefined) {
+			missing.inProcess++;
+			object.state = cached.node;
+		} else if (object.missingIn !== missing) {
+			object.missingIn = missing;
+			missing.ids.push(id);
 		}
-		missing.inProcess++;
-		states.set(id, cached.node);
-		return cached.node;
+		return object;
 	}
 
 	/**
@@ -111,19 +114,15 @@ export function createView(
 		id: Id,
 		missing: Missing,
 	): KeyResult<Node | null> | undefined {
-		const { verdicts } = reads;
-		const known = verdicts.get(id);
-		if (known !== undefined) return known;
-		const node = stateOf(reads, id, missing);
+		const known = reads.objects.get(id);
+		if (known?.verdict !== undefined) return known.verdict;
+		const object = find(reads, id, missing, known);
+		const node = object.state;
 		if (!isNode(node)) return node;
 		// For as long as it is being decided: an object that is a part of itself is not visible.
-		verdicts.set(id, null);
+		object.verdict = null;
 		const verdict = decide(reads, node, missing);
-		if (verdict === undefined || verdict instanceof CorkboardError) {
-			verdicts.delete(id);
-		} else {
-			verdicts.set(id, verdict);
-		}
+		object.verdict = verdict instanceof CorkboardError ? undefined : verdict;
 		return verdict;
 	}
 
@@ -161,20 +160,23 @@ export function createView(
 		return owner instanceof CorkboardError ? owner : node;
 	}
 
-	/** The results if everything that decides them is in memory. */
-	function readFromMemory(
+	/** Puts the verdicts of the ids at these indexes into `results`. Returns the indexes of those for which something has to be read. */
+	function decideAll(
 		reads: Reads,
 		ids: readonly Id[],
+		indexes: readonly number[] | null,
+		results: KeyResult<Node | null>[],
 		missing: Missing,
-	): KeyResult<Node | null>[] | null {
-		const results = new Array<KeyResult<Node | null>>(ids.length);
-		let isWhole = true;
-		for (let at = 0; at < ids.length; at++) {
-			const result = verdictOf(reads, ids[at] as Id, missing);
-			if (result === undefined) isWhole = false;
-			else results[at] = result;
+	): readonly number[] {
+		const undecided: number[] = [];
+		const count = indexes === null ? ids.length : indexes.length;
+		for (let at = 0; at < count; at++) {
+			const index = indexes === null ? at : (indexes[at] as number);
+			const result = verdictOf(reads, ids[index] as Id, missing);
+			if (result === undefined) undecided.push(index);
+			else results[index] = result;
 		}
-		return isWhole ? results : null;
+		return undecided;
 	}
 
 	/** Objects as stored, whoever may see them. */
@@ -190,16 +192,15 @@ export function createView(
 		}
 		leaveMemory(current);
 		const missing = newMissing(moment);
-		const states = ids.map((id) => stateOf(current, id, missing));
+		const found = ids.map((id) => find(current, id, missing));
 		const { inRequest, inProcess } = missing;
-		const isWhole = missing.ids.size === 0;
+		const isWhole = missing.ids.length === 0;
 		if (isWhole) call?.trace?.cache("request", inRequest, inProcess);
 		call?.trace?.cache("process", inProcess, 0);
-		if (isWhole) return states as KeyResult<Node | null>[];
-		const load = loader.load({ ids: [...missing.ids], reads: current, call });
-		return load.then(() =>
-			ids.map((id) => current.states.get(id) as KeyResult<Node | null>),
-		);
+		const states = () =>
+			found.map(({ state }) => state as KeyResult<Node | null>);
+		if (isWhole) return states();
+		return loader.load({ ids: missing.ids, reads: current, call }).then(states);
 	}
 
 	function readLookups(
@@ -231,42 +232,53 @@ export function createView(
 		}
 		leaveMemory(current);
 		const missing = newMissing(moment);
-		const results = readFromMemory(current, ids, missing);
+		const results = new Array<KeyResult<Node | null>>(ids.length);
+		const undecided = decideAll(current, ids, null, results, missing);
 		const { inRequest, inProcess } = missing;
-		if (results !== null) call?.trace?.cache("request", inRequest, inProcess);
+		const isWhole = undecided.length === 0;
+		if (isWhole) call?.trace?.cache("request", inRequest, inProcess);
 		call?.trace?.cache("process", inProcess, 0);
-		return results ?? readMissing(current, ids, missing, call);
+		if (isWhole) return results;
+		return readMissing(current, ids, undecided, results, missing, call);
 	}
 
 	/** Each round reads what the one before found missing: objects, then their parents and owners, then theirs. */
 	async function readMissing(
 		reads: Reads,
 		ids: readonly Id[],
-		first: Missing,
+		first: readonly number[],
+		results: KeyResult<Node | null>[],
+		firstMissing: Missing,
 		call: CallOptions | undefined,
 	): Promise<KeyResult<Node | null>[]> {
-		for (let missing = first; ; ) {
-			await Promise.all([
-				missing.ids.size > 0 &&
-					loader.load({ ids: [...missing.ids], reads, call }),
-				missing.users.size > 0 && reads.blocks.read([...missing.users], call),
-			]);
+		let missing = firstMissing;
+		for (let undecided = first; undecided.length > 0; ) {
+			const users = [...missing.users];
+			const objects =
+				missing.ids.length > 0
+					? loader.load({ ids: missing.ids, reads, call })
+					: undefined;
+			if (users.length > 0) {
+				await Promise.all([objects, reads.blocks.read(users, call)]);
+			} else {
+				await objects;
+			}
 			missing = newMissing(store.moment());
-			const results = readFromMemory(reads, ids, missing);
+			undecided = decideAll(reads, ids, undecided, results, missing);
 			call?.trace?.cache("process", missing.inProcess, 0);
-			if (results !== null) return results;
 		}
+		return results;
 	}
 
 	function readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
 	): MaybePromise<KeyResult<Node | null>[]> {
-		const { states } = reads;
+		const { objects } = reads;
 		return andThen(readVisible(ids, call), (results) => {
 			let moment: Moment | undefined;
 			counter.addObjects(ids, results, (id) => {
-				const state = states.get(id);
+				const state = objects.get(id)?.state;
 				if (state !== undefined) return state;
 				moment ??= store.moment();
 				return store.cachedObject(id, moment)?.node;
@@ -323,7 +335,7 @@ export function createView(
 
 		discardReads(written = []) {
 			reads = newReads();
-			for (const node of written) reads.states.set(node.id, node);
+			for (const node of written) reads.objects.set(node.id, readAs(node));
 		},
 	};
 
@@ -361,24 +373,34 @@ export function createView(
 interface Reads {
 	/** Reads for as long as everything was in memory; null from the first miss on. */
 	memory: MemoryReader | null;
-	/** Objects as stored. */
-	readonly states: Map<Id, KeyResult<Node | null>>;
-	/** Objects as the viewer sees them. */
-	readonly verdicts: Map<Id, Node | null>;
+	readonly objects: Map<Id, ReadObject>;
 	readonly blocks: BlockReader;
+}
+
+interface ReadObject {
+	/** As stored; undefined while that is not known. */
+	state: KeyResult<Node | null> | undefined;
+	/** As the viewer sees it; undefined while that is not decided. */
+	verdict: Node | null | undefined;
+	/** The last attempt that named it, if it did not find its state. */
+	missingIn: Missing | null;
+}
+
+function readAs(state: Node | null | undefined): ReadObject {
+	return { state, verdict: undefined, missingIn: null };
 }
 
 /** From now on, what was read is remembered: the cache may change. */
 function leaveMemory(reads: Reads): void {
 	for (const { key, node } of reads.memory?.objects ?? []) {
-		reads.states.set(key as Id, node);
+		reads.objects.set(key as Id, readAs(node));
 	}
 	reads.memory = null;
 }
 
 /** What an attempt to read from memory did not find, and how much it found. */
 interface Missing {
-	readonly ids: Set<Id>;
+	readonly ids: Id[];
 	/** Whose block status is not known. */
 	readonly users: Set<Id>;
 	inRequest: number;
@@ -388,7 +410,7 @@ interface Missing {
 
 function newMissing(moment: Moment): Missing {
 	return {
-		ids: new Set(),
+		ids: [],
 		users: new Set(),
 		inRequest: 0,
 		inProcess: 0,
@@ -408,6 +430,14 @@ interface ObjectsLoad {
 	readonly ids: readonly Id[];
 	readonly reads: Reads;
 	readonly call: CallOptions | undefined;
+}
+
+/** Of all loads, each once. */
+function idsOf(loads: readonly ObjectsLoad[]): readonly Id[] {
+	const [first] = loads;
+	return first !== undefined && loads.length === 1
+		? first.ids
+		: [...new Set(loads.flatMap(({ ids }) => ids))];
 }
 
 /** Merged loads are one call. Its trace is that of the first load; the others report hits of the request. */
