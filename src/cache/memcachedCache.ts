@@ -118,7 +118,9 @@ export function openMemcachedCache(options: {
 	const hostOf = (key: string) => hosts[hostIndex(key, hosts.length)] as Host;
 
 	/** The indexes of the keys that memcached accepts, by host. */
-	const byHost = (keys: readonly string[]) => {
+	const byHost = (
+		keys: readonly string[],
+	): readonly (readonly [Host, readonly number[]])[] => {
 		const groups = new Map<Host, number[]>();
 		for (let index = 0; index < keys.length; index++) {
 			const key = keys[index] as string;

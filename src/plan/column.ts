@@ -154,7 +154,8 @@ export class Column implements StepRun {
 		const objects: unknown[] = [];
 		const starts: number[] = [];
 		let replaced: unknown[] | null = null;
-		for (const [row, value] of this.values.entries()) {
+		for (let row = 0; row < this.values.length; row++) {
+			const value = this.values[row];
 			starts.push(objects.length);
 			const kept = collect(shape, value, objects, response);
 			if (kept !== value) {

@@ -8,12 +8,11 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import { listName } from "../../storage/keys.ts";
 import type { KeyResult, ListKey, Storage } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
-import { sharedKey } from "./sharedKey.ts";
+import { sharedListKey } from "./sharedKey.ts";
 import type { SharedCaches } from "./store.ts";
 
 /** Heads of lists, by mapping and owner: the cache in the process, in front of Redis, in front of the shards. */
@@ -89,7 +88,7 @@ export function createHeadCache(options: {
 		return readThrough<KeyResult<Head>>(
 			shared.heads as SharedCache,
 			lists.map(({ mapping, from }) =>
-				sharedKey(shared, from, listName(mapping, from)),
+				sharedListKey(shared, mapping.name, from),
 			),
 			{
 				decode: (text, index) =>

@@ -12,7 +12,11 @@ import {
 	objectKey,
 	parsePublishedKey,
 } from "./publishedKeys.ts";
-import { sharedKey } from "./sharedKey.ts";
+import {
+	sharedListKey,
+	sharedListNameKey,
+	sharedObjectKey,
+} from "./sharedKey.ts";
 import type { ChangedKeys, SharedCaches, Store } from "./store.ts";
 
 /** The part of a store that drops cached values, and what lookups need of it. */
@@ -72,11 +76,11 @@ export function createInvalidator(
 		const [ofObjects, ofLists] = await Promise.all([
 			each(
 				shared.objects,
-				ids.map((id) => sharedKey(shared, id, id)),
+				ids.map((id) => sharedObjectKey(shared, id)),
 			),
 			each(
 				shared.heads,
-				lists.map(({ name, from }) => sharedKey(shared, from, name)),
+				lists.map(({ name, from }) => sharedListNameKey(shared, name, from)),
 			),
 		]);
 		return { objects: ofObjects, lists: ofLists };
@@ -149,10 +153,11 @@ export function createInvalidator(
 		cacheHostOf(key) {
 			if (shared === undefined) return null;
 			if (typeof key === "string") {
-				return shared.objects?.hostOf(sharedKey(shared, key, key)) ?? null;
+				return shared.objects?.hostOf(sharedObjectKey(shared, key)) ?? null;
 			}
-			const name = listName(key.mapping, key.from);
-			return shared.heads?.hostOf(sharedKey(shared, key.from, name)) ?? null;
+			const { mapping, from } = key;
+			const name = sharedListKey(shared, mapping.name, from);
+			return shared.heads?.hostOf(name) ?? null;
 		},
 
 		invalidateLocally: (changed) => dropLocally(namesOf(changed)),

@@ -10,7 +10,7 @@ import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import type { Node } from "../types.ts";
 import { CachedObject } from "./cachedObject.ts";
-import { sharedKey } from "./sharedKey.ts";
+import { sharedObjectKey } from "./sharedKey.ts";
 import { type SharedCaches, typeNameOf } from "./store.ts";
 
 /**
@@ -72,7 +72,7 @@ export function createObjectCache(options: {
 		const loaded = new Map<number, string | null>();
 		return readThrough<KeyResult<CachedObject>>(
 			shared.objects,
-			ids.map((id) => sharedKey(shared, id, id)),
+			ids.map((id) => sharedObjectKey(shared, id)),
 			{
 				decode(text, index) {
 					const object = toCached(ids[index] as Id, text);

@@ -2,16 +2,33 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import type { SharedCaches } from "./store.ts";
 
 /**
- * The key in a shared cache of something on the shard of `id`. The generation of
- * the shard is part of it, so that a shard that moved or was promoted starts
- * with an empty cache. Without spaces, which memcached does not allow.
+ * The key in a shared cache of an object, or of the head of a list. The
+ * generation of the shard is part of it, so that a shard that moved or was
+ * promoted starts with an empty cache. Without spaces, which memcached does not
+ * allow.
  */
-export function sharedKey(
-	{ generationOf }: SharedCaches,
-	id: Id,
+export function sharedObjectKey(shared: SharedCaches, id: Id): string {
+	return `${generationAt(shared, id)}.${id}`;
+}
+
+export function sharedListKey(
+	shared: SharedCaches,
+	/** Of the mapping. */
 	name: string,
+	from: Id,
 ): string {
-	const generation = generationOf(unpackId(id).shard);
-	// Of an object the name is the id.
-	return `${generation}.${name === id ? id : name.replace(" ", ".")}`;
+	return `${generationAt(shared, from)}.${name}.${from}`;
+}
+
+/** The same by `listName`. */
+export function sharedListNameKey(
+	shared: SharedCaches,
+	name: string,
+	from: Id,
+): string {
+	return sharedListKey(shared, name.slice(0, name.lastIndexOf(" ")), from);
+}
+
+function generationAt({ generationOf }: SharedCaches, id: Id): number {
+	return generationOf(unpackId(id).shard);
 }
