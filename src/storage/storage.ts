@@ -298,10 +298,10 @@ export interface Transaction<T> {
 	readonly creates?: readonly NewObject[];
 	readonly decide: (reads: TransactionReads) => TransactionWrites<T>;
 	/**
-	 * Called after `decide`, with all locks held, beside the changes, and awaited
-	 * before COMMIT: the one bounded wait for shared caches. It is called again if
-	 * the changes took long or the transaction runs again, and must not reject,
-	 * because changes may still be on their way then. SQLite does not call it, because it has no
+	 * Called beside the statements that lock and read, and awaited before `decide`:
+	 * the one bounded wait for shared caches. It is called again if more than a
+	 * quarter of its second is over when the changes are sent, or the transaction
+	 * runs again, and must not reject. SQLite does not call it, because it has no
 	 * caches that other processes share.
 	 */
 	readonly beforeCommit?: () => Promise<void>;

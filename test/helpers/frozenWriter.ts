@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { MysqlLimits } from "../../src/storage/mysql/mysqlStorage.ts";
@@ -14,7 +15,7 @@ export interface FrozenLike {
 	readonly limits: Partial<MysqlLimits>;
 	readonly from: Id;
 	readonly to: Id;
-	/** Before the writes are sent, or just before COMMIT. */
+	/** Before the writes are sent with COMMIT, or in the last wait before. */
 	readonly at: "decide" | "beforeCommit";
 }
 
@@ -24,6 +25,8 @@ export interface FrozenWriter extends AsyncDisposable {
 }
 
 const FROZEN = "holds the lock";
+/** Until the statement that takes the lock was answered, and less than a commit has. */
+const LOCK_MS = 200;
 
 /** Resolves when the process holds the lock and stands still. */
 export async function startFrozenWriter(
@@ -71,7 +74,8 @@ if (process.argv[1] === import.meta.filename) {
 						return writes;
 					},
 					...(at === "beforeCommit" && {
-						beforeCommit: async () => freeze(),
+						// The lock was asked for at the same time.
+						beforeCommit: () => sleep(LOCK_MS).then(freeze),
 					}),
 				},
 				trace,

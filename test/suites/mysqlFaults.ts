@@ -94,7 +94,7 @@ export function mysqlFaultsSuite(
 			assert.equal((await listOf(opened.storage, likedBy, pin(1))).count, 1);
 		});
 
-		test("awaits beforeCommit after decide and before COMMIT", async () => {
+		test("awaits beforeCommit beside the locks, before decide and COMMIT", async () => {
 			await using opened = await open();
 			const { storage } = opened;
 			const order: string[] = [];
@@ -109,27 +109,46 @@ export function mysqlFaultsSuite(
 					order.push("before commit");
 					assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
 					await sleep(20);
-					order.push("commit");
+					order.push("waited");
 				},
 			});
 			assert.equal(result, "done");
-			assert.deepEqual(order, ["decide", "before commit", "commit"]);
+			assert.deepEqual(order, ["before commit", "waited", "decide"]);
 			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 		});
 
-		test("does not commit a transaction whose beforeCommit outlasts the tombstone TTL", async () => {
+		test("does not commit a transaction whose beforeCommit outlasts the tombstone TTL, also the second time", async () => {
 			await using opened = await open();
 			const { storage } = opened;
+			let times = 0;
 			await assert.rejects(
 				storage.transact({
 					shard: 0,
 					creates: [{ type: "Pin", data: {} }],
 					decide: () => ({ result: null }),
-					beforeCommit: () => sleep(1_050),
+					beforeCommit() {
+						times += 1;
+						return sleep(1_050);
+					},
 				}),
 				{ code: "UNAVAILABLE" },
 			);
+			assert.equal(times, 2);
 			assert.deepEqual(await storage.readObjects([pin(1)]), [null]);
+		});
+
+		test("commits after a beforeCommit that took long once, and is called again then", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			let times = 0;
+			await storage.transact({
+				shard: 0,
+				creates: [{ type: "Pin", data: {} }],
+				decide: () => ({ result: null }),
+				beforeCommit: () => sleep(times++ === 0 ? 1_050 : 0),
+			});
+			assert.equal(times, 2);
+			assert.deepEqual(await storage.readObjects([pin(1)]), ["{}"]);
 		});
 
 		test("reports UNAVAILABLE for a COMMIT without a response; the transaction may be committed", async () => {

@@ -34,8 +34,8 @@ export interface Written<T> {
 }
 
 /**
- * The way of every write to the shards, in order: lock and read, decide, write,
- * tombstone, commit, invalidate, deliver, confirm (docs/consistency.md "2. Writes
+ * The way of every write to the shards, in order: lock and read, tombstone, decide,
+ * write, commit, invalidate, deliver, confirm (docs/consistency.md "2. Writes
  * and the outbox"). The commit alone decides whether the write happened.
  *
  * With a trace, each call is one write of it: names and numbers only, never
@@ -83,6 +83,8 @@ export class WritePipeline implements Writer {
 		let outboxEntry: JsonObject | undefined;
 		let objects: ReturnType<typeof transaction.decide>["objects"];
 		let hasTombstones = false;
+		/** Whether changes were sent with COMMIT, or may have been. */
+		let mayBeCommitted = false;
 		let committed: TransactionResult<T>;
 		try {
 			// 1. Lock and read: the storage port begins a transaction on one shard,
@@ -91,11 +93,13 @@ export class WritePipeline implements Writer {
 				{
 					...transaction,
 					decide(reads) {
-						// 2. Decide, synchronously; again after a deadlock or a renumbering.
+						// 3. Decide, synchronously; again after a deadlock or a renumbering.
+						mayBeCommitted = false;
 						const decision = transaction.decide(reads);
+						mayBeCommitted = true;
 						created = reads.created;
 						objects = decision.objects;
-						// 3. Write: the port writes objects, edges, counts and the outbox row.
+						// 4. Write: the port writes objects, edges, counts and the outbox row.
 						const { entry: _, hides: __, ...writes } = decision;
 						outboxEntry = encodeEntry(entryOf(decision, created) ?? {});
 						summary = summaryOf(created, decision, outboxEntry);
@@ -105,8 +109,8 @@ export class WritePipeline implements Writer {
 						};
 					},
 					...(store.sharesCaches && {
-						// 4. Tombstone: no reader fills a shared cache with the old value,
-						// also if this process dies between the commit and step 6.
+						// 2. Tombstone, beside step 1: no reader fills a shared cache with the
+						// old value, also if this process dies between the commit and step 6.
 						async beforeCommit() {
 							hasTombstones = true;
 							await store.putTombstones(changedBy(transaction), trace);
@@ -115,15 +119,18 @@ export class WritePipeline implements Writer {
 				},
 				trace,
 			);
-			// 5. Commit: done when the port's `transact` resolves.
+			// 5. Commit: sent with step 4, and done when the port's `transact` resolves.
 		} catch (error) {
 			store.invalidateLocally(changedBy(transaction));
 			// The outcome of COMMIT may be unknown, and it may take effect later: until
 			// then readers would cache the old value. New tombstones cover it; if it
 			// was committed, the outbox worker delivers its entry.
-			if (hasTombstones) {
+			if (hasTombstones && mayBeCommitted) {
 				await store.putTombstones(changedBy(transaction), trace);
 				store.publish(changedBy(transaction));
+			} else if (hasTombstones) {
+				// Nothing was written: readers may fill the caches again.
+				await store.invalidate(changedBy(transaction), trace);
 			}
 			trace?.fail(error);
 			throw error;

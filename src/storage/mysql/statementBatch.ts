@@ -1,5 +1,5 @@
 import type { MysqlTransaction } from "./driver/host.ts";
-import type { Row, WriteResult } from "./driver/mysql2Connection.ts";
+import type { Result, Row, WriteResult } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 
 /**
@@ -27,12 +27,25 @@ export class StatementBatch {
 
 	/** Sends what was added since the last time. */
 	async send(): Promise<void> {
+		const { statements, use } = this.take();
+		if (statements.length > 0)
+			use(await this.#transaction.together(statements));
+	}
+
+	/** What was added since the last time, for a caller that sends it: `use` takes the results. */
+	take(): {
+		readonly statements: readonly Sql[];
+		readonly use: (results: readonly Result[]) => void;
+	} {
 		const statements = this.#statements;
 		const uses = this.#uses;
-		if (statements.length === 0) return;
 		this.#statements = [];
 		this.#uses = [];
-		const results = await this.#transaction.together(statements);
-		for (const [at, use] of uses.entries()) use(results[at] as never);
+		return {
+			statements,
+			use(results) {
+				for (const [at, use] of uses.entries()) use(results[at] as never);
+			},
+		};
 	}
 }

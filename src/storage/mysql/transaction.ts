@@ -104,6 +104,8 @@ class Work {
 	readonly #shard: Shard;
 	readonly #transactions: readonly Transaction<unknown>[];
 	#now = 0;
+	readonly #hooks: readonly (() => Promise<void>)[];
+	#hooksBegan = 0;
 	readonly #created: Id[] = [];
 	readonly #lists = new Map<string, ListRow>();
 	readonly #objects = new Map<Id, JsonObject>();
@@ -126,6 +128,9 @@ class Work {
 		this.#model = model;
 		this.#shard = shard;
 		this.#transactions = transactions;
+		this.#hooks = transactions.flatMap(
+			({ beforeCommit }) => beforeCommit ?? [],
+		);
 	}
 
 	/** Locks and reads, in one round trip: lists first, then objects, in one order in all transactions. The clock is read under the locks. */
@@ -153,7 +158,14 @@ class Work {
 			Date.now() * 1_000,
 			this.#created,
 		);
-		await batch.send();
+		// They do not reject: a failure of the batch waits for them.
+		const sent = batch.send();
+		const hooks = this.#hooks.length === 0 ? undefined : this.#runHooks();
+		try {
+			await sent;
+		} finally {
+			await hooks;
+		}
 		this.#now = Date.now() * 1_000;
 		await this.#readNeighbors();
 	}
@@ -187,41 +199,51 @@ class Work {
 		}
 	}
 
-	/** Writes what was decided. */
+	/** What was decided, for the host to send together with COMMIT. */
 	async finish(
 		results: readonly (Decided | { readonly thrown: unknown })[],
 	): Promise<CommitDecision<readonly TransactionOutcome[]>> {
 		const decided = results.filter((result) => "writes" in result);
-		const hooks = decided.flatMap(
-			({ transaction: { beforeCommit } }) => beforeCommit ?? [],
-		);
-		const runHooks = () =>
-			Promise.all(hooks.map((beforeCommit) => beforeCommit()));
-		let began = performance.now();
-		const [locals] = await Promise.all([this.#write(decided), runHooks()]);
-		if (performance.now() - began > HOOKS_AGAIN_MS) {
-			began = performance.now();
-			await runHooks();
+		const batch = new StatementBatch(this.#statements);
+		const locals = await this.#write(batch, decided);
+		if (performance.now() - this.#hooksBegan > HOOKS_AGAIN_MS) {
+			await this.#runHooks();
 		}
-		const withEntry = decided.filter(
-			({ writes }) => writes.outboxEntry !== undefined,
-		);
-		const localOf = new Map(withEntry.map((one, at) => [one, locals[at]]));
-		const value = results.map((result): TransactionOutcome => {
-			if (!("writes" in result)) return result;
-			const local = localOf.get(result);
-			const outboxKey =
-				local === undefined ? null : { shard: this.#shard.number, local };
-			return { result: result.writes.result, outboxKey };
-		});
-		return hooks.length === 0
-			? { value, commit: true }
-			: { value, commit: true, commitBy: began + COMMIT_MS };
+		const { statements: last, use } = batch.take();
+		return {
+			last,
+			valueOf: (answers) => {
+				use(answers);
+				const withEntry = decided.filter(
+					({ writes }) => writes.outboxEntry !== undefined,
+				);
+				const localOf = new Map(withEntry.map((one, at) => [one, locals[at]]));
+				return results.map((result): TransactionOutcome => {
+					if (!("writes" in result)) return result;
+					const local = localOf.get(result);
+					const outboxKey =
+						local === undefined ? null : { shard: this.#shard.number, local };
+					return { result: result.writes.result, outboxKey };
+				});
+			},
+			commit: true,
+			...(this.#hooks.length > 0 && { commitBy: this.#hooksBegan + COMMIT_MS }),
+		};
 	}
 
-	/** In one round trip. Returns the local ids of the outbox entries, in order. */
-	async #write(decided: readonly Decided[]): Promise<readonly number[]> {
-		const batch = new StatementBatch(this.#statements);
+	async #runHooks(): Promise<void> {
+		this.#hooksBegan = performance.now();
+		await Promise.all(this.#hooks.map((beforeCommit) => beforeCommit()));
+	}
+
+	/**
+	 * Adds the changes to the batch, which is sent with COMMIT. Returns where the
+	 * local ids of the outbox entries will be, in order.
+	 */
+	async #write(
+		batch: StatementBatch,
+		decided: readonly Decided[],
+	): Promise<readonly number[]> {
 		updateObjects(
 			batch,
 			this.#model,
@@ -256,7 +278,6 @@ class Work {
 			this.#now,
 			locals,
 		);
-		await batch.send();
 		return locals;
 	}
 

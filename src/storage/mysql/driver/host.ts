@@ -1,4 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import {
+	setImmediate as immediate,
+	setTimeout as sleep,
+} from "node:timers/promises";
 import {
 	CHANNELS,
 	type Statement,
@@ -59,16 +62,28 @@ export interface MysqlTransaction {
 	together(statements: readonly Sql[]): Promise<readonly Result[]>;
 }
 
-export interface CommitDecision<T> {
-	readonly value: T;
-	/** False to roll back. */
-	readonly commit: boolean;
-	/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
-	readonly commitBy?: number;
-}
+export type CommitDecision<T> =
+	| {
+			readonly value: T;
+			/** False to roll back. */
+			readonly commit: boolean;
+			readonly commitBy?: number;
+	  }
+	| {
+			/** Writes that are sent together with COMMIT, in one round trip. */
+			readonly last: readonly Sql[];
+			/** The value, given their results. */
+			readonly valueOf: (results: readonly Result[]) => T;
+			readonly commit: true;
+			/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
+			readonly commitBy?: number;
+	  };
 
 /** About how many characters are sent together: the server accepts packets of 16 MB. */
 const TOGETHER_LENGTH = 1_000_000;
+
+/** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
+const STOOD_STILL_MS = 250;
 
 const CONFLICT_TRIES = 6;
 const BACKOFF_MS = 8;
@@ -240,35 +255,37 @@ export class Host implements AsyncDisposable {
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 	): Promise<T> {
 		let begun = false;
-		const begin = () => {
+		let answeredAt = performance.now();
+		const answered = async <Answer>(answer: Promise<Answer>) => {
 			begun = true;
+			try {
+				return await answer;
+			} finally {
+				answeredAt = performance.now();
+			}
 		};
 		let verdict: CommitDecision<T>;
 		try {
 			verdict = await body({
-				rows: (sql) => {
-					begin();
-					return this.#rows(connection, sql, options);
-				},
-				run: (sql) => {
-					begin();
-					return this.#run(connection, sql, options);
-				},
-				together: (statements) => {
-					begin();
-					return this.#together(connection, statements, options);
-				},
+				rows: (sql) => answered(this.#rows(connection, sql, options)),
+				run: (sql) => answered(this.#run(connection, sql, options)),
+				together: (statements) =>
+					answered(this.#together(connection, statements, options)),
 			});
 		} catch (thrown) {
 			if (begun) await this.#rollBack(connection, options);
 			throw thrown;
 		}
-		const { value, commit, commitBy = Number.POSITIVE_INFINITY } = verdict;
-		if (!begun) return value;
-		if (!commit) {
-			await this.#rollBack(connection, options);
-			return value;
+		const writes = "last" in verdict ? verdict.last : [];
+		if (!begun && writes.length === 0) {
+			return "last" in verdict ? verdict.valueOf([]) : verdict.value;
 		}
+		if (!verdict.commit) {
+			await this.#rollBack(connection, options);
+			return verdict.value;
+		}
+		if (performance.now() - answeredAt > STOOD_STILL_MS) await immediate();
+		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
 		const deadline = { until: Math.min(options.deadline.until, commitBy) };
 		if (performance.now() >= deadline.until) {
 			// COMMIT was not sent, so nothing was done.
@@ -279,9 +296,57 @@ export class Host implements AsyncDisposable {
 			});
 		}
 		if (connection.isLost) throw this.#endedBefore(COMMIT);
+		if (!("last" in verdict)) {
+			await this.#commit(connection, [], { ...options, deadline });
+			return verdict.value;
+		}
+		const results: Result[] = [];
+		const groups = [...byLength(writes)];
+		// The first round trip finds out whether the connection still works.
+		const last = begun ? (groups.pop() ?? []) : [];
 		try {
-			await this.#run(connection, COMMIT, { ...options, deadline });
+			for (const some of groups) {
+				results.push(...(await this.#together(connection, some, options)));
+			}
 		} catch (thrown) {
+			await this.#rollBack(connection, options);
+			throw thrown;
+		}
+		results.push(
+			...(await this.#commit(connection, last, { ...options, deadline })),
+		);
+		return verdict.valueOf(results);
+	}
+
+	/**
+	 * Sends the last writes of a transaction and COMMIT, and returns the results of
+	 * the writes. If one of them fails, the server does not read COMMIT: nothing was
+	 * done. Any other failure leaves the outcome unknown.
+	 */
+	async #commit(
+		connection: MysqlConnection,
+		last: readonly Sql[],
+		options: QueryOptions,
+	): Promise<readonly Result[]> {
+		const began = performance.now();
+		const statements = [...last, COMMIT];
+		let executed = 0;
+		let results: readonly Result[];
+		try {
+			results = await connection.together(
+				statements,
+				options.deadline,
+				() => executed++,
+			);
+		} catch (thrown) {
+			const isAnswered =
+				thrown instanceof StorageFailure &&
+				thrown.errno !== null &&
+				thrown.kind !== "connectionLost";
+			if (isAnswered && executed < last.length) {
+				await this.#rollBack(connection, options);
+				throw thrown;
+			}
 			connection.destroy();
 			// The server sends this error instead of reading a further statement.
 			if (isClientTimeout(thrown)) throw thrown;
@@ -291,7 +356,8 @@ export class Host implements AsyncDisposable {
 				{ host: this.name, statement: COMMIT.name, cause: thrown },
 			);
 		}
-		return value;
+		this.#reportAll(statements, results, options, began);
+		return results.slice(0, -1);
 	}
 
 	/** Nothing was sent, so nothing was done. */
@@ -351,14 +417,25 @@ export class Host implements AsyncDisposable {
 		const results: Result[] = [];
 		for (const some of byLength(statements)) {
 			const began = performance.now();
-			const first = results.length;
-			results.push(...(await connection.together(some, options.deadline)));
-			for (const [at, sql] of some.entries()) {
-				const result = results[first + at] as Result;
-				this.#report(sql, options, began, () => rowsOf(result), at > 0);
-			}
+			const answers = await connection.together(some, options.deadline);
+			this.#reportAll(some, answers, options, began);
+			results.push(...answers);
 		}
 		return results;
+	}
+
+	#reportAll(
+		statements: readonly Sql[],
+		results: readonly Result[],
+		options: QueryOptions,
+		began: number,
+	): void {
+		if (options.trace === undefined && !CHANNELS.statement.hasSubscribers)
+			return;
+		for (const [at, sql] of statements.entries()) {
+			const result = results[at] as Result;
+			this.#report(sql, options, began, () => rowsOf(result), at > 0);
+		}
 	}
 
 	#report(

@@ -43,7 +43,10 @@ export interface Mysql2Connection {
 			readonly rowsAsArray: true;
 		},
 		done: (error: unknown, response: Result | readonly Result[]) => void,
-	): void;
+	): {
+		/** Of each row of a SELECT, and of each write. */
+		on(event: "result", listener: () => void): unknown;
+	};
 	on(event: "error" | "connect", listener: (thrown: unknown) => void): void;
 	/** Sends the server the end of the connection, after the running statement. Its callback would come before that is sent. */
 	end(): void;

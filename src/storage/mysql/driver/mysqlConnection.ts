@@ -104,10 +104,12 @@ export class MysqlConnection {
 	async together(
 		statements: readonly Sql[],
 		deadline: Deadline,
+		/** Called for each write that the server has executed, also if a later one fails. */
+		executed?: () => void,
 	): Promise<readonly Result[]> {
 		const [only] = statements;
 		if (statements.length === 1 && only !== undefined) {
-			return [(await this.#query(only, deadline)) as Result];
+			return [(await this.#query(only, deadline, executed)) as Result];
 		}
 		const results = await this.#query(
 			{
@@ -116,6 +118,7 @@ export class MysqlConnection {
 				values: statements.flatMap(({ values }) => values),
 			},
 			deadline,
+			executed,
 		);
 		return results as readonly Result[];
 	}
@@ -136,11 +139,12 @@ export class MysqlConnection {
 	async #query(
 		{ name, text, values }: Sql,
 		deadline: Deadline,
+		executed?: () => void,
 	): Promise<Result | readonly Result[]> {
 		this.#running = true;
 		const response = new Promise<Result | readonly Result[]>(
 			(resolve, reject) => {
-				this.#driver.query(
+				const query = this.#driver.query(
 					{ sql: text, values, rowsAsArray: true },
 					(error, response) => {
 						this.#running = false;
@@ -148,6 +152,7 @@ export class MysqlConnection {
 						else resolve(response);
 					},
 				);
+				if (executed !== undefined) query.on("result", executed);
 			},
 		);
 		try {
