@@ -120,17 +120,17 @@ describe("round trips to MySQL", () => {
 	const like = (pin: Id) =>
 		`mutation { likePin(input: {pinId: "${pin}"}) { pin { id } } }`;
 
-	it("followUser across two shards takes at most seven, the deletion of its outbox entry included", async () => {
+	it("followUser across two shards takes at most five, the deletion of its outbox entry included", async () => {
 		assert.notEqual(
 			unpackId(user(HERE)).shard,
 			unpackId(user(ELSEWHERE)).shard,
 		);
 		// The first opens connections.
 		await roundTripsOf(user(HERE), follow(user(ELSEWHERE)));
-		await assertRoundTrips(7, user(HERE), follow(user(TO_ELSEWHERE)));
+		await assertRoundTrips(5, user(HERE), follow(user(TO_ELSEWHERE)));
 	});
 
-	it("likePin on one shard takes at most four", async () => {
+	it("likePin on one shard takes at most three", async () => {
 		const board = await made(user(HERE), "createBoard", `name: "Kitchen"`);
 		const pins = [
 			await made(user(HERE), "createPin", `boardId: "${board}"`),
@@ -139,15 +139,15 @@ describe("round trips to MySQL", () => {
 		await writer.view(user(HERE)).readObjects(pins);
 		await writer.view(user(TO_HERE)).readObjects(pins);
 		await roundTripsOf(user(HERE), like(pins[0]));
-		await assertRoundTrips(4, user(HERE), like(pins[1]));
+		await assertRoundTrips(3, user(HERE), like(pins[1]));
 	});
 
-	it("createPin takes at most five, its payload included", async () => {
+	it("createPin takes at most three, its payload included", async () => {
 		const board = await made(user(HERE), "createBoard", `name: "Garden"`);
 		const create = `mutation { createPin(input: {boardId: "${board}", details: "A pin"}) {
 			pin { id details board { name owner { username } } }
 		} }`;
 		await roundTripsOf(user(HERE), create);
-		await assertRoundTrips(5, user(HERE), create);
+		await assertRoundTrips(3, user(HERE), create);
 	});
 });

@@ -205,6 +205,10 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	assert.match(readFileSync(path, "utf8"), /"version":2/);
 });
 
+/** How many transactions have written something and are not committed. */
+const WRITING =
+	"SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_rows_modified > 0";
+
 test("a COMMIT rejected as read-only changes nothing, and its retry is carried out once", async () => {
 	await using server = await startMysql();
 	const topology = topologyOn(server.url);
@@ -214,22 +218,30 @@ test("a COMMIT rejected as read-only changes nothing, and its retry is carried o
 		{ retryMs: 100 },
 	);
 	await storage.createTables();
-	let tries = 0;
+	let isRejected = false;
+	let decisions = 0;
 	const { result } = await storage.transact({
 		shard: 0,
 		creates: [{ type: "Pin", data: { n: 1 } }],
-		decide: ({ created }) => ({ result: created }),
+		decide({ created }) {
+			decisions += 1;
+			return { result: created };
+		},
 		async beforeCommit() {
-			tries += 1;
-			if (tries > 1) return;
-			// All is written, and only COMMIT is left.
+			if (isRejected) return;
+			isRejected = true;
+			await until("the pin to be written", async () => {
+				const [row] = await ask(server, WRITING);
+				return row?.n === 1;
+			});
+			// Only COMMIT is left.
 			await ask(server, "SET GLOBAL super_read_only = ON");
 			setTimeout(() => {
 				ask(server, "SET GLOBAL read_only = OFF").catch(() => {});
 			}, 300);
 		},
 	});
-	assert.equal(tries, 2);
+	assert.equal(decisions, 2);
 	const [row] = await ask(server, "SELECT COUNT(*) AS pins FROM db00000.pins");
 	assert.equal(row?.pins, 1);
 	assert.deepEqual(await storage.readObjects(result), ['{"n":1}']);

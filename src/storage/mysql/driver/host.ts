@@ -284,7 +284,11 @@ export class Host implements AsyncDisposable {
 			await this.#rollBack(connection, options);
 			return verdict.value;
 		}
-		if (performance.now() - answeredAt > STOOD_STILL_MS) await immediate();
+		if (performance.now() - answeredAt > STOOD_STILL_MS) {
+			// The first is in this turn of the event loop, which has read its sockets.
+			await immediate();
+			await immediate();
+		}
 		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
 		const deadline = { until: Math.min(options.deadline.until, commitBy) };
 		if (performance.now() >= deadline.until) {
