@@ -19,3 +19,7 @@ test("the slowest files start first, and all others after them in their own orde
 		"c",
 	]);
 });
+
+test("a file that a merge has listed twice among the slowest starts once", () => {
+	assert.deepEqual(slowestFirst(["a", "b"], ["b", "b"]), ["b", "a"]);
+});

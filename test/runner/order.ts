@@ -11,13 +11,11 @@ export function slowestOf(
 		.map(([file]) => file);
 }
 
-/** Files in the order to start them in: started last, a slow file would run alone, on one core. */
+/** Files in the order to start them in, each once: started last, a slow file would run alone, on one core. */
 export function slowestFirst(
 	files: readonly string[],
 	slowest: readonly string[],
 ): readonly string[] {
-	return [
-		...slowest.filter((file) => files.includes(file)),
-		...files.filter((file) => !slowest.includes(file)),
-	];
+	const first = new Set(slowest.filter((file) => files.includes(file)));
+	return [...first, ...files.filter((file) => !first.has(file))];
 }
