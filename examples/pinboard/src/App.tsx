@@ -1,5 +1,6 @@
 import { Suspense, useCallback, useMemo, useState } from "react";
 import { RelayEnvironmentProvider } from "react-relay";
+import { AccountDialog } from "./AccountDialog.tsx";
 import { BoardPage } from "./BoardPage.tsx";
 import { createEnvironment } from "./environment.ts";
 import { Fallible } from "./Fallible.tsx";
@@ -7,7 +8,6 @@ import { InterestPage } from "./InterestPage.tsx";
 import { PinDialog } from "./PinView.tsx";
 import { type Route, useRoute } from "./route.ts";
 import { type Session, SessionProvider } from "./session.tsx";
-import { TokenDialog } from "./TokenDialog.tsx";
 import { Top } from "./Top.tsx";
 import { UserPage } from "./UserPage.tsx";
 
@@ -51,15 +51,18 @@ export function App({ url }: { readonly url: string }) {
 	return (
 		<SessionProvider value={session}>
 			<RelayEnvironmentProvider environment={environment}>
+				<button type="button" className="skip" onClick={skipToContent}>
+					Skip to the content
+				</button>
 				<Fallible key={key}>
-					<Suspense fallback={<div className="top" />}>
+					<Suspense fallback={<header className="top" />}>
 						<Top
 							current={
 								route.page === "interest" ? route.key || FIRST_INTEREST : ""
 							}
 						/>
 					</Suspense>
-					<main>
+					<main id="content" tabIndex={-1}>
 						<Suspense fallback={<div className="loading" />}>
 							<Page route={route} />
 						</Suspense>
@@ -67,11 +70,12 @@ export function App({ url }: { readonly url: string }) {
 					{route.pin !== null && <PinDialog key={route.pin} id={route.pin} />}
 				</Fallible>
 				{asking && (
-					<TokenDialog onToken={keep} onClose={() => setAsking(false)} />
+					<AccountDialog onToken={keep} onClose={() => setAsking(false)} />
 				)}
-				{sentence !== null && (
-					<output className="toast">
-						{sentence}
+				{/* Always there, so that screen readers notice what is put into it. */}
+				<output className="toast" hidden={sentence === null}>
+					{sentence}
+					{sentence !== null && (
 						<button
 							type="button"
 							className="quiet"
@@ -79,11 +83,16 @@ export function App({ url }: { readonly url: string }) {
 						>
 							Close
 						</button>
-					</output>
-				)}
+					)}
+				</output>
 			</RelayEnvironmentProvider>
 		</SessionProvider>
 	);
+}
+
+/** Not a link: the address after # is the page. */
+function skipToContent(): void {
+	document.getElementById("content")?.focus();
 }
 
 function Page({ route: { page, key } }: { readonly route: Route }) {

@@ -4,6 +4,7 @@ import { Avatar } from "./Avatar.tsx";
 import { BoardPins } from "./BoardPins.tsx";
 import { FollowBoard } from "./FollowBoard.tsx";
 import { Missing } from "./Missing.tsx";
+import { OwnBoard } from "./OwnBoard.tsx";
 import { address } from "./route.ts";
 
 export function BoardPage({ id }: { readonly id: string }) {
@@ -28,6 +29,7 @@ export function BoardPage({ id }: { readonly id: string }) {
 					followers(first: 0) {
 						totalCount
 					}
+					...OwnBoard_board
 					...FollowBoard_board
 					...BoardPins_board
 				}
@@ -53,7 +55,11 @@ export function BoardPage({ id }: { readonly id: string }) {
 					)}
 					<span>{board.all?.totalCount} pins</span>
 					<span data-followers>{board.followers?.totalCount} followers</span>
-					{board.owner?.id !== viewer?.id && <FollowBoard board={board} />}
+					{board.owner?.id === viewer?.id ? (
+						<OwnBoard board={board} />
+					) : (
+						<FollowBoard board={board} />
+					)}
 				</div>
 			</header>
 			<BoardPins board={board} />

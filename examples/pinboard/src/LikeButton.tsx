@@ -59,7 +59,7 @@ export function LikeButton(props: { readonly pin: LikeButton_pin$key }) {
 			type="button"
 			className="like"
 			aria-pressed={liked}
-			aria-label={liked ? "Unlike" : "Like"}
+			aria-label={`${liked ? "Unlike" : "Like"} ${count}`}
 			onClick={toggle}
 		>
 			<svg viewBox="0 0 24 24" aria-hidden="true">

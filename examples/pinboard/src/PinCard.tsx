@@ -4,12 +4,14 @@ import { Avatar } from "./Avatar.tsx";
 import { LikeButton } from "./LikeButton.tsx";
 import { Picture } from "./Picture.tsx";
 import { address, pinAddress } from "./route.ts";
+import { SaveButton } from "./SaveButton.tsx";
 
 export function PinCard(props: { readonly pin: PinCard_pin$key }) {
 	const pin = useFragment(
 		graphql`
 			fragment PinCard_pin on Pin {
 				id
+				title
 				details
 				image {
 					url
@@ -22,6 +24,7 @@ export function PinCard(props: { readonly pin: PinCard_pin$key }) {
 					username
 				}
 				...LikeButton_pin
+				...SaveButton_pin
 			}
 		`,
 		props.pin,
@@ -29,6 +32,7 @@ export function PinCard(props: { readonly pin: PinCard_pin$key }) {
 	const { image, owner } = pin;
 	return (
 		<article className="card" data-pin={pin.id}>
+			<SaveButton pin={pin} />
 			<a className="frame" href={pinAddress(pin.id)}>
 				<Picture
 					seed={image?.url ?? pin.id}
@@ -37,7 +41,7 @@ export function PinCard(props: { readonly pin: PinCard_pin$key }) {
 					height={image?.height ?? 600}
 				/>
 			</a>
-			<p>{pin.details}</p>
+			<p>{pin.title ?? pin.details}</p>
 			<footer>
 				{owner ? (
 					<a className="person" href={address("user", owner.username)}>

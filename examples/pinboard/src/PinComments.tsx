@@ -2,11 +2,14 @@ import { type FormEvent, useState } from "react";
 import {
 	ConnectionHandler,
 	graphql,
+	useFragment,
 	useMutation,
 	usePaginationFragment,
 } from "react-relay";
 import type { PinComments_pin$key } from "./__generated__/PinComments_pin.graphql.ts";
+import type { PinComments_viewer$key } from "./__generated__/PinComments_viewer.graphql.ts";
 import type { PinCommentsAddMutation } from "./__generated__/PinCommentsAddMutation.graphql.ts";
+import type { PinCommentsDeleteMutation } from "./__generated__/PinCommentsDeleteMutation.graphql.ts";
 import type { PinCommentsQuery } from "./__generated__/PinCommentsQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
 import { address } from "./route.ts";
@@ -15,9 +18,22 @@ import { useSession } from "./session.tsx";
 const PAGE = 5;
 
 /** Comments, oldest first, read from the end: the last few, and earlier ones on request. */
-export function PinComments(props: { readonly pin: PinComments_pin$key }) {
+export function PinComments(props: {
+	readonly pin: PinComments_pin$key;
+	readonly viewer: PinComments_viewer$key | null;
+}) {
 	const session = useSession();
 	const [text, setText] = useState("");
+	const viewer = useFragment(
+		graphql`
+			fragment PinComments_viewer on User {
+				id
+				name
+				username
+			}
+		`,
+		props.viewer,
+	);
 	const { data, hasPrevious, isLoadingPrevious, loadPrevious } =
 		usePaginationFragment<PinCommentsQuery, PinComments_pin$key>(
 			graphql`
@@ -36,6 +52,7 @@ export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 								id
 								text
 								author {
+									id
 									name
 									username
 								}
@@ -57,6 +74,7 @@ export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 					id
 					text
 					author {
+						id
 						name
 						username
 					}
@@ -64,19 +82,47 @@ export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 			}
 		}
 	`);
+	const [remove] = useMutation<PinCommentsDeleteMutation>(graphql`
+		mutation PinCommentsDeleteMutation(
+			$input: DeleteCommentInput!
+			$connections: [ID!]!
+		) {
+			deleteComment(input: $input) {
+				deletedCommentId @deleteEdge(connections: $connections)
+			}
+		}
+	`);
+	const connections = [
+		ConnectionHandler.getConnectionID(data.id, "PinComments_comments"),
+	];
 	function submit(event: FormEvent) {
 		event.preventDefault();
-		if (!session.signedIn) return session.signIn();
+		if (viewer === null || viewer === undefined) return session.signIn();
+		const comment = {
+			id: `client:${crypto.randomUUID()}`,
+			text,
+			author: viewer,
+		};
+		setText("");
 		add({
 			variables: {
 				// A repeated request with this key adds no second comment.
 				input: { pinId: data.id, text, idempotencyKey: crypto.randomUUID() },
-				connections: [
-					ConnectionHandler.getConnectionID(data.id, "PinComments_comments"),
-				],
+				connections,
 			},
-			onCompleted: () => setText(""),
-			onError: (error) => session.say(`Not said: ${error.message}`),
+			optimisticResponse: { addComment: { comment } },
+			onError(error) {
+				// What was typed is not lost.
+				setText(text);
+				session.say(`Not said: ${error.message}`);
+			},
+		});
+	}
+	function deleteComment(commentId: string) {
+		remove({
+			variables: { input: { commentId }, connections },
+			optimisticResponse: { deleteComment: { deletedCommentId: commentId } },
+			onError: ({ message }) => session.say(`Not deleted: ${message}`),
 		});
 	}
 	return (
@@ -105,6 +151,16 @@ export function PinComments(props: { readonly pin: PinComments_pin$key }) {
 									)}{" "}
 									{comment.text}
 								</p>
+								{comment.author?.id === viewer?.id && viewer && (
+									<button
+										type="button"
+										className="quiet"
+										aria-label={`Delete the comment “${comment.text}”`}
+										onClick={() => deleteComment(comment.id)}
+									>
+										Delete
+									</button>
+								)}
 							</li>
 						),
 				)}

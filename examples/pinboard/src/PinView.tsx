@@ -4,9 +4,11 @@ import type { PinViewQuery } from "./__generated__/PinViewQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
 import { LikeButton } from "./LikeButton.tsx";
 import { Missing } from "./Missing.tsx";
+import { OwnPin } from "./OwnPin.tsx";
 import { Picture } from "./Picture.tsx";
 import { PinComments } from "./PinComments.tsx";
 import { address, closePin } from "./route.ts";
+import { SaveButton } from "./SaveButton.tsx";
 
 /** A pin, shown over the page it was opened from. */
 export function PinDialog({ id }: { readonly id: string }) {
@@ -17,6 +19,7 @@ export function PinDialog({ id }: { readonly id: string }) {
 		<dialog
 			ref={dialog}
 			className="pin"
+			aria-label="A pin"
 			onClose={closePin}
 			onClick={(event) => event.target === dialog.current && closePin()}
 		>
@@ -36,10 +39,15 @@ export function PinDialog({ id }: { readonly id: string }) {
 }
 
 function PinView({ id }: { readonly id: string }) {
-	const { pin } = useLazyLoadQuery<PinViewQuery>(
+	const { pin, viewer } = useLazyLoadQuery<PinViewQuery>(
 		graphql`
 			query PinViewQuery($id: ID!) {
+				viewer {
+					id
+					...PinComments_viewer
+				}
 				pin(id: $id) {
+					title
 					details
 					link
 					image {
@@ -49,6 +57,7 @@ function PinView({ id }: { readonly id: string }) {
 						alt
 					}
 					owner {
+						id
 						name
 						username
 					}
@@ -74,6 +83,8 @@ function PinView({ id }: { readonly id: string }) {
 							name
 						}
 					}
+					...OwnPin_pin
+					...SaveButton_pin
 					...LikeButton_pin
 					...PinComments_pin
 				}
@@ -94,7 +105,19 @@ function PinView({ id }: { readonly id: string }) {
 				height={Math.max(image?.height ?? width, width)}
 			/>
 			<div className="words">
-				<h2>{pin.details}</h2>
+				<div className="pin-actions">
+					<SaveButton pin={pin} />
+					{owner && owner.id === viewer?.id && <OwnPin pin={pin} />}
+				</div>
+				<h2>{pin.title ?? pin.details ?? "A pin"}</h2>
+				{pin.title && <p>{pin.details}</p>}
+				{pin.link && (
+					<p>
+						<a className="out" href={pin.link} rel="noreferrer">
+							{new URL(pin.link).host}
+						</a>
+					</p>
+				)}
 				<p className="where">
 					{owner && <a href={address("user", owner.username)}>{owner.name}</a>}{" "}
 					saved it to{" "}
@@ -137,7 +160,7 @@ function PinView({ id }: { readonly id: string }) {
 						)}
 					</span>
 				</div>
-				<PinComments pin={pin} />
+				<PinComments pin={pin} viewer={viewer ?? null} />
 			</div>
 		</div>
 	);

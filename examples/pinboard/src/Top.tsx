@@ -1,7 +1,8 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { TopQuery } from "./__generated__/TopQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
+import { CreateDialog } from "./CreateDialog.tsx";
 import { address } from "./route.ts";
 import { useSession } from "./session.tsx";
 
@@ -25,6 +26,7 @@ export function Top({ current }: { readonly current: string }) {
 		`,
 		{},
 	);
+	const [isCreating, setCreating] = useState(false);
 	const nav = useRef<HTMLElement>(null);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: current says which link is marked
 	useEffect(() => {
@@ -33,9 +35,9 @@ export function Top({ current }: { readonly current: string }) {
 			?.scrollIntoView({ inline: "center", block: "nearest" });
 	}, [current]);
 	return (
-		<div className="top">
+		<header className="top">
 			<a className="brand" href="#/">
-				<i /> Pinboard
+				<i aria-hidden="true" /> Pinboard
 			</a>
 			<nav ref={nav} aria-label="Interests">
 				{interests?.nodes.map(
@@ -53,6 +55,13 @@ export function Top({ current }: { readonly current: string }) {
 			</nav>
 			{viewer ? (
 				<span className="viewer">
+					<button
+						type="button"
+						className="primary"
+						onClick={() => setCreating(true)}
+					>
+						Create
+					</button>
 					<a className="person" href={address("user", viewer.username)}>
 						<Avatar name={viewer.name} />
 						<span>{viewer.name}</span>
@@ -66,6 +75,7 @@ export function Top({ current }: { readonly current: string }) {
 					Log in
 				</button>
 			)}
-		</div>
+			{isCreating && <CreateDialog onClose={() => setCreating(false)} />}
+		</header>
 	);
 }

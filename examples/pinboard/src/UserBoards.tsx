@@ -2,9 +2,8 @@ import { useCallback } from "react";
 import { graphql, usePaginationFragment } from "react-relay";
 import type { UserBoards_user$key } from "./__generated__/UserBoards_user.graphql.ts";
 import type { UserBoardsQuery } from "./__generated__/UserBoardsQuery.graphql.ts";
+import { BoardTile } from "./BoardTile.tsx";
 import { LoadMore } from "./LoadMore.tsx";
-import { Picture } from "./Picture.tsx";
-import { address } from "./route.ts";
 
 const PAGE = 12;
 
@@ -25,18 +24,7 @@ export function UserBoards(props: { readonly user: UserBoards_user$key }) {
 					edges {
 						node {
 							id
-							name
-							secret
-							pins(first: 3) {
-								totalCount
-								nodes {
-									id
-									image {
-										url
-										alt
-									}
-								}
-							}
+							...BoardTile_board
 						}
 					}
 				}
@@ -52,27 +40,7 @@ export function UserBoards(props: { readonly user: UserBoards_user$key }) {
 					({ node: board }) =>
 						board && (
 							<li key={board.id} data-board={board.id}>
-								<a href={address("board", board.id)}>
-									<span className="collage">
-										{board.pins?.nodes.map(
-											(pin) =>
-												pin && (
-													<Picture
-														key={pin.id}
-														seed={pin.image?.url ?? pin.id}
-														alt={pin.image?.alt ?? ""}
-														width={300}
-														height={300}
-													/>
-												),
-										)}
-									</span>
-									<strong>{board.name}</strong>
-									<span>
-										{board.pins?.totalCount} pins
-										{board.secret && <small className="secret">secret</small>}
-									</span>
-								</a>
+								<BoardTile board={board} />
 							</li>
 						),
 				)}

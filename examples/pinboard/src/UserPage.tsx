@@ -1,6 +1,7 @@
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { UserPageQuery } from "./__generated__/UserPageQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
+import { EditProfile } from "./EditProfile.tsx";
 import { FollowUser } from "./FollowUser.tsx";
 import { Missing } from "./Missing.tsx";
 import { UserBoards } from "./UserBoards.tsx";
@@ -24,6 +25,8 @@ export function UserPage({ username }: { readonly username: string }) {
 					following(first: 0) {
 						totalCount
 					}
+					website
+					...EditProfile_user
 					...FollowUser_user
 					...UserBoards_user
 				}
@@ -43,7 +46,16 @@ export function UserPage({ username }: { readonly username: string }) {
 					<span data-followers>{user.followers?.totalCount} followers</span>
 					<span>{user.following?.totalCount} following</span>
 					{user.followsViewer && <span className="note">follows you</span>}
-					{viewer?.id !== user.id && <FollowUser user={user} />}
+					{user.website && (
+						<a href={user.website} rel="noreferrer">
+							{new URL(user.website).host}
+						</a>
+					)}
+					{viewer?.id === user.id ? (
+						<EditProfile user={user} />
+					) : (
+						<FollowUser user={user} />
+					)}
 				</div>
 			</header>
 			<UserBoards user={user} />

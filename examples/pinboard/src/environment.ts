@@ -7,7 +7,7 @@ import {
 	Store,
 } from "relay-runtime";
 import { patientFetch } from "./patientFetch.ts";
-import { RequestError } from "./requestError.ts";
+import { type FieldError, RequestError } from "./requestError.ts";
 
 /** One viewer's store: another token is another environment. */
 export function createEnvironment(options: {
@@ -44,6 +44,7 @@ export function createEnvironment(options: {
 			error?.message ?? `The server answered ${response.status}.`,
 			error?.extensions?.code ?? "UNKNOWN",
 			response.status,
+			error?.extensions?.fields,
 		);
 	};
 	return new Environment({
@@ -56,6 +57,9 @@ interface Answer {
 	readonly data?: object | null;
 	readonly errors?: readonly {
 		readonly message: string;
-		readonly extensions?: { readonly code?: string };
+		readonly extensions?: {
+			readonly code?: string;
+			readonly fields?: readonly FieldError[];
+		};
 	}[];
 }

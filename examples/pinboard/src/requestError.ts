@@ -1,12 +1,29 @@
+/** What is wrong with one field of an input. */
+export interface FieldError {
+	/** From the argument: `["input", "username"]`. */
+	readonly path: readonly (string | number)[];
+	readonly code: string;
+	/** A sentence for people. */
+	readonly message: string;
+}
+
 /** A response without data. `code` is `extensions.code` of its first error. */
 export class RequestError extends Error {
 	readonly code: string;
 	readonly status: number;
+	/** Empty unless an input was refused. */
+	readonly fields: readonly FieldError[];
 
-	constructor(message: string, code: string, status: number) {
+	constructor(
+		message: string,
+		code: string,
+		status: number,
+		fields: readonly FieldError[] = [],
+	) {
 		super(message);
 		this.name = "RequestError";
 		this.code = code;
 		this.status = status;
+		this.fields = fields;
 	}
 }

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<e49099634e924a67f57b49e681bf7361>>
+ * @generated SignedSource<<1be0271c44950d6a0ee5a7fb34f1ca89>>
  * @lightSyntaxTransform
  */
 
@@ -28,7 +28,7 @@ export type BoardPageQuery$data = {
       readonly username: string;
     } | null | undefined;
     readonly secret: boolean;
-    readonly " $fragmentSpreads": FragmentRefs<"BoardPins_board" | "FollowBoard_board">;
+    readonly " $fragmentSpreads": FragmentRefs<"BoardPins_board" | "FollowBoard_board" | "OwnBoard_board">;
   } | null | undefined;
   readonly viewer: {
     readonly id: string;
@@ -190,6 +190,11 @@ return {
           {
             "args": null,
             "kind": "FragmentSpread",
+            "name": "OwnBoard_board"
+          },
+          {
+            "args": null,
+            "kind": "FragmentSpread",
             "name": "FollowBoard_board"
           },
           {
@@ -310,6 +315,13 @@ return {
                         "alias": null,
                         "args": null,
                         "kind": "ScalarField",
+                        "name": "title",
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
                         "name": "details",
                         "storageKey": null
                       },
@@ -393,16 +405,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "896c3e744bae70db2a776d87b5c5f58d",
+    "cacheID": "4901fed5550222a53788082ac58f3942",
     "id": null,
     "metadata": {},
     "name": "BoardPageQuery",
     "operationKind": "query",
-    "text": "query BoardPageQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n  }\n  board(id: $id) {\n    name\n    description\n    secret\n    owner {\n      id\n      name\n      username\n    }\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowBoard_board\n    ...BoardPins_board\n    id\n  }\n}\n\nfragment BoardPins_board on Board {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment FollowBoard_board on Board {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n"
+    "text": "query BoardPageQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n  }\n  board(id: $id) {\n    name\n    description\n    secret\n    owner {\n      id\n      name\n      username\n    }\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...OwnBoard_board\n    ...FollowBoard_board\n    ...BoardPins_board\n    id\n  }\n}\n\nfragment BoardPins_board on Board {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment FollowBoard_board on Board {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment OwnBoard_board on Board {\n  id\n  name\n  description\n  secret\n  owner {\n    id\n    username\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
   }
 };
 })();
 
-(node as any).hash = "4728c5dbb35d2a7c349ae7bd5f467dfe";
+(node as any).hash = "d449fe79d0e2f26245176c7693fe43bd";
 
 export default node;

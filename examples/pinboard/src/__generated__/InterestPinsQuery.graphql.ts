@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<eeac5a871c60f083ad7028ee10248c69>>
+ * @generated SignedSource<<6747f51852fcb3a5a461f2b435b33703>>
  * @lightSyntaxTransform
  */
 
@@ -209,6 +209,13 @@ return {
                             "alias": null,
                             "args": null,
                             "kind": "ScalarField",
+                            "name": "title",
+                            "storageKey": null
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
                             "name": "details",
                             "storageKey": null
                           },
@@ -322,12 +329,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "804df432f219543bef7f4af7ae182575",
+    "cacheID": "658af2f5fd9ad1e3831afa6411d7da56",
     "id": null,
     "metadata": {},
     "name": "InterestPinsQuery",
     "operationKind": "query",
-    "text": "query InterestPinsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...InterestPins_interest_1G22uz\n    id\n  }\n}\n\nfragment InterestPins_interest_1G22uz on Interest {\n  pins(first: $count, after: $cursor) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n"
+    "text": "query InterestPinsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...InterestPins_interest_1G22uz\n    id\n  }\n}\n\nfragment InterestPins_interest_1G22uz on Interest {\n  pins(first: $count, after: $cursor) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
   }
 };
 })();

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<dc26947f4f49bc7319c00614b85a95e4>>
+ * @generated SignedSource<<cad396bf9d528db5b31a7e7409f22cf2>>
  * @lightSyntaxTransform
  */
 
@@ -22,7 +22,8 @@ export type PinCard_pin$data = {
     readonly name: string;
     readonly username: string;
   } | null | undefined;
-  readonly " $fragmentSpreads": FragmentRefs<"LikeButton_pin">;
+  readonly title: string | null | undefined;
+  readonly " $fragmentSpreads": FragmentRefs<"LikeButton_pin" | "SaveButton_pin">;
   readonly " $fragmentType": "PinCard_pin";
 };
 export type PinCard_pin$key = {
@@ -41,6 +42,13 @@ const node: ReaderFragment = {
       "args": null,
       "kind": "ScalarField",
       "name": "id",
+      "storageKey": null
+    },
+    {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "title",
       "storageKey": null
     },
     {
@@ -118,12 +126,17 @@ const node: ReaderFragment = {
       "args": null,
       "kind": "FragmentSpread",
       "name": "LikeButton_pin"
+    },
+    {
+      "args": null,
+      "kind": "FragmentSpread",
+      "name": "SaveButton_pin"
     }
   ],
   "type": "Pin",
   "abstractKey": null
 };
 
-(node as any).hash = "2b727a3a946929067edfdf7580318ec8";
+(node as any).hash = "2f297780bfea4d6b3758a0ca33c45d65";
 
 export default node;

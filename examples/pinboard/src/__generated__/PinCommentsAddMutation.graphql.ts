@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<11377b0cc4b09b4820a97cd418a626ed>>
+ * @generated SignedSource<<f5a057d340f43cd566d8cc287de56f9a>>
  * @lightSyntaxTransform
  */
 
@@ -21,6 +21,7 @@ export type PinCommentsAddMutation$data = {
   readonly addComment: {
     readonly comment: {
       readonly author: {
+        readonly id: string;
         readonly name: string;
         readonly username: string;
       } | null | undefined;
@@ -62,22 +63,46 @@ v3 = {
 v4 = {
   "alias": null,
   "args": null,
-  "kind": "ScalarField",
-  "name": "text",
-  "storageKey": null
-},
-v5 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "name",
-  "storageKey": null
-},
-v6 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "username",
+  "concreteType": "Comment",
+  "kind": "LinkedField",
+  "name": "comment",
+  "plural": false,
+  "selections": [
+    (v3/*:: as any*/),
+    {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "text",
+      "storageKey": null
+    },
+    {
+      "alias": null,
+      "args": null,
+      "concreteType": "User",
+      "kind": "LinkedField",
+      "name": "author",
+      "plural": false,
+      "selections": [
+        (v3/*:: as any*/),
+        {
+          "alias": null,
+          "args": null,
+          "kind": "ScalarField",
+          "name": "name",
+          "storageKey": null
+        },
+        {
+          "alias": null,
+          "args": null,
+          "kind": "ScalarField",
+          "name": "username",
+          "storageKey": null
+        }
+      ],
+      "storageKey": null
+    }
+  ],
   "storageKey": null
 };
 return {
@@ -98,32 +123,7 @@ return {
         "name": "addComment",
         "plural": false,
         "selections": [
-          {
-            "alias": null,
-            "args": null,
-            "concreteType": "Comment",
-            "kind": "LinkedField",
-            "name": "comment",
-            "plural": false,
-            "selections": [
-              (v3/*:: as any*/),
-              (v4/*:: as any*/),
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "User",
-                "kind": "LinkedField",
-                "name": "author",
-                "plural": false,
-                "selections": [
-                  (v5/*:: as any*/),
-                  (v6/*:: as any*/)
-                ],
-                "storageKey": null
-              }
-            ],
-            "storageKey": null
-          }
+          (v4/*:: as any*/)
         ],
         "storageKey": null
       }
@@ -148,33 +148,7 @@ return {
         "name": "addComment",
         "plural": false,
         "selections": [
-          {
-            "alias": null,
-            "args": null,
-            "concreteType": "Comment",
-            "kind": "LinkedField",
-            "name": "comment",
-            "plural": false,
-            "selections": [
-              (v3/*:: as any*/),
-              (v4/*:: as any*/),
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "User",
-                "kind": "LinkedField",
-                "name": "author",
-                "plural": false,
-                "selections": [
-                  (v5/*:: as any*/),
-                  (v6/*:: as any*/),
-                  (v3/*:: as any*/)
-                ],
-                "storageKey": null
-              }
-            ],
-            "storageKey": null
-          },
+          (v4/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -202,16 +176,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "c3f1e973db6af77d180d5fad4221d807",
+    "cacheID": "9aa721be08ef83c83da0ac23560e1cf1",
     "id": null,
     "metadata": {},
     "name": "PinCommentsAddMutation",
     "operationKind": "mutation",
-    "text": "mutation PinCommentsAddMutation(\n  $input: AddCommentInput!\n) {\n  addComment(input: $input) {\n    comment {\n      id\n      text\n      author {\n        name\n        username\n        id\n      }\n    }\n  }\n}\n"
+    "text": "mutation PinCommentsAddMutation(\n  $input: AddCommentInput!\n) {\n  addComment(input: $input) {\n    comment {\n      id\n      text\n      author {\n        id\n        name\n        username\n      }\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "fb41c79f7f829a24d64dce3e2f7c7662";
+(node as any).hash = "293dac4da2618194e29aaadd82482fff";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<3e95a7bf528ec21bc2d8d5979c4ba7a5>>
+ * @generated SignedSource<<316a223bc730a45feb2814bce5a89d59>>
  * @lightSyntaxTransform
  */
 
@@ -179,6 +179,7 @@ return {
                             "name": "author",
                             "plural": false,
                             "selections": [
+                              (v3/*:: as any*/),
                               {
                                 "alias": null,
                                 "args": null,
@@ -192,8 +193,7 @@ return {
                                 "kind": "ScalarField",
                                 "name": "username",
                                 "storageKey": null
-                              },
-                              (v3/*:: as any*/)
+                              }
                             ],
                             "storageKey": null
                           },
@@ -258,16 +258,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "7da6ec55dfc535264151677d24157c13",
+    "cacheID": "4fe86901bc1e84d70dc1e9c5c5eddacd",
     "id": null,
     "metadata": {},
     "name": "PinCommentsQuery",
     "operationKind": "query",
-    "text": "query PinCommentsQuery(\n  $count: Int = 3\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...PinComments_pin_1G22uz\n    id\n  }\n}\n\nfragment PinComments_pin_1G22uz on Pin {\n  id\n  comments(last: $count, before: $cursor) {\n    totalCount\n    edges {\n      node {\n        id\n        text\n        author {\n          name\n          username\n          id\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n"
+    "text": "query PinCommentsQuery(\n  $count: Int = 3\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...PinComments_pin_1G22uz\n    id\n  }\n}\n\nfragment PinComments_pin_1G22uz on Pin {\n  id\n  comments(last: $count, before: $cursor) {\n    totalCount\n    edges {\n      node {\n        id\n        text\n        author {\n          id\n          name\n          username\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "5f5a24a521e884e39264e4d3ecbefd4d";
+(node as any).hash = "36432a4526e6e87cca07a890ddc08848";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<470fa0d1161b2d067b081e9dc93ae37c>>
+ * @generated SignedSource<<1ca301650b97ddd6cd2273a1c6a0d040>>
  * @lightSyntaxTransform
  */
 
@@ -14,6 +14,7 @@ export type PinComments_pin$data = {
     readonly edges: ReadonlyArray<{
       readonly node: {
         readonly author: {
+          readonly id: string;
           readonly name: string;
           readonly username: string;
         } | null | undefined;
@@ -136,6 +137,7 @@ return {
                   "name": "author",
                   "plural": false,
                   "selections": [
+                    (v1/*:: as any*/),
                     {
                       "alias": null,
                       "args": null,
@@ -207,6 +209,6 @@ return {
 };
 })();
 
-(node as any).hash = "5f5a24a521e884e39264e4d3ecbefd4d";
+(node as any).hash = "36432a4526e6e87cca07a890ddc08848";
 
 export default node;

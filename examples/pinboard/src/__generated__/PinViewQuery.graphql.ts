@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<c2ffeb0dde6348db2f4823ec947a4b18>>
+ * @generated SignedSource<<83fc0e26304728efa2a5c974cb33662e>>
  * @lightSyntaxTransform
  */
 
@@ -45,10 +45,16 @@ export type PinViewQuery$data = {
       } | null | undefined;
     } | null | undefined;
     readonly owner: {
+      readonly id: string;
       readonly name: string;
       readonly username: string;
     } | null | undefined;
-    readonly " $fragmentSpreads": FragmentRefs<"LikeButton_pin" | "PinComments_pin">;
+    readonly title: string | null | undefined;
+    readonly " $fragmentSpreads": FragmentRefs<"LikeButton_pin" | "OwnPin_pin" | "PinComments_pin" | "SaveButton_pin">;
+  } | null | undefined;
+  readonly viewer: {
+    readonly id: string;
+    readonly " $fragmentSpreads": FragmentRefs<"PinComments_viewer">;
   } | null | undefined;
 };
 export type PinViewQuery = {
@@ -64,28 +70,42 @@ var v0 = [
     "name": "id"
   }
 ],
-v1 = [
+v1 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
+},
+v2 = [
   {
     "kind": "Variable",
     "name": "id",
     "variableName": "id"
   }
 ],
-v2 = {
+v3 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "title",
+  "storageKey": null
+},
+v4 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "details",
   "storageKey": null
 },
-v3 = {
+v5 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "link",
   "storageKey": null
 },
-v4 = {
+v6 = {
   "alias": null,
   "args": null,
   "concreteType": "Image",
@@ -124,41 +144,36 @@ v4 = {
   ],
   "storageKey": null
 },
-v5 = {
+v7 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "name",
   "storageKey": null
 },
-v6 = {
+v8 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "username",
   "storageKey": null
 },
-v7 = {
+v9 = [
+  (v1/*:: as any*/),
+  (v7/*:: as any*/),
+  (v8/*:: as any*/)
+],
+v10 = {
   "alias": null,
   "args": null,
   "concreteType": "User",
   "kind": "LinkedField",
   "name": "owner",
   "plural": false,
-  "selections": [
-    (v5/*:: as any*/),
-    (v6/*:: as any*/)
-  ],
+  "selections": (v9/*:: as any*/),
   "storageKey": null
 },
-v8 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "id",
-  "storageKey": null
-},
-v9 = {
+v11 = {
   "alias": null,
   "args": null,
   "concreteType": "Board",
@@ -166,47 +181,32 @@ v9 = {
   "name": "board",
   "plural": false,
   "selections": [
-    (v8/*:: as any*/),
-    (v5/*:: as any*/)
+    (v1/*:: as any*/),
+    (v7/*:: as any*/)
   ],
-  "storageKey": null
-},
-v10 = [
-  {
-    "kind": "Literal",
-    "name": "first",
-    "value": 3
-  }
-],
-v11 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "slug",
   "storageKey": null
 },
 v12 = [
   {
     "kind": "Literal",
     "name": "first",
+    "value": 3
+  }
+],
+v13 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "slug",
+  "storageKey": null
+},
+v14 = [
+  {
+    "kind": "Literal",
+    "name": "first",
     "value": 5
   }
 ],
-v13 = [
-  (v5/*:: as any*/),
-  (v6/*:: as any*/),
-  (v8/*:: as any*/)
-],
-v14 = {
-  "alias": null,
-  "args": null,
-  "concreteType": "User",
-  "kind": "LinkedField",
-  "name": "owner",
-  "plural": false,
-  "selections": (v13/*:: as any*/),
-  "storageKey": null
-},
 v15 = {
   "alias": null,
   "args": null,
@@ -230,17 +230,35 @@ return {
     "selections": [
       {
         "alias": null,
-        "args": (v1/*:: as any*/),
+        "args": null,
+        "concreteType": "User",
+        "kind": "LinkedField",
+        "name": "viewer",
+        "plural": false,
+        "selections": [
+          (v1/*:: as any*/),
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "PinComments_viewer"
+          }
+        ],
+        "storageKey": null
+      },
+      {
+        "alias": null,
+        "args": (v2/*:: as any*/),
         "concreteType": "Pin",
         "kind": "LinkedField",
         "name": "pin",
         "plural": false,
         "selections": [
-          (v2/*:: as any*/),
           (v3/*:: as any*/),
           (v4/*:: as any*/),
-          (v7/*:: as any*/),
-          (v9/*:: as any*/),
+          (v5/*:: as any*/),
+          (v6/*:: as any*/),
+          (v10/*:: as any*/),
+          (v11/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -249,13 +267,25 @@ return {
             "name": "origin",
             "plural": false,
             "selections": [
-              (v7/*:: as any*/)
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "User",
+                "kind": "LinkedField",
+                "name": "owner",
+                "plural": false,
+                "selections": [
+                  (v7/*:: as any*/),
+                  (v8/*:: as any*/)
+                ],
+                "storageKey": null
+              }
             ],
             "storageKey": null
           },
           {
             "alias": null,
-            "args": (v10/*:: as any*/),
+            "args": (v12/*:: as any*/),
             "concreteType": "InterestConnection",
             "kind": "LinkedField",
             "name": "interests",
@@ -269,8 +299,8 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v11/*:: as any*/),
-                  (v5/*:: as any*/)
+                  (v13/*:: as any*/),
+                  (v7/*:: as any*/)
                 ],
                 "storageKey": null
               }
@@ -279,7 +309,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v12/*:: as any*/),
+            "args": (v14/*:: as any*/),
             "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
@@ -293,13 +323,23 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v6/*:: as any*/),
-                  (v5/*:: as any*/)
+                  (v8/*:: as any*/),
+                  (v7/*:: as any*/)
                 ],
                 "storageKey": null
               }
             ],
             "storageKey": "likedBy(first:5)"
+          },
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "OwnPin_pin"
+          },
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "SaveButton_pin"
           },
           {
             "args": null,
@@ -326,17 +366,28 @@ return {
     "selections": [
       {
         "alias": null,
-        "args": (v1/*:: as any*/),
+        "args": null,
+        "concreteType": "User",
+        "kind": "LinkedField",
+        "name": "viewer",
+        "plural": false,
+        "selections": (v9/*:: as any*/),
+        "storageKey": null
+      },
+      {
+        "alias": null,
+        "args": (v2/*:: as any*/),
         "concreteType": "Pin",
         "kind": "LinkedField",
         "name": "pin",
         "plural": false,
         "selections": [
-          (v2/*:: as any*/),
           (v3/*:: as any*/),
           (v4/*:: as any*/),
-          (v14/*:: as any*/),
-          (v9/*:: as any*/),
+          (v5/*:: as any*/),
+          (v6/*:: as any*/),
+          (v10/*:: as any*/),
+          (v11/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -345,14 +396,27 @@ return {
             "name": "origin",
             "plural": false,
             "selections": [
-              (v14/*:: as any*/),
-              (v8/*:: as any*/)
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "User",
+                "kind": "LinkedField",
+                "name": "owner",
+                "plural": false,
+                "selections": [
+                  (v7/*:: as any*/),
+                  (v8/*:: as any*/),
+                  (v1/*:: as any*/)
+                ],
+                "storageKey": null
+              },
+              (v1/*:: as any*/)
             ],
             "storageKey": null
           },
           {
             "alias": null,
-            "args": (v10/*:: as any*/),
+            "args": (v12/*:: as any*/),
             "concreteType": "InterestConnection",
             "kind": "LinkedField",
             "name": "interests",
@@ -366,9 +430,9 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v11/*:: as any*/),
-                  (v5/*:: as any*/),
-                  (v8/*:: as any*/)
+                  (v13/*:: as any*/),
+                  (v7/*:: as any*/),
+                  (v1/*:: as any*/)
                 ],
                 "storageKey": null
               }
@@ -377,7 +441,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v12/*:: as any*/),
+            "args": (v14/*:: as any*/),
             "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
@@ -391,16 +455,16 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v6/*:: as any*/),
-                  (v5/*:: as any*/),
-                  (v8/*:: as any*/)
+                  (v8/*:: as any*/),
+                  (v7/*:: as any*/),
+                  (v1/*:: as any*/)
                 ],
                 "storageKey": null
               }
             ],
             "storageKey": "likedBy(first:5)"
           },
-          (v8/*:: as any*/),
+          (v1/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -451,7 +515,7 @@ return {
                     "name": "node",
                     "plural": false,
                     "selections": [
-                      (v8/*:: as any*/),
+                      (v1/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
@@ -466,7 +530,7 @@ return {
                         "kind": "LinkedField",
                         "name": "author",
                         "plural": false,
-                        "selections": (v13/*:: as any*/),
+                        "selections": (v9/*:: as any*/),
                         "storageKey": null
                       },
                       {
@@ -532,16 +596,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "bf325b9e8260d55e05120a3941d506a9",
+    "cacheID": "f4f96b9921c4a3102ca8f7500f71386d",
     "id": null,
     "metadata": {},
     "name": "PinViewQuery",
     "operationKind": "query",
-    "text": "query PinViewQuery(\n  $id: ID!\n) {\n  pin(id: $id) {\n    details\n    link\n    image {\n      url\n      width\n      height\n      alt\n    }\n    owner {\n      name\n      username\n      id\n    }\n    board {\n      id\n      name\n    }\n    origin {\n      owner {\n        name\n        username\n        id\n      }\n      id\n    }\n    interests(first: 3) {\n      nodes {\n        slug\n        name\n        id\n      }\n    }\n    likedBy(first: 5) {\n      nodes {\n        username\n        name\n        id\n      }\n    }\n    ...LikeButton_pin\n    ...PinComments_pin\n    id\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinComments_pin on Pin {\n  id\n  comments(last: 3) {\n    totalCount\n    edges {\n      node {\n        id\n        text\n        author {\n          name\n          username\n          id\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n"
+    "text": "query PinViewQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n    ...PinComments_viewer\n  }\n  pin(id: $id) {\n    title\n    details\n    link\n    image {\n      url\n      width\n      height\n      alt\n    }\n    owner {\n      id\n      name\n      username\n    }\n    board {\n      id\n      name\n    }\n    origin {\n      owner {\n        name\n        username\n        id\n      }\n      id\n    }\n    interests(first: 3) {\n      nodes {\n        slug\n        name\n        id\n      }\n    }\n    likedBy(first: 5) {\n      nodes {\n        username\n        name\n        id\n      }\n    }\n    ...OwnPin_pin\n    ...SaveButton_pin\n    ...LikeButton_pin\n    ...PinComments_pin\n    id\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment OwnPin_pin on Pin {\n  id\n  title\n  details\n  link\n  board {\n    id\n  }\n}\n\nfragment PinComments_pin on Pin {\n  id\n  comments(last: 3) {\n    totalCount\n    edges {\n      node {\n        id\n        text\n        author {\n          id\n          name\n          username\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n\nfragment PinComments_viewer on User {\n  id\n  name\n  username\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
   }
 };
 })();
 
-(node as any).hash = "0deb430c0b9fec9ae2ea4edf150dab1e";
+(node as any).hash = "b5d4a1cf3885baea9c6c1b56a64ebea7";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<875be1d08f107b4de97590ed44784590>>
+ * @generated SignedSource<<46ca38b65aa4510e160d9be77270dd45>>
  * @lightSyntaxTransform
  */
 
@@ -293,16 +293,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "4f0998d7a00b7a78ea98e4303960e6f9",
+    "cacheID": "17b8ba64722df571c8bb46954b378c02",
     "id": null,
     "metadata": {},
     "name": "UserBoardsQuery",
     "operationKind": "query",
-    "text": "query UserBoardsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...UserBoards_user_1G22uz\n    id\n  }\n}\n\nfragment UserBoards_user_1G22uz on User {\n  boards(first: $count, after: $cursor) {\n    edges {\n      node {\n        id\n        name\n        secret\n        pins(first: 3) {\n          totalCount\n          nodes {\n            id\n            image {\n              url\n              alt\n            }\n          }\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserBoardsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...UserBoards_user_1G22uz\n    id\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment UserBoards_user_1G22uz on User {\n  boards(first: $count, after: $cursor) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();
 
-(node as any).hash = "18d7c54f83a8d8cb0c0b71344cbd252a";
+(node as any).hash = "0d4c5c6f7501e088642c4c979dbbfbd1";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<4cb1fd2f4864301987cef3dcbb8c76a3>>
+ * @generated SignedSource<<366b5d62cbd0f0218c08bf3a7496ba54>>
  * @lightSyntaxTransform
  */
 
@@ -14,18 +14,7 @@ export type UserBoards_user$data = {
     readonly edges: ReadonlyArray<{
       readonly node: {
         readonly id: string;
-        readonly name: string;
-        readonly pins: {
-          readonly nodes: ReadonlyArray<{
-            readonly id: string;
-            readonly image: {
-              readonly alt: string | null | undefined;
-              readonly url: string;
-            } | null | undefined;
-          } | null | undefined>;
-          readonly totalCount: number | null | undefined;
-        } | null | undefined;
-        readonly secret: boolean;
+        readonly " $fragmentSpreads": FragmentRefs<"BoardTile_board">;
       } | null | undefined;
     }>;
   } | null | undefined;
@@ -120,79 +109,9 @@ return {
               "selections": [
                 (v1/*:: as any*/),
                 {
-                  "alias": null,
                   "args": null,
-                  "kind": "ScalarField",
-                  "name": "name",
-                  "storageKey": null
-                },
-                {
-                  "alias": null,
-                  "args": null,
-                  "kind": "ScalarField",
-                  "name": "secret",
-                  "storageKey": null
-                },
-                {
-                  "alias": null,
-                  "args": [
-                    {
-                      "kind": "Literal",
-                      "name": "first",
-                      "value": 3
-                    }
-                  ],
-                  "concreteType": "PinConnection",
-                  "kind": "LinkedField",
-                  "name": "pins",
-                  "plural": false,
-                  "selections": [
-                    {
-                      "alias": null,
-                      "args": null,
-                      "kind": "ScalarField",
-                      "name": "totalCount",
-                      "storageKey": null
-                    },
-                    {
-                      "alias": null,
-                      "args": null,
-                      "concreteType": "Pin",
-                      "kind": "LinkedField",
-                      "name": "nodes",
-                      "plural": true,
-                      "selections": [
-                        (v1/*:: as any*/),
-                        {
-                          "alias": null,
-                          "args": null,
-                          "concreteType": "Image",
-                          "kind": "LinkedField",
-                          "name": "image",
-                          "plural": false,
-                          "selections": [
-                            {
-                              "alias": null,
-                              "args": null,
-                              "kind": "ScalarField",
-                              "name": "url",
-                              "storageKey": null
-                            },
-                            {
-                              "alias": null,
-                              "args": null,
-                              "kind": "ScalarField",
-                              "name": "alt",
-                              "storageKey": null
-                            }
-                          ],
-                          "storageKey": null
-                        }
-                      ],
-                      "storageKey": null
-                    }
-                  ],
-                  "storageKey": "pins(first:3)"
+                  "kind": "FragmentSpread",
+                  "name": "BoardTile_board"
                 },
                 {
                   "alias": null,
@@ -249,6 +168,6 @@ return {
 };
 })();
 
-(node as any).hash = "18d7c54f83a8d8cb0c0b71344cbd252a";
+(node as any).hash = "0d4c5c6f7501e088642c4c979dbbfbd1";
 
 export default node;

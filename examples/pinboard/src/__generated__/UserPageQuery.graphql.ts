@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<e5718f395e8b4fbf7e15d26237c4e251>>
+ * @generated SignedSource<<06f9edce03097e320eeda3a4ac06011f>>
  * @lightSyntaxTransform
  */
 
@@ -25,7 +25,8 @@ export type UserPageQuery$data = {
     readonly id: string;
     readonly name: string;
     readonly username: string;
-    readonly " $fragmentSpreads": FragmentRefs<"FollowUser_user" | "UserBoards_user">;
+    readonly website: string | null | undefined;
+    readonly " $fragmentSpreads": FragmentRefs<"EditProfile_user" | "FollowUser_user" | "UserBoards_user">;
   } | null | undefined;
   readonly viewer: {
     readonly id: string;
@@ -141,7 +142,14 @@ v12 = {
   "selections": (v10/*:: as any*/),
   "storageKey": "following(first:0)"
 },
-v13 = [
+v13 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "website",
+  "storageKey": null
+},
+v14 = [
   {
     "kind": "Literal",
     "name": "first",
@@ -171,6 +179,12 @@ return {
           (v7/*:: as any*/),
           (v11/*:: as any*/),
           (v12/*:: as any*/),
+          (v13/*:: as any*/),
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "EditProfile_user"
+          },
           {
             "args": null,
             "kind": "FragmentSpread",
@@ -210,6 +224,14 @@ return {
           (v7/*:: as any*/),
           (v11/*:: as any*/),
           (v12/*:: as any*/),
+          (v13/*:: as any*/),
+          {
+            "alias": null,
+            "args": null,
+            "kind": "ScalarField",
+            "name": "email",
+            "storageKey": null
+          },
           {
             "alias": null,
             "args": null,
@@ -219,7 +241,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v13/*:: as any*/),
+            "args": (v14/*:: as any*/),
             "concreteType": "BoardConnection",
             "kind": "LinkedField",
             "name": "boards",
@@ -355,7 +377,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v13/*:: as any*/),
+            "args": (v14/*:: as any*/),
             "filters": null,
             "handle": "connection",
             "key": "UserBoards_boards",
@@ -368,16 +390,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "be49e59b599d18ad95b32306d27b54ba",
+    "cacheID": "1bf83bcb39f10c64eb0970c7b5486179",
     "id": null,
     "metadata": {},
     "name": "UserPageQuery",
     "operationKind": "query",
-    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        name\n        secret\n        pins(first: 3) {\n          totalCount\n          nodes {\n            id\n            image {\n              url\n              alt\n            }\n          }\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    website\n    ...EditProfile_user\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();
 
-(node as any).hash = "6822b956f93a4fe8782960cab1693931";
+(node as any).hash = "4c0eebf75b4cc6461d26a617fe55fe5f";
 
 export default node;
