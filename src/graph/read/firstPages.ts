@@ -182,8 +182,9 @@ class HeadPage implements Page {
 		this.nodes = nodes;
 		this.totalCount = head.count;
 		const hasCursors = fields.cursors && nodes.length > 0;
-		this.startCursor = hasCursors ? this.cursor(0) : null;
-		this.endCursor = hasCursors ? this.cursor(nodes.length - 1) : null;
+		const cursorAt = (at: number) => store.cursorOf(mapping, head, at);
+		this.startCursor = hasCursors ? cursorAt(0) : null;
+		this.endCursor = hasCursors ? cursorAt(nodes.length - 1) : null;
 	}
 
 	get edges(): readonly PageEdge[] {
@@ -191,7 +192,8 @@ class HeadPage implements Page {
 	}
 
 	cursor(at: number): string {
-		return this.#store.cursorOf(this.#mapping, this.#head, at);
+		const end = this.nodes.length;
+		return this.#store.cursorOf(this.#mapping, this.#head, at, end);
 	}
 
 	sequence(at: number): number {

@@ -26,11 +26,20 @@ export function toPage(
 	// Each position with its own epoch: the list may have been renumbered since the first was read.
 	const encode = (position: EpochPosition) =>
 		store.cursors.encode(list, position);
+	// Who selects the cursor of one edge selects that of each.
+	let cursors: readonly string[] | null = null;
+	const cursorAt = (at: number) => {
+		cursors ??= store.cursors.encodeAll(
+			list,
+			reader.visible.map(({ edge }) => edge),
+		);
+		return cursors[at] as string;
+	};
 	const edges = reader.visible.map(
-		({ edge, node }): PageEdge => ({
+		({ edge, node }, at): PageEdge => ({
 			node,
 			sequence: edge.sequence,
-			cursor: () => encode(edge),
+			cursor: () => cursorAt(at),
 		}),
 	);
 	const first: PageBound = reader.visible[0]?.edge;

@@ -88,15 +88,21 @@ export function createStore(options: {
 			moment() < dependencies.end &&
 			!objects.local.isBypassingKeys &&
 			areCurrent(dependencies, versions),
-		cursorOf(mapping, head, at) {
+		cursorOf(mapping, head, at, end = at + 1) {
 			const kept = head.cursor(at);
 			if (kept !== undefined) return kept;
 			const { epoch } = head;
-			const list = listName(mapping, head.from);
-			const cursor = cursors.encode(list, { ...head.position(at), epoch });
-			head.keepCursor(at, cursor);
-			heads.local.grow(head, CURSOR_BYTES);
-			return cursor;
+			// Often the last one is the end cursor of the page, and is kept.
+			const last = head.cursor(end - 1) === undefined ? end : end - 1;
+			const spelled = cursors.encodeAll(
+				listName(mapping, head.from),
+				head.slice(at, last).map((position) => ({ ...position, epoch })),
+			);
+			for (const [offset, cursor] of spelled.entries()) {
+				head.keepCursor(at + offset, cursor);
+			}
+			heads.local.grow(head, spelled.length * CURSOR_BYTES);
+			return spelled[0] as string;
 		},
 		...invalidator,
 

@@ -62,8 +62,8 @@ export interface Store {
 	recordReads(): RecordedReads;
 	/** Whether a request would now read the same: nothing that was recorded was invalidated, is too old, or is bypassed. */
 	isValid(dependencies: ReadDependencies): boolean;
-	/** The cursor of an edge of the list. It is kept beside a cached head. */
-	cursorOf(mapping: Mapping, head: Head, at: number): string;
+	/** The cursor of an edge of the list. It is kept beside a cached head. If it is not kept yet, those of the edges before `end` are spelled with it. */
+	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string;
 
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
