@@ -5,6 +5,12 @@ import { channel } from "node:diagnostics_channel";
  * count calls. Nothing is computed for a channel without subscribers.
  */
 export const CHANNELS = {
+	/** A GraphQL request was answered: `RequestCompleted`. */
+	request: channel("corkboard.request"),
+	/** A limit on load turned something away: `Refused`. */
+	refused: channel("corkboard.refused"),
+	/** Asks how full pools and caches are: `Levels`. Whoever has a level answers at once. */
+	levels: channel("corkboard.levels"),
 	/** One call of the storage port: `StorageCall`. */
 	storage: channel("corkboard.storage"),
 	/** One statement on one host: `Statement`. */
@@ -15,6 +21,8 @@ export const CHANNELS = {
 	cacheCall: channel("corkboard.cacheCall"),
 	/** A host of a shared cache failed or recovered: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),
+	/** Calls of one database host that failed: `DatabaseFailure`. */
+	databaseFailure: channel("corkboard.databaseFailure"),
 	/** A database host stopped answering, or answers again: `DatabaseHost`. */
 	databaseHost: channel("corkboard.databaseHost"),
 	/** The shards that a process reads past its own cache have changed: `UnreadOutboxes`. */
@@ -24,6 +32,59 @@ export const CHANNELS = {
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
 } as const;
+
+export interface RequestCompleted {
+	/**
+	 * - `reused`: past Fastify and Apollo, with an answer that was kept.
+	 * - `short`: past Fastify and Apollo.
+	 * - `long`: any other.
+	 */
+	readonly way: "reused" | "short" | "long";
+	/** Null where no operation was found. */
+	readonly type: "query" | "mutation" | "subscription" | null;
+	/** The operation's name; null where it has none. */
+	readonly operation: string | null;
+	/** Of the document's text, if the server knows it: 64 hex digits. */
+	readonly sha256: string | null;
+	/** Of HTTP. */
+	readonly status: number;
+	/** `extensions.code` of each error. */
+	readonly codes: readonly string[];
+	/** Worst-case cost, in points; null where nothing was admitted. */
+	readonly cost: number | null;
+	/** Since it arrived. */
+	readonly ms: number;
+}
+
+export interface Refused {
+	/** As in the log event `overload`. */
+	readonly limit: string;
+}
+
+/** What is full and how much of it. A level that nobody asks for is left out. */
+export interface Levels {
+	readonly pool?: (level: PoolLevel) => void;
+	readonly localCache?: (level: LocalCacheLevel) => void;
+}
+
+export interface PoolLevel {
+	readonly host: string;
+	readonly purpose: string;
+	readonly used: number;
+	readonly idle: number;
+	/** Callers. */
+	readonly waiting: number;
+}
+
+/** One of the caches in the process. Counts are since it was opened. */
+export interface LocalCacheLevel {
+	readonly cache: string;
+	readonly hits: number;
+	readonly misses: number;
+	readonly evictions: number;
+	readonly entries: number;
+	readonly bytes: number;
+}
 
 export interface StorageCall {
 	readonly verb: string;
@@ -84,6 +145,12 @@ export interface CacheHost {
 	readonly host: string;
 	readonly state: "down" | "up";
 	readonly error?: unknown;
+}
+
+export interface DatabaseFailure {
+	readonly host: string;
+	/** Of `StorageFailure`. */
+	readonly kind: string;
 }
 
 export interface DatabaseHost {

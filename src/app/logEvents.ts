@@ -10,6 +10,7 @@ import type { createLog } from "../server/log.ts";
 
 /** Logs what an operator needs to know besides requests, until disposed. docs/operations.md says what to do about each event. */
 export function logEvents(log: ReturnType<typeof createLog>): Disposable {
+	const failures = new Repeated();
 	const listeners = [
 		[
 			CHANNELS.topology,
@@ -58,10 +59,12 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				}
 				if (error === undefined) {
 					log.info({ delivered }, "outbox entries delivered");
-				} else {
-					const fields = { delivered, undelivered, reason: reasonOf(error) };
-					log.warn(fields, "outbox entries not delivered");
+					return;
 				}
+				const reason = reasonOf(error);
+				if (!failures.isDue(`${reason}`)) return;
+				const fields = { delivered, undelivered, reason };
+				log.warn(fields, "outbox entries not delivered");
 			},
 		],
 	] as const;
@@ -74,6 +77,23 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 		},
 	};
 }
+
+/** Of the same lines, one a minute: a host that is away for hours would fill the log. */
+class Repeated {
+	readonly #loggedAt = new Map<string, number>();
+
+	isDue(line: string): boolean {
+		const now = performance.now();
+		const at = this.#loggedAt.get(line) ?? Number.NEGATIVE_INFINITY;
+		if (now - at < REPEAT_MS) return false;
+		if (this.#loggedAt.size >= MAX_LINES) this.#loggedAt.clear();
+		this.#loggedAt.set(line, now);
+		return true;
+	}
+}
+
+const REPEAT_MS = 60_000;
+const MAX_LINES = 100;
 
 /** The message only: a stack of our code does not help an operator. */
 function reasonOf(error: unknown): string | undefined {

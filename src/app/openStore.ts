@@ -4,7 +4,7 @@ import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
 import type { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
-import { CHANNELS, type UnreadOutboxes } from "../diagnostics.ts";
+import { CHANNELS, type Levels, type UnreadOutboxes } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
 import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
@@ -126,6 +126,7 @@ export async function openStore(
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);
+	resources.use(reportingLevels(created));
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
 		// Nobody but the only writer changes what it caches.
@@ -276,6 +277,15 @@ function openSharedCaches(
 			if (channel !== null) store.bypass(true);
 		},
 	};
+}
+
+function reportingLevels(store: Store): Disposable {
+	const report = (message: unknown) => {
+		const { localCache } = message as Levels;
+		if (localCache !== undefined) store.levels().forEach(localCache);
+	};
+	CHANNELS.levels.subscribe(report);
+	return { [Symbol.dispose]: () => CHANNELS.levels.unsubscribe(report) };
 }
 
 function reportBypass(shards: readonly number[]): void {

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
+import { cacheProblems } from "./cacheProblems.ts";
 import { documentRules } from "./documentRules.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";
@@ -20,7 +21,7 @@ export interface CheckReport {
 	readonly shards: number | null;
 }
 
-/** Checks that settings, schema, lock file, persisted documents, topology and the tables of every shard agree. Creates and serves nothing. */
+/** Checks that settings, schema, lock file, persisted documents, topology and the tables of every shard agree, and that every host answers. Creates and serves nothing. */
 export async function runChecks(
 	config: Config,
 	open: (config: Config, access: AccessMode) => Promise<Corkboard>,
@@ -31,11 +32,21 @@ export async function runChecks(
 		config.persistedDocuments.files,
 		documentRules(config.maxCost),
 	);
-	const problems = [...lockProblems(), ...documents.problems];
+	const problems = [
+		...lockProblems(),
+		...documents.problems,
+		...(await cacheProblems(config)),
+	];
 	let shards: number | null = null;
 	if (config.store.kind === "topology" || hasShardFiles(config.store.folder)) {
 		await using corkboard = await open(config, "readOnly");
-		const missing = await corkboard.storage.missingTables();
+		const { topologyProblem } = corkboard;
+		if (topologyProblem !== null) problems.push(topologyProblem.message);
+		const hosts = await corkboard.storage.hostProblems();
+		problems.push(...hosts);
+		// Of hosts that do not answer nothing else can be said.
+		const missing =
+			hosts.length > 0 ? [] : await corkboard.storage.missingTables();
 		problems.push(
 			...missing.slice(0, NAMED_TABLES).map((table) => `${table} is missing.`),
 		);

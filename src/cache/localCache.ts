@@ -1,4 +1,4 @@
-import type { Trace } from "../diagnostics.ts";
+import type { LocalCacheLevel, Trace } from "../diagnostics.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { RecencyList } from "../util/recencyList.ts";
@@ -28,6 +28,9 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
 	#weight = 0;
 	#changes = 0;
+	#hits = 0;
+	#misses = 0;
+	#evictions = 0;
 	readonly #recency = new RecencyList<CacheEntry>();
 	readonly #longestAgeMs: number;
 	#maxAgeMs: number;
@@ -91,12 +94,16 @@ export class LocalCache<V extends CacheEntry> {
 		moment: Moment = this.moment(),
 	): V | undefined {
 		const entry = partition.entries.get(key);
-		if (entry === undefined) return undefined;
-		if (moment >= entry.end) {
-			if (moment !== OVERDUE) this.#drop(entry);
+		if (entry === undefined || moment >= entry.end) {
+			if (entry !== undefined && moment !== OVERDUE) this.#drop(entry);
+			this.#misses++;
 			return undefined;
 		}
-		if (this.#isBypassedKey?.(key)) return undefined;
+		if (this.#isBypassedKey?.(key)) {
+			this.#misses++;
+			return undefined;
+		}
+		this.#hits++;
 		if (!entry.wasRead) entry.wasRead = true;
 		return entry;
 	}
@@ -278,6 +285,21 @@ export class LocalCache<V extends CacheEntry> {
 		return this.#weight;
 	}
 
+	/** What it holds, and how often it was asked since it was opened. */
+	level(): Omit<LocalCacheLevel, "cache"> {
+		let entries = 0;
+		for (const partition of this.#partitions.values()) {
+			entries += partition.entries.size;
+		}
+		return {
+			hits: this.#hits,
+			misses: this.#misses,
+			evictions: this.#evictions,
+			entries,
+			bytes: this.#weight,
+		};
+	}
+
 	#raise(slot: number): void {
 		this.#versions[slot] = ((this.#versions[slot] as number) + 1) >>> 0;
 	}
@@ -329,6 +351,7 @@ export class LocalCache<V extends CacheEntry> {
 				this.#recency.renew(entry);
 			} else {
 				this.#drop(entry);
+				this.#evictions++;
 			}
 		}
 	}

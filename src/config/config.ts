@@ -9,6 +9,7 @@ import {
 	parseLogSettings,
 } from "../util/logSettings.ts";
 import {
+	parseAddress,
 	parseHeaderName,
 	parseHosts,
 	parseInteger,
@@ -59,6 +60,10 @@ export interface Config {
 		readonly files: readonly string[];
 	};
 	readonly http: HttpConfig;
+	/** Where operators read metrics; null: nowhere. */
+	readonly admin: { readonly host: string; readonly port: number } | null;
+	/** Documents with metrics of their own. */
+	readonly metricsDocuments: number;
 }
 
 /** Which access tokens are accepted. */
@@ -226,6 +231,18 @@ export function readConfig(
 		http: httpOf(
 			settings,
 			mode === "production" && trustProxy !== false ? RATE_LIMIT : null,
+		),
+		admin: setting(
+			"CORKBOARD_ADMIN",
+			"host:port, such as 127.0.0.1:9464",
+			parseAddress,
+			null,
+		),
+		metricsDocuments: setting(
+			"CORKBOARD_METRICS_DOCUMENTS",
+			"an integer from 0 to 10000",
+			(text) => parseInteger(text, 0, 10_000),
+			100,
 		),
 	};
 	if (problems.length > 0) {

@@ -118,6 +118,12 @@ export const SETTINGS: readonly Setting[] = (
 			"header with a proxy's request id",
 			"off: own ids",
 		],
+		["CORKBOARD_ADMIN", "host:port to serve metrics on", "none"],
+		[
+			"CORKBOARD_METRICS_DOCUMENTS",
+			"known documents with metrics of their own",
+			"100",
+		],
 	] as const
 ).map(([name, meaning, whenMissing]) => ({
 	name,

@@ -258,6 +258,10 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
+	hostProblems(): Promise<readonly string[]> {
+		return this.#current.use((storage) => storage.hostProblems());
+	}
+
 	missingTables(): Promise<readonly string[]> {
 		return this.#current.use((storage) => storage.missingTables());
 	}

@@ -139,6 +139,9 @@ export interface Storage extends AsyncDisposable {
 	hostOf(shard: number): string | null;
 	hostOfModShard(modShard: number): string | null;
 
+	/** What keeps hosts from serving: a sentence for each host that does not answer, refuses this program, or is a primary that takes no writes. */
+	hostProblems(): Promise<readonly string[]>;
+
 	/**
 	 * What `createTables` would create or change, as `db00003.pins` for a table
 	 * and `db00003.outbox.attempts` for a column. Rejects if a shard does not answer.

@@ -35,6 +35,17 @@ export function parseHosts(text: string): readonly string[] | undefined {
 	return parts.length > 0 && areHosts ? parts : undefined;
 }
 
+/** `host:port`; port 0 is any free one. */
+export function parseAddress(
+	text: string,
+): { readonly host: string; readonly port: number } | undefined {
+	const [, plain, bracketed, digits = ""] =
+		/^(?:([\w.-]+)|\[([\da-fA-F:]+)\]):(\d{1,5})$/.exec(text) ?? [];
+	const host = plain ?? bracketed;
+	const port = parseInteger(digits, 0, 65_535);
+	return host === undefined || port === undefined ? undefined : { host, port };
+}
+
 export function parseRedisUrl(text: string): string | undefined {
 	const url = URL.parse(text);
 	return url !== null &&

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { logEvents } from "../../app/logEvents.ts";
+import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
@@ -26,7 +27,7 @@ export const usage: Usage = {
 		},
 		check: {
 			description:
-				"check settings, schema, documents, topology and the tables of every shard, and serve nothing",
+				"check settings, schema, documents, topology, hosts and the tables of every shard, and serve nothing",
 		},
 	},
 };
@@ -38,10 +39,15 @@ export async function run(
 	const config = readConfig(context.env);
 	const workers = workersOf(given.options.workers, config);
 	if (given.options.check !== undefined) return check(config, context);
-	if (workers > 1) return runWorkers(workers, context);
+	if (workers > 1) {
+		await using _admin = await openAdminOfWorkers(config);
+		return await runWorkers(workers, context);
+	}
 	const interruption = context.interruptSignal();
 	const log = createLog(config.log);
 	using _events = logEvents(log);
+	// Before the topology is opened, whose version it reports.
+	await using _admin = await openAdmin(config, log);
 	await using corkboard = await context.open(config, "readWrite");
 	using _tables = reportMissingTables(corkboard.storage, log);
 	const { store } = config;
@@ -63,7 +69,15 @@ export async function run(
 			}),
 		);
 	}
+	log.info({ url: server.url }, "serving");
+	if (config.mode === "production" && config.http.rateLimit === null) {
+		// createUser needs no token.
+		log.warn(
+			"no rate limit: anybody may create users without end. Set CORKBOARD_RATE_LIMIT, or limit addresses before this server",
+		);
+	}
 	if (!interruption.aborted) await once(interruption, "abort");
+	log.info("stopping: requests in progress are finished first");
 	return 0;
 }
 

@@ -105,6 +105,11 @@ export function createStore(options: {
 			return spelled[0] as string;
 		},
 		...invalidator,
+		levels: () => [
+			{ cache: "objects", ...objects.local.level() },
+			{ cache: "heads", ...heads.local.level() },
+			{ cache: "lookups", ...lookups.local.level() },
+		],
 
 		async compareAndSetLookups(changes, trace) {
 			try {

@@ -1,6 +1,10 @@
 import type { Moment } from "../../cache/localCache.ts";
 import type { SharedCache } from "../../cache/sharedCache.ts";
-import type { CallOptions, WriteTrace } from "../../diagnostics.ts";
+import type {
+	CallOptions,
+	LocalCacheLevel,
+	WriteTrace,
+} from "../../diagnostics.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
@@ -91,6 +95,8 @@ export interface Store {
 	limitAge(on: boolean): void;
 	/** Reads objects and heads of these shards past the cache in the process, until the next call; null for none. */
 	bypassShards(shards: ReadonlySet<number> | null): void;
+	/** How full the caches in the process are. */
+	levels(): readonly LocalCacheLevel[];
 	/** As storage's, and drops the cached rows. */
 	compareAndSetLookups(
 		changes: readonly LookupChange[],

@@ -19,6 +19,11 @@ import { sendError } from "../http/httpApp.ts";
 import { cacheControlOf, etagOf, isNotModified } from "../http/httpCache.ts";
 import { GRAPHQL_PATH } from "../http/mediaType.ts";
 import {
+	NO_OPERATION,
+	type RequestOutcome,
+	recordOutcome,
+} from "../http/requestOutcome.ts";
+import {
 	newResponseSummary,
 	type ResponseSummary,
 } from "../http/responseSummary.ts";
@@ -91,7 +96,11 @@ export async function registerGraphql(
 			summary.code = String(extensions.code);
 			throw thrown;
 		}
-		if ("error" in identity) throw requestError(identity.error);
+		if ("error" in identity) {
+			const error = requestError(identity.error);
+			summary.code = String(error.extensions.code);
+			throw error;
+		}
 		return { ...admitted, deadline, summary };
 	}
 
@@ -154,9 +163,14 @@ export async function registerGraphql(
 				: forEveryone;
 		const documentError = await resolveDocument(request, documents);
 		if (documentError !== null) {
+			recordOutcome(request.raw, {
+				...summary.outcome,
+				codes: [documentError.code],
+			});
 			return sendError(reply, documentError.code, documentError.message);
 		}
 		const body = String(await handle.call(app, request, reply));
+		recordOutcome(request.raw, outcomeIn(summary));
 		const status = statusOf(
 			reply.statusCode,
 			String(reply.getHeader("content-type")),
@@ -216,6 +230,13 @@ export async function registerGraphql(
 			}
 		},
 	});
+}
+
+/** What Apollo rejected before its plugins were asked has a code alone. */
+function outcomeIn({ outcome, code }: ResponseSummary): RequestOutcome {
+	return outcome === NO_OPERATION && code !== null
+		? { ...outcome, codes: [code] }
+		: outcome;
 }
 
 /** A request of an unknown sender is held to the limits of a request, too, before it is refused. */

@@ -243,6 +243,16 @@ export function summarizeResponse(
 	summary.cacheScope = isPrivate() ? "private" : "public";
 }
 
+/** The name of a document in metrics; null if it is in no file, where there are files. */
+export function measuredDocument(
+	documents: Documents,
+	sha256: string,
+): string | null {
+	return documents.mode === "off" || documents.bySha256(sha256) !== null
+		? sha256
+		: null;
+}
+
 /** Counts a document that runs and is in no file. */
 export function countUnknownDocument(
 	documents: Documents,

@@ -8,7 +8,9 @@ import {
 } from "../http/compression.ts";
 import { type HttpApp, requestId } from "../http/httpApp.ts";
 import { cacheControlOf, etagOf, isNotModified } from "../http/httpCache.ts";
+import { GRAPHQL_PATH } from "../http/mediaType.ts";
 import type { RequestHead } from "../http/requestHead.ts";
+import { logRequest, type RequestOutcome } from "../http/requestOutcome.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import type { ResponseWriter } from "../http/responseWriter.ts";
 import type { Status } from "../http/status.ts";
@@ -23,6 +25,7 @@ export interface Exchange {
 	readonly arrivedAt: number;
 	/** Towards its address's rate limit; null where there is none. */
 	readonly counted: CountedRequest | null;
+	readonly outcome: RequestOutcome;
 }
 
 /**
@@ -105,7 +108,7 @@ export class ResponseSender {
 	}
 
 	#write(
-		{ message, response, head, counted, arrivedAt }: Exchange,
+		{ message, response, head, counted, arrivedAt, outcome }: Exchange,
 		status: Status,
 		headers: readonly string[],
 		cacheControl: string,
@@ -128,15 +131,16 @@ export class ResponseSender {
 			encoding,
 			isLast: http.isDraining,
 		});
-		log.info(
+		logRequest(
+			log,
 			{
-				reqId,
+				id: reqId,
 				method: message.method,
-				route: "/graphql",
+				route: GRAPHQL_PATH,
 				status: status.code,
-				ms: Math.round(performance.now() - arrivedAt),
+				ms: performance.now() - arrivedAt,
 			},
-			"request completed",
+			outcome,
 		);
 	}
 }

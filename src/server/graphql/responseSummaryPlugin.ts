@@ -1,7 +1,12 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { Documents } from "../documents/documents.ts";
+import { codesOf } from "../http/requestOutcome.ts";
 import type { DependsOnViewer, RequestContext } from "./operation.ts";
-import { countUnknownDocument, summarizeResponse } from "./requestSteps.ts";
+import {
+	countUnknownDocument,
+	measuredDocument,
+	summarizeResponse,
+} from "./requestSteps.ts";
 
 /** Fills in each request's summary, and counts documents that are in no file. */
 export function responseSummaryPlugin(options: {
@@ -11,9 +16,11 @@ export function responseSummaryPlugin(options: {
 	const { documents, dependsOnViewer } = options;
 	return {
 		async requestDidStart() {
+			let sha256: string | null = null;
 			return {
 				async didResolveOperation({ queryHash, operation }) {
 					if (queryHash === undefined) return;
+					sha256 = measuredDocument(documents, queryHash);
 					const name = operation?.name?.value ?? null;
 					countUnknownDocument(documents, queryHash, name);
 				},
@@ -25,8 +32,16 @@ export function responseSummaryPlugin(options: {
 					operation,
 				}) {
 					if (response.body.kind !== "single") return;
-					const { summary, viewer } = contextValue;
+					const { summary, viewer, costMeter } = contextValue;
 					const { data, errors } = response.body.singleResult;
+					summary.outcome = {
+						way: "long",
+						type: operation?.operation ?? null,
+						operation: operation?.name?.value ?? null,
+						sha256,
+						codes: codesOf(errors ?? []),
+						cost: costMeter.admitted,
+					};
 					summarizeResponse(summary, {
 						errors: errors ?? [],
 						hasData: data !== undefined,

@@ -10,6 +10,11 @@ import type { Documents } from "../documents/documents.ts";
 import { internalError } from "../http/clientError.ts";
 import { decodeBody } from "../http/jsonBody.ts";
 import type { RequestHeadReader } from "../http/requestHead.ts";
+import {
+	codesOf,
+	NO_OPERATION,
+	type RequestOutcome,
+} from "../http/requestOutcome.ts";
 import { newResponseSummary } from "../http/responseSummary.ts";
 import { type HttpStatus, statusOf } from "../http/status.ts";
 import type { Ways } from "../http/ways.ts";
@@ -35,6 +40,7 @@ import {
 	countUnknownDocument,
 	formatErrors,
 	identifySender,
+	measuredDocument,
 	type OperationResult,
 	recordSender,
 	responseText,
@@ -66,6 +72,7 @@ export interface ShortWayOptions extends StepOptions, SenderOptions {
 interface Exchange extends AnyExchange {
 	readonly handOver: () => void;
 	counted: CountedRequest | null;
+	outcome: RequestOutcome;
 	body: ReadBody | null;
 	sender: Sender | null;
 	/** The body, or the URL of a GET. */
@@ -110,6 +117,7 @@ export class ShortWay {
 			head,
 			arrivedAt: performance.now(),
 			counted: null,
+			outcome: NO_OPERATION,
 			body: null,
 			sender: null,
 			text: head.isGet ? (message.url as string) : "",
@@ -240,6 +248,14 @@ export class ShortWay {
 		const send = () => {
 			countUnknownDocument(documents, kept.sha256, kept.operationName);
 			ways.reused++;
+			exchange.outcome = {
+				way: "reused",
+				type: "query",
+				operation: kept.operationName,
+				sha256: measuredDocument(documents, kept.sha256),
+				codes: [],
+				cost: kept.cost,
+			};
 			const scope = exchange.head.isGet
 				? kept.isPrivate
 					? "private"
@@ -353,6 +369,15 @@ export class ShortWay {
 		});
 		const { cacheScope } = summary;
 		const cost = costMeter.admitted;
+		const name = operation.name?.value ?? null;
+		exchange.outcome = {
+			way: "short",
+			type: operation.operation,
+			operation: name,
+			sha256: measuredDocument(documents, sha256),
+			codes: codesOf(formatted.errors),
+			cost,
+		};
 		if (
 			key !== null &&
 			reuse !== undefined &&
@@ -365,7 +390,7 @@ export class ShortWay {
 				cost,
 				revision: documents.revision,
 				sha256,
-				operationName: operation.name?.value ?? null,
+				operationName: name,
 				hasText,
 				isPrivate: cacheScope !== "public",
 				body,
@@ -409,6 +434,7 @@ export class ShortWay {
 	#sendFailure(exchange: Exchange, bug: unknown): void {
 		const error = internalError(bug, this.#options.log);
 		if (exchange.response.headersSent) return;
+		exchange.outcome = { ...exchange.outcome, codes: codesOf([error]) };
 		const body = newBody(JSON.stringify({ errors: [error] }));
 		this.#sender.send(exchange, { code: 500 }, null, [], body);
 	}

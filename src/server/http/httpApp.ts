@@ -24,8 +24,9 @@ import { type ConnectionLimits, Connections } from "./connections.ts";
 import { type AllowedOrigins, EXPOSED_HEADERS } from "./cors.ts";
 import { HttpError } from "./httpError.ts";
 import { encodingError, registerJsonParser } from "./jsonBody.ts";
-import { isNegotiated, mediaTypeFor } from "./mediaType.ts";
+import { GRAPHQL_PATH, isNegotiated, mediaTypeFor } from "./mediaType.ts";
 import { Refusals } from "./refusals.ts";
+import { logRequest, NO_OPERATION, outcomeOf } from "./requestOutcome.ts";
 import { workDoneOn } from "./workDone.ts";
 
 export interface HttpApp {
@@ -208,19 +209,22 @@ export async function createHttpApp(options: {
 	});
 	app.addHook("onResponse", async (request, reply) => {
 		const arrivedAt = workDoneOn(request.raw)?.arrivedAt;
-		request.log.info(
+		// The pattern: the URL may hold a query and its variables.
+		const route = request.routeOptions.url ?? null;
+		const outcome = outcomeOf(request.raw);
+		logRequest(
+			request.log,
 			{
+				id: null,
 				method: request.method,
-				// The pattern: the URL may hold a query and its variables.
-				route: request.routeOptions.url ?? null,
+				route,
 				status: reply.statusCode,
-				ms: Math.round(
+				ms:
 					arrivedAt === undefined
 						? reply.elapsedTime
 						: performance.now() - arrivedAt,
-				),
 			},
-			"request completed",
+			outcome ?? (route === GRAPHQL_PATH ? NO_OPERATION : null),
 		);
 	});
 	return {

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import { CHANNELS, type Refused } from "../../diagnostics.ts";
 
 /**
  * Why load was turned away:
@@ -26,6 +27,7 @@ export class Refusals {
 
 	count(reason: RefusalReason): void {
 		this.#counts[reason] = (this.#counts[reason] ?? 0) + 1;
+		CHANNELS.refused.publish({ limit: reason } satisfies Refused);
 	}
 
 	/** Log what was counted since the last call. */

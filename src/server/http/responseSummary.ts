@@ -1,3 +1,5 @@
+import { NO_OPERATION, type RequestOutcome } from "./requestOutcome.ts";
+
 /**
  * What the status and caching headers of a response depend on. Apollo hands
  * over only the body as text, so its plugin fills this in.
@@ -11,6 +13,8 @@ export interface ResponseSummary {
 	hasErrors: boolean;
 	/** Which caches may store the response (RFC 9111 §5.2.2); null for none. */
 	cacheScope: "public" | "private" | null;
+	/** For the log and metrics. */
+	outcome: RequestOutcome;
 }
 
 export function newResponseSummary(): ResponseSummary {
@@ -20,5 +24,6 @@ export function newResponseSummary(): ResponseSummary {
 		hasData: false,
 		hasErrors: false,
 		cacheScope: null,
+		outcome: NO_OPERATION,
 	};
 }

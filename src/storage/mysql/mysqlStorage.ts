@@ -41,6 +41,7 @@ import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
+import { hostProblems } from "./hostProblems.ts";
 import { walkLists } from "./lists.ts";
 import {
 	compareAndSetLookups,
@@ -388,6 +389,10 @@ class MysqlStorage implements Storage {
 		await this.#writeByShard(failures, (shard, some) =>
 			recordFailedDeliveries(shard, some, this.#queryOptions(shard, {}, trace)),
 		);
+	}
+
+	hostProblems(): Promise<readonly string[]> {
+		return hostProblems(this.#map.hosts);
 	}
 
 	async missingTables(): Promise<readonly string[]> {

@@ -332,6 +332,10 @@ class SqliteStorage implements Storage {
 		);
 	}
 
+	async hostProblems(): Promise<readonly string[]> {
+		return [];
+	}
+
 	async missingTables(): Promise<readonly string[]> {
 		const tables = shardTables(this.#model);
 		const modTables = modShardTables();

@@ -4,6 +4,7 @@ import {
 } from "node:timers/promises";
 import {
 	CHANNELS,
+	type DatabaseFailure,
 	type Statement,
 	type StatementTrace,
 } from "../../../diagnostics.ts";
@@ -227,6 +228,13 @@ export class Host implements AsyncDisposable {
 			return result;
 		} catch (thrown) {
 			this.#health.failed(thrown);
+			if (thrown instanceof StorageFailure) {
+				const { host, kind } = thrown;
+				CHANNELS.databaseFailure.publish({
+					host,
+					kind,
+				} satisfies DatabaseFailure);
+			}
 			throw thrown;
 		}
 	}

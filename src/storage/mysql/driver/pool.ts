@@ -1,3 +1,4 @@
+import { CHANNELS, type Levels } from "../../../diagnostics.ts";
 import {
 	type Deadline,
 	earlierOf,
@@ -54,10 +55,20 @@ export class Pool implements AsyncDisposable {
 	#closed = false;
 	/** Runs while connections are idle. */
 	#idleTimer: NodeJS.Timeout | null = null;
+	readonly #reportLevel = (message: unknown) => {
+		(message as Levels).pool?.({
+			host: this.#options.address.name,
+			purpose: this.#options.purpose,
+			used: this.#lent.size + this.#opening,
+			idle: this.#idle.length,
+			waiting: this.#waiting.size,
+		});
+	};
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
 		this.#canceller = new QueryCanceller(options.address);
+		CHANNELS.levels.subscribe(this.#reportLevel);
 	}
 
 	async acquire(deadline: Deadline): Promise<MysqlConnection> {
@@ -118,6 +129,7 @@ export class Pool implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closed = true;
+		CHANNELS.levels.unsubscribe(this.#reportLevel);
 		if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
 		this.closeIdle();
 		for (let next = this.#next(); next; next = this.#next()) {

@@ -1,0 +1,41 @@
+import cluster from "node:cluster";
+import type { Config } from "../config/config.ts";
+import { openMetrics } from "../metrics/metrics.ts";
+import { openWorkersMetrics, shareWithPrimary } from "../metrics/workers.ts";
+import { startAdminServer } from "../server/http/adminServer.ts";
+import type { createLog } from "../server/log.ts";
+
+/**
+ * Counts what this process does, and serves that where the settings say so. In
+ * a worker the primary serves it. Null without the setting: then nothing is counted.
+ */
+export async function openAdmin(
+	{ admin, metricsDocuments }: Pick<Config, "admin" | "metricsDocuments">,
+	log: ReturnType<typeof createLog>,
+): Promise<AsyncDisposable | null> {
+	if (admin === null) return null;
+	await using opened = new AsyncDisposableStack();
+	const { registry } = opened.use(openMetrics({ documents: metricsDocuments }));
+	if (cluster.isWorker) {
+		shareWithPrimary(registry);
+		return opened.move();
+	}
+	const { url } = opened.use(
+		await startAdminServer(admin, {
+			metrics: async () => ({
+				contentType: registry.contentType,
+				text: await registry.metrics(),
+			}),
+		}),
+	);
+	log.info({ url: `${url}/metrics` }, "metrics served");
+	return opened.move();
+}
+
+/** In the primary of several workers: serves what they count together. */
+export async function openAdminOfWorkers({
+	admin,
+}: Pick<Config, "admin">): Promise<AsyncDisposable | null> {
+	if (admin === null) return null;
+	return startAdminServer(admin, { metrics: openWorkersMetrics() });
+}

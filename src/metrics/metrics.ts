@@ -1,0 +1,41 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { cacheMetrics } from "./cacheMetrics.ts";
+import { databaseMetrics } from "./databaseMetrics.ts";
+import type { Feeds } from "./feeds.ts";
+import { outboxMetrics } from "./outboxMetrics.ts";
+import { requestMetrics } from "./requestMetrics.ts";
+import { topologyMetrics } from "./topologyMetrics.ts";
+
+export interface MetricsOptions {
+	/** How many documents get a label of their own; the others share `other`. */
+	readonly documents: number;
+}
+
+/** What a process counts about itself, until disposed. */
+export interface Metrics extends Disposable {
+	readonly registry: Registry;
+}
+
+/**
+ * Metrics of this process in the names and units of Prometheus, fed by the
+ * diagnostics channels. docs/operations.md lists them.
+ */
+export function openMetrics({ documents }: MetricsOptions): Metrics {
+	const registry = new Registry();
+	collectDefaultMetrics({ register: registry });
+	const feeds: Feeds = [
+		...requestMetrics(registry, documents),
+		...databaseMetrics(registry),
+		...cacheMetrics(registry),
+		...outboxMetrics(registry),
+		...topologyMetrics(registry),
+	];
+	for (const [channel, listener] of feeds) channel.subscribe(listener);
+	return {
+		registry,
+		[Symbol.dispose]() {
+			for (const [channel, listener] of feeds) channel.unsubscribe(listener);
+			registry.clear();
+		},
+	};
+}

@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CorkboardError } from "../../errors.ts";
+
+/** What an operator asks a process over the admin address. */
+export interface AdminPages {
+	/** For Prometheus. Rejects where it takes too long. */
+	metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface AdminServer extends AsyncDisposable {
+	/** Without a path: `http://127.0.0.1:9464`. */
+	readonly url: string;
+}
+
+const LIMITS = {
+	headersTimeout: 5_000,
+	requestTimeout: 5_000,
+	keepAliveTimeout: 65_000,
+	maxConnections: 64,
+} as const;
+
+/**
+ * Serves operators on an address of its own, which the public does not reach:
+ * nothing here asks for a token. Throws IN_USE where the port is taken.
+ */
+export async function startAdminServer(
+	{ host, port }: { readonly host: string; readonly port: number },
+	pages: AdminPages,
+): Promise<AdminServer> {
+	const server = createServer(LIMITS, ({ method, url = "" }, response) => {
+		const path = url.split("?", 1)[0];
+		if (method !== "GET" && method !== "HEAD") {
+			send(response, 405, "text/plain", "Only GET is accepted.\n");
+		} else if (path === "/metrics") {
+			pages.metrics().then(
+				({ contentType, text }) => send(response, 200, contentType, text),
+				(error) => send(response, 503, "text/plain", `${error.message}\n`),
+			);
+		} else {
+			send(response, 404, "text/plain", "There is /metrics.\n");
+		}
+	});
+	server.maxConnections = LIMITS.maxConnections;
+	server.listen({ host, port });
+	try {
+		await once(server, "listening");
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		throw new CorkboardError(
+			code === "EADDRINUSE" ? "IN_USE" : "BAD_CONFIG",
+			`Cannot listen on ${host} port ${port} for CORKBOARD_ADMIN: ${code ?? String(cause)}.`,
+			{ cause },
+		);
+	}
+	const { address, family, port: bound } = server.address() as AddressInfo;
+	const name = family === "IPv6" ? `[${address}]` : address;
+	return {
+		url: `http://${name}:${bound}`,
+		async [Symbol.asyncDispose]() {
+			server.close();
+			server.closeAllConnections();
+			await once(server, "close");
+		},
+	};
+}
+
+function send(
+	response: ServerResponse,
+	status: number,
+	contentType: string,
+	text: string,
+): void {
+	response.writeHead(status, {
+		"content-type": contentType,
+		"content-length": Buffer.byteLength(text),
+		"cache-control": "no-store",
+	});
+	response.end(text);
+}
