@@ -85,6 +85,16 @@ export function topologyOf(primaries: readonly string[]): Topology {
 	};
 }
 
+/** Addresses of a process that reaches the second MySQL server, with shards 2 and 3, through this port. */
+export function behindPort({ addresses, mysql }: Fleet, port: number) {
+	const [first, second] = mysql.map(({ url }) => new URL(url));
+	if (second !== undefined) second.port = String(port);
+	return {
+		...addresses,
+		topology: topologyOf([first?.href ?? "", second?.href ?? ""]),
+	};
+}
+
 /** The shared cache layers, as they are or with a naive variant. */
 export interface Layers {
 	readonly objects: SharedCache;
@@ -254,6 +264,25 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
 		},
 	};
 	return Object.assign(Object.create(bound(storage)), stops);
+}
+
+/** Overrides some methods of a process's storage. */
+export function overriding(
+	storage: Storage,
+	methods: Partial<Storage>,
+): Storage {
+	return Object.assign(Object.create(storage), methods);
+}
+
+/**
+ * Storage whose outboxes look empty to the process, so that it learns of a
+ * change by a message alone. With them it learns of it three seconds after
+ * COMMIT, and a busy machine is as slow as that between two lines of a test.
+ */
+export function withoutUntaken(storage: Storage): Storage {
+	return overriding(storage, {
+		untakenEntries: async (shards) => shards.map(() => []),
+	});
 }
 
 /** Binds the methods, so that an object that inherits from the storage can call them without its private fields. */

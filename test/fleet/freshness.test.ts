@@ -4,21 +4,21 @@ import { CorkboardError } from "../../src/errors.ts";
 import { OutboxWorker } from "../../src/graph/outbox/outboxWorker.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { collect } from "../helpers/storing.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import {
 	type Addresses,
+	behindPort,
 	type Fleet,
 	openProcess,
+	overriding,
 	type Process,
 	type ProcessOptions,
 	startFleet,
-	topologyOf,
 } from "./fleet.ts";
 import { startRemote } from "./remote.ts";
-import { makePin, makeUser } from "./subjects.ts";
+import { keep, makePin, makeUser } from "./subjects.ts";
 
 /** A stopped clock: what is cached in a process leaves only because something says so. */
 const now = () => 0;
@@ -50,25 +50,6 @@ describe("a value that a process may keep for minutes", () => {
 		});
 		await until("the channel", () => process.news.at(-1) === "restored");
 		return process;
-	}
-
-	/** Through a link to the second MySQL server, which holds shards 2 and 3. */
-	function behind(port: number): Addresses {
-		const [first, second] = fleet.mysql.map(({ url }) => new URL(url));
-		if (second !== undefined) second.port = String(port);
-		return {
-			...fleet.addresses,
-			topology: topologyOf([first?.href ?? "", second?.href ?? ""]),
-		};
-	}
-
-	/** Keeps the pin in this process. */
-	async function keep(process: Process, pin: Id, details: string) {
-		await until("the pin to be kept", async () => {
-			const read = await process.object(pin);
-			assert.equal(read?.details, details);
-			return process.store.cachedObject(pin) !== undefined;
-		});
 	}
 
 	/** Changes the pin in a process that is killed between COMMIT and everything else. */
@@ -151,7 +132,7 @@ describe("a value that a process may keep for minutes", () => {
 	]) {
 		it(`is not used while the outbox of its shard cannot be read, for others it is, and again afterwards: ${name}`, async () => {
 			await using link = await TcpProxy.to(fleet.mysql[1]?.port ?? 0);
-			await using reader = await open({}, behind(link.port));
+			await using reader = await open({}, behindPort(fleet, link.port));
 			const [here, there, same] = [
 				await makePin(writer, { details: "old" }, 0),
 				await makePin(writer, { details: "old" }, 2),
@@ -276,15 +257,3 @@ describe("a value that a process may keep for minutes", () => {
 		);
 	}
 });
-
-function overriding(storage: Storage, overrides: Partial<Storage>): Storage {
-	return new Proxy(storage, {
-		get(target, name) {
-			if (Object.hasOwn(overrides, name)) {
-				return overrides[name as keyof Storage];
-			}
-			const value: unknown = Reflect.get(target, name, target);
-			return typeof value === "function" ? value.bind(target) : value;
-		},
-	});
-}

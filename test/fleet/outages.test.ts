@@ -20,6 +20,7 @@ import {
 	type Process,
 	type ProcessOptions,
 	startFleet,
+	withoutUntaken,
 } from "./fleet.ts";
 import { both } from "./naive.ts";
 import { makePin, makeUser, SUBJECTS } from "./subjects.ts";
@@ -189,7 +190,10 @@ describe("a shared cache that fails under reads and writes", () => {
 				{ ...fleet.addresses, redis: `redis://127.0.0.1:${proxy.port}` },
 				{ channel: true, now },
 			);
-			await using reader = await open({ cacheDeadlineMs: PATIENT_MS });
+			await using reader = await open({
+				cacheDeadlineMs: PATIENT_MS,
+				overrides: { storage: withoutUntaken },
+			});
 			await until("both channels", () =>
 				[writer, reader].every(({ news }) => news.at(-1) === "restored"),
 			);

@@ -17,12 +17,13 @@ import { collect } from "../helpers/storing.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
 import {
+	behindPort,
 	type Fleet,
 	openProcess,
+	overriding,
 	type Process,
 	type ProcessOptions,
 	startFleet,
-	topologyOf,
 } from "./fleet.ts";
 import { both } from "./naive.ts";
 import { startRemote } from "./remote.ts";
@@ -131,16 +132,6 @@ describe("the outbox workers of a fleet", () => {
 		};
 	}
 
-	/** Addresses of a process that reaches the second MySQL server through this port. */
-	function behind(port: number) {
-		const [first, second] = fleet.mysql.map(({ url }) => new URL(url));
-		if (second !== undefined) second.port = String(port);
-		return {
-			...fleet.addresses,
-			topology: topologyOf([first?.href ?? "", second?.href ?? ""]),
-		};
-	}
-
 	for (const subject of SUBJECTS) {
 		it(`deliver what the process that wrote it and ran first cannot, for as long as it does not reach ${subject.layer}`, async () => {
 			await using stack = new AsyncDisposableStack();
@@ -183,7 +174,11 @@ describe("the outbox workers of a fleet", () => {
 	it("deliver what the process that ran first cannot, for as long as it does not reach a MySQL host", async () => {
 		await using stack = new AsyncDisposableStack();
 		const proxy = stack.use(await TcpProxy.to(fleet.mysql[1]?.port ?? 0));
-		const cutOff = await openWithWorker(stack, {}, behind(proxy.port));
+		const cutOff = await openWithWorker(
+			stack,
+			{},
+			behindPort(fleet, proxy.port),
+		);
 		const other = await openWithWorker(stack);
 		const edge = await edgeOn(other, 2);
 		proxy.cut();
@@ -215,7 +210,7 @@ describe("the outbox workers of a fleet", () => {
 		});
 		assert.equal((await reader.object(pin))?.details, "old");
 		proxy.cut();
-		await openWithWorker(stack, {}, behind(proxy.port));
+		await openWithWorker(stack, {}, behindPort(fleet, proxy.port));
 		await openWithWorker(stack, {
 			overrides: {
 				layers: both((cache) =>
@@ -414,9 +409,4 @@ describe("the outbox workers of a fleet", () => {
 
 function pinOn(shard: number, local: number): Id {
 	return packId({ shard, type: 1, local: 1_000 + local });
-}
-
-/** Overrides some methods of a storage of the fleet, whose methods are bound. */
-function overriding(storage: Storage, methods: Partial<Storage>): Storage {
-	return Object.assign(Object.create(storage), methods);
 }

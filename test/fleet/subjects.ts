@@ -1,5 +1,7 @@
+import assert from "node:assert/strict";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
+import { until } from "../helpers/until.ts";
 import type { Process } from "./fleet.ts";
 
 /** A value cached in one of the shared layers that one write changes from `old` to `new`. */
@@ -60,4 +62,16 @@ export async function makeUser(
 		if (unpackId(id).shard === shard) return id;
 	}
 	throw new Error(`expected a user on shard ${shard} but got: none of 100`);
+}
+
+/** Reads the pin, which has these details, until it is cached in the process: an invalidation that was on its way drops it. */
+export async function keep(
+	process: Process,
+	pin: Id,
+	details: string,
+): Promise<void> {
+	await until("the pin to be kept", async () => {
+		assert.equal((await process.object(pin))?.details, details);
+		return process.store.cachedObject(pin) !== undefined;
+	});
 }

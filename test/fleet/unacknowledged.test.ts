@@ -10,6 +10,7 @@ import {
 	type Process,
 	type ProcessOptions,
 	startFleet,
+	withoutUntaken,
 } from "./fleet.ts";
 import { both, unreachable } from "./naive.ts";
 import { makePin, makeUser, SUBJECTS, type Subject } from "./subjects.ts";
@@ -157,7 +158,9 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 
 	it("is published and deleted when a writer that was cut off from both caches is back", async () => {
 		await using writer = await open();
-		await using reader = await open();
+		await using reader = await open({
+			overrides: { storage: withoutUntaken },
+		});
 		for (const subject of [object, head]) {
 			const id = await cachedSubject(subject, writer.process, reader.process);
 			for (const link of [writer.memcached, writer.redis]) link.cut();
@@ -179,7 +182,7 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 		return openProcess(fleet.addresses, {
 			channel: true,
 			now,
-			overrides: { hears: () => false },
+			overrides: { hears: () => false, storage: withoutUntaken },
 		});
 	}
 
