@@ -161,5 +161,13 @@ export function tableIn(database: string, table: string): string {
 }
 
 function quoted(name: string): string {
-	return `\`${name.replaceAll("`", "``")}\``;
+	let known = QUOTED.get(name);
+	if (known === undefined) {
+		known = `\`${name.replaceAll("`", "``")}\``;
+		QUOTED.set(name, known);
+	}
+	return known;
 }
+
+/** Every statement names tables, and there are as many names as the model and the topology have. */
+const QUOTED = new Map<string, string>();

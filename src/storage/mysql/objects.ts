@@ -7,7 +7,7 @@ import { tableIn } from "./ddl.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import { namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
+import { integers, namesOf, unionAll, valuesOf } from "./sqlFragment.ts";
 import type { StatementBatch } from "./statementBatch.ts";
 
 /** Most rows of one INSERT, and about how many characters of data: the server accepts packets of 16 MB. */
@@ -21,38 +21,48 @@ export async function readObjects(
 	keys: readonly KeyOnShard<Id>[],
 	options: QueryOptions,
 ): Promise<readonly (string | null)[]> {
-	const tables = new Map<string, { type: ObjectType; locals: number[] }>();
-	const spelled = keys.map(({ key, shard }) => {
-		const { type: number, local } = unpackId(key);
-		const type = model.objectsByNumber.get(number);
-		if (type === undefined) return null;
-		const table = tableIn(shard.database, type.table);
-		const some = tables.get(table) ?? { type, locals: [] };
-		tables.set(table, some);
-		some.locals.push(local);
-		return { table, local };
+	const tables: ReadTable[] = [];
+	const shards = new Map<Shard, Map<number, ReadTable | null>>();
+	const places = keys.map(({ key, shard }) => {
+		const { type, local } = unpackId(key);
+		let types = shards.get(shard);
+		if (types === undefined) {
+			types = new Map();
+			shards.set(shard, types);
+		}
+		let table = types.get(type);
+		if (table === undefined) {
+			const { table: name } = model.objectsByNumber.get(type) ?? {};
+			table = name ? { shard, name, rows: new Map() } : null;
+			types.set(type, table);
+			if (table !== null) tables.push(table);
+		}
+		table?.rows.set(local, null);
+		return { rows: table?.rows, local };
 	});
-	if (tables.size === 0) return keys.map(() => null);
-	const names = [...tables.keys()];
-	const rows = await host.rows(
+	if (tables.length === 0) return keys.map(() => null);
+	const found = await host.rows(
 		unionAll(
-			`objects ${namesOf([...tables.values()].map(({ type }) => type.table))}`,
-			[...tables].map(([table, { locals }], part) => ({
-				text: `SELECT ${part} AS part, local_id, data FROM ${table} WHERE local_id IN (?)`,
-				values: [[...new Set(locals)]],
+			`objects ${namesOf(tables.map(({ name }) => name))}`,
+			tables.map(({ shard, name, rows }, part) => ({
+				text: `SELECT ${part} AS part, local_id, data FROM ${tableIn(shard.database, name)}
+					WHERE local_id IN (${integers(rows.keys())})`,
+				values: [],
 			})),
 		),
 		options,
 	);
-	const found = new Map(
-		rows.map(([part, local, data]) => [
-			`${names[Number(part)]} ${local}`,
-			data as string,
-		]),
-	);
-	return spelled.map((key) =>
-		key === null ? null : (found.get(`${key.table} ${key.local}`) ?? null),
-	);
+	for (const [part, local, data] of found) {
+		tables[Number(part)]?.rows.set(Number(local), data as string);
+	}
+	return places.map(({ rows, local }) => rows?.get(local) ?? null);
+}
+
+/** Objects to read from a table, by local id: their text once it is read. */
+interface ReadTable {
+	readonly shard: Shard;
+	readonly name: string;
+	readonly rows: Map<number, string | null>;
 }
 
 /** Locks objects of one shard in the order of their ids. Those that exist go into `found`. */

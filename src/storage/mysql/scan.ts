@@ -15,7 +15,7 @@ import type { Row, Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import { isOneOf } from "./lists.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import { type Fragment, namesOf, unionAll } from "./sqlFragment.ts";
+import { digitsOf, type Fragment, namesOf, unionAll } from "./sqlFragment.ts";
 
 /** Instead of a scan's number: the row is a list's own, with its mapping. */
 const LIST = -1;
@@ -102,15 +102,24 @@ function statementOf(
 	hasLateral: boolean,
 ): Sql {
 	const parts: Fragment[] = [];
-	const groups = new Map<string, NumberedScan[]>();
+	const groups = new Map<Shard, ScanGroup[]>();
 	const counted = new Map<Shard, Scan[]>();
 	for (const [part, { key: scan, shard }] of scans.entries()) {
 		const { mapping, backward, limit } = scan;
 		const isOpen = scan.after === undefined && scan.before === undefined;
 		if (limit > 0 && hasLateral && isOpen) {
-			const name = `${shard.database} ${mapping.name} ${backward} ${limit}`;
-			const group = groups.get(name);
-			if (group === undefined) groups.set(name, [{ part, scan, shard }]);
+			let own = groups.get(shard);
+			if (own === undefined) {
+				own = [];
+				groups.set(shard, own);
+			}
+			const group = own.find(
+				([{ scan: other }]) =>
+					other.mapping === mapping &&
+					other.limit === limit &&
+					other.backward === backward,
+			);
+			if (group === undefined) own.push([{ part, scan, shard }]);
 			else group.push({ part, scan, shard });
 			continue;
 		}
@@ -119,7 +128,7 @@ function statementOf(
 		if (some === undefined) counted.set(shard, [scan]);
 		else some.push(scan);
 	}
-	for (const group of groups.values()) parts.push(headsOf(group));
+	for (const own of groups.values()) parts.push(...own.map(headsOf));
 	for (const [{ database }, some] of counted) {
 		const { text, values } = isOneOf(some);
 		parts.push({
@@ -141,20 +150,22 @@ interface NumberedScan {
 	readonly shard: Shard;
 }
 
+type ScanGroup = [NumberedScan, ...NumberedScan[]];
+
 /**
  * Scans of one mapping on one shard from the same end. The ORDER BY names the
  * whole primary key, because the optimizer does not take `from_id` for constant
  * here: it would sort whole lists. (A key with descending columns would be read
  * forward, but MySQL does not read a range of one backward.)
  */
-function headsOf(group: readonly NumberedScan[]): Fragment {
-	const [{ scan, shard }] = group as [NumberedScan];
+function headsOf(group: ScanGroup): Fragment {
+	const [{ scan, shard }] = group;
 	const { mapping, limit } = scan;
 	return {
-		// The numbers of scans and the limit are integers that the program made.
+		// The numbers of scans, ids and the limit are integers that the program made.
 		text: `SELECT scans.part, edges.to_id, edges.sequence, edges.version,
 				lists.count, lists.last_sequence, lists.epoch, NULL AS from_id, NULL AS mapping
-			FROM (VALUES ${group.map(({ part }) => `ROW(${part}, ?)`).join(", ")})
+			FROM (VALUES ${group.map(({ part, scan: { from } }) => `ROW(${part}, ${digitsOf(from)})`).join(", ")})
 				AS scans (part, from_id)
 			LEFT JOIN ${tableIn(shard.database, "lists")} AS lists
 				ON lists.from_id = scans.from_id AND lists.mapping = ?
@@ -163,7 +174,7 @@ function headsOf(group: readonly NumberedScan[]): Fragment {
 				FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 				WHERE from_id = scans.from_id AND state = ${PRESENT}
 				ORDER BY ${keyOrder(scan)} LIMIT ${limit}) AS edges ON TRUE`,
-		values: [...group.map(({ scan: { from } }) => BigInt(from)), mapping.name],
+		values: [mapping.name],
 	};
 }
 

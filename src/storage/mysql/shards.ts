@@ -120,13 +120,15 @@ export async function readByHost<Key, A>(
 	};
 	await Promise.all(
 		[...batches].flatMap(([host, { placed, at }]) =>
-			chunks(placed, maxKeys).map((some, index) =>
-				readSome(
-					host,
-					some,
-					at.slice(index * maxKeys, index * maxKeys + some.length),
-				),
-			),
+			placed.length <= maxKeys
+				? readSome(host, placed, at)
+				: chunks(placed, maxKeys).map((some, index) =>
+						readSome(
+							host,
+							some,
+							at.slice(index * maxKeys, index * maxKeys + some.length),
+						),
+					),
 		),
 	);
 	return results;

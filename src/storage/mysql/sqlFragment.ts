@@ -1,3 +1,4 @@
+import type { Id } from "../../id/ids.ts";
 import type { Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 
@@ -35,6 +36,25 @@ export function valuesOf(rows: readonly (readonly Value[])[]): Fragment {
 		values: rows.flat() as readonly Value[],
 	};
 }
+
+/**
+ * `1, 2`, for `IN ()`: integers that the program made are spelled out, because
+ * the client's escaping costs more than all else of a long list.
+ */
+export function integers(values: Iterable<number>): string {
+	const list = [...values];
+	const other = list.find((value) => !Number.isSafeInteger(value));
+	if (other === undefined) return list.join(", ");
+	throw new TypeError(`A list of integers has ${other}.`);
+}
+
+/** The digits of an id, for the same reason. */
+export function digitsOf(id: Id): string {
+	if (DIGITS.test(id)) return id;
+	throw new TypeError(`An id must be a decimal, got ${JSON.stringify(id)}.`);
+}
+
+const DIGITS = /^[0-9]{1,20}$/;
 
 /** For the name of a statement: names without duplicates. */
 export function namesOf(names: Iterable<string>): string {
