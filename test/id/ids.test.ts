@@ -89,6 +89,19 @@ describe("ids", () => {
 		assert.equal(parseId("0"), "0");
 	});
 
+	it("are not unpacked from a text with anything but digits", () => {
+		for (const text of [
+			"1 OR 1=1",
+			"1)",
+			"1e3",
+			"-1",
+			"0x10",
+			"٣",
+			"12345678901;",
+		])
+			assert.throws(() => unpackId(text as Id), /^TypeError: An id must be/);
+	});
+
 	it("throw for a malformed stored id", () => {
 		assert.throws(() => parseStoredId("12x"), /stored id 12x is invalid/);
 	});
