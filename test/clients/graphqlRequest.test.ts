@@ -3,7 +3,11 @@ import { after, before, describe, it } from "node:test";
 import { ClientError, gql } from "graphql-request";
 import { type DemoServer, serveDemo } from "./demo.ts";
 import { plainly } from "./lists.ts";
-import type { GraphqlRequestModule, PinsModule } from "./modules.ts";
+import type {
+	GraphqlRequestModule,
+	PinsModule,
+	ReadNewerModule,
+} from "./modules.ts";
 import { type Pasted, paste } from "./pasted.ts";
 
 describe("graphql-request", () => {
@@ -36,6 +40,57 @@ describe("graphql-request", () => {
 		assert.deepEqual(pins.slice(0, 100), expected);
 		assert.ok(interest.pins.totalCount > 100 && pins.length > 100);
 		assert.equal(new Set(pins).size, pins.length);
+	});
+
+	it("polls for what is new above a cursor, over more than a page and past a pin that is gone", async () => {
+		const { readNewer } =
+			await project.load<ReadNewerModule>("src/readNewer.ts");
+		const own = plainly(demo.url, demo.token);
+		const { viewer } = await own.data<{
+			viewer: {
+				boards: { nodes: { id: string }[] };
+				pins: {
+					nodes: { id: string }[];
+					pageInfo: { startCursor: string };
+				};
+			};
+		}>(
+			"{ viewer { boards(first: 1) { nodes { id } } pins(first: 1) { nodes { id } pageInfo { startCursor } } } }",
+		);
+		const where = {
+			url: demo.url,
+			token: demo.token,
+			username: "marigold_01",
+		};
+		const [board] = viewer.boards.nodes;
+		let before = viewer.pins.pageInfo.startCursor;
+		assert.deepEqual(await readNewer({ ...where, before }), {
+			pins: [],
+			before,
+		});
+		await own.data(
+			"mutation ($id: ID!) { deletePin(input: { pinId: $id }) { deletedPinId } }",
+			{
+				id: viewer.pins.nodes[0]?.id,
+			},
+		);
+		const made: string[] = [];
+		for (let round = 0; round < 5; round++) {
+			const created = await own.data<Record<string, { pin: { id: string } }>>(
+				`mutation ($input: CreatePinInput!) { ${[0, 1, 2, 3, 4].map((n) => `p${n}: createPin(input: $input) { pin { id } }`).join(" ")} }`,
+				{ input: { boardId: board?.id, title: "New" } },
+			);
+			made.unshift(
+				...[4, 3, 2, 1, 0].map((n) => created[`p${n}`]?.pin.id ?? ""),
+			);
+		}
+		const newer = await readNewer({ ...where, before });
+		assert.deepEqual(
+			newer.pins.map(({ id }) => id),
+			made,
+		);
+		before = newer.before;
+		assert.deepEqual((await readNewer({ ...where, before })).pins, []);
 	});
 
 	it("is the viewer that its token names, and anonymous without one", async () => {

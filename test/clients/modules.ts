@@ -59,3 +59,15 @@ export interface PinsModule {
 		slug: string,
 	): AsyncIterable<{ readonly id: string; readonly details: string | null }>;
 }
+
+export interface ReadNewerModule {
+	readNewer(options: {
+		readonly url: string;
+		readonly token: string | null;
+		readonly username: string;
+		readonly before: string;
+	}): Promise<{
+		readonly pins: readonly { readonly id: string }[];
+		readonly before: string;
+	}>;
+}
