@@ -61,6 +61,24 @@ export function* demoGraph(seed = 1): Generator<DemoLine> {
 	yield* comments(random, people, open);
 	yield* follows(random, people, boards);
 	yield* likes(random, people, open);
+	yield* collaborations(random, people, boards);
+}
+
+/** A few boards are shared, secret ones among them. */
+function* collaborations(
+	random: Random,
+	people: readonly Person[],
+	boards: readonly Board[],
+): Generator<DemoLine> {
+	for (const board of boards) {
+		const isDemo = board.owner.username === DEMO_USERNAME;
+		const many = random.chance(isDemo ? 0.5 : 0.05) ? random.integer(1, 3) : 0;
+		for (const person of distinctDraws(many, () => random.pick(people))) {
+			if (person !== board.owner) {
+				yield edge("collaborate", board.key, person.key);
+			}
+		}
+	}
 }
 
 function* follows(

@@ -4,7 +4,9 @@ import type { VisibilityPolicy } from "../graph/read/visibility.ts";
  * Who may see what:
  *
  * - A closed account is invisible, with everything that belongs to it.
- * - A secret board, and everything on it, is visible to its owner alone.
+ * - A secret board, and everything on it, is visible to its owner and its
+ *   collaborators alone. The same users may pin on any board
+ *   (`requireMember`).
  * - A pin is visible with its board and its owner; a comment with its pin and
  *   its author.
  * - A user who blocks the viewer is invisible to the viewer; what belongs to a
@@ -20,6 +22,7 @@ export const visibilityPolicy: VisibilityPolicy = {
 		Board: {
 			owner: "owner",
 			decidedBy: ["secret"],
+			sharedBy: "collaborate.inverse",
 			isVisible: ({ data }, viewer) =>
 				data.secret !== true || (viewer !== null && data.user_id === viewer),
 		},

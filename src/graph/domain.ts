@@ -20,7 +20,7 @@ export interface Domain {
 
 /** Made from a policy by `createVisibility` (read/visibility.ts). */
 export interface Visibility {
-	/** Whether the viewer may see the object, provided that it may see the object's parent and owner. */
+	/** Whether the viewer may see the object, provided that it may see the object's parent and owner. An object that is shared is visible besides to whom it is shared with. */
 	isVisible(node: Node, viewer: Id | null): boolean;
 	/** What decides whether somebody may see the object; null if nobody may. */
 	factsOf(node: Node): VisibilityFacts | null;
@@ -34,6 +34,12 @@ export interface Visibility {
 	inheritedOwnerOf(type: string): Reference | null;
 	/** Whether a change from one content to the other may hide the object, or what is part of it, from somebody. */
 	mayHide(type: string, data: JsonObject, next: JsonObject): boolean;
+	/** The mapping from a viewer to the objects of this type that are shared with it, which it sees whatever `isVisible` says; null for none. */
+	sharedBy(type: string): Mapping | null;
+	/** The mappings of all types that are shared. */
+	readonly shares: readonly Mapping[];
+	/** Whether a change of edges of this mapping may hide something from somebody. */
+	edgesHide(mapping: Mapping, change: "added" | "removed"): boolean;
 	/** What has to be read to decide whether an object of this type is visible. */
 	dependenciesOf(type: string): readonly VisibilityDependency[];
 	/** Null where users cannot block each other. */
@@ -51,6 +57,8 @@ export interface VisibilityFacts {
 	readonly owner: Id | null;
 	/** Null if every viewer may who may see the parent and the owner. */
 	readonly isVisible: ((node: Node, viewer: Id | null) => boolean) | null;
+	/** Leads from a viewer to the object if it is shared with the viewer. */
+	readonly sharedBy: Mapping | null;
 }
 
 /** Objects that are read to decide whether another one is visible. */
@@ -59,7 +67,7 @@ export interface VisibilityDependency {
 	readonly field: string;
 	/** How many: the object referred to and its own dependencies. */
 	readonly objects: number;
-	/** The field of the dependency whose reading covers this one: a pin's owner is its board's. */
+	/** The field of the dependency whose reading covers this one: a pin's owner is its board's, as a rule, and counts as that. */
 	readonly coveredBy?: string;
 }
 

@@ -46,6 +46,13 @@ export function history(): History {
 		const user = random.pickPopular(users, 2);
 		lines.push({ edge: "followBoard", from: user.key, to: board.key });
 	}
+	for (const [n, board] of secret.entries()) {
+		// Of the owners of secret boards, who are viewers, some collaborate on others.
+		const other = secret[(n + 1) % secret.length] as ObjectLine;
+		if (n % 2 === 1 || other.fields.owner === board.fields.owner) continue;
+		const to = String(other.fields.owner);
+		lines.push({ edge: "collaborate", from: board.key, to });
+	}
 	for (const [n, pin] of hidden.slice(0, 30).entries()) {
 		lines.push({
 			type: "Comment",

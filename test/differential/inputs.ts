@@ -83,6 +83,14 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	deleteBoard: (draw) => ({ boardId: draw.own("Board") }),
 	followBoard: (draw) => ({ boardId: draw.any("Board") }),
 	unfollowBoard: (draw) => ({ boardId: draw.any("Board") }),
+	addCollaborator: (draw) => ({
+		boardId: draw.own("Board"),
+		userId: draw.any("User"),
+	}),
+	removeCollaborator: (draw) => ({
+		boardId: draw.any("Board"),
+		userId: draw.any("User"),
+	}),
 	createPin: (draw) => ({
 		boardId: draw.own("Board"),
 		title: draw.text(),

@@ -37,6 +37,7 @@ const EDGES: Readonly<Record<string, readonly [string, string]>> = {
 	followInterest: ["User.followedInterests", "Interest.followers"],
 	likePin: ["User.likes", "Pin.likedBy"],
 	filePin: ["Pin.interests", "Interest.pins"],
+	collaborate: ["Board.collaborators", "User.sharedBoards"],
 };
 
 /** References, and the field with the derived list. All are newest first, except comments. */
@@ -120,7 +121,7 @@ export class Memory {
 		return this.list(list).some(({ to }) => to === row);
 	}
 
-	/** A secret board, its pins and their comments are visible to its owner only. */
+	/** A secret board, its pins and their comments are visible to its owner and its collaborators only. */
 	sees(viewer: Id | null, row: Row): boolean {
 		if (row.removed) return false;
 		const parent =
@@ -133,7 +134,15 @@ export class Memory {
 		return (
 			row.type !== "Board" ||
 			row.fields.secret !== true ||
-			this.reference(row, "owner")?.id === viewer
+			this.reference(row, "owner")?.id === viewer ||
+			this.collaboratesOn(row, viewer)
+		);
+	}
+
+	collaboratesOn(board: Row, viewer: Id | null): boolean {
+		const user = viewer === null ? undefined : this.byId.get(viewer);
+		return (
+			user !== undefined && this.has(`Board.collaborators ${board.id}`, user)
 		);
 	}
 

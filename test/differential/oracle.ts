@@ -124,6 +124,13 @@ function resolversOf(
 			((row: Row, _: Args, { viewer }: OracleContext) =>
 				row.id === viewer ? (row.fields.email ?? null) : null) as Resolve,
 		],
+		[
+			"Board.viewerCanPin",
+			((row: Row, _: Args, { viewer }: OracleContext) =>
+				viewer &&
+				(memory.reference(row, "owner")?.id === viewer ||
+					memory.collaboratesOn(row, viewer))) as Resolve,
+		],
 		...Object.entries(MEMBERSHIPS).map(
 			([field, list]) => [field, membership(list)] as const,
 		),

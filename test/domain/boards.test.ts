@@ -118,3 +118,72 @@ describe("deleteBoard", () => {
 		await at.refused("NOT_FOUND", "deleteBoard", { boardId: board });
 	});
 });
+
+describe("collaborators of a board", () => {
+	function shared() {
+		const at = new Resolving();
+		const boardId = at.board(at.ada, { secret: true });
+		return { at, boardId, edge: { boardId, userId: at.ben } };
+	}
+
+	it("are added by its owner, and then see it and pin there", async () => {
+		const { at, boardId, edge } = shared();
+		const pinId = at.pin(at.ben, at.board(at.ben));
+		await at.as(at.ben).refused("NOT_FOUND", "createPin", { boardId });
+		assert.deepEqual(await at.as(at.ada).change("addCollaborator", edge), {
+			board: boardId,
+			user: at.ben,
+		});
+		at.as(at.ben);
+		const { pin } = await at.change("createPin", { boardId });
+		assert.deepEqual(
+			[at.graph.data(pin as Id)?.user_id, at.graph.data(pin as Id)?.board_id],
+			[at.ben, boardId],
+		);
+		await at.change("repin", { pinId, boardId });
+		await at.change("movePin", { pinId, boardId });
+		// It is not theirs to change.
+		await at.refused("FORBIDDEN", "updateBoard", { boardId, name: "x" });
+		await at.refused("FORBIDDEN", "addCollaborator", edge);
+	});
+
+	it("are no others, also on a board that everybody sees", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		assert.equal(
+			await at.as(at.ben).refused("FORBIDDEN", "createPin", { boardId }),
+			"Only its owner and its collaborators may pin on this board.",
+		);
+		assert.equal(
+			await at.as(at.ada).refused("BAD_USER_INPUT", "addCollaborator", {
+				boardId,
+				userId: at.ada,
+			}),
+			"addCollaborator: userId must not be the viewer's own id.",
+		);
+	});
+
+	it("are removed by its owner or by themselves, and by nobody else", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const eve = at.graph.add("User", { username: "eve_made_up" });
+		const edge = { boardId, userId: at.ben };
+		for (const who of [at.ada, at.ben]) {
+			await at.as(at.ada).change("addCollaborator", edge);
+			await at.as(eve).refused("FORBIDDEN", "removeCollaborator", edge);
+			await at.as(who).change("removeCollaborator", edge);
+			await at.as(at.ben).refused("FORBIDDEN", "createPin", { boardId });
+		}
+	});
+
+	it("and the owner see that they can pin there", async () => {
+		const { at, boardId, edge } = shared();
+		await at.change("addCollaborator", edge);
+		const open = at.board(at.ada);
+		const canPin = (who: Id | null) =>
+			at.as(who).ofObjects("Board.viewerCanPin", [boardId, open]);
+		assert.deepEqual(await canPin(at.ada), [true, true]);
+		assert.deepEqual(await canPin(at.ben), [true, false]);
+		assert.deepEqual(await canPin(null), [null, null]);
+	});
+});

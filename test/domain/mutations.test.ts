@@ -12,11 +12,13 @@ const RESERVED = "18446744073709551615";
 const TARGETS = [
 	["updateBoard", "boardId", "Board"],
 	["deleteBoard", "boardId", "Board"],
-	["createPin", "boardId", "Board"],
 	["updatePin", "pinId", "Pin"],
 	["movePin", "pinId", "Pin"],
 	["deletePin", "pinId", "Pin"],
 	["deleteComment", "commentId", "Comment"],
+	["updateComment", "commentId", "Comment"],
+	["addCollaborator", "userId", "User"],
+	["createPin", "boardId", "Board"],
 	["repin", "pinId", "Pin"],
 	["addComment", "pinId", "Pin"],
 	["likePin", "pinId", "Pin"],
@@ -53,7 +55,8 @@ function setting(at: Resolving, secret: boolean) {
 	const own = at.board(at.ada);
 	const others = (mutation: string) => ({
 		...(mutation === "repin" ? { boardId: own } : {}),
-		...(mutation === "addComment" ? { text: "Nice" } : {}),
+		...(/^(add|update)Comment$/.test(mutation) ? { text: "Nice" } : {}),
+		...(mutation === "addCollaborator" ? { boardId: own } : {}),
 	});
 	return { targets, others };
 }
@@ -140,9 +143,10 @@ describe("a mutation that names an object", () => {
 		if (OWNERS_ONLY.has(mutation)) {
 			it(`${mutation} returns FORBIDDEN for a visible object of another user`, async () => {
 				const at = new Resolving();
-				const { targets } = setting(at, false);
+				const { targets, others } = setting(at, false);
 				assert.equal(
 					await at.refused("FORBIDDEN", mutation, {
+						...others(mutation),
 						[argument]: targets[type],
 					}),
 					`Only its ${type === "Comment" ? "author" : "owner"} may change or delete this ${thing}.`,
@@ -235,13 +239,13 @@ describe("the cost of a mutation", () => {
 	it("is the number of objects and edges that it reads", () => {
 		assert.equal(cost("likePin", { pinId: "1" }), 1);
 		assert.equal(cost("createBoard", { name: "Kitchens" }), 0);
-		assert.equal(cost("createPin", { boardId: "1" }), 1);
-		assert.equal(cost("createPin", { boardId: "1", interests: ["a", "b"] }), 3);
-		assert.equal(cost("repin", { pinId: "1", boardId: "2" }), 2);
-		assert.equal(cost("movePin", { pinId: "1" }), 2);
+		assert.equal(cost("createPin", { boardId: "1" }), 2);
+		assert.equal(cost("createPin", { boardId: "1", interests: ["a", "b"] }), 4);
+		assert.equal(cost("repin", { pinId: "1", boardId: "2" }), 3);
+		assert.equal(cost("movePin", { pinId: "1" }), 3);
 		assert.equal(
 			cost("movePin", { pinId: "1", afterPinId: "2", beforePinId: null }),
-			3,
+			4,
 		);
 	});
 

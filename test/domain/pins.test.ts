@@ -255,7 +255,9 @@ describe("updatePin", () => {
 		await at.change("updatePin", { pinId: pin, title: "A loaf" });
 		assert.ok(at.graph.hasEdge("filePin", pin, old));
 		await at.change("updatePin", { pinId: pin, interests: ["kept", "new"] });
-		const added = (await at.answer("Query.interest", { slug: "new" })) as Id;
+		const added = (await at.answer("Query.interest", {
+			by: { slug: "new" },
+		})) as Id;
 		assert.deepEqual(
 			[old, kept, added].map((to) => at.graph.hasEdge("filePin", pin, to)),
 			[false, true, true],

@@ -99,6 +99,18 @@ describe("an object hidden from the viewer", () => {
 		await made(bob, "repin", { pinId: turnedPin, boardId: open }, "pin");
 		await made(ada, "updateBoard", { boardId: turned, secret: true }, "board");
 
+		// Shared with somebody else, and shared with bob until it was not.
+		const shared = await board(ada, { secret: true });
+		const sharedPin = await pin(ada, shared);
+		const add = { boardId: shared, userId: carol.id };
+		await made(ada, "addCollaborator", add, "board");
+		await pin(carol, shared);
+		const ended = await board(ada, { secret: true });
+		const endedUser = { boardId: ended, userId: bob.id };
+		await made(ada, "addCollaborator", endedUser, "board");
+		const endedPin = await pin(bob, ended);
+		await made(ada, "removeCollaborator", endedUser, "board");
+
 		await ada.data(
 			`mutation { a: deleteBoard(input: {boardId: "${removed}"}) { deletedBoardId } b: deleteComment(input: {commentId: "${removedComment}"}) { deletedCommentId } c: deletePin(input: {pinId: "${deletedPin}"}) { deletedPinId } }`,
 		);
@@ -132,6 +144,10 @@ describe("an object hidden from the viewer", () => {
 			one("a board that became secret", "Board", turned),
 			one("a pin on a board that became secret", "Pin", turnedPin),
 			one("a comment of one's own there", "Comment", turnedComment),
+			one("a secret board of others", "Board", shared),
+			one("a pin on a secret board of others", "Pin", sharedPin),
+			one("a secret board that is no longer shared", "Board", ended),
+			one("a pin of one's own there", "Pin", endedPin),
 			one("a deleted board", "Board", removed),
 			one("a pin on a deleted board", "Pin", removedPin),
 			one("a deleted pin", "Pin", deletedPin),
@@ -233,6 +249,10 @@ describe("an object hidden from the viewer", () => {
 		const mine = `"${await bobs()}"`;
 		const others: Readonly<Record<string, string>> = {
 			"addComment.pinId": 'text: "x"',
+			"addCollaborator.boardId": `userId: "${eve.id}"`,
+			"addCollaborator.userId": `boardId: ${mine}`,
+			"removeCollaborator.boardId": `userId: "${eve.id}"`,
+			"removeCollaborator.userId": `boardId: ${mine}`,
 			"updateComment.commentId": 'text: "x"',
 			"repin.pinId": `boardId: ${mine}`,
 			"repin.boardId": `pinId: "${await bobsPin()}"`,
@@ -331,6 +351,24 @@ describe("an object hidden from the viewer", () => {
 			`{ user(by: {username: "carol_blocks"}) { ${field} { totalCount } } }`;
 		assert.equal(await control(list("followers")), "public, max-age=10");
 		assert.equal(await control(list("blockedUsers")), "private, no-cache");
+	});
+
+	it("is visible to those it is shared with: a secret board and its pins", async () => {
+		const { carol } = viewers as { readonly carol: Client };
+		const shared = hidden.filter(({ what }) => /of others$/.test(what));
+		for (const { id, what } of shared) {
+			assert.deepEqual(
+				await carol.data(`{ node(id: "${id}") { id } }`),
+				{ node: { id } },
+				what,
+			);
+		}
+		const { viewer } = await carol.data<{ viewer: { sharedBoards: unknown } }>(
+			"{ viewer { sharedBoards { nodes { viewerCanPin pins { totalCount } } } } }",
+		);
+		assert.deepEqual(viewer.sharedBoards, {
+			nodes: [{ viewerCanPin: true, pins: { totalCount: 2 } }],
+		});
 	});
 
 	it("is visible again after unblocking, and a blocked user is visible enough to unblock", async () => {

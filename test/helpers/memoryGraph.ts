@@ -65,8 +65,18 @@ export class MemoryGraph implements Graph, Writes {
 		return this.#edges.has(`${mapping} ${from} ${to}`);
 	}
 
-	addEdge(mapping: string, from: Id, to: Id): void {
-		this.#edges.add(`${mapping} ${from} ${to}`);
+	/** Both sides of it. */
+	addEdge(name: string, from: Id, to: Id): void {
+		this.#setEdge(name, from, to, true);
+	}
+
+	#setEdge(name: string, from: Id, to: Id, present: boolean): void {
+		const change = (edge: string) =>
+			present ? this.#edges.add(edge) : this.#edges.delete(edge);
+		change(`${name} ${from} ${to}`);
+		const inverse = this.model.mappings.get(name)?.inverse ?? null;
+		if (inverse === null || inverse.kind === "reference") return;
+		change(`${inverse.mapping} ${to} ${from}`);
 	}
 
 	async readObjects(
@@ -173,17 +183,14 @@ export class MemoryGraph implements Graph, Writes {
 		this.calls.push(
 			`${present ? "set" : "unset"} ${mapping.name} ${from} ${to}`,
 		);
-		const key = `${mapping.name} ${from} ${to}`;
-		if (present) this.#edges.add(key);
-		else this.#edges.delete(key);
+		this.#setEdge(mapping.name, from, to, present);
 	}
 
 	async setEdges(
 		...[mapping, from, { add, remove }]: Parameters<Writes["setEdges"]>
 	) {
 		this.calls.push(`edges ${mapping.name} ${from}`);
-		for (const to of remove)
-			this.#edges.delete(`${mapping.name} ${from} ${to}`);
+		for (const to of remove) this.#setEdge(mapping.name, from, to, false);
 		for (const { to } of add) {
 			this.addEdge(mapping.name, from, this.#linked(to));
 		}
@@ -205,7 +212,14 @@ export class MemoryGraph implements Graph, Writes {
 
 	#visible(node: Node): boolean {
 		const { board_id, pin_id, secret, user_id } = node.data;
-		if (secret === true && user_id !== this.viewer) return false;
+		const { viewer } = this;
+		if (
+			secret === true &&
+			user_id !== viewer &&
+			!(viewer && this.hasEdge("collaborate", node.id, viewer))
+		) {
+			return false;
+		}
 		return [board_id, pin_id].every((id) => {
 			const within = this.#objects.get(id as Id);
 			return id === undefined || (within && this.#visible(within));

@@ -6,6 +6,7 @@ import { type Id, parseStoredId } from "../../id/ids.ts";
 import { type MutationContext, mutation } from "./mutation.ts";
 import {
 	bothOrFirstError,
+	requireMember,
 	requireOwned,
 	requireVisible,
 } from "./requireVisible.ts";
@@ -31,7 +32,7 @@ export const movePin = mutation(
 					]
 				: [],
 		cost: ({ beforePinId, afterPinId }) =>
-			2 + (isGiven(beforePinId) || isGiven(afterPinId) ? 1 : 0),
+			3 + (isGiven(beforePinId) || isGiven(afterPinId) ? 1 : 0),
 	},
 	async (input, context) => {
 		const pin = await requireOwned(context, "Pin", input.pinId);
@@ -39,7 +40,7 @@ export const movePin = mutation(
 		const side = isGiven(input.beforePinId) ? "before" : "after";
 		const neighborId = input[`${side}PinId`] ?? null;
 		const [board, neighbor] = await bothOrFirstError(
-			requireOwned(context, "Board", target),
+			requireMember(context, target),
 			neighborId === null
 				? Promise.resolve(null)
 				: requireVisible(context, "Pin", neighborId),

@@ -10,6 +10,7 @@ import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import {
 	bothOrFirstError,
+	requireMember,
 	requireOwned,
 	requireVisible,
 } from "./requireVisible.ts";
@@ -25,13 +26,13 @@ const createPin = mutation(
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
 		}),
-		// The board, and the lookup of each interest.
+		// The board, whether it is shared with the viewer, and the lookup of each interest.
 		cost: ({ interests }) =>
-			1 + (Array.isArray(interests) ? interests.length : 0),
+			2 + (Array.isArray(interests) ? interests.length : 0),
 	},
 	async (input, context) => {
 		const { boardId, interests: names, idempotencyKey: _, ...fields } = input;
-		const board = await requireOwned(context, "Board", boardId);
+		const board = await requireMember(context, boardId);
 		const pin = await context.writes.create({
 			type: "Pin",
 			data: newStoredJson(context.graph.model, "Pin", {
@@ -57,13 +58,13 @@ const repin = mutation(
 			details: optional(fieldPolicies.Pin.details.validate),
 			idempotencyKey: optional(idempotencyKey),
 		}),
-		cost: () => 2,
+		cost: () => 3,
 	},
 	async (input, context) => {
 		const { model } = context.graph;
 		const [origin, board] = await bothOrFirstError(
 			requireVisible(context, "Pin", input.pinId),
-			requireOwned(context, "Board", input.boardId),
+			requireMember(context, input.boardId),
 		);
 		return {
 			pin: await context.writes.create({

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Node } from "../../graph/types.ts";
 import type { InputId } from "../../graphql/input/validators.ts";
 import type { MutationContext } from "./mutation.ts";
-import { storedValue } from "./storedJson.ts";
+import { mappingOf, storedValue } from "./storedJson.ts";
 
 /** The object that a mutation names. NOT_FOUND unless it is of that type and the viewer may see it. */
 export async function requireVisible(
@@ -36,6 +36,26 @@ export async function requireOwned(
 		);
 	}
 	return node;
+}
+
+/** A board that the viewer may pin on: its owner and its collaborators may. FORBIDDEN for others. */
+export async function requireMember(
+	context: Pick<MutationContext, "graph" | "call" | "viewer">,
+	boardId: InputId,
+): Promise<Node> {
+	const { graph, viewer, call } = context;
+	const board = await requireVisible(context, "Board", boardId);
+	if (storedValue(graph.model, board, "owner") === viewer) return board;
+	const mapping = mappingOf(graph.model, "collaborate.inverse");
+	const [shared] = await graph.hasEdges(mapping, viewer, [board.id], call);
+	if (shared instanceof CorkboardError) throw shared;
+	if (!shared) {
+		throw new CorkboardError(
+			"FORBIDDEN",
+			"Only its owner and its collaborators may pin on this board.",
+		);
+	}
+	return board;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { boardResolvers } from "./boards.ts";
+import { collaboratorResolvers } from "./collaborators.ts";
 import { commentResolvers } from "./comments.ts";
 import { interestResolvers } from "./interests.ts";
 import { pinResolvers } from "./pins.ts";
@@ -13,6 +14,7 @@ export const resolvers: Resolvers<RequestContext> = new Map([
 	...userResolvers,
 	...boardResolvers,
 	...pinResolvers,
+	...collaboratorResolvers,
 	...commentResolvers,
 	...interestResolvers,
 ]);

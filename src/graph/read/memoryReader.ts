@@ -1,11 +1,13 @@
 import type { Moment } from "../../cache/localCache.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
+import type { Mapping } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/storage.ts";
 import type { CachedObject } from "../store/cachedObject.ts";
 import type { Store } from "../store/store.ts";
 import type { Node } from "../types.ts";
 import type { BlockReader } from "./blockReader.ts";
+import type { ViewerLists } from "./viewerLists.ts";
 
 /** Over all requests. A number is used once, also beyond 2^31. */
 let runs = 0;
@@ -25,16 +27,23 @@ export class MemoryReader {
 	readonly #store: Store;
 	readonly #viewer: Id | null;
 	readonly #blocks: BlockReader;
+	readonly #shared: ViewerLists;
 	readonly #userType: string | undefined;
 	#changes = 0;
 	#run = 0;
 	#moment: Moment = 0;
 	#isWhole = true;
 
-	constructor(store: Store, viewer: Id | null, blocks: BlockReader) {
+	constructor(
+		store: Store,
+		viewer: Id | null,
+		blocks: BlockReader,
+		shared: ViewerLists,
+	) {
 		this.#store = store;
 		this.#viewer = viewer;
 		this.#blocks = blocks;
+		this.#shared = shared;
 		this.#userType = store.domain.visibility.blocks?.userType;
 	}
 
@@ -88,8 +97,10 @@ export class MemoryReader {
 		this.objects.push(object);
 		const { node, facts } = object;
 		if (node === null || facts === null) return false;
-		const { isVisible, parent, owner } = facts;
-		if (isVisible !== null && !isVisible(node, this.#viewer)) return false;
+		const { isVisible, sharedBy, parent, owner } = facts;
+		if (isVisible !== null && !isVisible(node, this.#viewer)) {
+			if (sharedBy === null || !this.#isShared(sharedBy, node.id)) return false;
+		}
 		if (parent !== null && !this.#isVisibleById(parent)) return false;
 		if (owner !== null && !this.#isVisibleById(owner)) return false;
 		const isUser = node.type === this.#userType;
@@ -105,6 +116,15 @@ export class MemoryReader {
 		}
 		object.isVisible = true;
 		return true;
+	}
+
+	/** Only now: most requests meet nothing that is hidden from others. */
+	#isShared(sharedBy: Mapping, id: Id): boolean {
+		this.#shared.prefetch(undefined);
+		const isShared = this.#shared.has(sharedBy, id);
+		if (typeof isShared === "boolean") return isShared;
+		this.#isWhole = false;
+		return false;
 	}
 
 	#isVisibleById(id: Id): boolean {

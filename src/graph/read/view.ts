@@ -26,7 +26,8 @@ import { findByKeys } from "./findByKeys.ts";
 import { MemoryReader } from "./memoryReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
-import { idIn } from "./visibility.ts";
+import { createViewerLists, type ViewerLists } from "./viewerLists.ts";
+import { idIn, isActive } from "./visibility.ts";
 
 /** A graph whose reads a write of the same request can discard. */
 export interface View extends Graph {
@@ -53,10 +54,15 @@ export function createView(
 			viewer === null || visibility.blocks === null
 				? NO_BLOCKS
 				: createBlockReader(store, visibility.blocks, viewer);
+		const shared =
+			viewer === null
+				? NOTHING_SHARED
+				: createViewerLists(store, visibility.shares, viewer);
 		return {
-			memory: new MemoryReader(store, viewer, blocks),
+			memory: new MemoryReader(store, viewer, blocks, shared),
 			objects: new Map(),
 			blocks,
+			shared,
 		};
 	}
 	let reads = newReads();
@@ -131,7 +137,14 @@ export function createView(
 		node: Node,
 		missing: Missing,
 	): KeyResult<Node | null> | undefined {
-		if (!visibility.isVisible(node, viewer)) return null;
+		let isShared: KeyResult<boolean> | undefined = true;
+		if (!visibility.isVisible(node, viewer)) {
+			const sharedBy = visibility.sharedBy(node.type);
+			if (sharedBy === null || !isActive(node)) return null;
+			isShared = reads.shared.has(sharedBy, node.id);
+			if (isShared === false) return null;
+			if (isShared === undefined) missing.shared.add(node.id);
+		}
 		const keys = visibility.keysOf(node.type);
 		const parentId = idIn(node, keys.parent);
 		// A part without its whole is not visible.
@@ -149,9 +162,15 @@ export function createView(
 			status = reads.blocks.statusOf(user);
 			if (status === undefined) missing.users.add(user);
 		}
-		if (parent === undefined || owner === undefined || status === undefined) {
+		if (
+			parent === undefined ||
+			owner === undefined ||
+			status === undefined ||
+			isShared === undefined
+		) {
 			return undefined;
 		}
+		if (isShared instanceof CorkboardError) return isShared;
 		if (status instanceof CorkboardError) return status;
 		if (status.blocksViewer) return null;
 		// The viewer still sees a user it blocks, so that it can unblock that user.
@@ -254,12 +273,17 @@ export function createView(
 		let missing = firstMissing;
 		for (let undecided = first; undecided.length > 0; ) {
 			const users = [...missing.users];
+			const shared = [...missing.shared];
 			const objects =
 				missing.ids.length > 0
 					? loader.load({ ids: missing.ids, reads, call })
 					: undefined;
-			if (users.length > 0) {
-				await Promise.all([objects, reads.blocks.read(users, call)]);
+			if (users.length + shared.length > 0) {
+				await Promise.all([
+					objects,
+					users.length > 0 && reads.blocks.read(users, call),
+					shared.length > 0 && reads.shared.read(shared, call),
+				]);
 			} else {
 				await objects;
 			}
@@ -375,7 +399,16 @@ interface Reads {
 	memory: MemoryReader | null;
 	readonly objects: Map<Id, ReadObject>;
 	readonly blocks: BlockReader;
+	/** Read only where an object is met that is hidden from others. */
+	readonly shared: ViewerLists;
 }
+
+/** For requests without a viewer. */
+const NOTHING_SHARED: ViewerLists = {
+	prefetch() {},
+	has: () => false,
+	async read() {},
+};
 
 interface ReadObject {
 	/** As stored; undefined while that is not known. */
@@ -403,6 +436,8 @@ interface Missing {
 	readonly ids: Id[];
 	/** Whose block status is not known. */
 	readonly users: Set<Id>;
+	/** Of which it is not known whether they are shared with the viewer. */
+	readonly shared: Set<Id>;
 	inRequest: number;
 	inProcess: number;
 	readonly moment: Moment;
@@ -412,6 +447,7 @@ function newMissing(moment: Moment): Missing {
 	return {
 		ids: [],
 		users: new Set(),
+		shared: new Set(),
 		inRequest: 0,
 		inProcess: 0,
 		moment,

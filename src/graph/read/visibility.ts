@@ -27,10 +27,12 @@ export interface TypeVisibility {
 	readonly parent?: string;
 	/** The reference to the user who owns this object: visible only to those who may see that user. */
 	readonly owner?: string;
-	/** Whether an object has its parent's owner unless an import gives another: the owner is then read once for both. */
+	/** Whether an object has its parent's owner, as a rule: an import need not give it, and the cost counts one owner for both. */
 	readonly inheritsOwner?: boolean;
 	/** Whether the viewer may see an active object whose parent and owner it may see. */
 	readonly isVisible?: (node: Node, viewer: Id | null) => boolean;
+	/** The mapping from a user to the objects that are shared with it: it sees them whatever `isVisible` says. */
+	readonly sharedBy?: string;
 	/** The fields that `isVisible` reads. A change of one of them is not acknowledged before other processes know of it, or two seconds have passed. */
 	readonly decidedBy?: readonly string[];
 }
@@ -53,6 +55,7 @@ export function createVisibility(
 			parent,
 			owner,
 			keys: keysOf(parent, owner),
+			sharedBy: sharedByOf(model, name, rule.sharedBy),
 			decidedBy: decidedBy.map((field) => storedKeyOf(model, name, field)),
 		});
 	}
@@ -87,18 +90,22 @@ export function createVisibility(
 	const dependencies = new Map(
 		[...types.keys()].map((type) => [type, dependenciesOf(type)]),
 	);
+	const shares = [...types.values()].flatMap(({ sharedBy }) =>
+		sharedBy === null ? [] : [sharedBy],
+	);
+	const blocks = policy.blocks ? blockMappings(model, policy.blocks) : null;
 	return {
 		isVisible: (node, viewer) =>
 			isActive(node) &&
 			(types.get(node.type)?.rule.isVisible?.(node, viewer) ?? true),
 		factsOf(node) {
 			if (!isActive(node)) return null;
-			const { keys, rule } = types.get(node.type) ?? UNRESTRICTED;
+			const { keys, rule, sharedBy } = types.get(node.type) ?? UNRESTRICTED;
 			const parent = idIn(node, keys.parent);
 			// A part without its whole is not visible.
 			if (keys.parent !== null && parent === null) return null;
 			const owner = idIn(node, keys.owner);
-			return { parent, owner, isVisible: rule.isVisible ?? null };
+			return { parent, owner, isVisible: rule.isVisible ?? null, sharedBy };
 		},
 		isPrivateList: ({ name }) => privateLists.has(name),
 		keysOf: (type) => types.get(type)?.keys ?? NO_KEYS,
@@ -114,8 +121,14 @@ export function createVisibility(
 				(key) => key !== null && !isDeepStrictEqual(data[key], next[key]),
 			);
 		},
+		sharedBy: (type) => types.get(type)?.sharedBy ?? null,
+		shares,
+		edgesHide: (mapping, change) =>
+			change === "added"
+				? mapping.name === blocks?.mapping.name
+				: shares.some((shared) => isSameFact(shared, mapping)),
 		dependenciesOf: (type) => dependencies.get(type) ?? [],
-		blocks: policy.blocks ? blockMappings(model, policy.blocks) : null,
+		blocks,
 	};
 }
 
@@ -129,14 +142,16 @@ interface BoundType {
 	readonly parent: Reference | null;
 	readonly owner: Reference | null;
 	readonly keys: VisibilityKeys;
+	readonly sharedBy: Mapping | null;
 	/** Stored keys. */
 	readonly decidedBy: readonly string[];
 }
 
 const NO_KEYS: VisibilityKeys = { parent: null, owner: null };
-const UNRESTRICTED: Pick<BoundType, "keys" | "rule"> = {
+const UNRESTRICTED: Pick<BoundType, "keys" | "rule" | "sharedBy"> = {
 	keys: NO_KEYS,
 	rule: {},
+	sharedBy: null,
 };
 
 /** The id that is stored under the key. */
@@ -150,6 +165,29 @@ function keysOf(
 	owner: Reference | null,
 ): VisibilityKeys {
 	return { parent: parent?.key ?? null, owner: owner?.key ?? null };
+}
+
+/** Whether both are the same mapping, or one the inverse of the other. */
+function isSameFact(one: Mapping, { name, inverse }: Mapping): boolean {
+	return (
+		name === one.name ||
+		(inverse !== null &&
+			inverse.kind !== "reference" &&
+			inverse.mapping === one.name)
+	);
+}
+
+function sharedByOf(
+	model: Model,
+	type: string,
+	name: string | undefined,
+): Mapping | null {
+	if (name === undefined) return null;
+	const mapping = mappingOf(model, name);
+	if (mapping.to !== type) {
+		throw badPolicy(`the mapping ${name}, which does not lead to a ${type}`);
+	}
+	return mapping;
 }
 
 function blockMappings(

@@ -61,7 +61,7 @@ export async function setEdges(
 		listName(mapping, from),
 	);
 	const edgeAt = positions(locked.keys, (key) => edgeName(key.mapping, key));
-	const { blocks } = store.domain.visibility;
+	const { visibility } = store.domain;
 	await pipeline.write({
 		shard,
 		lists: locked.lists,
@@ -98,9 +98,12 @@ export async function setEdges(
 					edges: toRead.keys.map(oldEdge),
 				}),
 				entry: { edges: elsewhere, links: linked.links ?? [] },
-				hides:
-					changed.some(({ state }) => state === PRESENT) &&
-					mapping.name === blocks?.mapping.name,
+				hides: changed.some(({ state }) =>
+					visibility.edgesHide(
+						mapping,
+						state === PRESENT ? "added" : "removed",
+					),
+				),
 			};
 		},
 	});

@@ -73,6 +73,28 @@ describe("block lists longer than a head", () => {
 		assert.deepEqual(await callsOf(() => view.readObjects([oldest])), []);
 	});
 
+	it("longer than a head decide for each board whether it is shared with the viewer", async () => {
+		const [owner, other] = strangers as [Id, Id];
+		const boards = await Promise.all(
+			Array.from({ length: MANY + 2 }, (_, n) =>
+				graph.writes.create({
+					type: "Board",
+					data: { name: `b${n}`, secret: true, user_id: owner },
+				}),
+			),
+		);
+		const share = graph.mapping("collaborate");
+		for (const board of boards.slice(0, MANY)) {
+			await graph.writes.setEdge(share, board, other, true);
+		}
+		const view = createView(graph.cold(), other);
+		const nodes = await view.readObjects(boards);
+		assert.deepEqual(
+			nodes.map((node) => (node as { id: Id } | null)?.id ?? null),
+			[...boards.slice(0, MANY), null, null],
+		);
+	});
+
 	it("show users whom the viewer blocks, strangers and the viewer itself", async () => {
 		const asked = [...blocked, ...strangers, viewer];
 		const nodes = await createView(graph.cold(), viewer).readObjects(asked);

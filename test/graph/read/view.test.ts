@@ -4,6 +4,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
+import type { Scan } from "../../../src/storage/storage.ts";
 import {
 	callsOf,
 	type Embedded,
@@ -66,6 +67,81 @@ describe("the view of one viewer", () => {
 			seen.map((node) => (node as { type: string }).type),
 			["Board", "Pin", "Comment"],
 		);
+	});
+
+	it("shows a secret board, its pins and their comments to those it is shared with, until it is not", async () => {
+		const share = (present: boolean) =>
+			graph.writes.setEdge(graph.mapping("collaborate"), secret, bo, present);
+		const seenBy = async (viewer: Id | null, store = graph.store) =>
+			(
+				await createView(store, viewer).readObjects([secret, hidden, comment])
+			).map((node) => (node as Node | null)?.id ?? null);
+		await share(true);
+		for (const store of [graph.store, graph.store, graph.cold()]) {
+			assert.deepEqual(await seenBy(bo, store), [secret, hidden, comment]);
+		}
+		const stranger = await graph.writes.create({
+			type: "User",
+			data: { username: "stranger_of_board" },
+		});
+		for (const other of [null, stranger]) {
+			assert.deepEqual(await seenBy(other), [null, null, null]);
+		}
+		await share(false);
+		for (const store of [graph.store, graph.cold()]) {
+			assert.deepEqual(await seenBy(bo, store), [null, null, null]);
+		}
+	});
+
+	it("reads what is shared with the viewer once, and only where something is hidden", async () => {
+		const view = createView(graph.cold(), bo);
+		assert.deepEqual(await callsOf(() => view.readObjects([open])), [
+			"scanLists 2",
+			"readObjects 1",
+			"readObjects 1",
+		]);
+		assert.deepEqual(await callsOf(() => view.readObjects([secret])), [
+			"readObjects 1",
+			"scanLists 1",
+		]);
+		assert.deepEqual(await callsOf(() => view.readObjects([hidden])), [
+			"readObjects 1",
+		]);
+	});
+
+	it("shows nothing that may be shared while it is not known with whom", async () => {
+		let isDown = false;
+		const shared = "collaborate.inverse";
+		const none = { list: { count: 0, lastSequence: 0, epoch: 0 }, edges: [] };
+		await using world = await openEmbedded({
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						if (name === "scanLists" && isDown) {
+							return async (scans: readonly Scan[]) =>
+								scans.map(({ mapping }) =>
+									mapping.name === shared
+										? new CorkboardError("UNAVAILABLE", "down")
+										: none,
+								);
+						}
+						const value: unknown = Reflect.get(target, name, target);
+						return typeof value === "function" ? value.bind(target) : value;
+					},
+				}),
+		});
+		const user = (username: string) =>
+			world.writes.create({ type: "User", data: { username } });
+		const [owner, viewer] = [await user("owner"), await user("viewer")];
+		const board = await world.writes.create({
+			type: "Board",
+			data: { name: "secret", secret: true, user_id: owner },
+		});
+		isDown = true;
+		const [node] = await createView(world.cold(), viewer).readObjects([board]);
+		assert.ok(node instanceof CorkboardError, `${node}`);
+		const [own] = await createView(world.cold(), owner).readObjects([board]);
+		assert.equal((own as Node).id, board);
 	});
 
 	it("returns null for ids without a row, a type or a shard", async () => {

@@ -53,7 +53,12 @@ describe("a cached object weighs at least what it takes", () => {
 				);
 				const data = JSON.parse(text);
 				const node = { id: idAt(at), type: "Pin", data, leaves: null };
-				const facts = { parent: null, owner: null, isVisible: null };
+				const facts = {
+					parent: null,
+					owner: null,
+					isVisible: null,
+					sharedBy: null,
+				};
 				return new CachedObject(node, facts, text);
 			};
 			const bytes = heldBytes(1_000, make);
