@@ -213,7 +213,7 @@ describe("docs/schema.md", () => {
 		const [added, refused] = blocks("text");
 		assert.equal(`${update(read(), copies).lines.join("\n")}\n`, added);
 		const changed = update(
-			read((text) => text.replace("type: 6", "type: 7")),
+			read((text) => text.replace("type: 20", "type: 21")),
 			copies,
 		);
 		assert.equal(changed.written, false);

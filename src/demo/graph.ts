@@ -51,7 +51,10 @@ export function* demoGraph(seed = 1): Generator<DemoLine> {
 		yield { type: "Interest", key: interestKey(slug), fields: { slug, name } };
 	}
 	for (const person of people) yield userLine(person);
-	for (const board of boards.toSorted(byTime)) yield boardLine(board);
+	for (const board of boards.toSorted(byTime)) {
+		yield boardLine(board);
+		yield* sectionLines(board);
+	}
 	for (const pin of pins) {
 		yield { type: "Pin", key: pin.key, fields: pin.fields };
 	}
@@ -208,7 +211,12 @@ function makePins(random: Random, boards: readonly Board[]): readonly Pin[] {
 		};
 		const placed: Pin = {
 			...pin,
-			fields: { board: board.key, ...pin.fields, createdAt: moment(created) },
+			fields: {
+				board: board.key,
+				...sectionOf(board, n),
+				...pin.fields,
+				createdAt: moment(created),
+			},
 		};
 		if (!board.secret) seen.push(placed);
 		return placed;
@@ -288,6 +296,36 @@ function boardLine(board: Board): DemoLine {
 			createdAt: moment(board.created),
 		},
 	};
+}
+
+const SECTIONS = ["To try", "Favorites"];
+
+/** Boards that are large enough have sections, for two pins of three. */
+function hasSections(board: Board): boolean {
+	return board.pins >= 12;
+}
+
+function* sectionLines(board: Board): Generator<DemoLine> {
+	if (!hasSections(board)) return;
+	for (const [n, name] of SECTIONS.entries()) {
+		const createdAt = moment(board.created);
+		yield {
+			type: "Section",
+			key: sectionKey(board, n),
+			fields: { board: board.key, name, createdAt },
+		};
+	}
+}
+
+function sectionOf(board: Board, pin: number): JsonObject {
+	const section = pin % (SECTIONS.length + 1);
+	return hasSections(board) && section < SECTIONS.length
+		? { section: sectionKey(board, section) }
+		: {};
+}
+
+function sectionKey(board: Board, section: number): string {
+	return `${board.key}:section:${section + 1}`;
 }
 
 /** The distinct results of so many draws. */

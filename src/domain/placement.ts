@@ -1,12 +1,13 @@
 import type { PlacementPolicy } from "../graph/write/placement.ts";
 
 /**
- * A board is created on its user's shard, a pin on its board's, a comment on
- * its pin's: one statement then reads them together. Users spread over the open
+ * A board is created on its user's shard, a section or a pin on its board's,
+ * a comment on its pin's: one statement then reads them together. Users spread over the open
  * shards. An interest lies where its slug says.
  */
 export const placementPolicy: PlacementPolicy = {
 	Board: { colocateWith: "owner" },
+	Section: { colocateWith: "board" },
 	Pin: { colocateWith: "board" },
 	Comment: { colocateWith: "pin" },
 	Interest: { modShardOf: "slug" },

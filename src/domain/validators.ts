@@ -131,6 +131,9 @@ export const fieldPolicies = {
 		cover: { validate: image },
 		secret: { validate: boolean },
 	},
+	Section: {
+		name: { validate: text(MAX_NAME) },
+	},
 	Pin: {
 		title: { validate: text(MAX_NAME) },
 		details: { validate: text(MAX_DETAILS) },

@@ -7,7 +7,7 @@ import type { VisibilityPolicy } from "../graph/read/visibility.ts";
  * - A secret board, and everything on it, is visible to its owner and its
  *   collaborators alone. The same users may pin on any board
  *   (`requireMember`).
- * - A pin is visible with its board and its owner; a comment with its pin and
+ * - A section is visible with its board, a pin with its board and its owner; a comment with its pin and
  *   its author.
  * - A user who blocks the viewer is invisible to the viewer; what belongs to a
  *   user whom the viewer blocks is hidden, but not the user, so that the viewer
@@ -26,6 +26,7 @@ export const visibilityPolicy: VisibilityPolicy = {
 			isVisible: ({ data }, viewer) =>
 				data.secret !== true || (viewer !== null && data.user_id === viewer),
 		},
+		Section: { parent: "board" },
 		Pin: { parent: "board", owner: "owner", inheritsOwner: true },
 		Comment: { parent: "pin", owner: "author" },
 	},

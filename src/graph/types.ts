@@ -149,7 +149,7 @@ export interface Writes {
 	/**
 	 * Read, change and write an object under its lock. `change` is synchronous,
 	 * may be called again, and gives the whole new content, or null for none.
-	 * Natural keys may change. References must not.
+	 * Natural keys may change, and references: the lists that follow them do too.
 	 */
 	modify(
 		id: Id,
@@ -185,6 +185,8 @@ export interface Writes {
 		readonly mapping: Mapping;
 		readonly object: Id;
 		readonly from: Id;
+		/** What else changes of the object in the same transaction, its other references too. May be called again. */
+		readonly change?: (data: JsonObject) => JsonObject;
 		readonly before?: Id;
 		readonly after?: Id;
 	}): Promise<void>;

@@ -91,8 +91,28 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		boardId: draw.any("Board"),
 		userId: draw.any("User"),
 	}),
+	createSection: (draw) => ({
+		boardId: draw.own("Board"),
+		name: draw.required(),
+		idempotencyKey: draw.repeat(),
+	}),
+	updateSection: (draw) => ({
+		sectionId: draw.own("Section"),
+		name: draw.random.chance(0.3) ? undefined : draw.required(),
+	}),
+	moveSection: (draw) => ({
+		sectionId: draw.own("Section"),
+		...(draw.random.chance(0.7)
+			? {
+					[draw.random.pick(["beforeSectionId", "afterSectionId"])]:
+						draw.own("Section"),
+				}
+			: {}),
+	}),
+	deleteSection: (draw) => ({ sectionId: draw.own("Section") }),
 	createPin: (draw) => ({
 		boardId: draw.own("Board"),
+		sectionId: section(draw),
 		title: draw.text(),
 		details: draw.text(),
 		link: draw.address(),
@@ -103,6 +123,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	repin: (draw) => ({
 		pinId: draw.any("Pin"),
 		boardId: draw.own("Board"),
+		sectionId: section(draw),
 		title: draw.text(),
 		details: draw.text(),
 		idempotencyKey: draw.repeat(),
@@ -118,6 +139,7 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	movePin: (draw) => ({
 		pinId: draw.own("Pin"),
 		boardId: draw.random.chance(0.4) ? draw.own("Board") : undefined,
+		sectionId: section(draw),
 		...(draw.random.chance(0.5)
 			? { [draw.random.pick(["beforePinId", "afterPinId"])]: draw.own("Pin") }
 			: draw.random.chance(0.1)
@@ -198,4 +220,8 @@ function slugs({ random }: RandomValues): JsonValue | undefined {
 		["new-one", "new-two"],
 		["Not A Slug"],
 	]);
+}
+
+function section({ random, own }: RandomValues): JsonValue | undefined {
+	return random.chance(0.3) ? own("Section") : random.pick([undefined, null]);
 }

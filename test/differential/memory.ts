@@ -48,7 +48,9 @@ const DERIVED_LISTS: readonly (readonly [
 ])[] = [
 	["Board", "owner", "User.boards"],
 	["Pin", "owner", "User.pins"],
+	["Section", "board", "Board.sections"],
 	["Pin", "board", "Board.pins"],
+	["Pin", "section", "Section.pins"],
 	["Pin", "origin", "Pin.repins"],
 	["Comment", "pin", "Pin.comments"],
 ];
@@ -125,7 +127,7 @@ export class Memory {
 	sees(viewer: Id | null, row: Row): boolean {
 		if (row.removed) return false;
 		const parent =
-			row.type === "Pin"
+			row.type === "Pin" || row.type === "Section"
 				? this.reference(row, "board")
 				: row.type === "Comment"
 					? this.reference(row, "pin")

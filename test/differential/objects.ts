@@ -6,7 +6,7 @@ import type { Draft, Position } from "./draft.ts";
 import type { GraphSamples } from "./graphSamples.ts";
 import { literal } from "./literal.ts";
 
-const TYPES = ["User", "Board", "Pin", "Comment", "Interest"];
+const TYPES = ["User", "Board", "Section", "Pin", "Comment", "Interest"];
 
 /** Well-formed ids of no object: unknown row, shard or type, a global list, reserved bits. */
 const UNKNOWN: readonly string[] = [

@@ -20,7 +20,9 @@ const DEFAULTS: Readonly<Record<string, JsonValue>> = {
 };
 const REFERENCES = [
 	"Board.owner",
+	"Section.board",
 	"Pin.board",
+	"Pin.section",
 	"Pin.owner",
 	"Pin.origin",
 	"Comment.author",

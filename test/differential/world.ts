@@ -128,7 +128,7 @@ export class World implements AsyncDisposable {
 					? 2
 					: 1;
 		const ids = new Map(
-			["User", "Board", "Pin", "Comment", "Interest"].map((type) => [
+			["User", "Board", "Section", "Pin", "Comment", "Interest"].map((type) => [
 				type,
 				ofType(type)
 					.toSorted((a, b) => interest(a) - interest(b))
@@ -154,9 +154,20 @@ export class World implements AsyncDisposable {
 				.map(({ id }) => id);
 		return new Map([
 			["Board", owned("Board", "owner")],
+			["Section", this.#sectionsOf(viewer)],
 			["Pin", owned("Pin", "owner")],
 			["Comment", owned("Comment", "author")],
 		]);
+	}
+
+	#sectionsOf(viewer: Id): readonly Id[] {
+		return [...this.memory.byId.values()]
+			.filter((row) => row.type === "Section")
+			.filter((row) => {
+				const board = this.memory.reference(row, "board");
+				return board && this.memory.reference(board, "owner")?.id === viewer;
+			})
+			.map(({ id }) => id);
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {

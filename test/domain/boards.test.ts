@@ -119,6 +119,56 @@ describe("deleteBoard", () => {
 	});
 });
 
+describe("the sections of a board", () => {
+	it("are created, renamed, moved and deleted by whoever may pin on it", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		at.graph.addEdge("collaborate", boardId, at.ben);
+		const other = at.section(boardId);
+		at.as(at.ben);
+		const { section } = await at.change("createSection", {
+			boardId,
+			name: " Favorites ",
+		});
+		assert.deepEqual(at.graph.data(section as Id), {
+			name: "Favorites",
+			created_at: NOW,
+			board_id: boardId,
+		});
+		await at.change("updateSection", { sectionId: section, name: "Best" });
+		assert.equal(at.graph.data(section as Id)?.name, "Best");
+		await at.change("moveSection", {
+			sectionId: section,
+			afterSectionId: other,
+		});
+		assert.equal(
+			at.graph.calls.at(-1),
+			`place placeSection ${section} on ${boardId} after ${other}`,
+		);
+		assert.deepEqual(await at.change("deleteSection", { sectionId: section }), {
+			deletedSectionId: section,
+		});
+		assert.equal(at.graph.data(section as Id), undefined);
+	});
+
+	it("are not for others to change", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ben);
+		const sectionId = at.section(boardId);
+		await at.refused("FORBIDDEN", "createSection", { boardId, name: "x" });
+		await at.refused("FORBIDDEN", "updateSection", { sectionId, name: "x" });
+		await at.refused("FORBIDDEN", "moveSection", { sectionId });
+		await at.refused("FORBIDDEN", "deleteSection", { sectionId });
+		assert.equal(
+			await at.as(at.ben).refused("BAD_USER_INPUT", "moveSection", {
+				sectionId,
+				beforeSectionId: at.section(at.board(at.ben)),
+			}),
+			"moveSection: beforeSectionId must be a section of the same board.",
+		);
+	});
+});
+
 describe("collaborators of a board", () => {
 	function shared() {
 		const at = new Resolving();

@@ -17,6 +17,7 @@ const TARGETS = [
 	["deletePin", "pinId", "Pin"],
 	["deleteComment", "commentId", "Comment"],
 	["updateComment", "commentId", "Comment"],
+	["createSection", "boardId", "Board"],
 	["addCollaborator", "userId", "User"],
 	["createPin", "boardId", "Board"],
 	["repin", "pinId", "Pin"],
@@ -56,6 +57,7 @@ function setting(at: Resolving, secret: boolean) {
 	const others = (mutation: string) => ({
 		...(mutation === "repin" ? { boardId: own } : {}),
 		...(/^(add|update)Comment$/.test(mutation) ? { text: "Nice" } : {}),
+		...(mutation === "createSection" ? { name: "x" } : {}),
 		...(mutation === "addCollaborator" ? { boardId: own } : {}),
 	});
 	return { targets, others };

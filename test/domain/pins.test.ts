@@ -420,3 +420,89 @@ describe("movePin", () => {
 		});
 	});
 });
+
+describe("the section of a pin", () => {
+	function setting() {
+		const at = new Resolving();
+		const board = at.board(at.ada);
+		const section = at.section(board);
+		const pin = at.pin(at.ada, board);
+		const sectionOf = (id: Id) => at.graph.data(id)?.section_id;
+		return { at, board, section, pin, sectionOf };
+	}
+
+	it("is given when the pin is created or saved, and is one of the board's", async () => {
+		const { at, board, section, pin, sectionOf } = setting();
+		const created = await at.change("createPin", {
+			boardId: board,
+			sectionId: section,
+		});
+		const saved = await at.change("repin", {
+			pinId: pin,
+			boardId: board,
+			sectionId: section,
+		});
+		assert.deepEqual(
+			[created.pin, saved.pin].map((id) => sectionOf(id as Id)),
+			[section, section],
+		);
+		const elsewhere = { boardId: at.board(at.ada), sectionId: section };
+		for (const [mutation, input] of [
+			["createPin", elsewhere],
+			["repin", { ...elsewhere, pinId: pin }],
+			["movePin", { ...elsewhere, pinId: pin }],
+		] as const) {
+			assert.equal(
+				await at.refused("BAD_USER_INPUT", mutation, input),
+				`${mutation}: sectionId must be a section of the board.`,
+			);
+		}
+	});
+
+	it("changes with movePin, which places the pin among those of the section", async () => {
+		const { at, board, section, pin, sectionOf } = setting();
+		const neighbor = at.pin(at.ada, board, { section_id: section });
+		const outside = at.pin(at.ada, board);
+		await at.change("movePin", { pinId: pin, sectionId: section });
+		assert.equal(sectionOf(pin), section);
+		await at.change("movePin", {
+			pinId: pin,
+			sectionId: section,
+			afterPinId: neighbor,
+		});
+		assert.equal(
+			at.graph.calls.at(-1),
+			`place placeInSection ${pin} on ${section} after ${neighbor}`,
+		);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "movePin", {
+				pinId: pin,
+				sectionId: section,
+				afterPinId: outside,
+			}),
+			"movePin: afterPinId must be a pin of the target section.",
+		);
+		// A move on the board keeps it, null takes the pin out.
+		await at.change("movePin", { pinId: pin, afterPinId: outside });
+		assert.equal(sectionOf(pin), section);
+		await at.change("movePin", { pinId: pin, sectionId: null });
+		assert.equal(sectionOf(pin), undefined);
+		assert.equal(at.graph.calls.at(-1), `modify ${pin}`);
+	});
+
+	it("is lost on another board, and leads to its own", async () => {
+		const { at, board, section, pin, sectionOf } = setting();
+		const other = at.board(at.ada);
+		await at.change("movePin", { pinId: pin, sectionId: section });
+		await at.change("movePin", { pinId: pin, boardId: other });
+		assert.deepEqual(
+			[sectionOf(pin), at.graph.data(pin)?.board_id],
+			[undefined, other],
+		);
+		await at.change("movePin", { pinId: pin, sectionId: section });
+		assert.deepEqual(
+			[sectionOf(pin), at.graph.data(pin)?.board_id],
+			[section, board],
+		);
+	});
+});

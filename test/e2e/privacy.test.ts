@@ -62,6 +62,13 @@ describe("an object hidden from the viewer", () => {
 
 		const secret = await board(ada, { secret: true });
 		const secretPin = await pin(ada, secret);
+		const inSection = { boardId: secret, name: "section" };
+		const secretSection = await made(
+			ada,
+			"createSection",
+			inSection,
+			"section",
+		);
 		const removed = await board(ada);
 		const removedPin = await pin(ada, removed);
 		const removedComment = await comment(ada, shown);
@@ -140,6 +147,7 @@ describe("an object hidden from the viewer", () => {
 		hidden = [
 			one("a secret board", "Board", secret),
 			one("a pin on a secret board", "Pin", secretPin),
+			one("a section of a secret board", "Section", secretSection),
 			one("a comment on a secret board", "Comment", secretComment),
 			one("a board that became secret", "Board", turned),
 			one("a pin on a board that became secret", "Pin", turnedPin),
@@ -253,6 +261,13 @@ describe("an object hidden from the viewer", () => {
 			"addCollaborator.userId": `boardId: ${mine}`,
 			"removeCollaborator.boardId": `userId: "${eve.id}"`,
 			"removeCollaborator.userId": `boardId: ${mine}`,
+			"createSection.boardId": 'name: "x"',
+			"updateSection.sectionId": 'name: "x"',
+			"moveSection.beforeSectionId": `sectionId: "${await bobsSection()}"`,
+			"moveSection.afterSectionId": `sectionId: "${await bobsSection()}"`,
+			"createPin.sectionId": `boardId: ${mine}`,
+			"repin.sectionId": `boardId: ${mine} pinId: "${await bobsPin()}"`,
+			"movePin.sectionId": `pinId: "${await bobsPin()}"`,
 			"updateComment.commentId": 'text: "x"',
 			"repin.pinId": `boardId: ${mine}`,
 			"repin.boardId": `pinId: "${await bobsPin()}"`,
@@ -264,19 +279,28 @@ describe("an object hidden from the viewer", () => {
 		};
 		return others[`${field.name}.${argument}`] ?? "";
 	}
-	let kept: Promise<{ board: string; pin: string }> | undefined;
+	let kept:
+		| Promise<{ board: string; pin: string; section: string }>
+		| undefined;
 	const own = () => {
 		kept ??= (async () => {
 			const board = await made(bob, "createBoard", { name: "own" }, "board");
 			return {
 				board,
 				pin: await made(bob, "createPin", { boardId: board }, "pin"),
+				section: await made(
+					bob,
+					"createSection",
+					{ boardId: board, name: "own" },
+					"section",
+				),
 			};
 		})();
 		return kept;
 	};
 	const bobs = async () => (await own()).board;
 	const bobsPin = async () => (await own()).pin;
+	const bobsSection = async () => (await own()).section;
 
 	it("is in no list, reference or payload of a visible object", async () => {
 		for (const [name, viewer] of Object.entries(viewers)) {

@@ -197,7 +197,7 @@ export class MemoryGraph implements Graph, Writes {
 	}
 
 	async move(move: Parameters<Writes["move"]>[0]): Promise<void> {
-		const { mapping, object, from, before, after } = move;
+		const { mapping, object, from, before, after, change } = move;
 		const where = before ? ` before ${before}` : after ? ` after ${after}` : "";
 		this.calls.push(`place ${mapping.name} ${object} on ${from}${where}`);
 		if (mapping.inverse?.kind !== "reference") {
@@ -206,7 +206,10 @@ export class MemoryGraph implements Graph, Writes {
 		const node = this.#living(object);
 		this.#objects.set(object, {
 			...node,
-			data: { ...node.data, [mapping.inverse.key]: from },
+			data: {
+				...(change?.(node.data) ?? node.data),
+				[mapping.inverse.key]: from,
+			},
 		});
 	}
 

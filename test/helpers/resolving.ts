@@ -55,6 +55,14 @@ export class Resolving {
 		});
 	}
 
+	section(board: Id, name = "To try"): Id {
+		return this.graph.add("Section", {
+			name,
+			created_at: "2026-01-03T00:00:00.000Z",
+			board_id: board,
+		});
+	}
+
 	/** The result of a field for one parent, which may be an error. */
 	async answer(
 		field: string,

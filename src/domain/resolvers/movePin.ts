@@ -1,73 +1,86 @@
-import { CorkboardError } from "../../errors.ts";
-import type { Node } from "../../graph/types.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
-import { type Id, parseStoredId } from "../../id/ids.ts";
-import { type MutationContext, mutation } from "./mutation.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { mutation } from "./mutation.ts";
+import { isGiven, positionInput, requireOnList } from "./position.ts";
 import {
 	bothOrFirstError,
 	requireMember,
 	requireOwned,
 	requireVisible,
 } from "./requireVisible.ts";
-import { mappingOf, storedValue } from "./storedJson.ts";
+import { sectionOf } from "./sections.ts";
+import { mappingOf, referenceOf, updatedStoredJson } from "./storedJson.ts";
 
-/** A moved pin keeps its id and with it its shard. Only its board and its position change. */
+const position = positionInput("Pin");
+
+/**
+ * A moved pin keeps its id and with it its shard. Only its board, its section
+ * and its position in one of them change: in the section if one is given.
+ */
 export const movePin = mutation(
 	{
 		name: "movePin",
 		input: () => ({
 			pinId: required(id),
 			boardId: optional(id),
-			beforePinId: optional(id),
-			afterPinId: optional(id),
+			sectionId: optional(id),
+			...position.fields,
 		}),
-		validateTogether: ({ beforePinId, afterPinId }) =>
-			isGiven(beforePinId) && isGiven(afterPinId)
-				? [
-						{
-							path: "beforePinId and afterPinId",
-							message: "must not both be given",
-						},
-					]
-				: [],
-		cost: ({ beforePinId, afterPinId }) =>
-			3 + (isGiven(beforePinId) || isGiven(afterPinId) ? 1 : 0),
+		validateTogether: position.problems,
+		// The pin, the board, whether that is shared, and twice the section: to find its board.
+		cost: (given) =>
+			3 + (isGiven(given.sectionId) ? 2 : 0) + position.cost(given),
 	},
-	async (input, context) => {
-		const pin = await requireOwned(context, "Pin", input.pinId);
-		const target = input.boardId ?? boardOf(pin, context);
-		const side = isGiven(input.beforePinId) ? "before" : "after";
-		const neighborId = input[`${side}PinId`] ?? null;
+	async ({ pinId, boardId, sectionId, ...beside }, context) => {
+		const { graph, writes } = context;
+		const { model } = graph;
+		const pin = await requireOwned(context, "Pin", pinId);
+		const here = referenceOf(model, pin, "board");
+		const target = isGiven(boardId)
+			? boardId
+			: isGiven(sectionId)
+				? referenceOf(
+						model,
+						await requireVisible(context, "Section", sectionId ?? "reserved"),
+						"board",
+					)
+				: here;
 		const [board, neighbor] = await bothOrFirstError(
-			requireMember(context, target),
-			neighborId === null
-				? Promise.resolve(null)
-				: requireVisible(context, "Pin", neighborId),
+			requireMember(context, target ?? "reserved"),
+			position.neighbor(beside, context),
 		);
-		if (neighbor && boardOf(neighbor, context) !== board.id) {
-			throw new CorkboardError(
-				"BAD_USER_INPUT",
-				`movePin: ${side}PinId must be a pin of the target board.`,
-			);
-		}
-		// A pin that is moved beside itself stays where it is.
-		if (neighbor?.id !== pin.id) {
-			await context.writes.move({
-				mapping: mappingOf(context.graph.model, "placePin"),
+		const section = await sectionOf("movePin", context, board, sectionId);
+		const list = section ?? board;
+		const field = section === null ? "board" : "section";
+		requireOnList(
+			"movePin",
+			neighbor,
+			(node) => referenceOf(model, node, field) === list.id,
+			`a pin of the target ${field}`,
+		);
+		const leaves = sectionId === null || board.id !== here;
+		const change = (data: JsonObject) =>
+			updatedStoredJson(model, "Pin", data, {
+				board: board.id,
+				section: section?.id ?? (leaves ? null : undefined),
+			}) ?? data;
+		if (sectionId === null && neighbor === null && board.id === here) {
+			// Only out of its section: it keeps its place on the board.
+			await writes.modify(pin.id, change);
+		} else if (neighbor?.node.id !== pin.id) {
+			// A pin that is moved beside itself stays where it is.
+			await writes.move({
+				mapping: mappingOf(model, MAPPINGS[field]),
 				object: pin.id,
-				from: board.id,
-				...(neighbor ? { [side]: neighbor.id } : {}),
+				from: list.id,
+				change,
+				...(neighbor && { [neighbor.side]: neighbor.node.id }),
 			});
 		}
 		return { pin: pin.id };
 	},
 );
 
-function boardOf(pin: Node, { graph }: MutationContext): Id {
-	return parseStoredId(String(storedValue(graph.model, pin, "board")));
-}
-
-function isGiven(value: unknown): boolean {
-	return value !== undefined && value !== null;
-}
+/** By the field of the pin that they follow. */
+const MAPPINGS = { board: "placePin", section: "placeInSection" } as const;

@@ -8,12 +8,14 @@ import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
+import { isGiven } from "./position.ts";
 import {
 	bothOrFirstError,
 	requireMember,
 	requireOwned,
 	requireVisible,
 } from "./requireVisible.ts";
+import { sectionOf } from "./sections.ts";
 import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
 
@@ -22,23 +24,34 @@ const createPin = mutation(
 		name: "createPin",
 		input: (model) => ({
 			boardId: required(id),
+			sectionId: optional(id),
 			...fieldsToCreate(model, "Pin"),
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
 		}),
 		// The board, whether it is shared with the viewer, and the lookup of each interest.
-		cost: ({ interests }) =>
-			2 + (Array.isArray(interests) ? interests.length : 0),
+		cost: ({ sectionId, interests }) =>
+			2 +
+			(isGiven(sectionId) ? 1 : 0) +
+			(Array.isArray(interests) ? interests.length : 0),
 	},
 	async (input, context) => {
-		const { boardId, interests: names, idempotencyKey: _, ...fields } = input;
+		const {
+			boardId,
+			sectionId,
+			interests: names,
+			idempotencyKey: _,
+			...fields
+		} = input;
 		const board = await requireMember(context, boardId);
+		const section = await sectionOf("createPin", context, board, sectionId);
 		const pin = await context.writes.create({
 			type: "Pin",
 			data: newStoredJson(context.graph.model, "Pin", {
 				...fields,
 				createdAt: context.now.toISOString(),
 				board: board.id,
+				section: section?.id,
 				owner: context.viewer,
 			}),
 			links: await interestLinks(names ?? [], context),
@@ -54,11 +67,12 @@ const repin = mutation(
 		input: () => ({
 			pinId: required(id),
 			boardId: required(id),
+			sectionId: optional(id),
 			title: optional(fieldPolicies.Pin.title.validate),
 			details: optional(fieldPolicies.Pin.details.validate),
 			idempotencyKey: optional(idempotencyKey),
 		}),
-		cost: () => 3,
+		cost: ({ sectionId }) => 3 + (isGiven(sectionId) ? 1 : 0),
 	},
 	async (input, context) => {
 		const { model } = context.graph;
@@ -66,6 +80,7 @@ const repin = mutation(
 			requireVisible(context, "Pin", input.pinId),
 			requireMember(context, input.boardId),
 		);
+		const section = await sectionOf("repin", context, board, input.sectionId);
 		return {
 			pin: await context.writes.create({
 				type: "Pin",
@@ -77,6 +92,7 @@ const repin = mutation(
 					image: storedValue(model, origin, "image"),
 					createdAt: context.now.toISOString(),
 					board: board.id,
+					section: section?.id,
 					owner: context.viewer,
 					origin: origin.id,
 				}),

@@ -6,11 +6,13 @@ import { commentResolvers } from "./comments.ts";
 import { interestResolvers } from "./interests.ts";
 import { pinResolvers } from "./pins.ts";
 import { queryResolvers } from "./query.ts";
+import { sectionResolvers } from "./sections.ts";
 import { userResolvers } from "./users.ts";
 
 /** All batch resolvers, by `Type.field`. Every other field follows from the model. */
 export const resolvers: Resolvers<RequestContext> = new Map([
 	...queryResolvers,
+	...sectionResolvers,
 	...userResolvers,
 	...boardResolvers,
 	...pinResolvers,

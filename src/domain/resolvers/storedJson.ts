@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../graph/types.ts";
+import { type Id, parseStoredId } from "../../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../../model/types.ts";
 import type { FieldPolicies } from "../../model/validation.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
@@ -59,6 +60,16 @@ export function storedValue(
 	field: string,
 ): JsonValue | undefined {
 	return node.data[keyOf(model, node.type, field)];
+}
+
+/** The id that an object stores for a reference; null for none. */
+export function referenceOf(
+	model: Model,
+	node: Node,
+	field: string,
+): Id | null {
+	const value = storedValue(model, node, field);
+	return typeof value === "string" ? parseStoredId(value) : null;
 }
 
 export function mappingOf(model: Model, name: string): Mapping {

@@ -172,7 +172,14 @@ async function setEdge(
 
 async function moveObject(
 	pipeline: WritePipeline,
-	{ mapping, object, from, before, after }: Parameters<Writes["move"]>[0],
+	{
+		mapping,
+		object,
+		from,
+		before,
+		after,
+		change = (data) => data,
+	}: Parameters<Writes["move"]>[0],
 ): Promise<void> {
 	if (mapping.inverse?.kind !== "reference") {
 		throw new TypeError(`The mapping ${mapping.name} follows no reference.`);
@@ -192,7 +199,7 @@ async function moveObject(
 		object,
 		(data) => {
 			if (data.active === false) throw notFound();
-			return { ...data, [key]: from };
+			return { ...change(data), [key]: from };
 		},
 		{
 			position: {

@@ -1,0 +1,151 @@
+import { CorkboardError } from "../../errors.ts";
+import type { Node } from "../../graph/types.ts";
+import type { RequestContext } from "../../graphql/context.ts";
+import { optional, required } from "../../graphql/input/readInput.ts";
+import {
+	type InputId,
+	id,
+	idempotencyKey,
+} from "../../graphql/input/validators.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
+import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
+import { idempotency, type MutationContext, mutation } from "./mutation.ts";
+import { positionInput, requireOnList } from "./position.ts";
+import { requireMember, requireVisible } from "./requireVisible.ts";
+import {
+	mappingOf,
+	newStoredJson,
+	referenceOf,
+	updatedStoredJson,
+} from "./storedJson.ts";
+
+/** The section, its board, and whether the board is shared with the viewer. */
+const SECTION_COST = 3;
+
+const createSection = mutation(
+	{
+		name: "createSection",
+		input: (model) => ({
+			boardId: required(id),
+			...fieldsToCreate(model, "Section"),
+			idempotencyKey: optional(idempotencyKey),
+		}),
+		cost: () => 2,
+	},
+	async (input, context) => {
+		const { boardId, idempotencyKey: _, ...fields } = input;
+		const board = await requireMember(context, boardId);
+		return {
+			section: await context.writes.create({
+				type: "Section",
+				data: newStoredJson(context.graph.model, "Section", {
+					...fields,
+					createdAt: context.now.toISOString(),
+					board: board.id,
+				}),
+				...idempotency("createSection", context.viewer, input),
+			}),
+		};
+	},
+);
+
+const updateSection = mutation(
+	{
+		name: "updateSection",
+		input: (model) => ({
+			sectionId: required(id),
+			...fieldsToUpdate(model, "Section"),
+		}),
+		cost: () => SECTION_COST,
+	},
+	async ({ sectionId, ...fields }, context) => {
+		const { section } = await requireSection(context, sectionId);
+		await context.writes.modify(section.id, (data) =>
+			updatedStoredJson(context.graph.model, "Section", data, fields),
+		);
+		return { section: section.id };
+	},
+);
+
+const position = positionInput("Section");
+
+const moveSection = mutation(
+	{
+		name: "moveSection",
+		input: () => ({ sectionId: required(id), ...position.fields }),
+		validateTogether: position.problems,
+		cost: (given) => SECTION_COST + position.cost(given),
+	},
+	async ({ sectionId, ...beside }, context) => {
+		const { model } = context.graph;
+		const { section, board } = await requireSection(context, sectionId);
+		const neighbor = await position.neighbor(beside, context);
+		requireOnList(
+			"moveSection",
+			neighbor,
+			(node) => referenceOf(model, node, "board") === board.id,
+			"a section of the same board",
+		);
+		// A section that is moved beside itself stays where it is.
+		if (neighbor?.node.id !== section.id) {
+			await context.writes.move({
+				mapping: mappingOf(model, "placeSection"),
+				object: section.id,
+				from: board.id,
+				...(neighbor && { [neighbor.side]: neighbor.node.id }),
+			});
+		}
+		return { section: section.id };
+	},
+);
+
+/** Its pins need no write: they still name it, and it is not visible any more. */
+const deleteSection = mutation(
+	{
+		name: "deleteSection",
+		input: () => ({ sectionId: required(id) }),
+		cost: () => SECTION_COST,
+		maxObjects: 0,
+	},
+	async ({ sectionId }, context) => {
+		const { section } = await requireSection(context, sectionId);
+		await context.writes.remove(section.id);
+		return { deletedSectionId: section.id };
+	},
+);
+
+/** A section and its board, which the viewer may pin on. */
+async function requireSection(
+	context: MutationContext,
+	given: InputId,
+): Promise<{ readonly section: Node; readonly board: Node }> {
+	const section = await requireVisible(context, "Section", given);
+	const boardId = referenceOf(context.graph.model, section, "board");
+	const board = await requireMember(context, boardId ?? "reserved");
+	return { section, board };
+}
+
+/** The section that a client names for a pin of this board; null for none. */
+export async function sectionOf(
+	mutation: string,
+	context: MutationContext,
+	board: Node,
+	given: InputId | null | undefined,
+): Promise<Node | null> {
+	if (given === null || given === undefined) return null;
+	const section = await requireVisible(context, "Section", given);
+	if (referenceOf(context.graph.model, section, "board") !== board.id) {
+		throw new CorkboardError(
+			"BAD_USER_INPUT",
+			`${mutation}: sectionId must be a section of the board.`,
+		);
+	}
+	return section;
+}
+
+export const sectionResolvers: Resolvers<RequestContext> = new Map([
+	["Mutation.createSection", createSection],
+	["Mutation.updateSection", updateSection],
+	["Mutation.moveSection", moveSection],
+	["Mutation.deleteSection", deleteSection],
+]);
