@@ -184,7 +184,7 @@ function find(
 }
 
 /** The names that the times of edges have. */
-const EDGE_TIMES = ["likedAt", "followedAt", "blockedAt"];
+const EDGE_TIMES = ["addedAt", "likedAt", "followedAt", "blockedAt"];
 
 function page(
 	memory: Memory,

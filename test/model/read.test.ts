@@ -235,7 +235,7 @@ suite("the model", () => {
 			[...own.objects.values()]
 				.map(({ name, number }) => `${name} ${number}`)
 				.toSorted(),
-			["Board 2", "Comment 4", "Interest 5", "Pin 1", "User 3"],
+			["Board 2", "Comment 4", "Interest 5", "Pin 1", "Section 6", "User 3"],
 		);
 	});
 });
