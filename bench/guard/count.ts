@@ -39,7 +39,8 @@ export interface RequestCounts {
 
 /**
  * `q1 text` and `q1 known` are executed, `q1 again` is the same request over and
- * over, and for `q1 cold` no cache has anything.
+ * over; for `q1 shared` memcached and Redis have everything and the process
+ * nothing, and for `q1 cold` no cache has anything.
  */
 export type GuardTable = Readonly<Record<string, RequestCounts>>;
 
@@ -81,11 +82,15 @@ export async function countRequests(): Promise<GuardTable> {
 			await ask(port, requests.next(WARM_REQUESTS));
 			table[`${query} ${way}`] = await countHot(server, port, requests);
 		}
-		table[`${query} cold`] = await countCold(
-			server,
-			port,
-			new Requests(query, ids[query], "known"),
-		);
+		const requests = new Requests(query, ids[query], "known");
+		for (const row of ["shared", "cold"] as const) {
+			table[`${query} ${row}`] = await countForgotten(
+				server,
+				port,
+				requests,
+				row === "cold",
+			);
+		}
 	}
 	return table;
 }
@@ -152,15 +157,16 @@ async function countHot(
 	};
 }
 
-async function countCold(
+async function countForgotten(
 	server: GuardedServer,
 	port: number,
 	requests: Requests,
+	shared: boolean,
 ): Promise<RequestCounts> {
 	const counted: Counts[] = [];
 	for (let n = 0; n < 2 * COLD_REQUESTS; n++) {
 		const promises = n % 2 === 1;
-		await server.ask({ kind: "forget" }, "forgotten");
+		await server.ask({ kind: "forget", shared }, "forgotten");
 		await server.ask({ kind: "start", promises }, "started");
 		await ask(port, requests.next(1));
 		const { counts } = await server.ask({ kind: "stop" }, "counts");

@@ -22,7 +22,7 @@ const SLACK: Slack = {
 	promises: { ratio: 1.1, more: 8 },
 	bytes: { ratio: 1.15, more: 4_000 },
 };
-const COLD_SLACK: Slack = {
+const WAITING_SLACK: Slack = {
 	...SLACK,
 	promises: { ratio: 1.3, more: 8 },
 	bytes: { ratio: 1.3, more: 4_000 },
@@ -45,7 +45,7 @@ export function compareCounts(
 			above.push(`${row} has no maxima`);
 			continue;
 		}
-		const slack = row.endsWith("cold") ? COLD_SLACK : SLACK;
+		const slack = /(cold|shared)$/.test(row) ? WAITING_SLACK : SLACK;
 		for (const [name, { ratio, more }] of Object.entries(slack)) {
 			const [was, is] = [
 				limit[name as keyof RequestCounts],

@@ -17,8 +17,8 @@ export interface Counts {
 export type GuardRequest =
 	| { readonly kind: "start"; readonly promises: boolean }
 	| { readonly kind: "stop" }
-	/** Empties all caches, also those of other processes: nobody else may use them. */
-	| { readonly kind: "forget" };
+	/** Empties the cache in the process, or all caches, also those of other processes: nobody else may use them. */
+	| { readonly kind: "forget"; readonly shared: boolean };
 
 export type GuardMessage =
 	| {

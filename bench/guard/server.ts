@@ -114,9 +114,11 @@ async function stop(): Promise<Counts> {
 }
 
 /** The caches that processes share are emptied first: the process would fill itself from them. */
-async function forget(): Promise<void> {
-	for (const host of config.memcached) await send(host, "flush_all\r\n");
-	if (config.redis !== null) {
+async function forget(shared: boolean): Promise<void> {
+	for (const host of shared ? config.memcached : []) {
+		await send(host, "flush_all\r\n");
+	}
+	if (shared && config.redis !== null) {
 		await send(new URL(config.redis).host, "FLUSHALL\r\n");
 	}
 	corkboard.store.invalidateAll();
@@ -148,7 +150,7 @@ process.on("message", async (request: GuardRequest) => {
 	} else if (request.kind === "stop") {
 		report({ kind: "counts", counts: await stop() });
 	} else {
-		await forget();
+		await forget(request.shared);
 		report({ kind: "forgotten" });
 	}
 });

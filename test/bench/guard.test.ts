@@ -17,6 +17,13 @@ describe("what one request takes", () => {
 		assert.deepEqual(above, [], HOW);
 	});
 
+	it("is no statement where memcached and Redis have everything", () => {
+		for (const [row, { statements }] of Object.entries(counted)) {
+			if (row.endsWith("shared")) assert.equal(statements, 0, row);
+		}
+		assert.ok((counted["q1 shared"]?.cacheCommands ?? 0) > 0);
+	});
+
 	it("is counted: a request that finds nothing in a cache reads, fills caches and spells cursors", () => {
 		const { "q2 cold": cold, "q2 known": hot } = counted;
 		assert.ok(cold !== undefined && hot !== undefined);
