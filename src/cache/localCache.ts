@@ -196,7 +196,9 @@ export class LocalCache<V extends CacheEntry> {
 		const batch = load(missing);
 		const started = missing.map((index, at): Running<V> => {
 			const { partition, key } = keys[index] as CacheKey<V>;
-			const slot = this.#slotOf(partition, key);
+			// Where nothing is kept, only running reads are to be detached, and `invalidate` finds those by key.
+			const slot =
+				this.#maxWeight === 0 ? this.#firstSlot : this.#slotOf(partition, key);
 			const version = this.#versions[slot] as number;
 			const running = { batch, at, depth, slot, version };
 			partition.running.set(key, running);
@@ -228,8 +230,9 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
-		const slot = this.#slotOf(partition, key);
-		this.#raise(slot);
+		partition.running.delete(key);
+		if (this.#maxWeight === 0) return;
+		this.#raise(this.#slotOf(partition, key));
 		this.#raise(CHANGES_SLOT);
 		const entry = partition.entries.get(key);
 		if (entry !== undefined) this.#drop(entry);

@@ -46,6 +46,7 @@ export function createObjectCache(options: {
 }): ObjectCache {
 	const { model, visibility, storage, shared, ...limits } = options;
 	const { isOverdue = () => false } = limits;
+	const isUnkept = limits.maxWeight === 0;
 	const local = new LocalCache<CachedObject>({
 		isKept: ({ node }) => node !== null,
 		...limits,
@@ -55,7 +56,9 @@ export function createObjectCache(options: {
 		if (text === null) return new CachedObject(null, null, "");
 		const node = parseNode(model, id, text);
 		if (node instanceof CorkboardError) return node;
-		return new CachedObject(node, visibility.factsOf(node), text);
+		// Only who finds it in the process asks for them.
+		const facts = isUnkept ? null : visibility.factsOf(node);
+		return new CachedObject(node, facts, text);
 	};
 
 	async function readShared(

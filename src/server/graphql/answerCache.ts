@@ -46,18 +46,21 @@ const SEEN = 65_536;
 export class AnswerCache {
 	readonly #answers: BoundedMap<KeptAnswer>;
 	readonly #seen = new Uint32Array(SEEN);
+	readonly #isOff: boolean;
 
+	/** With 0 bytes no answer is kept, and no request has a key. */
 	constructor(maxBytes: number) {
+		this.#isOff = maxBytes === 0;
 		this.#answers = new BoundedMap({ maxWeight: maxBytes, weigh: bytesOf });
 	}
 
 	/**
 	 * What identifies a request for one viewer: its body, or the URL of a GET, as it
-	 * is. Null for a long one. Nobody can send a request that has another viewer's
+	 * is. Null for a long one, and where no answers are kept. Nobody can send a request that has another viewer's
 	 * key: the viewer comes first, and ends at the first space.
 	 */
 	keyOf(viewer: Id | null, isGet: boolean, request: string): string | null {
-		if (request.length > MAX_REQUEST) return null;
+		if (this.#isOff || request.length > MAX_REQUEST) return null;
 		return `${viewer ?? "anonymous"} ${isGet ? "GET" : "POST"} ${request}`;
 	}
 
