@@ -74,6 +74,18 @@ const ITEMS: Readonly<Record<ListName, Expected["type"]>> = {
 	"Pin.likedBy": "User",
 };
 
+/** The type of each list's pages. */
+const PAGES: Readonly<Record<ListName, string>> = {
+	"User.boards": "BoardConnection",
+	"User.pins": "PinConnection",
+	"User.likes": "LikedPinConnection",
+	"User.following": "FollowedUserConnection",
+	"User.followers": "FollowerConnection",
+	"Board.pins": "PinConnection",
+	"Pin.repins": "PinConnection",
+	"Pin.likedBy": "LikerConnection",
+};
+
 /** Users by name: `u0` by `$u0`, and so on. */
 export function namesQuery(count: number): string {
 	const numbers = upTo(count);
@@ -93,50 +105,43 @@ export function objectsQuery({ type, lists }: Comparison): string {
 	nodes(ids: $ids) { ...${type} ... on ${type} { ${pages.join(" ")} ${type === "Pin" ? "origin { ...Pin }" : ""} } }
 }
 ${[...used].map((name) => FRAGMENTS[name]).join("\n")}
-${pageFragments(used, lists)}`;
+${pageFragments(lists)}`;
 }
 
 /** The pages of one kind of list that follow `$a0`, `$a1`, … of the objects `$i0`, `$i1`, …, as `l0.list`, … */
 export function nextPagesQuery(list: ListName, count: number): string {
 	const numbers = upTo(count);
 	const [type] = list.split(".");
-	const used = new Set([ITEMS[list]]);
 	return `query NextPages(${numbers.map((n) => `$i${n}: ID! $a${n}: String`).join(" ")}) {
 	${numbers.map((n) => `l${n}: node(id: $i${n}) { ... on ${type} { list: ${fieldOf(list)}(first: ${NEXT_PAGE}, after: $a${n}) { ...${pageOf(list)} } } }`).join("\n\t")}
 }
 ${FRAGMENTS[ITEMS[list]]}
-${pageFragments(used, [list])}`;
+${pageFragments([list])}`;
 }
 
 /** One page of a user's followers, in either direction. */
 export const WALK_QUERY = `query Walk($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
 	user(by: {id: $id}) {
-		followers(first: $first, after: $after, last: $last, before: $before) { ...UserPage }
+		followers(first: $first, after: $after, last: $last, before: $before) { ...${pageOf("User.followers")} }
 	}
 }
 ${USER}
-${pageFragments(new Set(["User"]), ["User.followers"])}`;
+${pageFragments(["User.followers"])}`;
 
 export function fieldOf(list: ListName): string {
 	return list.slice(list.indexOf(".") + 1);
 }
 
 function pageOf(list: ListName): string {
-	return `${ITEMS[list]}Page`;
+	return `PageOf${PAGES[list]}`;
 }
 
-function pageFragments(
-	types: ReadonlySet<Expected["type"]>,
-	lists: readonly ListName[],
-): string {
-	const items = new Set(lists.map((list) => ITEMS[list]));
-	return [...types]
-		.filter((type) => items.has(type))
-		.map(
-			(type) =>
-				`fragment ${type}Page on ${type}Connection { totalCount ${PAGE_INFO} nodes { ...${type} } }`,
-		)
-		.join("\n");
+function pageFragments(lists: readonly ListName[]): string {
+	const fragments = lists.map(
+		(list) =>
+			`fragment ${pageOf(list)} on ${PAGES[list]} { totalCount ${PAGE_INFO} nodes { ...${ITEMS[list]} } }`,
+	);
+	return [...new Set(fragments)].join("\n");
 }
 
 function upTo(count: number): readonly number[] {
