@@ -70,14 +70,20 @@ export function mysqlFaultsSuite(
 			});
 			const { promise: released, resolve: release } =
 				Promise.withResolvers<void>();
+			const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
 			const list = { mapping: likedBy, from: pin(1) };
 			const holding = storage.transact({
 				shard: 0,
 				lists: [list],
 				decide: () => ({ result: null, objects: [] }),
-				beforeCommit: () => released,
+				beforeCommit() {
+					begin();
+					return released;
+				},
 			});
 			holding.catch(() => {});
+			// What comes with it would share its transaction.
+			await begun;
 			const waiting = Promise.allSettled(
 				[1, 2, 3].map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
 			);

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createConnection } from "mysql2/promise";
 import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { type Edge, REMOVED } from "../../src/storage/storage.ts";
@@ -15,6 +17,7 @@ import {
 	setEdges,
 	toggle,
 } from "../helpers/storing.ts";
+import { timed } from "../helpers/timing.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 import type { OpenStorage } from "./storage.ts";
@@ -205,6 +208,117 @@ export function mysqlStatementsSuite(
 				all.map((n) => user(n)).reverse(),
 				"in the order of arrival",
 			);
+		});
+
+		test("changes of different lists and shards that come together share round trips and one COMMIT", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const traces = [0, 1, 2].map(() => recordWriteTrace());
+			const sent = await publishedDuring<Statement>(CHANNELS.statement, () =>
+				Promise.all([
+					toggle(storage, likePin, user(1, 0), pin(1), true, traces[0]),
+					toggle(storage, likePin, user(1, 2), pin(2), true, traces[1]),
+					storage.transact({
+						shard: 1,
+						creates: [{ type: "Pin", data: { n: 1 } }],
+						decide: ({ created }) => ({
+							result: created,
+							outboxEntry: { n: 1 },
+						}),
+					}),
+				]),
+			);
+			const trips = sent.filter(({ joined }) => joined !== true);
+			assert.deepEqual(
+				[trips.length, sent.at(-1)?.name, sent.at(-1)?.joined],
+				[2, "commit", true],
+			);
+			assert.deepEqual(
+				new Set(sent.slice(0, -1).map(({ shard }) => shard)),
+				new Set([0, 1, 2]),
+			);
+			assert.deepEqual(
+				traces.map(({ others }) => others),
+				[[2], [2], []],
+			);
+			assert.equal((await listOf(storage, likePin, user(1, 0))).count, 1);
+			assert.equal((await listOf(storage, likePin, user(1, 2))).count, 1);
+			const [entry] = await storage.pendingEntries({
+				olderThanMs: 0,
+				limit: 9,
+			});
+			assert.deepEqual([entry?.shard, entry?.entry], [1, { n: 1 }]);
+			assert.deepEqual(await storage.readObjects([pin(1, 1)]), ['{"n":1}']);
+		});
+
+		test("one of them that throws, also after its object was inserted, writes nothing, and the others are committed", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			const outcomes = await Promise.allSettled([
+				toggle(storage, likePin, user(1, 0), pin(1), true),
+				storage.transact({
+					shard: 1,
+					creates: [{ type: "Pin", data: {} }],
+					decide: () => {
+						throw new RangeError("no");
+					},
+				}),
+				storage.transact({
+					shard: 2,
+					objects: [pin(7, 2)],
+					decide: () => ({
+						result: null,
+						objects: [{ id: pin(7, 2), data: {} }],
+					}),
+				}),
+				create(storage, 3, "Pin", { n: 3 }),
+			]);
+			assert.deepEqual(
+				outcomes.map(({ status }) => status),
+				["fulfilled", "rejected", "rejected", "fulfilled"],
+			);
+			assert.equal((await listOf(storage, likePin, user(1, 0))).count, 1);
+			const [row] = await ask(server, "SELECT COUNT(*) AS n FROM db00001.pins");
+			assert.equal(row?.n, 0);
+			const [, , , created] = outcomes;
+			assert.deepEqual(
+				await storage.readObjects(
+					created.status === "fulfilled" ? created.value : [],
+				),
+				['{"n":3}'],
+			);
+		});
+
+		test("a row that another process keeps locked delays those that come with it by one lock wait, and after that nobody", async () => {
+			await using opened = await open();
+			const { storage } = opened;
+			await toggle(storage, likePin, user(1, 0), pin(1), true);
+			await using other = await createConnection({ uri: server.url });
+			await other.query("START TRANSACTION");
+			await other.query("UPDATE db00000.lists SET count = count + 0");
+			await other.query("SELECT * FROM db00000.lists FOR UPDATE");
+			const locked = [1, 2].map((n) =>
+				toggle(storage, likePin, user(1, 0), pin(1 + n), true).then(
+					() => "done",
+					() => "failed",
+				),
+			);
+			await toggle(storage, likePin, user(1, 2), pin(1), true);
+			const isLocked = await Promise.race([
+				Promise.all(locked),
+				sleep(0, "locked"),
+			]);
+			assert.equal(isLocked, "locked");
+			await Promise.all(locked);
+			const again = toggle(storage, likePin, user(1, 0), pin(4), true);
+			again.catch(() => {});
+			const { ownMs } = await timed(() =>
+				toggle(storage, likePin, user(1, 2), pin(2), true),
+			);
+			assert.ok(ownMs < 1_000, `${ownMs} ms`);
+			await other.query("ROLLBACK");
+			await again;
+			assert.equal((await listOf(storage, likePin, user(1, 2))).count, 2);
 		});
 
 		test("a change that throws in a shared transaction writes nothing, and the others are committed", async () => {

@@ -4,6 +4,7 @@ import { type Id, unpackId } from "../../id/ids.ts";
 import { listName, lookupName } from "../../storage/keys.ts";
 import type { LookupKey } from "../../storage/storage.ts";
 import type { HeadCache } from "./headCache.ts";
+import { InvalidationBatches } from "./invalidationBatches.ts";
 import type { LookupCache } from "./lookupCache.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import {
@@ -65,13 +66,21 @@ export function createInvalidator(
 ): Invalidator {
 	const all = [caches.objects.local, caches.heads.local, caches.lookups.local];
 
+	const tombstones = batchesOf(shared, (cache, keys) =>
+		cache.putTombstones(keys),
+	);
+	const deletes = batchesOf(shared, (cache, keys) => cache.delete(keys));
+
 	/** The results of one call of each shared cache that has some of the keys; true for a cache that has none. */
 	async function inSharedCaches(
 		{ objects: ids = [], lists = [] }: ChangedNames,
-		send: (cache: SharedCache, keys: readonly string[]) => Promise<boolean>,
+		send: (
+			cache: SharedCache,
+			keys: readonly string[],
+		) => boolean | Promise<boolean>,
 	): Promise<Acknowledged> {
 		if (shared === undefined) return EVERYTHING;
-		const each = async (cache: SharedCache | null, keys: readonly string[]) =>
+		const each = (cache: SharedCache | null, keys: readonly string[]) =>
 			cache === null || keys.length === 0 || send(cache, keys);
 		const [ofObjects, ofLists] = await Promise.all([
 			each(
@@ -98,7 +107,7 @@ export function createInvalidator(
 	): Promise<Acknowledged> {
 		dropLocally(changed);
 		const acknowledged = await inSharedCaches(changed, async (cache, keys) => {
-			const isDeleted = await cache.delete(keys);
+			const isDeleted = (await deletes.get(cache)?.add(keys)) ?? false;
 			trace?.cache("delete", cache.layer, keys.length, isDeleted);
 			return isDeleted;
 		});
@@ -142,7 +151,7 @@ export function createInvalidator(
 			const { objects, lists } = await inSharedCaches(
 				namesOf(changed),
 				async (cache, keys) => {
-					const isPut = await cache.putTombstones(keys);
+					const isPut = (await tombstones.get(cache)?.add(keys)) ?? false;
 					trace?.cache("tombstone", cache.layer, keys.length, isPut);
 					return isPut;
 				},
@@ -215,6 +224,21 @@ export function createInvalidator(
 			// Lookups live ten seconds only.
 		},
 	};
+}
+
+function batchesOf(
+	shared: SharedCaches | undefined,
+	send: (cache: SharedCache, keys: readonly string[]) => Promise<boolean>,
+): ReadonlyMap<SharedCache, InvalidationBatches> {
+	const caches = [shared?.objects, shared?.heads].filter(
+		(cache) => cache !== undefined && cache !== null,
+	);
+	return new Map(
+		caches.map((cache) => [
+			cache,
+			new InvalidationBatches(cache, (keys) => send(cache, keys)),
+		]),
+	);
 }
 
 /** Changed keys with the names of lists that caches use. */

@@ -41,17 +41,14 @@ export async function readEdges(
 	return keys.map(({ key }) => found.get(edgeName(key.mapping, key)) ?? null);
 }
 
-/** Reads edges of one shard in a transaction. Those that exist go into `found`, by `edgeName`. */
+/** Reads edges of one host in a transaction. Those that exist go into `found`, by `edgeName`. */
 export function selectEdges(
 	batch: StatementBatch,
-	shard: Shard,
-	keys: readonly EdgeKey[],
+	keys: readonly KeyOnShard<EdgeKey>[],
 	found: Map<string, Edge>,
 ): void {
 	for (const some of chunks(keys, EDGES)) {
-		const { name, parts, mappings } = edgesByTable(
-			some.map((key) => ({ key, shard })),
-		);
+		const { name, parts, mappings } = edgesByTable(some);
 		batch.rows(unionAll(name, parts), (rows) => {
 			for (const row of rows) found.set(...named(mappings, row));
 		});

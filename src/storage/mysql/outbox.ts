@@ -23,13 +23,13 @@ const ENTRIES = 500;
 const COLUMNS =
 	"local_id, entry, ts, attempts, next_attempt_at, last_error" as const;
 
-/** The rows' local ids go into `locals`, in the order of the entries. */
+/** `inserted` gets the rows' local ids, in the order of the entries. */
 export function insertOutboxEntries(
 	batch: StatementBatch,
 	{ database }: Shard,
 	entries: readonly JsonObject[],
 	now: number,
-	locals: number[],
+	inserted: (locals: readonly number[]) => void,
 ): void {
 	if (entries.length === 0) return;
 	const { text, values } = valuesOf(
@@ -41,9 +41,7 @@ export function insertOutboxEntries(
 			text: `INSERT INTO ${tableIn(database, "outbox")} (entry, ts) VALUES ${text}`,
 			values,
 		},
-		({ insertId }) => {
-			for (const at of entries.keys()) locals.push(Number(insertId) + at);
-		},
+		({ insertId }) => inserted(entries.map((_, at) => Number(insertId) + at)),
 	);
 }
 

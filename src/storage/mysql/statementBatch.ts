@@ -1,6 +1,7 @@
 import type { MysqlTransaction } from "./driver/host.ts";
 import type { Result, Row, WriteResult } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
+import type { Shard } from "./shards.ts";
 
 /**
  * Statements of a transaction that need no answer of each other: they are sent
@@ -8,20 +9,36 @@ import type { Sql } from "./driver/mysqlConnection.ts";
  */
 export class StatementBatch {
 	readonly #transaction: MysqlTransaction;
+	readonly #namesShards: boolean;
+	#shard: number | undefined;
 	#statements: Sql[] = [];
 	#uses: ((result: never) => void)[] = [];
 
-	constructor(transaction: MysqlTransaction) {
+	constructor(
+		transaction: MysqlTransaction,
+		/** Whether its statements are for different shards. */
+		namesShards = false,
+	) {
 		this.#transaction = transaction;
+		this.#namesShards = namesShards;
+	}
+
+	/** What is added from now on is for this shard. */
+	to({ number }: Shard): void {
+		if (this.#namesShards) this.#shard = number;
 	}
 
 	rows(sql: Sql, use: (rows: readonly Row[]) => void): void {
-		this.#statements.push(sql);
-		this.#uses.push(use);
+		this.#add(sql, use);
 	}
 
 	run(sql: Sql, use: (result: WriteResult) => void = () => {}): void {
-		this.#statements.push(sql);
+		this.#add(sql, use);
+	}
+
+	#add(sql: Sql, use: (result: never) => void): void {
+		const shard = this.#shard;
+		this.#statements.push(shard === undefined ? sql : { ...sql, shard });
 		this.#uses.push(use);
 	}
 

@@ -5,6 +5,7 @@ import { edgeName, listName } from "../keys.ts";
 import { highestFirst } from "../renumbering.ts";
 import type {
 	Edge,
+	EdgeKey,
 	EdgePosition,
 	ListRow,
 	Neighbors,
@@ -32,7 +33,7 @@ import {
 import { insertObjects, lockObjects, updateObjects } from "./objects.ts";
 import { insertOutboxEntries } from "./outbox.ts";
 import { renumberList } from "./renumberings.ts";
-import type { Shard } from "./shards.ts";
+import type { KeyOnShard, Shard } from "./shards.ts";
 import { StatementBatch } from "./statementBatch.ts";
 
 /** The result of one of the transactions that ran as a group. */
@@ -46,10 +47,10 @@ const COMMIT_MS = 1_000;
 const HOOKS_AGAIN_MS = COMMIT_MS / 4;
 
 /**
- * Whether a transaction can run in a group: it does nothing before `decide` that
- * would have to be undone if `decide` throws, and all its reads can be updated
- * with the writes of those before it. One list, or else one object, is what the
- * group shares.
+ * Whether a transaction can wait in a group for the row that they share: it does
+ * nothing before `decide` that would have to be undone if `decide` throws, and all
+ * its reads can be updated with the writes of those before it. One list, or else
+ * one object, is what the group shares.
  */
 export function isGroupable({
 	lists = [],
@@ -64,102 +65,145 @@ export function isGroupable({
 	);
 }
 
+/** A transaction and the shard that it changes. */
+export interface ShardTransaction {
+	readonly shard: Shard;
+	readonly transaction: Transaction<unknown>;
+}
+
+/** Null for one that did not run, because it cannot run with those before it. */
+export type GroupOutcomes = readonly (TransactionOutcome | null)[];
+
 /**
- * Runs transactions of one shard as one database transaction. Their locks are
- * taken together, lists first. Each then decides in turn, on what was read and
- * what those before it decided, and the writes are sent once. One that throws
- * changes nothing and does not disturb the others. Returns results for as many
- * as it ran: one that renumbers or recounts runs alone.
+ * Runs transactions of shards of one host as one database transaction. Their
+ * locks are taken together, in one order in all transactions: lists first, shard
+ * by shard. Each then decides in turn, on what was read and what those before it
+ * decided, and the writes are sent once. One that throws changes nothing and does
+ * not disturb the others. One that renumbers or recounts runs alone, and after it
+ * nothing of its shard. Null: one that creates objects threw, and each has to run
+ * by itself.
  */
 export async function runTransactionGroup(
 	statements: MysqlTransaction,
 	model: Model,
-	shard: Shard,
-	transactions: readonly Transaction<unknown>[],
-): Promise<CommitDecision<readonly TransactionOutcome[]>> {
-	const work = new Work(statements, model, shard, transactions);
+	transactions: readonly ShardTransaction[],
+): Promise<CommitDecision<GroupOutcomes | null>> {
+	const work = new Work(statements, model, transactions);
 	await work.readUnderLock();
-	const results: (Decided | { readonly thrown: unknown })[] = [];
-	for (const transaction of transactions) {
-		const decided = await work.decide(transaction, results.length > 0);
-		if (decided === "alone") break;
-		results.push(decided);
-		if ("writes" in decided && decided.writes.recount !== undefined) break;
+	const results: (Decided | Thrown | null)[] = [];
+	/** Of these nothing more is decided. */
+	const ended = new Set<Shard>();
+	for (const one of transactions) {
+		const { shard } = one;
+		if (ended.has(shard)) {
+			results.push(null);
+			continue;
+		}
+		const decided = await work.decide(one, transactions.length > 1);
+		if (decided === "alone") ended.add(shard);
+		results.push(decided === "alone" ? null : decided);
+		if (decided !== "alone" && "thrown" in decided) {
+			const isLeft = (one.transaction.creates ?? []).length > 0;
+			if (isLeft && transactions.length > 1) {
+				return { value: null, commit: false };
+			}
+		}
 	}
-	if (!results.some((result) => "writes" in result)) {
-		return { value: results as { thrown: unknown }[], commit: false };
+	if (!results.some((result) => result !== null && "writes" in result)) {
+		return { value: results as (Thrown | null)[], commit: false };
 	}
 	return work.finish(results);
 }
 
-interface Decided {
-	readonly transaction: Transaction<unknown>;
+interface Decided extends ShardTransaction {
 	readonly writes: TransactionWrites<unknown>;
+}
+
+interface Thrown {
+	readonly thrown: unknown;
+}
+
+/** What changes on one shard. */
+interface ShardChanges {
+	readonly objects: Map<Id, JsonObject>;
+	readonly lists: Map<string, ListRow & { mapping: Mapping }>;
+	readonly edges: Map<string, Edge & { mapping: Mapping }>;
 }
 
 /** One database transaction: what was read under its locks, as changed so far, and what is to be written. */
 class Work {
 	readonly #statements: MysqlTransaction;
 	readonly #model: Model;
-	readonly #shard: Shard;
-	readonly #transactions: readonly Transaction<unknown>[];
-	#now = 0;
+	readonly #transactions: readonly ShardTransaction[];
+	/** In the order of their numbers. */
+	readonly #byShard: ReadonlyMap<Shard, readonly Transaction<unknown>[]>;
 	readonly #hooks: readonly (() => Promise<void>)[];
 	#hooksBegan = 0;
-	readonly #created: Id[] = [];
+	#now = 0;
+	readonly #created = new Map<Transaction<unknown>, Id[]>();
 	readonly #lists = new Map<string, ListRow>();
 	readonly #objects = new Map<Id, JsonObject>();
 	readonly #edges = new Map<string, Edge>();
 	#neighbors: readonly Neighbors[] = [];
 	/** Edges that have a row before the transaction. */
 	#existing: ReadonlySet<string> = new Set();
-	readonly #changedObjects = new Map<Id, JsonObject>();
-	readonly #changedLists = new Map<string, ListRow & { mapping: Mapping }>();
-	readonly #changedEdges = new Map<string, Edge & { mapping: Mapping }>();
+	readonly #changes = new Map<Shard, ShardChanges>();
 
 	constructor(
 		statements: MysqlTransaction,
 		model: Model,
-		shard: Shard,
-		transactions: readonly Transaction<unknown>[],
+		transactions: readonly ShardTransaction[],
 	) {
-		for (const transaction of transactions) checkTransaction(transaction);
+		for (const { transaction } of transactions) checkTransaction(transaction);
 		this.#statements = statements;
 		this.#model = model;
-		this.#shard = shard;
 		this.#transactions = transactions;
+		const byShard = new Map<Shard, Transaction<unknown>[]>();
+		for (const { shard, transaction } of inShardOrder(transactions)) {
+			const some = byShard.get(shard);
+			if (some === undefined) byShard.set(shard, [transaction]);
+			else some.push(transaction);
+		}
+		this.#byShard = byShard;
 		this.#hooks = transactions.flatMap(
-			({ beforeCommit }) => beforeCommit ?? [],
+			({ transaction: { beforeCommit } }) => beforeCommit ?? [],
 		);
 	}
 
 	/** Locks and reads, in one round trip: lists first, then objects, in one order in all transactions. The clock is read under the locks. */
 	async readUnderLock(): Promise<void> {
-		const batch = new StatementBatch(this.#statements);
-		lockLists(
-			batch,
-			this.#shard,
-			this.#transactions.flatMap(({ lists = [] }) => lists),
-			this.#lists,
-		);
-		lockObjects(
-			batch,
-			this.#model,
-			this.#shard,
-			this.#transactions.flatMap(({ objects = [] }) => objects),
-			this.#objects,
-		);
+		const batch = this.#batch();
+		for (const [shard, transactions] of this.#byShard) {
+			batch.to(shard);
+			lockLists(
+				batch,
+				shard,
+				transactions.flatMap(({ lists = [] }) => lists),
+				this.#lists,
+			);
+		}
+		for (const [shard, transactions] of this.#byShard) {
+			batch.to(shard);
+			lockObjects(
+				batch,
+				this.#model,
+				shard,
+				transactions.flatMap(({ objects = [] }) => objects),
+				this.#objects,
+			);
+		}
 		this.#readEdges(batch);
-		insertObjects(
-			batch,
-			this.#model,
-			this.#shard,
-			this.#transactions.flatMap(({ creates = [] }) => creates),
-			Date.now() * 1_000,
-			this.#created,
-		);
-		// They do not reject: a failure of the batch waits for them.
+		const now = Date.now() * 1_000;
+		for (const { shard, transaction } of this.#transactions) {
+			const { creates = [] } = transaction;
+			if (creates.length === 0) continue;
+			const created: Id[] = [];
+			this.#created.set(transaction, created);
+			batch.to(shard);
+			insertObjects(batch, this.#model, shard, creates, now, created);
+		}
 		const sent = batch.send();
+		// They do not reject: a failure of the batch waits for them.
 		const hooks = this.#hooks.length === 0 ? undefined : this.#runHooks();
 		try {
 			await sent;
@@ -170,11 +214,11 @@ class Work {
 		await this.#readNeighbors();
 	}
 
-	/** `"alone"`: it cannot run in a group with those before it. */
+	/** `"alone"`: it cannot run with others. */
 	async decide(
-		transaction: Transaction<unknown>,
+		{ shard, transaction }: ShardTransaction,
 		isGrouped: boolean,
-	): Promise<Decided | { readonly thrown: unknown } | "alone"> {
+	): Promise<Decided | Thrown | "alone"> {
 		for (let renumberings = 0; ; renumberings += 1) {
 			const reads = this.#readsOf(transaction);
 			let writes: TransactionWrites<unknown>;
@@ -187,25 +231,32 @@ class Work {
 						checkListIsLocked(transaction, list);
 					const changes = computeListChanges(transaction, reads, writes);
 					if (recount !== undefined && isGrouped) return "alone";
-					this.#apply(writes, changes);
-					return { transaction, writes };
+					this.#apply(shard, writes, changes);
+					return { shard, transaction, writes };
 				}
 				checkRenumbering(transaction, renumberings, renumber);
 			} catch (thrown) {
 				return { thrown };
 			}
 			if (isGrouped) return "alone";
-			await this.#renumber(writes.renumber ?? []);
+			await this.#renumber(shard, writes.renumber ?? []);
 		}
 	}
 
 	/** What was decided, for the host to send together with COMMIT. */
 	async finish(
-		results: readonly (Decided | { readonly thrown: unknown })[],
-	): Promise<CommitDecision<readonly TransactionOutcome[]>> {
-		const decided = results.filter((result) => "writes" in result);
-		const batch = new StatementBatch(this.#statements);
-		const locals = await this.#write(batch, decided);
+		results: readonly (Decided | Thrown | null)[],
+	): Promise<CommitDecision<GroupOutcomes>> {
+		const decided = results.filter(
+			(result) => result !== null && "writes" in result,
+		);
+		const batch = this.#batch();
+		const locals = new Map<Decided, number>();
+		const byShard = Map.groupBy(inShardOrder(decided), ({ shard }) => shard);
+		for (const [shard, some] of byShard) {
+			batch.to(shard);
+			await this.#write(batch, shard, some, locals);
+		}
 		if (performance.now() - this.#hooksBegan > HOOKS_AGAIN_MS) {
 			await this.#runHooks();
 		}
@@ -214,15 +265,11 @@ class Work {
 			last,
 			valueOf: (answers) => {
 				use(answers);
-				const withEntry = decided.filter(
-					({ writes }) => writes.outboxEntry !== undefined,
-				);
-				const localOf = new Map(withEntry.map((one, at) => [one, locals[at]]));
-				return results.map((result): TransactionOutcome => {
-					if (!("writes" in result)) return result;
-					const local = localOf.get(result);
+				return results.map((result): TransactionOutcome | null => {
+					if (result === null || !("writes" in result)) return result;
+					const local = locals.get(result);
 					const outboxKey =
-						local === undefined ? null : { shard: this.#shard.number, local };
+						local === undefined ? null : { shard: result.shard.number, local };
 					return { result: result.writes.result, outboxKey };
 				});
 			},
@@ -232,82 +279,89 @@ class Work {
 	}
 
 	async #runHooks(): Promise<void> {
+		if (this.#hooks.length === 0) return;
 		this.#hooksBegan = performance.now();
 		await Promise.all(this.#hooks.map((beforeCommit) => beforeCommit()));
 	}
 
-	/**
-	 * Adds the changes to the batch, which is sent with COMMIT. Returns where the
-	 * local ids of the outbox entries will be, in order.
-	 */
+	/** Adds the changes of one shard to the batch, which is sent with COMMIT. Its results bring the local ids of the outbox entries. */
 	async #write(
 		batch: StatementBatch,
+		shard: Shard,
 		decided: readonly Decided[],
-	): Promise<readonly number[]> {
-		updateObjects(
-			batch,
-			this.#model,
-			this.#shard,
-			this.#changedObjects,
-			this.#now,
-		);
+		locals: Map<Decided, number>,
+	): Promise<void> {
+		const { objects, lists, edges } = this.#changesOf(shard);
+		updateObjects(batch, this.#model, shard, objects, this.#now);
 		writeEdges(
 			batch,
-			this.#shard,
-			[...this.#changedEdges].map(
+			shard,
+			[...edges].map(
 				([name, edge]): EdgeToWrite => ({
 					...edge,
 					exists: this.#existing.has(name),
 				}),
 			),
 		);
-		writeLists(batch, this.#shard, [...this.#changedLists.values()]);
+		writeLists(batch, shard, [...lists.values()]);
 		const recounts = decided.flatMap(({ writes: { recount = [] } }) => recount);
 		if (recounts.length > 0) await batch.send();
 		for (const list of recounts) {
 			const row = this.#lists.get(listName(list.mapping, list.from));
-			await recountList(this.#statements, this.#shard, list, row as ListRow);
+			await recountList(this.#statements, shard, list, row as ListRow);
 		}
-		const locals: number[] = [];
-		insertOutboxEntries(
-			batch,
-			this.#shard,
-			decided
-				.map(({ writes }) => writes.outboxEntry)
-				.filter((entry) => entry !== undefined),
-			this.#now,
-			locals,
-		);
-		return locals;
+		const withEntry: Decided[] = [];
+		const entries: JsonObject[] = [];
+		for (const one of decided) {
+			const { outboxEntry } = one.writes;
+			if (outboxEntry === undefined) continue;
+			withEntry.push(one);
+			entries.push(outboxEntry);
+		}
+		insertOutboxEntries(batch, shard, entries, this.#now, (ids) => {
+			for (const [at, one] of withEntry.entries()) {
+				locals.set(one, ids[at] as number);
+			}
+		});
+	}
+
+	/** Statements of one shard need no number: it is that of the transaction. */
+	#batch(): StatementBatch {
+		return new StatementBatch(this.#statements, this.#byShard.size > 1);
 	}
 
 	#readEdges(batch: StatementBatch): void {
-		const keys = this.#transactions.flatMap(
-			({ edges = [], neighbors = [] }) => [...edges, ...neighbors],
-		);
-		const distinct = new Map(
-			keys.map((key) => [edgeName(key.mapping, key), key]),
-		);
+		const distinct = new Map<string, KeyOnShard<EdgeKey>>();
+		for (const [shard, transactions] of this.#byShard) {
+			for (const { edges = [], neighbors = [] } of transactions) {
+				for (const key of edges) {
+					distinct.set(edgeName(key.mapping, key), { key, shard });
+				}
+				for (const key of neighbors) {
+					distinct.set(edgeName(key.mapping, key), { key, shard });
+				}
+			}
+		}
 		this.#edges.clear();
-		selectEdges(batch, this.#shard, [...distinct.values()], this.#edges);
+		selectEdges(batch, [...distinct.values()], this.#edges);
 	}
 
-	/** They depend on the edges that were read. */
+	/** They depend on the edges that were read. Who looks for neighbors runs alone. */
 	async #readNeighbors(): Promise<void> {
 		this.#existing = new Set(this.#edges.keys());
+		const [only] = this.#transactions;
+		const keys = only?.transaction.neighbors ?? [];
+		if (only === undefined || keys.length === 0) return;
 		this.#neighbors = await readNeighbors(
 			this.#statements,
-			this.#shard,
-			this.#transactions.flatMap(({ neighbors = [] }) => neighbors),
+			only.shard,
+			keys,
 			this.#edges,
 		);
 	}
 
-	#readsOf({
-		lists = [],
-		objects = [],
-		edges = [],
-	}: Transaction<unknown>): TransactionReads {
+	#readsOf(transaction: Transaction<unknown>): TransactionReads {
+		const { lists = [], objects = [], edges = [] } = transaction;
 		return {
 			lists: lists.map(
 				({ mapping, from }) =>
@@ -317,20 +371,30 @@ class Work {
 			edges: edges.map(
 				(key) => this.#edges.get(edgeName(key.mapping, key)) ?? null,
 			),
-			// Who creates or looks neighbors goes alone: these are its own.
 			neighbors: this.#neighbors,
-			created: this.#created,
+			created: this.#created.get(transaction) ?? [],
 			now: this.#now,
 		};
 	}
 
+	#changesOf(shard: Shard): ShardChanges {
+		let changes = this.#changes.get(shard);
+		if (changes === undefined) {
+			changes = { objects: new Map(), lists: new Map(), edges: new Map() };
+			this.#changes.set(shard, changes);
+		}
+		return changes;
+	}
+
 	#apply(
+		shard: Shard,
 		writes: TransactionWrites<unknown>,
 		changes: ReturnType<typeof computeListChanges>,
 	): void {
+		const changed = this.#changesOf(shard);
 		for (const { id, data } of writes.objects ?? []) {
 			this.#objects.set(id, data);
-			this.#changedObjects.set(id, data);
+			changed.objects.set(id, data);
 		}
 		for (const {
 			mapping,
@@ -343,27 +407,35 @@ class Work {
 			const name = edgeName(mapping, { from, to });
 			const edge = { from, to, sequence, state, version };
 			this.#edges.set(name, edge);
-			this.#changedEdges.set(name, { ...edge, mapping });
+			changed.edges.set(name, { ...edge, mapping });
 		}
 		for (const { mapping, ...row } of changes.lists) {
 			const name = listName(mapping, row.from);
 			this.#lists.set(name, row);
-			this.#changedLists.set(name, { ...row, mapping });
+			changed.lists.set(name, { ...row, mapping });
 		}
 	}
 
-	async #renumber(edges: readonly EdgePosition[]): Promise<void> {
+	async #renumber(shard: Shard, edges: readonly EdgePosition[]): Promise<void> {
 		for (const edge of highestFirst(edges)) {
 			const name = listName(edge.mapping, edge.from);
 			const row = this.#lists.get(name) as ListRow;
 			this.#lists.set(
 				name,
-				await renumberList(this.#statements, this.#shard, edge, row),
+				await renumberList(this.#statements, shard, edge, row),
 			);
 		}
-		const batch = new StatementBatch(this.#statements);
+		const batch = this.#batch();
 		this.#readEdges(batch);
 		await batch.send();
 		await this.#readNeighbors();
 	}
+}
+
+function inShardOrder<T extends { readonly shard: Shard }>(
+	all: readonly T[],
+): readonly T[] {
+	return all.length === 1
+		? all
+		: all.toSorted((a, b) => a.shard.number - b.shard.number);
 }

@@ -1,28 +1,23 @@
-import type { StatementTrace, WriteTrace } from "../../diagnostics.ts";
+import type { WriteTrace } from "../../diagnostics.ts";
 import type { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
-import { type Deadline, deadlineIn } from "../../util/deadline.ts";
+import { deadlineIn } from "../../util/deadline.ts";
 import { listName } from "../keys.ts";
 import type { Transaction, TransactionResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { checkTransaction } from "../transactionRules.ts";
+import type { Host } from "./driver/host.ts";
+import { type HostJob, HostTransactions } from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
 import { typeNamed } from "./objects.ts";
 import type { Shard } from "./shards.ts";
-import {
-	isGroupable,
-	runTransactionGroup,
-	type TransactionOutcome,
-} from "./transaction.ts";
+import { isGroupable, type TransactionOutcome } from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
 
-interface Job {
-	readonly shard: Shard;
-	readonly transaction: Transaction<unknown>;
-	readonly trace: WriteTrace | undefined;
-	readonly limit: Deadline;
+interface Job extends HostJob {
+	readonly rows: readonly string[];
 	readonly done: (result: TransactionOutcome) => void;
 	/** Ends the wait for its rows. */
 	readonly timer: NodeJS.Timeout;
@@ -35,6 +30,7 @@ export class TransactionQueue {
 	readonly #model: Model;
 	readonly #writeMs: number;
 	readonly #queue: LockQueue<Job>;
+	readonly #byHost = new Map<Host, HostTransactions>();
 
 	constructor(
 		model: Model,
@@ -64,6 +60,7 @@ export class TransactionQueue {
 				shard,
 				transaction,
 				trace,
+				rows,
 				limit: deadlineIn(this.#writeMs),
 				done,
 				timer: setTimeout(() => {
@@ -86,6 +83,15 @@ export class TransactionQueue {
 		return result as TransactionResult<T>;
 	}
 
+	#transactionsOf(host: Host): HostTransactions {
+		let transactions = this.#byHost.get(host);
+		if (transactions === undefined) {
+			transactions = new HostTransactions(host, this.#model);
+			this.#byHost.set(host, transactions);
+		}
+		return transactions;
+	}
+
 	/** Runs jobs of one shard. Returns how many, from the first, are done. */
 	async #run(jobs: readonly Job[]): Promise<number> {
 		const first = jobs[0] as Job;
@@ -94,19 +100,9 @@ export class TransactionQueue {
 		if (live.length === 0) return jobs.length;
 		let results: readonly TransactionOutcome[];
 		try {
-			results = await first.shard.host.transaction(
-				{
-					shard: first.shard.number,
-					deadline: latest(live),
-					trace: traceOf(live),
-				},
-				(statements) =>
-					runTransactionGroup(
-						statements,
-						this.#model,
-						first.shard,
-						live.map(({ transaction }) => transaction),
-					),
+			results = await this.#transactionsOf(first.shard.host).run(
+				live,
+				rowsOf(live),
 			);
 		} catch (thrown) {
 			if (live.length > 1 && mayBeOneJobs(thrown)) {
@@ -122,12 +118,17 @@ export class TransactionQueue {
 			}));
 		}
 		results.forEach((result, index) => {
-			live[index]?.trace?.grouped(results.length - 1);
 			live[index]?.done(result);
 		});
 		const next = live[results.length];
 		return next === undefined ? jobs.length : jobs.indexOf(next);
 	}
+}
+
+function rowsOf(jobs: readonly Job[]): readonly string[] {
+	return jobs.length === 1
+		? (jobs[0] as Job).rows
+		: [...new Set(jobs.flatMap(({ rows }) => rows))];
 }
 
 /** Lists first, as they are locked. */
@@ -150,27 +151,8 @@ function queueFailure(shard: Shard, problem: string): CorkboardError {
 	);
 }
 
-/** Traces of the group go to each of its jobs that is traced. */
-function traceOf(jobs: readonly Job[]): StatementTrace | undefined {
-	const traces = jobs.flatMap(({ trace }) => trace ?? []);
-	if (traces.length === 0) return undefined;
-	return {
-		statement(statement) {
-			for (const trace of traces) trace.statement(statement);
-		},
-		retry(why) {
-			for (const trace of traces) trace.retry(why);
-		},
-	};
-}
-
 /** Whether one job may have caused the failure, so that the others could succeed without it. */
 function mayBeOneJobs(thrown: unknown): boolean {
 	if (!(thrown instanceof StorageFailure)) return true;
 	return thrown.kind === "constraint" || thrown.kind === "failed";
-}
-
-/** A group has the deadline of its last job, at most one transaction's time later than its own. */
-function latest(jobs: readonly Job[]): Deadline {
-	return { until: Math.max(...jobs.map(({ limit }) => limit.until)) };
 }

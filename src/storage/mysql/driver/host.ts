@@ -51,6 +51,8 @@ export interface QueryOptions {
 	 * them while the server or this machine is busy.
 	 */
 	readonly isPatient?: boolean;
+	/** Whether a transaction is not repeated after a deadlock or a lock wait timeout. */
+	readonly isTriedOnce?: boolean;
 	/** How many rows to report; one each if absent. */
 	readonly countRows?: (rows: readonly Row[]) => number;
 }
@@ -505,7 +507,7 @@ function lengthOf({ text, values }: Sql): number {
 
 /** Retries after a deadlock or a lock wait timeout, with jitter so that the transactions do not meet again. */
 async function retried<T>(
-	{ deadline, trace }: QueryOptions,
+	{ deadline, trace, isTriedOnce = false }: QueryOptions,
 	attempt: () => Promise<T>,
 ): Promise<T> {
 	for (let tries = 1; ; tries += 1) {
@@ -515,6 +517,7 @@ async function retried<T>(
 			const again =
 				thrown instanceof StorageFailure &&
 				thrown.kind === "conflict" &&
+				!isTriedOnce &&
 				tries < CONFLICT_TRIES &&
 				performance.now() < deadline.until;
 			if (!again) throw thrown;

@@ -1,0 +1,52 @@
+import type { SharedCache } from "../../cache/sharedCache.ts";
+
+type Send = (keys: readonly string[]) => Promise<boolean>;
+
+interface Batch {
+	readonly keys: Set<string>;
+	readonly acknowledged: Promise<boolean>;
+}
+
+/**
+ * Tombstones, or deletes, of writes that come to the same step together, as those
+ * do that share a database transaction: one call for each host of a shared cache.
+ * One key that is not
+ * acknowledged is that of all whose keys are on its host.
+ */
+export class InvalidationBatches {
+	readonly #cache: SharedCache;
+	readonly #send: Send;
+	readonly #batches = new Map<string, Batch>();
+
+	constructor(cache: SharedCache, send: Send) {
+		this.#cache = cache;
+		this.#send = send;
+	}
+
+	/** Whether the hosts of all keys acknowledged. Never rejects. */
+	async add(keys: readonly string[]): Promise<boolean> {
+		if (keys.length === 1) return this.#addToHost(keys[0] as string);
+		const hosts = new Set(keys.map((key) => this.#addToHost(key)));
+		const all = await Promise.all(hosts);
+		return all.every((acknowledged) => acknowledged);
+	}
+
+	#addToHost(key: string): Promise<boolean> {
+		const host = this.#cache.hostOf(key);
+		const open = this.#batches.get(host);
+		if (open !== undefined) {
+			open.keys.add(key);
+			return open.acknowledged;
+		}
+		const keys = new Set([key]);
+		const acknowledged = new Promise<boolean>((resolve) => {
+			// When all that is to be done now is done, and before anything is received.
+			process.nextTick(() => {
+				this.#batches.delete(host);
+				resolve(this.#send([...keys]));
+			});
+		});
+		this.#batches.set(host, { keys, acknowledged });
+		return acknowledged;
+	}
+}

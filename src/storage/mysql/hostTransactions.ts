@@ -1,0 +1,226 @@
+import type { StatementTrace, WriteTrace } from "../../diagnostics.ts";
+import type { Model } from "../../model/types.ts";
+import type { Deadline } from "../../util/deadline.ts";
+import type { Transaction } from "../storage.ts";
+import { type FailureKind, StorageFailure } from "../storageFailure.ts";
+import type { Host } from "./driver/host.ts";
+import {
+	type GroupOutcomes,
+	runTransactionGroup,
+	type ShardTransaction,
+	type TransactionOutcome,
+} from "./transaction.ts";
+
+/** A transaction that was asked for. */
+export interface HostJob extends ShardTransaction {
+	readonly trace: WriteTrace | undefined;
+	readonly limit: Deadline;
+}
+
+/** Jobs that share a row, in their order. */
+type Unit = readonly HostJob[];
+
+interface Waiting {
+	readonly unit: Unit;
+	readonly resolve: (outcomes: readonly TransactionOutcome[]) => void;
+	readonly reject: (thrown: unknown) => void;
+}
+
+/** Most units of one database transaction. */
+const MOST_UNITS = 32;
+/** A unit with more keys than this runs by itself, such as a batch of an import. */
+const MOST_KEYS = 64;
+/** Database transactions of many units that run at once; what comes meanwhile goes together into the next. */
+const MOST_RUNNING = 4;
+/** How long transactions of a row for whose lock another process was waited for run by themselves. Milliseconds. */
+const CONTENDED_MS = 10_000;
+const MOST_CONTENDED = 10_000;
+/** A transaction that took longer alone has waited for a lock, most likely. Milliseconds. */
+const LOCK_MS = 500;
+
+/**
+ * Transactions of one host. Those that come in one turn of the event loop, or
+ * while others run, share one database transaction: one connection, two round
+ * trips and one COMMIT, whichever shards of the host they change. They succeed
+ * and fail by themselves all the same: if the shared one fails, each runs alone.
+ *
+ * Nothing that shares waits for another process's lock more than once: a row that
+ * was waited for is contended, and for some time its transactions run alone.
+ */
+export class HostTransactions {
+	readonly #host: Host;
+	readonly #model: Model;
+	readonly #waiting: Waiting[] = [];
+	/** By row, until when. On the clock of `performance.now()`. */
+	readonly #contended = new Map<string, number>();
+	#running = 0;
+	#isScheduled = false;
+
+	constructor(host: Host, model: Model) {
+		this.#host = host;
+		this.#model = model;
+	}
+
+	/** The outcomes of the unit's first jobs: at least one. `rows` are what it locks. */
+	run(
+		unit: Unit,
+		rows: readonly string[],
+	): Promise<readonly TransactionOutcome[]> {
+		if (this.#isContended(rows)) return this.#runAlone(unit);
+		if (!unit.every(({ transaction }) => isShareable(transaction)))
+			return this.#runAlone(unit);
+		return this.#share(unit, rows);
+	}
+
+	async #share(
+		unit: Unit,
+		rows: readonly string[],
+	): Promise<readonly TransactionOutcome[]> {
+		const shared = await new Promise<readonly TransactionOutcome[]>(
+			(resolve, reject) => {
+				this.#waiting.push({ unit, resolve, reject });
+				this.#schedule();
+			},
+		);
+		if (shared.length > 0) return shared;
+		const began = performance.now();
+		try {
+			return await this.#runAlone(unit);
+		} finally {
+			if (performance.now() - began > LOCK_MS) this.#contend(rows);
+		}
+	}
+
+	#schedule(): void {
+		if (this.#isScheduled || this.#running >= MOST_RUNNING) return;
+		if (this.#waiting.length === 0) return;
+		this.#isScheduled = true;
+		setImmediate(() => {
+			this.#isScheduled = false;
+			const some = this.#waiting.splice(0, MOST_UNITS);
+			this.#running += 1;
+			void this.#runTogether(some).finally(() => {
+				this.#running -= 1;
+				this.#schedule();
+			});
+			this.#schedule();
+		});
+	}
+
+	/** A unit gets no outcomes if it has to run alone. */
+	async #runTogether(waiting: readonly Waiting[]): Promise<void> {
+		const jobs = waiting.flatMap(({ unit }) => unit);
+		let outcomes: GroupOutcomes | null;
+		try {
+			outcomes = await this.#run(jobs, waiting.length > 1);
+		} catch (thrown) {
+			const isAlone = waiting.length === 1;
+			for (const { unit, resolve, reject } of waiting) {
+				if (isAlone || isOfAll(thrown)) {
+					reject(thrown);
+					continue;
+				}
+				for (const { trace } of unit) trace?.retry("conflict");
+				resolve([]);
+			}
+			return;
+		}
+		let at = 0;
+		for (const { unit, resolve } of waiting) {
+			const own = outcomes?.slice(at, at + unit.length) ?? [null];
+			at += unit.length;
+			const end = own.indexOf(null);
+			resolve((end < 0 ? own : own.slice(0, end)) as TransactionOutcome[]);
+		}
+	}
+
+	/** The unit's first job decides how many run: one that renumbers or recounts does so alone. */
+	async #runAlone(unit: Unit): Promise<readonly TransactionOutcome[]> {
+		const outcomes = (await this.#run(unit, false)) ?? [];
+		const end = outcomes.indexOf(null);
+		const first = end < 0 ? outcomes : outcomes.slice(0, end);
+		if (first.length > 0) return first as TransactionOutcome[];
+		const [only] = unit;
+		return this.#runAlone([only as HostJob]);
+	}
+
+	async #run(jobs: Unit, isShared: boolean): Promise<GroupOutcomes | null> {
+		const outcomes = await this.#host.transaction<GroupOutcomes | null>(
+			{
+				shard: (jobs[0] as HostJob).shard.number,
+				deadline: latest(jobs),
+				trace: traceOf(jobs),
+				isTriedOnce: isShared,
+			},
+			(statements) => runTransactionGroup(statements, this.#model, jobs),
+		);
+		const ran = outcomes?.filter((outcome) => outcome !== null).length ?? 0;
+		for (const [at, { trace }] of jobs.entries()) {
+			if ((outcomes?.[at] ?? null) !== null) trace?.grouped(ran - 1);
+		}
+		return outcomes;
+	}
+
+	#isContended(rows: readonly string[]): boolean {
+		if (this.#contended.size === 0) return false;
+		const now = performance.now();
+		return rows.some((row) => {
+			const until = this.#contended.get(row);
+			if (until === undefined) return false;
+			if (until > now) return true;
+			this.#contended.delete(row);
+			return false;
+		});
+	}
+
+	#contend(rows: readonly string[]): void {
+		if (this.#contended.size >= MOST_CONTENDED) this.#contended.clear();
+		const until = performance.now() + CONTENDED_MS;
+		for (const row of rows) this.#contended.set(row, until);
+	}
+}
+
+function isShareable({
+	lists = [],
+	objects = [],
+	edges = [],
+	neighbors = [],
+	creates = [],
+}: Transaction<unknown>): boolean {
+	return (
+		neighbors.length === 0 &&
+		lists.length + objects.length + edges.length + creates.length <= MOST_KEYS
+	);
+}
+
+/** Whether running each by itself would not help, or might do things twice. */
+function isOfAll(thrown: unknown): boolean {
+	return thrown instanceof StorageFailure && OF_ALL.has(thrown.kind);
+}
+
+const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([
+	"unknownOutcome",
+	"connectionLost",
+	"poolExhausted",
+	"readOnly",
+	"unsupported",
+]);
+
+/** Traces of the group go to each of its jobs that is traced. */
+function traceOf(jobs: Unit): StatementTrace | undefined {
+	const traces = jobs.flatMap(({ trace }) => trace ?? []);
+	if (traces.length === 0) return undefined;
+	return {
+		statement(statement) {
+			for (const trace of traces) trace.statement(statement);
+		},
+		retry(why) {
+			for (const trace of traces) trace.retry(why);
+		},
+	};
+}
+
+/** A group has the deadline of its last job, at most one transaction's time later than its own. */
+function latest(jobs: Unit): Deadline {
+	return { until: Math.max(...jobs.map(({ limit }) => limit.until)) };
+}
