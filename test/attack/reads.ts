@@ -65,12 +65,13 @@ export async function readObject(
 		root === "node"
 			? `__typename id ... on ${kind} { ${FIELDS[kind]} ${nested} }`
 			: `${FIELDS[kind]} ${nested}`;
+	const argument = root === "user" ? "by: { id: $id }" : "id: $id";
 	session.statistics.reads++;
 	const response = await send(
 		session,
 		server,
 		viewer,
-		`query ($id: ID!) { shown: ${root}(id: $id) { ${fields} } }`,
+		`query ($id: ID!) { shown: ${root}(${argument}) { ${fields} } }`,
 		{ id },
 	);
 	if (typeof response === "string") return;
