@@ -157,7 +157,7 @@ export async function openCorkboard(
 		execute({ viewer, explain, costMeter: meter, recordsReads, ...operation }) {
 			const recorded = recordsReads ? store.recordReads() : null;
 			const reads =
-				meter.isMetering || recordsReads
+				meter.isMetering || recorded !== null
 					? createReadCounter(model, domain.visibility)
 					: NO_READ_COUNTER;
 			const graph = createView(recorded?.store ?? store, viewer, reads);

@@ -82,7 +82,7 @@ export function createStore(options: {
 		cachedHead: heads.cached,
 		cachedLookup: lookups.cached,
 		recordReads() {
-			return recordReads(this, versions);
+			return cacheBytes > 0 ? recordReads(this, versions) : null;
 		},
 		isValid: (dependencies) =>
 			moment() < dependencies.end &&

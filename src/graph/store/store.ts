@@ -62,8 +62,8 @@ export interface Store {
 	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
 	/** The lookup, if it is cached in the process; its row is null if nobody holds the key. */
 	cachedLookup(key: LookupKey, moment?: Moment): CachedLookup | undefined;
-	/** Records what one request reads, so that its answer can be used again for as long as that is valid. */
-	recordReads(): RecordedReads;
+	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
+	recordReads(): RecordedReads | null;
 	/** Whether a request would now read the same: nothing that was recorded was invalidated, is too old, or is bypassed. */
 	isValid(dependencies: ReadDependencies): boolean;
 	/** The cursor of an edge of the list. It is kept beside a cached head. If it is not kept yet, those of the edges before `end` are spelled with it. */

@@ -64,8 +64,7 @@ export async function scanLists(
 	return scans.map(({ key: scan }, index) => {
 		const { mapping, from } = scan;
 		return {
-			// UNION ALL promises no order, though it keeps that of its parts.
-			edges: (edges[index] as Edge[]).sort(runsDown(scan) ? higher : lower),
+			edges: inOrder(edges[index] as Edge[], runsDown(scan) ? higher : lower),
 			list: listsOfScans[index] ??
 				lists.get(listName(mapping, from)) ?? {
 					from,
@@ -215,6 +214,19 @@ function keyOrder(scan: Scan): string {
 
 function runsDown({ mapping, backward }: Scan): boolean {
 	return isDescending(mapping) !== backward;
+}
+
+/** UNION ALL promises no order, though it keeps that of its parts. */
+function inOrder(
+	edges: Edge[],
+	compare: (a: Edge, b: Edge) => number,
+): readonly Edge[] {
+	for (let at = 1; at < edges.length; at++) {
+		if (compare(edges[at - 1] as Edge, edges[at] as Edge) > 0) {
+			return edges.sort(compare);
+		}
+	}
+	return edges;
 }
 
 function lower(a: Edge, b: Edge): number {

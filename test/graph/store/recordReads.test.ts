@@ -5,6 +5,7 @@ import { createView } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type {
 	ReadDependencies,
+	RecordedReads,
 	Store,
 } from "../../../src/graph/store/store.ts";
 import type { Graph, PageArguments } from "../../../src/graph/types.ts";
@@ -79,7 +80,7 @@ describe("the recorded reads of a request", () => {
 		viewer: Id | null = null,
 	): Promise<ReadDependencies | null> {
 		await read(createView(store, viewer));
-		const reads = store.recordReads();
+		const reads = store.recordReads() as RecordedReads;
 		await read(createView(reads.store, viewer));
 		return reads.dependencies();
 	}
@@ -160,9 +161,14 @@ describe("the recorded reads of a request", () => {
 		assert.ok(!store.isValid(dependencies));
 	});
 
+	it("are none where the process caches nothing", () => {
+		const uncached = createStore({ ...store, cacheBytes: 0 });
+		assert.equal(uncached.recordReads(), null);
+	});
+
 	it("are not valid if something changed while the request ran", async () => {
 		await readAll(createView(store, bo));
-		const reads = store.recordReads();
+		const reads = store.recordReads() as RecordedReads;
 		const view = createView(reads.store, bo);
 		await view.readObjects([pin]);
 		store.invalidateLocally({ objects: [ada] });
@@ -199,7 +205,7 @@ describe("the recorded reads of a request", () => {
 			(view) => view.lookUp(username, ["other"]),
 		];
 		for (const read of misses) {
-			const reads = store.recordReads();
+			const reads = store.recordReads() as RecordedReads;
 			await read(createView(reads.store, null));
 			assert.equal(reads.dependencies(), null);
 		}

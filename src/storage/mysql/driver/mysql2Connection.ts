@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { createConnection, type SslOptions } from "mysql2";
+import { createConnection, format, type SslOptions } from "mysql2";
 
 /** A server's address, and the user to log in as. */
 export interface ServerAddress {
@@ -54,6 +54,7 @@ export interface Mysql2Connection {
 
 /** Idle time before the first TCP keep-alive probe. */
 const KEEP_ALIVE_MS = 10_000;
+const TIME_ZONE = "Z";
 
 /**
  * A connection and its socket. The socket is ours so that it can be destroyed:
@@ -96,9 +97,12 @@ export function openMysql2Connection(
 		bigNumberStrings: true,
 		jsonStrings: true,
 		dateStrings: true,
-		timezone: "Z",
+		timezone: TIME_ZONE,
 		stringifyObjects: true,
 		multipleStatements,
+		// As without it, but a long text is not searched for placeholders of no values.
+		queryFormat: (sql: string, values: Scalar[]) =>
+			values.length === 0 ? sql : format(sql, values, true, TIME_ZONE),
 		flags: ["-FOUND_ROWS", "-LOCAL_FILES"],
 	});
 	// mysql2's types want mutable arrays and allow many more forms of a query.
