@@ -20,6 +20,9 @@ const FORM_BYTES = 16_384;
 /** RFC 7515 §7.1. A token that matches may be put into a header. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
+/** What an address may have after its path. It is not decoded, so it can end no header. */
+const SEARCH = /^\?[\x21-\x7e]*$/;
+
 const FORM_POLICY =
 	"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -48,15 +51,16 @@ export async function registerSignIn(
 			(_request, body, done) => done(null, new URLSearchParams(String(body))),
 		);
 		forms.post(SIGN_IN_PATH, async ({ body, protocol }, reply) => {
-			const token =
-				body instanceof URLSearchParams ? (body.get("token") ?? "").trim() : "";
+			const fields = body instanceof URLSearchParams ? body : null;
+			const token = (fields?.get("token") ?? "").trim();
+			const search = searchIn(fields?.get("search") ?? "");
 			const problem = TOKEN.test(token)
 				? await problemOf(token)
 				: "A token has three parts, with dots between them.";
-			if (problem !== null) return sendForm(reply, problem);
+			if (problem !== null) return sendForm(reply, problem, search);
 			return reply
 				.header("set-cookie", cookie(token, protocol === "https"))
-				.redirect("/graphql", 303);
+				.redirect(`/graphql${search}`, 303);
 		});
 		forms.post(SIGN_OUT_PATH, async ({ protocol }, reply) =>
 			reply
@@ -67,10 +71,18 @@ export async function registerSignIn(
 
 	return async (request, reply) => {
 		const token = tokenOf(request);
-		if (token === null) return sendForm(reply, null);
+		const search = searchIn(request.url.slice(request.url.indexOf("?")));
+		if (token === null) return sendForm(reply, null, search);
 		const problem = await problemOf(token);
-		return problem === null ? show(reply, token) : sendForm(reply, problem);
+		return problem === null
+			? show(reply, token)
+			: sendForm(reply, problem, search);
 	};
+}
+
+/** A link to an operation survives the sign-in. Anything else that was sent is dropped. */
+function searchIn(text: string): string {
+	return SEARCH.test(text) ? text : "";
 }
 
 function tokenOf({ headers }: FastifyRequest): string | null {
@@ -86,17 +98,21 @@ function cookie(token: string, isSecure: boolean): string {
 	return `${COOKIE}=${token}; Path=/graphql; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 }
 
-function sendForm(reply: FastifyReply, problem: string | null): FastifyReply {
+function sendForm(
+	reply: FastifyReply,
+	problem: string | null,
+	search: string,
+): FastifyReply {
 	return reply
 		.code(401)
 		.header("www-authenticate", "Bearer")
 		.header("content-security-policy", FORM_POLICY)
 		.header("referrer-policy", "no-referrer")
 		.type("text/html; charset=utf-8")
-		.send(form(problem));
+		.send(form(problem, search));
 }
 
-function form(problem: string | null): string {
+function form(problem: string | null, search: string): string {
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -122,11 +138,16 @@ button { background: light-dark(#a8561d, #e5a063); border: 0; border-radius: 6px
 <form method="post" action="${SIGN_IN_PATH}">
 <label for="token">An operator's token</label>
 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required autofocus>
-${problem === null ? "" : `<p role="alert">${problem.replaceAll("'", "&#39;")}</p>`}
+${search === "" ? "" : `<input name="search" type="hidden" value="${escaped(search)}">`}
+${problem === null ? "" : `<p role="alert">${escaped(problem)}</p>`}
 <button>Sign in</button>
 </form>
 </main>
 </body>
 </html>
 `;
+}
+
+function escaped(text: string): string {
+	return text.replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 }

@@ -200,6 +200,34 @@ describe("GraphiQL for operators", () => {
 			body: new URLSearchParams({ token }),
 		});
 
+	it("keeps a link to an operation through the sign-in, and nothing else of an address", async () => {
+		const search = "?query=%7Bviewer%7D&variables=%7B%7D";
+		const form = await fetch(`${toy.server.url}/graphql${search}`, {
+			headers: { accept: "text/html" },
+		});
+		assert.match(
+			await form.text(),
+			/<input name="search" type="hidden" value="\?query=%7Bviewer%7D&#38;variables=%7B%7D">/,
+		);
+		const token = await tokens.sign(ADA);
+		for (const [sent, kept] of [
+			[search, search],
+			["//elsewhere.example", ""],
+			["?a\r\nset-cookie: b=c", ""],
+		]) {
+			const signedIn = await fetch(`${toy.server.url}/graphiql/sign-in`, {
+				method: "POST",
+				redirect: "manual",
+				body: new URLSearchParams({ token, search: sent ?? "" }),
+			});
+			assert.equal(signedIn.headers.get("location"), `/graphql${kept}`);
+		}
+		const hostile = await fetch(`${toy.server.url}/graphql?"><script>`, {
+			headers: { accept: "text/html" },
+		});
+		assert.doesNotMatch(await hostile.text(), /<script/);
+	});
+
 	it("asks visitors for a token, on a page without scripts and resources", async () => {
 		const response = await visit();
 		assert.equal(response.status, 401);
