@@ -31,6 +31,7 @@ const GENERAL_WORDS: Readonly<Record<string, string>> = {
 	secret: "the secret that signs tokens and cursors",
 	text: "text",
 	username: "the user of a URL or of a connection",
+	title: "the title of a page or of an element",
 	users: "the users in a visibility policy",
 };
 

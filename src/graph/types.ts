@@ -38,6 +38,13 @@ export interface Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly (boolean | CorkboardError)[]>;
 
+	/** Each edge as a page has it; null if it is not present, the viewer may not see its object, or may not read the list. */
+	readEdges(
+		mapping: Mapping,
+		ends: readonly EdgeEnds[],
+		call?: CallOptions,
+	): MaybePromise<readonly (PageEdge | null | CorkboardError)[]>;
+
 	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,
@@ -93,6 +100,12 @@ export interface Page {
 	readonly startCursor: string | null;
 	readonly endCursor: string | null;
 	readonly totalCount: number | null;
+}
+
+/** The object that owns a list, and one that the list may lead to. */
+export interface EdgeEnds {
+	readonly from: Id;
+	readonly to: Id;
 }
 
 export interface PageEdge {

@@ -26,6 +26,7 @@ const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	reference: "(key: String!) on FIELD_DEFINITION",
 	lookup: "(name: String!, fold: CASE|NONE = NONE) on FIELD_DEFINITION",
 	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",
+	edge: "(mapping: String!, from: String!, to: String!) on FIELD_DEFINITION",
 };
 
 export function isStorageDirective(name: string): boolean {
@@ -59,6 +60,11 @@ export interface DeclaredField {
 		order: MappingOrder;
 	}> | null;
 	readonly lookup: Directive<{ name: string; fold: Lookup["fold"] }> | null;
+	readonly edge: Directive<{
+		mapping: string;
+		from: string;
+		to: string;
+	}> | null;
 }
 
 export interface Directive<Values> {
@@ -123,6 +129,7 @@ function readField(
 		reference: read("reference"),
 		mapping: read("mapping"),
 		lookup: read("lookup"),
+		edge: read("edge"),
 	};
 }
 

@@ -17,6 +17,7 @@ import { parseSdl, type SdlFile } from "./sdl.ts";
 import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
 import {
 	checkArguments,
+	checkEdge,
 	checkNodes,
 	checkNullable,
 	checkPageUse,
@@ -117,6 +118,7 @@ function buildModel(reading: Reading): Model {
 		checkSource(field, role, resolved, problems);
 		checkArguments(field, role, resolved, problems);
 		checkPageUse(field, pageTypes, problems);
+		checkEdge(field, types, mappings, problems);
 		if (!pageTypes.has(field.owner)) checkNullable(field, types, problems);
 	}
 	const objects: ObjectType[] = [];
@@ -188,6 +190,7 @@ function sourceOf(
 	role: DeclaredType["role"],
 ): FieldSource {
 	const key = storedKey(field) ?? field.name;
+	if (field.edge?.values) return { kind: "payloadEdge", ...field.edge.values };
 	if (role === "plain") return { kind: "property" };
 	if (role === "object" && field.name === "id") return { kind: "id" };
 	if (field.stored) {

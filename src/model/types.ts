@@ -114,6 +114,14 @@ export type FieldSource =
 	| { readonly kind: "resolver" }
 	/** A property of the parent's value: of a payload, an image, a page info. An object is given as its id. */
 	| { readonly kind: "property" }
+	/** The edge of a mapping between two other fields of the same record: a payload's new edge. */
+	| {
+			readonly kind: "payloadEdge";
+			readonly mapping: string;
+			/** The fields that hold the ids of the list's owner and of the object. */
+			readonly from: string;
+			readonly to: string;
+	  }
 	/** A part of a page: `edges`, `nodes`, `pageInfo`, `totalCount` of a connection. */
 	| {
 			readonly kind: "page";

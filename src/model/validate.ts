@@ -15,6 +15,7 @@ import {
 	isNode,
 } from "./directives.ts";
 import type { Problems } from "./problems.ts";
+import type { Mapping } from "./types.ts";
 
 type Types = ReadonlyMap<string, DeclaredType>;
 
@@ -93,6 +94,7 @@ export function checkSource(
 		...(field.reference ? ["@reference"] : []),
 		...(field.mapping ? ["@mapping"] : []),
 		...(resolved.has(field.path) ? ["a resolver"] : []),
+		...(field.edge && role !== "plain" ? ["@edge"] : []),
 	];
 	const possible = POSSIBLE[role];
 	for (const source of sources) {
@@ -171,14 +173,53 @@ function endsNonNull(type: GraphQLOutputType): boolean {
 	);
 }
 
-/** Only a field with @mapping returns a connection, an edge or page info. */
+/** A field with @edge is the edge of a mapping between two other fields of its type. */
+export function checkEdge(
+	{ edge, path, owner, field, node }: DeclaredField,
+	types: Types,
+	mappings: readonly Mapping[],
+	problems: Problems,
+): void {
+	if (edge?.values == null) return;
+	const { mapping: name, from, to } = edge.values;
+	const mapping = mappings.find((one) => one.name === name);
+	if (mapping === undefined || mapping.from === null) {
+		problems.add(
+			edge.node,
+			`${path} is an edge of ${name}, which is no mapping of a type`,
+		);
+		return;
+	}
+	const list = types.get(mapping.from)?.fields.get(mapping.field)?.field.type;
+	const expected = String(list).replace(/Connection!?$/, "Edge");
+	if (String(field.type) !== expected) {
+		problems.add(
+			node,
+			`${path} is an edge of ${name}, so it must be ${expected}, got ${field.type}`,
+		);
+	}
+	for (const [end, type] of [
+		[from, mapping.from],
+		[to, mapping.to],
+	] as const) {
+		const got = types.get(owner)?.fields.get(end)?.field.type;
+		if (String(got) === type) continue;
+		problems.add(
+			edge.node,
+			`${path} is an edge of ${name}, so ${owner} must have ${end}: ${type}, got ${got === undefined ? "no such field" : `${end}: ${got}`}`,
+		);
+	}
+}
+
+/** Only a field with @mapping returns a connection, an edge or page info; one with @edge, an edge. */
 export function checkPageUse(
 	field: DeclaredField,
 	pageTypes: PageTypes,
 	problems: Problems,
 ): void {
 	const named = getNamedType(field.field.type);
-	if (field.mapping !== null || pageTypes.has(field.owner)) return;
+	const isPart = field.mapping !== null || field.edge !== null;
+	if (isPart || pageTypes.has(field.owner)) return;
 	if (!isObjectType(named) || !pageTypes.has(named.name)) return;
 	problems.add(
 		field.node,

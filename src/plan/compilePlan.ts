@@ -27,6 +27,7 @@ import { collectFields, type Fragments } from "./collectFields.ts";
 import { inputError } from "./errors.ts";
 import { introspectionDocument, introspectionField } from "./introspection.ts";
 import { quote } from "./jsonText.ts";
+import { payloadEdges } from "./payloadEdges.ts";
 import {
 	type Access,
 	namedShape,
@@ -235,7 +236,7 @@ export function compilePlan(
 		const parent = enclosing.step?.number ?? null;
 		let fetch: Step | null = null;
 		let pageFetch = isInPage ? enclosing.pageFetch : null;
-		if (source.kind === "mapping") {
+		if (source.kind === "mapping" || source.kind === "payloadEdge") {
 			// Added before its subselections, to keep steps in document order.
 			// accessTo drops it if they turn out not to need the objects.
 			pageFetch = addStep({
@@ -272,7 +273,7 @@ export function compilePlan(
 
 	function mappingOf({
 		mapping,
-	}: Extract<FieldSource, { kind: "mapping" }>): Mapping {
+	}: Extract<FieldSource, { kind: "mapping" | "payloadEdge" }>): Mapping {
 		return model.mappings.get(mapping) as Mapping;
 	}
 
@@ -288,11 +289,14 @@ export function compilePlan(
 		position: Pick<Step, "path" | "field">,
 		above: Step | null,
 	): Step | null {
-		if (source.kind !== "mapping" && source.kind !== "resolver") return null;
+		const { kind } = source;
+		if (kind !== "mapping" && kind !== "resolver" && kind !== "payloadEdge") {
+			return null;
+		}
 		return addStep({
 			...position,
-			kind: source.kind === "mapping" ? "scan" : "call",
-			target: source.kind === "mapping" ? source.mapping : position.field,
+			kind: kind === "mapping" ? "scan" : "call",
+			target: kind === "resolver" ? position.field : source.mapping,
 			parent: above?.number ?? null,
 			withPage: false,
 		});
@@ -328,6 +332,15 @@ export function compilePlan(
 			const resolver = resolvers.get(coordinate) as BatchResolver<unknown>;
 			dependsOnViewer ||= resolver.dependsOnViewer;
 			return { kind: "call", resolver, step: step as Step };
+		}
+		if (source.kind === "payloadEdge") {
+			const mapping = mappingOf(source);
+			return {
+				kind: "call",
+				resolver: payloadEdges(mapping, source),
+				step: step as Step,
+				edges: { mapping, fetch: pageFetch as Step },
+			};
 		}
 		return { kind: "value", of: valueReader(source, name) };
 	}

@@ -97,8 +97,12 @@ export function costOf(
 			return scanCost(access, values.page, named, count);
 		}
 		if (access.kind === "call" && values) {
-			const { resolver, step } = access;
-			const own = charge(step, cap(count * cap(resolver.cost(values.args))));
+			const { resolver, step, edges } = access;
+			let own = charge(step, cap(count * cap(resolver.cost(values.args))));
+			if (edges !== undefined) {
+				const each = objectCost(edges.mapping.to, null);
+				own = cap(own + charge(edges.fetch, cap(count * each)));
+			}
 			const maxObjects = cap(resolver.maxObjects?.(values.args) ?? 1);
 			const isRecord = named.kind === "object" && named.fetch === null;
 			const results =

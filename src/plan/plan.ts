@@ -128,6 +128,8 @@ export type Access =
 			readonly kind: "call";
 			readonly resolver: BatchResolver<unknown>;
 			readonly step: Step;
+			/** The mapping whose edges are the results, and the fetch of their objects; absent for other results. */
+			readonly edges?: { readonly mapping: Mapping; readonly fetch: Step };
 	  }
 	/** `__schema` and `__type`: graphql-js executes a document of that field alone. */
 	| { readonly kind: "introspection"; readonly document: DocumentNode };

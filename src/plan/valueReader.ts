@@ -10,7 +10,10 @@ const US_PER_MS = 1000;
  * then fetched by a step.
  */
 export function valueReader(
-	source: Exclude<FieldSource, { kind: "mapping" | "resolver" }>,
+	source: Exclude<
+		FieldSource,
+		{ kind: "mapping" | "resolver" | "payloadEdge" }
+	>,
 	name: string,
 ): (parent: unknown) => unknown {
 	switch (source.kind) {

@@ -113,6 +113,15 @@ function resolverOf(
 				});
 				return results?.[0];
 			};
+		case "payloadEdge":
+			return async (parent, _, { graph }) => {
+				const ids = parent as Readonly<Record<string, Id | null | undefined>>;
+				const [from, to] = [ids[source.from], ids[source.to]];
+				const mapping = model.mappings.get(source.mapping);
+				if (!from || !to || mapping === undefined) return null;
+				const [edge] = await graph.readEdges(mapping, [{ from, to }]);
+				return edge ?? null;
+			};
 		case "property":
 			return (record) =>
 				(record as Record<string, unknown>)[coordinate.split(".")[1] as string];

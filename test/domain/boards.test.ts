@@ -107,6 +107,7 @@ describe("deleteBoard", () => {
 		const board = at.board(at.ada, { secret: true });
 		assert.deepEqual(await at.change("deleteBoard", { boardId: board }), {
 			deletedBoardId: board,
+			viewer: at.ada,
 		});
 		assert.deepEqual(at.graph.calls, [`objects ${board}`, `remove ${board}`]);
 	});

@@ -93,7 +93,7 @@ describe("deleteComment", () => {
 			.refused("FORBIDDEN", "deleteComment", { commentId: comment });
 		assert.deepEqual(
 			await at.as(at.ada).change("deleteComment", { commentId: comment }),
-			{ deletedCommentId: comment },
+			{ deletedCommentId: comment, pin: pinId },
 		);
 		assert.equal(at.graph.data(comment as Id), undefined);
 	});

@@ -202,6 +202,7 @@ describe("likes and follows", () => {
 			] as const) {
 				assert.deepEqual(await at.change(mutation, { [argument]: id }), {
 					[type.toLowerCase()]: id,
+					viewer: at.ada,
 				});
 				assert.equal(at.graph.hasEdge(mapping, at.ada, id), present);
 				assert.deepEqual(at.graph.calls, [
@@ -216,6 +217,7 @@ describe("likes and follows", () => {
 		const at = new Resolving();
 		assert.deepEqual(await at.change("unfollowUser", { userId: at.ada }), {
 			user: at.ada,
+			viewer: at.ada,
 		});
 	});
 

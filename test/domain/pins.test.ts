@@ -265,7 +265,7 @@ describe("updatePin", () => {
 		await at.change("updatePin", { pinId: pin, interests: null });
 		assert.ok(!at.graph.hasEdge("filePin", pin, kept));
 		await at.refused("BAD_USER_INPUT", "updatePin", {
-			id: pin,
+			pinId: pin,
 			interests: ["Not a slug"],
 		});
 	});
@@ -282,9 +282,11 @@ describe("updatePin", () => {
 describe("deletePin", () => {
 	it("deletePin deletes the viewer's pin and returns its id", async () => {
 		const at = new Resolving();
-		const pin = at.pin(at.ada, at.board(at.ada));
+		const board = at.board(at.ada);
+		const pin = at.pin(at.ada, board);
 		assert.deepEqual(await at.change("deletePin", { pinId: pin }), {
 			deletedPinId: pin,
+			board,
 		});
 		assert.equal(at.graph.data(pin), undefined);
 	});
@@ -312,6 +314,8 @@ describe("movePin", () => {
 		]) {
 			assert.deepEqual(await at.change("movePin", { pinId: pin, ...rest }), {
 				pin,
+				board: here,
+				previousBoard: here,
 			});
 			assert.equal(at.graph.calls.at(-1), `place placePin ${pin} on ${here}`);
 		}
@@ -347,9 +351,7 @@ describe("movePin", () => {
 		for (const side of ["before", "after"]) {
 			assert.deepEqual(
 				await at.change("movePin", { pinId: pin, [`${side}PinId`]: pin }),
-				{
-					pin,
-				},
+				{ pin, board: here, previousBoard: here },
 			);
 			assert.equal(
 				at.graph.calls.some((call) => call.startsWith("place")),

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
+import type { PageEdge } from "../../src/graph/types.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";

@@ -60,6 +60,8 @@ async function resolve(
 	const { parentType, fieldName, returnType } = info;
 	const source = model.sources.get(parentType.name)?.get(fieldName);
 	switch (source?.kind) {
+		case "payloadEdge":
+			throw new TypeError("The schema of this test has no @edge.");
 		case undefined:
 			return defaultFieldResolver(parent, args, world, info);
 		case "id":

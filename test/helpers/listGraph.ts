@@ -89,6 +89,10 @@ export class ListGraph implements Graph {
 		throw new Error("the plan asks for no edge");
 	}
 
+	readEdges(): Promise<never> {
+		throw new Error("the plan reads no edge");
+	}
+
 	lookUp(): Promise<never> {
 		throw new Error("the plan looks nothing up");
 	}

@@ -1,5 +1,6 @@
 import { CorkboardError } from "../../src/errors.ts";
 import type {
+	EdgeEnds,
 	Graph,
 	NewObject,
 	Node,
@@ -118,6 +119,14 @@ export class MemoryGraph implements Graph, Writes {
 		this.calls.push(`contains ${mapping.name} ${from} ${tos.join()}`);
 		return tos.map((to) =>
 			this.down.has(to) ? unavailable() : this.hasEdge(mapping.name, from, to),
+		);
+	}
+
+	async readEdges(mapping: Mapping, ends: readonly EdgeEnds[]) {
+		return ends.map(({ from, to }) =>
+			this.hasEdge(mapping.name, from, to)
+				? { node: this.#living(to), cursor: () => "", sequence: 0 }
+				: null,
 		);
 	}
 

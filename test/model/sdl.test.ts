@@ -107,17 +107,17 @@ suite("problems of the SDL", () => {
 		);
 	});
 
-	test("the five storage directives must be defined as the code reads them", () => {
+	test("the directives of the model must be defined as the code reads them", () => {
 		assert.deepEqual(
 			problemsOf([], RESOLVED, DIRECTIVES.replace("type: Int!", "type: Int")),
 			[
-				"directives.graphql:5: the directive @object must be defined as (type: Int!, table: String!) on OBJECT, got (type: Int, table: String!) on OBJECT",
+				"directives.graphql:6: the directive @object must be defined as (type: Int!, table: String!) on OBJECT, got (type: Int, table: String!) on OBJECT",
 			],
 		);
 		assert.deepEqual(
 			problemsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
 			[
-				"directives.graphql:14: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST) on FIELD_DEFINITION",
+				"directives.graphql:15: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST) on FIELD_DEFINITION",
 			],
 		);
 		assert.deepEqual(

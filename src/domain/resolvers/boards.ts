@@ -30,6 +30,7 @@ const createBoard = mutation(
 				}),
 				...idempotency("createBoard", viewer, input),
 			}),
+			viewer,
 		};
 	},
 );
@@ -63,7 +64,7 @@ const deleteBoard = mutation(
 	async (input, context) => {
 		const board = await requireOwned(context, "Board", input.boardId);
 		await context.writes.remove(board.id);
-		return { deletedBoardId: board.id };
+		return { deletedBoardId: board.id, viewer: context.viewer };
 	},
 );
 

@@ -5,7 +5,7 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldsToCreate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
 import { requireOwned, requireVisible } from "./requireVisible.ts";
-import { newStoredJson, updatedStoredJson } from "./storedJson.ts";
+import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
 
 const addComment = mutation(
 	{
@@ -31,6 +31,7 @@ const addComment = mutation(
 				}),
 				...idempotency("addComment", context.viewer, input),
 			}),
+			pin: pin.id,
 		};
 	},
 );
@@ -71,7 +72,10 @@ const deleteComment = mutation(
 	async (input, context) => {
 		const comment = await requireOwned(context, "Comment", input.commentId);
 		await context.writes.remove(comment.id);
-		return { deletedCommentId: comment.id };
+		return {
+			deletedCommentId: comment.id,
+			pin: storedValue(context.graph.model, comment, "pin") ?? null,
+		};
 	},
 );
 

@@ -39,7 +39,7 @@ export function edgeMutation(edge: {
 				node.id,
 				edge.present,
 			);
-			return { [field]: node.id };
+			return { [field]: node.id, viewer: context.viewer };
 		},
 	);
 }

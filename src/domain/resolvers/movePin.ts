@@ -78,7 +78,11 @@ export const movePin = mutation(
 				...(neighbor && { [neighbor.side]: neighbor.node.id }),
 			});
 		}
-		return { pin: pin.id };
+		return {
+			pin: pin.id,
+			board: board.id,
+			previousBoard: here,
+		};
 	},
 );
 

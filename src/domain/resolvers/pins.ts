@@ -57,7 +57,7 @@ const createPin = mutation(
 			links: await interestLinks(names ?? [], context),
 			...idempotency("createPin", context.viewer, input),
 		});
-		return { pin };
+		return { pin, board: board.id };
 	},
 );
 
@@ -98,6 +98,8 @@ const repin = mutation(
 				}),
 				...idempotency("repin", context.viewer, input),
 			}),
+			board: board.id,
+			origin: origin.id,
 		};
 	},
 );
@@ -137,7 +139,10 @@ const deletePin = mutation(
 	async (input, context) => {
 		const pin = await requireOwned(context, "Pin", input.pinId);
 		await context.writes.remove(pin.id);
-		return { deletedPinId: pin.id };
+		return {
+			deletedPinId: pin.id,
+			board: storedValue(context.graph.model, pin, "board") ?? null,
+		};
 	},
 );
 

@@ -4,6 +4,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import { isDescending } from "../../storage/order.ts";
+import type { ListKey } from "../../storage/storage.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Store } from "../store/store.ts";
 import type { Page, PageArguments } from "../types.ts";
@@ -127,8 +128,8 @@ function probeBeyond(
 		(reader) =>
 			reader.error === null && !reader.hasMore && reader.end !== undefined,
 	);
-	const probes = open.map((reader) =>
-		probeFrom(reader, reader.end as EpochPosition, reader.backward),
+	const probes = open.map(({ key, end, backward }) =>
+		readerAt(key, end as EpochPosition, backward),
 	);
 	return andThen(readMore(sources, probes, 1, call), () => {
 		for (const [at, reader] of open.entries()) {
@@ -146,8 +147,8 @@ function probePreceding(
 	const open = readers.filter(
 		(reader) => reader.error === null && reader.start !== undefined,
 	);
-	const probes = open.map((reader) =>
-		probeFrom(reader, reader.start as EpochPosition, !reader.backward),
+	const probes = open.map(({ key, start, backward }) =>
+		readerAt(key, start as EpochPosition, !backward),
 	);
 	return andThen(readMore(sources, probes, 1, call), () => {
 		for (const [at, reader] of open.entries()) {
@@ -157,8 +158,8 @@ function probePreceding(
 }
 
 /** A reader from a position, which meets an edge at the position too. */
-function probeFrom(
-	{ key }: ListReader,
+export function readerAt(
+	key: ListKey,
 	position: EpochPosition,
 	backward: boolean,
 ): ListReader {

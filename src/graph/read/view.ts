@@ -22,6 +22,7 @@ import {
 	NO_BLOCK,
 	NO_BLOCKS,
 } from "./blockReader.ts";
+import { readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
 import { MemoryReader } from "./memoryReader.ts";
 import { readPages } from "./pages.ts";
@@ -340,7 +341,21 @@ export function createView(
 				call?.trace?.cache("process", tos.length, 0);
 				return tos.map((to) => head?.has(to) ?? false);
 			}
-			return readEdges({ mapping, from }, head, tos, call);
+			return readPresence({ mapping, from }, head, tos, call);
+		},
+
+		readEdges(mapping, ends, call) {
+			const readable = visibility.isPrivateList(mapping)
+				? ends.filter(({ from }) => from === viewer)
+				: ends;
+			const sources = {
+				store,
+				readVisible: readObjects,
+				onEdgesRead: counter.addEdges,
+			};
+			return readEdges(sources, mapping, readable, call).then((edges) =>
+				ends.map((one) => edges[readable.indexOf(one)] ?? null),
+			);
 		},
 
 		lookUp(lookup: Lookup, keys, call) {
@@ -364,7 +379,7 @@ export function createView(
 	};
 
 	/** Whether edges are present that a cached head, if there is one, does not show. */
-	async function readEdges(
+	async function readPresence(
 		list: ListKey,
 		head: Head | undefined,
 		tos: readonly Id[],
