@@ -28,6 +28,8 @@ const GENERAL_WORDS: Readonly<Record<string, string>> = {
 	name: "the name of anything",
 	origin: "the origin of a URL",
 	owner: "the owner in a visibility policy, of a list, of a lease",
+	Section: "a part of the lock file",
+	section: "a part of the lock file, and an element of HTML",
 	secret: "the secret that signs tokens and cursors",
 	text: "text",
 	username: "the user of a URL or of a connection",

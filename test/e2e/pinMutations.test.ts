@@ -18,6 +18,66 @@ describe("mutations of pins, comments and interests over HTTP, and later queries
 		folder[Symbol.dispose]();
 	});
 
+	it("a mutation returns the new edge as the list has it, the parent and the viewer", async () => {
+		const ada = await join(server.url, "ada_edges");
+		const { createBoard } = await ada.data<{
+			createBoard: { board: { id: string }; boardEdge: unknown };
+		}>(
+			`mutation { createBoard(input: {name: "Loaves"}) {
+				board { id } boardEdge { cursor node { id name } } viewer { username }
+			} }`,
+		);
+		const { id } = createBoard.board;
+		const top = await ada.data<{
+			viewer: { boards: { edges: unknown[] } };
+		}>("{ viewer { boards(first: 1) { edges { cursor node { id name } } } } }");
+		assert.deepEqual(createBoard, {
+			board: { id },
+			boardEdge: top.viewer.boards.edges[0],
+			viewer: { username: "ada_edges" },
+		});
+		const edge = "cursor node { id details }";
+		const create = `createPin(input: {boardId: "${id}", details: "Rye"}) { pin { id } pinEdge { ${edge} } board { pins { totalCount edges { ${edge} } } } }`;
+		const { createPin } = await ada.data<{
+			createPin: {
+				pin: { id: string };
+				pinEdge: unknown;
+				board: { pins: { totalCount: number; edges: unknown[] } };
+			};
+		}>(`mutation { ${create} }`);
+		assert.equal(createPin.board.pins.totalCount, 1);
+		assert.deepEqual(createPin.pinEdge, createPin.board.pins.edges[0]);
+		const pin = createPin.pin.id;
+		const like = (name: string) =>
+			`${name}(input: {pinId: "${pin}"}) { pin { viewerLikes likedBy { nodes { username } } } viewer { likes { totalCount edges { likedAt node { id } } } } }`;
+		const liked = await ada.data<{
+			likePin: { viewer: { likes: { edges: { likedAt: string }[] } } };
+		}>(`mutation { ${like("likePin")} }`);
+		const [first] = liked.likePin.viewer.likes.edges;
+		assert.ok(Date.parse(first?.likedAt ?? "") > 0);
+		assert.deepEqual(await ada.data(`mutation { ${like("unlikePin")} }`), {
+			unlikePin: {
+				pin: { viewerLikes: false, likedBy: { nodes: [] } },
+				viewer: { likes: { totalCount: 0, edges: [] } },
+			},
+		});
+		assert.deepEqual(
+			await ada.data(
+				`mutation { deletePin(input: {pinId: "${pin}"}) { deletedPinId board { id pins { totalCount } } } deleteBoard(input: {boardId: "${id}"}) { deletedBoardId viewer { boards { totalCount } } } }`,
+			),
+			{
+				deletePin: {
+					deletedPinId: pin,
+					board: { id, pins: { totalCount: 0 } },
+				},
+				deleteBoard: {
+					deletedBoardId: id,
+					viewer: { boards: { totalCount: 0 } },
+				},
+			},
+		);
+	});
+
 	it("pins: saved, saved again, changed, moved, liked and deleted", async () => {
 		const ada = await join(server.url, "ada_pins");
 		const ben = await join(server.url, "ben_pins");

@@ -117,6 +117,75 @@ describe("mutations on embedded shards", () => {
 		assert.deepEqual(await listed(at, "placePin", other), [one]);
 	});
 
+	it("are followed by the edge that a page has, at the top, the end and in the middle of a list, and null for none", async () => {
+		await using at = await openEmbedded();
+		const { ada, ben, board, pin } = await people(at);
+		const pins: Id[] = [];
+		for (let n = 0; n < 3; n++) pins.push(await pin(String(n)));
+		const [first] = pins as [Id, Id, Id];
+		await mutate(at, ada, "movePin", { pinId: pins[2], afterPinId: first });
+		const comments: Id[] = [];
+		// More than a head holds: the newest is read below it.
+		for (let n = 0; n < 34; n++) {
+			const input = { pinId: first, text: String(n) };
+			comments.push(await made(at, ben, "addComment", input, "comment"));
+		}
+		for (const [mapping, from, tos] of [
+			["placePin", board, pins],
+			["commentPin", first, [comments[0], comments[33]]],
+		] as const) {
+			const graph = at.view(ben);
+			const fields = {
+				edges: true,
+				hasNextPage: false,
+				hasPreviousPage: false,
+				cursors: true,
+				totalCount: false,
+			};
+			const [page] = await graph.readPages(at.mapping(mapping), [from], {
+				first: 100,
+				fields,
+			});
+			assert.ok(page && !(page instanceof CorkboardError));
+			const ends = tos.map((to) => ({ from, to: to as Id }));
+			const edges = await graph.readEdges(at.mapping(mapping), ends);
+			for (const [nth, edge] of edges.entries()) {
+				assert.ok(edge && !(edge instanceof CorkboardError), mapping);
+				const known: PageEdge | undefined = page.edges.find(
+					({ node }) => "id" in node && node.id === tos[nth],
+				);
+				assert.equal(edge.cursor(), known?.cursor());
+				assert.equal(edge.sequence, known?.sequence);
+				assert.deepEqual(edge.node, known?.node);
+			}
+		}
+		const secret = await made(
+			at,
+			ada,
+			"createBoard",
+			{ name: "Mine", secret: true },
+			"board",
+		);
+		const hidden = await made(at, ada, "createPin", { boardId: secret }, "pin");
+		const place = at.mapping("placePin");
+		const asked = [
+			{ from: secret, to: hidden },
+			{ from: board, to: hidden },
+			{ from: board, to: comments[0] as Id },
+		];
+		assert.deepEqual(await at.view(ben).readEdges(place, asked), [
+			null,
+			null,
+			null,
+		]);
+		assert.ok((await at.view(ada).readEdges(place, asked))[0]);
+		const blocked = at.mapping("blockUser");
+		await mutate(at, ada, "blockUser", { userId: ben });
+		const ends = [{ from: ada, to: ben }];
+		assert.ok((await at.view(ada).readEdges(blocked, ends))[0]);
+		assert.deepEqual(await at.view(null).readEdges(blocked, ends), [null]);
+	});
+
 	it("give a username to one user and release it after a rename", async () => {
 		await using at = await openEmbedded();
 		const { ada, ben } = await people(at);
@@ -198,7 +267,7 @@ describe("mutations on embedded shards", () => {
 		const { ada, ben, board, pin } = await people(at);
 		const id = await pin("1");
 		const like = () => mutate(at, ben, "likePin", { pinId: id });
-		assert.deepEqual(await like(), { pin: id });
+		assert.deepEqual(await like(), { pin: id, viewer: ben });
 		assert.deepEqual(
 			await mutate(at, ben, "updatePin", { pinId: id, details: "Mine" }),
 			{ error: "FORBIDDEN" },
