@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<1a29b9b62c836adb48a067c78c33b304>>
+ * @generated SignedSource<<82e654a1cdd9b45b7f8b7acf0fb4530b>>
  * @lightSyntaxTransform
  */
 
@@ -16,6 +16,7 @@ export type CreatePinInput = {
   image?: ImageInput | null | undefined;
   interests?: ReadonlyArray<string> | null | undefined;
   link?: string | null | undefined;
+  sectionId?: string | null | undefined;
   title?: string | null | undefined;
 };
 export type ImageInput = {

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<0898836a7cd75967fa673bf610561424>>
+ * @generated SignedSource<<bb0925b42475f4e6ae51b163bbf9b26e>>
  * @lightSyntaxTransform
  */
 
@@ -14,6 +14,7 @@ export type RepinInput = {
   details?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
   pinId: string;
+  sectionId?: string | null | undefined;
   title?: string | null | undefined;
 };
 export type useRepinMutation$variables = {
