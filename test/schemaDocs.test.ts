@@ -113,8 +113,7 @@ describe("docs/schema.md", () => {
 	});
 
 	it("names all directives, and nothing of theirs that is not in schema/", () => {
-		const [, table] =
-			/^## The directives$([\s\S]*?)^They/m.exec(page) ?? [];
+		const [, table] = /^## The directives$([\s\S]*?)^They/m.exec(page) ?? [];
 		const defined = readFileSync(
 			join(ROOT, "schema/directives.graphql"),
 			"utf8",
