@@ -1,6 +1,7 @@
 /**
- * `npm test`: format and lint, types, then every test file, as many at once as
- * there are cores, or up to twice as many while cores are idle. Its last line is `N passed, N failed`.
+ * `npm test`: format and lint, types, and every test file, as many at once as
+ * there are cores, or up to twice as many while cores are idle. Its last line is
+ * `N passed, N failed`.
  *
  *     npm test -- PATTERN …  files whose path holds one of the patterns, and nothing else
  *     npm test -- embedded   format, lint, types, and every test that needs no server beside us
@@ -132,6 +133,19 @@ async function check(command: string, ...args: string[]): Promise<void> {
 	}
 }
 
+async function runOne(file: string): Promise<void> {
+	const result = await runFile(file, {
+		root: ROOT,
+		folder,
+		stallMs: FILE_STALL_MS,
+		signal: stop.signal,
+		onProgress: () => watchdog.progress(),
+	});
+	tests += result.passed;
+	seconds.set(file, result.seconds);
+	report(result);
+}
+
 function report(result: FileResult): void {
 	const { file, failures, seeds, output, seconds } = result;
 	passed += result.passed;
@@ -158,10 +172,6 @@ process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
 // What files make once and share is here: nothing of an earlier run.
 process.env.TEST_RUN_FOLDER = join(folder, "shared");
 try {
-	if (whole || isEmbedded) {
-		await check("biome", "ci", ".");
-		await check("tsc");
-	}
 	if (chosen.some((file) => needsServers(ROOT, file))) {
 		// Fetched here, with progress, where it counts against no file's time.
 		for (const name of PROGRAMS) {
@@ -169,27 +179,21 @@ try {
 			watchdog.progress();
 		}
 	}
+	const checks =
+		whole || isEmbedded
+			? [() => check("biome", "ci", "."), () => check("tsc")]
+			: [];
+	const files = slowestFirst(chosen, readManifest(ROOT).slowest);
 	const cores = availableParallelism();
 	await runInSlots(
-		slowestFirst(chosen, readManifest(ROOT).slowest),
+		[...checks, ...files.map((file) => () => runOne(file))],
 		{
 			least: cores,
 			most: 2 * cores,
 			idleCores: idleCoresOf(),
 			stepMs: LOOK_MS,
 		},
-		async (file) => {
-			const result = await runFile(file, {
-				root: ROOT,
-				folder,
-				stallMs: FILE_STALL_MS,
-				signal: stop.signal,
-				onProgress: () => watchdog.progress(),
-			});
-			tests += result.passed;
-			seconds.set(file, result.seconds);
-			report(result);
-		},
+		(job) => job(),
 		stop.signal,
 	);
 } finally {

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: npm test -- [options] [PATTERN ...]
 
-Without a pattern: format and lint, types, then every test file, as many at once as keep the cores busy.
+Without a pattern: format and lint, types, and every test file, as many at once as keep the cores busy.
 
   PATTERN     files whose path holds one of the patterns, and nothing else
   embedded    instead of patterns: format, lint, types, and every test that needs no server beside us
