@@ -73,7 +73,11 @@ describe("reads of several callers", () => {
 		assert.deepEqual(await reads, [[1, 2], [3], [2, 4]]);
 	});
 
-	it("that meet a busy host wait for one of its statements, and are sent together", async () => {
+	it("that meet a busy host wait for one of its statements, and are sent together", async ({
+		mock,
+	}) => {
+		// However slow this machine is, they do not wait for too long.
+		mock.timers.enable({ apis: ["setTimeout"] });
 		const held = heldReads();
 		const running = await held.fill();
 		const reads = Promise.all([held.read([1]), held.read([2])]);
