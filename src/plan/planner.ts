@@ -1,4 +1,9 @@
-import type { DocumentNode, GraphQLError, GraphQLSchema } from "graphql";
+import {
+	type DocumentNode,
+	type GraphQLError,
+	type GraphQLSchema,
+	getOperationAST,
+} from "graphql";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
@@ -15,6 +20,7 @@ import {
 	createExplainRecorder,
 	type ExplainOptions,
 } from "./explainRecorder.ts";
+import type { Plan } from "./plan.ts";
 import { createPlanCache, type Operation } from "./planCache.ts";
 import { analyzeWorstCaseCost, type WorstCaseCost } from "./worstCaseCost.ts";
 
@@ -68,11 +74,20 @@ export function createPlanner<Context extends object>(
 	const costOf = createCostMemo(visibility.dependenciesOf);
 	const plans = createPlanCache(options, { maxPlans: options.maxPlans });
 
+	/** Of the last operation that ran: a server asks right afterwards whether it depends on the viewer. */
+	let last: {
+		readonly document: DocumentNode;
+		readonly variables: Operation["variables"];
+		readonly plan: Plan;
+	} | null = null;
+
 	function answer(request: OperationRequest<Context>): MaybePromise<Answer> {
 		const { context, deadline, admit, explain } = request;
 		try {
 			const bound = plans.bind(request);
 			if (isErrors(bound)) return { data: null, errors: bound };
+			const { document, variables } = request;
+			last = { document, variables, plan: bound.plan };
 			const cost = costOf(bound);
 			const recorder = explain
 				? createExplainRecorder(bound, { ...explain, cost, limit: maxCost })
@@ -119,6 +134,14 @@ export function createPlanner<Context extends object>(
 		prepare: plans.prepare,
 
 		dependsOnViewer(operation) {
+			const { document, operationName, variables } = operation;
+			if (
+				last?.document === document &&
+				last.variables === variables &&
+				last.plan.operation === getOperationAST(document, operationName)
+			) {
+				return last.plan.dependsOnViewer;
+			}
 			const bound = plans.bind(operation);
 			return isErrors(bound) || bound.plan.dependsOnViewer;
 		},
