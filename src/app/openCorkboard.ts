@@ -10,6 +10,7 @@ import {
 } from "../graph/read/readCounter.ts";
 import { createView, type View } from "../graph/read/view.ts";
 import type { ReadDependencies, Store } from "../graph/store/store.ts";
+import type { Node } from "../graph/types.ts";
 import { createWrites } from "../graph/write/createWrites.ts";
 import { WritePipeline } from "../graph/write/pipeline.ts";
 import type { RequestContext } from "../graphql/context.ts";
@@ -174,13 +175,16 @@ export async function openCorkboard(
 				return { ...answer, reuse: reuseOf(store, dependencies, reads.total) };
 			});
 		},
-		isUser: (id) =>
-			andThen(store.readObjects([id]), ([user]) => {
+		isUser(id) {
+			const isActive = (user: Node | null) =>
+				user?.type === IDENTITY.type && domain.visibility.isVisible(user, id);
+			const cached = store.cachedObject(id);
+			if (cached !== undefined) return isActive(cached.node);
+			return andThen(store.readObjects([id]), ([user = null]) => {
 				if (user instanceof Error) throw user;
-				return (
-					user?.type === IDENTITY.type && domain.visibility.isVisible(user, id)
-				);
-			}),
+				return isActive(user);
+			});
+		},
 		async userOfAccount(account) {
 			const user = await userByKey(store, IDENTITY.accountLookup, account);
 			return user?.id ?? null;
