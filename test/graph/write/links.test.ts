@@ -243,7 +243,7 @@ describe("the interests of a pin that is updated", () => {
 			interests: ["a", "b"],
 		});
 		const file = (interests: readonly string[] | null) =>
-			changePin(graph, user, "updatePin", { id, interests });
+			changePin(graph, user, "updatePin", { pinId: id, interests });
 		const filedUnder = async (...slugs: string[]) => {
 			// What a busy machine did not deliver within the writer's two seconds.
 			await deliverPending(new WritePipeline(graph.store), 0);
@@ -267,7 +267,10 @@ describe("the interests of a pin that is updated", () => {
 		// What was removed can come back, beside interests that are new.
 		await file(["d", "a"]);
 		await filedUnder("a", "d");
-		await changePin(graph, user, "updatePin", { id, title: "As before" });
+		await changePin(graph, user, "updatePin", {
+			pinId: id,
+			title: "As before",
+		});
 		await filedUnder("a", "d");
 		await file(null);
 		await filedUnder();
@@ -288,7 +291,7 @@ describe("the interests of a pin that is updated", () => {
 			interests: ["a"],
 		});
 		fails = true;
-		await changePin(graph, user, "updatePin", { id, interests: ["b"] });
+		await changePin(graph, user, "updatePin", { pinId: id, interests: ["b"] });
 		fails = false;
 		await deliverPending(new WritePipeline(graph.store), 0);
 		assert.deepEqual(await targets(graph, "filePin", id), [
