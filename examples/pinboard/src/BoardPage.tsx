@@ -1,6 +1,7 @@
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { BoardPageQuery } from "./__generated__/BoardPageQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
+import { BoardCounts } from "./BoardCounts.tsx";
 import { BoardPins } from "./BoardPins.tsx";
 import { FollowBoard } from "./FollowBoard.tsx";
 import { Missing } from "./Missing.tsx";
@@ -23,9 +24,7 @@ export function BoardPage({ id }: { readonly id: string }) {
 						name
 						username
 					}
-					all: pins(first: 0) {
-						totalCount
-					}
+					...BoardCounts_board
 					followers(first: 0) {
 						totalCount
 					}
@@ -53,7 +52,7 @@ export function BoardPage({ id }: { readonly id: string }) {
 							<span>{board.owner.name}</span>
 						</a>
 					)}
-					<span>{board.all?.totalCount} pins</span>
+					<BoardCounts board={board} />
 					<span data-followers>{board.followers?.totalCount} followers</span>
 					{board.owner?.id === viewer?.id ? (
 						<OwnBoard board={board} />

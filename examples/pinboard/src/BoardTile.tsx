@@ -11,7 +11,7 @@ export function BoardTile(props: { readonly board: BoardTile_board$key }) {
 				id
 				name
 				secret
-				pins(first: 3) {
+				preview: pins(first: 3) {
 					totalCount
 					nodes {
 						id
@@ -28,7 +28,7 @@ export function BoardTile(props: { readonly board: BoardTile_board$key }) {
 	return (
 		<a href={address("board", board.id)}>
 			<span className="collage">
-				{board.pins?.nodes.map(
+				{board.preview?.nodes.map(
 					(pin) =>
 						pin && (
 							<Picture
@@ -43,7 +43,7 @@ export function BoardTile(props: { readonly board: BoardTile_board$key }) {
 			</span>
 			<strong>{board.name}</strong>
 			<span>
-				{count(board.pins?.totalCount ?? 0, "pin")}
+				{count(board.preview?.totalCount ?? 0, "pin")}
 				{board.secret && <small className="secret">secret</small>}
 			</span>
 		</a>

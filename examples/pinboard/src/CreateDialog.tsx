@@ -86,17 +86,19 @@ function PinForm(props: {
 			$connections: [ID!]!
 		) {
 			createPin(input: $input) {
-				pin @prependNode(connections: $connections, edgeTypeName: "PinEdge") {
-					id
-					image {
-						width
-						height
-					}
-					...PinCard_pin
-					board {
+				pinEdge @prependEdge(connections: $connections) {
+					cursor
+					node {
 						id
-						...BoardTile_board
+						image {
+							width
+							height
+						}
+						...PinCard_pin
 					}
+				}
+				board {
+					...BoardCounts_board
 				}
 			}
 		}

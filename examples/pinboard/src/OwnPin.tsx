@@ -48,6 +48,9 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 		) {
 			deletePin(input: $input) {
 				deletedPinId @deleteEdge(connections: $connections)
+				board {
+					...BoardCounts_board
+				}
 			}
 		}
 	`);
@@ -75,7 +78,10 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 									closePin();
 									remove({
 										variables: { input: { pinId: pin.id }, connections },
-										optimisticResponse: { deletePin: { deletedPinId: pin.id } },
+										optimisticResponse: {
+											// Its counts change with the response.
+											deletePin: { deletedPinId: pin.id, board: null },
+										},
 										onCompleted: () => say("The pin is deleted."),
 										onError: ({ message }) => say(`Not deleted: ${message}`),
 									});

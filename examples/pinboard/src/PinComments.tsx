@@ -69,14 +69,16 @@ export function PinComments(props: {
 			$connections: [ID!]!
 		) {
 			addComment(input: $input) {
-				comment
-					@appendNode(connections: $connections, edgeTypeName: "CommentEdge") {
-					id
-					text
-					author {
+				commentEdge @appendEdge(connections: $connections) {
+					cursor
+					node {
 						id
-						name
-						username
+						text
+						author {
+							id
+							name
+							username
+						}
 					}
 				}
 			}
@@ -110,7 +112,9 @@ export function PinComments(props: {
 				input: { pinId: data.id, text, idempotencyKey: crypto.randomUUID() },
 				connections,
 			},
-			optimisticResponse: { addComment: { comment } },
+			optimisticResponse: {
+				addComment: { commentEdge: { cursor: "", node: comment } },
+			},
 			onError(error) {
 				// What was typed is not lost.
 				setText(text);

@@ -23,11 +23,13 @@ export function useCreateBoard(): readonly [
 			$connections: [ID!]!
 		) {
 			createBoard(input: $input) {
-				board
-					@prependNode(connections: $connections, edgeTypeName: "BoardEdge") {
-					id
-					name
-					...BoardTile_board
+				boardEdge @prependEdge(connections: $connections) {
+					cursor
+					node {
+						id
+						name
+						...BoardTile_board
+					}
 				}
 			}
 		}
@@ -42,7 +44,8 @@ export function useCreateBoard(): readonly [
 					),
 				},
 				onCompleted({ createBoard }) {
-					if (createBoard?.board) onBoard(createBoard.board.id);
+					const board = createBoard?.boardEdge?.node;
+					if (board) onBoard(board.id);
 				},
 				onError,
 			}),

@@ -16,16 +16,19 @@ export function useRepin(): readonly [
 	const [repin] = useMutation<useRepinMutation>(graphql`
 		mutation useRepinMutation($input: RepinInput!, $connections: [ID!]!) {
 			repin(input: $input) {
-				pin @prependNode(connections: $connections, edgeTypeName: "PinEdge") {
-					id
-					image {
-						width
-						height
+				pinEdge @prependEdge(connections: $connections) {
+					cursor
+					node {
+						id
+						image {
+							width
+							height
+						}
+						...PinCard_pin
 					}
-					...PinCard_pin
-					board {
-						...BoardTile_board
-					}
+				}
+				board {
+					...BoardCounts_board
 				}
 			}
 		}

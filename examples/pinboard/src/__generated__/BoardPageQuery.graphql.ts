@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<1be0271c44950d6a0ee5a7fb34f1ca89>>
+ * @generated SignedSource<<bed6b86f676677624ff19e6044f9bedd>>
  * @lightSyntaxTransform
  */
 
@@ -14,9 +14,6 @@ export type BoardPageQuery$variables = {
 };
 export type BoardPageQuery$data = {
   readonly board: {
-    readonly all: {
-      readonly totalCount: number | null | undefined;
-    } | null | undefined;
     readonly description: string | null | undefined;
     readonly followers: {
       readonly totalCount: number | null | undefined;
@@ -28,7 +25,7 @@ export type BoardPageQuery$data = {
       readonly username: string;
     } | null | undefined;
     readonly secret: boolean;
-    readonly " $fragmentSpreads": FragmentRefs<"BoardPins_board" | "FollowBoard_board" | "OwnBoard_board">;
+    readonly " $fragmentSpreads": FragmentRefs<"BoardCounts_board" | "BoardPins_board" | "FollowBoard_board" | "OwnBoard_board">;
   } | null | undefined;
   readonly viewer: {
     readonly id: string;
@@ -122,25 +119,16 @@ v9 = [
     "value": 0
   }
 ],
-v10 = [
-  {
-    "alias": null,
-    "args": null,
-    "kind": "ScalarField",
-    "name": "totalCount",
-    "storageKey": null
-  }
-],
-v11 = {
-  "alias": "all",
-  "args": (v9/*:: as any*/),
-  "concreteType": "PinConnection",
-  "kind": "LinkedField",
-  "name": "pins",
-  "plural": false,
-  "selections": (v10/*:: as any*/),
-  "storageKey": "pins(first:0)"
+v10 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "totalCount",
+  "storageKey": null
 },
+v11 = [
+  (v10/*:: as any*/)
+],
 v12 = {
   "alias": null,
   "args": (v9/*:: as any*/),
@@ -148,17 +136,31 @@ v12 = {
   "kind": "LinkedField",
   "name": "followers",
   "plural": false,
-  "selections": (v10/*:: as any*/),
+  "selections": (v11/*:: as any*/),
   "storageKey": "followers(first:0)"
 },
-v13 = [
+v13 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "url",
+  "storageKey": null
+},
+v14 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "alt",
+  "storageKey": null
+},
+v15 = [
   {
     "kind": "Literal",
     "name": "first",
     "value": 12
   }
 ],
-v14 = {
+v16 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
@@ -185,7 +187,11 @@ return {
           (v5/*:: as any*/),
           (v6/*:: as any*/),
           (v8/*:: as any*/),
-          (v11/*:: as any*/),
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "BoardCounts_board"
+          },
           (v12/*:: as any*/),
           {
             "args": null,
@@ -228,9 +234,61 @@ return {
           (v5/*:: as any*/),
           (v6/*:: as any*/),
           (v8/*:: as any*/),
-          (v11/*:: as any*/),
-          (v12/*:: as any*/),
+          {
+            "alias": "all",
+            "args": (v9/*:: as any*/),
+            "concreteType": "PinConnection",
+            "kind": "LinkedField",
+            "name": "pins",
+            "plural": false,
+            "selections": (v11/*:: as any*/),
+            "storageKey": "pins(first:0)"
+          },
           (v1/*:: as any*/),
+          {
+            "alias": "preview",
+            "args": [
+              {
+                "kind": "Literal",
+                "name": "first",
+                "value": 3
+              }
+            ],
+            "concreteType": "PinConnection",
+            "kind": "LinkedField",
+            "name": "pins",
+            "plural": false,
+            "selections": [
+              (v10/*:: as any*/),
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "Pin",
+                "kind": "LinkedField",
+                "name": "nodes",
+                "plural": true,
+                "selections": [
+                  (v1/*:: as any*/),
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Image",
+                    "kind": "LinkedField",
+                    "name": "image",
+                    "plural": false,
+                    "selections": [
+                      (v13/*:: as any*/),
+                      (v14/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": null
+              }
+            ],
+            "storageKey": "pins(first:3)"
+          },
+          (v12/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -240,7 +298,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v13/*:: as any*/),
+            "args": (v15/*:: as any*/),
             "concreteType": "PinConnection",
             "kind": "LinkedField",
             "name": "pins",
@@ -254,7 +312,7 @@ return {
                 "name": "edges",
                 "plural": true,
                 "selections": [
-                  (v14/*:: as any*/),
+                  (v16/*:: as any*/),
                   {
                     "alias": null,
                     "args": null,
@@ -270,7 +328,7 @@ return {
                     "name": "node",
                     "plural": false,
                     "selections": [
-                      (v14/*:: as any*/),
+                      (v16/*:: as any*/),
                       (v1/*:: as any*/),
                       {
                         "alias": null,
@@ -294,20 +352,8 @@ return {
                             "name": "height",
                             "storageKey": null
                           },
-                          {
-                            "alias": null,
-                            "args": null,
-                            "kind": "ScalarField",
-                            "name": "url",
-                            "storageKey": null
-                          },
-                          {
-                            "alias": null,
-                            "args": null,
-                            "kind": "ScalarField",
-                            "name": "alt",
-                            "storageKey": null
-                          }
+                          (v13/*:: as any*/),
+                          (v14/*:: as any*/)
                         ],
                         "storageKey": null
                       },
@@ -353,7 +399,7 @@ return {
                         "kind": "LinkedField",
                         "name": "likedBy",
                         "plural": false,
-                        "selections": (v10/*:: as any*/),
+                        "selections": (v11/*:: as any*/),
                         "storageKey": "likedBy(first:0)"
                       }
                     ],
@@ -392,7 +438,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v13/*:: as any*/),
+            "args": (v15/*:: as any*/),
             "filters": null,
             "handle": "connection",
             "key": "BoardPins_pins",
@@ -405,16 +451,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "4901fed5550222a53788082ac58f3942",
+    "cacheID": "5784f8f070063972221533239a588bfd",
     "id": null,
     "metadata": {},
     "name": "BoardPageQuery",
     "operationKind": "query",
-    "text": "query BoardPageQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n  }\n  board(id: $id) {\n    name\n    description\n    secret\n    owner {\n      id\n      name\n      username\n    }\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...OwnBoard_board\n    ...FollowBoard_board\n    ...BoardPins_board\n    id\n  }\n}\n\nfragment BoardPins_board on Board {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment FollowBoard_board on Board {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment OwnBoard_board on Board {\n  id\n  name\n  description\n  secret\n  owner {\n    id\n    username\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "query BoardPageQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n  }\n  board(id: $id) {\n    name\n    description\n    secret\n    owner {\n      id\n      name\n      username\n    }\n    ...BoardCounts_board\n    followers(first: 0) {\n      totalCount\n    }\n    ...OwnBoard_board\n    ...FollowBoard_board\n    ...BoardPins_board\n    id\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardPins_board on Board {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment FollowBoard_board on Board {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment OwnBoard_board on Board {\n  id\n  name\n  description\n  secret\n  owner {\n    id\n    username\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
   }
 };
 })();
 
-(node as any).hash = "d449fe79d0e2f26245176c7693fe43bd";
+(node as any).hash = "893ee02f343e78c02751f690bc284d21";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a241387ec63631f3502042dc076fe3b5>>
+ * @generated SignedSource<<16c3b564019a831b354eaf72c65091ab>>
  * @lightSyntaxTransform
  */
 
@@ -12,7 +12,7 @@ import { FragmentRefs } from "relay-runtime";
 export type BoardTile_board$data = {
   readonly id: string;
   readonly name: string;
-  readonly pins: {
+  readonly preview: {
     readonly nodes: ReadonlyArray<{
       readonly id: string;
       readonly image: {
@@ -60,7 +60,7 @@ return {
       "storageKey": null
     },
     {
-      "alias": null,
+      "alias": "preview",
       "args": [
         {
           "kind": "Literal",
@@ -126,6 +126,6 @@ return {
 };
 })();
 
-(node as any).hash = "2bc6c50cb9611590abdf0176feeb0046";
+(node as any).hash = "e79a1573df6761f17b3fa577950c2c79";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<82e654a1cdd9b45b7f8b7acf0fb4530b>>
+ * @generated SignedSource<<a2c85fc72a84c76366ca125cf724e213>>
  * @lightSyntaxTransform
  */
 
@@ -31,17 +31,19 @@ export type CreateDialogPinMutation$variables = {
 };
 export type CreateDialogPinMutation$data = {
   readonly createPin: {
-    readonly pin: {
-      readonly board: {
+    readonly board: {
+      readonly " $fragmentSpreads": FragmentRefs<"BoardCounts_board">;
+    } | null | undefined;
+    readonly pinEdge: {
+      readonly cursor: string;
+      readonly node: {
         readonly id: string;
-        readonly " $fragmentSpreads": FragmentRefs<"BoardTile_board">;
+        readonly image: {
+          readonly height: number | null | undefined;
+          readonly width: number | null | undefined;
+        } | null | undefined;
+        readonly " $fragmentSpreads": FragmentRefs<"PinCard_pin">;
       } | null | undefined;
-      readonly id: string;
-      readonly image: {
-        readonly height: number | null | undefined;
-        readonly width: number | null | undefined;
-      } | null | undefined;
-      readonly " $fragmentSpreads": FragmentRefs<"PinCard_pin">;
     } | null | undefined;
   } | null | undefined;
 };
@@ -72,51 +74,68 @@ v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "id",
+  "name": "cursor",
   "storageKey": null
 },
 v4 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "width",
+  "name": "id",
   "storageKey": null
 },
 v5 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "height",
+  "name": "width",
   "storageKey": null
 },
 v6 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "url",
+  "name": "height",
   "storageKey": null
 },
 v7 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "alt",
+  "name": "url",
   "storageKey": null
 },
 v8 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "name",
+  "name": "alt",
   "storageKey": null
 },
 v9 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
+  "name": "name",
+  "storageKey": null
+},
+v10 = [
+  {
+    "kind": "Literal",
+    "name": "first",
+    "value": 0
+  }
+],
+v11 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
   "name": "totalCount",
   "storageKey": null
-};
+},
+v12 = [
+  (v11/*:: as any*/)
+];
 return {
   "fragment": {
     "argumentDefinitions": [
@@ -138,46 +157,57 @@ return {
           {
             "alias": null,
             "args": null,
-            "concreteType": "Pin",
+            "concreteType": "PinEdge",
             "kind": "LinkedField",
-            "name": "pin",
+            "name": "pinEdge",
             "plural": false,
             "selections": [
               (v3/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
-                "concreteType": "Image",
+                "concreteType": "Pin",
                 "kind": "LinkedField",
-                "name": "image",
+                "name": "node",
                 "plural": false,
                 "selections": [
                   (v4/*:: as any*/),
-                  (v5/*:: as any*/)
-                ],
-                "storageKey": null
-              },
-              {
-                "args": null,
-                "kind": "FragmentSpread",
-                "name": "PinCard_pin"
-              },
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "Board",
-                "kind": "LinkedField",
-                "name": "board",
-                "plural": false,
-                "selections": [
-                  (v3/*:: as any*/),
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Image",
+                    "kind": "LinkedField",
+                    "name": "image",
+                    "plural": false,
+                    "selections": [
+                      (v5/*:: as any*/),
+                      (v6/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  },
                   {
                     "args": null,
                     "kind": "FragmentSpread",
-                    "name": "BoardTile_board"
+                    "name": "PinCard_pin"
                   }
                 ],
                 "storageKey": null
+              }
+            ],
+            "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Board",
+            "kind": "LinkedField",
+            "name": "board",
+            "plural": false,
+            "selections": [
+              {
+                "args": null,
+                "kind": "FragmentSpread",
+                "name": "BoardCounts_board"
               }
             ],
             "storageKey": null
@@ -209,145 +239,86 @@ return {
           {
             "alias": null,
             "args": null,
-            "concreteType": "Pin",
+            "concreteType": "PinEdge",
             "kind": "LinkedField",
-            "name": "pin",
+            "name": "pinEdge",
             "plural": false,
             "selections": [
               (v3/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
-                "concreteType": "Image",
+                "concreteType": "Pin",
                 "kind": "LinkedField",
-                "name": "image",
+                "name": "node",
                 "plural": false,
                 "selections": [
                   (v4/*:: as any*/),
-                  (v5/*:: as any*/),
-                  (v6/*:: as any*/),
-                  (v7/*:: as any*/)
-                ],
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "title",
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "details",
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "User",
-                "kind": "LinkedField",
-                "name": "owner",
-                "plural": false,
-                "selections": [
-                  (v8/*:: as any*/),
                   {
                     "alias": null,
                     "args": null,
-                    "kind": "ScalarField",
-                    "name": "username",
-                    "storageKey": null
-                  },
-                  (v3/*:: as any*/)
-                ],
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "viewerLikes",
-                "storageKey": null
-              },
-              {
-                "alias": "likes",
-                "args": [
-                  {
-                    "kind": "Literal",
-                    "name": "first",
-                    "value": 0
-                  }
-                ],
-                "concreteType": "LikerConnection",
-                "kind": "LinkedField",
-                "name": "likedBy",
-                "plural": false,
-                "selections": [
-                  (v9/*:: as any*/)
-                ],
-                "storageKey": "likedBy(first:0)"
-              },
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "Board",
-                "kind": "LinkedField",
-                "name": "board",
-                "plural": false,
-                "selections": [
-                  (v3/*:: as any*/),
-                  (v8/*:: as any*/),
-                  {
-                    "alias": null,
-                    "args": null,
-                    "kind": "ScalarField",
-                    "name": "secret",
-                    "storageKey": null
-                  },
-                  {
-                    "alias": null,
-                    "args": [
-                      {
-                        "kind": "Literal",
-                        "name": "first",
-                        "value": 3
-                      }
-                    ],
-                    "concreteType": "PinConnection",
+                    "concreteType": "Image",
                     "kind": "LinkedField",
-                    "name": "pins",
+                    "name": "image",
+                    "plural": false,
+                    "selections": [
+                      (v5/*:: as any*/),
+                      (v6/*:: as any*/),
+                      (v7/*:: as any*/),
+                      (v8/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "title",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "details",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "User",
+                    "kind": "LinkedField",
+                    "name": "owner",
                     "plural": false,
                     "selections": [
                       (v9/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
-                        "concreteType": "Pin",
-                        "kind": "LinkedField",
-                        "name": "nodes",
-                        "plural": true,
-                        "selections": [
-                          (v3/*:: as any*/),
-                          {
-                            "alias": null,
-                            "args": null,
-                            "concreteType": "Image",
-                            "kind": "LinkedField",
-                            "name": "image",
-                            "plural": false,
-                            "selections": [
-                              (v6/*:: as any*/),
-                              (v7/*:: as any*/)
-                            ],
-                            "storageKey": null
-                          }
-                        ],
+                        "kind": "ScalarField",
+                        "name": "username",
                         "storageKey": null
-                      }
+                      },
+                      (v4/*:: as any*/)
                     ],
-                    "storageKey": "pins(first:3)"
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "viewerLikes",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": "likes",
+                    "args": (v10/*:: as any*/),
+                    "concreteType": "LikerConnection",
+                    "kind": "LinkedField",
+                    "name": "likedBy",
+                    "plural": false,
+                    "selections": (v12/*:: as any*/),
+                    "storageKey": "likedBy(first:0)"
                   }
                 ],
                 "storageKey": null
@@ -359,22 +330,90 @@ return {
             "alias": null,
             "args": null,
             "filters": null,
-            "handle": "prependNode",
+            "handle": "prependEdge",
             "key": "",
             "kind": "LinkedHandle",
-            "name": "pin",
+            "name": "pinEdge",
             "handleArgs": [
               {
                 "kind": "Variable",
                 "name": "connections",
                 "variableName": "connections"
-              },
-              {
-                "kind": "Literal",
-                "name": "edgeTypeName",
-                "value": "PinEdge"
               }
             ]
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Board",
+            "kind": "LinkedField",
+            "name": "board",
+            "plural": false,
+            "selections": [
+              {
+                "alias": "all",
+                "args": (v10/*:: as any*/),
+                "concreteType": "PinConnection",
+                "kind": "LinkedField",
+                "name": "pins",
+                "plural": false,
+                "selections": (v12/*:: as any*/),
+                "storageKey": "pins(first:0)"
+              },
+              (v4/*:: as any*/),
+              (v9/*:: as any*/),
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "secret",
+                "storageKey": null
+              },
+              {
+                "alias": "preview",
+                "args": [
+                  {
+                    "kind": "Literal",
+                    "name": "first",
+                    "value": 3
+                  }
+                ],
+                "concreteType": "PinConnection",
+                "kind": "LinkedField",
+                "name": "pins",
+                "plural": false,
+                "selections": [
+                  (v11/*:: as any*/),
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Pin",
+                    "kind": "LinkedField",
+                    "name": "nodes",
+                    "plural": true,
+                    "selections": [
+                      (v4/*:: as any*/),
+                      {
+                        "alias": null,
+                        "args": null,
+                        "concreteType": "Image",
+                        "kind": "LinkedField",
+                        "name": "image",
+                        "plural": false,
+                        "selections": [
+                          (v7/*:: as any*/),
+                          (v8/*:: as any*/)
+                        ],
+                        "storageKey": null
+                      }
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": "pins(first:3)"
+              }
+            ],
+            "storageKey": null
           }
         ],
         "storageKey": null
@@ -382,16 +421,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "2ad4e6d1066d431e35de76cede4bc10f",
+    "cacheID": "836e160344ba4697b41315b3e3b1249c",
     "id": null,
     "metadata": {},
     "name": "CreateDialogPinMutation",
     "operationKind": "mutation",
-    "text": "mutation CreateDialogPinMutation(\n  $input: CreatePinInput!\n) {\n  createPin(input: $input) {\n    pin {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n      board {\n        id\n        ...BoardTile_board\n      }\n    }\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "mutation CreateDialogPinMutation(\n  $input: CreatePinInput!\n) {\n  createPin(input: $input) {\n    pinEdge {\n      cursor\n      node {\n        id\n        image {\n          width\n          height\n        }\n        ...PinCard_pin\n      }\n    }\n    board {\n      ...BoardCounts_board\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
   }
 };
 })();
 
-(node as any).hash = "a64b940bfa21736394177718778409b0";
+(node as any).hash = "faf4883cb7d664e2a3f6c56be8ea26ab";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<c31f28c1808254fed78bcbe6fae4d8bd>>
+ * @generated SignedSource<<415f92d68b8b40a4f91670b034ab0975>>
  * @lightSyntaxTransform
  */
 
@@ -8,6 +8,7 @@
 // @ts-nocheck
 
 import { ConcreteRequest } from 'relay-runtime';
+import { FragmentRefs } from "relay-runtime";
 export type DeletePinInput = {
   pinId: string;
 };
@@ -17,6 +18,9 @@ export type OwnPinDeleteMutation$variables = {
 };
 export type OwnPinDeleteMutation$data = {
   readonly deletePin: {
+    readonly board: {
+      readonly " $fragmentSpreads": FragmentRefs<"BoardCounts_board">;
+    } | null | undefined;
     readonly deletedPinId: string | null | undefined;
   } | null | undefined;
 };
@@ -49,6 +53,20 @@ v3 = {
   "kind": "ScalarField",
   "name": "deletedPinId",
   "storageKey": null
+},
+v4 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "totalCount",
+  "storageKey": null
+},
+v5 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
 };
 return {
   "fragment": {
@@ -68,7 +86,23 @@ return {
         "name": "deletePin",
         "plural": false,
         "selections": [
-          (v3/*:: as any*/)
+          (v3/*:: as any*/),
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Board",
+            "kind": "LinkedField",
+            "name": "board",
+            "plural": false,
+            "selections": [
+              {
+                "args": null,
+                "kind": "FragmentSpread",
+                "name": "BoardCounts_board"
+              }
+            ],
+            "storageKey": null
+          }
         ],
         "storageKey": null
       }
@@ -109,6 +143,105 @@ return {
                 "variableName": "connections"
               }
             ]
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Board",
+            "kind": "LinkedField",
+            "name": "board",
+            "plural": false,
+            "selections": [
+              {
+                "alias": "all",
+                "args": [
+                  {
+                    "kind": "Literal",
+                    "name": "first",
+                    "value": 0
+                  }
+                ],
+                "concreteType": "PinConnection",
+                "kind": "LinkedField",
+                "name": "pins",
+                "plural": false,
+                "selections": [
+                  (v4/*:: as any*/)
+                ],
+                "storageKey": "pins(first:0)"
+              },
+              (v5/*:: as any*/),
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "name",
+                "storageKey": null
+              },
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "secret",
+                "storageKey": null
+              },
+              {
+                "alias": "preview",
+                "args": [
+                  {
+                    "kind": "Literal",
+                    "name": "first",
+                    "value": 3
+                  }
+                ],
+                "concreteType": "PinConnection",
+                "kind": "LinkedField",
+                "name": "pins",
+                "plural": false,
+                "selections": [
+                  (v4/*:: as any*/),
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Pin",
+                    "kind": "LinkedField",
+                    "name": "nodes",
+                    "plural": true,
+                    "selections": [
+                      (v5/*:: as any*/),
+                      {
+                        "alias": null,
+                        "args": null,
+                        "concreteType": "Image",
+                        "kind": "LinkedField",
+                        "name": "image",
+                        "plural": false,
+                        "selections": [
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "url",
+                            "storageKey": null
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "alt",
+                            "storageKey": null
+                          }
+                        ],
+                        "storageKey": null
+                      }
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": "pins(first:3)"
+              }
+            ],
+            "storageKey": null
           }
         ],
         "storageKey": null
@@ -116,16 +249,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "1cd2f59e49e12b86775d238b2052477d",
+    "cacheID": "1111b8277f86eb98446f2ca14b8a885a",
     "id": null,
     "metadata": {},
     "name": "OwnPinDeleteMutation",
     "operationKind": "mutation",
-    "text": "mutation OwnPinDeleteMutation(\n  $input: DeletePinInput!\n) {\n  deletePin(input: $input) {\n    deletedPinId\n  }\n}\n"
+    "text": "mutation OwnPinDeleteMutation(\n  $input: DeletePinInput!\n) {\n  deletePin(input: $input) {\n    deletedPinId\n    board {\n      ...BoardCounts_board\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "9658ebf80315e04f75425800195f4517";
+(node as any).hash = "88da886da6bd67099c97138346f228ea";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<f5a057d340f43cd566d8cc287de56f9a>>
+ * @generated SignedSource<<e965672a89ec7c3ef6f39ea1319cfa8a>>
  * @lightSyntaxTransform
  */
 
@@ -19,14 +19,17 @@ export type PinCommentsAddMutation$variables = {
 };
 export type PinCommentsAddMutation$data = {
   readonly addComment: {
-    readonly comment: {
-      readonly author: {
+    readonly commentEdge: {
+      readonly cursor: string;
+      readonly node: {
+        readonly author: {
+          readonly id: string;
+          readonly name: string;
+          readonly username: string;
+        } | null | undefined;
         readonly id: string;
-        readonly name: string;
-        readonly username: string;
+        readonly text: string;
       } | null | undefined;
-      readonly id: string;
-      readonly text: string;
     } | null | undefined;
   } | null | undefined;
 };
@@ -63,25 +66,24 @@ v3 = {
 v4 = {
   "alias": null,
   "args": null,
-  "concreteType": "Comment",
+  "concreteType": "CommentEdge",
   "kind": "LinkedField",
-  "name": "comment",
+  "name": "commentEdge",
   "plural": false,
   "selections": [
-    (v3/*:: as any*/),
     {
       "alias": null,
       "args": null,
       "kind": "ScalarField",
-      "name": "text",
+      "name": "cursor",
       "storageKey": null
     },
     {
       "alias": null,
       "args": null,
-      "concreteType": "User",
+      "concreteType": "Comment",
       "kind": "LinkedField",
-      "name": "author",
+      "name": "node",
       "plural": false,
       "selections": [
         (v3/*:: as any*/),
@@ -89,14 +91,33 @@ v4 = {
           "alias": null,
           "args": null,
           "kind": "ScalarField",
-          "name": "name",
+          "name": "text",
           "storageKey": null
         },
         {
           "alias": null,
           "args": null,
-          "kind": "ScalarField",
-          "name": "username",
+          "concreteType": "User",
+          "kind": "LinkedField",
+          "name": "author",
+          "plural": false,
+          "selections": [
+            (v3/*:: as any*/),
+            {
+              "alias": null,
+              "args": null,
+              "kind": "ScalarField",
+              "name": "name",
+              "storageKey": null
+            },
+            {
+              "alias": null,
+              "args": null,
+              "kind": "ScalarField",
+              "name": "username",
+              "storageKey": null
+            }
+          ],
           "storageKey": null
         }
       ],
@@ -153,20 +174,15 @@ return {
             "alias": null,
             "args": null,
             "filters": null,
-            "handle": "appendNode",
+            "handle": "appendEdge",
             "key": "",
             "kind": "LinkedHandle",
-            "name": "comment",
+            "name": "commentEdge",
             "handleArgs": [
               {
                 "kind": "Variable",
                 "name": "connections",
                 "variableName": "connections"
-              },
-              {
-                "kind": "Literal",
-                "name": "edgeTypeName",
-                "value": "CommentEdge"
               }
             ]
           }
@@ -176,16 +192,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "9aa721be08ef83c83da0ac23560e1cf1",
+    "cacheID": "184f05b37e798d8d544024646427eab8",
     "id": null,
     "metadata": {},
     "name": "PinCommentsAddMutation",
     "operationKind": "mutation",
-    "text": "mutation PinCommentsAddMutation(\n  $input: AddCommentInput!\n) {\n  addComment(input: $input) {\n    comment {\n      id\n      text\n      author {\n        id\n        name\n        username\n      }\n    }\n  }\n}\n"
+    "text": "mutation PinCommentsAddMutation(\n  $input: AddCommentInput!\n) {\n  addComment(input: $input) {\n    commentEdge {\n      cursor\n      node {\n        id\n        text\n        author {\n          id\n          name\n          username\n        }\n      }\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "293dac4da2618194e29aaadd82482fff";
+(node as any).hash = "cac2b94524244d2ce0053fb58c40e0d5";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<46ca38b65aa4510e160d9be77270dd45>>
+ * @generated SignedSource<<eb8787e52554d4cc0a18e7646b8e1382>>
  * @lightSyntaxTransform
  */
 
@@ -172,7 +172,7 @@ return {
                             "storageKey": null
                           },
                           {
-                            "alias": null,
+                            "alias": "preview",
                             "args": [
                               {
                                 "kind": "Literal",
@@ -293,12 +293,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "17b8ba64722df571c8bb46954b378c02",
+    "cacheID": "9f656e48ab38a4d4a5d428c46eab16e6",
     "id": null,
     "metadata": {},
     "name": "UserBoardsQuery",
     "operationKind": "query",
-    "text": "query UserBoardsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...UserBoards_user_1G22uz\n    id\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment UserBoards_user_1G22uz on User {\n  boards(first: $count, after: $cursor) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserBoardsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...UserBoards_user_1G22uz\n    id\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment UserBoards_user_1G22uz on User {\n  boards(first: $count, after: $cursor) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();

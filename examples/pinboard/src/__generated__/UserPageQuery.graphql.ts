@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<06f9edce03097e320eeda3a4ac06011f>>
+ * @generated SignedSource<<c2f14da7a037d70ab29cf8e2ed4b7815>>
  * @lightSyntaxTransform
  */
 
@@ -273,7 +273,7 @@ return {
                         "storageKey": null
                       },
                       {
-                        "alias": null,
+                        "alias": "preview",
                         "args": [
                           {
                             "kind": "Literal",
@@ -390,12 +390,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "1bf83bcb39f10c64eb0970c7b5486179",
+    "cacheID": "e225b3cd9372f21edf2a65b8627bf0fd",
     "id": null,
     "metadata": {},
     "name": "UserPageQuery",
     "operationKind": "query",
-    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    website\n    ...EditProfile_user\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    website\n    ...EditProfile_user\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<24d85680ec1ec7e6423c222212d74c0e>>
+ * @generated SignedSource<<752629cdd5812c6814f8b6dda10a07a2>>
  * @lightSyntaxTransform
  */
 
@@ -28,10 +28,13 @@ export type useCreateBoardMutation$variables = {
 };
 export type useCreateBoardMutation$data = {
   readonly createBoard: {
-    readonly board: {
-      readonly id: string;
-      readonly name: string;
-      readonly " $fragmentSpreads": FragmentRefs<"BoardTile_board">;
+    readonly boardEdge: {
+      readonly cursor: string;
+      readonly node: {
+        readonly id: string;
+        readonly name: string;
+        readonly " $fragmentSpreads": FragmentRefs<"BoardTile_board">;
+      } | null | undefined;
     } | null | undefined;
   } | null | undefined;
 };
@@ -62,10 +65,17 @@ v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "id",
+  "name": "cursor",
   "storageKey": null
 },
 v4 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
+},
+v5 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
@@ -93,17 +103,29 @@ return {
           {
             "alias": null,
             "args": null,
-            "concreteType": "Board",
+            "concreteType": "BoardEdge",
             "kind": "LinkedField",
-            "name": "board",
+            "name": "boardEdge",
             "plural": false,
             "selections": [
               (v3/*:: as any*/),
-              (v4/*:: as any*/),
               {
+                "alias": null,
                 "args": null,
-                "kind": "FragmentSpread",
-                "name": "BoardTile_board"
+                "concreteType": "Board",
+                "kind": "LinkedField",
+                "name": "node",
+                "plural": false,
+                "selections": [
+                  (v4/*:: as any*/),
+                  (v5/*:: as any*/),
+                  {
+                    "args": null,
+                    "kind": "FragmentSpread",
+                    "name": "BoardTile_board"
+                  }
+                ],
+                "storageKey": null
               }
             ],
             "storageKey": null
@@ -135,80 +157,92 @@ return {
           {
             "alias": null,
             "args": null,
-            "concreteType": "Board",
+            "concreteType": "BoardEdge",
             "kind": "LinkedField",
-            "name": "board",
+            "name": "boardEdge",
             "plural": false,
             "selections": [
               (v3/*:: as any*/),
-              (v4/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
-                "kind": "ScalarField",
-                "name": "secret",
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": [
-                  {
-                    "kind": "Literal",
-                    "name": "first",
-                    "value": 3
-                  }
-                ],
-                "concreteType": "PinConnection",
+                "concreteType": "Board",
                 "kind": "LinkedField",
-                "name": "pins",
+                "name": "node",
                 "plural": false,
                 "selections": [
+                  (v4/*:: as any*/),
+                  (v5/*:: as any*/),
                   {
                     "alias": null,
                     "args": null,
                     "kind": "ScalarField",
-                    "name": "totalCount",
+                    "name": "secret",
                     "storageKey": null
                   },
                   {
-                    "alias": null,
-                    "args": null,
-                    "concreteType": "Pin",
+                    "alias": "preview",
+                    "args": [
+                      {
+                        "kind": "Literal",
+                        "name": "first",
+                        "value": 3
+                      }
+                    ],
+                    "concreteType": "PinConnection",
                     "kind": "LinkedField",
-                    "name": "nodes",
-                    "plural": true,
+                    "name": "pins",
+                    "plural": false,
                     "selections": [
-                      (v3/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
-                        "concreteType": "Image",
+                        "kind": "ScalarField",
+                        "name": "totalCount",
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "concreteType": "Pin",
                         "kind": "LinkedField",
-                        "name": "image",
-                        "plural": false,
+                        "name": "nodes",
+                        "plural": true,
                         "selections": [
+                          (v4/*:: as any*/),
                           {
                             "alias": null,
                             "args": null,
-                            "kind": "ScalarField",
-                            "name": "url",
-                            "storageKey": null
-                          },
-                          {
-                            "alias": null,
-                            "args": null,
-                            "kind": "ScalarField",
-                            "name": "alt",
+                            "concreteType": "Image",
+                            "kind": "LinkedField",
+                            "name": "image",
+                            "plural": false,
+                            "selections": [
+                              {
+                                "alias": null,
+                                "args": null,
+                                "kind": "ScalarField",
+                                "name": "url",
+                                "storageKey": null
+                              },
+                              {
+                                "alias": null,
+                                "args": null,
+                                "kind": "ScalarField",
+                                "name": "alt",
+                                "storageKey": null
+                              }
+                            ],
                             "storageKey": null
                           }
                         ],
                         "storageKey": null
                       }
                     ],
-                    "storageKey": null
+                    "storageKey": "pins(first:3)"
                   }
                 ],
-                "storageKey": "pins(first:3)"
+                "storageKey": null
               }
             ],
             "storageKey": null
@@ -217,20 +251,15 @@ return {
             "alias": null,
             "args": null,
             "filters": null,
-            "handle": "prependNode",
+            "handle": "prependEdge",
             "key": "",
             "kind": "LinkedHandle",
-            "name": "board",
+            "name": "boardEdge",
             "handleArgs": [
               {
                 "kind": "Variable",
                 "name": "connections",
                 "variableName": "connections"
-              },
-              {
-                "kind": "Literal",
-                "name": "edgeTypeName",
-                "value": "BoardEdge"
               }
             ]
           }
@@ -240,16 +269,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "88529d108bd3d6985d8186c834c251af",
+    "cacheID": "2454e5b723d46b135be882f8c00a7ab1",
     "id": null,
     "metadata": {},
     "name": "useCreateBoardMutation",
     "operationKind": "mutation",
-    "text": "mutation useCreateBoardMutation(\n  $input: CreateBoardInput!\n) {\n  createBoard(input: $input) {\n    board {\n      id\n      name\n      ...BoardTile_board\n    }\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n"
+    "text": "mutation useCreateBoardMutation(\n  $input: CreateBoardInput!\n) {\n  createBoard(input: $input) {\n    boardEdge {\n      cursor\n      node {\n        id\n        name\n        ...BoardTile_board\n      }\n    }\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "d60a6883510aa09ccc28c143d6c517f8";
+(node as any).hash = "86d9404d12f3127ca1f4187e8b8cb712";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<bb0925b42475f4e6ae51b163bbf9b26e>>
+ * @generated SignedSource<<9ed18186daf708dae2395f2b0685b84a>>
  * @lightSyntaxTransform
  */
 
@@ -23,16 +23,19 @@ export type useRepinMutation$variables = {
 };
 export type useRepinMutation$data = {
   readonly repin: {
-    readonly pin: {
-      readonly board: {
-        readonly " $fragmentSpreads": FragmentRefs<"BoardTile_board">;
+    readonly board: {
+      readonly " $fragmentSpreads": FragmentRefs<"BoardCounts_board">;
+    } | null | undefined;
+    readonly pinEdge: {
+      readonly cursor: string;
+      readonly node: {
+        readonly id: string;
+        readonly image: {
+          readonly height: number | null | undefined;
+          readonly width: number | null | undefined;
+        } | null | undefined;
+        readonly " $fragmentSpreads": FragmentRefs<"PinCard_pin">;
       } | null | undefined;
-      readonly id: string;
-      readonly image: {
-        readonly height: number | null | undefined;
-        readonly width: number | null | undefined;
-      } | null | undefined;
-      readonly " $fragmentSpreads": FragmentRefs<"PinCard_pin">;
     } | null | undefined;
   } | null | undefined;
 };
@@ -63,51 +66,68 @@ v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "id",
+  "name": "cursor",
   "storageKey": null
 },
 v4 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "width",
+  "name": "id",
   "storageKey": null
 },
 v5 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "height",
+  "name": "width",
   "storageKey": null
 },
 v6 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "url",
+  "name": "height",
   "storageKey": null
 },
 v7 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "alt",
+  "name": "url",
   "storageKey": null
 },
 v8 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "name",
+  "name": "alt",
   "storageKey": null
 },
 v9 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
+  "name": "name",
+  "storageKey": null
+},
+v10 = [
+  {
+    "kind": "Literal",
+    "name": "first",
+    "value": 0
+  }
+],
+v11 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
   "name": "totalCount",
   "storageKey": null
-};
+},
+v12 = [
+  (v11/*:: as any*/)
+];
 return {
   "fragment": {
     "argumentDefinitions": [
@@ -129,45 +149,57 @@ return {
           {
             "alias": null,
             "args": null,
-            "concreteType": "Pin",
+            "concreteType": "PinEdge",
             "kind": "LinkedField",
-            "name": "pin",
+            "name": "pinEdge",
             "plural": false,
             "selections": [
               (v3/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
-                "concreteType": "Image",
+                "concreteType": "Pin",
                 "kind": "LinkedField",
-                "name": "image",
+                "name": "node",
                 "plural": false,
                 "selections": [
                   (v4/*:: as any*/),
-                  (v5/*:: as any*/)
-                ],
-                "storageKey": null
-              },
-              {
-                "args": null,
-                "kind": "FragmentSpread",
-                "name": "PinCard_pin"
-              },
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "Board",
-                "kind": "LinkedField",
-                "name": "board",
-                "plural": false,
-                "selections": [
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Image",
+                    "kind": "LinkedField",
+                    "name": "image",
+                    "plural": false,
+                    "selections": [
+                      (v5/*:: as any*/),
+                      (v6/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  },
                   {
                     "args": null,
                     "kind": "FragmentSpread",
-                    "name": "BoardTile_board"
+                    "name": "PinCard_pin"
                   }
                 ],
                 "storageKey": null
+              }
+            ],
+            "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Board",
+            "kind": "LinkedField",
+            "name": "board",
+            "plural": false,
+            "selections": [
+              {
+                "args": null,
+                "kind": "FragmentSpread",
+                "name": "BoardCounts_board"
               }
             ],
             "storageKey": null
@@ -199,145 +231,86 @@ return {
           {
             "alias": null,
             "args": null,
-            "concreteType": "Pin",
+            "concreteType": "PinEdge",
             "kind": "LinkedField",
-            "name": "pin",
+            "name": "pinEdge",
             "plural": false,
             "selections": [
               (v3/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
-                "concreteType": "Image",
+                "concreteType": "Pin",
                 "kind": "LinkedField",
-                "name": "image",
+                "name": "node",
                 "plural": false,
                 "selections": [
                   (v4/*:: as any*/),
-                  (v5/*:: as any*/),
-                  (v6/*:: as any*/),
-                  (v7/*:: as any*/)
-                ],
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "title",
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "details",
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "User",
-                "kind": "LinkedField",
-                "name": "owner",
-                "plural": false,
-                "selections": [
-                  (v8/*:: as any*/),
                   {
                     "alias": null,
                     "args": null,
-                    "kind": "ScalarField",
-                    "name": "username",
-                    "storageKey": null
-                  },
-                  (v3/*:: as any*/)
-                ],
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "viewerLikes",
-                "storageKey": null
-              },
-              {
-                "alias": "likes",
-                "args": [
-                  {
-                    "kind": "Literal",
-                    "name": "first",
-                    "value": 0
-                  }
-                ],
-                "concreteType": "LikerConnection",
-                "kind": "LinkedField",
-                "name": "likedBy",
-                "plural": false,
-                "selections": [
-                  (v9/*:: as any*/)
-                ],
-                "storageKey": "likedBy(first:0)"
-              },
-              {
-                "alias": null,
-                "args": null,
-                "concreteType": "Board",
-                "kind": "LinkedField",
-                "name": "board",
-                "plural": false,
-                "selections": [
-                  (v3/*:: as any*/),
-                  (v8/*:: as any*/),
-                  {
-                    "alias": null,
-                    "args": null,
-                    "kind": "ScalarField",
-                    "name": "secret",
-                    "storageKey": null
-                  },
-                  {
-                    "alias": null,
-                    "args": [
-                      {
-                        "kind": "Literal",
-                        "name": "first",
-                        "value": 3
-                      }
-                    ],
-                    "concreteType": "PinConnection",
+                    "concreteType": "Image",
                     "kind": "LinkedField",
-                    "name": "pins",
+                    "name": "image",
+                    "plural": false,
+                    "selections": [
+                      (v5/*:: as any*/),
+                      (v6/*:: as any*/),
+                      (v7/*:: as any*/),
+                      (v8/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "title",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "details",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "User",
+                    "kind": "LinkedField",
+                    "name": "owner",
                     "plural": false,
                     "selections": [
                       (v9/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
-                        "concreteType": "Pin",
-                        "kind": "LinkedField",
-                        "name": "nodes",
-                        "plural": true,
-                        "selections": [
-                          (v3/*:: as any*/),
-                          {
-                            "alias": null,
-                            "args": null,
-                            "concreteType": "Image",
-                            "kind": "LinkedField",
-                            "name": "image",
-                            "plural": false,
-                            "selections": [
-                              (v6/*:: as any*/),
-                              (v7/*:: as any*/)
-                            ],
-                            "storageKey": null
-                          }
-                        ],
+                        "kind": "ScalarField",
+                        "name": "username",
                         "storageKey": null
-                      }
+                      },
+                      (v4/*:: as any*/)
                     ],
-                    "storageKey": "pins(first:3)"
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "viewerLikes",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": "likes",
+                    "args": (v10/*:: as any*/),
+                    "concreteType": "LikerConnection",
+                    "kind": "LinkedField",
+                    "name": "likedBy",
+                    "plural": false,
+                    "selections": (v12/*:: as any*/),
+                    "storageKey": "likedBy(first:0)"
                   }
                 ],
                 "storageKey": null
@@ -349,22 +322,90 @@ return {
             "alias": null,
             "args": null,
             "filters": null,
-            "handle": "prependNode",
+            "handle": "prependEdge",
             "key": "",
             "kind": "LinkedHandle",
-            "name": "pin",
+            "name": "pinEdge",
             "handleArgs": [
               {
                 "kind": "Variable",
                 "name": "connections",
                 "variableName": "connections"
-              },
-              {
-                "kind": "Literal",
-                "name": "edgeTypeName",
-                "value": "PinEdge"
               }
             ]
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Board",
+            "kind": "LinkedField",
+            "name": "board",
+            "plural": false,
+            "selections": [
+              {
+                "alias": "all",
+                "args": (v10/*:: as any*/),
+                "concreteType": "PinConnection",
+                "kind": "LinkedField",
+                "name": "pins",
+                "plural": false,
+                "selections": (v12/*:: as any*/),
+                "storageKey": "pins(first:0)"
+              },
+              (v4/*:: as any*/),
+              (v9/*:: as any*/),
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "secret",
+                "storageKey": null
+              },
+              {
+                "alias": "preview",
+                "args": [
+                  {
+                    "kind": "Literal",
+                    "name": "first",
+                    "value": 3
+                  }
+                ],
+                "concreteType": "PinConnection",
+                "kind": "LinkedField",
+                "name": "pins",
+                "plural": false,
+                "selections": [
+                  (v11/*:: as any*/),
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Pin",
+                    "kind": "LinkedField",
+                    "name": "nodes",
+                    "plural": true,
+                    "selections": [
+                      (v4/*:: as any*/),
+                      {
+                        "alias": null,
+                        "args": null,
+                        "concreteType": "Image",
+                        "kind": "LinkedField",
+                        "name": "image",
+                        "plural": false,
+                        "selections": [
+                          (v7/*:: as any*/),
+                          (v8/*:: as any*/)
+                        ],
+                        "storageKey": null
+                      }
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": "pins(first:3)"
+              }
+            ],
+            "storageKey": null
           }
         ],
         "storageKey": null
@@ -372,16 +413,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "dc9d2db437fe570e1b2c77ec6487df36",
+    "cacheID": "14e13c3759b20b97b5e3ebc687814bc7",
     "id": null,
     "metadata": {},
     "name": "useRepinMutation",
     "operationKind": "mutation",
-    "text": "mutation useRepinMutation(\n  $input: RepinInput!\n) {\n  repin(input: $input) {\n    pin {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n      board {\n        ...BoardTile_board\n        id\n      }\n    }\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "mutation useRepinMutation(\n  $input: RepinInput!\n) {\n  repin(input: $input) {\n    pinEdge {\n      cursor\n      node {\n        id\n        image {\n          width\n          height\n        }\n        ...PinCard_pin\n      }\n    }\n    board {\n      ...BoardCounts_board\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
   }
 };
 })();
 
-(node as any).hash = "81a355a13686814bd9d62c0624685c82";
+(node as any).hash = "81fc9964339b412f4e04a0ea2e6a6c2c";
 
 export default node;
