@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	id: () => import("./commands/id.ts"),
 	token: () => import("./commands/token.ts"),
 	account: () => import("./commands/account.ts"),
+	list: () => import("./commands/list.ts"),
 	"schema print": () => import("./commands/schemaPrint.ts"),
 	"documents check": () => import("./commands/documentsCheck.ts"),
 	"topology check": () => import("./commands/topologyCheck.ts"),

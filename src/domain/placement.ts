@@ -10,5 +10,6 @@ export const placementPolicy: PlacementPolicy = {
 	Section: { colocateWith: "board" },
 	Pin: { colocateWith: "board" },
 	Comment: { colocateWith: "pin" },
+	Report: { colocateWith: "reporter" },
 	Interest: { modShardOf: "slug" },
 };

@@ -1,3 +1,4 @@
+import { parseId } from "../id/ids.ts";
 import {
 	boolean,
 	type FieldPolicies,
@@ -105,6 +106,14 @@ export const image: Validator<Image> = (given) => {
 	return { value };
 };
 
+/** An id as it is stored. */
+const objectId: Validator<string> = (given) => {
+	const parsed = typeof given === "string" ? parseId(given) : "malformed";
+	return parsed === "malformed" || parsed === "reserved"
+		? mustBe("the id of an object", given)
+		: { value: parsed };
+};
+
 const pixels: Validator<number> = (given) =>
 	typeof given === "number" && Number.isSafeInteger(given) && given > 0
 		? { value: given }
@@ -139,6 +148,10 @@ export const fieldPolicies = {
 		details: { validate: text(MAX_DETAILS) },
 		link: { validate: webAddress },
 		image: { validate: image },
+	},
+	Report: {
+		subjectId: { validate: objectId, operatorOnly: true },
+		text: { validate: text(MAX_DETAILS) },
 	},
 	Comment: {
 		text: { validate: text(MAX_TEXT) },

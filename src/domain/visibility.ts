@@ -9,6 +9,7 @@ import type { VisibilityPolicy } from "../graph/read/visibility.ts";
  *   (`requireMember`).
  * - A section is visible with its board, a pin with its board and its owner; a comment with its pin and
  *   its author.
+ * - A report is visible to operators, by a command, and to nobody in the API.
  * - A user who blocks the viewer is invisible to the viewer; what belongs to a
  *   user whom the viewer blocks is hidden, but not the user, so that the viewer
  *   can unblock them.
@@ -29,6 +30,7 @@ export const visibilityPolicy: VisibilityPolicy = {
 		Section: { parent: "board" },
 		Pin: { parent: "board", owner: "owner", inheritsOwner: true },
 		Comment: { parent: "pin", owner: "author" },
+		Report: { isVisible: () => false },
 	},
 	privateLists: ["blockUser", "blockUser.inverse"],
 	blocks: { userType: "User", mapping: "blockUser" },

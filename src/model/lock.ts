@@ -7,17 +7,17 @@ import type { Lookup, Mapping, Model, ObjectType } from "./types.ts";
  * is no longer used stays as retired, and its names stay taken.
  */
 export interface Lock {
-	readonly types: Section<
+	readonly types: ByName<
 		Pick<ObjectType, "number" | "table"> & {
 			/** By path in the stored JSON: a type, `id of` a type, or `retired`. */
 			readonly keys: Readonly<Record<string, string>>;
 		}
 	>;
-	readonly mappings: Section<Pick<Mapping, "table" | "from" | "to" | "order">>;
-	readonly lookups: Section<Pick<Lookup, "type" | "key" | "fold">>;
+	readonly mappings: ByName<Pick<Mapping, "table" | "from" | "to" | "order">>;
+	readonly lookups: ByName<Pick<Lookup, "type" | "key" | "fold">>;
 }
 
-type Section<Entry> = Readonly<
+type ByName<Entry> = Readonly<
 	Record<string, Entry & { readonly retired?: true }>
 >;
 

@@ -26,7 +26,7 @@ interface ObjectReading {
 export function readObject(
 	{ name, object, fields }: DeclaredType,
 	reading: ObjectReading,
-): Omit<ObjectType, "mappings" | "derivedMappings"> {
+): Omit<ObjectType, "mappings" | "derivedMappings" | "globalMappings"> {
 	const { names } = reading;
 	if (object?.values) {
 		names.typeNumber(object.values.type, name, object.node);

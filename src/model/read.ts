@@ -132,6 +132,9 @@ function buildModel(reading: Reading): Model {
 				({ to, inverse }) =>
 					to === declared.name && inverse?.kind === "reference",
 			),
+			globalMappings: mappings.filter(
+				({ from, to }) => from === null && to === declared.name,
+			),
 		});
 	}
 	return {

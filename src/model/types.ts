@@ -30,6 +30,8 @@ export interface ObjectType {
 	readonly mappings: readonly Mapping[];
 	/** Mappings of other types whose lists are derived from a reference of this type. */
 	readonly derivedMappings: readonly Mapping[];
+	/** Mappings of the whole graph that list every object of this type. */
+	readonly globalMappings: readonly Mapping[];
 }
 
 export interface StoredField {
@@ -144,5 +146,10 @@ export function globalListId(model: Model, mapping: Mapping): Id {
 	if (mapping.from !== null || target === undefined) {
 		throw new TypeError(`${mapping.name} is not a list of the whole graph.`);
 	}
-	return packId({ shard: 0, type: target.number, local: 0 });
+	return globalListIdOf(target);
+}
+
+/** The same for the lists of all objects of a type. */
+export function globalListIdOf({ number }: Pick<ObjectType, "number">): Id {
+	return packId({ shard: 0, type: number, local: 0 });
 }

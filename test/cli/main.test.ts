@@ -6,7 +6,7 @@ import { CorkboardError } from "../../src/errors.ts";
 import { command } from "../helpers/runCommand.ts";
 
 const COMMANDS =
-	"serve, init, import, verify, explain, id, token, account, schema print, documents check, topology check";
+	"serve, init, import, verify, explain, id, token, account, list, schema print, documents check, topology check";
 
 describe("a command line", () => {
 	test("prints the commands when the command is missing or unknown (exit code 2)", async () => {
@@ -138,7 +138,7 @@ describe("serve", () => {
 		const env = { CORKBOARD_DATA: join(tmpdir(), "corkboard-not-there") };
 		assert.deepEqual(await command(["serve", "--check"], { env }), {
 			code: 0,
-			out: "good: settings, schema (5 types, as locked), topology (version 1), shards (created at the first start)\n",
+			out: "good: settings, schema (7 types, as locked), topology (version 1), shards (created at the first start)\n",
 			err: "",
 		});
 		assert.deepEqual(

@@ -151,6 +151,11 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 	unlikePin: (draw) => ({ pinId: draw.any("Pin") }),
 	followInterest: (draw) => ({ interestId: draw.any("Interest") }),
 	unfollowInterest: (draw) => ({ interestId: draw.any("Interest") }),
+	report: (draw) => ({
+		subjectId: draw.any(draw.random.pick(["User", "Board", "Pin", "Comment"])),
+		reason: draw.random.pick(["SPAM", "HATE", "OTHER"]),
+		text: draw.text(),
+	}),
 	addComment: (draw) => ({
 		pinId: draw.any("Pin"),
 		text: draw.required(),

@@ -261,6 +261,7 @@ describe("an object hidden from the viewer", () => {
 			"addCollaborator.userId": `boardId: ${mine}`,
 			"removeCollaborator.boardId": `userId: "${eve.id}"`,
 			"removeCollaborator.userId": `boardId: ${mine}`,
+			"report.subjectId": "reason: SPAM",
 			"createSection.boardId": 'name: "x"',
 			"updateSection.sectionId": 'name: "x"',
 			"moveSection.beforeSectionId": `sectionId: "${await bobsSection()}"`,

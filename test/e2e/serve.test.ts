@@ -401,7 +401,7 @@ describe("serve", () => {
 			{
 				code: 0,
 				signal: null,
-				out: "good: settings, schema (5 types, as locked), topology (version 1), shards (created at the first start)\n",
+				out: "good: settings, schema (7 types, as locked), topology (version 1), shards (created at the first start)\n",
 				err: "",
 			},
 		);

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { listObjects } from "../../src/app/listObjects.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { createView } from "../../src/graph/read/view.ts";
+import type { Store } from "../../src/graph/store/store.ts";
 import type { PageEdge } from "../../src/graph/types.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
+import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";
+import { verify } from "../../src/ops/verify/verify.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 
 /** The payload of a mutation by this viewer, or the code of its error. Each is a request of its own. */
@@ -315,5 +320,128 @@ describe("mutations on embedded shards", () => {
 		assert.deepEqual(await mutate(at, ben, "likePin", { pinId }), {
 			error: "NOT_FOUND",
 		});
+	});
+});
+
+describe("a report", () => {
+	it("is on the operators' list once for each viewer and object, and in no response", async () => {
+		await using at = await openEmbedded();
+		const [ada, ben] = (await Promise.all(
+			["ada_made_up", "ben_made_up"].map((username) =>
+				made(at, null, "createUser", { username }, "user"),
+			),
+		)) as [Id, Id];
+		const board = await made(at, ada, "createBoard", { name: "b" }, "board");
+		const report = (who: Id, subjectId: Id, reason: string, text?: string) =>
+			mutate(at, who, "report", { subjectId, reason, text });
+		assert.deepEqual(await report(ben, board, "SPAM", " An ad "), {
+			subject: board,
+		});
+		assert.deepEqual(await report(ben, board, "HATE"), { subject: board });
+		assert.deepEqual(await report(ada, ben, "OTHER"), { subject: ben });
+		await deliverPending(new WritePipeline(at.store), 0);
+		const listOf = async (store: Store, count: number) => {
+			const all: Readonly<Record<string, unknown>>[] = [];
+			for await (const one of listObjects(store, "reports", count)) {
+				assert.ok(!(one instanceof CorkboardError));
+				all.push(one);
+			}
+			return all;
+		};
+		const listed = await listOf(at.cold(), 10);
+		assert.deepEqual(
+			listed.map(({ id: _, createdAt: __, ...fields }) => fields),
+			[
+				{ subjectId: ben, reason: "OTHER", reporter: ada },
+				{ subjectId: board, reason: "SPAM", text: "An ad", reporter: ben },
+			],
+		);
+		assert.equal((await listOf(at.store, 1)).length, 1);
+		for (const viewer of [null, ada, ben]) {
+			assert.deepEqual(
+				await at.view(viewer).readObjects(listed.map(({ id }) => id as Id)),
+				[null, null],
+			);
+		}
+		const checked = await verify(at.store);
+		assert.ok(checked.clean, JSON.stringify(checked));
+		await assert.rejects(
+			listObjects(at.store, "report", 1).next(),
+			/There is no list "report" of the whole graph\. Did you mean reports\? Lists: interests, reports\./,
+		);
+	});
+});
+
+describe("the sections of a board", () => {
+	it("list their pins, which leave them with the board", async () => {
+		await using at = await openEmbedded();
+		const make = (
+			mutation: string,
+			input: Readonly<Record<string, unknown>>,
+			field: string,
+		) => made(at, ada, mutation, input, field);
+		const ada = await made(
+			at,
+			null,
+			"createUser",
+			{ username: "ada_made_up" },
+			"user",
+		);
+		const [boardId, other] = [
+			await make("createBoard", { name: "one" }, "board"),
+			await make("createBoard", { name: "other" }, "board"),
+		];
+		const section = (name: string) =>
+			make("createSection", { boardId, name }, "section");
+		const [first, second] = [await section("first"), await section("second")];
+		assert.deepEqual(await listed(at, "placeSection", boardId), [
+			second,
+			first,
+		]);
+		await make(
+			"moveSection",
+			{ sectionId: first, beforeSectionId: second },
+			"section",
+		);
+		assert.deepEqual(await listed(at, "placeSection", boardId), [
+			first,
+			second,
+		]);
+		const pins: Id[] = [];
+		for (const _ of "abc") {
+			pins.push(await make("createPin", { boardId, sectionId: first }, "pin"));
+		}
+		const [a, b, c] = pins as [Id, Id, Id];
+		const inFirst = () => listed(at, "placeInSection", first);
+		const onBoard = () => listed(at, "placePin", boardId);
+		const move = (input: Readonly<Record<string, unknown>>) =>
+			make("movePin", input, "pin");
+		assert.deepEqual(await inFirst(), [c, b, a]);
+		await move({ pinId: a, sectionId: first, beforePinId: b });
+		assert.deepEqual(await inFirst(), [c, a, b]);
+		// The board has an order of its own.
+		assert.deepEqual(await onBoard(), [c, b, a]);
+		await move({ pinId: b, afterPinId: a });
+		assert.deepEqual(await inFirst(), [c, a, b]);
+		assert.deepEqual(await onBoard(), [c, a, b]);
+		await move({ pinId: c, sectionId: second });
+		assert.deepEqual(await inFirst(), [a, b]);
+		assert.deepEqual(await listed(at, "placeInSection", second), [c]);
+		await move({ pinId: a, sectionId: null });
+		assert.deepEqual(await inFirst(), [b]);
+		assert.deepEqual(await onBoard(), [c, a, b]);
+		await move({ pinId: b, boardId: other });
+		assert.deepEqual(await inFirst(), []);
+		assert.deepEqual(await onBoard(), [c, a]);
+		assert.deepEqual(await listed(at, "placePin", other), [b]);
+		assert.deepEqual(
+			await mutate(at, ada, "deleteSection", { sectionId: second }),
+			{ deletedSectionId: second },
+		);
+		assert.deepEqual(await listed(at, "placeSection", boardId), [first]);
+		assert.deepEqual(await onBoard(), [c, a]);
+		await deliverPending(new WritePipeline(at.store), 0);
+		const checked = await verify(at.store);
+		assert.ok(checked.clean, JSON.stringify(checked));
 	});
 });

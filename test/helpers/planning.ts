@@ -133,6 +133,7 @@ const objects = Object.entries({ Pin: 1, Board: 2, User: 3, Comment: 4 }).map(
 		lookups: [],
 		mappings: [],
 		derivedMappings: [],
+		globalMappings: [],
 	}),
 );
 

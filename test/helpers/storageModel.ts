@@ -99,6 +99,7 @@ function object(name: string, number: number, table: string): ObjectType {
 		lookups: [],
 		mappings: Object.values(MAPPINGS).filter(({ from }) => from === name),
 		derivedMappings: [],
+		globalMappings: [],
 	};
 }
 

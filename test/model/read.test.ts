@@ -63,6 +63,7 @@ suite("the model", () => {
 			lookups: [],
 			mappings: [model.mappings.get("likePin.inverse")],
 			derivedMappings: [model.mappings.get("ownPin")],
+			globalMappings: [model.mappings.get("listPin")],
 		});
 		assert.equal(model.objectsByNumber.get(1), model.objects.get("Pin"));
 		assert.deepEqual([...model.objectsByNumber.keys()].toSorted(), [1, 3]);
@@ -235,7 +236,15 @@ suite("the model", () => {
 			[...own.objects.values()]
 				.map(({ name, number }) => `${name} ${number}`)
 				.toSorted(),
-			["Board 2", "Comment 4", "Interest 5", "Pin 1", "Section 6", "User 3"],
+			[
+				"Board 2",
+				"Comment 4",
+				"Interest 5",
+				"Pin 1",
+				"Report 7",
+				"Section 6",
+				"User 3",
+			],
 		);
 	});
 });

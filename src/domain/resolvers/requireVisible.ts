@@ -4,10 +4,10 @@ import type { InputId } from "../../graphql/input/validators.ts";
 import type { MutationContext } from "./mutation.ts";
 import { mappingOf, storedValue } from "./storedJson.ts";
 
-/** The object that a mutation names. NOT_FOUND unless it is of that type and the viewer may see it. */
+/** The object that a mutation names. NOT_FOUND unless it is of that type, or of any type for null, and the viewer may see it. */
 export async function requireVisible(
 	context: Pick<MutationContext, "graph" | "call">,
-	type: string,
+	type: string | null,
 	id: InputId,
 ): Promise<Node> {
 	const [node] =
@@ -15,8 +15,8 @@ export async function requireVisible(
 			? [null]
 			: await context.graph.readObjects([id], context.call);
 	if (node instanceof CorkboardError) throw node;
-	if (!node || node.type !== type) {
-		throw new CorkboardError("NOT_FOUND", `${type} not found.`);
+	if (!node || (type !== null && node.type !== type)) {
+		throw new CorkboardError("NOT_FOUND", `${type ?? "Object"} not found.`);
 	}
 	return node;
 }

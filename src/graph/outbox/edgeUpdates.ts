@@ -1,5 +1,9 @@
 import { type Id, unpackId } from "../../id/ids.ts";
-import type { Mapping, ObjectType } from "../../model/types.ts";
+import {
+	globalListIdOf,
+	type Mapping,
+	type ObjectType,
+} from "../../model/types.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
 import {
 	type Edge,
@@ -163,8 +167,8 @@ export function decideEdges(
 }
 
 /**
- * The edges of the lists that follow an object's references, as its content
- * goes from `data` to `next`. Their version is the object's, which every change
+ * The edges of the lists that follow an object's references, and of those of
+ * the whole graph that list all objects of its type, as its content goes from `data` to `next`. Their version is the object's, which every change
  * of the object raises.
  */
 export function referenceEdges(
@@ -185,6 +189,14 @@ export function referenceEdges(
 		}
 		if (typeof now === "string") {
 			edges.push(referenceEdge(mapping, now as Id, id, PRESENT, next));
+		}
+	}
+	const was = data !== null && data.active !== false;
+	const is = next.active !== false;
+	if (was !== is) {
+		for (const mapping of type.globalMappings) {
+			const state = is ? PRESENT : REMOVED;
+			edges.push(referenceEdge(mapping, globalListIdOf(type), id, state, next));
 		}
 	}
 	return edges;

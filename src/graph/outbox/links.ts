@@ -1,11 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import {
-	globalListId,
-	type Lookup,
-	type Model,
-	normalizeKey,
-} from "../../model/types.ts";
+import { type Lookup, type Model, normalizeKey } from "../../model/types.ts";
 import {
 	type KeyResult,
 	type LookupKey,
@@ -116,23 +111,10 @@ async function create(
 function edgesOf(model: Model, link: Link, to: Id): readonly EdgeUpdate[] {
 	const { from, sequence, type, data } = link;
 	const objectType = model.objects.get(type);
-	const listsOfAll = [...model.mappings.values()].filter(
-		(mapping) => mapping.from === null && mapping.to === type,
-	);
 	return [
 		...(objectType === undefined
 			? []
 			: referenceEdges(objectType, to, null, { ...data, version: 1 })),
-		...listsOfAll.map(
-			(mapping): EdgeUpdate => ({
-				mapping: mapping.name,
-				from: globalListId(model, mapping),
-				to,
-				state: PRESENT,
-				version: 1,
-				sequence: null,
-			}),
-		),
 		...edgeWithInverse(mappingOf(model, link.mapping), {
 			from,
 			to,

@@ -10,11 +10,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
-import {
-	globalListId,
-	type Mapping,
-	type ObjectType,
-} from "../../model/types.ts";
+import { globalListIdOf } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import {
 	type Edge,
@@ -158,7 +154,7 @@ async function createOnShard(
 	shard: number,
 	prepared: readonly PreparedObject[],
 ): Promise<BatchEntry> {
-	const listsByObject = prepared.map((one) => listsOf(pipeline.store, one));
+	const listsByObject = prepared.map((one) => listsOf(one));
 	const locked = distinctLists(
 		listsByObject.flatMap((lists, at) =>
 			lists.filter((list) =>
@@ -208,10 +204,7 @@ async function createOnShard(
 }
 
 /** The lists of a new object: those derived from its references, and those of all objects of its type. */
-function listsOf(
-	store: Store,
-	{ object, content }: PreparedObject,
-): readonly ListKey[] {
+function listsOf({ object, content }: PreparedObject): readonly ListKey[] {
 	const { type } = object.line;
 	const lists: ListKey[] = [];
 	for (const mapping of type.derivedMappings) {
@@ -219,16 +212,10 @@ function listsOf(
 		const from = content[mapping.inverse.key];
 		if (typeof from === "string") lists.push({ mapping, from: from as Id });
 	}
-	for (const mapping of globalListsOf(store, type)) {
-		lists.push({ mapping, from: globalListId(store.model, mapping) });
+	for (const mapping of type.globalMappings) {
+		lists.push({ mapping, from: globalListIdOf(type) });
 	}
 	return lists;
-}
-
-function globalListsOf(store: Store, type: ObjectType): readonly Mapping[] {
-	return [...store.model.mappings.values()].filter(
-		({ from, to }) => from === null && to === type.name,
-	);
 }
 
 /** No edge leads to an object that is not active yet, so its list edges wait in the outbox. */

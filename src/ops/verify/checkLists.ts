@@ -1,6 +1,6 @@
 import type { Id } from "../../id/ids.ts";
 import {
-	globalListId,
+	globalListIdOf,
 	type Mapping,
 	normalizeKey,
 	type ObjectType,
@@ -27,7 +27,7 @@ export async function checkLists(
 	active: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
 	const { store } = reader;
-	const wanted = active.flatMap((object) => wantedEdges(reader, type, object));
+	const wanted = active.flatMap((object) => wantedEdges(type, object));
 	const edges = await reader.edges(wanted);
 	return wanted.flatMap(
 		({ mapping, from, to, object }, at): readonly Damage[] => {
@@ -59,7 +59,6 @@ export async function checkLists(
 }
 
 function wantedEdges(
-	{ store: { model } }: Reader,
 	type: ObjectType,
 	object: ActiveObject,
 ): readonly WantedEdge[] {
@@ -70,10 +69,8 @@ function wantedEdges(
 		const from = references.get(mapping.inverse.key);
 		if (from !== undefined) wanted.push({ mapping, from, to, object });
 	}
-	for (const mapping of model.mappings.values()) {
-		if (mapping.from !== null || mapping.to !== type.name) continue;
-		const from = globalListId(model, mapping);
-		wanted.push({ mapping, from, to, object });
+	for (const mapping of type.globalMappings) {
+		wanted.push({ mapping, from: globalListIdOf(type), to, object });
 	}
 	return wanted;
 }
