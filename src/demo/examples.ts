@@ -28,7 +28,7 @@ query Paging($after: String) {
         endCursor
       }
       edges {
-        at
+        followedAt
         node { username name }
       }
     }
