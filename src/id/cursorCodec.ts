@@ -1,9 +1,4 @@
-import {
-	createCipheriv,
-	createHmac,
-	hkdfSync,
-	timingSafeEqual,
-} from "node:crypto";
+import { createCipheriv, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { type Id, parseStoredId } from "./ids.ts";
 
 /** A position in a list, as a cursor holds it. */
@@ -55,7 +50,7 @@ const ENCODED = /^[A-Za-z0-9_-]{44}$/;
 export function createCursorCodec(secret: Uint8Array): CursorCodec {
 	const macCipher = createBlockCipher(derive(secret, "cursor mac", BLOCK));
 	const cipher = createBlockCipher(derive(secret, "cursor cipher", BLOCK));
-	const listKey = derive(secret, "cursor list", 32);
+	const macOf = createMac(derive(secret, "cursor list", 32));
 	// The cursors of a page, and mostly of a request, are of few lists.
 	let lastList: string | null = null;
 	let lastState = Buffer.alloc(BLOCK);
@@ -63,8 +58,7 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 	/** CBC-MAC after the first block. */
 	function stateOf(list: string): Buffer {
 		if (list !== lastList) {
-			const name = createHmac("sha256", listKey).update(list).digest();
-			lastState = macCipher.update(name.subarray(0, BLOCK));
+			lastState = macCipher.update(macOf(list).subarray(0, BLOCK));
 			lastList = list;
 		}
 		return lastState;
@@ -165,6 +159,27 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
 function createBlockCipher(key: Buffer) {
 	return createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
 }
+
+/** HMAC-SHA256 (RFC 2104) of two hashes: Node's own prepares its key for each MAC, a tenth of a request for one page (measured). */
+function createMac(key: Buffer): (text: string) => Buffer {
+	const inner = Buffer.alloc(HASH_BLOCK);
+	const outer = Buffer.alloc(HASH_BLOCK);
+	for (let at = 0; at < HASH_BLOCK; at++) {
+		inner[at] = (key[at] ?? 0) ^ 0x36;
+		outer[at] = (key[at] ?? 0) ^ 0x5c;
+	}
+	return (text) => {
+		const digest = hash(
+			"sha256",
+			Buffer.concat([inner, Buffer.from(text)]),
+			"buffer",
+		);
+		return hash("sha256", Buffer.concat([outer, digest]), "buffer");
+	};
+}
+
+/** Of SHA-256, in bytes. Keys are shorter. */
+const HASH_BLOCK = 64;
 
 function derive(secret: Uint8Array, purpose: string, length: number): Buffer {
 	return Buffer.from(
