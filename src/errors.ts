@@ -112,6 +112,16 @@ export function isClientCode(code: string): code is ErrorCode {
 	return Object.hasOwn(ERRORS, code) && ERRORS[code as ErrorCode].client;
 }
 
+/** What is wrong with one field of an input, for the form that the field is in. */
+export interface FieldProblem {
+	/** From the argument on: `["input", "image", "url"]`. */
+	readonly path: readonly (string | number)[];
+	/** `TAKEN` is a natural key that another object has. */
+	readonly code: "REQUIRED" | "INVALID" | "TOO_LONG" | "TAKEN";
+	/** A sentence for the person who filled in the field. */
+	readonly message: string;
+}
+
 /**
  * An error with a code, worded for the person who must fix it. `details` are
  * for the log, never for a client.
@@ -119,6 +129,8 @@ export function isClientCode(code: string): code is ErrorCode {
 export class CorkboardError extends Error {
 	readonly code: ErrorCode;
 	readonly details: Readonly<Record<string, unknown>>;
+	/** One entry for each refused field of an input. Clients get them as `extensions.fields`. */
+	readonly fields: readonly FieldProblem[] | undefined;
 
 	constructor(
 		code: ErrorCode,
@@ -126,12 +138,14 @@ export class CorkboardError extends Error {
 		options: {
 			readonly cause?: unknown;
 			readonly details?: Readonly<Record<string, unknown>>;
+			readonly fields?: readonly FieldProblem[];
 		} = {},
 	) {
 		super(message, "cause" in options ? { cause: options.cause } : undefined);
 		this.name = "CorkboardError";
 		this.code = code;
 		this.details = options.details ?? {};
+		this.fields = options.fields;
 	}
 }
 

@@ -35,7 +35,11 @@ export const isSlug = (text: string): boolean => SLUG.test(text);
 export const username: Validator<string> = (given) =>
 	typeof given === "string" && isUsername(given)
 		? { value: given }
-		: mustBe("3 to 30 of A-Z a-z 0-9 _", given);
+		: mustBe(
+				"3 to 30 of A-Z a-z 0-9 _",
+				given,
+				"Use 3 to 30 letters, digits or underscores.",
+			);
 
 /** Only plausible: an address is proved by a message sent to it. The error, which is logged, does not repeat it. */
 export const email: Validator<string> = (given) => {
@@ -43,13 +47,19 @@ export const email: Validator<string> = (given) => {
 	if ("problems" in result || result.value === null) return result;
 	return EMAIL.test(result.value)
 		? result
-		: invalid("must be an e-mail address: one @, no spaces");
+		: invalid("must be an e-mail address: one @, no spaces", {
+				sentence: "Give an e-mail address, such as ada@example.com.",
+			});
 };
 
 export const slug: Validator<string> = (given) =>
 	typeof given === "string" && isSlug(given)
 		? { value: given }
-		: mustBe("1 to 100 of a-z 0-9 -", given);
+		: mustBe(
+				"1 to 100 of a-z 0-9 -",
+				given,
+				"Use 1 to 100 lowercase letters, digits or hyphens.",
+			);
 
 /** The slugs of a pin's interests, without repetition. */
 export const slugs: Validator<readonly string[]> = (given) => {
@@ -57,6 +67,10 @@ export const slugs: Validator<readonly string[]> = (given) => {
 	if (given.length > MAX_INTERESTS) {
 		return invalid(
 			`must have at most ${MAX_INTERESTS} slugs, got ${given.length}`,
+			{
+				code: "TOO_LONG",
+				sentence: `Choose at most ${MAX_INTERESTS} interests.`,
+			},
 		);
 	}
 	const problems = given.flatMap((one: unknown, index) => {
@@ -94,7 +108,15 @@ export const image: Validator<Image> = (given) => {
 		return {
 			problems:
 				"value" in results.url && url === null
-					? [{ path: ".url", message: "must not be empty" }, ...problems]
+					? [
+							{
+								path: ".url",
+								message: "must not be empty",
+								code: "REQUIRED" as const,
+								sentence: "Give the address of the picture.",
+							},
+							...problems,
+						]
 					: problems,
 		};
 	}

@@ -1,3 +1,4 @@
+import type { FieldProblem } from "../errors.ts";
 import type { JsonValue } from "../util/json.ts";
 import { quoted } from "../util/quoted.ts";
 
@@ -15,6 +16,10 @@ export interface ValidationProblem {
 	readonly path: string;
 	/** What the value must be, to follow the field's name: `must be text, got 7`. */
 	readonly message: string;
+	/** `INVALID` if absent. */
+	readonly code?: FieldProblem["code"];
+	/** For the person who filled in the field; made of the message if absent. */
+	readonly sentence?: string;
 }
 
 /** What holds for a stored field besides its type in the SDL: for its creation and its update by a mutation, and for its import. */
@@ -48,7 +53,10 @@ export function text(max: number): Validator<string> {
 		// There are never more code points than code units.
 		const length = trimmed.length > max ? codePoints(trimmed) : 0;
 		if (length > max) {
-			return invalid(`must have at most ${max} characters, got ${length}`);
+			return invalid(`must have at most ${max} characters, got ${length}`, {
+				code: "TOO_LONG",
+				sentence: `Use at most ${max} characters.`,
+			});
 		}
 		return { value: trimmed === "" ? null : trimmed };
 	};
@@ -65,7 +73,11 @@ export const webAddress: Validator<string> = (given) => {
 	// The parser alone accepts "http:example.com" and line breaks inside.
 	return WEB_ADDRESS.test(result.value) && URL.canParse(result.value)
 		? result
-		: mustBe("an http or https address", given);
+		: mustBe(
+				"an http or https address",
+				given,
+				"Give an address that begins with http:// or https://.",
+			);
 };
 
 export function optionalPart<T>(
@@ -77,12 +89,45 @@ export function optionalPart<T>(
 		: validate(given);
 }
 
-export function mustBe(what: string, given: unknown): ValidationResult<never> {
-	return invalid(`must be ${what}, got ${quoted(given)}`);
+export function mustBe(
+	what: string,
+	given: unknown,
+	sentence = `This must be ${what}.`,
+): ValidationResult<never> {
+	return invalid(`must be ${what}, got ${quoted(given)}`, { sentence });
 }
 
-export function invalid(message: string): ValidationResult<never> {
-	return { problems: [{ path: "", message }] };
+export function invalid(
+	message: string,
+	more: Pick<ValidationProblem, "code" | "sentence"> = {},
+): ValidationResult<never> {
+	return { problems: [{ path: "", message, ...more }] };
+}
+
+/** As clients get them: one entry for each field, whose first problem it is. `path` begins with the field's name. */
+export function fieldProblems(
+	problems: readonly ValidationProblem[],
+): readonly FieldProblem[] {
+	const byPath = new Map<string, FieldProblem>();
+	for (const { path, message, code = "INVALID", sentence } of problems) {
+		// Fields that exclude each other are one problem with two entries.
+		for (const field of path.split(" and ")) {
+			if (byPath.has(field)) continue;
+			byPath.set(field, {
+				path: ["input", ...partsOf(field)],
+				code,
+				message: sentence ?? `This ${message}.`,
+			});
+		}
+	}
+	return [...byPath.values()];
+}
+
+/** `interests[2]` as `["interests", 2]`. */
+function partsOf(path: string): readonly (string | number)[] {
+	return [...path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) =>
+		name !== undefined && index === undefined ? name : Number(index),
+	);
 }
 
 function codePoints(given: string): number {

@@ -31,7 +31,11 @@ export function requestError(
 	return new GraphQLError(originalError.message, {
 		...where,
 		originalError,
-		extensions: { code: originalError.code, ...where.extensions },
+		extensions: {
+			code: originalError.code,
+			...(originalError.fields && { fields: originalError.fields }),
+			...where.extensions,
+		},
 	});
 }
 

@@ -314,6 +314,89 @@ describe("over HTTP, errors", () => {
 		}
 	});
 
+	it("a refused input names each wrong field once, with a sentence for people, and CONFLICT a field only if one was given", async () => {
+		const fieldsOf = async (as: typeof visitor, mutation: string) => {
+			const { errors } = await as.post(`mutation { ${mutation} }`);
+			return errors?.[0]?.extensions.fields;
+		};
+		assert.deepEqual(
+			await fieldsOf(
+				visitor,
+				'createUser(input: {username: "x y", email: "no", bio: "ok", avatar: {url: "ftp://a", width: 0}}) { token }',
+			),
+			[
+				{
+					path: ["input", "username"],
+					code: "INVALID",
+					message: "Use 3 to 30 letters, digits or underscores.",
+				},
+				{
+					path: ["input", "email"],
+					code: "INVALID",
+					message: "Give an e-mail address, such as ada@example.com.",
+				},
+				{
+					path: ["input", "avatar", "url"],
+					code: "INVALID",
+					message: "Give an address that begins with http:// or https://.",
+				},
+				{
+					path: ["input", "avatar", "width"],
+					code: "INVALID",
+					message: "This must be a positive number of pixels.",
+				},
+			],
+		);
+		assert.deepEqual(
+			await fieldsOf(
+				ada,
+				`createPin(input: {boardId: "${ids.board}", interests: ["bread", "Not a slug"], details: "${"x".repeat(1_001)}"}) { pin { id } }`,
+			),
+			[
+				{
+					path: ["input", "details"],
+					code: "TOO_LONG",
+					message: "Use at most 1000 characters.",
+				},
+				{
+					path: ["input", "interests", 1],
+					code: "INVALID",
+					message: "Use 1 to 100 lowercase letters, digits or hyphens.",
+				},
+			],
+		);
+		assert.deepEqual(
+			await fieldsOf(ada, 'createBoard(input: {name: " "}) { board { id } }'),
+			[
+				{
+					path: ["input", "name"],
+					code: "REQUIRED",
+					message: "Fill this in.",
+				},
+			],
+		);
+		assert.deepEqual(
+			await fieldsOf(
+				visitor,
+				'createUser(input: {username: "ADA_made_up"}) { token }',
+			),
+			[
+				{
+					path: ["input", "username"],
+					code: "TAKEN",
+					message: "This username is taken. Choose another one.",
+				},
+			],
+		);
+		assert.equal(
+			await fieldsOf(
+				visitor,
+				'createUser(input: {username: "ADA_made_up", email: "new@example.com"}) { token }',
+			),
+			undefined,
+		);
+	});
+
 	it("an input of which exactly one field must be given is refused with none, two or null", async () => {
 		for (const by of [
 			"{}",

@@ -9,7 +9,7 @@ export interface Answer {
 	readonly errors?: readonly {
 		readonly message: string;
 		readonly path?: readonly (string | number)[];
-		readonly extensions: { readonly code: string };
+		readonly extensions: { readonly code: string; readonly fields?: unknown };
 	}[];
 	readonly extensions?: {
 		readonly cost?: { readonly requested: number; readonly actual: number };

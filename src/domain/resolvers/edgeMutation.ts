@@ -29,6 +29,15 @@ export function edgeMutation(edge: {
 				throw new CorkboardError(
 					"BAD_USER_INPUT",
 					`${edge.name}: ${argument} must not be the viewer's own id.`,
+					{
+						fields: [
+							{
+								path: ["input", argument],
+								code: "INVALID",
+								message: "Choose somebody other than yourself.",
+							},
+						],
+					},
 				);
 			}
 			const node = await requireVisible(context, edge.to, given);

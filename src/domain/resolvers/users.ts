@@ -1,4 +1,4 @@
-import { CorkboardError } from "../../errors.ts";
+import { CorkboardError, type FieldProblem } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import { optional, required } from "../../graphql/input/readInput.ts";
 import { id, idempotencyKey } from "../../graphql/input/validators.ts";
@@ -32,6 +32,7 @@ const createUser = anonymousMutation(
 		const { graph } = context;
 		const now = context.now();
 		const user = await withOneConflictMessage(
+			input,
 			context.writes(call).create({
 				type: "User",
 				data: newStoredJson(graph.model, "User", {
@@ -59,6 +60,7 @@ const updateUser = mutation(
 	},
 	async (input, { graph, writes, viewer }) => {
 		await withOneConflictMessage(
+			input,
 			writes.modify(viewer, (data) =>
 				updatedStoredJson(graph.model, "User", data, input),
 			),
@@ -151,8 +153,15 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
 
-/** One message for a taken username and a taken address: it does not reveal which addresses have an account. */
-async function withOneConflictMessage<T>(write: Promise<T>): Promise<T> {
+/**
+ * One message for a taken username and a taken address: it does not reveal which
+ * addresses have an account. The field is named only if the request gave one of
+ * the two, so that it says what the code says already.
+ */
+async function withOneConflictMessage<T>(
+	given: Readonly<Record<string, unknown>>,
+	write: Promise<T>,
+): Promise<T> {
 	try {
 		return await write;
 	} catch (thrown) {
@@ -160,9 +169,23 @@ async function withOneConflictMessage<T>(write: Promise<T>): Promise<T> {
 			throw new CorkboardError(
 				"CONFLICT",
 				"This username or e-mail address is taken.",
-				{ cause: thrown },
+				{ cause: thrown, ...clashing(given) },
 			);
 		}
 		throw thrown;
 	}
+}
+
+function clashing(given: Readonly<Record<string, unknown>>): {
+	readonly fields?: readonly FieldProblem[];
+} {
+	const [field, other] = (["username", "email"] as const).filter(
+		(name) => typeof given[name] === "string",
+	);
+	if (field === undefined || other !== undefined) return {};
+	const message =
+		field === "username"
+			? "This username is taken. Choose another one."
+			: "This e-mail address is taken.";
+	return { fields: [{ path: ["input", field], code: "TAKEN", message }] };
 }

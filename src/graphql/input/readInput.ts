@@ -1,5 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
-import type { ValidationProblem, Validator } from "../../model/validation.ts";
+import {
+	fieldProblems,
+	type ValidationProblem,
+	type Validator,
+} from "../../model/validation.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
 /** A field of an input: its validator, and what its absence and `null` mean. */
@@ -56,23 +60,22 @@ export function readInput<S extends InputShape>(
 	const fields: Readonly<Record<string, unknown>> =
 		typeof given === "object" && given !== null ? { ...given } : {};
 	const input: Record<string, unknown> = {};
-	const problems: string[] = [];
+	const problems: ValidationProblem[] = [];
 	for (const [field, read] of Object.entries(shape)) {
 		const result = read(fields[field]);
 		if ("value" in result) input[field] = result.value;
 		else {
-			for (const { path, message } of result.problems) {
-				problems.push(`${field}${path} ${message}`);
+			for (const problem of result.problems) {
+				problems.push({ ...problem, path: `${field}${problem.path}` });
 			}
 		}
 	}
-	for (const { path, message } of validateTogether(fields)) {
-		problems.push(`${path} ${message}`);
-	}
+	problems.push(...validateTogether(fields));
 	if (problems.length > 0) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
-			`${name}: ${problems.join("; ")}.`,
+			`${name}: ${problems.map(({ path, message }) => `${path} ${message}`).join("; ")}.`,
+			{ fields: fieldProblems(problems) },
 		);
 	}
 	return input as Input<S>;
@@ -91,6 +94,13 @@ export function requestContent(
 	return request;
 }
 
+const EMPTY: ValidationProblem = {
+	path: "",
+	message: "must not be null or empty",
+	code: "REQUIRED",
+	sentence: "Fill this in.",
+};
+
 function nonNull<T>(
 	validate: Validator<T>,
 	given: unknown,
@@ -99,6 +109,6 @@ function nonNull<T>(
 		given === undefined || given === null ? { value: null } : validate(given);
 	if ("problems" in result) return result;
 	return result.value === null
-		? { problems: [{ path: "", message: "must not be null or empty" }] }
+		? { problems: [EMPTY] }
 		: { value: result.value };
 }

@@ -11,7 +11,7 @@ import {
 } from "../../errors.ts";
 
 /**
- * What a client reads of an error: message, location, path and code. Apollo by
+ * What a client reads of an error: message, location, path, code and the refused fields of an input. Apollo by
  * itself sends the message of whatever was thrown, also in production. Here
  * only errors with a code for clients keep their message; any other becomes
  * INTERNAL, with an id under which the log has the cause.
@@ -38,6 +38,8 @@ export function toClientError(
 		code === "TOO_EXPENSIVE" && error instanceof GraphQLError
 			? error.extensions.cost
 			: undefined;
+	const cause = causeOf(error);
+	const fields = cause instanceof CorkboardError ? cause.fields : undefined;
 	return {
 		message: truncate(
 			options.hideSuggestions
@@ -45,7 +47,11 @@ export function toClientError(
 				: formatted.message,
 		),
 		...position,
-		extensions: { code, ...(cost !== undefined && { cost }) },
+		extensions: {
+			code,
+			...(cost !== undefined && { cost }),
+			...(fields !== undefined && { fields }),
+		},
 	};
 }
 
