@@ -122,6 +122,11 @@ function resolversOf(
 				page(memory, learned, "Query.interests root", args, context),
 		],
 		[
+			"User.isViewer",
+			((row: Row, _: Args, { viewer }: OracleContext) =>
+				row.id === viewer) as Resolve,
+		],
+		[
 			"User.email",
 			((row: Row, _: Args, { viewer }: OracleContext) =>
 				row.id === viewer ? (row.fields.email ?? null) : null) as Resolve,

@@ -124,13 +124,13 @@ describe("over HTTP, errors", () => {
 	it("an anonymous request may read and sign up, and nothing else", async () => {
 		assert.deepEqual(
 			await visitor.data(
-				`{ viewer { id } pin(id: "${ids.pin}") { viewerLikes owner { viewerFollows followsViewer } board { viewerFollows } } }`,
+				`{ viewer { id } pin(id: "${ids.pin}") { viewerLikes owner { isViewer viewerFollows followsViewer } board { viewerFollows } } }`,
 			),
 			{
 				viewer: null,
 				pin: {
 					viewerLikes: null,
-					owner: { viewerFollows: null, followsViewer: null },
+					owner: { isViewer: false, viewerFollows: null, followsViewer: null },
 					board: { viewerFollows: null },
 				},
 			},

@@ -108,6 +108,14 @@ const email: BatchResolver<RequestContext> = {
 	},
 };
 
+const isViewer: BatchResolver<RequestContext> = {
+	cost: () => 0,
+	maxObjects: () => 0,
+	dependsOnViewer: true,
+	resolve: ({ parents, context: { viewer } }) =>
+		parents.map((user) => user !== null && user.id === viewer),
+};
+
 export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.createUser", createUser],
 	["Mutation.updateUser", updateUser],
@@ -149,6 +157,7 @@ export const userResolvers: Resolvers<RequestContext> = new Map([
 	],
 	["Mutation.deactivateUser", deactivateUser],
 	["User.email", email],
+	["User.isViewer", isViewer],
 	["User.viewerFollows", viewerMembership("followUser")],
 	["User.followsViewer", viewerMembership("followUser.inverse")],
 ]);
