@@ -42,6 +42,9 @@ const PAGE_ROWS: readonly VariantName[] = ["known", "mysql", "mercurius"];
 const WRITE_ROWS: readonly VariantName[] = ["text", "sqlite", "drizzle"];
 const MIX_ROWS: readonly VariantName[] = ["text", "drizzle"];
 
+/** Kept for each of the sections that empty the caches. */
+const EMPTYING_MINUTES = 1.5;
+
 /** Runs the benchmark until its time is over, it is stopped, or all rounds are done. */
 export async function runBench(
 	options: Options,
@@ -153,12 +156,46 @@ async function measureAll(
 	// One round of everything first: a run that is ended early has some of each.
 	await readRound(0);
 	const writes = new Writes(world);
-	const extras: Partial<Record<SectionName, () => Promise<void>>> = {
+	const readSizes = async () => {
+		if (world.databases.fleet === null) return;
+		Object.assign(facts, await measureSizes(world));
+	};
+	const take = async (
+		extras: Partial<Record<SectionName, () => Promise<void>>>,
+	) => {
+		for (const [section, run] of Object.entries(extras)) {
+			if (!has(section as SectionName)) continue;
+			if (isOver()) {
+				notes.push(`No time was left for ${section}.`);
+				continue;
+			}
+			try {
+				await run();
+			} catch (error) {
+				if (signal.aborted) throw error;
+				// The other sections do not depend on it.
+				notes.push(
+					`${section} could not be measured: ${(error as Error).message}`,
+				);
+			}
+		}
+	};
+	await take({
 		many: () =>
 			each(reads.round("many", 0, among(MANY_ROWS, variants), signal)),
 		pages: () => each(pagesRound(world, 0, among(PAGE_ROWS, variants), signal)),
 		writes: () => each(writes.round(0, among(WRITE_ROWS, variants), signal)),
 		mix: () => each(mixRound(world, 0, among(MIX_ROWS, variants), signal)),
+	});
+	await readSizes();
+	const emptying = (["cold", "import"] as const).filter(has);
+	const roundsEnd = options.minutes - emptying.length * EMPTYING_MINUTES;
+	const isRoundOver = () => progress.minutes > roundsEnd;
+	for (let round = 1; round < options.rounds && !isRoundOver(); round++) {
+		await readRound(round, isRoundOver);
+	}
+	// Last: they empty the caches that the rounds need warm.
+	await take({
 		cold: () =>
 			each(coldRound(world, reads, 0, among(COLD_ROWS, variants), signal)),
 		import: async () => {
@@ -166,30 +203,8 @@ async function measureAll(
 			progress.say("importing with and without caches");
 			Object.assign(facts, await measureImports(world, signal));
 		},
-	};
-	for (const [section, run] of Object.entries(extras)) {
-		if (!has(section as SectionName)) continue;
-		if (isOver()) {
-			notes.push(`No time was left for ${section}.`);
-			continue;
-		}
-		try {
-			await run();
-		} catch (error) {
-			if (signal.aborted) throw error;
-			// The other sections do not depend on it.
-			notes.push(
-				`${section} could not be measured: ${(error as Error).message}`,
-			);
-		}
-	}
+	});
 	for (const note of notes) progress.say(note);
-	if (world.databases.fleet !== null) {
-		Object.assign(facts, await measureSizes(world));
-	}
-	for (let round = 1; round < options.rounds && !isOver(); round++) {
-		await readRound(round, isOver);
-	}
 }
 
 function among(

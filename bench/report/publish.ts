@@ -15,7 +15,7 @@ const CHART = "docs/images/performance.svg";
 
 const HOW = `How to measure it again, on your machine, and how to read the tables:
 
-    npm run bench                  about ten minutes; -- --quick takes 90 seconds
+    npm run bench                  about ten minutes; -- --quick takes about two
     npm run bench -- --minutes 60 --warm 10 --scale 0.4
     npm run bench -- --curves      how the cost grows with lists, depth, shards and graph
     npm run bench:guard            what one request takes: statements, cache commands, cursors, promises, bytes
@@ -26,6 +26,8 @@ const HOW = `How to measure it again, on your machine, and how to read the table
   likers, Q4 the pins of ten followed users. Keys follow Zipf's law with exponent 0.9.
 - Corkboard keeps whole answers of requests that come again, as long as nothing that they were read from has changed
   (\`CORKBOARD_ANSWER_CACHE_MB\`). The row "no whole answers kept" executes every request.
+- Before the first round every server gets mixed load, those with a cache in the process three times as much as the others. The rows "cold" come last, because they empty the caches.
+- [Where the time goes](profiles.md) has a profile of what misses its goal, and what would change it.
 - The peers are servers that many teams run or would write, tuned as their documentation says ([\`bench/peers\`](../bench/peers/README.md)).
   They check no visibility and have no cache, so they serve every change at once; Corkboard's guarantees are in
   [guarantees](guarantees.md) and [consistency](consistency.md).
