@@ -7,6 +7,7 @@ import { Missing } from "./Missing.tsx";
 import { OwnPin } from "./OwnPin.tsx";
 import { Picture } from "./Picture.tsx";
 import { PinComments } from "./PinComments.tsx";
+import { ReportButton } from "./ReportButton.tsx";
 import { address, closePin } from "./route.ts";
 import { SaveButton } from "./SaveButton.tsx";
 
@@ -107,7 +108,11 @@ function PinView({ id }: { readonly id: string }) {
 			<div className="words">
 				<div className="pin-actions">
 					<SaveButton pin={pin} />
-					{owner && owner.id === viewer?.id && <OwnPin pin={pin} />}
+					{owner && owner.id === viewer?.id ? (
+						<OwnPin pin={pin} />
+					) : (
+						<ReportButton id={id} what="pin" />
+					)}
 				</div>
 				<h2>{pin.title ?? pin.details ?? "A pin"}</h2>
 				{pin.title && <p>{pin.details}</p>}
