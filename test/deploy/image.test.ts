@@ -175,7 +175,7 @@ function packagesOf(files: readonly string[]): ReadonlySet<string> {
 
 describe("the packages that src imports", () => {
 	/** Bundled ahead of time. */
-	const BROWSER = /^server\/graphiql\/(page\.tsx|explain\/|monacoWorkers)/;
+	const BROWSER = /^server\/graphiql\/(.*\.tsx$|explain\/|monacoWorkers)/;
 	const BUNDLER = "server/graphiql/buildGraphiql.ts";
 	const files = globSync("**/*.{ts,tsx,mjs}", {
 		cwd: join(ROOT, "src"),

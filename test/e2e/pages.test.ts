@@ -9,8 +9,7 @@ const PINS = 45;
 interface Page {
 	readonly edges: readonly {
 		readonly cursor: string;
-		readonly at: string;
-		readonly node: { readonly details: string };
+		readonly node: { readonly details: string; readonly createdAt: string };
 	}[];
 	readonly nodes: readonly { readonly details: string }[];
 	readonly pageInfo: {
@@ -59,7 +58,7 @@ describe("over HTTP, a page", () => {
 
 	const query = (args: string) => `query ($cursor: String) {
 		user(by: {username: "ada_made_up"}) { pins${args} {
-			edges { cursor at node { details } }
+			edges { cursor node { details createdAt } }
 			nodes { details }
 			pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
 			totalCount
@@ -100,9 +99,9 @@ describe("over HTTP, a page", () => {
 				endCursor: edges[19]?.cursor,
 			});
 			assert.equal(totalCount, PINS);
-			const times = edges.map(({ at }) => at);
-			for (const at of times) {
-				assert.match(at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+			const times = edges.map(({ node }) => node.createdAt);
+			for (const time of times) {
+				assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 			}
 			assert.deepEqual(times, times.toSorted().toReversed());
 		}

@@ -1,4 +1,4 @@
-import { type Id, unpackId } from "../../id/ids.ts";
+import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
 
@@ -49,8 +49,11 @@ export function nameOfObject(model: Model, id: Id): string {
 	return `${typeName(model, id) ?? "object"} ${id}`;
 }
 
+/** Null for an id of no type, and for what is stored as an id and is none. */
 export function typeName(model: Model, id: Id): string | null {
-	return model.objectsByNumber.get(unpackId(id).type)?.name ?? null;
+	const parsed = parseId(id);
+	if (parsed === "malformed" || parsed === "reserved") return null;
+	return model.objectsByNumber.get(unpackId(parsed).type)?.name ?? null;
 }
 
 export function describeEdge(mapping: Mapping, edge: Edge): string {
