@@ -13,6 +13,7 @@ import {
 	startProgram,
 } from "../helpers/program.ts";
 import { until } from "../helpers/until.ts";
+import { reservePort } from "../services/port.ts";
 import { redisClients } from "../services/redisClients.ts";
 import type { Server } from "../services/server.ts";
 import { type OwnServices, startServices } from "../services/shared.ts";
@@ -35,7 +36,10 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 	let url: string;
 	let ada: Member;
 
+	let admin: number;
+
 	before(async () => {
+		admin = stack.use(await reservePort()).port;
 		services = stack.use(
 			await startServices({ mysql: 1, memcached: 1, redis: 1 }),
 		);
@@ -62,6 +66,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 			CORKBOARD_SECRET: "a secret of at least 32 bytes for tests",
 			CORKBOARD_LOG: "info,json",
 			CORKBOARD_RATE_LIMIT: "5000/hour",
+			CORKBOARD_ADMIN: `127.0.0.1:${admin}`,
 		};
 		const init = await runProgram(["init"], { env });
 		assert.equal(init.code, 0, init.err);
@@ -174,6 +179,31 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		assert.ok(Math.min(...took) < MAX_AGE_MS, `${took} ms`);
 	}
 
+	it("serves the metrics of both workers together", async () => {
+		const agents = Array.from({ length: 6 }, () => new Agent());
+		const scrape = async () => {
+			const response = await fetch(`http://127.0.0.1:${admin}/metrics`);
+			assert.equal(response.status, 200);
+			return response.text();
+		};
+		const requests = (text: string) =>
+			[...text.matchAll(/^corkboard_requests_total\{.*\} (\d+)$/gm)].reduce(
+				(sum, [, count]) => sum + Number(count),
+				0,
+			);
+		const before = requests(await scrape());
+		for (const agent of agents) {
+			await post(agent, "{ __typename }");
+			agent.destroy();
+		}
+		const after = await scrape();
+		assert.equal(requests(after) - before, agents.length);
+		// Not the sum of both.
+		assert.match(after, /^corkboard_topology_version 1$/m);
+		const cpu = /^process_cpu_user_seconds_total ([\d.]+)$/m.exec(after)?.[1];
+		assert.ok(Number(cpu) > 0);
+	});
+
 	it("answers requests in both workers, and each soon reads what the other writes", async () => {
 		const board = await made(ada, "createBoard", { name: "b" }, "board");
 		const seats = await seatsAt(listening());
@@ -215,9 +245,18 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		await agreeSoon(seats, board);
 	});
 
+	it("ends with exit code 1 and a sentence when the admin address is taken", async () => {
+		const second = await runProgram(["serve", "--workers", "2"], { env });
+		assert.equal(second.code, 1);
+		assert.match(
+			second.err,
+			/^corkboard: Port \d+ on 127\.0\.0\.1, for CORKBOARD_ADMIN, is used by another program\. Set another one\.\n$/,
+		);
+	});
+
 	it("ends with exit code 1 and a sentence when its workers cannot listen on the port", async () => {
 		const second = await runProgram(["serve", "--workers", "2"], {
-			env: { ...env, PORT: new URL(url).port },
+			env: { ...env, PORT: new URL(url).port, CORKBOARD_ADMIN: "" },
 		});
 		assert.equal(second.code, 1);
 		assert.match(second.err, /is used by another program/);

@@ -48,9 +48,12 @@ export async function startAdminServer(
 		await once(server, "listening");
 	} catch (cause) {
 		const { code } = cause as NodeJS.ErrnoException;
+		const isUsed = code === "EADDRINUSE";
 		throw new CorkboardError(
-			code === "EADDRINUSE" ? "IN_USE" : "BAD_CONFIG",
-			`Cannot listen on ${host} port ${port} for CORKBOARD_ADMIN: ${code ?? String(cause)}.`,
+			isUsed ? "IN_USE" : "BAD_CONFIG",
+			isUsed
+				? `Port ${port} on ${host}, for CORKBOARD_ADMIN, is used by another program. Set another one.`
+				: `Cannot listen on ${host} port ${port} for CORKBOARD_ADMIN: ${code ?? String(cause)}.`,
 			{ cause },
 		);
 	}
