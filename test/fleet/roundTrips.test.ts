@@ -10,6 +10,8 @@ import { makeUser } from "./subjects.ts";
 
 /** Each process reads the outboxes once in a while, whatever it is asked. */
 const WATCH = /SELECT \d+ AS shard, local_id\s|unpublished writes/;
+/** A pool opens another connection when the idle ones are in use at that moment; many writes share what that takes. */
+const SESSION = /^\s*(?:SELECT @@version|SET SESSION)/;
 
 /** Requests of a process with all caches, whose link to MySQL is counted. */
 describe("round trips to MySQL", () => {
@@ -98,7 +100,9 @@ describe("round trips to MySQL", () => {
 		const from = link.queries.length;
 		await run(writer, viewer, text);
 		await until("an empty outbox", isDelivered);
-		return link.queries.slice(from).filter((query) => !WATCH.test(query));
+		return link.queries
+			.slice(from)
+			.filter((query) => !WATCH.test(query) && !SESSION.test(query));
 	}
 
 	async function assertRoundTrips(
