@@ -1,5 +1,4 @@
 import { CorkboardError } from "../errors.ts";
-import { type Id, parseId } from "../id/ids.ts";
 import { readSettings, type Settings } from "../util/environment.ts";
 import {
 	LOG_FORMATS,
@@ -10,10 +9,8 @@ import {
 } from "../util/logSettings.ts";
 import {
 	parseAddress,
-	parseHeaderName,
 	parseHosts,
 	parseInteger,
-	parseJwksUrl,
 	parseList,
 	parseOneOf,
 	parseOnOff,
@@ -22,6 +19,8 @@ import {
 	parseRate,
 	parseRedisUrl,
 } from "../util/settings.ts";
+import { type HttpConfig, httpOf } from "./httpConfig.ts";
+import { type IdentityConfig, identityOf } from "./identityConfig.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** The settings, checked (docs/configuration.md). Only entry points read the environment. */
@@ -64,44 +63,6 @@ export interface Config {
 	readonly admin: { readonly host: string; readonly port: number } | null;
 	/** Documents with metrics of their own. */
 	readonly metricsDocuments: number;
-}
-
-/** Which access tokens are accepted. */
-export interface IdentityConfig {
-	/** URL of the public keys of an external issuer; null: Corkboard signs tokens with the secret. */
-	readonly jwks: string | null;
-	readonly claims: {
-		readonly issuer: string | null;
-		readonly audience: string | null;
-		/** The claim that names the user. */
-		readonly subject: string;
-	};
-	/** Operators, by user id or by a claim of their tokens. */
-	readonly operators: {
-		readonly ids: ReadonlySet<Id>;
-		readonly claims: readonly {
-			readonly name: string;
-			readonly value: string;
-		}[];
-	};
-}
-
-/** HTTP responses, and limits that apply before a request is parsed. */
-export interface HttpConfig {
-	/** The version of GraphQL over HTTP that status codes follow. */
-	readonly status: "audit" | "draft";
-	/** How long HTTP caches may keep the response to a GET that does not depend on the viewer. Seconds. */
-	readonly maxAge: number;
-	readonly compression: boolean;
-	/** Per address; null: unlimited. */
-	readonly rateLimit: {
-		readonly requests: number;
-		readonly perMs: number;
-	} | null;
-	/** GraphQL requests that a process carries out at a time. */
-	readonly maxRequestsInProgress: number;
-	/** The header with a proxy's request id, in lower case. */
-	readonly requestIdHeader: string | null;
 }
 
 export type Store =
@@ -322,46 +283,6 @@ function secretOf(
 	return bytes;
 }
 
-function identityOf({ given, setting, problems }: Settings): IdentityConfig {
-	const jwks = setting(
-		"CORKBOARD_JWKS",
-		"an https address (http only for this machine)",
-		parseJwksUrl,
-		null,
-	);
-	const claims = {
-		issuer: given("CORKBOARD_ISSUER") ?? null,
-		audience: given("CORKBOARD_AUDIENCE") ?? null,
-		subject: given("CORKBOARD_SUBJECT_CLAIM") ?? "sub",
-	};
-	if (jwks !== null && (claims.issuer === null || claims.audience === null)) {
-		problems.push(
-			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
-		);
-	}
-	const operators = setting(
-		"CORKBOARD_OPERATORS",
-		"user ids, or claims of tokens such as roles=operator, separated by commas",
-		operatorsIn,
-		{ ids: new Set<Id>(), claims: [] },
-	);
-	return { jwks, claims, operators };
-}
-
-function operatorsIn(text: string): IdentityConfig["operators"] | undefined {
-	const ids = new Set<Id>();
-	const claims: { name: string; value: string }[] = [];
-	for (const part of parseList(text)) {
-		// A claim's name may be a URI (RFC 7519, section 4.2) that contains "=".
-		const [, name, value] = /^(\S+)=([^\s=]+)$/.exec(part) ?? [];
-		const id = parseId(part);
-		if (name !== undefined && value !== undefined) claims.push({ name, value });
-		else if (id !== "malformed" && id !== "reserved") ids.add(id);
-		else return undefined;
-	}
-	return { ids, claims };
-}
-
 function budgetLimitOf(
 	{ setting, problems }: Settings,
 	maxCost: number,
@@ -380,48 +301,4 @@ function budgetLimitOf(
 		);
 	}
 	return { points, perMs };
-}
-
-function httpOf(
-	{ setting }: Settings,
-	defaultRate: HttpConfig["rateLimit"],
-): HttpConfig {
-	return {
-		status: setting(
-			"CORKBOARD_HTTP_STATUS",
-			"audit or draft",
-			(text) => parseOneOf(["audit", "draft"] as const, text),
-			"audit",
-		),
-		maxAge: setting(
-			"CORKBOARD_HTTP_MAX_AGE",
-			"seconds from 0 to 31536000",
-			(text) => parseInteger(text, 0, 31_536_000),
-			10,
-		),
-		compression: setting(
-			"CORKBOARD_COMPRESSION",
-			"on or off",
-			parseOnOff,
-			true,
-		),
-		rateLimit: setting(
-			"CORKBOARD_RATE_LIMIT",
-			"off, or requests of one address per second, minute or hour, such as 600/minute",
-			parseRate,
-			defaultRate,
-		),
-		maxRequestsInProgress: setting(
-			"CORKBOARD_MAX_REQUESTS_IN_PROGRESS",
-			"an integer from 1 to 1000000",
-			(text) => parseInteger(text, 1, 1_000_000),
-			500,
-		),
-		requestIdHeader: setting(
-			"CORKBOARD_REQUEST_ID",
-			"off, or the name of a header such as x-request-id",
-			parseHeaderName,
-			null,
-		),
-	};
 }
