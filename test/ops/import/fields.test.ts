@@ -79,11 +79,14 @@ const email: fc.Arbitrary<JsonValue> = fc.oneof(
 	textOf(254),
 );
 
+/** What JSON can spell: a line with any other number would say `null`. */
+const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+
 const image: fc.Arbitrary<JsonValue> = fc.oneof(
 	fc.record(
 		{
 			url: webAddress,
-			width: fc.oneof(fc.integer(), fc.constant(2 ** 31), fc.double(), odd),
+			width: fc.oneof(fc.integer(), fc.constant(2 ** 31), number, odd),
 			height: fc.oneof(fc.integer({ min: 1, max: 4_000 }), odd),
 			alt: textOf(500),
 		},
