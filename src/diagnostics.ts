@@ -29,6 +29,8 @@ export const CHANNELS = {
 	unreadOutboxes: channel("corkboard.unreadOutboxes"),
 	/** The topology file was loaded or rejected: `TopologyEvent`. */
 	topology: channel("corkboard.topology"),
+	/** Shards that the topology opens, but that lack tables: `HeldShards`. */
+	heldShards: channel("corkboard.heldShards"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
 } as const;
@@ -176,6 +178,18 @@ export interface TopologyEvent {
 	readonly state: "loaded" | "rejected" | "copyFailed";
 	/** The version in use. */
 	readonly version: number;
+	readonly error?: unknown;
+}
+
+export interface HeldShards {
+	/**
+	 * - `held`: new objects are not created there, because tables are `missing`,
+	 *   or because that is not known (`error`).
+	 * - `open`: they have their tables now.
+	 */
+	readonly state: "held" | "open";
+	readonly shards: readonly number[];
+	readonly missing: readonly string[];
 	readonly error?: unknown;
 }
 

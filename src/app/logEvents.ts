@@ -3,10 +3,12 @@ import {
 	CHANNELS,
 	type DatabaseHost,
 	type DeliveryPass,
+	type HeldShards,
 	type TopologyEvent,
 	type UnreadOutboxes,
 } from "../diagnostics.ts";
 import type { createLog } from "../server/log.ts";
+import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 
 /** Logs what an operator needs to know besides requests, until disposed. docs/operations.md says what to do about each event. */
 export function logEvents(log: ReturnType<typeof createLog>): Disposable {
@@ -20,6 +22,26 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				if (state === "loaded") log.info(fields, "topology loaded");
 				else if (state === "rejected") log.error(fields, "topology rejected");
 				else log.warn(fields, "topology copy not saved");
+			},
+		],
+		[
+			CHANNELS.heldShards,
+			(message: unknown) => {
+				const { state, shards, missing, error } = message as HeldShards;
+				const held = { count: shards.length, shards: shards.slice(0, 20) };
+				if (state === "open") {
+					log.info(held, "shards open");
+					return;
+				}
+				const fields =
+					error === undefined
+						? {
+								missing: missing.length,
+								tables: missing.slice(0, NAMED_TABLES),
+								create: CREATE_TABLES,
+							}
+						: { reason: reasonOf(error) };
+				log.error({ ...held, ...fields }, "shards held");
 			},
 		],
 		[

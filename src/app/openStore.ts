@@ -39,6 +39,9 @@ import { dataFoldersOf, type TopologySource } from "./openTopology.ts";
  */
 export type AccessMode = "readWrite" | "readOnly";
 
+/** Between two looks for the tables of shards that were opened without them. Milliseconds. */
+const TABLES_MS = 5_000;
+
 /** Of the cache in the process. Bytes, approximately. */
 const CACHE_BYTES = 96 * 1024 * 1024;
 
@@ -173,7 +176,10 @@ async function openStorage(
 				...(hooks.mysqlLimits && { limits: hooks.mysqlLimits }),
 			});
 		const storage = resources.use(
-			await createReloadableStorage(open, topology),
+			await createReloadableStorage(open, topology, {
+				// Who only reads creates nothing.
+				tablesMs: readOnly ? null : TABLES_MS,
+			}),
 		);
 		return {
 			storage,

@@ -4,6 +4,7 @@ import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import { checkTopologyChange } from "../topology/check.ts";
 import type { Topology } from "../topology/types.ts";
+import { OpenShards } from "./openShards.ts";
 import type {
 	Edge,
 	EdgeKey,
@@ -56,6 +57,8 @@ export interface ReloadableStorageLimits {
 	readonly retryMs: number;
 	/** How long the last calls of a replaced version may run before its connections are closed. */
 	readonly drainMs: number;
+	/** How often the tables of shards that are held are looked for; null: none are held. */
+	readonly tablesMs: number | null;
 }
 
 /** VTGate, too, buffers writes for 10 s during a failover. */
@@ -64,6 +67,7 @@ const LIMITS: ReloadableStorageLimits = {
 	maxWaiting: 1_000,
 	retryMs: 500,
 	drainMs: 30_000,
+	tablesMs: null,
 };
 
 type Open = (topology: Topology) => Promise<Storage>;
@@ -73,8 +77,9 @@ export async function createReloadableStorage(
 	first: Topology,
 	limits: Partial<ReloadableStorageLimits> = {},
 ): Promise<ReloadableStorage> {
-	const version = new Version(first, await open(first));
-	return new TopologySwitcher(open, version, { ...LIMITS, ...limits });
+	const all = { ...LIMITS, ...limits };
+	const version = new Version(first, await open(first), all.tablesMs, null);
+	return new TopologySwitcher(open, version, all);
 }
 
 class TopologySwitcher implements ReloadableStorage {
@@ -102,7 +107,7 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 
 	get openShards(): readonly number[] {
-		return this.#current.storage.openShards;
+		return this.#current.openShards;
 	}
 
 	get modShards(): number {
@@ -262,8 +267,8 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#current.use((storage) => storage.hostProblems());
 	}
 
-	missingTables(): Promise<readonly string[]> {
-		return this.#current.use((storage) => storage.missingTables());
+	missingTables(shards?: readonly number[]): Promise<readonly string[]> {
+		return this.#current.use((storage) => storage.missingTables(shards));
 	}
 
 	createTables(
@@ -317,7 +322,12 @@ class TopologySwitcher implements ReloadableStorage {
 		checkTopologyChange(old.topology, topology);
 		if (topology.version === old.topology.version) return;
 		if (this.#closed) throw closedError();
-		const next = new Version(topology, await this.#open(topology));
+		const next = new Version(
+			topology,
+			await this.#open(topology),
+			this.#limits.tablesMs,
+			new Set(old.openShards),
+		);
 		if (this.#closed) {
 			await next.close();
 			throw closedError();
@@ -374,13 +384,33 @@ class TopologySwitcher implements ReloadableStorage {
 class Version {
 	readonly topology: Topology;
 	readonly storage: Storage;
+	readonly #open: OpenShards | null;
 	#calls = 0;
 	#onIdle: (() => void) | null = null;
 	#closing: Promise<void> | null = null;
 
-	constructor(topology: Topology, storage: Storage) {
+	constructor(
+		topology: Topology,
+		storage: Storage,
+		tablesMs: number | null,
+		/** Open in the version before; null: this is the first. */
+		before: ReadonlySet<number> | null,
+	) {
 		this.topology = topology;
 		this.storage = storage;
+		this.#open =
+			tablesMs === null
+				? null
+				: new OpenShards(
+						topology,
+						(shards) => this.use((storage) => storage.missingTables(shards)),
+						before,
+						tablesMs,
+					);
+	}
+
+	get openShards(): readonly number[] {
+		return this.#open?.shards ?? this.storage.openShards;
 	}
 
 	async use<T>(body: (storage: Storage) => Promise<T>): Promise<T> {
@@ -405,6 +435,7 @@ class Version {
 
 	/** Closes it after its last call, or after `drainMs`. No new call starts on it. */
 	retire(drainMs: number, done: () => void): void {
+		this.#open?.[Symbol.dispose]();
 		const close = () => {
 			clearTimeout(timer);
 			// A failure to close has no caller to report it to.
@@ -416,6 +447,7 @@ class Version {
 	}
 
 	close(): Promise<void> {
+		this.#open?.[Symbol.dispose]();
 		this.#closing ??= Promise.resolve(this.storage[Symbol.asyncDispose]());
 		return this.#closing;
 	}

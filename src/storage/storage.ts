@@ -144,9 +144,10 @@ export interface Storage extends AsyncDisposable {
 
 	/**
 	 * What `createTables` would create or change, as `db00003.pins` for a table
-	 * and `db00003.outbox.attempts` for a column. Rejects if a shard does not answer.
+	 * and `db00003.outbox.attempts` for a column: of these shards, or of all shards
+	 * and mod shards. Rejects if a shard does not answer.
 	 */
-	missingTables(): Promise<readonly string[]>;
+	missingTables(shards?: readonly number[]): Promise<readonly string[]>;
 
 	/**
 	 * Create missing tables on every shard, and bring tables of earlier versions up

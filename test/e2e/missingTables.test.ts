@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { type Id, unpackId } from "../../src/id/ids.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { runProgram, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -12,12 +13,20 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	using folder = temporaryFolder();
 	await using mysql = await startMysql();
 	const file = join(folder.path, "topology.json");
-	const writeTopology = (primary: string, to = file) =>
+	const writeTopology = (
+		primary: string,
+		to = file,
+		version = 1,
+		added?: readonly [number, number],
+	) =>
 		writeFileSync(
 			to,
 			JSON.stringify({
-				version: 1,
-				shards: [{ range: [0, 1], primary, open: true }],
+				version,
+				shards: [
+					{ range: [0, 1], primary, open: true },
+					...(added ? [{ range: added, primary, open: true }] : []),
+				],
 				lookups: [{ range: [0, 0], primary }],
 			}),
 		);
@@ -46,6 +55,36 @@ test("a server on shards that lack a table of its version serves, and logs at it
 		);
 		const response = await fetch(`${server.url}/health/ready`);
 		assert.equal(response.status, 200);
+	}
+	// A range is opened while a server runs, before `init`.
+	const next = join(folder.path, "next.json");
+	{
+		await using server = await serve({ ...env, CORKBOARD_MODE: "development" });
+		writeTopology(mysql.url, next, 2, [2, 9]);
+		renameSync(next, file);
+		const [line] = await server.printed("out", /^.*"shards held".*$/m);
+		const { level, shards, missing, create } = JSON.parse(line);
+		assert.deepEqual(
+			{ level, shards, create, isMissing: missing > 100 },
+			{
+				level: 50,
+				shards: [2, 3, 4, 5, 6, 7, 8, 9],
+				create: "npm run -s corkboard -- init",
+				isMissing: true,
+			},
+		);
+		for (let n = 0; n < 8; n++) {
+			const shard = await shardOfNewUser(server.url, `held_${n}`);
+			assert.ok(shard <= 1, `a user on shard ${shard}`);
+		}
+		const init = await runProgram(["init"], { env });
+		assert.equal(init.code, 0, init.err);
+		await server.printed("out", /^.*"shards open".*$/m);
+		const shards2 = new Set<number>();
+		for (let n = 0; n < 100 && Math.max(...shards2) < 2; n++) {
+			shards2.add(await shardOfNewUser(server.url, `open_${n}`));
+		}
+		assert.ok(Math.max(...shards2) >= 2, "no user on the new shards");
 	}
 	const repaired = await runProgram(["init"], { env });
 	assert.equal(repaired.code, 0, repaired.err);
@@ -91,3 +130,21 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	);
 	assert.doesNotMatch(refused.err, /tables|not the password/);
 });
+
+/** Where a new user was stored. */
+async function shardOfNewUser(url: string, username: string): Promise<number> {
+	const response = await fetch(`${url}/graphql`, {
+		method: "POST",
+		headers: { "content-type": "application/json" },
+		body: JSON.stringify({
+			query: `mutation { createUser(input: {username: "${username}", name: "N"}) { user { id } } }`,
+		}),
+	});
+	const { data, errors } = (await response.json()) as {
+		data?: { createUser?: { user: { id: Id } } };
+		errors?: unknown;
+	};
+	const id = data?.createUser?.user.id;
+	assert.ok(id, JSON.stringify(errors));
+	return unpackId(id).shard;
+}

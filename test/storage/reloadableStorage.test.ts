@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import type { Channel } from "node:diagnostics_channel";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CHANNELS, type HeldShards } from "../../src/diagnostics.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import {
@@ -499,3 +503,104 @@ describe("a write that a host rejects as read-only", () => {
 		);
 	});
 });
+
+describe("shards that a newer topology opens", () => {
+	test("are held while they lack tables, with the reason, and open once these are there", async () => {
+		await using opened = await open({ tablesMs: 5 });
+		const { storage, topology, versions } = opened;
+		using held = published<HeldShards>(CHANNELS.heldShards);
+		const [first, second] = topology(1).shards;
+		assert.ok(first && second);
+		const added = { ...second, range: [4, 5] as const, open: true };
+		await storage.switchTopology(
+			topology(2, { shards: [first, second, added] }),
+		);
+		assert.equal(versions.length, 2);
+		await until("a report", () => held.messages.length === 1);
+		const [report] = held.messages;
+		assert.deepEqual([report?.state, report?.shards], ["held", [4, 5]]);
+		assert.ok(report?.missing.includes("db00004.pins"));
+		assert.ok(report?.missing.includes("db00005.outbox"));
+		assert.deepEqual(storage.openShards, [0, 1]);
+		// The version itself is in use.
+		assert.equal(storage.topology.version, 2);
+		assert.deepEqual(storage.shards, [0, 1, 2, 3, 4, 5]);
+
+		await storage.createTables();
+		await until("open shards", () => storage.openShards.length === 4);
+		assert.deepEqual(storage.openShards, [0, 1, 4, 5]);
+		await until("a second report", () => held.messages.length === 2);
+		assert.deepEqual(held.messages[1], {
+			state: "open",
+			shards: [4, 5],
+			missing: [],
+		});
+	});
+
+	test("stay held from version to version, and those that were open stay open", async () => {
+		await using opened = await open({ tablesMs: 5 });
+		const { storage, topology } = opened;
+		const [first, second] = topology(1).shards;
+		assert.ok(first && second);
+		const added = { ...second, range: [4, 5] as const, open: true };
+		const shards = [first, second, added];
+		await storage.switchTopology(topology(2, { shards }));
+		await storage.switchTopology(topology(3, { shards }));
+		assert.deepEqual(storage.openShards, [0, 1]);
+		await storage.createTables();
+		await until("open shards", () => storage.openShards.length === 4);
+	});
+
+	test("are held at the start only if others have tables that they lack", async () => {
+		using folder = temporaryFolder();
+		const topology = topologyOn(`sqlite:${folder.path}`);
+		const [first, second] = topology.shards;
+		assert.ok(first && second);
+		const both = { ...topology, shards: [first, { ...second, open: true }] };
+		const openBoth = () =>
+			createReloadableStorage(
+				(version) => openSqliteStorage({ model: MODEL, topology: version }),
+				both,
+				{ tablesMs: 5 },
+			);
+		using held = published<HeldShards>(CHANNELS.heldShards);
+		{
+			await using storage = await openBoth();
+			// `init` never ran: held shards would leave none.
+			assert.equal(
+				(await storage.missingTables([0, 1, 2, 3])).length > 0,
+				true,
+			);
+			await sleep(30);
+			assert.deepEqual(storage.openShards, [0, 1, 2, 3]);
+			assert.equal(held.messages.length, 0);
+			await storage.createTables();
+		}
+		// As after an update of the program, without `init`.
+		for (const shard of [0, 1, 2, 3]) dropTable(folder.path, shard, "outbox");
+		dropTable(folder.path, 2, "pins");
+		await using storage = await openBoth();
+		await until("a report", () => held.messages.length === 1);
+		assert.deepEqual(
+			held.messages.map(({ shards }) => shards),
+			[[2, 3]],
+		);
+		assert.deepEqual(storage.openShards, [0, 1]);
+	});
+});
+
+function dropTable(folder: string, shard: number, table: string): void {
+	const file = new DatabaseSync(join(folder, `db0000${shard}.sqlite`));
+	file.exec(`DROP TABLE ${table}`);
+	file.close();
+}
+
+/** The messages of a channel. */
+function published<Message>(
+	channel: Channel,
+): Disposable & { readonly messages: readonly Message[] } {
+	const messages: Message[] = [];
+	const note = (message: unknown) => void messages.push(message as Message);
+	channel.subscribe(note);
+	return { messages, [Symbol.dispose]: () => channel.unsubscribe(note) };
+}

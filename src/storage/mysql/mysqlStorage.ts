@@ -63,7 +63,7 @@ import {
 } from "./outbox.ts";
 import { readRenumberings } from "./renumberings.ts";
 import { scanLists } from "./scan.ts";
-import { mapShards, readByHost, type Shard } from "./shards.ts";
+import { mapShards, only, readByHost, type Shard } from "./shards.ts";
 import { TransactionQueue } from "./transactionQueue.ts";
 
 /** Rows of one batch when iterating over a table. */
@@ -395,12 +395,10 @@ class MysqlStorage implements Storage {
 		return hostProblems(this.#map.hosts);
 	}
 
-	async missingTables(): Promise<readonly string[]> {
-		startCall(
-			"missingTables",
-			this.#map.shards.size + this.#map.modShards.size,
-		);
-		return missingTables(this.#model, this.#map);
+	async missingTables(shards?: readonly number[]): Promise<readonly string[]> {
+		const map = shards === undefined ? this.#map : only(shards, this.#map);
+		startCall("missingTables", map.shards.size + map.modShards.size);
+		return missingTables(this.#model, map);
 	}
 
 	async createTables(

@@ -57,6 +57,19 @@ export function mapShards(
 	};
 }
 
+/** These shards of a map, with their hosts. */
+export function only(shards: readonly number[], map: ShardMap): ShardMap {
+	const some = shards.flatMap((number) => {
+		const shard = map.shards.get(number);
+		return shard === undefined ? [] : [[number, shard] as const];
+	});
+	return {
+		shards: new Map(some),
+		modShards: new Map(),
+		hosts: [...new Set(some.map(([, { host }]) => host))],
+	};
+}
+
 /** A key and its shard. */
 export interface KeyOnShard<Key> {
 	readonly key: Key;

@@ -336,15 +336,19 @@ class SqliteStorage implements Storage {
 		return [];
 	}
 
-	async missingTables(): Promise<readonly string[]> {
+	async missingTables(shards?: readonly number[]): Promise<readonly string[]> {
 		const tables = shardTables(this.#model);
 		const modTables = modShardTables();
-		startCall("missingTables", this.#files.size + this.#modFiles.size);
+		const files = [...this.#files].flatMap(([shard, file]) =>
+			shards === undefined || shards.includes(shard) ? [file] : [],
+		);
+		const modFiles = shards === undefined ? [...this.#modFiles.values()] : [];
+		startCall("missingTables", files.length + modFiles.length);
 		return [
-			...[...this.#files.values()].flatMap((file) =>
+			...files.flatMap((file) =>
 				onFile(file, () => missingTables(file, tables)),
 			),
-			...[...this.#modFiles.values()].flatMap((file) =>
+			...modFiles.flatMap((file) =>
 				onFile(file, () => missingTables(file, modTables)),
 			),
 		];
