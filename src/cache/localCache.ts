@@ -261,6 +261,23 @@ export class LocalCache<V extends CacheEntry> {
 		if (on) this.invalidateAll();
 	}
 
+	/** How long what is made of cached values may be used: as long as a value where invalidations keep it good; null where age does, and each value's `end` counts. */
+	get invalidatedAgeMs(): number | null {
+		return this.#maxAgeMs > MAX_AGE_MS ? this.#maxAgeMs : null;
+	}
+
+	/**
+	 * How long a value in that slot lives. Where invalidations keep it good, that is
+	 * between half of the longest age and all of it: values that were read together,
+	 * after a start for example, are not all read again together.
+	 */
+	#ageAt(slot: number): number {
+		const longest = this.#maxAgeMs;
+		return longest > MAX_AGE_MS
+			? longest * (1 - (slot % AGES) / (2 * AGES))
+			: longest;
+	}
+
 	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards. */
 	bypassKeys(isBypassed: ((key: string) => boolean) | null): void {
 		this.#isBypassedKey = isBypassed;
@@ -329,7 +346,7 @@ export class LocalCache<V extends CacheEntry> {
 		value.weight += ENTRY_BYTES;
 		value.key = key;
 		value.slot = slot;
-		value.end = Math.floor(readAt + this.#maxAgeMs);
+		value.end = Math.floor(readAt + this.#ageAt(slot));
 		value.wasRead = false;
 		value.home = entries;
 		this.#changes++;
@@ -405,8 +422,10 @@ interface Running<V> {
 
 /** The bound on staleness where nothing else keeps it: no cached value is older than this. */
 export const MAX_AGE_MS = 10_000;
-/** Where invalidations keep the bound: an entry that is not evicted lives this long. */
-export const INVALIDATED_MAX_AGE_MS = 600_000;
+/** Where invalidations keep the bound: an entry that is not evicted lives this long at most, and half as long at least. */
+export const INVALIDATED_MAX_AGE_MS = 1_800_000;
+/** Different ages of entries. */
+const AGES = 1_024;
 /** Two keys in one slot cost an occasional refill, never a wrong value. A whole answer depends on a hundred slots. */
 const SLOTS = 1 << 18;
 /** Fields, key and place in the map of an entry, in bytes, approximately. */

@@ -68,7 +68,7 @@ describe("LocalCache", () => {
 		const read = async (value: string) =>
 			(await cache.readTexts(["a"], async () => [value]))[0];
 		await read("old");
-		now += INVALIDATED_MAX_AGE_MS - 1;
+		now += INVALIDATED_MAX_AGE_MS / 2 - 1;
 		assert.equal(await read("new"), "old");
 		cache.limitAge(true);
 		assert.equal(await read("new"), "new", "what was kept for longer is gone");
@@ -83,6 +83,28 @@ describe("LocalCache", () => {
 		assert.equal(await read("newest"), "newest");
 		now += MAX_AGE_MS;
 		assert.equal(await read("last"), "newest");
+	});
+
+	it("lets values that were read together live between half of the longest age and all of it, and not end together", async () => {
+		let now = 0;
+		const cache = new TextCache({
+			maxWeight: 10_000_000,
+			maxAgeMs: INVALIDATED_MAX_AGE_MS,
+			now: () => now,
+		});
+		const keys = Array.from({ length: 1_000 }, (_, n) => `key ${n}`);
+		await cache.readTexts(keys, async () => keys);
+		const living = () =>
+			keys.filter((key) => cache.text(key) !== undefined).length;
+		now = INVALIDATED_MAX_AGE_MS / 2;
+		assert.ok(living() > 990);
+		for (let tenth = 1; tenth < 10; tenth++) {
+			now = (INVALIDATED_MAX_AGE_MS / 2) * (1 + tenth / 10);
+			const expected = 1_000 - tenth * 100;
+			assert.ok(Math.abs(living() - expected) < 50, `${tenth}: ${living()}`);
+		}
+		now = INVALIDATED_MAX_AGE_MS;
+		assert.equal(living(), 0);
 	});
 
 	it("reads keys that are bypassed past it, and uses its entries again afterwards", async () => {

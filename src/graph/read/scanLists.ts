@@ -3,7 +3,7 @@ import { CorkboardError } from "../../errors.ts";
 import { isDescending } from "../../storage/order.ts";
 import type { KeyResult, Position, Scan } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, type Head } from "../store/head.ts";
+import { DEEPEST_HEAD, Head } from "../store/head.ts";
 import type { Store } from "../store/store.ts";
 
 /** A position of a list, and the epoch of the list in which it was read. */
@@ -35,9 +35,10 @@ export function isOfEpoch(
 
 /**
  * Scans lists: from a cached head where it reaches far enough and is of the
- * epoch of the bounds, else from the shards. A scan from the beginning of a list
- * reads and caches its head, and one that continues from within a head reads a
- * deeper one. Only `scanInOneEpoch` calls this: a result from a shard may be of
+ * epoch of the bounds, from a page that is kept beside it, else from the shards.
+ * A scan from the beginning of a list reads and caches its head, one that
+ * continues from within a head reads a deeper one, and one behind it is kept
+ * beside it. Only `scanInOneEpoch` calls this: a result from a shard may be of
  * another epoch than the bounds.
  */
 export function scanLists(
@@ -48,11 +49,12 @@ export function scanLists(
 	const results = new Array<KeyResult<ScannedEdges> | undefined>(scans.length);
 	const fromHead: number[] = [];
 	const fromShard: number[] = [];
+	let behind: Map<number, Head> | null = null;
 	let depth = 0;
 	const moment = store.moment();
 	for (const [index, scan] of scans.entries()) {
 		const head = store.cachedHead(scan.mapping, scan.from, moment);
-		results[index] = head && scanHead(head, scan);
+		results[index] = head && (scanHead(head, scan) ?? keptPage(head, scan));
 		if (results[index] !== undefined) {
 			call?.trace?.cache("process", 1, 0);
 			continue;
@@ -62,6 +64,10 @@ export function scanLists(
 			: head && depthFor(head, scan);
 		if (needed === undefined) {
 			fromShard.push(index);
+			if (head !== undefined) {
+				behind ??= new Map();
+				behind.set(index, head);
+			}
 		} else {
 			fromHead.push(index);
 			depth = Math.max(depth, needed);
@@ -69,14 +75,20 @@ export function scanLists(
 	}
 	return fromHead.length + fromShard.length === 0
 		? (results as KeyResult<ScannedEdges>[])
-		: scanMissing(store, scans, results, { fromHead, fromShard, depth }, call);
+		: scanMissing(
+				store,
+				scans,
+				results,
+				{ fromHead, fromShard, behind, depth },
+				call,
+			);
 }
 
 async function scanMissing(
 	store: Store,
 	scans: readonly EpochScan[],
 	results: (KeyResult<ScannedEdges> | undefined)[],
-	{ fromHead, fromShard, depth }: Missing,
+	{ fromHead, fromShard, behind, depth }: Missing,
 	call: CallOptions | undefined,
 ): Promise<readonly KeyResult<ScannedEdges>[]> {
 	const scanOf = (index: number) => scans[index] as EpochScan;
@@ -104,7 +116,10 @@ async function scanMissing(
 		if (results[index] === undefined) beyond.push(index);
 	}
 	for (const [at, index] of fromShard.entries()) {
-		results[index] = scanned[at] as KeyResult<ScannedEdges>;
+		const result = scanned[at] as KeyResult<ScannedEdges>;
+		results[index] = result;
+		const head = behind?.get(index);
+		if (head !== undefined) keepPage(store, head, scanOf(index), result);
 	}
 	if (beyond.length > 0) {
 		const rest = await store.storage.scanLists(beyond.map(scanOf), call);
@@ -119,6 +134,8 @@ async function scanMissing(
 interface Missing {
 	readonly fromHead: readonly number[];
 	readonly fromShard: readonly number[];
+	/** The heads in the process of lists that are read from the shard. */
+	readonly behind: ReadonlyMap<number, Head> | null;
 	/** Of the heads to read. */
 	readonly depth: number;
 }
@@ -167,6 +184,38 @@ function scanHead(head: Head, scan: EpochScan): ScannedEdges | undefined {
 	const edges = head.slice(start, end);
 	if (backward) edges.reverse();
 	return { edges, list: head };
+}
+
+/** What the same scan has read before, if that was kept. */
+function keptPage(head: Head, scan: EpochScan): ScannedEdges | undefined {
+	const page = head.page(pageKey(scan));
+	return page && { edges: page.slice(), list: page };
+}
+
+function keepPage(
+	store: Store,
+	head: Head,
+	scan: EpochScan,
+	result: KeyResult<ScannedEdges>,
+): void {
+	if (result instanceof CorkboardError) return;
+	const { edges, list } = result;
+	// Of another epoch, it is not what was asked for.
+	if (!isOfEpoch(scan, list.epoch) || list.epoch !== head.epoch) return;
+	const { count, epoch } = list;
+	const { from } = head;
+	const page = new Head({ from, count, epoch, complete: false }, edges);
+	store.keepPage(scan.mapping, head, pageKey(scan), page);
+}
+
+function pageKey({ after, before, backward, limit }: EpochScan): string {
+	return `${boundKey(after)} ${boundKey(before)} ${backward ? -limit : limit}`;
+}
+
+function boundKey(bound: EpochPosition | undefined): string {
+	return bound === undefined
+		? ""
+		: `${bound.sequence}.${bound.to}.${bound.epoch}`;
 }
 
 /** The index of the first edge after the bound. */

@@ -1,4 +1,4 @@
-import { MAX_AGE_MS, versionsFor } from "../../cache/localCache.ts";
+import { MAX_AGE_MS, OVERDUE, versionsFor } from "../../cache/localCache.ts";
 import type { CursorCodec } from "../../id/cursorCodec.ts";
 import type { Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
@@ -66,6 +66,11 @@ export function createStore(options: {
 		shared,
 	);
 	const moment = () => objects.local.moment();
+	const endOfAnswer = (firstEnd: number) => {
+		const ageMs = objects.local.invalidatedAgeMs;
+		const now = moment();
+		return ageMs === null || now === OVERDUE ? firstEnd : now + ageMs;
+	};
 	return {
 		model,
 		domain,
@@ -82,7 +87,7 @@ export function createStore(options: {
 		cachedHead: heads.cached,
 		cachedLookup: lookups.cached,
 		recordReads() {
-			return cacheBytes > 0 ? recordReads(this, versions) : null;
+			return cacheBytes > 0 ? recordReads(this, versions, endOfAnswer) : null;
 		},
 		isValid: (dependencies) =>
 			moment() < dependencies.end &&
@@ -103,6 +108,12 @@ export function createStore(options: {
 			}
 			heads.local.grow(head, spelled.length * CURSOR_BYTES);
 			return spelled[0] as string;
+		},
+		keepPage(mapping, head, key, page) {
+			// If the list changed since the page was asked for, the head was dropped.
+			if (heads.cached(mapping, head.from) !== head) return;
+			const bytes = head.keepPage(key, page);
+			heads.local.grow(head, bytes);
 		},
 		...invalidator,
 		levels: () => [

@@ -25,6 +25,8 @@ export class Head extends CacheEntry {
 	/** What was read of the edges: ids first, then cursors. */
 	#texts: (string | undefined)[] | null;
 	#ids: ReadonlySet<Id> | null = null;
+	/** Edges behind these, by what was asked for. */
+	#pages: Map<string, Head> | null = null;
 	/** Whether `shareId` was called for the edges of a page. */
 	isShared = false;
 
@@ -123,6 +125,19 @@ export class Head extends CacheEntry {
 		this.#allTexts()[this.size + at] = cursor;
 	}
 
+	/** Edges behind these that were read before; their count and epoch are of when they were read. */
+	page(key: string): Head | undefined {
+		return this.#pages?.get(key);
+	}
+
+	/** Returns how many bytes that takes. */
+	keepPage(key: string, page: Head): number {
+		this.#pages ??= new Map();
+		if (this.#pages.size >= MAX_PAGES || this.#pages.has(key)) return 0;
+		this.#pages.set(key, page);
+		return PAGE_BYTES + page.weight;
+	}
+
 	#number(at: number, part: 0 | 1 | 2): number {
 		if (at < 0 || at >= this.size)
 			throw new RangeError(`No edge ${at} of ${this.size}.`);
@@ -175,6 +190,11 @@ export function splitId(
 
 /** The most edges of a head that caches share. */
 export const DEEPEST_HEAD = 32;
+
+/** Pages kept beside one head: a list has as many as clients can name. */
+const MAX_PAGES = 256;
+/** Of a page's key and its place in a map. */
+const PAGE_BYTES = 200;
 
 /** A cursor, in bytes. */
 export const CURSOR_BYTES = 72;

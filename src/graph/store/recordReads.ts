@@ -5,10 +5,14 @@ import type { ReadDependencies, RecordedReads, Store } from "./store.ts";
 export function recordReads(
 	store: Store,
 	versions: Uint32Array,
+	/** Until when an answer may be used whose objects and heads end then; each call says so for now. */
+	endOf: (firstEnd: number) => number,
 ): RecordedReads {
 	/** By slot, the version when it was read. */
 	const slots = new Map<number, number>();
+	/** The first end of objects and heads, and of lookups. */
 	let end = Number.POSITIVE_INFINITY;
+	let lookupEnd = Number.POSITIVE_INFINITY;
 	let isWhole = true;
 
 	function add<Entry extends CacheEntry>(
@@ -21,8 +25,14 @@ export function recordReads(
 		if (before === undefined) slots.set(slot, version);
 		// Something changed while the answer was made.
 		else if (before !== version) isWhole = false;
-		end = Math.min(end, entry.end);
 		return entry;
+	}
+
+	function addInvalidated<Entry extends CacheEntry>(
+		entry: Entry | undefined,
+	): Entry | undefined {
+		if (entry !== undefined) end = Math.min(end, entry.end);
+		return add(entry);
 	}
 
 	return {
@@ -45,15 +55,24 @@ export function recordReads(
 				isWhole = false;
 				return store.readLookups(...query);
 			},
-			cachedObject: (...query) => add(store.cachedObject(...query)),
-			cachedHead: (...query) => add(store.cachedHead(...query)),
-			cachedLookup: (...query) => add(store.cachedLookup(...query)),
+			cachedObject: (...query) => addInvalidated(store.cachedObject(...query)),
+			cachedHead: (...query) => addInvalidated(store.cachedHead(...query)),
+			cachedLookup(...query) {
+				const lookup = store.cachedLookup(...query);
+				if (lookup !== undefined) lookupEnd = Math.min(lookupEnd, lookup.end);
+				return add(lookup);
+			},
 		},
 		dependencies() {
 			if (!isWhole) return null;
 			let sum = 0;
 			for (const version of slots.values()) sum += version;
-			return { slots: Uint32Array.from(slots.keys()), sum, end, currentAt: -1 };
+			return {
+				slots: Uint32Array.from(slots.keys()),
+				sum,
+				end: Math.min(endOf(end), lookupEnd),
+				currentAt: -1,
+			};
 		},
 	};
 }

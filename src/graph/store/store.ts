@@ -64,10 +64,17 @@ export interface Store {
 	cachedLookup(key: LookupKey, moment?: Moment): CachedLookup | undefined;
 	/** Records what one request reads, so that its answer can be used again for as long as that is valid; null if nothing is cached in the process, so that none can. */
 	recordReads(): RecordedReads | null;
-	/** Whether a request would now read the same: nothing that was recorded was invalidated, is too old, or is bypassed. */
+	/** Whether a request would now read the same: nothing that was recorded was invalidated or is bypassed, and the answer is not too old. */
 	isValid(dependencies: ReadDependencies): boolean;
 	/** The cursor of an edge of the list. It is kept beside a cached head. If it is not kept yet, those of the edges before `end` are spelled with it. */
 	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string;
+
+	/**
+	 * Keeps edges behind a head beside it, until the list changes. The head is the
+	 * one that was cached in the process before they were read: if it still is, the
+	 * list was not invalidated meanwhile.
+	 */
+	keepPage(mapping: Mapping, head: Head, key: string, page: Head): void;
 
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;
@@ -106,15 +113,15 @@ export interface Store {
 
 /**
  * What an answer was read from: entries of the caches in the process. The answer
- * is good for as long as each of them would be read again: none was invalidated,
- * and none is too old.
+ * is good for as long as none of them was invalidated, and as long as an entry
+ * lives; where age alone bounds what is stale, until the first is too old.
  */
 export interface ReadDependencies {
 	/** Of the table of versions. */
 	readonly slots: Uint32Array;
 	/** Of their versions. */
 	readonly sum: number;
-	/** When the first of the entries is too old, on the clock of the caches. */
+	/** When the answer is too old, on the clock of the caches. */
 	readonly end: number;
 	/** How many changes the table had seen when the sum was last found to be right; -1 before. */
 	currentAt: number;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { scanLists } from "../../../src/graph/read/scanLists.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
+import type { Head } from "../../../src/graph/store/head.ts";
 import type { Store } from "../../../src/graph/store/store.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
@@ -181,6 +182,58 @@ describe("a head", () => {
 		assert.deepEqual(limits, [4, 12]);
 		assert.equal((await next(edges[30], 5)).length, 5);
 		assert.deepEqual(limits, [4, 12, 5]);
+	});
+
+	describe("with pages behind it", () => {
+		/** The next edges after those of the head. */
+		async function pageOf(store: Store, head: Head) {
+			const after = { ...head.position(head.size - 1), epoch: head.epoch };
+			const scan = { mapping, from: long, backward: false, after, limit: 5 };
+			const [result] = await scanLists(store, [scan], undefined);
+			assert.ok(result && "edges" in result);
+			return result.edges.map(({ to }) => to);
+		}
+
+		it("keeps them until the list changes", async () => {
+			const store = process({ shares: false });
+			const head = await read(store, long, 32);
+			const page = await pageOf(store, head);
+			assert.equal(page.length, 5);
+			assert.deepEqual(await pageOf(store, head), page);
+			assert.deepEqual(limits, [32, 5]);
+			store.invalidateLocally({ lists: [{ mapping, from: long }] });
+			assert.deepEqual(await pageOf(store, head), page);
+			assert.deepEqual(limits, [32, 5, 5]);
+		});
+
+		it("keeps none whose read began before a change of the list and ended after it, also if the head was read again meanwhile", async () => {
+			const store = process({ shares: false });
+			const head = await read(store, long, 32);
+			const { promise, resolve } = Promise.withResolvers<void>();
+			held = (limit) => (limit === 5 ? promise : undefined);
+			const late = pageOf(store, head);
+			store.invalidateLocally({ lists: [{ mapping, from: long }] });
+			await read(store, long, 32);
+			resolve();
+			await late;
+			await pageOf(store, head);
+			assert.deepEqual(limits, [32, 5, 32, 5]);
+		});
+
+		it("counts what they take", async () => {
+			const store = process({ shares: false });
+			const bytes = () =>
+				store.levels().find(({ cache }) => cache === "heads")?.bytes ?? 0;
+			const head = await read(store, long, 32);
+			const before = bytes();
+			await pageOf(store, head);
+			const page = bytes() - before;
+			assert.ok(page > 5 * 24, `${page} bytes`);
+			await pageOf(store, head);
+			assert.equal(bytes(), before + page);
+			store.invalidateLocally({ lists: [{ mapping, from: long }] });
+			assert.equal(bytes(), 0);
+		});
 	});
 
 	it("grows to all of a list that is read from its end, if the list is short", async () => {

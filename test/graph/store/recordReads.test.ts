@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { MAX_AGE_MS } from "../../../src/cache/localCache.ts";
+import {
+	INVALIDATED_MAX_AGE_MS,
+	MAX_AGE_MS,
+} from "../../../src/cache/localCache.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import { createStore } from "../../../src/graph/store/createStore.ts";
 import type {
@@ -52,16 +55,21 @@ describe("the recorded reads of a request", () => {
 	beforeEach(() => {
 		now = 1_000;
 		isOverdue = false;
-		store = createStore({
+		store = open();
+	});
+
+	function open(maxAgeMs = MAX_AGE_MS): Store {
+		return createStore({
 			model,
 			domain,
 			storage: graph.storage,
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			cacheBytes: 1_000_000,
+			maxAgeMs,
 			now: () => now,
 			isOverdue: () => isOverdue,
 		});
-	});
+	}
 
 	function page(size: number, after?: string): PageArguments {
 		const fields = {
@@ -141,6 +149,38 @@ describe("the recorded reads of a request", () => {
 		});
 	}
 
+	it("of pages behind a head are valid until the list changes", async () => {
+		const mapping = graph.mapping("placePin");
+		const dependencies = await recorded(async (view) => {
+			const [first] = await view.readPages(mapping, [board], page(PINS - 2));
+			assert.ok(first && "endCursor" in first && first.endCursor);
+			await view.readPages(mapping, [board], page(1, first.endCursor));
+		});
+		assert.ok(dependencies && store.isValid(dependencies));
+		store.invalidateLocally({ lists: [{ mapping, from: board }] });
+		assert.ok(!store.isValid(dependencies));
+	});
+
+	it("that invalidations keep good are valid for as long as an entry lives from then on, and as its first entry while ages are limited", async () => {
+		store = open(INVALIDATED_MAX_AGE_MS);
+		const read = (view: Graph) => view.readObjects([pin]);
+		await read(createView(store, null));
+		now += INVALIDATED_MAX_AGE_MS / 2 - 1;
+		const dependencies = await recorded(read);
+		assert.ok(dependencies);
+		now += INVALIDATED_MAX_AGE_MS - 1;
+		assert.ok(store.isValid(dependencies));
+		now++;
+		assert.ok(!store.isValid(dependencies));
+		const before = await recorded(read);
+		store.limitAge(true);
+		assert.ok(before && !store.isValid(before));
+		const limited = await recorded(read);
+		assert.ok(limited && store.isValid(limited));
+		now += MAX_AGE_MS;
+		assert.ok(!store.isValid(limited));
+	});
+
 	it("are valid again after a process that stood still has received what it missed, if that was something else", async () => {
 		const dependencies = await recorded(readAll, bo);
 		assert.ok(dependencies);
@@ -178,11 +218,10 @@ describe("the recorded reads of a request", () => {
 	});
 
 	const UNDECIDED: Readonly<Record<string, (view: Graph) => unknown>> = {
-		"behind the head of a list": async (view) => {
+		"whether an edge is behind the head of a list": async (view) => {
 			const mapping = graph.mapping("placePin");
-			const [first] = await view.readPages(mapping, [board], page(PINS - 2));
-			assert.ok(first && "endCursor" in first && first.endCursor);
-			await view.readPages(mapping, [board], page(1, first.endCursor));
+			await view.readPages(mapping, [board], page(3));
+			await view.hasEdges(mapping, board, [other]);
 		},
 		"from the end of a long list": (view) =>
 			view.readPages(graph.mapping("placePin"), [board], {
