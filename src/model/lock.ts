@@ -167,6 +167,10 @@ function compareSection(
 		for (const [property, value] of Object.entries(old)) {
 			if (property === "keys" || property === "retired") continue;
 			if (current[property] === value) continue;
+			if (property === "order" && keepsOrder(value, current.order)) {
+				additions.push(`the order ${current.order} of the ${kind} ${name}`);
+				continue;
+			}
 			breaks.push(
 				`the ${property} of the ${kind} ${name} must stay ${value}, got ${current[property]}`,
 			);
@@ -175,6 +179,11 @@ function compareSection(
 	for (const name of Object.keys(now)) {
 		if (!Object.hasOwn(shipped, name)) additions.push(`the ${kind} ${name}`);
 	}
+}
+
+/** Both orders run from high sequences to low ones, so that a list that was in order of time can come to be arranged. */
+function keepsOrder(shipped: unknown, now: unknown): boolean {
+	return shipped === "NEWEST_FIRST" && now === "POSITION";
 }
 
 function compareKeys(
@@ -235,7 +244,15 @@ function merge(lock: Lock, now: Lock): Lock {
 	});
 	return {
 		types: { ...lock.types, ...Object.fromEntries(types) },
-		mappings: { ...now.mappings, ...lock.mappings },
+		mappings: {
+			...now.mappings,
+			...Object.fromEntries(
+				Object.entries(lock.mappings).map(([name, shipped]) => [
+					name,
+					{ ...shipped, order: now.mappings[name]?.order ?? shipped.order },
+				]),
+			),
+		},
 		lookups: { ...now.lookups, ...lock.lookups },
 	};
 }

@@ -80,6 +80,15 @@ const INPUTS: Readonly<Record<string, (draw: RandomValues) => Fields>> = {
 		cover: draw.image(),
 		secret: flag(draw),
 	}),
+	moveBoard: (draw) => ({
+		boardId: draw.own("Board"),
+		...(draw.random.chance(0.7)
+			? {
+					[draw.random.pick(["beforeBoardId", "afterBoardId"])]:
+						draw.own("Board"),
+				}
+			: {}),
+	}),
 	deleteBoard: (draw) => ({ boardId: draw.own("Board") }),
 	followBoard: (draw) => ({ boardId: draw.any("Board") }),
 	unfollowBoard: (draw) => ({ boardId: draw.any("Board") }),

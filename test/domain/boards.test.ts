@@ -120,6 +120,53 @@ describe("deleteBoard", () => {
 	});
 });
 
+describe("moveBoard", () => {
+	it("moves a board of the viewer before or after another one, or to the top", async () => {
+		const at = new Resolving();
+		const board = at.board(at.ada);
+		const other = at.board(at.ada);
+		for (const [beside, where] of [
+			[{}, ""],
+			[{ beforeBoardId: other }, ` before ${other}`],
+			[{ afterBoardId: other }, ` after ${other}`],
+		] as const) {
+			assert.deepEqual(
+				await at.change("moveBoard", { boardId: board, ...beside }),
+				{ board, viewer: at.ada },
+			);
+			assert.equal(
+				at.graph.calls.at(-1),
+				`place ownBoard ${board} on ${at.ada}${where}`,
+			);
+		}
+		await at.change("moveBoard", { boardId: board, afterBoardId: board });
+		assert.ok(!at.graph.calls.some((call) => call.startsWith("place")));
+	});
+
+	it("refuses boards of others, and both neighbors at once", async () => {
+		const at = new Resolving();
+		const boardId = at.board(at.ada);
+		const theirs = at.board(at.ben);
+		assert.equal(
+			await at.refused("BAD_USER_INPUT", "moveBoard", {
+				boardId,
+				afterBoardId: theirs,
+			}),
+			"moveBoard: afterBoardId must be a board of the viewer.",
+		);
+		await at.refused("FORBIDDEN", "moveBoard", { boardId: theirs });
+		await at.refused("NOT_FOUND", "moveBoard", {
+			boardId,
+			beforeBoardId: at.board(at.ben, { secret: true }),
+		});
+		await at.refused("BAD_USER_INPUT", "moveBoard", {
+			boardId,
+			beforeBoardId: boardId,
+			afterBoardId: boardId,
+		});
+	});
+});
+
 describe("the sections of a board", () => {
 	it("are created, renamed, moved and deleted by whoever may pin on it", async () => {
 		const at = new Resolving();
@@ -148,6 +195,7 @@ describe("the sections of a board", () => {
 		);
 		assert.deepEqual(await at.change("deleteSection", { sectionId: section }), {
 			deletedSectionId: section,
+			board: boardId,
 		});
 		assert.equal(at.graph.data(section as Id), undefined);
 	});
@@ -184,6 +232,7 @@ describe("collaborators of a board", () => {
 		assert.deepEqual(await at.as(at.ada).change("addCollaborator", edge), {
 			board: boardId,
 			user: at.ben,
+			viewer: at.ada,
 		});
 		at.as(at.ben);
 		const { pin } = await at.change("createPin", { boardId });

@@ -11,6 +11,7 @@ const RESERVED = "18446744073709551615";
 /** Each mutation with the argument that names its object, and the object's type. */
 const TARGETS = [
 	["updateBoard", "boardId", "Board"],
+	["moveBoard", "boardId", "Board"],
 	["deleteBoard", "boardId", "Board"],
 	["updatePin", "pinId", "Pin"],
 	["movePin", "pinId", "Pin"],
@@ -33,7 +34,7 @@ const TARGETS = [
 ] as const;
 
 const OWNERS_ONLY = new Set<string>(
-	TARGETS.slice(0, 7).map(([mutation]) => mutation),
+	TARGETS.slice(0, 8).map(([mutation]) => mutation),
 );
 
 /** Another user's board with a pin and a comment, and the other required input of each mutation. */

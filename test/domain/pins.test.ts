@@ -287,6 +287,8 @@ describe("deletePin", () => {
 		assert.deepEqual(await at.change("deletePin", { pinId: pin }), {
 			deletedPinId: pin,
 			board,
+			section: null,
+			viewer: at.ada,
 		});
 		assert.equal(at.graph.data(pin), undefined);
 	});
@@ -315,7 +317,9 @@ describe("movePin", () => {
 			assert.deepEqual(await at.change("movePin", { pinId: pin, ...rest }), {
 				pin,
 				board: here,
+				section: null,
 				previousBoard: here,
+				previousSection: null,
 			});
 			assert.equal(at.graph.calls.at(-1), `place placePin ${pin} on ${here}`);
 		}
@@ -351,7 +355,13 @@ describe("movePin", () => {
 		for (const side of ["before", "after"]) {
 			assert.deepEqual(
 				await at.change("movePin", { pinId: pin, [`${side}PinId`]: pin }),
-				{ pin, board: here, previousBoard: here },
+				{
+					pin,
+					board: here,
+					section: null,
+					previousBoard: here,
+					previousSection: null,
+				},
 			);
 			assert.equal(
 				at.graph.calls.some((call) => call.startsWith("place")),

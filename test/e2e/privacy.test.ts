@@ -266,6 +266,8 @@ describe("an object hidden from the viewer", () => {
 			"updateSection.sectionId": 'name: "x"',
 			"moveSection.beforeSectionId": `sectionId: "${await bobsSection()}"`,
 			"moveSection.afterSectionId": `sectionId: "${await bobsSection()}"`,
+			"moveBoard.beforeBoardId": `boardId: ${mine}`,
+			"moveBoard.afterBoardId": `boardId: ${mine}`,
 			"createPin.sectionId": `boardId: ${mine}`,
 			"repin.sectionId": `boardId: ${mine} pinId: "${await bobsPin()}"`,
 			"movePin.sectionId": `pinId: "${await bobsPin()}"`,

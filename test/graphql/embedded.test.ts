@@ -436,10 +436,73 @@ describe("the sections of a board", () => {
 		assert.deepEqual(await listed(at, "placePin", other), [b]);
 		assert.deepEqual(
 			await mutate(at, ada, "deleteSection", { sectionId: second }),
-			{ deletedSectionId: second },
+			{ deletedSectionId: second, board: boardId },
 		);
 		assert.deepEqual(await listed(at, "placeSection", boardId), [first]);
 		assert.deepEqual(await onBoard(), [c, a]);
+		await deliverPending(new WritePipeline(at.store), 0);
+		const checked = await verify(at.store);
+		assert.ok(checked.clean, JSON.stringify(checked));
+	});
+});
+
+describe("the boards of a user", () => {
+	it("are met once each by pages of their list while the user moves others", async () => {
+		await using at = await openEmbedded();
+		const make = (
+			mutation: string,
+			input: Readonly<Record<string, unknown>>,
+			field: string,
+		) => made(at, ada, mutation, input, field);
+		const ada = await made(
+			at,
+			null,
+			"createUser",
+			{ username: "ada_made_up" },
+			"user",
+		);
+		const boards: Id[] = [];
+		for (const name of "abcdefgh") {
+			boards.unshift(await make("createBoard", { name }, "board"));
+		}
+		assert.deepEqual(await listed(at, "ownBoard", ada), boards);
+		const [h, g] = boards as [Id, Id];
+		const met: Id[] = [];
+		for (let after: string | undefined, more = true; more; ) {
+			const [page] = await at
+				.view(ada)
+				.readPages(at.mapping("ownBoard"), [ada], {
+					first: 2,
+					...(after !== undefined && { after }),
+					fields: {
+						edges: true,
+						hasNextPage: true,
+						hasPreviousPage: false,
+						cursors: true,
+						totalCount: false,
+					},
+				});
+			assert.ok(page && !(page instanceof CorkboardError));
+			met.push(...page.edges.map(({ node }) => (node as { id: Id }).id));
+			after = page.endCursor ?? undefined;
+			more = page.hasNextPage;
+			// Between the two oldest there is no room for long: the list is renumbered.
+			for (let time = 0; time < 12; time++) {
+				const boardId = time % 2 === 0 ? h : g;
+				const afterBoardId = boards.at(-2);
+				await make("moveBoard", { boardId, afterBoardId }, "board");
+			}
+		}
+		const unmoved = boards.slice(2);
+		assert.deepEqual(
+			met.filter((id) => unmoved.includes(id)),
+			unmoved,
+		);
+		assert.deepEqual(await mutate(at, ada, "moveBoard", { boardId: g }), {
+			board: g,
+			viewer: ada,
+		});
+		assert.equal((await listed(at, "ownBoard", ada))[0], g);
 		await deliverPending(new WritePipeline(at.store), 0);
 		const checked = await verify(at.store);
 		assert.ok(checked.clean, JSON.stringify(checked));

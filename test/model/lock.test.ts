@@ -72,6 +72,39 @@ suite("schema/model.lock.json", () => {
 });
 
 suite("the lock", () => {
+	test("takes a list in order of time that comes to be arranged, and no other change of order", () => {
+		const shippedWith = (
+			name: "likePin" | "ownPin",
+			order: "NEWEST_FIRST" | "OLDEST_FIRST" | "POSITION",
+		) => ({
+			...SHIPPED,
+			mappings: {
+				...SHIPPED.mappings,
+				[name]: {
+					...(SHIPPED.mappings[name] as Lock["mappings"][string]),
+					order,
+				},
+			},
+		});
+		const model = readSmall().model;
+		const arranged = compareLock(shippedWith("ownPin", "NEWEST_FIRST"), model);
+		assert.deepEqual(arranged.breaks, []);
+		assert.deepEqual(arranged.additions, [
+			"the order POSITION of the mapping ownPin",
+		]);
+		assert.equal(arranged.next.mappings.ownPin?.order, "POSITION");
+		for (const [name, order] of [
+			["ownPin", "OLDEST_FIRST"],
+			["likePin", "POSITION"],
+			["likePin", "OLDEST_FIRST"],
+		] as const) {
+			assert.match(
+				compareLock(shippedWith(name, order), model).breaks.join(),
+				/^the order of the mapping \w+ must stay \w+, got \w+$/,
+			);
+		}
+	});
+
 	test("contains every type, key, mapping and lookup of a model", () => {
 		assert.deepEqual(SHIPPED, {
 			types: {

@@ -5,8 +5,14 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { requireOwned } from "./requireVisible.ts";
-import { newStoredJson, updatedStoredJson } from "./storedJson.ts";
+import { positionInput, requireOnList } from "./position.ts";
+import { bothOrFirstError, requireOwned } from "./requireVisible.ts";
+import {
+	mappingOf,
+	newStoredJson,
+	storedValue,
+	updatedStoredJson,
+} from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
 
 const createBoard = mutation(
@@ -53,6 +59,40 @@ const updateBoard = mutation(
 	},
 );
 
+const position = positionInput("Board");
+
+const moveBoard = mutation(
+	{
+		name: "moveBoard",
+		input: () => ({ boardId: required(id), ...position.fields }),
+		validateTogether: position.problems,
+		cost: (given) => 1 + position.cost(given),
+	},
+	async ({ boardId, ...beside }, context) => {
+		const { graph, viewer, writes } = context;
+		const [board, neighbor] = await bothOrFirstError(
+			requireOwned(context, "Board", boardId),
+			position.neighbor(beside, context),
+		);
+		requireOnList(
+			"moveBoard",
+			neighbor,
+			(node) => storedValue(graph.model, node, "owner") === viewer,
+			"a board of the viewer",
+		);
+		// A board that is moved beside itself stays where it is.
+		if (neighbor?.node.id !== board.id) {
+			await writes.move({
+				mapping: mappingOf(graph.model, "ownBoard"),
+				object: board.id,
+				from: viewer,
+				...(neighbor && { [neighbor.side]: neighbor.node.id }),
+			});
+		}
+		return { board: board.id, viewer };
+	},
+);
+
 /** Pins on the board need no write: a pin is visible only with its board. */
 const deleteBoard = mutation(
 	{
@@ -71,6 +111,7 @@ const deleteBoard = mutation(
 export const boardResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.createBoard", createBoard],
 	["Mutation.updateBoard", updateBoard],
+	["Mutation.moveBoard", moveBoard],
 	["Mutation.deleteBoard", deleteBoard],
 	[
 		"Mutation.followBoard",

@@ -30,7 +30,7 @@ const addCollaborator = mutation(
 		}
 		const mapping = mappingOf(context.graph.model, "collaborate");
 		await context.writes.setEdge(mapping, board.id, user.id, true);
-		return { board: board.id, user: user.id };
+		return { board: board.id, user: user.id, viewer: context.viewer };
 	},
 );
 
@@ -50,7 +50,13 @@ const removeCollaborator = mutation(
 		}
 		const mapping = mappingOf(graph.model, "collaborate");
 		await context.writes.setEdge(mapping, board.id, user.id, false);
-		return { board: board.id, user: user.id };
+		return {
+			board: board.id,
+			user: user.id,
+			removedBoardId: board.id,
+			removedUserId: user.id,
+			viewer,
+		};
 	},
 );
 

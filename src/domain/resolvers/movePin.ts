@@ -37,6 +37,7 @@ export const movePin = mutation(
 		const { model } = graph;
 		const pin = await requireOwned(context, "Pin", pinId);
 		const here = referenceOf(model, pin, "board");
+		const previousSection = referenceOf(model, pin, "section");
 		const target = isGiven(boardId)
 			? boardId
 			: isGiven(sectionId)
@@ -81,7 +82,9 @@ export const movePin = mutation(
 		return {
 			pin: pin.id,
 			board: board.id,
+			section: section?.id ?? (leaves ? null : previousSection),
 			previousBoard: here,
+			previousSection,
 		};
 	},
 );

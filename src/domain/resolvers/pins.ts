@@ -16,7 +16,12 @@ import {
 	requireVisible,
 } from "./requireVisible.ts";
 import { sectionOf } from "./sections.ts";
-import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
+import {
+	newStoredJson,
+	referenceOf,
+	storedValue,
+	updatedStoredJson,
+} from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
 
 const createPin = mutation(
@@ -57,7 +62,12 @@ const createPin = mutation(
 			links: await interestLinks(names ?? [], context),
 			...idempotency("createPin", context.viewer, input),
 		});
-		return { pin, board: board.id };
+		return {
+			pin,
+			board: board.id,
+			section: section?.id ?? null,
+			viewer: context.viewer,
+		};
 	},
 );
 
@@ -99,7 +109,9 @@ const repin = mutation(
 				...idempotency("repin", context.viewer, input),
 			}),
 			board: board.id,
+			section: section?.id ?? null,
 			origin: origin.id,
+			viewer: context.viewer,
 		};
 	},
 );
@@ -139,9 +151,12 @@ const deletePin = mutation(
 	async (input, context) => {
 		const pin = await requireOwned(context, "Pin", input.pinId);
 		await context.writes.remove(pin.id);
+		const { model } = context.graph;
 		return {
 			deletedPinId: pin.id,
-			board: storedValue(context.graph.model, pin, "board") ?? null,
+			board: referenceOf(model, pin, "board"),
+			section: referenceOf(model, pin, "section"),
+			viewer: context.viewer,
 		};
 	},
 );

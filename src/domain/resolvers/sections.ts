@@ -45,6 +45,7 @@ const createSection = mutation(
 				}),
 				...idempotency("createSection", context.viewer, input),
 			}),
+			board: board.id,
 		};
 	},
 );
@@ -95,7 +96,7 @@ const moveSection = mutation(
 				...(neighbor && { [neighbor.side]: neighbor.node.id }),
 			});
 		}
-		return { section: section.id };
+		return { section: section.id, board: board.id };
 	},
 );
 
@@ -108,9 +109,9 @@ const deleteSection = mutation(
 		maxObjects: 0,
 	},
 	async ({ sectionId }, context) => {
-		const { section } = await requireSection(context, sectionId);
+		const { section, board } = await requireSection(context, sectionId);
 		await context.writes.remove(section.id);
-		return { deletedSectionId: section.id };
+		return { deletedSectionId: section.id, board: board.id };
 	},
 );
 
