@@ -3,6 +3,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { parse } from "graphql";
+import { INTERRUPTED, synopsis } from "../src/cli/arguments.ts";
+import { COMMANDS } from "../src/cli/main.ts";
 import { SETTINGS } from "../src/config/settings.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
@@ -58,7 +60,7 @@ describe("every page", () => {
 			}
 			const { out } = await command(["--help"]);
 			for (const [, name] of text.matchAll(
-				/npm run -s corkboard -- ((?:(?:topology|schema|documents) )?[a-z]+)/g,
+				/npm run -s corkboard -- ((?:(?:topology|schema|documents|usage) )?[a-z]+)/g,
 			)) {
 				assert.match(out, new RegExp(`^  ${name}\\b`, "m"), `${page}: ${name}`);
 			}
@@ -101,23 +103,25 @@ describe("docs/configuration.md", () => {
 	});
 });
 
-describe("docs/operations.md", () => {
-	const page = read("docs/operations.md");
+describe("docs/commands.md", () => {
+	const page = read("docs/commands.md");
 
-	it("lists every command with its options", async () => {
-		const { out } = await command(["--help"]);
-		const commands = [...out.matchAll(/^ {2}(\S.*?) {2,}/gm)].map(
-			([, synopsis]) => synopsis as string,
-		);
-		assert.ok(commands.length >= 9);
-		for (const synopsis of commands) {
-			assert.ok(
-				page.includes(synopsis.replaceAll("|", "\\|")) ||
-					page.includes(synopsis),
-				`the table lacks: ${synopsis}`,
-			);
+	it("lists every command with its options, and each exit code of its own", async () => {
+		for (const [name, load] of Object.entries(COMMANDS)) {
+			const { usage } = await load();
+			const shown = synopsis(name, usage).replaceAll("|", "\\|");
+			assert.ok(page.includes(`| \`${shown}\` |`), `no row: ${shown}`);
+			for (const [code, meaning] of Object.entries(usage.exitCodes ?? {})) {
+				if (code === "0" || code in INTERRUPTED) continue;
+				const row = `| \`${name}\` | ${code} | ${meaning} |`;
+				assert.ok(page.includes(row), `no row: ${row}`);
+			}
 		}
 	});
+});
+
+describe("docs/operations.md", () => {
+	const page = read("docs/operations.md");
 
 	it("shows a topology that the check accepts", () => {
 		const shown = /```json\n(\{\n {2}"version"[\s\S]*?)```/.exec(page)?.[1];

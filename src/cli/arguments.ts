@@ -12,11 +12,26 @@ export interface Usage {
 	readonly options: Readonly<Record<string, Option>>;
 	/** Further lines of the command's own help. */
 	readonly details?: string;
+	/** What exit codes mean beside 0 (done), 1 (an error) and 2 (the command line is not valid), or what 1 means besides. */
+	readonly exitCodes?: Readonly<Record<number, string>>;
 }
+
+/** Exit codes of a command that ends what it does when it is interrupted. */
+export const INTERRUPTED = {
+	130: "interrupted by SIGINT",
+	143: "interrupted by SIGTERM",
+} as const;
+
+/** The option of each command that prints a table. docs/commands.md describes the shapes. */
+export const JSON_OPTION: Option = {
+	description: "print JSON, in the shape that docs/commands.md describes",
+};
 
 export interface Option {
 	/** The name of the option's value in the help; an option without a value is a switch. */
 	readonly value?: string;
+	/** All values that it may have, for completion. */
+	readonly values?: readonly string[];
 	readonly description: string;
 }
 
@@ -134,21 +149,53 @@ export function help(command: string, usage: Usage): string {
 			option.description,
 		],
 	);
+	const exitCodes = Object.entries(usage.exitCodes ?? {});
 	return [
-		`${synopsis(command, usage)}`,
+		...wrap(synopsis(command, usage), "    "),
 		"",
-		usage.summary,
-		...(options.length > 0 ? ["", ...columns(options)] : []),
-		...(usage.details ? ["", usage.details] : []),
+		...wrap(usage.summary),
+		...(options.length > 0 ? ["", ...columns(options, HELP_COLUMNS)] : []),
+		...(usage.details
+			? ["", ...usage.details.split("\n").flatMap((line) => wrap(line))]
+			: []),
+		...(exitCodes.length > 0
+			? ["", "Exit codes:", ...columns(exitCodes, HELP_COLUMNS)]
+			: []),
 	].join("\n");
 }
 
-/** Indented lines of two aligned columns. */
+/** Of a line of help. */
+export const HELP_COLUMNS = 100;
+
+/** Indented lines of two aligned columns. The right one is wrapped where `width` says how wide a line may be. */
 export function columns(
 	rows: readonly (readonly [string, string])[],
+	width = Number.POSITIVE_INFINITY,
 ): readonly string[] {
-	const width = Math.max(0, ...rows.map(([left]) => left.length));
-	return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+	const left = Math.max(0, ...rows.map(([text]) => text.length));
+	return rows.flatMap(([name, text]) =>
+		wrap(`  ${name.padEnd(left)}  ${text}`, " ".repeat(left + 4), width),
+	);
+}
+
+/** A text in lines of at most `width` characters, broken between words. All but the first start with `indent`. */
+export function wrap(
+	text: string,
+	indent = "",
+	width = HELP_COLUMNS,
+): readonly string[] {
+	const lines: string[] = [];
+	let rest = text;
+	while (rest.length > width) {
+		const space = rest.lastIndexOf(" ", width);
+		// A word that is longer than a line stays whole.
+		const end =
+			space > indent.length ? space : rest.indexOf(" ", indent.length + 1);
+		if (end < 0) break;
+		lines.push(rest.slice(0, end).trimEnd());
+		rest = indent + rest.slice(end).trimStart();
+	}
+	return [...lines, rest];
 }
 
 function optionNames(usage: Usage): readonly string[] {

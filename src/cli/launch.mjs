@@ -23,5 +23,35 @@ if (majorOf(process.versions.node) < required) {
 	);
 	process.exit(1);
 } else {
-	import("./main.ts").then((main) => main.start());
+	import("node:module")
+		.then(stripTypesOfPackages)
+		.then(() => import("./main.ts"))
+		.then((main) => main.start());
+}
+
+// Node strips the types of TypeScript, but not below node_modules, which is
+// where `npm install` puts a packed Corkboard.
+function stripTypesOfPackages({ registerHooks, stripTypeScriptTypes }) {
+	if (!import.meta.url.includes("/node_modules/")) return;
+	const root = new URL("../", import.meta.url).href;
+	// That this is no part of Node's promises yet is nothing that a user can change.
+	const { emitWarning } = process;
+	process.emitWarning = (warning, ...more) => {
+		if (more[0] !== "ExperimentalWarning") {
+			emitWarning.call(process, warning, ...more);
+		}
+	};
+	registerHooks({
+		load(url, context, next) {
+			if (!url.startsWith(root) || !url.endsWith(".ts")) {
+				return next(url, context);
+			}
+			const source = readFileSync(new URL(url), "utf8");
+			return {
+				format: "module",
+				source: stripTypeScriptTypes(source),
+				shortCircuit: true,
+			};
+		},
+	});
 }

@@ -1,14 +1,16 @@
 import cluster from "node:cluster";
+import { readFileSync } from "node:fs";
 import { CorkboardError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import {
 	columns,
+	HELP_COLUMNS,
 	help,
 	type ParsedArguments,
 	parseArguments,
-	synopsis,
 	type Usage,
 	UsageError,
+	wrap,
 } from "./arguments.ts";
 import { type CommandContext, processContext } from "./commandContext.ts";
 
@@ -16,10 +18,18 @@ import { type CommandContext, processContext } from "./commandContext.ts";
 export interface Command {
 	readonly usage: Usage;
 	/** Returns the exit code, after everything that the command opened is closed. */
-	run(given: ParsedArguments, context: CommandContext): Promise<number>;
+	run(
+		given: ParsedArguments,
+		context: CommandContext,
+		usages: () => Promise<Usages>,
+	): Promise<number>;
 }
 
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+/** What each command takes, by its name. */
+export type Usages = ReadonlyMap<string, Usage>;
+
+/** By name. A name of two words belongs to the group that its first word names. */
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	serve: () => import("./commands/serve.ts"),
 	init: () => import("./commands/init.ts"),
 	import: () => import("./commands/import.ts"),
@@ -32,6 +42,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	"schema print": () => import("./commands/schemaPrint.ts"),
 	"documents check": () => import("./commands/documentsCheck.ts"),
 	"topology check": () => import("./commands/topologyCheck.ts"),
+	completion: () => import("./commands/completion.ts"),
 };
 
 /** Runs this process's command line. `launch.mjs` calls it. */
@@ -41,15 +52,19 @@ export async function start(): Promise<void> {
 	cluster.worker?.disconnect();
 }
 
-/** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid. */
+/** Runs one command line. Returns its exit code: 0, 1 for an error, 2 for a command line that is not valid; docs/commands.md lists those of single commands. */
 export async function main(
 	args: readonly string[],
 	context: CommandContext,
 ): Promise<number> {
 	try {
 		const [name, rest] = commandIn(args);
+		if (name === "version") {
+			context.stdout(version());
+			return 0;
+		}
 		if (name === "help") {
-			context.stdout(await overview());
+			context.stdout(await overview(rest[0]));
 			return 0;
 		}
 		const load = COMMANDS[name];
@@ -60,54 +75,101 @@ export async function main(
 			context.stdout(help(name, command.usage));
 			return 0;
 		}
-		return await command.run(given, context);
+		return await command.run(given, context, loadUsages);
 	} catch (error) {
 		return reportFailure(error, context);
 	}
 }
 
+/** The command, or `version`, or `help` with the group that it is about. */
 function commandIn(
 	args: readonly string[],
 ): readonly [name: string, rest: readonly string[]] {
 	const [first, second] = args;
+	const names = Object.keys(COMMANDS);
 	if (first === undefined) {
 		throw new UsageError(
-			`Missing command. Commands: ${Object.keys(COMMANDS).join(", ")}. Run --help for details.`,
+			`Missing command. Commands: ${names.join(", ")}. Run --help for details.`,
 		);
 	}
-	if (["--help", "-h", "help"].includes(first)) return ["help", []];
+	if (HELP.includes(first)) {
+		const topic = args.slice(1).join(" ");
+		return Object.hasOwn(COMMANDS, topic)
+			? [topic, ["--help"]]
+			: ["help", isGroup(topic) ? [topic] : []];
+	}
+	if (first === "--version") return ["version", []];
 	for (const words of [2, 1]) {
 		const name = args.slice(0, words).join(" ");
 		if (Object.hasOwn(COMMANDS, name)) return [name, args.slice(words)];
 	}
-	const names = Object.keys(COMMANDS);
+	if (isGroup(first)) {
+		if (second !== undefined && HELP.includes(second)) return ["help", [first]];
+		throw new UsageError(problemInGroup(first, second));
+	}
 	const twoWords =
 		second?.startsWith("-") === false ? `${first} ${second}` : first;
-	const meant =
-		names.find((name) => name.startsWith(`${first} `)) ??
-		nearest(first, names) ??
-		nearest(twoWords, names);
+	const meant = nearest(first, names) ?? nearest(twoWords, names);
 	throw new UsageError(
-		`Unknown command ${first}.${meant ? ` Did you mean ${meant}?` : ""} Commands: ${names.join(", ")}.`,
+		`Unknown ${first.startsWith("-") ? "option" : "command"} ${first}.${meant ? ` Did you mean ${meant}?` : ""} Commands: ${names.join(", ")}.`,
 	);
 }
 
-async function overview(): Promise<string> {
-	const rows = await Promise.all(
-		Object.entries(COMMANDS).map(
-			async ([name, load]): Promise<[string, string]> => {
-				const { usage } = await load();
-				return [synopsis(name, usage), usage.summary];
-			},
+const HELP: readonly string[] = ["--help", "-h", "help"];
+
+function isGroup(word: string): boolean {
+	return namesOf(word).length > 0;
+}
+
+/** The commands of a group. */
+function namesOf(group: string): readonly string[] {
+	return Object.keys(COMMANDS).filter((name) => name.startsWith(`${group} `));
+}
+
+function problemInGroup(group: string, second: string | undefined): string {
+	const names = namesOf(group);
+	const commands = `Commands: ${names.join(", ")}.`;
+	if (second === undefined) {
+		return `Missing command after ${group}. ${commands}`;
+	}
+	if (second.startsWith("-")) return `Unknown option ${second}. ${commands}`;
+	const given = `${group} ${second}`;
+	const meant = nearest(given, names);
+	return `Unknown command ${given}.${meant ? ` Did you mean ${meant}?` : ""} ${commands}`;
+}
+
+async function loadUsages(): Promise<Usages> {
+	return new Map(
+		await Promise.all(
+			Object.entries(COMMANDS).map(
+				async ([name, load]): Promise<[string, Usage]> => [
+					name,
+					(await load()).usage,
+				],
+			),
 		),
 	);
+}
+
+/** The commands, or those of one group. */
+async function overview(group: string | undefined): Promise<string> {
+	const rows = [...(await loadUsages())]
+		.filter(([name]) => group === undefined || name.startsWith(`${group} `))
+		.map(([name, { summary }]): [string, string] => [name, summary]);
 	return [
-		"npm run -s corkboard -- COMMAND",
+		group === undefined ? "corkboard COMMAND" : `corkboard ${group} COMMAND`,
 		"",
-		...columns(rows),
+		...columns(rows, HELP_COLUMNS),
 		"",
-		"COMMAND --help describes one command. Settings come from the environment: see docs/configuration.md.",
+		...wrap(
+			"COMMAND --help describes one command. --version prints the version. Settings come from the environment: see docs/configuration.md.",
+		),
 	].join("\n");
+}
+
+function version(): string {
+	const file = new URL("../../package.json", import.meta.url);
+	return JSON.parse(readFileSync(file, "utf8")).version;
 }
 
 function reportFailure(error: unknown, context: CommandContext): number {

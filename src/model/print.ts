@@ -10,43 +10,97 @@ export function printModel(model: Model): string {
 		...[...model.objects.values()]
 			.toSorted((a, b) => a.number - b.number)
 			.map((object) => printObject(model, object)),
-		...["Query", "Mutation"].flatMap((name) => {
-			const sources = model.sources.get(name);
-			return sources === undefined ? [] : [printRoot(model, name, sources)];
-		}),
+		...ROOTS.filter((name) => model.sources.has(name)).map((name) =>
+			printRoot(model, name),
+		),
 		printLookups(model),
 		printParts(model),
 	];
 	return `${blocks.join("\n\n")}\n`;
 }
 
+/** What `schema print --json` prints: the cells of the tables. */
+export interface ModelDescription {
+	readonly types: readonly {
+		readonly name: string;
+		/** Null for Query and Mutation. */
+		readonly number: number | null;
+		readonly table: string | null;
+		readonly fields: readonly Readonly<Record<string, string>>[];
+	}[];
+	readonly lookups: readonly Readonly<Record<string, string>>[];
+	readonly otherTypes: readonly {
+		readonly name: string;
+		readonly partOf: string;
+		readonly fields: readonly string[];
+	}[];
+}
+
+export function describeModel(model: Model): ModelDescription {
+	const objects = [...model.objects.values()].toSorted(
+		(a, b) => a.number - b.number,
+	);
+	const described = (name: string, object: ObjectType | null) => ({
+		name,
+		number: object?.number ?? null,
+		table: object?.table ?? null,
+		fields: fieldRows(model, name, object).map((row) => record(HEADER, row)),
+	});
+	return {
+		types: [
+			...objects.map((object) => described(object.name, object)),
+			...ROOTS.filter((name) => model.sources.has(name)).map((name) =>
+				described(name, null),
+			),
+		],
+		lookups: lookupRows(model).map((row) =>
+			record(["lookup", "findsBy", "key", "compared"], row),
+		),
+		otherTypes: partRows(model).map(
+			([name = "", partOf = "", fields = ""]) => ({
+				name,
+				partOf,
+				fields: fields.split(" "),
+			}),
+		),
+	};
+}
+
+const ROOTS = ["Query", "Mutation"];
+
+function record(keys: Row, row: Row): Readonly<Record<string, string>> {
+	return Object.fromEntries(keys.map((key, index) => [key, row[index] ?? ""]));
+}
+
 type Row = readonly string[];
-type Sources = ReadonlyMap<string, FieldSource>;
 
 const HEADER: Row = ["field", "source", "table", "loader", "shard", "writes"];
 const NOTHING = "-";
 
 function printObject(model: Model, object: ObjectType): string {
-	const rows = [...(model.sources.get(object.name) ?? [])].map(
-		([field, source]): Row => [
-			field,
-			...columnsOf(model, object, field, source),
-		],
-	);
+	const rows = fieldRows(model, object.name, object);
 	return [
 		`type ${object.name}: number ${object.number}, rows in ${object.table}, each on the shard in its id`,
 		...table([HEADER, ...rows]),
 	].join("\n");
 }
 
-function printRoot(model: Model, name: string, sources: Sources): string {
-	const rows = [...sources].map(
-		([field, source]): Row => [field, ...columnsOf(model, null, field, source)],
-	);
+function printRoot(model: Model, name: string): string {
 	return [
 		`type ${name}: where operations start`,
-		...table([HEADER, ...rows]),
+		...table([HEADER, ...fieldRows(model, name, null)]),
 	].join("\n");
+}
+
+function fieldRows(
+	model: Model,
+	type: string,
+	object: ObjectType | null,
+): readonly Row[] {
+	return [...(model.sources.get(type) ?? [])].map(([field, source]) => [
+		field,
+		...columnsOf(model, object, field, source),
+	]);
 }
 
 function columnsOf(
@@ -138,36 +192,37 @@ const ORDERS: Readonly<Record<Mapping["order"], string>> = {
 };
 
 function printLookups(model: Model): string {
-	const rows = [...model.lookups.values()].map(
-		({ name, type, field, key, fold }): Row => [
-			name,
-			`${type}.${field}`,
-			key,
-			fold === "CASE" ? "without regard to case" : "as it is",
-		],
-	);
 	return [
 		"lookups: each key on the mod shard md5(key) mod their number",
-		...table([["lookup", "finds by", "key", "compared"], ...rows]),
+		...table([["lookup", "finds by", "key", "compared"], ...lookupRows(model)]),
 	].join("\n");
+}
+
+function lookupRows(model: Model): readonly Row[] {
+	return [...model.lookups.values()].map(({ name, type, field, key, fold }) => [
+		name,
+		`${type}.${field}`,
+		key,
+		fold === "CASE" ? "without regard to case" : "as it is",
+	]);
 }
 
 /** Types that are not objects: their values are parts of their parents'. */
 function printParts(model: Model): string {
-	const rows = [...model.sources]
-		.filter(
-			([name]) =>
-				!model.objects.has(name) && name !== "Query" && name !== "Mutation",
-		)
+	return [
+		"other types",
+		...table([["type", "part of a", "fields"], ...partRows(model)]),
+	].join("\n");
+}
+
+function partRows(model: Model): readonly Row[] {
+	return [...model.sources]
+		.filter(([name]) => !model.objects.has(name) && !ROOTS.includes(name))
 		.map(([name, sources]): Row => {
 			const kind = sources.values().next().value?.kind;
 			const from = kind === "page" || kind === "edge" ? kind : "parent's value";
 			return [name, from, [...sources.keys()].join(" ")];
 		});
-	return [
-		"other types",
-		...table([["type", "part of a", "fields"], ...rows]),
-	].join("\n");
 }
 
 /** Rows in columns, each as wide as its widest cell. */

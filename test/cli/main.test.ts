@@ -2,31 +2,38 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { COMMANDS } from "../../src/cli/main.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { command } from "../helpers/runCommand.ts";
 
-const COMMANDS =
-	"serve, init, import, verify, explain, id, token, account, list, schema print, documents check, topology check";
+const NAMES = Object.keys(COMMANDS).join(", ");
 
 describe("a command line", () => {
 	test("prints the commands when the command is missing or unknown (exit code 2)", async () => {
 		assert.deepEqual(await command([]), {
 			code: 2,
 			out: "",
-			err: `corkboard: Missing command. Commands: ${COMMANDS}. Run --help for details.\n`,
+			err: `corkboard: Missing command. Commands: ${NAMES}. Run --help for details.\n`,
 		});
 		assert.deepEqual(await command(["improt", "-"]), {
 			code: 2,
 			out: "",
-			err: `corkboard: Unknown command improt. Did you mean import? Commands: ${COMMANDS}.\n`,
+			err: `corkboard: Unknown command improt. Did you mean import? Commands: ${NAMES}.\n`,
 		});
 	});
 
-	test("suggests the whole command for half of one", async () => {
-		for (const args of [["schema"], ["schema", "show"]]) {
+	test("names the commands of a group for half of one, and the nearest", async () => {
+		for (const [args, expected] of [
+			[["schema"], /Missing command after schema\. Commands: schema print/],
+			[
+				["schema", "prnt"],
+				/Unknown command schema prnt\. Did you mean schema print\?/,
+			],
+			[["schema", "--all"], /Unknown option --all\. Commands: schema print/],
+		] as const) {
 			const { code, err } = await command(args);
 			assert.equal(code, 2);
-			assert.match(err, /Unknown command schema\. Did you mean schema print\?/);
+			assert.match(err, expected);
 		}
 	});
 
@@ -52,12 +59,12 @@ describe("a command line", () => {
 		assert.deepEqual(await command(["import"]), {
 			code: 2,
 			out: "",
-			err: "corkboard: Missing argument FILE|-. Usage: import FILE|- [--strict]\n",
+			err: "corkboard: Missing argument FILE|-. Usage: import FILE|- [--strict] [--json]\n",
 		});
 		assert.deepEqual(await command(["id", "1", "2"]), {
 			code: 2,
 			out: "",
-			err: 'corkboard: Unexpected argument "2". Usage: id ID\n',
+			err: 'corkboard: Unexpected argument "2". Usage: id ID [--json]\n',
 		});
 	});
 
@@ -86,7 +93,7 @@ describe("a command line", () => {
 	test("prints all commands with --help, and the options of one", async () => {
 		const all = await command(["--help"]);
 		assert.equal(all.code, 0);
-		for (const name of COMMANDS.split(", ")) {
+		for (const name of NAMES.split(", ")) {
 			assert.match(all.out, new RegExp(`^ {2}${name} `, "m"));
 			const one = await command([...name.split(" "), "--help"]);
 			assert.equal(one.code, 0);

@@ -191,7 +191,10 @@ describe("a command at the shell", () => {
 			"local id": String(id & ((1n << 36n) - 1n)),
 			table: `db${String(id >> 46n).padStart(5, "0")}.users`,
 			host: `sqlite:${env.CORKBOARD_DATA}`,
+			object: "active",
 		});
+		const none = await run(["id", String(id + 1_000n)]);
+		assert.match(none.out, /^object {4}missing$/m);
 		assert.equal((await server.stop()).code, 0);
 	});
 

@@ -6,25 +6,41 @@ import {
 	checkDocumentFiles,
 } from "../../server/documents/documentFiles.ts";
 import { plural } from "../../util/format.ts";
-import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
+import {
+	columns,
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+} from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
 	summary:
 		"Checks files of persisted documents as a server does, and prints the worst-case cost of each operation.",
 	operands: ["FILE…"],
-	options: {},
+	options: { json: JSON_OPTION },
 	details:
-		"FILE is an Apollo manifest or a Relay object of texts by id. The cost is that of the most expensive variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit. No data is read. Every problem is printed, and the exit code is then 1.",
+		"FILE is an Apollo manifest or a Relay object of texts by id. The cost is that of the most expensive variables: page sizes of 100, lists of 100, nothing skipped. CORKBOARD_MAX_COST is the limit. No data is read. Every problem is printed.",
+	exitCodes: { 1: "problems, or an error" },
 };
 
 export async function run(
-	{ operands }: ParsedArguments,
+	{ operands, options }: ParsedArguments,
 	context: CommandContext,
 ): Promise<number> {
 	const { maxCost } = readConfig(context.env, { secret: "unneeded" });
 	const rules = documentRules(maxCost);
 	const { files, problems } = await checkDocumentFiles(operands, rules);
+	if (options.json !== undefined) {
+		const described = files.map(({ path, operations }) => ({
+			path,
+			operations: operations.map(describeOperation),
+		}));
+		context.stdout(
+			JSON.stringify({ maxCost, files: described, problems }, null, "\t"),
+		);
+		return problems.length > 0 ? 1 : 0;
+	}
 	for (const { path, operations } of files) {
 		const rows = operations
 			.toSorted((a, b) => b.cost.total - a.cost.total)
@@ -40,26 +56,37 @@ export async function run(
 }
 
 function describeCost(
-	{ kind, name, cost, plan }: WorstCaseCost,
+	operation: WorstCaseCost,
 	maxCost: number,
 ): readonly [string, string] {
-	const steps = plan?.steps ?? [];
-	const kinds = (["call", "scan", "fetch"] as const).map((step) =>
-		plural(
-			steps.filter(({ kind }) => kind === step).length,
-			step,
-			step === "fetch" ? "fetches" : undefined,
-		),
-	);
-	const [mostExpensive] = cost.fields;
+	const { kind, name, cost, calls, scans, fetches, mostAt } =
+		describeOperation(operation);
 	return [
 		`${kind} ${name ?? "(unnamed)"}`,
 		[
-			`cost ${cost.total} of ${maxCost}`,
-			kinds.join(" "),
-			...(mostExpensive
-				? [`most at ${mostExpensive.path} (${mostExpensive.cost})`]
-				: []),
+			`cost ${cost} of ${maxCost}`,
+			[
+				plural(calls, "call"),
+				plural(scans, "scan"),
+				plural(fetches, "fetch", "fetches"),
+			].join(" "),
+			...(mostAt ? [`most at ${mostAt.path} (${mostAt.cost})`] : []),
 		].join("; "),
 	];
+}
+
+/** Its cost, the number of its steps by kind, and the field that costs most. */
+function describeOperation({ kind, name, cost, plan }: WorstCaseCost) {
+	const count = (step: string) =>
+		plan?.steps.filter((each) => each.kind === step).length ?? 0;
+	const [mostAt] = cost.fields;
+	return {
+		kind,
+		name,
+		cost: cost.total,
+		calls: count("call"),
+		scans: count("scan"),
+		fetches: count("fetch"),
+		mostAt: mostAt ? { path: mostAt.path, cost: mostAt.cost } : null,
+	};
 }

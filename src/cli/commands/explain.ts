@@ -5,7 +5,12 @@ import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { readQuery } from "../../graphql/document.ts";
 import { printExplain } from "../../plan/printExplain.ts";
-import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
+import {
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+	UsageError,
+} from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 
 export const usage: Usage = {
@@ -18,6 +23,7 @@ export const usage: Usage = {
 			description: "the query's variables, or a file that holds them",
 		},
 		as: { value: "USER", description: "the viewer, by username or id" },
+		json: JSON_OPTION,
 	},
 };
 
@@ -45,7 +51,11 @@ export async function run(
 			errors.map(({ message }) => message).join("\n"),
 		);
 	}
-	context.stdout(printExplain(extensions.explain, errors));
+	context.stdout(
+		given.options.json === undefined
+			? printExplain(extensions.explain, errors)
+			: JSON.stringify({ explain: extensions.explain, errors }, null, "\t"),
+	);
 	return 0;
 }
 

@@ -1,16 +1,25 @@
+import { findObject } from "../../app/findObject.ts";
 import { loadOwnModel } from "../../app/model.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { parseId, unpackId } from "../../id/ids.ts";
 import { hostOf } from "../../topology/ranges.ts";
-import { columns, type ParsedArguments, type Usage } from "../arguments.ts";
+import {
+	columns,
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+} from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
-	summary: "Prints the type, shard, table and host of an id.",
+	summary:
+		"Prints the type, shard, table and host of an id, and whether its object exists.",
 	operands: ["ID"],
-	options: {},
+	options: { json: JSON_OPTION },
+	details:
+		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then.",
 };
 
 export async function run(
@@ -33,19 +42,38 @@ export async function run(
 	}
 	const { shard, type, local } = unpackId(id);
 	const { model } = loadOwnModel();
-	const object = model.objectsByNumber.get(type);
-	const topology = readConfiguredTopology(
-		readConfig(context.env, { secret: "unneeded" }),
-	);
-	const host = hostOf(topology, shard);
-	const database = `db${String(shard).padStart(5, "0")}`;
+	const object = model.objectsByNumber.get(type) ?? null;
+	const config = readConfig(context.env, { secret: "unneeded" });
+	const host = hostOf(readConfiguredTopology(config), shard);
+	const table = object && `db${String(shard).padStart(5, "0")}.${object.table}`;
+	const found =
+		object === null || host === null
+			? { state: "missing" as const, reason: null }
+			: await findObject(id, config, context.open);
+	if (given.options.json !== undefined) {
+		const described = {
+			id,
+			shard,
+			type: { number: type, name: object?.name ?? null },
+			localId: local,
+			table,
+			host,
+			object: found,
+		};
+		context.stdout(JSON.stringify(described, null, "\t"));
+		return 0;
+	}
 	const rows: (readonly [string, string])[] = [
 		["id", id],
 		["shard", String(shard)],
 		["type", `${type} (${object?.name ?? "not a type of the schema"})`],
 		["local id", String(local)],
-		["table", object ? `${database}.${object.table}` : "none"],
+		["table", table ?? "none"],
 		["host", host ?? `none: no range of the topology covers shard ${shard}`],
+		[
+			"object",
+			found.reason === null ? found.state : `${found.state}: ${found.reason}`,
+		],
 	];
 	context.stdout(
 		columns(rows)

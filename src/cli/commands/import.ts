@@ -9,7 +9,12 @@ import {
 	importLines,
 } from "../../ops/import/importLines.ts";
 import { formatNumber } from "../../util/format.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
+import {
+	INTERRUPTED,
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+} from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
 
@@ -17,14 +22,18 @@ export const usage: Usage = {
 	summary:
 		"Imports objects and edges from a file, one JSON value per line, parents first.",
 	operands: ["FILE|-"],
-	options: { strict: { description: "stop at the first bad line" } },
+	options: {
+		strict: { description: "stop at the first bad line" },
+		json: JSON_OPTION,
+	},
 	details: [
 		'  {"type":"User","key":"u:7","fields":{"username":"pinner7"}}',
 		'  {"edge":"followUser","from":"u:7","to":"u:9"}',
 		"",
 		"Importing the same lines again changes nothing. Run an interrupted import again",
-		"to resume it. Bad lines are reported and skipped (exit code 1).",
+		"to resume it. Bad lines are reported and skipped.",
 	].join("\n"),
+	exitCodes: { 1: "bad lines, or an error", ...INTERRUPTED },
 };
 
 /** All bad lines are counted; this many are printed. */
@@ -62,7 +71,11 @@ export async function run(
 	if (bad > PRINTED_BAD_LINES) {
 		context.stderr(`${formatNumber(bad - PRINTED_BAD_LINES)} more bad lines`);
 	}
-	context.stdout(summary(report));
+	context.stdout(
+		given.options.json === undefined
+			? summary(report)
+			: JSON.stringify(report, null, "\t"),
+	);
 	if (report.status === "aborted") {
 		context.stderr("interrupted: run the import again to resume it");
 		return signal.reason === "SIGTERM" ? 143 : 130;

@@ -1,7 +1,12 @@
 import { loadOwnModel } from "../../app/model.ts";
-import { printModel } from "../../model/print.ts";
+import { describeModel, printModel } from "../../model/print.ts";
 import { printPublicSchema } from "../../model/publicSchema.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
+import {
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+	UsageError,
+} from "../arguments.ts";
 import type { CommandContext } from "../commandContext.ts";
 
 export const usage: Usage = {
@@ -9,6 +14,7 @@ export const usage: Usage = {
 	operands: [],
 	options: {
 		public: { description: "print the SDL that clients see" },
+		json: JSON_OPTION,
 	},
 };
 
@@ -17,10 +23,16 @@ export async function run(
 	context: CommandContext,
 ): Promise<number> {
 	const { model, schema } = loadOwnModel();
-	const printed =
-		given.options.public === undefined
-			? printModel(model)
-			: printPublicSchema(schema);
+	const isPublic = given.options.public !== undefined;
+	const isJson = given.options.json !== undefined;
+	if (isPublic && isJson) {
+		throw new UsageError("Give --public, which prints SDL, or --json.");
+	}
+	const printed = isPublic
+		? printPublicSchema(schema)
+		: isJson
+			? JSON.stringify(describeModel(model), null, "\t")
+			: printModel(model);
 	context.stdout(printed.trimEnd());
 	return 0;
 }

@@ -7,7 +7,12 @@ import {
 	verify,
 } from "../../ops/verify/verify.ts";
 import { formatNumber } from "../../util/format.ts";
-import type { ParsedArguments, Usage } from "../arguments.ts";
+import {
+	INTERRUPTED,
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+} from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 
@@ -17,13 +22,16 @@ export const usage: Usage = {
 	operands: [],
 	options: {
 		repair: { description: "repair the damage that is found" },
-		json: { description: "print the report as JSON" },
+		json: JSON_OPTION,
 	},
-	details: [
+	details:
 		"Without --repair nothing is changed. Pending outbox entries are no damage.",
-		"Exit code 0 if everything agrees, also if only after the repair; 1 for damage;",
-		"3 if no damage was found but not everything could be checked.",
-	].join("\n"),
+	exitCodes: {
+		0: "everything agrees, also if only after the repair",
+		1: "damage, or an error",
+		3: "no damage was found, but not everything could be checked",
+		...INTERRUPTED,
+	},
 };
 
 /** For a run that found no damage, but could not read everything. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { CorkboardError } from "../../../src/errors.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 
@@ -17,6 +18,7 @@ describe("corkboard id", () => {
 				"local id  7075733",
 				"table     db03429.pins",
 				"host      none: no range of the topology covers shard 3429",
+				"object    missing",
 				"",
 			].join("\n"),
 			err: "",
@@ -33,7 +35,7 @@ describe("corkboard id", () => {
 		assert.match(out, /^host {6}sqlite:elsewhere$/m);
 	});
 
-	test("prints the MySQL host of a shard without user and password", async () => {
+	test("prints the MySQL host of a shard without user and password, and why the object could not be read", async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "topology.json");
 		const primary = "mysql://app:hunter2@db1";
@@ -47,7 +49,12 @@ describe("corkboard id", () => {
 		);
 		const { out } = await command(["id", "241294492511762325"], {
 			env: { CORKBOARD_TOPOLOGY: file },
+			open: async ({ secret, redis }) => {
+				assert.ok(secret !== null && redis === null);
+				throw new CorkboardError("UNAVAILABLE", "db1:3306 does not answer.");
+			},
 		});
+		assert.match(out, /^object {4}unknown: db1:3306 does not answer\.$/m);
 		assert.match(out, /^host {6}mysql:\/\/db1:3306$/m);
 		assert.doesNotMatch(out, /hunter2/);
 	});

@@ -1,0 +1,48 @@
+import type { Usage } from "../arguments.ts";
+import { completionsOf } from "./words.ts";
+
+/** A script for fish 3 and later. */
+export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
+	const all = completionsOf(usages);
+	const starts = all.map(({ after }) => after).filter((after) => after !== "");
+	return [
+		"# Completes the command line of corkboard in fish. Printed by: corkboard completion fish",
+		"function __corkboard_after",
+		"	set -l after",
+		"	for word in (commandline -opc)[2..-1]",
+		'		contains -- (string join " " $after $word) ' +
+			starts.map(quoted).join(" ") +
+			"; or break",
+		"		set after $after $word",
+		"	end",
+		'	test (string join " " $after) = "$argv"',
+		"end",
+		"complete -c corkboard -f",
+		...all.flatMap(({ after, words, options, files }) => {
+			const start = `complete -c corkboard -n ${quoted(`__corkboard_after ${after}`.trim())}`;
+			return [
+				...words.map(([word, description]) =>
+					[
+						`${start} -a ${quoted(word)}`,
+						...(description ? [`-d ${quoted(description)}`] : []),
+					].join(" "),
+				),
+				...options.map(({ name, description, value }) =>
+					[
+						`${start} -l ${name.slice(2)}`,
+						...(value === null ? [] : value.files ? ["-r -F"] : ["-x"]),
+						...(value?.words.length
+							? [`-a ${quoted(value.words.join(" "))}`]
+							: []),
+						`-d ${quoted(description)}`,
+					].join(" "),
+				),
+				...(files ? [`${start} -F`] : []),
+			];
+		}),
+	].join("\n");
+}
+
+function quoted(text: string): string {
+	return `'${text.replaceAll(/[\\']/g, "\\$&")}'`;
+}

@@ -1,0 +1,332 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { HELP_COLUMNS, synopsis, type Usage } from "../../src/cli/arguments.ts";
+import { COMMANDS } from "../../src/cli/main.ts";
+import { command, type Ran } from "../helpers/runCommand.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const PAGE = readFileSync(join(ROOT, "docs/commands.md"), "utf8");
+const NAMES = Object.keys(COMMANDS);
+const folder = temporaryFolder();
+after(() => folder[Symbol.dispose]());
+
+const LINES = file(
+	"lines.ndjson",
+	[
+		{
+			type: "User",
+			key: "a",
+			fields: { username: "ada_made_up", name: "Ada" },
+		},
+		{ type: "Board", key: "o", fields: { owner: "a", name: "Loaves" } },
+		{ type: "Pin", key: "p:1", fields: { board: "o", details: "Rye" } },
+		{ edge: "likePin", from: "a", to: "p:1" },
+	]
+		.map((line) => JSON.stringify(line))
+		.join("\n"),
+);
+const QUERY = file(
+	"q.graphql",
+	'{ user(by: {username: "ada_made_up"}) { name } }',
+);
+const DOCUMENTS = file(
+	"documents.json",
+	'{"home": "query Home { interests(first: 5) { nodes { slug } } }"}',
+);
+const TOPOLOGY = file(
+	"topology.json",
+	JSON.stringify({
+		version: 1,
+		shards: [{ range: [0, 1], primary: "sqlite:a", open: true }],
+		lookups: [{ range: [0, 1], primary: "sqlite:a" }],
+	}),
+);
+
+/** Arguments with which each command prints the JSON that docs/commands.md shows, in the order in which they run. */
+const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
+	import: [LINES],
+	verify: [],
+	explain: [QUERY],
+	id: ["241294492511762325"],
+	"schema print": [],
+	"documents check": [DOCUMENTS],
+	"topology check": [TOPOLOGY, TOPOLOGY],
+};
+
+/** Commands that print no table, and what they print. */
+const WITHOUT_JSON: Readonly<Record<string, string>> = {
+	serve: "a log",
+	init: "one line",
+	token: "a token",
+	account: "an id",
+	list: "lines of JSON",
+	completion: "a script",
+};
+
+function file(name: string, text: string): string {
+	const path = join(folder.path, name);
+	writeFileSync(path, text);
+	return path;
+}
+
+function run(args: readonly string[]): Promise<Ran> {
+	return command(args, {
+		env: { CORKBOARD_DATA: join(folder.path, "data") },
+		open: openCorkboard,
+	});
+}
+
+async function usageOf(name: string): Promise<Usage> {
+	const load = COMMANDS[name];
+	assert.ok(load);
+	return (await load()).usage;
+}
+
+describe("every command", () => {
+	test("has help that fits in 100 columns and names each option", async () => {
+		for (const name of NAMES) {
+			const { code, out, err } = await run([...name.split(" "), "--help"]);
+			assert.deepEqual({ code, err }, { code: 0, err: "" }, name);
+			for (const line of out.split("\n")) {
+				assert.ok(line.length <= HELP_COLUMNS, `${name} --help: ${line}`);
+			}
+			for (const option of Object.keys((await usageOf(name)).options)) {
+				assert.match(out, new RegExp(`^  --${option}\\b`, "m"));
+			}
+		}
+	});
+
+	test("refuses an unknown option with its usage (exit code 2)", async () => {
+		for (const name of NAMES) {
+			const { code, out, err } = await run([...name.split(" "), "--no-such"]);
+			assert.deepEqual({ code, out }, { code: 2, out: "" }, name);
+			const usage = synopsis(name, await usageOf(name));
+			assert.ok(
+				err.startsWith("corkboard: Unknown option --no-such."),
+				`${name}: ${err}`,
+			);
+			assert.ok(err.endsWith(`Usage: ${usage}\n`), `${name}: ${err}`);
+		}
+	});
+
+	test("prints with --json the shape that docs/commands.md shows, or says why it has none", async () => {
+		const own = NAMES.filter((name) => !Object.hasOwn(ELSEWHERE, name));
+		assert.deepEqual(
+			[...Object.keys(WITH_JSON), ...Object.keys(WITHOUT_JSON)].toSorted(),
+			own.toSorted(),
+			"name each command in WITH_JSON, WITHOUT_JSON or ELSEWHERE",
+		);
+		for (const name of own) {
+			const isJson = Object.hasOwn((await usageOf(name)).options, "json");
+			assert.equal(isJson, Object.hasOwn(WITH_JSON, name), name);
+		}
+		for (const [name, args] of Object.entries(WITH_JSON)) {
+			const given = [...name.split(" "), ...args, "--json"];
+			const { code, out, err } = await run(given);
+			assert.deepEqual({ code, err }, { code: 0, err: "" }, name);
+			const section = PAGE.split(`\n### ${name}\n`)[1] ?? "";
+			const shown = /^\s*```json\n([\s\S]*?)```/.exec(section)?.[1];
+			assert.ok(shown, `docs/commands.md has no JSON of ${name}`);
+			assertSameShape(JSON.parse(out), JSON.parse(shown), name);
+		}
+	});
+
+	test("belongs to a group that has a help of its own, if its name has two words", async () => {
+		const groups = new Set(
+			NAMES.filter((name) => name.includes(" ")).map((name) =>
+				String(name.split(" ")[0]),
+			),
+		);
+		assert.ok(groups.size >= 3);
+		for (const group of groups) {
+			const own = NAMES.filter((name) => name.startsWith(`${group} `));
+			for (const args of [
+				[group, "--help"],
+				["help", group],
+			]) {
+				const { code, out } = await run(args);
+				assert.equal(code, 0);
+				for (const name of NAMES) {
+					assert.equal(
+						new RegExp(`^  ${name}  `, "m").test(out),
+						own.includes(name),
+					);
+				}
+			}
+			const missing = await run([group]);
+			assert.equal(missing.code, 2);
+			assert.equal(
+				missing.err,
+				`corkboard: Missing command after ${group}. Commands: ${own.join(", ")}.\n`,
+			);
+		}
+	});
+});
+
+/** Commands whose JSON needs a server: the tests that compare it with docs/commands.md. */
+const ELSEWHERE: Readonly<Record<string, string>> = {};
+
+/** Names of objects agree at every depth, where both have something. */
+function assertSameShape(actual: unknown, shown: unknown, at: string): void {
+	if (actual === null || shown === null) return;
+	assert.equal(typeof actual, typeof shown, at);
+	if (typeof actual !== "object" || typeof shown !== "object") return;
+	assert.equal(Array.isArray(actual), Array.isArray(shown), at);
+	if (Array.isArray(actual) && Array.isArray(shown)) {
+		if (actual.length > 0 && shown.length > 0) {
+			assertSameShape(actual[0], shown[0], `${at}[0]`);
+		}
+		return;
+	}
+	assert.deepEqual(Object.keys(actual).sort(), Object.keys(shown).sort(), at);
+	for (const [name, value] of Object.entries(shown)) {
+		assertSameShape(
+			(actual as Record<string, unknown>)[name],
+			value,
+			`${at}.${name}`,
+		);
+	}
+}
+
+describe("the command line as a whole", () => {
+	test("has an overview within 100 columns, and a version", async () => {
+		const { out } = await run(["--help"]);
+		for (const line of out.split("\n")) {
+			assert.ok(line.length <= HELP_COLUMNS, line);
+		}
+		const { version } = JSON.parse(
+			readFileSync(join(ROOT, "package.json"), "utf8"),
+		);
+		assert.deepEqual(await run(["--version"]), {
+			code: 0,
+			out: `${version}\n`,
+			err: "",
+		});
+		const unknown = await run(["--verbose"]);
+		assert.equal(unknown.code, 2);
+		assert.match(unknown.err, /^corkboard: Unknown option --verbose\./);
+	});
+});
+
+describe("completion", () => {
+	let script = "";
+	before(async () => {
+		script = (await run(["completion", "bash"])).out;
+	});
+
+	/** What bash offers after these words; the last one is being typed. */
+	function completed(...words: readonly string[]): readonly string[] {
+		const code = `${script}
+			COMP_WORDS=(${["corkboard", ...words].map((word) => `'${word}'`).join(" ")})
+			COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
+			_corkboard
+			printf '%s\\n' "\${COMPREPLY[@]}"`;
+		const out = execFileSync("bash", ["--norc", "-c", code], {
+			cwd: ROOT,
+			encoding: "utf8",
+		});
+		return out.split("\n").filter((line) => line !== "");
+	}
+
+	test("in bash offers every command, group and option", async () => {
+		const first = NAMES.map((name) => String(name.split(" ")[0]));
+		assert.deepEqual(
+			completed("").toSorted(),
+			[...new Set(first), "--help", "--version"].toSorted(),
+		);
+		assert.deepEqual(completed("doc"), ["documents"]);
+		assert.deepEqual(completed("topology", ""), ["check", "--help"]);
+		for (const name of ["serve", "verify", "schema print"]) {
+			assert.deepEqual(
+				completed(...name.split(" "), "--"),
+				[...Object.keys((await usageOf(name)).options), "help"].map(
+					(option) => `--${option}`,
+				),
+			);
+		}
+		assert.deepEqual(completed("verify", "--repair", "--js"), ["--json"]);
+		assert.deepEqual(completed("completion", "z"), ["zsh"]);
+	});
+
+	test("in bash offers files where a file is expected, and nothing for another value", () => {
+		assert.deepEqual(completed("documents", "check", "tsconf"), [
+			"tsconfig.json",
+		]);
+		assert.deepEqual(completed("explain", "--variables", "tsconf"), [
+			"tsconfig.json",
+		]);
+		assert.deepEqual(completed("serve", "--workers", ""), []);
+		assert.deepEqual(completed("token", "tsconf"), []);
+	});
+
+	test("in zsh and fish names every command and option", async () => {
+		for (const shell of ["zsh", "fish"]) {
+			const { out } = await run(["completion", shell]);
+			for (const name of NAMES) {
+				for (const word of name.split(" ")) assert.ok(out.includes(word));
+				for (const option of Object.keys((await usageOf(name)).options)) {
+					assert.ok(
+						out.includes(shell === "fish" ? `-l ${option}` : `--${option}`),
+					);
+				}
+			}
+		}
+		assert.equal((await run(["completion", "ksh"])).code, 2);
+	});
+});
+
+describe("the package", () => {
+	const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+	test("has a bin that runs through a link, as npm makes it, and below node_modules", () => {
+		// As after `npm link` and after `npm install` of the packed files.
+		const packed = join(folder.path, "node_modules/corkboard");
+		mkdirSync(packed, { recursive: true });
+		for (const entry of ["src", "schema", "package.json"]) {
+			execFileSync("cp", ["-r", join(ROOT, entry), packed]);
+		}
+		symlinkSync(join(ROOT, "node_modules"), join(packed, "node_modules"));
+		for (const from of [ROOT, packed]) {
+			const link = join(folder.path, `corkboard-${from.length}`);
+			symlinkSync(join(from, bin.corkboard), link);
+			const out = execFileSync(link, ["id", "241294492511762325"], {
+				cwd: folder.path,
+				encoding: "utf8",
+				env: { PATH: process.env.PATH },
+			});
+			assert.match(out, /^table {5}db03429\.pins$/m);
+		}
+	});
+
+	test("packs what it runs with, and no tests or data", () => {
+		const out = execFileSync(
+			"npm",
+			["pack", "--dry-run", "--json", "--ignore-scripts", "--offline"],
+			{ cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
+		);
+		const [{ files }] = JSON.parse(out) as [{ files: { path: string }[] }];
+		const paths = files.map(({ path }) => path);
+		for (const needed of [
+			bin.corkboard,
+			"package.json",
+			"src/cli/launch.mjs",
+			"src/cli/node.sh",
+			"schema/query.graphql",
+			"schema/model.lock.json",
+			"docs/commands.md",
+			"README.md",
+		]) {
+			assert.ok(paths.includes(needed), needed);
+		}
+		const folders = new Set(paths.map((path) => String(path.split("/")[0])));
+		assert.deepEqual(
+			[...folders].filter((name) => name !== "build").toSorted(),
+			["CHANGELOG.md", "README.md", "docs", "package.json", "schema", "src"],
+		);
+	});
+});
