@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { gql, type InMemoryCache } from "@apollo/client";
+import { type ApolloClient, gql, type InMemoryCache } from "@apollo/client";
 import { CombinedGraphQLErrors } from "@apollo/client/errors";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { buildSchema, isObjectType } from "graphql";
@@ -15,11 +15,19 @@ import {
 	PREVIEW_PINS,
 	VIEWER,
 } from "./apollo/documents.ts";
+import { list, SELECTIONS } from "./apollo/everyMutation.ts";
 import { type DemoServer, serveDemo } from "./demo.ts";
+import {
+	assertSent,
+	carryOutAll,
+	newcomer,
+	pageQuery,
+	type Shown,
+} from "./everyMutation.ts";
 import { ids, longBoard, plainly, talkedAbout } from "./lists.ts";
 import type { ApolloModule } from "./modules.ts";
 import { type Pasted, paste } from "./pasted.ts";
-import { recording } from "./recording.ts";
+import { operationsOf, recording } from "./recording.ts";
 
 describe("Apollo Client 4", () => {
 	let demo: DemoServer;
@@ -69,197 +77,52 @@ describe("Apollo Client 4", () => {
 		assert.equal(recorded.sent.length, pages);
 	});
 
-	it("keeps an open page right through every mutation by its payload alone: no refetch, no cache update by hand", async () => {
+	it("keeps an open page right through every mutation of the schema by its payload alone: no refetch, no cache update by hand", async () => {
 		const { url } = demo;
-		const { createUser } = await plainly(url).data<{
-			createUser: { user: { id: string }; token: string };
-		}>(
-			'mutation { createUser(input: { username: "apollo_page" }) { user { id } token } }',
-		);
-		const board = await longBoard(url);
-		const { user: other, interest } = await plainly(url).data<{
-			user: { id: string };
-			interest: { id: string };
-		}>(
-			'{ user(by: { username: "basil_02" }) { id } interest(by: { slug: "gardens" }) { id } }',
-		);
-		const pin = board.pins[0] as string;
-		const client = createClient({ url, token: () => createUser.token });
-		const own = await client.mutate<{
-			createBoard: { board: { id: string } };
-		}>({
-			mutation: gql`mutation { createBoard(input: { name: "Own" }) { board { id } } }`,
-		});
-		const ownBoard = own.data?.createBoard.board.id as string;
-
-		const list = (fields: string) =>
-			`{ edges { cursor node { ${fields} } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } }`;
-		const boards = `viewer { id boards(first: 50) ${list("id name")} }`;
-		const pins = `board { id pins(first: 20) ${list("id title")} }`;
-		const comments = `pin { id comments(last: 10) ${list("id text")} }`;
-		const page = gql`query Page($pin: ID!, $board: ID!, $own: ID!, $user: ID!, $interest: ID!) {
-			${boards}
-			me: viewer { id name blockedUsers(first: 0) { totalCount } }
-			own: board(id: $own) { id name pins(first: 20) ${list("id title")} }
-			board(id: $board) { id viewerFollows followers(first: 0) { totalCount } }
-			pin(id: $pin) { id viewerLikes likedBy(first: 0) { totalCount } comments(last: 10) ${list("id text")} }
-			user(by: { id: $user }) { id viewerFollows followers(first: 0) { totalCount } }
-			interest(by: { id: $interest }) { id viewerFollows followers(first: 0) { totalCount } }
-		}`;
-		interface List<Node> {
-			readonly edges: readonly { readonly node: Node }[];
-		}
-		interface Followed {
-			readonly viewerFollows: boolean;
-			readonly followers: { readonly totalCount: number };
-		}
-		interface Shown {
-			readonly viewer: { readonly boards: List<{ name: string }> };
-			readonly me: {
-				readonly name: string;
-				readonly blockedUsers: { readonly totalCount: number };
-			};
-			readonly own: {
-				readonly name: string;
-				readonly pins: List<{ id: string; title: string | null }>;
-			};
-			readonly board: Followed;
-			readonly pin: {
-				readonly viewerLikes: boolean;
-				readonly likedBy: { readonly totalCount: number };
-				readonly comments: List<{ id: string; text: string }>;
-			};
-			readonly user: Followed;
-			readonly interest: Followed;
-		}
-		const variables = {
-			pin,
-			board: board.id,
-			own: ownBoard,
-			user: other.id,
-			interest: interest.id,
-		};
-		let shown = {} as Shown;
 		using recorded = recording();
+		const mutationsOf =
+			(client: ApolloClient) =>
+			async <Payload>(name: string, input: object): Promise<Payload> => {
+				const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+				const { data } = await client.mutate<Record<string, Payload>>({
+					mutation: gql(
+						`mutation ${name}($input: ${type}!) { ${name}(input: $input) { ${SELECTIONS[name]} } }`,
+					),
+					variables: { input },
+				});
+				return data?.[name] as Payload;
+			};
+		const join = mutationsOf(createClient({ url, token: () => null }));
+		const { token, variables } = await newcomer(
+			url,
+			"apollo_page",
+			async (input) =>
+				(await join<{ token: string }>("createUser", input)).token,
+		);
+		const client = createClient({ url, token: () => token });
+		let latest = {} as Shown;
+		const page = gql(pageQuery("Page", list));
 		const subscription = client
 			.watchQuery<Shown>({ query: page, variables })
 			.subscribe(({ data, dataState }) => {
-				if (dataState === "complete") shown = data;
+				if (dataState === "complete") latest = data;
 			});
 		await client.query({ query: page, variables });
-		const mutate = async <Payload>(
-			name: string,
-			input: object,
-			selection: string,
-		): Promise<Payload> => {
-			const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-			const { data } = await client.mutate<Record<string, Payload>>({
-				mutation: gql(
-					`mutation ${name}Page($input: ${type}!) { ${name}(input: $input) { ${selection} } }`,
-				),
-				variables: { input },
-			});
-			return data?.[name] as Payload;
-		};
-		const titles = () => shown.own.pins.edges.map(({ node }) => node.title);
-		const names = () => shown.viewer.boards.edges.map(({ node }) => node.name);
-		const texts = () =>
-			shown.pin.comments.edges.map(({ node }) => node.text).slice(-1);
+		const mutate = mutationsOf(client);
+		await carryOutAll({ shown: () => latest, mutate }, variables);
 
-		await mutate("updateUser", { name: "A Page" }, "user { id name }");
-		assert.equal(shown.me.name, "A Page");
-
-		const second = await mutate<{ board: { id: string } }>(
-			"createBoard",
-			{ name: "Second" },
-			`board { id } ${boards}`,
-		);
-		assert.deepEqual(names(), ["Second", "Own"]);
-		const boardId = second.board.id;
-		await mutate("updateBoard", { boardId, name: "2nd" }, "board { id name }");
-		assert.deepEqual(names(), ["2nd", "Own"]);
-		await mutate("deleteBoard", { boardId }, boards);
-		assert.deepEqual(names(), ["Own"]);
-
-		const created: string[] = [];
-		for (const title of ["one", "two"]) {
-			const made = await mutate<{ pin: { id: string } }>(
-				"createPin",
-				{ boardId: ownBoard, title },
-				`pin { id } ${pins}`,
-			);
-			created.push(made.pin.id);
-		}
-		assert.deepEqual(titles(), ["two", "one"]);
-		const [pinId, afterPinId] = [...created].reverse();
-		await mutate("movePin", { pinId, afterPinId }, pins);
-		assert.deepEqual(titles(), ["one", "two"]);
-		await mutate("updatePin", { pinId, title: "2" }, "pin { id title }");
-		assert.deepEqual(titles(), ["one", "2"]);
-		await mutate("deletePin", { pinId }, `deletedPinId ${pins}`);
-		assert.deepEqual(titles(), ["one"]);
-		await mutate(
-			"repin",
-			{ pinId: pin, boardId: ownBoard, title: "Saved" },
-			pins,
-		);
-		assert.deepEqual(titles(), ["Saved", "one"]);
-
-		const likes = shown.pin.likedBy.totalCount;
-		const liked = "pin { id viewerLikes likedBy(first: 0) { totalCount } }";
-		for (const [name, change] of [
-			["likePin", 1],
-			["unlikePin", 0],
-		] as const) {
-			await mutate(name, { pinId: pin }, liked);
-			assert.equal(shown.pin.viewerLikes, change === 1);
-			assert.equal(shown.pin.likedBy.totalCount, likes + change);
-		}
-		const before = texts();
-		const { comment } = await mutate<{ comment: { id: string } }>(
-			"addComment",
-			{ pinId: pin, text: "As it is" },
-			`comment { id } ${comments}`,
-		);
-		assert.deepEqual(texts(), ["As it is"]);
-		const commentId = comment.id;
-		await mutate(
-			"updateComment",
-			{ commentId, text: "As it was" },
-			"comment { id text }",
-		);
-		assert.deepEqual(texts(), ["As it was"]);
-		await mutate("deleteComment", { commentId }, comments);
-		assert.deepEqual(texts(), before);
-
-		for (const [kind, id] of [
-			["board", board.id],
-			["user", other.id],
-			["interest", interest.id],
-		] as const) {
-			const followers = shown[kind].followers.totalCount;
-			const type = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
-			const followed = `${kind} { id viewerFollows followers(first: 0) { totalCount } }`;
-			await mutate(`follow${type}`, { [`${kind}Id`]: id }, followed);
-			assert.equal(shown[kind].viewerFollows, true);
-			assert.equal(shown[kind].followers.totalCount, followers + 1);
-			await mutate(`unfollow${type}`, { [`${kind}Id`]: id }, followed);
-			assert.equal(shown[kind].viewerFollows, false);
-			assert.equal(shown[kind].followers.totalCount, followers);
-		}
-		const blocked = "viewer { id blockedUsers(first: 0) { totalCount } }";
-		await mutate("blockUser", { userId: other.id }, blocked);
-		assert.equal(shown.me.blockedUsers.totalCount, 1);
-		await mutate("unblockUser", { userId: other.id }, blocked);
-		assert.equal(shown.me.blockedUsers.totalCount, 0);
-
+		// An account that is closed takes its client with it.
+		const userId = latest.viewer.id;
+		assert.deepEqual(await mutate("deactivateUser", { userId }), {
+			__typename: "DeactivateUserPayload",
+			deactivatedUserId: userId,
+		});
 		subscription.unsubscribe();
-		const [first, ...rest] = recorded.sent.map(({ parameters }) =>
-			String(parameters.operationName),
+		assertSent(operationsOf(recorded), "Page");
+		await assert.rejects(
+			client.query({ query: VIEWER, fetchPolicy: "network-only" }),
+			(error) => codeOf(error) === "UNAUTHENTICATED",
 		);
-		assert.equal(first, "Page");
-		assert.equal(rest.length, 23);
-		for (const name of rest) assert.match(name, /^[a-z]\w+Page$/);
 	});
 
 	it("pages backward from the end into one list", async () => {

@@ -30,6 +30,17 @@ export function recording(): Disposable & { readonly sent: readonly Sent[] } {
 	};
 }
 
+/** The names of the operations that were sent with one, in order. */
+export function operationsOf({
+	sent,
+}: {
+	readonly sent: readonly Sent[];
+}): readonly string[] {
+	return sent.flatMap(({ parameters: { operationName } }) =>
+		typeof operationName === "string" ? [operationName] : [],
+	);
+}
+
 function searchParameters(url: URL): Sent["parameters"] {
 	return Object.fromEntries(
 		[...url.searchParams].map(([name, value]) => [

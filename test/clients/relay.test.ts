@@ -3,6 +3,13 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import type { Browser } from "playwright-core";
 import {
+	ConnectionHandler,
+	commitMutation,
+	createOperationDescriptor,
+	type Environment,
+	fetchQuery,
+} from "relay-runtime";
+import {
 	compilePersisted,
 	logIn,
 	type Pinboard,
@@ -14,7 +21,20 @@ import {
 import { openBrowser } from "../helpers/browser.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type DemoServer, serveDemo } from "./demo.ts";
+import {
+	assertSent,
+	carryOutAll,
+	newcomer,
+	pageQuery,
+	type Shown,
+	type Variables,
+} from "./everyMutation.ts";
 import { longBoard, plainly, talkedAbout } from "./lists.ts";
+import type { RelayModule } from "./modules.ts";
+import { paste } from "./pasted.ts";
+import { operationsOf, recording } from "./recording.ts";
+import { compileRelay } from "./relay/compile.ts";
+import { CHANGED, keyOf, list, SELECTIONS } from "./relay/everyMutation.ts";
 
 describe("Relay 21, in the example app", () => {
 	let browser: Browser;
@@ -100,6 +120,86 @@ describe("Relay 21, in the example app", () => {
 		}
 		assert.deepEqual(faults, []);
 		await page.context().close();
+	});
+
+	it("keeps an open page right through every mutation of the schema by @appendEdge, @prependEdge, @deleteEdge, @deleteRecord and payloads: no refetch, no updater", async () => {
+		const { url } = demo;
+		const operationOf = (mutation: string) =>
+			`Every${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Mutation`;
+		const compiled = await compileRelay([
+			pageQuery("EveryQuery", list),
+			...Object.entries(SELECTIONS).map(([name, payload]) => {
+				const type = operationOf(name).replace(
+					/^Every(.*)Mutation$/,
+					"$1Input",
+				);
+				const connections = CHANGED[name] ? ", $connections: [ID!]!" : "";
+				return `mutation ${operationOf(name)}($input: ${type}!${connections}) { ${name}(input: $input) { ${payload} } }`;
+			}),
+		]);
+		const artifact = (name: string) => {
+			const found = compiled.get(name);
+			assert.ok(found, name);
+			return found;
+		};
+		using project = paste("relay");
+		const { createEnvironment } =
+			await project.load<RelayModule>("src/environment.ts");
+		using recorded = recording();
+		const mutationsOf =
+			(environment: Environment, variables?: Variables) =>
+			<Payload>(name: string, input: object): Promise<Payload> => {
+				const [whose, field] = CHANGED[name] ?? [];
+				const parent =
+					whose === "viewer" ? viewer : variables?.[whose ?? "own"];
+				const connections =
+					field === undefined
+						? {}
+						: {
+								connections: [
+									ConnectionHandler.getConnectionID(parent ?? "", keyOf(field)),
+								],
+							};
+				return new Promise((resolve, reject) => {
+					commitMutation(environment, {
+						mutation: artifact(operationOf(name)),
+						variables: { input, ...connections },
+						onCompleted: (data) =>
+							resolve((data as Record<string, Payload>)[name] as Payload),
+						onError: reject,
+					});
+				});
+			};
+		const join = mutationsOf(createEnvironment({ url, token: null }));
+		const { token, variables } = await newcomer(
+			url,
+			"relay_page",
+			async (input) =>
+				(await join<{ token: string }>("createUser", input)).token,
+		);
+		const environment = createEnvironment({ url, token });
+		const page = createOperationDescriptor(artifact("EveryQuery"), variables);
+		using kept = new DisposableStack();
+		const retained = environment.retain(page);
+		kept.defer(() => retained.dispose());
+		await fetchQuery(environment, page.request.node, variables).toPromise();
+		const shown = () =>
+			environment.lookup(page.fragment).data as unknown as Shown;
+		const viewer = shown().viewer.id;
+		const mutate = mutationsOf(environment, variables);
+		await carryOutAll({ shown, mutate }, variables);
+
+		await mutate("deactivateUser", { userId: viewer });
+		assert.equal(shown().viewer, null);
+		assertSent(
+			operationsOf(recorded).map((name) =>
+				name.replace(
+					/^Every(.)(.*)Mutation$/,
+					(_, letter, rest) => `${letter.toLowerCase()}${rest}`,
+				),
+			),
+			"EveryQuery",
+		);
 	});
 
 	it("with a persisted file it sends only ids, to a server in strict mode", async () => {
