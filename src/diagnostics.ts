@@ -7,7 +7,9 @@ import { channel } from "node:diagnostics_channel";
 export const CHANNELS = {
 	/** A GraphQL request was answered: `RequestCompleted`. */
 	request: channel("corkboard.request"),
-	/** A limit on load turned something away: `Refused`. */
+	/** A root field of a mutation ended: `MutationCompleted`. */
+	mutation: channel("corkboard.mutation"),
+	/** A limit turned something away: `Refused`. */
 	refused: channel("corkboard.refused"),
 	/** Asks how full pools and caches are: `Levels`. Whoever has a level answers at once. */
 	levels: channel("corkboard.levels"),
@@ -15,10 +17,22 @@ export const CHANNELS = {
 	storage: channel("corkboard.storage"),
 	/** One statement on one host: `Statement`. */
 	statement: channel("corkboard.statement"),
+	/** A statement or transaction was rolled back and starts again: `WriteRetry`. */
+	writeRetry: channel("corkboard.writeRetry"),
+	/** A caller had to wait for a connection: `PoolWait`. */
+	poolWait: channel("corkboard.poolWait"),
+	/** Outbox entries were delivered, or not: `OutboxDelivery`. */
+	outboxDelivery: channel("corkboard.outboxDelivery"),
 	/** A delivery pass of the outbox worker that delivered something or failed: `DeliveryPass`. */
 	deliveryPass: channel("corkboard.deliveryPass"),
 	/** One batch to one host of a shared cache: `CacheCall`. */
 	cacheCall: channel("corkboard.cacheCall"),
+	/** Keys were read from a shared cache: `SharedRead`. */
+	sharedRead: channel("corkboard.sharedRead"),
+	/** Keys were filled into a shared cache: `SharedFill`. */
+	sharedFill: channel("corkboard.sharedFill"),
+	/** Processes told each other what changed, or could not: `Invalidation`. */
+	invalidation: channel("corkboard.invalidation"),
 	/** A host of a shared cache failed or recovered: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),
 	/** Calls of one database host that failed: `DatabaseFailure`. */
@@ -42,6 +56,8 @@ export interface RequestCompleted {
 	 * - `long`: any other.
 	 */
 	readonly way: "reused" | "short" | "long";
+	/** Whether the client sent the document's text rather than a name of it; null where no document was found. */
+	readonly isText: boolean | null;
 	/** Null where no operation was found. */
 	readonly type: "query" | "mutation" | "subscription" | null;
 	/** The operation's name; null where it has none. */
@@ -58,15 +74,67 @@ export interface RequestCompleted {
 	readonly ms: number;
 }
 
+export interface MutationCompleted {
+	/** Its name in the schema. */
+	readonly field: string;
+	/** `extensions.code` of the error of the field itself; null without one. */
+	readonly code: string | null;
+	/** With the reads of its payload. */
+	readonly ms: number;
+}
+
 export interface Refused {
-	/** As in the log event `overload`. */
-	readonly limit: string;
+	/**
+	 * - as in the log event `overload`: `requests`, `pipelined`, `bodies`, `connections`, `unread`.
+	 * - `rate`: requests of one address. `budget`: points of one viewer.
+	 * - `cost`: of one operation. `document`, `request`: what a client sent is too large.
+	 * - `deadline`: the operation took too long.
+	 */
+	readonly limit: RefusedLimit;
+}
+
+export type RefusedLimit =
+	| "requests"
+	| "pipelined"
+	| "bodies"
+	| "connections"
+	| "unread"
+	| "rate"
+	| "budget"
+	| "cost"
+	| "document"
+	| "request"
+	| "deadline";
+
+export function publishRefusal(limit: RefusedLimit): void {
+	if (!CHANNELS.refused.hasSubscribers) return;
+	CHANNELS.refused.publish({ limit } satisfies Refused);
 }
 
 /** What is full and how much of it. A level that nobody asks for is left out. */
 export interface Levels {
 	readonly pool?: (level: PoolLevel) => void;
 	readonly localCache?: (level: LocalCacheLevel) => void;
+	readonly planCache?: (level: PlanCacheLevel) => void;
+	/** The answer comes later, but soon, and is no error. */
+	readonly outbox?: (levels: Promise<readonly OutboxLevel[]>) => void;
+}
+
+export interface PlanCacheLevel {
+	readonly plans: number;
+	/** Since it was opened, as are the others. */
+	readonly hits: number;
+	readonly misses: number;
+	readonly compileMs: number;
+}
+
+/** The outboxes of the shards of one host. */
+export interface OutboxLevel {
+	readonly host: string;
+	/** Entries, up to a number for each shard. */
+	readonly pending: number;
+	/** Age of the oldest one, in milliseconds; 0 without one. */
+	readonly oldestMs: number;
 }
 
 export interface PoolLevel {
@@ -83,6 +151,8 @@ export interface LocalCacheLevel {
 	readonly cache: string;
 	readonly hits: number;
 	readonly misses: number;
+	/** Values that were read and not kept, because they were changed meanwhile or the cache is bypassed. */
+	readonly refused: number;
 	readonly evictions: number;
 	readonly entries: number;
 	readonly bytes: number;
@@ -140,6 +210,74 @@ export interface CacheCall {
 	readonly ms: number;
 	/** False after an error or a timeout. Skipped calls are not published. */
 	readonly ok: boolean;
+}
+
+/** Keys of one read, by what a shared cache answered. */
+export interface SharedRead {
+	readonly layer: CacheLayer;
+	readonly hits: number;
+	/** Absent or damaged, or less than is needed. */
+	readonly misses: number;
+	/** Leased by another reader, or being written. Asked again later, they count again. */
+	readonly busy: number;
+	/** Of a host that did not answer. */
+	readonly down: number;
+}
+
+export interface SharedFill {
+	readonly layer: CacheLayer;
+	readonly keys: number;
+	readonly result: "filled" | "refused" | "failed";
+}
+
+/**
+ * - `sent`: messages with the names of what this process changed; `ok` if Redis took them.
+ * - `received`: one of another process.
+ * - `missed`: all caches of this process were emptied, because it may have missed something.
+ * - `heartbeat`: one of its own came back.
+ * - `subscription`: it receives what others send, or does not.
+ */
+export type Invalidation =
+	| {
+			readonly kind: "sent";
+			readonly messages: number;
+			readonly keys: number;
+			readonly ok: boolean;
+	  }
+	| { readonly kind: "received"; readonly keys: number }
+	| {
+			readonly kind: "missed";
+			readonly reason: "gap" | "all" | "unreadable";
+	  }
+	| { readonly kind: "heartbeat"; readonly ms: number }
+	| { readonly kind: "subscription"; readonly isLive: boolean };
+
+export interface WriteRetry {
+	readonly host: string;
+	readonly reason: "deadlock" | "lockWait" | "connectionLost" | "readOnly";
+}
+
+export function publishRetry(retry: WriteRetry): void {
+	if (CHANNELS.writeRetry.hasSubscribers) CHANNELS.writeRetry.publish(retry);
+}
+
+export interface PoolWait {
+	readonly host: string;
+	readonly purpose: string;
+	readonly ms: number;
+	/** Whether it was given one. */
+	readonly ok: boolean;
+}
+
+export interface OutboxDelivery {
+	/** `write`: right after the commit of the entry. `worker`: the outbox worker. */
+	readonly by: "write" | "worker";
+	readonly delivered: number;
+	readonly undelivered: number;
+	/** Of the undelivered entries, those that cannot be read. */
+	readonly unreadable: number;
+	/** Undelivered entries by the host that was not reached; null for one that refused, or in unknown state. */
+	readonly destinations: ReadonlyMap<string | null, number>;
 }
 
 export interface CacheHost {

@@ -1,5 +1,6 @@
 import { RedisConnections } from "../cache/redisConnections.ts";
 import type { Config } from "../config/config.ts";
+import { CHANNELS, type Levels } from "../diagnostics.ts";
 import { IDENTITY } from "../domain/identity.ts";
 import { resolvers } from "../domain/resolvers/resolvers.ts";
 import type { CorkboardError } from "../errors.ts";
@@ -121,6 +122,11 @@ export async function openCorkboard(
 		maxPlans: MAX_PLANS,
 		visibility: domain.visibility,
 	});
+
+	const reportLevel = (message: unknown) =>
+		(message as Levels).planCache?.(planner.level());
+	CHANNELS.levels.subscribe(reportLevel);
+	opened.defer(() => void CHANNELS.levels.unsubscribe(reportLevel));
 
 	const contextOf = (viewer: Id | null, graph: View): RequestContext => {
 		return {

@@ -7,6 +7,7 @@ import type { SharedCache } from "../cache/sharedCache.ts";
 import { CHANNELS, type Levels, type UnreadOutboxes } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Domain } from "../graph/domain.ts";
+import { OutboxLevels } from "../graph/outbox/outboxLevels.ts";
 import { OutboxWatch } from "../graph/outbox/outboxWatch.ts";
 import { createStore } from "../graph/store/createStore.ts";
 import type { SharedCaches, Store } from "../graph/store/store.ts";
@@ -286,9 +287,11 @@ function openSharedCaches(
 }
 
 function reportingLevels(store: Store): Disposable {
+	const outboxes = new OutboxLevels(store.storage);
 	const report = (message: unknown) => {
-		const { localCache } = message as Levels;
+		const { localCache, outbox } = message as Levels;
 		if (localCache !== undefined) store.levels().forEach(localCache);
+		outbox?.(outboxes.levels());
 	};
 	CHANNELS.levels.subscribe(report);
 	return { [Symbol.dispose]: () => CHANNELS.levels.unsubscribe(report) };

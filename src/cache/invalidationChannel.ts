@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { CHANNELS, type Invalidation } from "../diagnostics.ts";
 import {
 	decodeMessage,
 	type InvalidationMessage,
@@ -117,12 +118,15 @@ export function openInvalidationChannel(
 		subscription = undefined;
 		if (!live) return;
 		live = false;
+		report({ kind: "subscription", isLive: false });
 		options.onLost();
 	};
 
 	/** A lost subscriber needs nothing: its caches are emptied when it is restored. */
-	const invalidateAll = () => {
-		if (live) options.onMissed();
+	const invalidateAll = (reason: "gap" | "all" | "unreadable") => {
+		if (!live) return;
+		report({ kind: "missed", reason });
+		options.onMissed();
 	};
 
 	const receive = (from: Subscription, text: string) => {
@@ -130,21 +134,30 @@ export function openInvalidationChannel(
 		const message = decodeMessage(text);
 		if (message === null) {
 			ignoredMessages++;
-			invalidateAll();
+			invalidateAll("unreadable");
 			return;
 		}
 		const { keys, sentAt } = message;
 		if (!(options.receives?.(message) ?? true)) return;
 		if (message.from !== me) {
 			const isBehindGap = received.isBehindGap(message);
-			if (isBehindGap || keys === "all") invalidateAll();
+			if (isBehindGap) invalidateAll("gap");
+			else if (keys === "all") invalidateAll("all");
+			if (keys.length > 0) {
+				report({
+					kind: "received",
+					keys: keys === "all" ? 0 : keys.length,
+				});
+			}
 			if (keys !== "all" && keys.length > 0) options.onInvalidations(keys);
 		} else if (sentAt !== undefined) {
+			report({ kind: "heartbeat", ms: performance.now() - sentAt });
 			from.heartbeatAt = Math.max(from.heartbeatAt, sentAt);
 			from.firstHeartbeatAt ??= sentAt;
 			if (live || performance.now() - sentAt > SILENCE_MS) return;
 			if (sentAt - from.firstHeartbeatAt < SETTLING_MS) return;
 			live = true;
+			report({ kind: "subscription", isLive: true });
 			options.onRestored();
 		}
 	};
@@ -182,6 +195,7 @@ export function openInvalidationChannel(
 			),
 		);
 	};
+	report({ kind: "subscription", isLive: false });
 	options.onLost();
 	beat();
 	// After a busy stretch, messages that lie in the socket are read before they are missed: see util/deadline.ts.
@@ -208,6 +222,11 @@ export function openInvalidationChannel(
 			commands[Symbol.dispose]();
 		},
 	};
+}
+
+function report(event: Invalidation): void {
+	if (CHANNELS.invalidation.hasSubscribers)
+		CHANNELS.invalidation.publish(event);
 }
 
 interface Subscription {

@@ -1,3 +1,4 @@
+import { CHANNELS, type Invalidation } from "../diagnostics.ts";
 import {
 	encodeHeartbeat,
 	encodeKeys,
@@ -92,10 +93,12 @@ export class InvalidationPublisher {
 	}
 
 	async #sendBatches(batches: readonly PendingBatch[]): Promise<boolean> {
-		const messages = groupsOf(batches).map((keys, at) =>
+		const groups = groupsOf(batches);
+		const messages = groups.map((keys, at) =>
 			encodeKeys(this.#number(this.#taken + 1 + at), keys),
 		);
 		const sent = await this.#send(messages);
+		report(groups, sent === "taken");
 		if (sent === "taken") {
 			this.#taken += messages.length;
 		} else if (sent === "unknown") {
@@ -114,6 +117,22 @@ export class InvalidationPublisher {
 			number,
 		};
 	}
+}
+
+function report(
+	groups: readonly (readonly string[] | "all")[],
+	ok: boolean,
+): void {
+	if (!CHANNELS.invalidation.hasSubscribers) return;
+	CHANNELS.invalidation.publish({
+		kind: "sent",
+		messages: groups.length,
+		keys: groups.reduce(
+			(sum, keys) => sum + (keys === "all" ? 0 : keys.length),
+			0,
+		),
+		ok,
+	} satisfies Invalidation);
 }
 
 /** What goes into one message each. */

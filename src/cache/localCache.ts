@@ -30,6 +30,7 @@ export class LocalCache<V extends CacheEntry> {
 	#changes = 0;
 	#hits = 0;
 	#misses = 0;
+	#refused = 0;
 	#evictions = 0;
 	readonly #recency = new RecencyList<CacheEntry>();
 	readonly #longestAgeMs: number;
@@ -216,10 +217,10 @@ export class LocalCache<V extends CacheEntry> {
 				if (
 					this.#maxWeight > 0 &&
 					value !== undefined &&
-					!(value instanceof Error) &&
-					running.version === this.#versions[slot]
+					!(value instanceof Error)
 				) {
-					this.#keep(partition, key, value, slot, readAt);
+					if (running.version !== this.#versions[slot]) this.#refused++;
+					else this.#keep(partition, key, value, slot, readAt);
 				}
 				if (partition.running.get(key) === running) {
 					partition.running.delete(key);
@@ -314,6 +315,7 @@ export class LocalCache<V extends CacheEntry> {
 		return {
 			hits: this.#hits,
 			misses: this.#misses,
+			refused: this.#refused,
 			evictions: this.#evictions,
 			entries,
 			bytes: this.#weight,
@@ -335,7 +337,11 @@ export class LocalCache<V extends CacheEntry> {
 		slot: number,
 		readAt: number,
 	): void {
-		if (this.#bypassed || this.#isOverdue() || !this.#isKept(value)) return;
+		if (this.#bypassed || this.#isOverdue()) {
+			this.#refused++;
+			return;
+		}
+		if (!this.#isKept(value)) return;
 		const former = entries.get(key);
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;

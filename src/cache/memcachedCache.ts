@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CorkboardError } from "../errors.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import { CacheConnection } from "./cacheConnection.ts";
+import { reportFills } from "./fills.ts";
 import {
 	type Cas,
 	type Command,
@@ -383,6 +384,9 @@ async function fillHost(
 		const done = await link.call("set", commands.length, (connection) =>
 			exchange(connection, commands),
 		);
+		// Only what is refused is answered.
+		const refused = done?.filter((one) => one !== undefined).length ?? 0;
+		reportFills("memcached", commands.length, done === null ? null : refused);
 		if (done === null) return;
 	}
 }

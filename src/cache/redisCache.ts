@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { reportFills } from "./fills.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import type { RedisClient } from "./redisConnection.ts";
 import type {
@@ -173,10 +174,11 @@ export function openRedisCache(options: {
 				const batch = fills.slice(from, at);
 				const done = await commands.call("set", batch.length, (connection) =>
 					connection.withRunId(async () => {
-						await fillBatch(connection.client, batch, ttlMs, nextToken());
-						return true;
+						const { client } = connection;
+						return fillBatch(client, batch, ttlMs, nextToken());
 					}),
 				);
+				reportFills("redis", batch.length, done);
 				if (done === null) return;
 			}
 		},
@@ -244,8 +246,9 @@ for _, key in ipairs(KEYS) do
 end
 return 'OK'`;
 
-/** ARGV: the TTL, then for each key the mark that it must have, and the value; an empty value stands for one that is not cached. */
+/** ARGV: the TTL, then for each key the mark that it must have, and the value; an empty value stands for one that is not cached. Returns how many keys had another mark. */
 const FILL = `
+local refused = 0
 for at, key in ipairs(KEYS) do
 	local mark = ARGV[2 * at]
 	if redis.call('GETRANGE', key, 0, #mark - 1) == mark then
@@ -255,9 +258,11 @@ for at, key in ipairs(KEYS) do
 		else
 			redis.call('SET', key, value, 'PX', ARGV[1])
 		end
+	else
+		refused = refused + 1
 	end
 end
-return 'OK'`;
+return refused`;
 
 /** A stored string with the mark of a value is a hit, any other makes readers wait. */
 function toResult(key: string, stored: string): GetOrLeaseResult {
@@ -288,14 +293,15 @@ class Hit {
 	}
 }
 
+/** Returns how many keys were refused: all, where the server has no memory for them. */
 async function fillBatch(
 	client: RedisClient,
 	fills: readonly Fill[],
 	ttlMs: number,
 	token: string,
-): Promise<void> {
+): Promise<number> {
 	const mark = `V${token} `;
-	await evaluate(
+	const refused = await evaluate(
 		client,
 		FILL,
 		fills.map(({ lease }) => lease.key),
@@ -311,6 +317,7 @@ async function fillBatch(
 			]),
 		],
 	);
+	return typeof refused === "number" ? refused : fills.length;
 }
 
 /** The reply of a script; null if the server has no memory for what it writes. Any other error fails the connection. */

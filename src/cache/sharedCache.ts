@@ -1,4 +1,4 @@
-import type { Trace } from "../diagnostics.ts";
+import { CHANNELS, type SharedRead, type Trace } from "../diagnostics.ts";
 
 /**
  * A cache that several processes share. It holds data that does not depend on
@@ -92,7 +92,7 @@ export async function readThrough<V>(
 	trace: Trace | undefined,
 ): Promise<readonly V[]> {
 	const values = new Array<V>(keys.length);
-	const found = take(await cache.getOrLease(keys), null, codec, values);
+	const found = take(cache, await cache.getOrLease(keys), null, codec, values);
 	const { missing, busy } = found;
 	let misses = missing.length;
 	if (busy.length > 0) {
@@ -102,7 +102,7 @@ export async function readThrough<V>(
 			const results = await cache.getOrLease(
 				busy.map((index) => keys[index] as string),
 			);
-			const again = take(results, busy, codec, values);
+			const again = take(cache, results, busy, codec, values);
 			// Those that are still busy have no lease.
 			again.missing.push(...again.busy);
 			misses += again.missing.length;
@@ -126,6 +126,7 @@ interface NotFound {
 
 /** Puts hits into `values`. The results are those of all keys, or of the keys at `indexes`. */
 function take<V>(
+	{ layer }: SharedCache,
 	results: readonly GetOrLeaseResult[],
 	indexes: readonly number[] | null,
 	{ decode, suffices }: Codec<V>,
@@ -134,6 +135,7 @@ function take<V>(
 	const missing: number[] = [];
 	const leases: (FillLease | undefined)[] = [];
 	const busy: number[] = [];
+	let down = 0;
 	for (let at = 0; at < results.length; at++) {
 		const result = results[at] as GetOrLeaseResult;
 		const index = indexes === null ? at : (indexes[at] as number);
@@ -148,7 +150,17 @@ function take<V>(
 			continue;
 		}
 		missing.push(index);
+		if (result.kind === "down") down++;
 		leases.push(result.kind === "down" ? undefined : result.lease);
+	}
+	if (CHANNELS.sharedRead.hasSubscribers) {
+		CHANNELS.sharedRead.publish({
+			layer,
+			hits: results.length - missing.length - busy.length,
+			misses: missing.length - down,
+			busy: busy.length,
+			down,
+		} satisfies SharedRead);
 	}
 	return { missing, leases, busy };
 }

@@ -1,106 +1,52 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import {
 	type CacheCall,
 	type CacheHost,
 	CHANNELS,
 	type LocalCacheLevel,
-	type UnreadOutboxes,
+	type PlanCacheLevel,
+	type SharedFill,
+	type SharedRead,
 } from "../diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
+import { Distributions, Values } from "./series.ts";
 
-/** Shared caches by host, the caches in the process, and what they are invalidated by. */
+/** Shared caches by host, the caches in the process, and the plans. */
 export function cacheMetrics(registry: Registry): Feeds {
-	const registers = [registry];
-	const calls = new Counter({
+	localCacheMetrics(registry);
+	planCacheMetrics(registry);
+	const calls = new Values(registry, "counter", {
 		name: "corkboard_cache_calls_total",
 		help: "Batches sent to a host of a shared cache, by layer, host, verb, and result (ok, or failed: an error or no answer in time).",
-		labelNames: ["layer", "host", "verb", "result"],
-		registers,
+		labels: ["layer", "host", "verb", "result"],
 	});
-	const keys = new Counter({
+	const keys = new Values(registry, "counter", {
 		name: "corkboard_cache_keys_total",
-		help: "Keys of batches sent to a host of a shared cache, by layer and verb. Of get and lease: how many were asked for; lease follows a get that missed.",
-		labelNames: ["layer", "verb"],
-		registers,
+		help: "Keys of batches sent to a host of a shared cache, by layer and verb.",
+		labels: ["layer", "verb"],
 	});
-	const seconds = new Histogram({
+	const seconds = new Distributions(registry, CALL_SECONDS, {
 		name: "corkboard_cache_call_duration_seconds",
 		help: "Time of a batch to a host of a shared cache, by layer and host.",
-		labelNames: ["layer", "host"],
-		buckets: CALL_SECONDS,
-		registers,
+		labels: ["layer", "host"],
 	});
-	const up = new Gauge({
+	const up = new Values(registry, "gauge", {
 		name: "corkboard_cache_up",
 		help: "1 while a host of a shared cache answers this process, else 0. Absent before the first call.",
 		aggregator: "min",
-		labelNames: ["layer", "host"],
-		registers,
+		labels: ["layer", "host"],
 	});
-	const bypassed = new Gauge({
-		name: "corkboard_cache_bypassed_shards",
-		help: "Shards that this process reads past its own cache, because it cannot read their outboxes.",
-		registers,
+	const reads = new Values(registry, "counter", {
+		name: "corkboard_cache_reads_total",
+		help: "Keys read from a shared cache, by layer and result: hit; miss, with the right to fill it; busy: another reader fills it or a write has begun, so this one waits 20 ms and asks again; down: read from the shards and not filled.",
+		labels: ["layer", "result"],
 	});
-	bypassed.set(0);
-	const levels: readonly [keyof LocalCacheLevel, string, string, boolean][] = [
-		[
-			"hits",
-			"corkboard_local_cache_hits_total",
-			"Values found in a cache in the process.",
-			true,
-		],
-		[
-			"misses",
-			"corkboard_local_cache_misses_total",
-			"Values not found in a cache in the process, or not fresh.",
-			true,
-		],
-		[
-			"evictions",
-			"corkboard_local_cache_evictions_total",
-			"Values that left a cache in the process for want of room.",
-			true,
-		],
-		[
-			"entries",
-			"corkboard_local_cache_entries",
-			"Values in a cache in the process.",
-			false,
-		],
-		[
-			"bytes",
-			"corkboard_local_cache_bytes",
-			"Bytes of a cache in the process, about.",
-			false,
-		],
-	];
-	for (const [field, name, help, isCounter] of levels) {
-		const options = { name, help, labelNames: ["cache"], registers };
-		const ask = (add: (cache: string, value: number) => void) =>
-			CHANNELS.levels.publish({
-				localCache: (level: LocalCacheLevel) =>
-					add(level.cache, level[field] as number),
-			});
-		if (isCounter) {
-			new Counter({
-				...options,
-				collect() {
-					this.reset();
-					ask((cache, value) => this.inc({ cache }, value));
-				},
-			});
-		} else {
-			new Gauge({
-				...options,
-				collect() {
-					this.reset();
-					ask((cache, value) => this.inc({ cache }, value));
-				},
-			});
-		}
-	}
+	const fills = new Values(registry, "counter", {
+		name: "corkboard_cache_fills_total",
+		help: "Keys sent to a shared cache after a miss, by layer and result: filled; refused: a write took the right away meanwhile, or the host had no room; failed.",
+		labels: ["layer", "result"],
+	});
 	const known = new Set<string>();
 	return [
 		[
@@ -108,13 +54,13 @@ export function cacheMetrics(registry: Registry): Feeds {
 			(message) => {
 				const call = message as CacheCall;
 				const { layer, host, verb, ok } = call;
-				calls.inc({ layer, host, verb, result: ok ? "ok" : "failed" });
-				keys.inc({ layer, verb }, call.keys);
-				seconds.observe({ layer, host }, call.ms / 1_000);
+				calls.at(layer, host, verb, ok ? "ok" : "failed").value++;
+				keys.at(layer, verb).value += call.keys;
+				seconds.at(layer, host).observe(call.ms / 1_000);
 				const name = `${layer} ${host}`;
 				if (known.has(name)) return;
 				known.add(name);
-				up.set({ layer, host }, ok ? 1 : 0);
+				up.set(ok ? 1 : 0, layer, host);
 			},
 		],
 		[
@@ -122,12 +68,118 @@ export function cacheMetrics(registry: Registry): Feeds {
 			(message) => {
 				const { layer, host, state } = message as CacheHost;
 				known.add(`${layer} ${host}`);
-				up.set({ layer, host }, state === "up" ? 1 : 0);
+				up.set(state === "up" ? 1 : 0, layer, host);
 			},
 		],
 		[
-			CHANNELS.unreadOutboxes,
-			(message) => bypassed.set((message as UnreadOutboxes).shards.length),
+			CHANNELS.sharedRead,
+			(message) => {
+				const { layer, hits, misses, busy, down } = message as SharedRead;
+				if (hits > 0) reads.at(layer, "hit").value += hits;
+				if (misses > 0) reads.at(layer, "miss").value += misses;
+				if (busy > 0) reads.at(layer, "busy").value += busy;
+				if (down > 0) reads.at(layer, "down").value += down;
+			},
+		],
+		[
+			CHANNELS.sharedFill,
+			(message) => {
+				const { layer, result, keys } = message as SharedFill;
+				fills.at(layer, result).value += keys;
+			},
 		],
 	];
+}
+
+function localCacheMetrics(registry: Registry): void {
+	const levels: readonly [
+		Exclude<keyof LocalCacheLevel, "cache">,
+		"counter" | "gauge",
+		string,
+		string,
+	][] = [
+		[
+			"hits",
+			"counter",
+			"corkboard_local_cache_hits_total",
+			"Values found in a cache in the process.",
+		],
+		[
+			"misses",
+			"counter",
+			"corkboard_local_cache_misses_total",
+			"Values not found in a cache in the process, or not fresh.",
+		],
+		[
+			"refused",
+			"counter",
+			"corkboard_local_cache_fills_refused_total",
+			"Values that were read and not kept in a cache in the process, because they were changed meanwhile or the cache is bypassed.",
+		],
+		[
+			"evictions",
+			"counter",
+			"corkboard_local_cache_evictions_total",
+			"Values that left a cache in the process for want of room.",
+		],
+		[
+			"entries",
+			"gauge",
+			"corkboard_local_cache_entries",
+			"Values in a cache in the process.",
+		],
+		[
+			"bytes",
+			"gauge",
+			"corkboard_local_cache_bytes",
+			"Bytes of a cache in the process, about.",
+		],
+	];
+	for (const [field, type, name, help] of levels) {
+		const values = new Values(registry, type, {
+			name,
+			help,
+			labels: ["cache"],
+			collect() {
+				values.clear();
+				CHANNELS.levels.publish({
+					localCache: (level: LocalCacheLevel) =>
+						values.add(level[field], level.cache),
+				});
+			},
+		});
+	}
+}
+
+function planCacheMetrics(registry: Registry): void {
+	const ask = (take: (level: PlanCacheLevel) => void) =>
+		CHANNELS.levels.publish({ planCache: take });
+	const used = new Values(registry, "counter", {
+		name: "corkboard_plan_cache_requests_total",
+		help: "Operations whose plan was found (hit) or compiled (miss). One whose whole answer was kept needs no plan.",
+		labels: ["result"],
+		collect() {
+			used.clear();
+			ask(({ hits, misses }) => {
+				used.add(hits, "hit");
+				used.add(misses, "miss");
+			});
+		},
+	});
+	const plans = new Values(registry, "gauge", {
+		name: "corkboard_plan_cache_plans",
+		help: "Compiled plans that are kept, without those of persisted documents.",
+		collect() {
+			plans.clear();
+			ask((level) => plans.add(level.plans));
+		},
+	});
+	const seconds = new Values(registry, "counter", {
+		name: "corkboard_plan_compile_seconds_total",
+		help: "Time in which plans were compiled.",
+		collect() {
+			seconds.clear();
+			ask((level) => seconds.add(level.compileMs / 1_000));
+		},
+	});
 }

@@ -1,77 +1,85 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import {
 	CHANNELS,
 	type DatabaseFailure,
 	type DatabaseHost,
 	type Levels,
+	type PoolWait,
 	type Statement,
 	type StorageCall,
+	type WriteRetry,
 } from "../diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
+import { Distributions, Values } from "./series.ts";
 
 /** Calls of the storage port, statements by host, pools, and hosts that are down. */
 export function databaseMetrics(registry: Registry): Feeds {
-	const registers = [registry];
-	const calls = new Counter({
+	const calls = new Values(registry, "counter", {
 		name: "corkboard_storage_calls_total",
 		help: "Calls of the storage port, by verb. One call may take statements on several hosts.",
-		labelNames: ["verb"],
-		registers,
+		labels: ["verb"],
 	});
-	const keys = new Counter({
+	const keys = new Values(registry, "counter", {
 		name: "corkboard_storage_keys_total",
 		help: "Keys that calls of the storage port named, by verb.",
-		labelNames: ["verb"],
-		registers,
+		labels: ["verb"],
 	});
-	const statements = new Counter({
+	const statements = new Values(registry, "counter", {
 		name: "corkboard_database_statements_total",
 		help: "Statements, by host and by what they do.",
-		labelNames: ["host", "statement"],
-		registers,
+		labels: ["host", "statement"],
 	});
-	const rows = new Counter({
+	const rows = new Values(registry, "counter", {
 		name: "corkboard_database_rows_total",
 		help: "Rows that statements read or changed, by host.",
-		labelNames: ["host"],
-		registers,
+		labels: ["host"],
 	});
-	const seconds = new Histogram({
+	const seconds = new Distributions(registry, CALL_SECONDS, {
 		name: "corkboard_database_statement_duration_seconds",
 		help: "Time of a round trip to a database, by host.",
-		labelNames: ["host"],
-		buckets: CALL_SECONDS,
-		registers,
+		labels: ["host"],
 	});
-	const failures = new Counter({
+	const failures = new Values(registry, "counter", {
 		name: "corkboard_database_failures_total",
 		help: "Statements and connections that failed, by host and kind.",
-		labelNames: ["host", "kind"],
-		registers,
+		labels: ["host", "kind"],
 	});
-	const up = new Gauge({
+	const retries = new Values(registry, "counter", {
+		name: "corkboard_database_retries_total",
+		help: "Statements and transactions that were rolled back and started again, by host and reason (deadlock, lockWait: waited too long for a row, connectionLost, readOnly).",
+		labels: ["host", "reason"],
+	});
+	const up = new Values(registry, "gauge", {
 		name: "corkboard_database_up",
 		help: "1 while the host answers this process, 0 after three calls in a row without an answer. Absent before the first call.",
 		aggregator: "min",
-		labelNames: ["host"],
-		registers,
+		labels: ["host"],
 	});
-	new Gauge({
+	const pools = new Values(registry, "gauge", {
 		name: "corkboard_database_connections",
 		help: "Connections to a host, by purpose and state (used, idle), and callers that wait for one (waiting).",
-		labelNames: ["host", "purpose", "state"],
-		registers,
+		labels: ["host", "purpose", "state"],
 		collect() {
-			this.reset();
+			pools.clear();
 			CHANNELS.levels.publish({
 				pool: ({ host, purpose, used, idle, waiting }) => {
-					this.inc({ host, purpose, state: "used" }, used);
-					this.inc({ host, purpose, state: "idle" }, idle);
-					this.inc({ host, purpose, state: "waiting" }, waiting);
+					pools.add(used, host, purpose, "used");
+					pools.add(idle, host, purpose, "idle");
+					pools.add(waiting, host, purpose, "waiting");
 				},
 			} satisfies Levels);
 		},
+	});
+	const waits = new Values(registry, "counter", {
+		name: "corkboard_database_connection_waits_total",
+		help: "Callers that had to wait for a connection because all were in use, by host, purpose and result (given, or none in time).",
+		labels: ["host", "purpose", "result"],
+	});
+	const waited = new Values(registry, "counter", {
+		name: "corkboard_database_connection_wait_seconds_total",
+		help: "How long they waited.",
+		labels: ["host", "purpose"],
 	});
 	const known = new Set<string>();
 	return [
@@ -79,8 +87,8 @@ export function databaseMetrics(registry: Registry): Feeds {
 			CHANNELS.storage,
 			(message) => {
 				const call = message as StorageCall;
-				calls.inc({ verb: call.verb });
-				keys.inc({ verb: call.verb }, call.keys);
+				calls.at(call.verb).value++;
+				keys.at(call.verb).value += call.keys;
 			},
 		],
 		[
@@ -88,19 +96,19 @@ export function databaseMetrics(registry: Registry): Feeds {
 			(message) => {
 				const statement = message as Statement;
 				const { host, name } = statement;
-				statements.inc({ host, statement: name });
-				rows.inc({ host }, statement.rows);
-				if (!statement.joined) seconds.observe({ host }, statement.ms / 1_000);
+				statements.at(host, name).value++;
+				rows.at(host).value += statement.rows;
+				if (!statement.joined) seconds.at(host).observe(statement.ms / 1_000);
 				if (known.has(host)) return;
 				known.add(host);
-				up.set({ host }, 1);
+				up.set(1, host);
 			},
 		],
 		[
 			CHANNELS.databaseFailure,
 			(message) => {
 				const { host, kind } = message as DatabaseFailure;
-				failures.inc({ host, kind });
+				failures.at(host, kind).value++;
 			},
 		],
 		[
@@ -108,7 +116,22 @@ export function databaseMetrics(registry: Registry): Feeds {
 			(message) => {
 				const { host, state } = message as DatabaseHost;
 				known.add(host);
-				up.set({ host }, state === "up" ? 1 : 0);
+				up.set(state === "up" ? 1 : 0, host);
+			},
+		],
+		[
+			CHANNELS.writeRetry,
+			(message) => {
+				const { host, reason } = message as WriteRetry;
+				retries.at(host, reason).value++;
+			},
+		],
+		[
+			CHANNELS.poolWait,
+			(message) => {
+				const { host, purpose, ms, ok } = message as PoolWait;
+				waits.at(host, purpose, ok ? "given" : "none").value++;
+				waited.at(host, purpose).value += ms / 1_000;
 			},
 		],
 	];

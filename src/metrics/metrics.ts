@@ -1,8 +1,10 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { cacheMetrics } from "./cacheMetrics.ts";
 import { databaseMetrics } from "./databaseMetrics.ts";
 import type { Feeds } from "./feeds.ts";
+import { invalidationMetrics } from "./invalidationMetrics.ts";
 import { outboxMetrics } from "./outboxMetrics.ts";
+import { processMetrics } from "./processMetrics.ts";
 import { requestMetrics } from "./requestMetrics.ts";
 import { topologyMetrics } from "./topologyMetrics.ts";
 
@@ -22,11 +24,12 @@ export interface Metrics extends Disposable {
  */
 export function openMetrics({ documents }: MetricsOptions): Metrics {
 	const registry = new Registry();
-	collectDefaultMetrics({ register: registry });
+	processMetrics(registry);
 	const feeds: Feeds = [
 		...requestMetrics(registry, documents),
 		...databaseMetrics(registry),
 		...cacheMetrics(registry),
+		...invalidationMetrics(registry),
 		...outboxMetrics(registry),
 		...topologyMetrics(registry),
 	];

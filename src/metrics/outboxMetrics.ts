@@ -1,31 +1,91 @@
-import { Counter, type Registry } from "prom-client";
-import { CHANNELS, type DeliveryPass } from "../diagnostics.ts";
+import type { Registry } from "prom-client";
+import {
+	CHANNELS,
+	type DeliveryPass,
+	type Levels,
+	type OutboxDelivery,
+	type OutboxLevel,
+} from "../diagnostics.ts";
 import type { Feeds } from "./feeds.ts";
+import { Values } from "./series.ts";
 
-/** What this process delivered from outboxes besides its own writes. */
+/** How far behind the outboxes are, and what this process delivered of them. */
 export function outboxMetrics(registry: Registry): Feeds {
-	const entries = new Counter({
+	const entries = new Values(registry, "counter", {
 		name: "corkboard_outbox_entries_total",
-		help: "Outbox entries that the worker of this process handled, by result (delivered, undelivered, unreadable).",
-		labelNames: ["result"],
-		registers: [registry],
+		help: "Outbox entries that this process handled, by who did (write: right after its commit; worker: the outbox worker) and result (delivered, undelivered, unreadable).",
+		labels: ["by", "result"],
 	});
-	const failures = new Counter({
+	const failures = new Values(registry, "counter", {
+		name: "corkboard_outbox_failures_total",
+		help: "Entries that were not delivered, by destination: the host that did not answer, shared caches, or none where a host answered and refused, or nothing came in time. An entry that waits for a host that is known to be away is not counted again.",
+		labels: ["destination"],
+	});
+	const passes = new Values(registry, "counter", {
 		name: "corkboard_outbox_failed_passes_total",
 		help: "Delivery passes that did not deliver all they found.",
-		registers: [registry],
+	});
+	/** One question for both. */
+	let asked: Promise<readonly OutboxLevel[]> | null = null;
+	const levels = () => {
+		asked ??= askLevels().finally(() => {
+			asked = null;
+		});
+		return asked;
+	};
+	const pending = new Values(registry, "gauge", {
+		name: "corkboard_outbox_pending_entries",
+		help: "Outbox entries on the shards of a host, up to 1,000 of each shard. Absent while the host does not answer.",
+		aggregator: "max",
+		labels: ["host"],
+		async collect() {
+			const all = await levels();
+			pending.clear();
+			for (const level of all) pending.set(level.pending, level.host);
+		},
+	});
+	const oldest = new Values(registry, "gauge", {
+		name: "corkboard_outbox_oldest_entry_age_seconds",
+		help: "Age of the oldest outbox entry on the shards of a host; 0 without one. Absent while the host does not answer.",
+		aggregator: "max",
+		labels: ["host"],
+		async collect() {
+			const all = await levels();
+			oldest.clear();
+			for (const level of all) oldest.set(level.oldestMs / 1_000, level.host);
+		},
 	});
 	return [
 		[
+			CHANNELS.outboxDelivery,
+			(message) => {
+				const { by, delivered, undelivered, unreadable, destinations } =
+					message as OutboxDelivery;
+				if (delivered > 0) entries.at(by, "delivered").value += delivered;
+				const late = undelivered - unreadable;
+				if (late > 0) entries.at(by, "undelivered").value += late;
+				if (unreadable > 0) entries.at(by, "unreadable").value += unreadable;
+				for (const [destination, count] of destinations) {
+					failures.at(destination ?? "none").value += count;
+				}
+			},
+		],
+		[
 			CHANNELS.deliveryPass,
 			(message) => {
-				const { delivered, undelivered, unreadable, error } =
-					message as DeliveryPass;
-				entries.inc({ result: "delivered" }, delivered);
-				entries.inc({ result: "undelivered" }, undelivered - unreadable);
-				entries.inc({ result: "unreadable" }, unreadable);
-				if (error !== undefined) failures.inc();
+				if ((message as DeliveryPass).error !== undefined) {
+					passes.at().value++;
+				}
 			},
 		],
 	];
+}
+
+/** Whoever has outboxes keeps the time: none of the answers takes longer than a scrape may. */
+async function askLevels(): Promise<readonly OutboxLevel[]> {
+	const answers: Promise<readonly OutboxLevel[]>[] = [];
+	CHANNELS.levels.publish({
+		outbox: (answer) => answers.push(answer),
+	} satisfies Levels);
+	return (await Promise.all(answers)).flat();
 }

@@ -1,79 +1,115 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import {
 	CHANNELS,
+	type MutationCompleted,
 	type Refused,
 	type RequestCompleted,
 } from "../diagnostics.ts";
+import { ERRORS, isClientCode } from "../errors.ts";
 import { COST_POINTS, REQUEST_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
+import {
+	type Distribution,
+	Distributions,
+	OTHER,
+	type Value,
+	Values,
+} from "./series.ts";
 
-const OTHER = "other";
-
-/** GraphQL requests, by the way they took and by document, and what limits turned away. */
+/** GraphQL requests, by the way they took and by document, mutations, and what limits turned away. */
 export function requestMetrics(registry: Registry, documents: number): Feeds {
-	const registers = [registry];
-	const requests = new Counter({
+	const requests = new Values(registry, "counter", {
 		name: "corkboard_requests_total",
-		help: "GraphQL requests answered, by way (reused: with a whole answer that was kept; short: past Fastify and Apollo; long), kind of operation, and HTTP status.",
-		labelNames: ["way", "operation_type", "status"],
-		registers,
+		help: "GraphQL requests answered, by way (reused: with a whole answer that was kept; short: past Fastify and Apollo; long), by how the document was sent (text, or known: by a name), kind of operation, outcome (ok; rejected: errors that the client can mend, or a limit; failed: an error on our side) and HTTP status.",
+		labels: ["way", "document", "operation_type", "outcome", "status"],
 	});
-	const seconds = new Histogram({
+	const seconds = new Distributions(registry, REQUEST_SECONDS, {
 		name: "corkboard_request_duration_seconds",
 		help: "Time from the arrival of a GraphQL request to its response, by way.",
-		labelNames: ["way"],
-		buckets: REQUEST_SECONDS,
-		registers,
+		labels: ["way"],
 	});
-	const cost = new Histogram({
+	const cost = new Distributions(registry, COST_POINTS, {
 		name: "corkboard_request_cost_points",
 		help: "Worst-case cost of the operations that were admitted.",
-		buckets: COST_POINTS,
-		registers,
-	});
-	const errors = new Counter({
+	}).at();
+	const errors = new Values(registry, "counter", {
 		name: "corkboard_errors_total",
 		help: "Errors in responses to GraphQL requests, by extensions.code.",
-		labelNames: ["code"],
-		registers,
+		labels: ["code"],
 	});
-	const byDocument = new Counter({
+	const labels = ["document", "operation"] as const;
+	const documentRequests = new Values(registry, "counter", {
 		name: "corkboard_document_requests_total",
 		help: "Requests for known documents, by the first 12 digits of the SHA-256 of the text and by operation; the rest as other.",
-		labelNames: ["document", "operation"],
-		registers,
+		labels,
 	});
-	const documentSeconds = new Counter({
+	const documentSeconds = new Values(registry, "counter", {
 		name: "corkboard_document_duration_seconds_total",
 		help: "Time of requests for known documents, labeled as corkboard_document_requests_total.",
-		labelNames: ["document", "operation"],
-		registers,
+		labels,
 	});
-	const documentCost = new Counter({
+	const documentCost = new Values(registry, "counter", {
 		name: "corkboard_document_cost_points_total",
 		help: "Cost of requests for known documents, labeled as corkboard_document_requests_total.",
-		labelNames: ["document", "operation"],
-		registers,
+		labels,
 	});
-	const refused = new Counter({
+	const mutations = new Values(registry, "counter", {
+		name: "corkboard_mutations_total",
+		help: "Root fields of mutations that ran, by field and result: ok, or the code of the error of the field itself.",
+		labels: ["mutation", "result"],
+	});
+	const mutationSeconds = new Values(registry, "counter", {
+		name: "corkboard_mutation_duration_seconds_total",
+		help: "Time of root fields of mutations with the reads of their payloads, by field.",
+		labels: ["mutation"],
+	});
+	const refused = new Values(registry, "counter", {
 		name: "corkboard_refused_total",
-		help: "Requests and connections that a limit on load turned away, by limit.",
-		labelNames: ["limit"],
-		registers,
+		help: "Requests and connections that a limit turned away, by limit.",
+		labels: ["limit"],
 	});
 
-	const labeled = new Map<string, { document: string; operation: string }>();
-	const labelsOf = ({ sha256, operation }: RequestCompleted) => {
-		const key = `${sha256} ${operation}`;
-		const known = labeled.get(key);
+	/** What is counted of requests for one operation of one document. */
+	interface OfDocument {
+		readonly requests: Value;
+		readonly seconds: Value;
+		readonly cost: Value;
+	}
+	const byDocument = new Map<string, Map<string, OfDocument>>();
+	let labeled = 0;
+	const seriesOf = (document: string, operation: string): OfDocument => ({
+		requests: documentRequests.at(document, operation),
+		seconds: documentSeconds.at(document, operation),
+		cost: documentCost.at(document, operation),
+	});
+	let others: OfDocument | null = null;
+	const ofDocument = (sha256: string, operation: string): OfDocument => {
+		let operations = byDocument.get(sha256);
+		const known = operations?.get(operation);
 		if (known !== undefined) return known;
-		if (labeled.size >= documents || sha256 === null) return OTHERS;
-		const labels = {
-			document: sha256.slice(0, 12),
-			operation: operation ?? "",
-		};
-		labeled.set(key, labels);
-		return labels;
+		if (labeled >= documents) {
+			others ??= seriesOf(OTHER, OTHER);
+			return others;
+		}
+		labeled++;
+		const series = seriesOf(sha256.slice(0, 12), operation);
+		if (operations === undefined) {
+			operations = new Map();
+			byDocument.set(sha256, operations);
+		}
+		operations.set(operation, series);
+		return series;
+	};
+
+	/** Most requests are answered as others were before. */
+	const durations = new Map<string, Distribution>();
+	const durationOf = (way: string): Distribution => {
+		let duration = durations.get(way);
+		if (duration === undefined) {
+			duration = seconds.at(way);
+			durations.set(way, duration);
+		}
+		return duration;
 	};
 
 	return [
@@ -81,23 +117,45 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 			CHANNELS.request,
 			(message) => {
 				const completed = message as RequestCompleted;
-				const { way, type, status, ms, codes } = completed;
-				requests.inc({ way, operation_type: type ?? "none", status });
-				seconds.observe({ way }, ms / 1_000);
+				const { way, isText, type, status, ms, codes, sha256 } = completed;
+				const document = isText === null ? "none" : isText ? "text" : "known";
+				requests.at(
+					way,
+					document,
+					type ?? "none",
+					outcomeOf(completed),
+					String(status),
+				).value++;
+				durationOf(way).observe(ms / 1_000);
 				if (completed.cost !== null) cost.observe(completed.cost);
-				for (const code of codes) errors.inc({ code });
-				if (completed.sha256 === null) return;
-				const labels = labelsOf(completed);
-				byDocument.inc(labels);
-				documentSeconds.inc(labels, ms / 1_000);
-				if (completed.cost !== null) documentCost.inc(labels, completed.cost);
+				for (const code of codes) errors.at(code).value++;
+				if (sha256 === null) return;
+				const series = ofDocument(sha256, completed.operation ?? "");
+				series.requests.value++;
+				series.seconds.value += ms / 1_000;
+				if (completed.cost !== null) series.cost.value += completed.cost;
+			},
+		],
+		[
+			CHANNELS.mutation,
+			(message) => {
+				const { field, code, ms } = message as MutationCompleted;
+				mutations.at(field, code ?? "ok").value++;
+				mutationSeconds.at(field).value += ms / 1_000;
 			},
 		],
 		[
 			CHANNELS.refused,
-			(message) => refused.inc({ limit: (message as Refused).limit }),
+			(message) => refused.at((message as Refused).limit).value++,
 		],
 	];
 }
 
-const OTHERS = { document: OTHER, operation: OTHER };
+function outcomeOf({ codes, status }: RequestCompleted): string {
+	if (codes.length === 0) return status < 400 ? "ok" : "rejected";
+	return codes.some(isOurs) && status !== 429 ? "failed" : "rejected";
+}
+
+function isOurs(code: string): boolean {
+	return !isClientCode(code) || ERRORS[code].status >= 500;
+}

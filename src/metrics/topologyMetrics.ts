@@ -1,28 +1,42 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { CHANNELS, type TopologyEvent } from "../diagnostics.ts";
 import type { Feeds } from "./feeds.ts";
+import { Values } from "./series.ts";
 
 /** The shard map in use. */
 export function topologyMetrics(registry: Registry): Feeds {
-	const registers = [registry];
-	const version = new Gauge({
+	const version = new Values(registry, "gauge", {
 		name: "corkboard_topology_version",
 		help: "Version of the topology in use. All processes of a fleet should have the same.",
-		aggregator: "max",
-		registers,
+		aggregator: "min",
 	});
-	const rejected = new Counter({
+	const loaded = new Values(registry, "gauge", {
+		name: "corkboard_topology_loaded_timestamp_seconds",
+		help: "When this version was taken into use, in seconds since 1970.",
+		aggregator: "max",
+	});
+	const isRejected = new Values(registry, "gauge", {
+		name: "corkboard_topology_file_rejected",
+		help: "1 while the file as it is now is not in use because of its faults.",
+		aggregator: "max",
+	});
+	const rejected = new Values(registry, "counter", {
 		name: "corkboard_topology_rejected_total",
 		help: "Topology files that were not taken into use.",
-		registers,
 	});
 	return [
 		[
 			CHANNELS.topology,
 			(message) => {
-				const event = message as TopologyEvent;
-				version.set(event.version);
-				if (event.state === "rejected") rejected.inc();
+				const { state, version: inUse } = message as TopologyEvent;
+				if (version.at().value !== inUse) {
+					loaded.set(Date.now() / 1_000);
+				}
+				version.set(inUse);
+				if (state === "rejected") rejected.at().value++;
+				if (state !== "copyFailed") {
+					isRejected.set(state === "rejected" ? 1 : 0);
+				}
 			},
 		],
 	];

@@ -1,11 +1,12 @@
 import type { GraphQLError, GraphQLSchema } from "graphql";
+import { CHANNELS, type MutationCompleted } from "../diagnostics.ts";
 import type { Graph } from "../graph/types.ts";
 import type { OperationDeadline } from "../util/deadline.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { AnswerWriter } from "./answerWriter.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import { type ColumnContext, Level } from "./column.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan, PlannedField } from "./plan.ts";
 import {
 	newResponse,
 	type ResponseState,
@@ -97,14 +98,30 @@ class Execution implements ColumnContext, Disposable {
 	async runSerially({ root }: Plan): Promise<ExecutedPlan> {
 		const level = new Level(this, root, [null]);
 		for (const field of root.fields) {
+			const began = performance.now();
 			level.columns[field.column]?.start();
 			this.#startLevels();
 			await this.steps.untilIdle();
+			const isWritten = this.#writer.writeField(field, level, 0);
+			this.#report(field, began);
 			// A null that propagates to the root ends the mutation.
-			if (!this.#writer.writeField(field, level, 0)) return this.#answer(false);
+			if (!isWritten) return this.#answer(false);
 		}
 		this.#writer.endObject(root.tail);
 		return this.#answer(true);
+	}
+
+	#report({ key, name }: PlannedField, began: number): void {
+		if (!CHANNELS.mutation.hasSubscribers) return;
+		const error = this.response.errors.find(
+			({ path }) => path?.length === 1 && path[0] === key,
+		);
+		const code = error?.extensions.code;
+		CHANNELS.mutation.publish({
+			field: name,
+			code: code === undefined ? null : String(code),
+			ms: performance.now() - began,
+		} satisfies MutationCompleted);
 	}
 
 	/** One after another, not recursively: an operation may have hundreds of levels. */

@@ -4,6 +4,7 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
+import type { PlanCacheLevel } from "../diagnostics.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { type BoundPlan, bindVariables } from "./boundPlan.ts";
 import {
@@ -50,6 +51,7 @@ export interface PlanCache {
 	 * cache, and are freed with the document.
 	 */
 	prepare(document: DocumentNode): void;
+	level(): PlanCacheLevel;
 }
 
 /** `prepare` compiles at most two to this power plans of one operation. */
@@ -69,6 +71,9 @@ export function createPlanCache(
 	>();
 	const plans = new BoundedMap<Plan>({ maxWeight: maxPlans, weigh: () => 1 });
 	let prepared = 0;
+	let hits = 0;
+	let misses = 0;
+	let compileMs = 0;
 
 	function prepareOperation({
 		document,
@@ -105,10 +110,17 @@ export function createPlanCache(
 		const { number, conditions, preparedPlans } = preparedOperation;
 		const values = conditionKey(conditions, variables);
 		const preparedPlan = preparedPlans.get(values);
-		if (preparedPlan !== undefined) return preparedPlan;
+		if (preparedPlan !== undefined) {
+			hits++;
+			return preparedPlan;
+		}
 		const key = `${number}${values}`;
 		const cached = plans.get(key);
-		if (cached !== undefined) return cached;
+		if (cached !== undefined) {
+			hits++;
+			return cached;
+		}
+		misses++;
 		const plan = compile(document, preparedOperation, variables);
 		plans.set(key, plan);
 		return plan;
@@ -119,7 +131,12 @@ export function createPlanCache(
 		{ operation, fragments }: PreparedOperation,
 		variables: Readonly<Record<string, unknown>>,
 	): Plan {
-		return compilePlan(context, document, operation, fragments, variables);
+		const began = performance.now();
+		try {
+			return compilePlan(context, document, operation, fragments, variables);
+		} finally {
+			compileMs += performance.now() - began;
+		}
 	}
 
 	return {
@@ -142,6 +159,8 @@ export function createPlanCache(
 				}
 			}
 		},
+
+		level: () => ({ plans: plans.size, hits, misses, compileMs }),
 
 		bind(request) {
 			const operation = prepareOperation(request);

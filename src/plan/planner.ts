@@ -4,6 +4,7 @@ import {
 	type GraphQLSchema,
 	getOperationAST,
 } from "graphql";
+import { type PlanCacheLevel, publishRefusal } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
@@ -64,6 +65,8 @@ export interface Planner<Context> {
 	prepare(document: DocumentNode): void;
 	/** Whether any resolver's result in this operation depends on the viewer. */
 	dependsOnViewer(operation: Operation): boolean;
+	/** Of the cache of plans. */
+	level(): PlanCacheLevel;
 }
 
 export function createPlanner<Context extends object>(
@@ -99,8 +102,10 @@ export function createPlanner<Context extends object>(
 					...(deadline ? { deadline } : {}),
 					...(recorder ? { tracer: recorder.tracer } : {}),
 				});
+			const tooExpensive = costLimitError(cost, maxCost);
+			if (tooExpensive !== null) publishRefusal("cost");
 			const answered = runIfAdmitted(
-				costLimitError(cost, maxCost) ?? admit?.(cost.total) ?? null,
+				tooExpensive ?? admit?.(cost.total) ?? null,
 				run,
 			);
 			if (recorder === null) return answered;
@@ -132,6 +137,8 @@ export function createPlanner<Context extends object>(
 			analyzeWorstCaseCost(options, visibility.dependenciesOf, document),
 
 		prepare: plans.prepare,
+
+		level: plans.level,
 
 		dependsOnViewer(operation) {
 			const { document, operationName, variables } = operation;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
+import { CHANNELS, type Levels } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { AccessTokens } from "./auth/accessTokens.ts";
 import { identify, type Users } from "./auth/identity.ts";
@@ -191,6 +192,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 		};
 		await registerGraphql(app, graphql);
 		if (options.shortWay ?? true) {
+			const answers = new AnswerCache(options.answerCacheBytes ?? 0);
+			const reportLevel = (message: unknown) =>
+				(message as Levels).localCache?.({
+					cache: "answers",
+					...answers.level(),
+				});
+			CHANNELS.levels.subscribe(reportLevel);
+			app.addHook("onClose", async () => {
+				CHANNELS.levels.unsubscribe(reportLevel);
+			});
 			const shortWay = new ShortWay({
 				...graphql,
 				http,
@@ -198,7 +209,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				writer: new ResponseWriter(origins),
 				requestIdHeader,
 				rateLimit: options.rateLimit ?? null,
-				answers: new AnswerCache(options.answerCacheBytes ?? 0),
+				answers,
 			});
 			http.answerFirst((message, response, handOver) =>
 				shortWay.handle(message, response, handOver),

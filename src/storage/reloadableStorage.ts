@@ -1,4 +1,8 @@
-import type { CallOptions, WriteTrace } from "../diagnostics.ts";
+import {
+	type CallOptions,
+	publishRetry,
+	type WriteTrace,
+} from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
@@ -18,6 +22,7 @@ import type {
 	LookupRow,
 	OutboxKey,
 	OutboxPosition,
+	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
 	Renumbering,
@@ -211,6 +216,7 @@ class TopologySwitcher implements ReloadableStorage {
 				return results;
 			}
 			trace?.retry("readOnly");
+			reportReadOnly(given.find(isReadOnly));
 		}
 	}
 
@@ -225,6 +231,13 @@ class TopologySwitcher implements ReloadableStorage {
 		return this.#current.use((storage) =>
 			storage.untakenEntries(shards, limit),
 		);
+	}
+
+	outboxSizes(
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<OutboxSize>[]> {
+		return this.#current.use((storage) => storage.outboxSizes(shards, limit));
 	}
 
 	readEntries(
@@ -352,6 +365,7 @@ class TopologySwitcher implements ReloadableStorage {
 				if (!isReadOnly(thrown)) throw thrown;
 				if (!(await this.#waitAfter(version, until))) throw thrown;
 				trace?.retry("readOnly");
+				reportReadOnly(thrown);
 			}
 		}
 	}
@@ -459,6 +473,11 @@ class Version {
 }
 
 /** Also for a COMMIT that fails so: the server has rolled back then. */
+function reportReadOnly(error: unknown): void {
+	const { host } = (error as CorkboardError).details;
+	publishRetry({ host: String(host), reason: "readOnly" });
+}
+
 function isReadOnly(thrown: unknown): boolean {
 	return thrown instanceof CorkboardError && thrown.details.kind === "readOnly";
 }

@@ -99,6 +99,12 @@ export interface Storage extends AsyncDisposable {
 		limit: number,
 	): Promise<readonly KeyResult<readonly number[]>[]>;
 
+	/** How much is in the outbox of each shard, counted up to `limit`. An error for a shard that does not answer. */
+	outboxSizes(
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<OutboxSize>[]>;
+
 	/** Entries as they are now; null for one that was deleted. */
 	readEntries(
 		keys: readonly OutboxKey[],
@@ -396,6 +402,14 @@ export interface PendingEntriesQuery {
 	readonly shards?: readonly number[];
 	/** Entries already read: each shard continues after the last of its own. */
 	readonly after?: readonly OutboxPosition[];
+}
+
+/** The outbox of one shard. */
+export interface OutboxSize {
+	/** At most as many as were to be counted. */
+	readonly entries: number;
+	/** When the oldest of these was written, in microseconds since 1970; null without one. */
+	readonly oldestAt: number | null;
 }
 
 export interface UntakenQuery {

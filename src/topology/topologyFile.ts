@@ -107,10 +107,16 @@ export class TopologyFile implements AsyncDisposable {
 		let text = "";
 		try {
 			text = await readFile(this.#path, "utf8");
+			const { version } = this.#topology;
 			if (text !== this.#accepted) await this.#apply(text);
+			const isRepaired = this.#problem !== null;
 			this.#accepted = text;
 			this.#rejected = null;
 			this.#problem = null;
+			// The file is again what is in use: nobody else says that it is good now.
+			if (isRepaired && version === this.#topology.version) {
+				this.#report("loaded");
+			}
 		} catch (thrown) {
 			this.#reject(text, inPath(this.#path, thrown));
 		}

@@ -16,6 +16,7 @@ export class BoundedMap<V> {
 	readonly #now: () => number;
 	readonly #recency = new RecencyList<Entry<V>>();
 	#weight = 0;
+	#evictions = 0;
 
 	constructor(options: {
 		/** In the unit of `weigh`. */
@@ -31,6 +32,16 @@ export class BoundedMap<V> {
 
 	get size(): number {
 		return this.#entries.size;
+	}
+
+	/** Of all entries, in the unit of `weigh`. */
+	get weight(): number {
+		return this.#weight;
+	}
+
+	/** Entries that left for want of room, since it was made. */
+	get evictions(): number {
+		return this.#evictions;
 	}
 
 	get(key: string): V | undefined {
@@ -62,6 +73,7 @@ export class BoundedMap<V> {
 		this.#weight += weight;
 		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
 			this.#drop(this.#recency.oldest);
+			this.#evictions++;
 		}
 	}
 

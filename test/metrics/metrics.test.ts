@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { CHANNELS, type Invalidation } from "../../src/diagnostics.ts";
+import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
+import { MAX_SERIES } from "../../src/metrics/series.ts";
 import { startWhole } from "../helpers/wholeServer.ts";
 
 const PAGE = readFileSync(
@@ -15,6 +18,14 @@ const DOCUMENTS = 2;
 function lineOf(text: string, line: string): number {
 	const found = text.split("\n").find((one) => one.startsWith(`${line} `));
 	return found === undefined ? 0 : Number(found.slice(line.length + 1));
+}
+
+/** Of all lines. */
+function sumOf(text: string, line: RegExp): number {
+	return [...text.matchAll(line)].reduce(
+		(sum, [, value]) => sum + Number(value),
+		0,
+	);
 }
 
 test("metrics count what clients and shards did, and the documentation names each", async () => {
@@ -31,12 +42,24 @@ test("metrics count what clients and shards did, and the documentation names eac
 	for (const name of ["A", "B", "C"]) {
 		await server.ask({ query: `query ${name} { __typename }` });
 	}
+	const username = "metered_1";
+	for (let n = 0; n < 2; n++) {
+		await server.ask({
+			query: `mutation { createUser(input: {username: "${username}", name: "Metered"}) { user { id } } }`,
+		});
+	}
+	await server.ask({
+		query: `{ ${"a".repeat(40_000)} }`,
+	});
 	const text = await registry.metrics();
 
 	const requests = (way: string, status: number, type = "query") =>
-		lineOf(
+		sumOf(
 			text,
-			`corkboard_requests_total{way="${way}",operation_type="${type}",status="${status}"}`,
+			new RegExp(
+				`^corkboard_requests_total\\{way="${way}",document="\\w+",operation_type="${type}",outcome="\\w+",status="${status}"\\} (.*)$`,
+				"gm",
+			),
 		);
 	const executed =
 		requests("long", 200) + requests("short", 200) + requests("reused", 200);
@@ -55,9 +78,34 @@ test("metrics count what clients and shards did, and the documentation names eac
 	);
 	assert.equal(
 		lineOf(text, 'corkboard_request_duration_seconds_count{way="long"}'),
-		requests("long", 200) +
-			requests("long", 200, "none") +
-			requests("long", 400, "none"),
+		sumOf(text, /^corkboard_requests_total\{way="long",.*\} (.*)$/gm),
+	);
+	assert.equal(
+		lineOf(
+			text,
+			'corkboard_mutations_total{mutation="createUser",result="ok"}',
+		),
+		1,
+	);
+	assert.equal(
+		sumOf(
+			text,
+			/^corkboard_mutations_total\{mutation="createUser",result="[A-Z_]+"\} (.*)$/gm,
+		),
+		1,
+	);
+	assert.equal(lineOf(text, 'corkboard_refused_total{limit="request"}'), 1);
+	assert.ok(
+		lineOf(text, 'corkboard_local_cache_hits_total{cache="answers"}') > 0,
+	);
+	assert.ok(
+		lineOf(text, 'corkboard_plan_cache_requests_total{result="miss"}') >= 3,
+	);
+	// An outbox for each shard, all of them empty.
+	assert.match(text, /^corkboard_outbox_pending_entries\{host=".+"\} 0$/m);
+	assert.match(
+		text,
+		/^corkboard_outbox_oldest_entry_age_seconds\{host=".+"\} 0$/m,
 	);
 
 	// Labels that clients choose are bounded.
@@ -83,4 +131,140 @@ test("metrics count what clients and shards did, and the documentation names eac
 			[undefined, ["GRAPHQL_VALIDATION_FAILED"]],
 		],
 	);
+});
+
+test("metrics count what caches, hosts and the outbox worker report, in seconds", async () => {
+	using metrics = openMetrics({ documents: DOCUMENTS });
+	const host = "db1:3306";
+	const invalidations: readonly Invalidation[] = [
+		{ kind: "subscription", isLive: false },
+		{ kind: "heartbeat", ms: 3 },
+		{ kind: "subscription", isLive: true },
+		{ kind: "sent", messages: 2, keys: 150, ok: true },
+		{ kind: "sent", messages: 1, keys: 5, ok: false },
+		{ kind: "received", keys: 7 },
+		{ kind: "missed", reason: "gap" },
+	];
+	for (const event of invalidations) CHANNELS.invalidation.publish(event);
+	CHANNELS.unreadOutboxes.publish({ shards: [1, 2] });
+	const read = { hits: 5, misses: 3, busy: 2, down: 1 };
+	CHANNELS.sharedRead.publish({ layer: "redis", ...read });
+	CHANNELS.sharedFill.publish({ layer: "redis", keys: 2, result: "refused" });
+	CHANNELS.writeRetry.publish({ host, reason: "deadlock" });
+	const wait = { host, purpose: "single", ms: 250, ok: false };
+	CHANNELS.poolWait.publish(wait);
+	CHANNELS.outboxDelivery.publish({
+		by: "worker",
+		delivered: 4,
+		undelivered: 3,
+		unreadable: 1,
+		destinations: new Map([
+			[host, 2],
+			[null, 1],
+		]),
+	});
+	const refused = { path: "t", state: "rejected", version: 7 };
+	CHANNELS.topology.publish({ ...refused, state: "loaded" });
+	CHANNELS.topology.publish(refused);
+	await new Promise((resolve) => setTimeout(resolve, 5));
+	const text = await metrics.registry.metrics();
+	for (const [line, value] of [
+		["corkboard_invalidation_lag_seconds_count", 1],
+		["corkboard_invalidation_lag_seconds_sum", 0.003],
+		['corkboard_invalidation_lag_seconds_bucket{le="0.0025"}', 0],
+		['corkboard_invalidation_lag_seconds_bucket{le="0.005"}', 1],
+		['corkboard_invalidation_messages_total{direction="sent"}', 2],
+		['corkboard_invalidation_keys_total{direction="sent"}', 150],
+		["corkboard_invalidation_failed_sends_total", 1],
+		['corkboard_invalidation_keys_total{direction="received"}', 7],
+		['corkboard_invalidation_gaps_total{reason="gap"}', 1],
+		['corkboard_cache_bypassed{reason="channel"}', 0],
+		['corkboard_cache_bypassed{reason="outboxes"}', 1],
+		["corkboard_cache_bypassed_shards", 2],
+		['corkboard_cache_reads_total{layer="redis",result="hit"}', 5],
+		['corkboard_cache_reads_total{layer="redis",result="busy"}', 2],
+		['corkboard_cache_fills_total{layer="redis",result="refused"}', 2],
+		[`corkboard_database_retries_total{host="${host}",reason="deadlock"}`, 1],
+		[
+			`corkboard_database_connection_waits_total{host="${host}",purpose="single",result="none"}`,
+			1,
+		],
+		[
+			`corkboard_database_connection_wait_seconds_total{host="${host}",purpose="single"}`,
+			0.25,
+		],
+		['corkboard_outbox_entries_total{by="worker",result="delivered"}', 4],
+		['corkboard_outbox_entries_total{by="worker",result="undelivered"}', 2],
+		['corkboard_outbox_entries_total{by="worker",result="unreadable"}', 1],
+		[`corkboard_outbox_failures_total{destination="${host}"}`, 2],
+		['corkboard_outbox_failures_total{destination="none"}', 1],
+		["corkboard_topology_version", 7],
+		["corkboard_topology_file_rejected", 1],
+	] as const) {
+		assert.equal(lineOf(text, line), value, line);
+	}
+	// It goes on while the shards are bypassed.
+	const outboxes = 'corkboard_cache_bypassed_seconds_total{reason="outboxes"}';
+	assert.ok(lineOf(text, outboxes) > 0);
+	const age =
+		Date.now() / 1_000 -
+		lineOf(text, "corkboard_topology_loaded_timestamp_seconds");
+	assert.ok(age >= 0 && age < 60, `${age} s`);
+});
+
+test("a metric has a bounded number of series, whatever its labels are taken from", async () => {
+	using metrics = openMetrics({ documents: DOCUMENTS });
+	for (let n = 0; n < MAX_SERIES + 50; n++) {
+		CHANNELS.databaseFailure.publish({ host: `h${n}`, kind: "timeout" });
+	}
+	const text = await metrics.registry.metrics();
+	const lines = text.match(/^corkboard_database_failures_total\{.*$/gm);
+	assert.equal(lines?.length, MAX_SERIES + 1);
+	assert.equal(
+		lineOf(
+			text,
+			'corkboard_database_failures_total{host="other",kind="other"}',
+		),
+		50,
+	);
+});
+
+test("nothing is computed for metrics once they are closed", () => {
+	const counted = Object.values(CHANNELS);
+	const listening = () => counted.filter((channel) => channel.hasSubscribers);
+	assert.deepEqual(listening(), []);
+	openMetrics({ documents: DOCUMENTS })[Symbol.dispose]();
+	assert.deepEqual(listening(), []);
+});
+
+test("outboxes are read at most every five seconds, and a host that does not answer holds nothing up", async () => {
+	let now = 0;
+	let asked = 0;
+	const levels = new OutboxLevels(
+		{
+			shards: [0, 1, 2],
+			hostOf: (shard) => (shard < 2 ? "a" : "b"),
+			async outboxSizes(shards) {
+				asked++;
+				if (shards.includes(2)) return new Promise(() => {});
+				return shards.map((shard) => ({
+					entries: shard + 1,
+					oldestAt: shard === 0 ? null : (Date.now() - 9_000) * 1_000,
+				}));
+			},
+		},
+		() => now,
+	);
+	const [one, two] = await Promise.all([levels.levels(), levels.levels()]);
+	assert.deepEqual(
+		one.map(({ host, pending }) => [host, pending]),
+		[["a", 3]],
+	);
+	assert.ok((one[0]?.oldestMs ?? 0) >= 9_000);
+	assert.equal(two.length, 1);
+	assert.equal(asked, 2);
+	now = 5_000;
+	await levels.levels();
+	// The silent host is not asked again while it is still asked.
+	assert.equal(asked, 3);
 });

@@ -11,7 +11,9 @@ export type ProgramName =
 	| "mariadbd"
 	| "postgres"
 	| "redis-server"
-	| "memcached";
+	| "memcached"
+	| "prometheus"
+	| "promtool";
 
 /** A server that can be started here. */
 export interface Program {
@@ -30,7 +32,7 @@ interface Source {
 	readonly least: string;
 	readonly version: RegExp;
 	/** Folder of the cache it is unpacked to, with its neighbours. */
-	readonly set: "servers" | "mariadb" | "postgres";
+	readonly set: "servers" | "mariadb" | "postgres" | "prometheus";
 	/** Below that folder; a `*` stands for a version. */
 	readonly path: string;
 	/** Where addresses are given instead, with an example; null if they cannot be. */
@@ -80,12 +82,29 @@ const SOURCES: Readonly<Record<ProgramName, Source>> = {
 		path: "usr/bin/memcached",
 		setting: "TEST_MEMCACHED=host:port,…",
 	},
+	prometheus: {
+		title: "Prometheus",
+		least: "2.42",
+		version: /^prometheus, version (\d+\.\d+\.\d+)/,
+		set: "prometheus",
+		path: "usr/bin/prometheus",
+		setting: null,
+	},
+	promtool: {
+		title: "Prometheus",
+		least: "2.42",
+		version: /^promtool, version (\d+\.\d+\.\d+)/,
+		set: "prometheus",
+		path: "usr/bin/promtool",
+		setting: null,
+	},
 };
 
 const PACKAGES: Readonly<Record<Source["set"], readonly string[]>> = {
 	servers: ["mysql-server-core", "redis-server", "memcached"],
 	mariadb: ["mariadb-server-core"],
 	postgres: ["postgresql"],
+	prometheus: ["prometheus"],
 };
 
 /** Programs that start others beside them, so that each needs a file that runs by its own name. */

@@ -157,6 +157,21 @@ export function outboxTests(open: OpenStorage): void {
 		assert.ok(read[3] instanceof CorkboardError);
 	});
 
+	test("the entries of each shard are counted, up to a limit, with the time of the oldest", async () => {
+		await using opened = await open({ dead: [2] });
+		const { storage } = opened;
+		const before = Date.now() * 1_000;
+		for (const n of [1, 2, 3]) await enqueue(storage, 0, { n });
+		const after = Date.now() * 1_000;
+		const [some, none, dead] = await storage.outboxSizes([0, 1, 2], 2);
+		assert.ok(some !== undefined && !(some instanceof CorkboardError));
+		assert.equal(some.entries, 2);
+		const { oldestAt } = some;
+		assert.ok(oldestAt !== null && oldestAt >= before && oldestAt <= after);
+		assert.deepEqual(none, { entries: 0, oldestAt: null });
+		assert.ok(dead instanceof CorkboardError);
+	});
+
 	test("pending entries of some shards leave the other shards alone", async () => {
 		await using opened = await open({ dead: [2] });
 		const { storage } = opened;

@@ -289,6 +289,18 @@ describe("a followed topology file", () => {
 		]);
 	});
 
+	test("is loaded again when a bad edit is taken back, so that whoever was told of it knows", async (context) => {
+		const file = topologyFile(context);
+		file.write(fleet(1));
+		file.follow({ pollMs: 20 });
+		file.write("{");
+		await until("a bad file", () => file.events.length === 2);
+		file.write(fleet(1));
+		await until("the good one", () => file.events.length === 3);
+		assert.match(file.events[1] ?? "", /^rejected 1/);
+		assert.equal(file.events[2], "loaded 1");
+	});
+
 	test("is not read after disposal", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));

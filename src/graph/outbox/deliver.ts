@@ -12,6 +12,7 @@ import type { EdgeUpdate, Link, OutboxEntry } from "./entry.ts";
 import { deliverInvalidations, type Invalidation } from "./invalidations.ts";
 import { resolveLinks } from "./links.ts";
 import { RemainingParts } from "./remainingParts.ts";
+import { reportDelivery } from "./reportDelivery.ts";
 import {
 	insertLookups,
 	releaseKeys,
@@ -53,11 +54,18 @@ export async function deliverNow(
 ): Promise<Delivery> {
 	if (rows.length === 0) return NOTHING;
 	try {
-		return await withDeadline(
+		const delivery = await withDeadline(
 			deliverEntries(writer, rows),
 			deadlineIn(DELIVER_NOW_MS),
 		);
-	} catch {
+		reportDelivery("write", rows.length, [...delivery.failures.values()]);
+		return delivery;
+	} catch (late) {
+		reportDelivery(
+			"write",
+			rows.length,
+			rows.map(() => late),
+		);
 		return NOTHING;
 	}
 }

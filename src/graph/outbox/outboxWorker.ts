@@ -15,6 +15,7 @@ import {
 } from "./deliverPending.ts";
 import { createGuardedWriter } from "./guardedWriter.ts";
 import { HostBreakers, unreachedHost } from "./hostBreakers.ts";
+import { reportDelivery } from "./reportDelivery.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
 /** Between two delivery passes, 20 % more or less so that processes that started together do not read together. Milliseconds. */
@@ -208,6 +209,11 @@ export class OutboxWorker implements AsyncDisposable {
 			);
 			const undelivered = await deliverPage(writer, taken);
 			pass = addPass(pass, taken, undelivered);
+			reportDelivery(
+				"worker",
+				taken.length,
+				undelivered.map(({ error }) => error),
+			);
 			for (const entry of taken) this.#blocked.delete(entryName(entry));
 			for (const { entry, error } of undelivered) {
 				const host = unreachedHost(error);
@@ -245,6 +251,11 @@ export class OutboxWorker implements AsyncDisposable {
 		const host = unreachedHost(error) as string;
 		for (const entry of untaken) this.#blocked.set(entryName(entry), host);
 		this.#breakers.failed(host, error);
+		reportDelivery(
+			"worker",
+			untaken.length,
+			untaken.map(() => error),
+		);
 		return entries.filter((entry) => !isUntaken(entry));
 	}
 

@@ -1,3 +1,4 @@
+import type { LocalCacheLevel } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
@@ -47,6 +48,8 @@ export class AnswerCache {
 	readonly #answers: BoundedMap<KeptAnswer>;
 	readonly #seen = new Uint32Array(SEEN);
 	readonly #isOff: boolean;
+	#hits = 0;
+	#misses = 0;
 
 	/** With 0 bytes no answer is kept, and no request has a key. */
 	constructor(maxBytes: number) {
@@ -67,10 +70,27 @@ export class AnswerCache {
 	/** The answer, if it is still valid. */
 	get(key: string, documents: Documents): KeptAnswer | null {
 		const kept = this.#answers.get(key);
-		if (kept === undefined) return null;
-		if (isCurrent(kept, documents) && kept.reuse.isValid()) return kept;
-		this.#answers.delete(key);
+		if (kept !== undefined) {
+			if (isCurrent(kept, documents) && kept.reuse.isValid()) {
+				this.#hits++;
+				return kept;
+			}
+			this.#answers.delete(key);
+		}
+		this.#misses++;
 		return null;
+	}
+
+	/** What it holds, and how often it was asked since it was opened. */
+	level(): Omit<LocalCacheLevel, "cache"> {
+		return {
+			hits: this.#hits,
+			misses: this.#misses,
+			refused: 0,
+			evictions: this.#answers.evictions,
+			entries: this.#answers.size,
+			bytes: this.#answers.weight,
+		};
 	}
 
 	/** Whether to keep the answer that is about to be computed. */

@@ -161,16 +161,22 @@ export async function registerGraphql(
 			"isOperator" in identity && identity.isOperator
 				? (forOperators ?? forEveryone)
 				: forEveryone;
+		const hasText = sendsText(request);
 		const documentError = await resolveDocument(request, documents);
 		if (documentError !== null) {
 			recordOutcome(request.raw, {
 				...summary.outcome,
+				isText: hasText || null,
 				codes: [documentError.code],
 			});
 			return sendError(reply, documentError.code, documentError.message);
 		}
 		const body = String(await handle.call(app, request, reply));
-		recordOutcome(request.raw, outcomeIn(summary));
+		const outcome = outcomeIn(summary);
+		recordOutcome(request.raw, {
+			...outcome,
+			isText: hasText || (outcome.type === null ? null : false),
+		});
 		const status = statusOf(
 			reply.statusCode,
 			String(reply.getHeader("content-type")),
@@ -237,6 +243,13 @@ function outcomeIn({ outcome, code }: ResponseSummary): RequestOutcome {
 	return outcome === NO_OPERATION && code !== null
 		? { ...outcome, codes: [code] }
 		: outcome;
+}
+
+/** Whether the request has a document's text, and not only a name of it. */
+function sendsText({ method, body, raw }: FastifyRequest): boolean {
+	if (method === "GET") return /[?&]query=./.test(raw.url ?? "");
+	const { query } = (body ?? {}) as { readonly query?: unknown };
+	return typeof query === "string" && query !== "";
 }
 
 /** A request of an unknown sender is held to the limits of a request, too, before it is refused. */

@@ -36,6 +36,7 @@ export function responseSummaryPlugin(options: {
 					const { data, errors } = response.body.singleResult;
 					summary.outcome = {
 						way: "long",
+						isText: null,
 						type: operation?.operation ?? null,
 						operation: operation?.name?.value ?? null,
 						sha256,

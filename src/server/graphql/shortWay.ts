@@ -250,6 +250,7 @@ export class ShortWay {
 			ways.reused++;
 			exchange.outcome = {
 				way: "reused",
+				isText: kept.hasText,
 				type: "query",
 				operation: kept.operationName,
 				sha256: measuredDocument(documents, kept.sha256),
@@ -372,6 +373,7 @@ export class ShortWay {
 		const name = operation.name?.value ?? null;
 		exchange.outcome = {
 			way: "short",
+			isText: hasText,
 			type: operation.operation,
 			operation: name,
 			sha256: measuredDocument(documents, sha256),

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { CHANNELS, type Refused } from "../../diagnostics.ts";
+import { publishRefusal } from "../../diagnostics.ts";
 
 /**
  * Why load was turned away:
@@ -27,7 +27,7 @@ export class Refusals {
 
 	count(reason: RefusalReason): void {
 		this.#counts[reason] = (this.#counts[reason] ?? 0) + 1;
-		CHANNELS.refused.publish({ limit: reason } satisfies Refused);
+		publishRefusal(reason);
 	}
 
 	/** Log what was counted since the last call. */

@@ -5,12 +5,13 @@ import { CHANNELS, type RequestCompleted } from "../../diagnostics.ts";
 /** What a GraphQL request was, and how it ended. */
 export type RequestOutcome = Pick<
 	RequestCompleted,
-	"way" | "type" | "operation" | "sha256" | "codes" | "cost"
+	"way" | "isText" | "type" | "operation" | "sha256" | "codes" | "cost"
 >;
 
 /** Of a request in which no operation was found. */
 export const NO_OPERATION: RequestOutcome = {
 	way: "long",
+	isText: null,
 	type: null,
 	operation: null,
 	sha256: null,

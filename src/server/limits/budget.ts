@@ -1,5 +1,6 @@
 import { HeaderMap } from "@apollo/server";
 import { GraphQLError } from "graphql";
+import { publishRefusal } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { BucketLimit } from "../../util/tokenBucket.ts";
@@ -65,6 +66,7 @@ function exceeded(
 	cost: number,
 	waitMs: number,
 ): GraphQLError {
+	publishRefusal("budget");
 	const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
 	return new GraphQLError(
 		`Budget exceeded: this operation costs ${cost}, and ${points} edges and objects may be read in ${perMs / 1_000} s. Retry in ${seconds} s.`,

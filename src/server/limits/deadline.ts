@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { publishRefusal } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
 
@@ -45,13 +46,15 @@ export class RequestDeadline implements OperationDeadline {
 		}
 		const ms = this.#ms;
 		const timer = setTimeout(
-			() =>
+			() => {
+				publishRefusal("deadline");
 				controller.abort(
 					new CorkboardError(
 						"UNAVAILABLE",
 						`The request took longer than ${ms / 1000} s.`,
 					),
-				),
+				);
+			},
 			Math.max(0, this.#startedAt + ms - performance.now()),
 		);
 		response.once("close", () => {

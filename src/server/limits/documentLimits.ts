@@ -9,6 +9,7 @@ import {
 	type SelectionSetNode,
 	type ValidationContext,
 } from "graphql";
+import { publishRefusal } from "../../diagnostics.ts";
 
 /** Tokens of a document, enforced by the parser. */
 export const MAX_TOKENS = 2_000;
@@ -52,6 +53,7 @@ export function documentLimits(context: ValidationContext): ASTVisitor {
 		Document(document) {
 			const message = documentLimitError(document);
 			if (message === null) return undefined;
+			publishRefusal("document");
 			context.reportError(new GraphQLError(message));
 			return { ...document, definitions: [] };
 		},

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { publishRefusal } from "../../diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { msUntilFull } from "../../util/tokenBucket.ts";
 import { HttpError } from "../http/httpError.ts";
@@ -33,6 +34,7 @@ export function countRequest(
 	const taken = buckets.take(`requests of ${address}`, 1);
 	return andThen(taken, ({ waitMs, level }): CountedRequest => {
 		const isOver = waitMs > 0;
+		if (isOver) publishRefusal("rate");
 		const seconds = String(
 			Math.ceil((isOver ? waitMs : msUntilFull(buckets.limit, level)) / 1_000),
 		);

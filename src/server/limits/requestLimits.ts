@@ -1,5 +1,6 @@
 import { ApolloServerErrorCode } from "@apollo/server/errors";
 import { GraphQLError } from "graphql";
+import { publishRefusal } from "../../diagnostics.ts";
 
 /**
  * Limits on a request before anything of it is parsed. A document of a file is
@@ -20,12 +21,14 @@ export function requestLimitError(body: unknown): GraphQLError | null {
 	if (typeof body !== "object" || body === null) return null;
 	const { query, variables } = body as Readonly<Record<string, unknown>>;
 	if (typeof query === "string" && query.length > REQUEST_LIMITS.characters) {
+		publishRefusal("request");
 		return new GraphQLError(
 			`The document has ${query.length} characters; the limit is ${REQUEST_LIMITS.characters}.`,
 			{ extensions: { code: ApolloServerErrorCode.GRAPHQL_PARSE_FAILED } },
 		);
 	}
 	if (hasMoreValues(variables, REQUEST_LIMITS.values)) {
+		publishRefusal("request");
 		return new GraphQLError(
 			`The variables exceed the limit of ${REQUEST_LIMITS.values} values.`,
 			{ extensions: { code: ApolloServerErrorCode.BAD_USER_INPUT } },

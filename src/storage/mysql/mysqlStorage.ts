@@ -24,6 +24,7 @@ import type {
 	LookupRow,
 	OutboxKey,
 	OutboxPosition,
+	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
 	Renumbering,
@@ -54,6 +55,7 @@ import { MergedReads } from "./mergedReads.ts";
 import { readObjects, typeNamed, walkObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
+	outboxSizes,
 	pendingEntries,
 	readEntries,
 	recordFailedDeliveries,
@@ -319,6 +321,25 @@ class MysqlStorage implements Storage {
 				untakenEntries(
 					host,
 					some.map(({ key: { after }, shard }) => ({ shard, after })),
+					limit,
+					this.#queryOptions(some[0]?.shard),
+				),
+		});
+	}
+
+	async outboxSizes(
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<OutboxSize>[]> {
+		startCall("outboxSizes", shards.length);
+		return readByHost<number, OutboxSize>(shards, {
+			shardOf: (shard) => this.#map.shards.get(shard),
+			absent: () => ({ entries: 0, oldestAt: null }),
+			maxKeys: OUTBOXES,
+			read: (host, some) =>
+				outboxSizes(
+					host,
+					some.map(({ shard }) => shard),
 					limit,
 					this.#queryOptions(some[0]?.shard),
 				),

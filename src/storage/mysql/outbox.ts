@@ -5,6 +5,7 @@ import type {
 	FailedDelivery,
 	OutboxKey,
 	OutboxPosition,
+	OutboxSize,
 	PendingEntry,
 	StoredEntry,
 } from "../storage.ts";
@@ -103,6 +104,37 @@ export async function untakenEntries(
 	return shards.map(({ shard: { number } }) =>
 		(byShard.get(number) ?? []).map(([, local]) => Number(local)),
 	);
+}
+
+/** How much is in the outboxes of some shards of one host, in their order. Old entries have small ids. */
+export async function outboxSizes(
+	host: Host,
+	shards: readonly Shard[],
+	limit: number,
+	options: QueryOptions,
+): Promise<readonly OutboxSize[]> {
+	const rows = await host.rows(
+		unionAll(
+			"outbox sizes",
+			shards.map(({ number, database }) => ({
+				text: `SELECT ${number} AS shard, COUNT(*), MIN(ts)
+					FROM (SELECT ts FROM ${tableIn(database, "outbox")}
+						ORDER BY local_id LIMIT ${limit}) AS entries`,
+				values: [],
+			})),
+		),
+		options,
+	);
+	const byShard = new Map(
+		rows.map(([shard, ...size]) => [Number(shard), size]),
+	);
+	return shards.map(({ number }) => {
+		const [entries, oldestAt] = byShard.get(number) ?? [];
+		return {
+			entries: Number(entries),
+			oldestAt: oldestAt === null ? null : Number(oldestAt),
+		};
+	});
 }
 
 /** Entries of one host, in the order of the keys; null for one that is gone. */

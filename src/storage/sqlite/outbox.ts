@@ -5,6 +5,7 @@ import type {
 	FailedDelivery,
 	OutboxKey,
 	OutboxPosition,
+	OutboxSize,
 	PendingEntry,
 	StoredEntry,
 } from "../storage.ts";
@@ -34,6 +35,12 @@ const UNTAKEN: Sql = {
 	name: "untaken outbox entries",
 	text: `SELECT local_id AS local FROM outbox INDEXED BY outbox_due
 		WHERE next_attempt_at = 0 AND local_id > ? ORDER BY local_id LIMIT ?`,
+};
+
+const SIZE: Sql = {
+	name: "outbox sizes",
+	text: `SELECT COUNT(*) AS entries, CAST(MIN(ts) AS REAL) AS oldestAt
+		FROM (SELECT ts FROM outbox ORDER BY local_id LIMIT ?)`,
 };
 
 const ENTRY: Sql = {
@@ -86,6 +93,16 @@ export function untakenEntries(
 	return connection
 		.rows<{ local: number }>(UNTAKEN, [after, limit])
 		.map(({ local }) => local);
+}
+
+/** How much is in the outbox of one shard. */
+export function outboxSize(
+	connection: SqliteConnection,
+	limit: number,
+): OutboxSize {
+	const [size] = connection.rows<OutboxSize>(SIZE, [limit]);
+	const { entries, oldestAt } = size as OutboxSize;
+	return { entries, oldestAt };
 }
 
 export function readEntry(

@@ -20,6 +20,7 @@ import type {
 	LookupRow,
 	OutboxKey,
 	OutboxPosition,
+	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
 	Renumbering,
@@ -43,6 +44,7 @@ import { mappingStatements, readEdges, walkEdges } from "./mappings.ts";
 import { objectStatements, readObjects, walkObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
+	outboxSize,
 	pendingEntries,
 	readEntry,
 	recordFailedDeliveries,
@@ -276,6 +278,19 @@ class SqliteStorage implements Storage {
 			() => [],
 			(file, some) =>
 				some.map(({ after }) => untakenEntries(file.reader, after, limit)),
+		);
+	}
+
+	async outboxSizes(
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<OutboxSize>[]> {
+		startCall("outboxSizes", shards.length);
+		return readByFile<number, OutboxSize>(
+			shards,
+			(shard) => this.#files.get(shard),
+			() => ({ entries: 0, oldestAt: null }),
+			(file, some) => some.map(() => outboxSize(file.reader, limit)),
 		);
 	}
 

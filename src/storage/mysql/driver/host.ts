@@ -5,6 +5,7 @@ import {
 import {
 	CHANNELS,
 	type DatabaseFailure,
+	publishRetry,
 	type Statement,
 	type StatementTrace,
 } from "../../../diagnostics.ts";
@@ -87,6 +88,9 @@ const TOGETHER_LENGTH = 1_000_000;
 
 /** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const STOOD_STILL_MS = 250;
+
+/** ER_LOCK_DEADLOCK; the other conflict is a lock wait timeout. */
+const DEADLOCK = 1213;
 
 const CONFLICT_TRIES = 6;
 const BACKOFF_MS = 8;
@@ -255,6 +259,7 @@ export class Host implements AsyncDisposable {
 				throw thrown;
 			pool.closeIdle();
 			trace?.retry?.("connectionLost");
+			publishRetry({ host: this.name, reason: "connectionLost" });
 			return lendOnce(pool, await acquire(pool, options), use);
 		}
 	}
@@ -522,6 +527,10 @@ async function retried<T>(
 				performance.now() < deadline.until;
 			if (!again) throw thrown;
 			trace?.retry?.("conflict");
+			publishRetry({
+				host: thrown.host,
+				reason: thrown.errno === DEADLOCK ? "deadlock" : "lockWait",
+			});
 			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
 		}
 	}

@@ -1,4 +1,4 @@
-import { CHANNELS, type Levels } from "../../../diagnostics.ts";
+import { CHANNELS, type Levels, type PoolWait } from "../../../diagnostics.ts";
 import {
 	type Deadline,
 	earlierOf,
@@ -82,6 +82,7 @@ export class Pool implements AsyncDisposable {
 		const { promise, resolve } = Promise.withResolvers<MysqlConnection>();
 		const waiting: Waiting = { give: resolve, deadline };
 		this.#waiting.add(waiting);
+		const began = performance.now();
 		let given: MysqlConnection | null = null;
 		try {
 			given = await withDeadline(promise, deadline, () =>
@@ -89,6 +90,7 @@ export class Pool implements AsyncDisposable {
 			);
 			return given;
 		} finally {
+			this.#reportWait(performance.now() - began, given !== null);
 			if (given === null && !this.#waiting.delete(waiting)) {
 				// It was given a connection just as it gave up.
 				promise.then(
@@ -137,6 +139,13 @@ export class Pool implements AsyncDisposable {
 		}
 		for (const connection of this.#lent) connection.destroy();
 		await this.#canceller[Symbol.asyncDispose]();
+	}
+
+	#reportWait(ms: number, ok: boolean): void {
+		if (!CHANNELS.poolWait.hasSubscribers) return;
+		const { address, purpose } = this.#options;
+		const wait: PoolWait = { host: address.name, purpose, ms, ok };
+		CHANNELS.poolWait.publish(wait);
 	}
 
 	get #size(): number {

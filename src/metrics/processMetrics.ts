@@ -1,0 +1,34 @@
+import { totalmem } from "node:os";
+import { performance } from "node:perf_hooks";
+import { getHeapStatistics } from "node:v8";
+import { collectDefaultMetrics, type Registry } from "prom-client";
+import { Values } from "./series.ts";
+
+/** CPU, memory, event loop and garbage collection, and what the memory is measured by. */
+export function processMetrics(registry: Registry): void {
+	collectDefaultMetrics({ register: registry });
+	const heap = new Values(registry, "gauge", {
+		name: "corkboard_heap_limit_bytes",
+		help: "The size of the heap at which Node.js ends the process.",
+		collect() {
+			heap.set(getHeapStatistics().heap_size_limit);
+		},
+	});
+	const memory = new Values(registry, "gauge", {
+		name: "corkboard_memory_limit_bytes",
+		help: "The memory that the process may take: of its container, or of the machine.",
+		aggregator: "max",
+		collect() {
+			const limit = process.constrainedMemory();
+			const machine = totalmem();
+			memory.set(limit > 0 ? Math.min(limit, machine) : machine);
+		},
+	});
+	const loop = new Values(registry, "counter", {
+		name: "corkboard_event_loop_busy_seconds_total",
+		help: "Time in which the event loop ran code rather than waited. Its rate reaches 1 where a process has no time left.",
+		collect() {
+			loop.set(performance.eventLoopUtilization().active / 1_000);
+		},
+	});
+}
