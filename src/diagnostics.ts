@@ -31,7 +31,7 @@ export const CHANNELS = {
 	sharedRead: channel("corkboard.sharedRead"),
 	/** Keys were filled into a shared cache: `SharedFill`. */
 	sharedFill: channel("corkboard.sharedFill"),
-	/** Processes told each other what changed, or could not: `Invalidation`. */
+	/** Processes published what changed, or could not: `Invalidation`. */
 	invalidation: channel("corkboard.invalidation"),
 	/** A host of a shared cache failed or recovered: `CacheHost`. */
 	cacheHost: channel("corkboard.cacheHost"),

@@ -1,6 +1,6 @@
 import { CHANNELS, type SharedFill } from "../diagnostics.ts";
 
-/** Tells whoever counts what became of keys that were sent to a shared cache; `refused` is null where it did not answer. */
+/** Reports what became of keys that were sent to a shared cache; `refused` is null where it did not answer. */
 export function reportFills(
 	layer: SharedFill["layer"],
 	keys: number,

@@ -20,7 +20,7 @@ export function invalidationMetrics(registry: Registry): Feeds {
 		help: "Keys in these messages, by direction.",
 		labels: ["direction"],
 	});
-	const unsent = new Values(registry, "counter", {
+	const failedSends = new Values(registry, "counter", {
 		name: "corkboard_invalidation_failed_sends_total",
 		help: "Attempts to send messages that Redis did not take. Their keys are sent again.",
 	});
@@ -73,7 +73,7 @@ export function invalidationMetrics(registry: Registry): Feeds {
 				const event = message as Invalidation;
 				switch (event.kind) {
 					case "sent":
-						if (!event.ok) unsent.at().value++;
+						if (!event.ok) failedSends.at().value++;
 						else {
 							messages.at("sent").value += event.messages;
 							keys.at("sent").value += event.keys;

@@ -7,6 +7,16 @@ import { Values } from "./series.ts";
 /** CPU, memory, event loop and garbage collection, and what the memory is measured by. */
 export function processMetrics(registry: Registry): void {
 	collectDefaultMetrics({ register: registry });
+	const processes = new Values(registry, "gauge", {
+		name: "corkboard_processes",
+		help: "Processes that this scrape is of: with --workers, those that answered.",
+	});
+	processes.set(1);
+	new Values(registry, "gauge", {
+		name: "corkboard_started_timestamp_seconds",
+		help: "When the process started, in seconds since 1970; with --workers, the newest of them.",
+		aggregator: "max",
+	}).set(Math.round(Date.now() / 1_000 - process.uptime()));
 	const heap = new Values(registry, "gauge", {
 		name: "corkboard_heap_limit_bytes",
 		help: "The size of the heap at which Node.js ends the process.",

@@ -20,7 +20,7 @@ import {
 export function requestMetrics(registry: Registry, documents: number): Feeds {
 	const requests = new Values(registry, "counter", {
 		name: "corkboard_requests_total",
-		help: "GraphQL requests answered, by way (reused: with a whole answer that was kept; short: past Fastify and Apollo; long), by how the document was sent (text, or known: by a name), kind of operation, outcome (ok; rejected: errors that the client can mend, or a limit; failed: an error on our side) and HTTP status.",
+		help: "GraphQL requests answered, by way (reused: with a whole answer that was kept; short: past Fastify and Apollo; long), by how the document was sent (text, or known: by a name), kind of operation, outcome (ok; rejected: errors that the client can correct, or a limit; failed: an error on our side) and HTTP status.",
 		labels: ["way", "document", "operation_type", "outcome", "status"],
 	});
 	const seconds = new Distributions(registry, REQUEST_SECONDS, {

@@ -289,7 +289,7 @@ describe("a followed topology file", () => {
 		]);
 	});
 
-	test("is loaded again when a bad edit is taken back, so that whoever was told of it knows", async (context) => {
+	test("is loaded again when a bad edit is taken back, so that its end is reported too", async (context) => {
 		const file = topologyFile(context);
 		file.write(fleet(1));
 		file.follow({ pollMs: 20 });

@@ -2,7 +2,7 @@ import { CHANNELS, type OutboxDelivery } from "../../diagnostics.ts";
 import { isUnreadable } from "./decodeEntry.ts";
 import { unreachedHost } from "./hostBreakers.ts";
 
-/** Tells whoever counts what became of some entries. An error for each that was not delivered. */
+/** Reports what became of some entries. An error for each that was not delivered. */
 export function reportDelivery(
 	by: OutboxDelivery["by"],
 	entries: number,
