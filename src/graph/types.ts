@@ -45,6 +45,16 @@ export interface Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly (PageEdge | null | CorkboardError)[]>;
 
+	/**
+	 * The owners of the longest lists of a mapping, the longest first: up to 100 that
+	 * the viewer may see, by counts of some minutes ago at most.
+	 */
+	longestLists(
+		mapping: Mapping,
+		first: number,
+		call?: CallOptions,
+	): MaybePromise<readonly Node[]>;
+
 	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,

@@ -37,6 +37,14 @@ export function packId({ shard, type, local }: IdParts): Id {
 	) as Id;
 }
 
+/** The first and the last id that a row of this type can have on this shard. */
+export function rowIds(shard: number, type: number): readonly [bigint, bigint] {
+	return [
+		BigInt(packId({ shard, type, local: 1 })),
+		BigInt(packId({ shard, type, local: MAX_LOCAL })),
+	];
+}
+
 /**
  * The digits are read in two halves, and 10^10 = 9,765,625 * 2^10, so that all
  * numbers are exact: BigInt took three times as long (0.1 µs an id, measured),

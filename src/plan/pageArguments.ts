@@ -34,6 +34,11 @@ export function coercePageArguments(
 	};
 }
 
+/** The number of items of a list without cursors, from its argument `first`: as that of a connection. */
+export function coerceFirst(args: Readonly<Record<string, unknown>>): number {
+	return coerceSize("first", args.first) ?? DEFAULT_PAGE_SIZE;
+}
+
 function coerceSize(name: string, given: unknown): number | null {
 	if (given === undefined || given === null) return null;
 	if (typeof given !== "number" || !Number.isInteger(given)) {

@@ -16,6 +16,7 @@ import type {
 	KeyResult,
 	ListCount,
 	ListKey,
+	ListLength,
 	ListRow,
 	LookupChange,
 	LookupKey,
@@ -170,6 +171,16 @@ class TopologySwitcher implements ReloadableStorage {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ListCount>[]> {
 		return this.#current.use((storage) => storage.countLists(lists, call));
+	}
+
+	longestLists(
+		mapping: Mapping,
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly ListLength[]>[]> {
+		return this.#current.use((storage) =>
+			storage.longestLists(mapping, shards, limit),
+		);
 	}
 
 	readLookups(

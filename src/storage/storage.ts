@@ -57,6 +57,17 @@ export interface Storage extends AsyncDisposable {
 		call?: CallOptions,
 	): Promise<readonly KeyResult<ListCount>[]>;
 
+	/**
+	 * The lists of a mapping that have the most present edges, of each shard: at
+	 * most `limit`, the longest first, none that is empty. It reads the rows of all
+	 * lists of the mapping's owners on the shards, so its result is to be kept.
+	 */
+	longestLists(
+		mapping: Mapping,
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly ListLength[]>[]>;
+
 	readLookups(
 		keys: readonly LookupKey[],
 		call?: CallOptions,
@@ -224,6 +235,9 @@ export interface ListRow {
 	/** Rises by one when the list is renumbered. */
 	readonly epoch: number;
 }
+
+/** The owner of a list, and its number of present edges. */
+export type ListLength = Pick<ListRow, "from" | "count">;
 
 /** A list's row, all zeros if it has none, and what its edges come to. */
 export interface ListCount extends ListRow {

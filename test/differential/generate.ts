@@ -14,7 +14,7 @@ import { Draft, type Position } from "./draft.ts";
 import type { GraphSamples } from "./graphSamples.ts";
 import { mutationInput } from "./inputs.ts";
 import { introspection } from "./introspection.ts";
-import { manyObjects, oneObject } from "./objects.ts";
+import { firstObjects, manyObjects, oneObject } from "./objects.ts";
 import type { Operation } from "./operation.ts";
 
 type Composite = GraphQLObjectType | GraphQLInterfaceType;
@@ -342,6 +342,9 @@ class OperationGenerator {
 		}
 		if (field.name === "viewer") {
 			return { args: "", below: { ...deeper, owner: this.viewer } };
+		}
+		if (field.args.some(({ name }) => name === "first")) {
+			return firstObjects(draft, samples, field, deeper);
 		}
 		return field.name === "nodes"
 			? manyObjects(draft, samples, deeper)

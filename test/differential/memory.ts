@@ -115,6 +115,16 @@ export class Memory {
 		return list;
 	}
 
+	/** The objects of a type with something on this list of theirs, the longest first, then by id. */
+	longest(type: string, list: string): readonly Row[] {
+		const count = ({ id }: Row) => this.list(`${list} ${id}`).length;
+		return [...this.byId.values()]
+			.filter((row) => row.type === type && count(row) > 0)
+			.toSorted(
+				(a, b) => count(b) - count(a) || Number(BigInt(a.id) - BigInt(b.id)),
+			);
+	}
+
 	get lists(): readonly string[] {
 		return [...this.#lists.keys()];
 	}

@@ -92,6 +92,39 @@ export function manyObjects(
 	return { args, below: { ...below, count: Math.max(1, ids.length) } };
 }
 
+/** `popularInterests(first: …)`, `users(startsWith: …, first: …)`. Null if the budget does not allow it. */
+export function firstObjects(
+	draft: Draft,
+	{ usernames }: GraphSamples,
+	{ args }: GraphQLField<unknown, unknown>,
+	below: Position,
+): FieldArguments | null {
+	const { random } = draft;
+	const first = random.pick([undefined, null, 0, 1, 2, 5, 20, 100, -1, 101]);
+	const size = Math.min(100, Math.max(0, first ?? 20));
+	if (size * below.count > draft.budget) return null;
+	draft.budget -= size * below.count;
+	const whole = random.chance(0.1)
+		? random.pick(["", " ", "ada lov", "Ünknown", "💡", "x".repeat(200)])
+		: random.pick(usernames);
+	const text = whole.slice(0, random.integer(1, whole.length + 1));
+	return {
+		args: argumentList(draft, [
+			["first", "Int", first],
+			...(args.some(({ name }) => name === "startsWith")
+				? [
+						[
+							"startsWith",
+							"String!",
+							random.chance(0.3) ? text.toUpperCase() : text,
+						] as const,
+					]
+				: []),
+		]),
+		below: { ...below, count: Math.max(1, size * below.count) },
+	};
+}
+
 /** `node(id: …)`, `user(by: {username: …})` */
 export function oneObject(
 	draft: Draft,

@@ -122,6 +122,20 @@ function resolversOf(
 				page(memory, learned, "Query.interests root", args, context),
 		],
 		[
+			"Query.popularInterests",
+			(_, args, { viewer }) => {
+				const { size } = sizeOf(args);
+				const longest = (list: string) =>
+					memory
+						.longest("Interest", list)
+						.slice(0, size)
+						.filter((row) => memory.sees(viewer, row));
+				const followed = longest("Interest.followers");
+				const filed = followed.length < size ? longest("Interest.pins") : [];
+				return [...new Set([...followed, ...filed])].slice(0, size);
+			},
+		],
+		[
 			"User.isViewer",
 			((row: Row, _: Args, { viewer }: OracleContext) =>
 				row.id === viewer) as Resolve,

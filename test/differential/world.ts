@@ -7,6 +7,7 @@ import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
+import { readLongestLists } from "../../src/graph/store/longestLists.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
@@ -238,7 +239,11 @@ async function open(folder: string): Promise<Storage> {
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
 	const cursors = createCursorCodec(Buffer.alloc(32, 1));
-	return createStore({ model, domain, storage, cursors, cacheBytes });
+	return {
+		...createStore({ model, domain, storage, cursors, cacheBytes }),
+		// Not minutes old, so that two stores on the same shards have the same.
+		longestLists: (mapping) => readLongestLists(storage, mapping),
+	};
 }
 
 /** The plan reads through the cache in process; the reference reads without it. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import type { Node } from "../../src/graph/types.ts";
+import type { Id } from "../../src/id/ids.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
 import { Resolving } from "../helpers/resolving.ts";
 
@@ -37,6 +39,49 @@ describe("fields by id", () => {
 			);
 		});
 	}
+});
+
+describe("popularInterests", () => {
+	it("are those with the most followers, then those with the most pins", async () => {
+		const at = new Resolving();
+		const [bread, rye, moths, nobodys] = ["bread", "rye", "moths", "x"].map(
+			(slug) => at.graph.add("Interest", { slug, name: slug }),
+		) as [Id, Id, Id, Id];
+		at.graph.addEdge("followInterest", at.ada, rye);
+		at.graph.addEdge("followInterest", at.ada, bread);
+		at.graph.addEdge("followInterest", at.ben, bread);
+		const pins = [1, 2].map(() => at.pin(at.ada, at.board(at.ada)));
+		for (const pin of pins) at.graph.addEdge("filePin", pin, moths);
+		at.graph.addEdge("filePin", pins[0] as Id, rye);
+		const popular = async (args: object) =>
+			((await at.answer("Query.popularInterests", { ...args })) as Node[]).map(
+				({ id }) => id,
+			);
+		assert.deepEqual(await popular({}), [bread, rye, moths]);
+		assert.deepEqual(await popular({ first: 1 }), [bread]);
+		assert.deepEqual(await popular({ first: 0 }), []);
+		assert.ok(!(await popular({})).includes(nobodys));
+		assert.equal(
+			await at.refusal("BAD_USER_INPUT", "Query.popularInterests", {
+				first: 101,
+			}),
+			"first must be between 0 and 100, got 101.",
+		);
+	});
+
+	it("cost the interests that they may return", () => {
+		const { cost, maxObjects } = resolvers.get("Query.popularInterests") ?? {};
+		assert.equal(cost?.({ first: 7 }), 0);
+		for (const [first, most] of [
+			[7, 7],
+			[null, 20],
+			[undefined, 20],
+			[-1, 0],
+			[101, 100],
+		] as const) {
+			assert.equal(maxObjects?.({ first }), most);
+		}
+	});
 });
 
 describe("nodes", () => {

@@ -72,6 +72,10 @@ export class ListGraph implements Graph {
 		);
 	}
 
+	longestLists(): Node[] {
+		return [];
+	}
+
 	readPages(
 		mapping: Mapping,
 		froms: readonly Id[],

@@ -8,7 +8,7 @@ import type {
 	PageArguments,
 	Writes,
 } from "../../src/graph/types.ts";
-import { type Id, packId } from "../../src/id/ids.ts";
+import { compareIds, type Id, packId } from "../../src/id/ids.ts";
 import {
 	globalListId,
 	type Lookup,
@@ -113,6 +113,19 @@ export class MemoryGraph implements Graph, Writes {
 				totalCount: null,
 			};
 		});
+	}
+
+	async longestLists(mapping: Mapping, first: number): Promise<Node[]> {
+		const counts = new Map<Id, number>();
+		for (const edge of this.#edges) {
+			const [name, from] = edge.split(" ");
+			if (name !== mapping.name) continue;
+			counts.set(from as Id, (counts.get(from as Id) ?? 0) + 1);
+		}
+		return [...counts]
+			.toSorted(([a, one], [b, other]) => other - one || compareIds(a, b))
+			.slice(0, first)
+			.map(([id]) => this.#living(id));
 	}
 
 	async hasEdges(mapping: Mapping, from: Id, tos: readonly Id[]) {

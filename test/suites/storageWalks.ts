@@ -70,6 +70,45 @@ export function walkTests(open: OpenStorage): void {
 		assert.deepEqual(await collect(storage.walkLists(1, likePin)), []);
 	});
 
+	test("the longest lists of a mapping are those of each shard with the most present edges", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const likes = (from: Id, count: number) =>
+			setEdges(
+				storage,
+				likePin,
+				from,
+				Array.from({ length: count }, (_, at) => ({
+					to: pin(at + 1),
+					sequence: at + 1,
+				})),
+			);
+		await likes(user(1), 2);
+		await likes(user(2), 3);
+		await likes(user(3), 2);
+		await likes(user(4), 1);
+		await likes(user(5, 1), 9);
+		// Emptied, of another mapping, and of another type with a higher count.
+		await setEdges(storage, likePin, user(6), [
+			{ to: pin(1), sequence: 1, state: REMOVED },
+		]);
+		await setEdges(storage, likedBy, pin(1), [
+			{ to: user(1), sequence: 1 },
+			{ to: user(2), sequence: 2 },
+			{ to: user(3), sequence: 3 },
+			{ to: user(4), sequence: 4 },
+		]);
+		assert.deepEqual(await storage.longestLists(likePin, [1, 0, 9_999], 3), [
+			[{ from: user(5, 1), count: 9 }],
+			[
+				{ from: user(2), count: 3 },
+				{ from: user(1), count: 2 },
+				{ from: user(3), count: 2 },
+			],
+			[],
+		]);
+	});
+
 	test("a list's count comes with the number of its edges, also where its row is missing", async () => {
 		await using opened = await open();
 		const { storage } = opened;

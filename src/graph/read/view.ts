@@ -358,6 +358,13 @@ export function createView(
 			);
 		},
 
+		longestLists(mapping, first, call) {
+			return andThen(store.longestLists(mapping), (lists) => {
+				const ids = lists.slice(0, first).map(({ from }) => from);
+				return andThen(readObjects(ids, call), (nodes) => nodes.filter(isNode));
+			});
+		},
+
 		lookUp(lookup: Lookup, keys, call) {
 			const found = findByKeys(
 				{ readLookups, readObjects: readStored },

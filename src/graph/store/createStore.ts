@@ -7,6 +7,7 @@ import type { Domain } from "../domain.ts";
 import { CURSOR_BYTES } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
 import { createInvalidator } from "./invalidator.ts";
+import { createLongestLists } from "./longestLists.ts";
 import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
 import { OutboxDeletions } from "./outboxDeletions.ts";
@@ -81,6 +82,7 @@ export function createStore(options: {
 		readObjects: objects.read,
 		readHeads: heads.read,
 		readLookups: lookups.read,
+		longestLists: createLongestLists(storage, now),
 		moment,
 		objectChanges: () => objects.local.changes,
 		cachedObject: objects.cached,

@@ -55,6 +55,10 @@ export function recordReads(
 				isWhole = false;
 				return store.readLookups(...query);
 			},
+			longestLists(mapping) {
+				isWhole = false;
+				return store.longestLists(mapping);
+			},
 			cachedObject: (...query) => addInvalidated(store.cachedObject(...query)),
 			cachedHead: (...query) => addInvalidated(store.cachedHead(...query)),
 			cachedLookup(...query) {

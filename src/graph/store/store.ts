@@ -11,6 +11,7 @@ import type { Mapping, Model } from "../../model/types.ts";
 import type {
 	KeyResult,
 	ListKey,
+	ListLength,
 	LookupChange,
 	LookupKey,
 	LookupRow,
@@ -52,6 +53,8 @@ export interface Store {
 		keys: readonly LookupKey[],
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
+	/** The longest lists of a mapping, the longest first, as of some minutes ago at most; UNAVAILABLE if no host answered yet. */
+	longestLists(mapping: Mapping): MaybePromise<readonly ListLength[]>;
 	/** Now, for calls of `cachedObject`, `cachedHead` and `cachedLookup` that follow without a wait in between. */
 	moment(): Moment;
 	/** Rises whenever another object, or another state of one, is cached in the process, and when one is dropped. */

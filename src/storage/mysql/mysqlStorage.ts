@@ -18,6 +18,7 @@ import type {
 	KeyResult,
 	ListCount,
 	ListKey,
+	ListLength,
 	ListRow,
 	LookupChange,
 	LookupKey,
@@ -44,6 +45,7 @@ import { createTables, missingTables } from "./createTables.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
 import { hostProblems } from "./hostProblems.ts";
 import { walkLists } from "./lists.ts";
+import { longestLists } from "./longestLists.ts";
 import {
 	compareAndSetLookups,
 	type LookupCall,
@@ -243,6 +245,30 @@ class MysqlStorage implements Storage {
 			maxKeys: SCANS,
 			read: (host, some) =>
 				countLists(host, some, this.#queryOptions(some[0]?.shard, call)),
+		});
+	}
+
+	async longestLists(
+		mapping: Mapping,
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly ListLength[]>[]> {
+		startCall("longestLists", shards.length);
+		this.#checkMapping(mapping);
+		const owner = this.#model.objects.get(mapping.from ?? "")?.number ?? 0;
+		return readByHost<number, readonly ListLength[]>(shards, {
+			shardOf: (shard) => this.#map.shards.get(shard),
+			absent: () => [],
+			maxKeys: OUTBOXES,
+			read: (host, some) =>
+				longestLists(
+					host,
+					mapping,
+					owner,
+					some.map(({ shard }) => shard),
+					limit,
+					this.#queryOptions(some[0]?.shard),
+				),
 		});
 	}
 

@@ -1,7 +1,7 @@
-import type { Id } from "../../id/ids.ts";
+import { type Id, rowIds } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../keys.ts";
-import type { ListKey, ListRow } from "../storage.ts";
+import type { ListKey, ListLength, ListRow } from "../storage.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
 /** Numbers as REAL: SQLite gives a damaged one beyond 2^53 as what it is, where as INTEGER the whole statement would fail. */
@@ -27,6 +27,13 @@ const WALK_LISTS: Sql = {
 	name: "walk lists",
 	text: `SELECT ${LIST_COLUMNS} FROM lists
 		WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ?`,
+};
+
+const LONGEST_LISTS: Sql = {
+	name: "longest lists",
+	text: `SELECT ${LIST_COLUMNS} FROM lists
+		WHERE from_id BETWEEN ? AND ? AND mapping = ? AND lists.count > 0
+		ORDER BY lists.count DESC, from_id LIMIT ?`,
 };
 
 interface StoredListRow {
@@ -76,6 +83,22 @@ export function writeList(
 		lastSequence,
 		epoch,
 	]);
+}
+
+/** The longest lists of one shard, of owners of the type with this number. */
+export function longestLists(
+	connection: SqliteConnection,
+	mapping: Mapping,
+	{ shard, owner }: { readonly shard: number; readonly owner: number },
+	limit: number,
+): readonly ListLength[] {
+	return connection
+		.rows<Omit<StoredListRow, "mapping">>(LONGEST_LISTS, [
+			...rowIds(shard, owner),
+			mapping.name,
+			limit,
+		])
+		.map(({ from, count }) => ({ from: from as Id, count }));
 }
 
 export function walkLists(

@@ -14,6 +14,7 @@ import type {
 	KeyResult,
 	ListCount,
 	ListKey,
+	ListLength,
 	ListRow,
 	LookupChange,
 	LookupKey,
@@ -38,7 +39,7 @@ import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
 import { modShardTables, shardTables } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
-import { walkLists } from "./lists.ts";
+import { longestLists, walkLists } from "./lists.ts";
 import { changeLookups, readLookups, walkLookups } from "./lookups.ts";
 import { mappingStatements, readEdges, walkEdges } from "./mappings.ts";
 import { objectStatements, readObjects, walkObjects } from "./objects.ts";
@@ -195,6 +196,24 @@ class SqliteStorage implements Storage {
 			emptyCount,
 			(file, some) =>
 				countLists(file.reader, this.#statements.mappings, some, call?.trace),
+		);
+	}
+
+	async longestLists(
+		mapping: Mapping,
+		shards: readonly number[],
+		limit: number,
+	): Promise<readonly KeyResult<readonly ListLength[]>[]> {
+		startCall("longestLists", shards.length);
+		const owner = this.#model.objects.get(mapping.from ?? "")?.number ?? 0;
+		return readByFile<number, readonly ListLength[]>(
+			shards,
+			(shard) => this.#files.get(shard),
+			() => [],
+			(file, some) =>
+				some.map((shard) =>
+					longestLists(file.reader, mapping, { shard, owner }, limit),
+				),
 		);
 	}
 
