@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { compareLock, parseLock } from "../model/lock.ts";
 import { checkDocumentFiles } from "../server/documents/documentFiles.ts";
+import { hostProblems, tableProblems } from "../storage/hostReport.ts";
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
-import { cacheProblems } from "./cacheProblems.ts";
 import { documentRules } from "./documentRules.ts";
+import { cacheProblems, inspectCaches } from "./inspectCaches.ts";
 import { loadOwnModel, SCHEMA_FOLDER } from "./model.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import type { AccessMode } from "./openStore.ts";
@@ -35,26 +36,18 @@ export async function runChecks(
 	const problems = [
 		...lockProblems(),
 		...documents.problems,
-		...(await cacheProblems(config)),
+		...cacheProblems(await inspectCaches(config)),
 	];
 	let shards: number | null = null;
 	if (config.store.kind === "topology" || hasShardFiles(config.store.folder)) {
 		await using corkboard = await open(config, "readOnly");
 		const { topologyProblem } = corkboard;
 		if (topologyProblem !== null) problems.push(topologyProblem.message);
-		const hosts = await corkboard.storage.hostProblems();
-		problems.push(...hosts);
-		// Of hosts that do not answer nothing else can be said.
-		const missing =
-			hosts.length > 0 ? [] : await corkboard.storage.missingTables();
+		const hosts = await corkboard.storage.inspectHosts();
 		problems.push(
-			...missing.slice(0, NAMED_TABLES).map((table) => `${table} is missing.`),
+			...hostProblems(hosts),
+			...tableProblems(hosts, NAMED_TABLES, CREATE_TABLES),
 		);
-		if (missing.length > 0) {
-			problems.push(
-				`Tables and columns missing: ${missing.length}. Create them with ${CREATE_TABLES}.`,
-			);
-		}
 		shards = corkboard.storage.shards.length;
 	}
 	return {

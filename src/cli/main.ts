@@ -32,6 +32,7 @@ export type Usages = ReadonlyMap<string, Usage>;
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	serve: () => import("./commands/serve.ts"),
 	init: () => import("./commands/init.ts"),
+	status: () => import("./commands/status.ts"),
 	import: () => import("./commands/import.ts"),
 	verify: () => import("./commands/verify.ts"),
 	explain: () => import("./commands/explain.ts"),

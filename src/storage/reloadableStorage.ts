@@ -8,6 +8,7 @@ import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import { checkTopologyChange } from "../topology/check.ts";
 import type { Topology } from "../topology/types.ts";
+import type { HostReport } from "./hostReport.ts";
 import { OpenShards } from "./openShards.ts";
 import type {
 	Edge,
@@ -287,8 +288,8 @@ class TopologySwitcher implements ReloadableStorage {
 		);
 	}
 
-	hostProblems(): Promise<readonly string[]> {
-		return this.#current.use((storage) => storage.hostProblems());
+	inspectHosts(): Promise<readonly HostReport[]> {
+		return this.#current.use((storage) => storage.inspectHosts());
 	}
 
 	missingTables(shards?: readonly number[]): Promise<readonly string[]> {

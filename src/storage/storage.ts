@@ -3,6 +3,7 @@ import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
 import type { Mapping } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
+import type { HostReport } from "./hostReport.ts";
 
 /**
  * The storage port: the only way to the shards. Reads take many keys at a time
@@ -156,8 +157,8 @@ export interface Storage extends AsyncDisposable {
 	hostOf(shard: number): string | null;
 	hostOfModShard(modShard: number): string | null;
 
-	/** What keeps hosts from serving: a sentence for each host that does not answer, refuses this program, or is a primary that takes no writes. */
-	hostProblems(): Promise<readonly string[]>;
+	/** Every host as it answers now, replicas too, within some seconds: `hostProblems` says what is wrong. */
+	inspectHosts(): Promise<readonly HostReport[]>;
 
 	/**
 	 * What `createTables` would create or change, as `db00003.pins` for a table

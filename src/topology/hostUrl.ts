@@ -1,3 +1,5 @@
+import { type Secret, secretIn } from "./secret.ts";
+
 /** A parsed host URL: a folder with a SQLite file for each shard, or a MySQL server with a database for each. */
 export type HostUrl =
 	| { readonly scheme: "sqlite"; readonly folder: string }
@@ -5,8 +7,8 @@ export type HostUrl =
 			readonly scheme: "mysql";
 			readonly host: string;
 			readonly port: number;
-			readonly user: string;
-			readonly password: string;
+			readonly user: Secret;
+			readonly password: Secret;
 			/** `host:port`, as in statements, explain and errors. */
 			readonly name: string;
 			/** Null for an unencrypted connection. */
@@ -27,7 +29,7 @@ const MYSQL_PORT = 3306;
 
 /** The forms of a host URL, for error messages. */
 export const HOST_URL_FORMS =
-	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE]]";
+	"sqlite:FOLDER or mysql://USER:PASSWORD@HOST:PORT[?ssl-mode=MODE[&ssl-ca=FILE][&password-file=FILE]]";
 
 /** Null for an invalid URL or an unknown scheme. */
 export function parseHostUrl(url: string): HostUrl | null {
@@ -50,16 +52,28 @@ function parseMysql(text: string): HostUrl | null {
 	const url = URL.parse(text);
 	if (url === null || url.hostname === "" || url.username === "") return null;
 	if (!/^\/?$/.test(url.pathname) || url.hash !== "") return null;
-	const tls = tlsIn(url.searchParams);
+	// Variables stand for secrets: where a shard is, the file itself says.
+	if (url.host.includes("$")) return null;
+	const { searchParams: options } = url;
+	const file = options.get("password-file");
+	const isTwice = options.getAll("password-file").length > 1;
+	if (file === "" || isTwice || (file !== null && url.password !== "")) {
+		return null;
+	}
+	options.delete("password-file");
+	const tls = tlsIn(options);
 	if (tls === undefined) return null;
 	const port = url.port === "" ? MYSQL_PORT : Number(url.port);
 	try {
+		const user = secretIn(url.username);
+		const password = file === null ? secretIn(url.password) : { file };
+		if (user === null || password === null) return null;
 		return {
 			scheme: "mysql",
 			host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
 			port,
-			user: decodeURIComponent(url.username),
-			password: decodeURIComponent(url.password),
+			user,
+			password,
 			name: `${url.hostname}:${port}`,
 			tls,
 		};

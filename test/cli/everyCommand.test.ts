@@ -50,6 +50,7 @@ const TOPOLOGY = file(
 /** Arguments with which each command prints the JSON that docs/commands.md shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
+	status: [],
 	verify: [],
 	explain: [QUERY],
 	id: ["241294492511762325"],

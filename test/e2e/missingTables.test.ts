@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
 import { runProgram, serve } from "../helpers/program.ts";
+import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { startMysql } from "../services/mysql.ts";
 import { reservePort } from "../services/port.ts";
@@ -90,18 +91,86 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	assert.equal(repaired.code, 0, repaired.err);
 	const check = await runProgram(["serve", "--check"], { env });
 	assert.equal(check.code, 0, check.err);
+	{
+		const { code, out, err } = await command(["status", "--json"], { env });
+		assert.equal(code, 0, err);
+		const status = JSON.parse(out);
+		const name = new URL(mysql.url).host;
+		assert.deepEqual(
+			{ ...status, hosts: status.hosts.map(withoutMeasures) },
+			{
+				healthy: true,
+				problems: [],
+				topology: {
+					source: file,
+					version: 2,
+					shards: 10,
+					openShards: 10,
+					heldShards: [],
+					modShards: 1,
+				},
+				hosts: [
+					{
+						host: name,
+						role: "primary",
+						up: true,
+						error: null,
+						readOnly: false,
+						shards: 10,
+						modShards: 1,
+						missingTables: 0,
+						outbox: { pending: 0, oldestSeconds: 0 },
+						replication: null,
+					},
+				],
+				caches: [],
+			},
+		);
+	}
+
+	// An edit that opens shards without tables, and a row that nobody delivers.
+	await ask(
+		mysql,
+		`INSERT INTO db00001.outbox (entry, ts) VALUES ('{}', ${(Date.now() - 300_000) * 1_000})`,
+	);
+	writeTopology(mysql.url, next, 3, [2, 11]);
+	const edit = await command(["topology", "check", file, next], { env });
+	assert.equal(edit.code, 1);
+	assert.match(edit.out, /may follow version 2/);
+	assert.match(
+		edit.err,
+		/db00010\.\S+ is missing\.[\s\S]*Create them with npm run/,
+	);
+	const offline = await command(
+		["topology", "check", file, next, "--offline"],
+		{ env },
+	);
+	assert.equal(offline.code, 0, offline.err);
+	const unwell = await command(["status"], {
+		env: { ...env, CORKBOARD_TOPOLOGY: next },
+	});
+	assert.equal(unwell.code, 1);
+	assert.match(unwell.out, /^not healthy: \d+ problems\n/);
+	assert.match(unwell.out, /12 shards, 12 open, 2 of them held; 1 mod shards/);
+	assert.match(unwell.out, /Tables and columns missing: \d+\./);
 
 	// A primary that takes no writes, caches that do not answer, a wrong password.
 	await ask(mysql, "SET GLOBAL read_only = ON");
 	await using reserved = await reservePort();
 	const nobody = `127.0.0.1:${reserved.port}`;
-	const broken = await runProgram(["serve", "--check"], {
-		env: {
-			...env,
-			CORKBOARD_MEMCACHED: nobody,
-			CORKBOARD_REDIS: `redis://${nobody}`,
-		},
-	});
+	const withoutCaches = {
+		...env,
+		CORKBOARD_MEMCACHED: nobody,
+		CORKBOARD_REDIS: `redis://${nobody}`,
+	};
+	const status = await command(["status"], { env: withoutCaches });
+	assert.equal(status.code, 1);
+	assert.match(status.out, /^not healthy: 4 problems\n/);
+	assert.match(status.out, /but takes no writes: it is read-only/);
+	assert.match(status.out, /1 outbox entries that wait for delivery/);
+	assert.match(status.out, new RegExp(`${nobody} +memcached +down\n`));
+	assert.match(status.out, new RegExp(`${nobody} +redis +down\n`));
+	const broken = await runProgram(["serve", "--check"], { env: withoutCaches });
 	assert.equal(broken.code, 1);
 	const host = new URL(mysql.url).host;
 	assert.match(
@@ -130,6 +199,17 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	);
 	assert.doesNotMatch(refused.err, /tables|not the password/);
 });
+
+/** A host of `status --json` without what differs from run to run. */
+function withoutMeasures({
+	ms,
+	version,
+	...rest
+}: Readonly<Record<string, unknown>>): object {
+	assert.equal(typeof ms, "number");
+	assert.equal(typeof version, "string");
+	return rest;
+}
 
 /** Where a new user was stored. */
 async function shardOfNewUser(url: string, username: string): Promise<number> {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { hostProblems } from "../../src/storage/hostReport.ts";
 import { openMysqlStorage } from "../../src/storage/mysql/mysqlStorage.ts";
 import {
 	createReloadableStorage,
@@ -137,6 +138,53 @@ test("a replica is promoted by hand under a steady load: no request fails, write
 	);
 	watcher.follow((topology) => storage.switchTopology(topology));
 	await storage.createTables();
+
+	// As an operator would look at it before.
+	await caughtUp(pair);
+	{
+		const { shards, lookups, version } = mapOn(pair.primary.url, 1, 0);
+		const replica = pair.replica.url;
+		await using inspected = await openMysqlStorage({
+			model: MODEL,
+			topology: {
+				version,
+				shards: shards.map((range) => ({ ...range, replica })),
+				lookups,
+			},
+			readOnly: true,
+		});
+		const reports = await inspected.inspectHosts();
+		assert.deepEqual(
+			reports.map(({ host, role, error, isReadOnly, replication }) => ({
+				host,
+				role,
+				error,
+				isReadOnly,
+				replication,
+			})),
+			[
+				{
+					host: pair.primary.address,
+					role: "primary",
+					error: null,
+					isReadOnly: false,
+					replication: null,
+				},
+				{
+					host: pair.replica.address,
+					role: "replica",
+					error: null,
+					isReadOnly: true,
+					replication: { isRunning: true, lagSeconds: 0, error: null },
+				},
+			],
+		);
+		assert.deepEqual(hostProblems(reports), []);
+		await ask(pair.replica, "STOP REPLICA");
+		const [stopped] = hostProblems(await inspected.inspectHosts());
+		assert.match(stopped ?? "", /does not replicate/);
+		await ask(pair.replica, "START REPLICA");
+	}
 
 	const load = loadOn(storage);
 	await until("some load", () => load.pins.length > 100);

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseHostUrl, redactHostUrl } from "../../src/topology/hostUrl.ts";
 
+/** The sign before a variable in braces. */
+const D = "$";
+
 describe("host URL", () => {
 	test("a MySQL URL is parsed into host, port, user and password", () => {
 		assert.deepEqual(parseHostUrl("mysql://me:secret@db1:3307"), {
@@ -47,6 +50,27 @@ describe("host URL", () => {
 		});
 	});
 
+	test("user and password may be in environment variables, and the password in a file", () => {
+		const ofUrl = (text: string) => {
+			const url = parseHostUrl(text);
+			return url?.scheme === "mysql" && [url.user, url.password];
+		};
+		assert.deepEqual(ofUrl(`mysql://app:${D}{DB_PASSWORD}@db1`), [
+			"app",
+			{ parts: [{ variable: "DB_PASSWORD" }] },
+		]);
+		assert.deepEqual(ofUrl(`mysql://${D}{USER}_1:a%40${D}{x1}b@db1`), [
+			{ parts: [{ variable: "USER" }, "_1"] },
+			{ parts: ["a@", { variable: "x1" }, "b"] },
+		]);
+		assert.deepEqual(
+			ofUrl("mysql://app@db1?ssl-mode=REQUIRED&password-file=/run/secrets/db"),
+			["app", { file: "/run/secrets/db" }],
+		);
+		// A password that looks so is percent-encoded.
+		assert.deepEqual(ofUrl("mysql://app:%24%7BX%7D@db1"), ["app", `${D}{X}`]);
+	});
+
 	test("the folder of a sqlite URL is not decoded or changed", () => {
 		assert.deepEqual(parseHostUrl("sqlite:/some where/data"), {
 			scheme: "sqlite",
@@ -72,6 +96,13 @@ describe("host URL", () => {
 			"mysql://me@db1?ssl-mode=VERIFY_CA&ssl-ca=",
 			"mysql://me@db1?ssl-ca=ca.pem",
 			"mysql://me@db1?ssl-mode=VERIFY_CA&ssl-cert=client.pem",
+			`mysql://me:${D}{@db1`,
+			`mysql://me:${D}{A-B}@db1`,
+			`mysql://me:${D}{}@db1`,
+			`mysql://me@${D}{HOST}`,
+			"mysql://me@db1?password-file=",
+			"mysql://me:secret@db1?password-file=a",
+			"mysql://me@db1?password-file=a&password-file=b",
 			"redis://me@db1",
 		]) {
 			assert.equal(parseHostUrl(url), null, url);

@@ -1,5 +1,8 @@
 import { readConfiguredTopology } from "../../app/openTopology.ts";
+import { CREATE_TABLES, NAMED_TABLES } from "../../app/reportMissingTables.ts";
 import { readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { hostProblems, tableProblems } from "../../storage/hostReport.ts";
 import { checkTopologyChange } from "../../topology/check.ts";
 import { redactHostUrl } from "../../topology/hostUrl.ts";
 import {
@@ -21,53 +24,106 @@ export const usage: Usage = {
 		"Checks the topology and prints it, or checks whether NEW may follow OLD.",
 	operands: [],
 	optionalOperands: ["OLD", "NEW"],
-	options: { json: JSON_OPTION },
-	details:
+	options: {
+		offline: { description: "check the file only, and ask no host" },
+		json: JSON_OPTION,
+	},
+	exitCodes: {
+		1: "the topology is not valid, a host does not serve, tables are missing, or an error",
+	},
+	details: [
 		"Without arguments it checks the file that CORKBOARD_TOPOLOGY names, or the embedded topology. With OLD and NEW it checks NEW as servers that run on OLD do.",
+		"Then it asks the hosts whether they serve, and whether the shards have their tables.",
+	].join("\n"),
 };
 
 export async function run(
 	{ operands, options }: ParsedArguments,
 	context: CommandContext,
 ): Promise<number> {
-	const [oldFile, newFile] = operands;
+	const { topology, file, source, follows } = checked(operands, context);
+	const isJson = options.json !== undefined;
+	if (!isJson) {
+		printTopology(topology, source, context);
+		if (follows !== null) context.stdout(describeChange(follows));
+	}
+	const problems =
+		options.offline === undefined ? await problemsOfHosts(topology) : null;
+	if (isJson) {
+		context.stdout(describeTopology(topology, file, follows, problems));
+	} else if (problems?.length === 0) {
+		context.stdout("every host serves, and every shard has its tables");
+	}
+	if (problems === null || problems.length === 0) return 0;
+	throw new CorkboardError("BAD_DATA", problems.join("\n"));
+}
+
+interface Checked {
+	readonly topology: Topology;
+	/** Null: the embedded one. */
+	readonly file: string | null;
+	/** In words. */
+	readonly source: string;
+	/** What it may follow; null where it was not compared. */
+	readonly follows: Follows | null;
+}
+
+interface Follows {
+	readonly file: string;
+	readonly version: number;
+	readonly isSame: boolean;
+}
+
+function checked(
+	[oldFile, newFile]: readonly string[],
+	context: CommandContext,
+): Checked {
 	if (oldFile !== undefined && newFile !== undefined) {
-		const old = readTopology(oldFile);
-		const next = readTopology(newFile);
-		prefixErrorsWithPath(newFile, () => checkTopologyChange(old, next));
-		if (options.json !== undefined) {
-			const follows = {
-				file: oldFile,
-				version: old.version,
-				isSame: old.version === next.version,
-			};
-			context.stdout(describeTopology(next, newFile, follows));
-			return 0;
-		}
-		printTopology(next, newFile, context);
-		context.stdout(
-			old.version === next.version
-				? `the same as ${oldFile}`
-				: `may follow version ${old.version} of ${oldFile}`,
+		const { version } = readTopology(oldFile);
+		const topology = readTopology(newFile);
+		prefixErrorsWithPath(newFile, () =>
+			checkTopologyChange(readTopology(oldFile), topology),
 		);
-		return 0;
+		const isSame = version === topology.version;
+		return {
+			topology,
+			file: newFile,
+			source: newFile,
+			follows: { file: oldFile, version, isSame },
+		};
 	}
 	const config = readConfig(context.env, { secret: "unneeded" });
-	const { store } = config;
 	const topology = readConfiguredTopology(config);
-	if (options.json !== undefined) {
-		const file = store.kind === "topology" ? store.file : null;
-		context.stdout(describeTopology(topology, file, null));
-		return 0;
-	}
-	printTopology(
-		topology,
-		store.kind === "topology"
-			? store.file
-			: `the embedded topology of ${store.folder}`,
-		context,
-	);
-	return 0;
+	const { store } = config;
+	return store.kind === "topology"
+		? { topology, file: store.file, source: store.file, follows: null }
+		: {
+				topology,
+				file: null,
+				source: `the embedded topology of ${store.folder}`,
+				follows: null,
+			};
+}
+
+function describeChange({ file, version, isSame }: Follows): string {
+	return isSame
+		? `the same as ${file}`
+		: `may follow version ${version} of ${file}`;
+}
+
+/** Null where there is nothing to ask yet: an embedded folder is made at the first start. */
+async function problemsOfHosts(
+	topology: Topology,
+): Promise<readonly string[] | null> {
+	// Loaded on demand: a file alone is checked faster without it.
+	const { inspectTopology } = await import("../../app/fleetStatus.ts");
+	const reports = await inspectTopology(topology);
+	return reports.length === 0
+		? null
+		: [
+				...hostProblems(reports),
+				...tableProblems(reports, NAMED_TABLES, CREATE_TABLES),
+			];
 }
 
 /** As JSON, without passwords. */
@@ -75,8 +131,9 @@ function describeTopology(
 	topology: Topology,
 	/** Null: the embedded one. */
 	file: string | null,
-	/** What it may follow; null where it was not compared. */
-	follows: object | null,
+	follows: Follows | null,
+	/** Null where no host was asked. */
+	problems: readonly string[] | null,
 ): string {
 	const range = ({ range: [first, last], primary, replica }: HostRange) => ({
 		first,
@@ -94,6 +151,7 @@ function describeTopology(
 		})),
 		lookups: topology.lookups.map(range),
 		follows,
+		problems,
 	};
 	return JSON.stringify(described, null, "\t");
 }

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
-import { deadlineIn } from "../../util/deadline.ts";
+import { type Deadline, deadlineIn } from "../../util/deadline.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import {
 	createDatabase,
@@ -58,13 +58,14 @@ export async function createTables(
 export async function missingTables(
 	model: Model,
 	{ shards, modShards, hosts }: ShardMap,
+	deadline?: Deadline,
 ): Promise<readonly string[]> {
 	const wanted = tablesOfShards(model, shards, modShards);
 	try {
 		const missing = await Promise.all(
 			hosts.map(async (host) => {
 				const here = wanted.filter(({ shard }) => shard.host === host);
-				const existing = await readExisting(host, here);
+				const existing = await readExisting(host, here, deadline);
 				return here.flatMap(({ shard: { database }, tables }) => [
 					...missingIn(database, tables, existing).map(
 						({ name }) => `${database}.${name}`,
@@ -136,11 +137,12 @@ async function createOnHost(
 async function readExisting(
 	host: Host,
 	wanted: readonly Wanted[],
+	deadline?: Deadline,
 ): Promise<ReadonlySet<string>> {
 	const databases = wanted.map(({ shard }) => shard.database);
 	const upgraded = [...new Set(UPGRADES.map(({ table }) => table))];
 	const rows = await host.transaction(
-		queryOptionsFor(wanted[0]),
+		queryOptionsFor(wanted[0], deadline),
 		async ({ rows }) => ({
 			value: [
 				...(await rows({
@@ -193,10 +195,13 @@ async function createOnShard(
 	}
 }
 
-function queryOptionsFor(wanted: Wanted | undefined): QueryOptions {
+function queryOptionsFor(
+	wanted: Wanted | undefined,
+	deadline = deadlineIn(STEP_MS),
+): QueryOptions {
 	return {
 		shard: wanted?.shard.number ?? 0,
-		deadline: deadlineIn(STEP_MS),
+		deadline,
 		isPatient: true,
 	};
 }

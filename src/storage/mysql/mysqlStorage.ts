@@ -6,8 +6,10 @@ import type {
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { openShards } from "../../topology/ranges.ts";
+import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
 import { deadlineIn } from "../../util/deadline.ts";
+import type { HostReport } from "../hostReport.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
 import { checkScan, emptyCount, startCall, unknownShard } from "../portCall.ts";
@@ -43,7 +45,7 @@ import { StorageFailure, toStorageError } from "../storageFailure.ts";
 import { countLists } from "./countLists.ts";
 import { createTables, missingTables } from "./createTables.ts";
 import type { HostLimits, QueryOptions } from "./driver/host.ts";
-import { hostProblems } from "./hostProblems.ts";
+import { inspectHosts } from "./inspectHosts.ts";
 import { walkLists } from "./lists.ts";
 import { longestLists } from "./longestLists.ts";
 import {
@@ -106,6 +108,8 @@ export interface MysqlOptions {
 	readonly topology: Topology;
 	readonly readOnly?: boolean;
 	readonly limits?: Partial<MysqlLimits>;
+	/** For URLs that name variables (default: that of the process). */
+	readonly environment?: Environment;
 }
 
 /**
@@ -125,6 +129,7 @@ class MysqlStorage implements Storage {
 	readonly modShards: number;
 	readonly hasSingleWriter = false;
 	readonly #model: Model;
+	readonly #opened: Omit<Parameters<typeof inspectHosts>[0], "map">;
 	readonly #limits: MysqlLimits;
 	readonly #readOnly: boolean;
 	readonly #map: ReturnType<typeof mapShards>;
@@ -141,11 +146,23 @@ class MysqlStorage implements Storage {
 		rowsOf: () => 1,
 	});
 
-	constructor({ model, topology, readOnly = false, limits }: MysqlOptions) {
+	constructor({
+		model,
+		topology,
+		readOnly = false,
+		limits,
+		environment = process.env,
+	}: MysqlOptions) {
 		this.#model = model;
+		this.#opened = {
+			model,
+			topology,
+			environment,
+			limits: { ...LIMITS, ...limits },
+		};
 		this.#limits = { ...LIMITS, ...limits };
 		this.#readOnly = readOnly;
-		this.#map = mapShards(topology, this.#limits, readOnly);
+		this.#map = mapShards(topology, this.#limits, readOnly, environment);
 		this.shards = [...this.#map.shards.keys()];
 		this.openShards = openShards(topology);
 		this.modShards = this.#map.modShards.size;
@@ -438,8 +455,8 @@ class MysqlStorage implements Storage {
 		);
 	}
 
-	hostProblems(): Promise<readonly string[]> {
-		return hostProblems(this.#map.hosts);
+	inspectHosts(): Promise<readonly HostReport[]> {
+		return inspectHosts({ ...this.#opened, map: this.#map });
 	}
 
 	async missingTables(shards?: readonly number[]): Promise<readonly string[]> {

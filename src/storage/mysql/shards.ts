@@ -5,6 +5,11 @@ import {
 	redactHostUrl,
 	type Tls,
 } from "../../topology/hostUrl.ts";
+import {
+	type Environment,
+	readSecret,
+	type Secret,
+} from "../../topology/secret.ts";
 import type { HostRange, Topology } from "../../topology/types.ts";
 import type { KeyResult } from "../storage.ts";
 import { StorageFailure, toStorageError } from "../storageFailure.ts";
@@ -30,10 +35,12 @@ export function mapShards(
 	{ shards, lookups }: Topology,
 	limits: HostLimits,
 	readOnly: boolean,
+	environment: Environment,
 ): ShardMap {
 	const hosts = new Map<string, Host>();
 	const hostAt = (url: string): Host => {
-		const known = hosts.get(url) ?? new Host(addressOf(url), limits, readOnly);
+		const known =
+			hosts.get(url) ?? new Host(addressOf(url, environment), limits, readOnly);
 		hosts.set(url, known);
 		return known;
 	};
@@ -156,7 +163,11 @@ export function chunks<Item>(
 	);
 }
 
-function addressOf(primary: string): ServerAddress {
+/** Throws BAD_TOPOLOGY where it names no MySQL server, or a password or certificate that cannot be read. */
+export function addressOf(
+	primary: string,
+	environment: Environment,
+): ServerAddress {
 	const url = parseHostUrl(primary);
 	if (url?.scheme !== "mysql") {
 		throw new CorkboardError(
@@ -164,7 +175,25 @@ function addressOf(primary: string): ServerAddress {
 			`The primary of a range must be mysql://USER:PASSWORD@HOST:PORT, got ${redactHostUrl(primary)}.`,
 		);
 	}
-	return { ...url, ssl: url.tls && sslOf(url.tls, url.name) };
+	const { host, port, name, tls } = url;
+	const read = (secret: Secret) => readSecret(secret, name, environment);
+	// What is missing is found here, not by the first request.
+	let last = read(url.password);
+	return {
+		host,
+		port,
+		name,
+		user: read(url.user),
+		password() {
+			try {
+				last = read(url.password);
+			} catch {
+				// A file that is being replaced: the password may still be right.
+			}
+			return last;
+		},
+		ssl: tls && sslOf(tls, name),
+	};
 }
 
 function sslOf({ mode, ca }: Tls, name: string): ServerAddress["ssl"] {

@@ -4,6 +4,11 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { Topology } from "../../topology/types.ts";
+import {
+	type HostReport,
+	OUTBOX_COUNTED,
+	type OutboxReport,
+} from "../hostReport.ts";
 import { modShard } from "../modShard.ts";
 import { lastPositions, oldestFirst } from "../outboxOrder.ts";
 import { checkScan, emptyCount, startCall, unknownShard } from "../portCall.ts";
@@ -366,8 +371,46 @@ class SqliteStorage implements Storage {
 		);
 	}
 
-	async hostProblems(): Promise<readonly string[]> {
-		return [];
+	/** One folder is one host here: its files are looked at together. */
+	async inspectHosts(): Promise<readonly HostReport[]> {
+		const start = performance.now();
+		const report = {
+			host: "embedded",
+			role: "primary",
+			shards: this.shards,
+			modShards: [...this.#modFiles.keys()],
+			version: null,
+			isReadOnly: false,
+			replication: null,
+		} as const;
+		try {
+			const missing = await this.missingTables();
+			const ms = performance.now() - start;
+			const outbox = missing.length > 0 ? null : await this.#outboxReport();
+			return [{ ...report, error: null, ms, outbox, missingTables: missing }];
+		} catch (thrown) {
+			if (!(thrown instanceof CorkboardError)) throw thrown;
+			const error = String(thrown.details.reason ?? thrown.message);
+			return [
+				{ ...report, error, ms: null, outbox: null, missingTables: null },
+			];
+		}
+	}
+
+	async #outboxReport(): Promise<OutboxReport> {
+		const entries = await this.pendingEntries({
+			olderThanMs: 0,
+			limit: OUTBOX_COUNTED,
+			includeDelayed: true,
+		});
+		const oldest = Math.min(...entries.map(({ writtenAt }) => writtenAt));
+		return {
+			pending: entries.length,
+			oldestSeconds:
+				entries.length === 0
+					? 0
+					: Math.max(0, Math.round(Date.now() / 1_000 - oldest / 1e6)),
+		};
 	}
 
 	async missingTables(shards?: readonly number[]): Promise<readonly string[]> {

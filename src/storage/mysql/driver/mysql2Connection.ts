@@ -6,7 +6,8 @@ export interface ServerAddress {
 	readonly host: string;
 	readonly port: number;
 	readonly user: string;
-	readonly password: string;
+	/** Asked for each connection: a password in a file may change while the program runs. */
+	readonly password: () => string;
 	/** `host:port`, as statements and errors name it. */
 	readonly name: string;
 	/** Null for no TLS. The same object for every connection, so that TLS sessions are resumed. */
@@ -89,7 +90,7 @@ export function openMysql2Connection(
 		port,
 		...(ssl && { ssl }),
 		user,
-		password,
+		password: password(),
 		// Its timer would not look once more at what the socket holds.
 		connectTimeout: 0,
 		charset: "utf8mb4",

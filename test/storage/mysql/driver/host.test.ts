@@ -8,8 +8,8 @@ import {
 	type HostLimits,
 } from "../../../../src/storage/mysql/driver/host.ts";
 import type { Sql } from "../../../../src/storage/mysql/driver/mysqlConnection.ts";
+import { addressOf } from "../../../../src/storage/mysql/shards.ts";
 import { StorageFailure } from "../../../../src/storage/storageFailure.ts";
-import { parseHostUrl } from "../../../../src/topology/hostUrl.ts";
 import { deadlineIn } from "../../../../src/util/deadline.ts";
 import { BreakableProxy } from "../../../helpers/breakableProxy.ts";
 import { ask } from "../../../helpers/mysqlStorage.ts";
@@ -43,9 +43,8 @@ function open({
 	readonly limits?: Partial<HostLimits>;
 	readonly readOnly?: boolean;
 } = {}): Host {
-	const url = parseHostUrl(server.url);
-	assert.ok(url?.scheme === "mysql");
-	const address = { ...url, port, name: `127.0.0.1:${port}`, ssl: null };
+	const name = `127.0.0.1:${port}`;
+	const address = { ...addressOf(server.url, {}), port, name };
 	return new Host(address, { ...LIMITS, ...limits }, readOnly);
 }
 
@@ -523,10 +522,9 @@ describe("MySQL host: required server settings", () => {
 	});
 
 	test("reports a wrong password without the password", async () => {
-		const url = parseHostUrl(server.url);
-		assert.ok(url?.scheme === "mysql");
+		const address = addressOf(server.url, {});
 		await using host = new Host(
-			{ ...url, password: "wrong-secret", ssl: null },
+			{ ...address, password: () => "wrong-secret" },
 			LIMITS,
 			false,
 		);

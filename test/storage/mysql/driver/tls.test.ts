@@ -27,6 +27,7 @@ async function cipherBy(options: string): Promise<string> {
 		{ version: 1, shards: [{ ...range, open: true }], lookups: [] },
 		LIMITS,
 		true,
+		{},
 	);
 	const [host] = hosts;
 	assert.ok(host);

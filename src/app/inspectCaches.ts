@@ -1,25 +1,44 @@
 import { openMemcachedCache } from "../cache/memcachedCache.ts";
 import { openRedisCache } from "../cache/redisCache.ts";
+import { redisHost } from "../cache/redisConnection.ts";
 import { RedisConnections } from "../cache/redisConnections.ts";
 import type { SharedCache } from "../cache/sharedCache.ts";
 import type { Config } from "../config/config.ts";
-import { type CacheHost, CHANNELS } from "../diagnostics.ts";
+import { type CacheHost, type CacheLayer, CHANNELS } from "../diagnostics.ts";
 
 /** Time for one host, connecting included. Milliseconds. */
 const DEADLINE_MS = 2_000;
 /** No key of ours: its lease ends by itself. */
 const KEY = "corkboard.check";
 
+/** A host of a shared cache. */
+export interface CacheReport {
+	readonly layer: CacheLayer;
+	/** `host:port` */
+	readonly host: string;
+	/** Why it does not answer; null where it does. */
+	readonly error: string | null;
+}
+
 /** Which hosts of the shared caches do not answer, and why: a sentence for each. */
-export async function cacheProblems({
+export function cacheProblems(
+	reports: readonly CacheReport[],
+): readonly string[] {
+	return reports.flatMap(({ layer, host, error }) =>
+		error === null ? [] : [`${layer} ${host} does not answer: ${error}`],
+	);
+}
+
+/** Asks every host of the shared caches, all at once. */
+export async function inspectCaches({
 	memcached,
 	redis,
-}: Pick<Config, "memcached" | "redis">): Promise<readonly string[]> {
-	const problems: string[] = [];
+}: Pick<Config, "memcached" | "redis">): Promise<readonly CacheReport[]> {
+	const errors = new Map<string, string>();
 	const note = (message: unknown) => {
 		const { layer, host, error } = message as CacheHost;
 		const reason = error instanceof Error ? error.message : String(error);
-		problems.push(`${layer} ${host} does not answer: ${reason}`);
+		errors.set(`${layer} ${host}`, reason);
 	};
 	const ask = async (cache: SharedCache) => {
 		await using asked = cache;
@@ -45,5 +64,13 @@ export async function cacheProblems({
 	} finally {
 		CHANNELS.cacheHost.unsubscribe(note);
 	}
-	return problems;
+	const reportOf = (layer: CacheLayer, host: string): CacheReport => ({
+		layer,
+		host,
+		error: errors.get(`${layer} ${host}`) ?? null,
+	});
+	return [
+		...memcached.map((host) => reportOf("memcached", host)),
+		...(redis === null ? [] : [reportOf("redis", redisHost(redis))]),
+	];
 }

@@ -1,0 +1,111 @@
+import type { Config } from "../config/config.ts";
+import {
+	type HostReport,
+	hostProblems,
+	tableProblems,
+} from "../storage/hostReport.ts";
+import { openMysqlStorage } from "../storage/mysql/mysqlStorage.ts";
+import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
+import { openSqliteStorage } from "../storage/sqlite/sqliteStorage.ts";
+import { modShards, openShards, shardsOf } from "../topology/ranges.ts";
+import type { Topology } from "../topology/types.ts";
+import {
+	type CacheReport,
+	cacheProblems,
+	inspectCaches,
+} from "./inspectCaches.ts";
+import { loadOwnModel } from "./model.ts";
+import { dataFoldersOf, openTopology } from "./openTopology.ts";
+import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
+
+/** A fleet as it answers now. */
+export interface FleetStatus {
+	readonly healthy: boolean;
+	/** A sentence for each. */
+	readonly problems: readonly string[];
+	readonly topology: {
+		/** The file, or the embedded folder. */
+		readonly source: string;
+		readonly version: number;
+		readonly shards: number;
+		readonly openShards: number;
+		/** Open, but servers create nothing there because tables are missing. */
+		readonly heldShards: readonly number[];
+		readonly modShards: number;
+	};
+	readonly hosts: readonly HostReport[];
+	readonly caches: readonly CacheReport[];
+}
+
+/** Entries that wait for longer are not delivered by anybody: a pass takes seconds. */
+const MAX_OUTBOX_AGE_SECONDS = 60;
+
+/** Asks all hosts and caches at once; none for longer than some seconds. Needs no secret and changes nothing. */
+export async function fleetStatus(config: Config): Promise<FleetStatus> {
+	await using source = openTopology(config);
+	const { topology } = source;
+	const [hosts, caches] = await Promise.all([
+		inspectTopology(topology),
+		inspectCaches(config),
+	]);
+	const { store } = config;
+	const problems = [
+		...(source.problem === null ? [] : [source.problem.message]),
+		...(hosts.length === 0
+			? ["The data folder holds no data yet: the first start creates it."]
+			: []),
+		...hostProblems(hosts),
+		...tableProblems(hosts, NAMED_TABLES, CREATE_TABLES),
+		...hosts.flatMap(outboxProblems),
+		...cacheProblems(caches),
+	];
+	const open = openShards(topology);
+	const lacking = new Set(hosts.flatMap(shardsWithoutTables));
+	return {
+		healthy: problems.length === 0,
+		problems,
+		topology: {
+			source: store.kind === "topology" ? store.file : store.folder,
+			version: topology.version,
+			shards: shardsOf(topology.shards).length,
+			openShards: open.length,
+			heldShards: open.filter((shard) => lacking.has(shard)),
+			modShards: modShards(topology),
+		},
+		hosts,
+		caches,
+	};
+}
+
+/** Asks every host of a topology, replicas too. Embedded folders without data have none. */
+export async function inspectTopology(
+	topology: Topology,
+): Promise<readonly HostReport[]> {
+	const { model } = loadOwnModel();
+	const folders = dataFoldersOf(topology);
+	const options = { model, topology, readOnly: true };
+	if (folders.size === 0) {
+		await using storage = await openMysqlStorage(options);
+		return await storage.inspectHosts();
+	}
+	if (![...folders].every(hasShardFiles)) return [];
+	await using storage = await openSqliteStorage(options);
+	return await storage.inspectHosts();
+}
+
+function outboxProblems({ host, outbox }: HostReport): readonly string[] {
+	if (outbox === null || outbox.oldestSeconds <= MAX_OUTBOX_AGE_SECONDS) {
+		return [];
+	}
+	const { pending, oldestSeconds } = outbox;
+	return [
+		`${host} has ${pending} outbox entries that wait for delivery, the oldest for ${oldestSeconds} s.`,
+	];
+}
+
+function shardsWithoutTables({ missingTables }: HostReport): readonly number[] {
+	return (missingTables ?? []).flatMap((table) => {
+		const [, shard] = /^db([0-9]+)\./.exec(table) ?? [];
+		return shard === undefined ? [] : [Number(shard)];
+	});
+}

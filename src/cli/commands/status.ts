@@ -1,0 +1,142 @@
+import type { FleetStatus } from "../../app/fleetStatus.ts";
+import type { CacheReport } from "../../app/inspectCaches.ts";
+import { readConfig } from "../../config/config.ts";
+import type { HostReport } from "../../storage/hostReport.ts";
+import { formatNumber } from "../../util/format.ts";
+import { JSON_OPTION, type ParsedArguments, type Usage } from "../arguments.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { table } from "../table.ts";
+
+export const usage: Usage = {
+	summary:
+		"Asks every host and cache whether it serves: one look at the whole fleet.",
+	operands: [],
+	options: { json: JSON_OPTION },
+	details:
+		"All hosts are asked at once, for some seconds at most, and nothing is changed.",
+	exitCodes: { 1: "something is wrong, each in a sentence; or an error" },
+};
+
+export async function run(
+	given: ParsedArguments,
+	context: CommandContext,
+): Promise<number> {
+	const config = readConfig(context.env, { secret: "unneeded" });
+	// Loaded on demand: the help does not need it.
+	const { fleetStatus } = await import("../../app/fleetStatus.ts");
+	const status = await fleetStatus(config);
+	context.stdout(
+		given.options.json === undefined
+			? printed(status).join("\n")
+			: JSON.stringify(asJson(status), null, "\t"),
+	);
+	return status.healthy ? 0 : 1;
+}
+
+function printed({
+	healthy,
+	problems,
+	topology,
+	hosts,
+	caches,
+}: FleetStatus): readonly string[] {
+	const { source, version, shards, openShards, heldShards } = topology;
+	const held =
+		heldShards.length > 0 ? `, ${heldShards.length} of them held` : "";
+	return [
+		healthy
+			? "healthy"
+			: `not healthy: ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}`,
+		...problems
+			.flatMap((problem) => problem.split("\n"))
+			.map((line) => `  ${line}`),
+		"",
+		`topology version ${version} of ${source}: ${shards} shards, ${openShards} open${held}; ${topology.modShards} mod shards`,
+		"",
+		...table([
+			["host", "", "state", "answers in", "shards", "outbox", "tables missing"],
+			...hosts.map(hostRow),
+			...caches.map(cacheRow),
+		]),
+	];
+}
+
+/** What is not known. */
+const UNKNOWN = "–";
+
+function hostRow(report: HostReport): readonly string[] {
+	const { host, role, ms, shards, modShards, outbox, missingTables } = report;
+	const isPrimary = role === "primary";
+	return [
+		host,
+		role,
+		stateOf(report),
+		ms === null ? UNKNOWN : `${ms.toFixed(1)} ms`,
+		isPrimary ? `${shards.length} + ${modShards.length}` : "",
+		!isPrimary
+			? ""
+			: outbox === null
+				? UNKNOWN
+				: outbox.pending === 0
+					? "0"
+					: `${formatNumber(outbox.pending)}, oldest ${outbox.oldestSeconds} s`,
+		isPrimary ? String(missingTables?.length ?? UNKNOWN) : "",
+	];
+}
+
+function stateOf({ role, error, isReadOnly, replication }: HostReport): string {
+	if (error !== null) return "down";
+	if (role === "primary") return isReadOnly ? "read-only" : "up";
+	if (replication === null) return "up, lag not known";
+	if (!replication.isRunning) return "not replicating";
+	return `up, ${replication.lagSeconds ?? UNKNOWN} s behind`;
+}
+
+function cacheRow({ layer, host, error }: CacheReport): readonly string[] {
+	return [host, layer, error === null ? "up" : "down", "", "", "", ""];
+}
+
+/** docs/commands.md describes this shape: scripts rely on it. */
+function asJson({ hosts, caches, ...status }: FleetStatus) {
+	return {
+		...status,
+		hosts: hosts.map(
+			({
+				host,
+				role,
+				error,
+				ms,
+				version,
+				isReadOnly,
+				shards,
+				modShards,
+				missingTables,
+				outbox,
+				replication,
+			}) => ({
+				host,
+				role,
+				up: error === null,
+				error,
+				ms: ms && Number(ms.toFixed(3)),
+				version,
+				readOnly: isReadOnly,
+				shards: shards.length,
+				modShards: modShards.length,
+				missingTables: missingTables?.length ?? null,
+				outbox,
+				replication: replication && {
+					running: replication.isRunning,
+					lagSeconds: replication.lagSeconds,
+					error: replication.error,
+				},
+			}),
+		),
+		caches: caches.map(({ layer, host, error }) => ({
+			layer,
+			host,
+			up: error === null,
+			error,
+		})),
+	};
+}

@@ -1,0 +1,108 @@
+/** A server as it answers now, for an operator. Null: not known, as it did not answer or refused to say. */
+export interface HostReport {
+	/** `host:port`; the folder of embedded shards. */
+	readonly host: string;
+	/** `primary` if any range names it so. */
+	readonly role: "primary" | "replica";
+	/** Shards and mod shards of which it is the primary. */
+	readonly shards: readonly number[];
+	readonly modShards: readonly number[];
+	/** Why it cannot be used; null where it can. */
+	readonly error: string | null;
+	/** Of a round trip. Milliseconds. */
+	readonly ms: number | null;
+	/** Of the product. */
+	readonly version: string | null;
+	readonly isReadOnly: boolean | null;
+	/** Of a replica. */
+	readonly replication: Replication | null;
+	/** Of a primary. */
+	readonly outbox: OutboxReport | null;
+	/** Tables and columns that its shards lack. */
+	readonly missingTables: readonly string[] | null;
+}
+
+export interface Replication {
+	readonly isRunning: boolean;
+	/** How far it is behind its source; null while that is not known. */
+	readonly lagSeconds: number | null;
+	/** Why it does not run, in the server's words. */
+	readonly error: string | null;
+}
+
+export interface OutboxReport {
+	/** Entries that wait for delivery, counted up to `OUTBOX_COUNTED` a shard. */
+	readonly pending: number;
+	/** Of the oldest. */
+	readonly oldestSeconds: number;
+}
+
+/** Of the entries of a shard: a backlog may have millions. */
+export const OUTBOX_COUNTED = 10_000;
+
+/** What keeps hosts from serving reads and writes: a sentence for each. */
+export function hostProblems(
+	reports: readonly HostReport[],
+): readonly string[] {
+	return reports.flatMap(({ host, role, error, isReadOnly, replication }) => {
+		if (error !== null) {
+			return [
+				`${host}${role === "replica" ? ", a replica," : ""} cannot be used: ${error}`,
+			];
+		}
+		if (role === "primary") {
+			return isReadOnly
+				? [
+						`${host} is the primary of a range, but takes no writes: it is read-only.`,
+					]
+				: [];
+		}
+		return replicaProblems(host, isReadOnly, replication);
+	});
+}
+
+/** What the shards of these hosts lack: the first tables by name, and how many. */
+export function tableProblems(
+	reports: readonly HostReport[],
+	named: number,
+	create: string,
+): readonly string[] {
+	const missing = reports.flatMap(({ missingTables }) => missingTables ?? []);
+	const unknown = reports.filter(
+		({ role, error, missingTables }) =>
+			role === "primary" && error === null && missingTables === null,
+	);
+	return [
+		...unknown.map(({ host }) => `${host} did not say which tables it has.`),
+		...missing.slice(0, named).map((table) => `${table} is missing.`),
+		...(missing.length > 0
+			? [
+					`Tables and columns missing: ${missing.length}. Create them with ${create}.`,
+				]
+			: []),
+	];
+}
+
+/** Behind by more, a replica cannot be promoted without a wait. */
+const MAX_LAG_SECONDS = 60;
+
+function replicaProblems(
+	host: string,
+	isReadOnly: boolean | null,
+	replication: Replication | null,
+): readonly string[] {
+	const problems: string[] = [];
+	if (isReadOnly === false) {
+		problems.push(
+			`${host} is a replica, but takes writes: set super_read_only there.`,
+		);
+	}
+	if (replication === null) return problems;
+	const { isRunning, lagSeconds, error } = replication;
+	if (!isRunning) {
+		problems.push(`${host} does not replicate${error ? `: ${error}` : "."}`);
+	} else if (lagSeconds !== null && lagSeconds > MAX_LAG_SECONDS) {
+		problems.push(`${host} is ${lagSeconds} s behind its source.`);
+	}
+	return problems;
+}

@@ -1,0 +1,232 @@
+import type { Model } from "../../model/types.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { HostRange, Topology } from "../../topology/types.ts";
+import { type Deadline, deadlineIn } from "../../util/deadline.ts";
+import {
+	type HostReport,
+	OUTBOX_COUNTED,
+	type OutboxReport,
+	type Replication,
+} from "../hostReport.ts";
+import { StorageFailure } from "../storageFailure.ts";
+import { missingTables } from "./createTables.ts";
+import { tableIn } from "./ddl.ts";
+import { Host, type HostLimits } from "./driver/host.ts";
+import type { Row } from "./driver/mysql2Connection.ts";
+import { addressOf, chunks, type Shard, type ShardMap } from "./shards.ts";
+import { unionAll } from "./sqlFragment.ts";
+
+/** Time for one host, however much it is asked. Milliseconds. */
+const LIMIT_MS = 3_000;
+/** Outboxes of one statement. */
+const OUTBOXES = 100;
+/** ER_PARSE_ERROR: before 8.0.22 MySQL had another statement. */
+const UNKNOWN_STATEMENT = 1064;
+
+/** Asks all hosts of a topology at once, replicas too. */
+export async function inspectHosts(options: {
+	readonly model: Model;
+	readonly topology: Topology;
+	readonly map: ShardMap;
+	readonly limits: HostLimits;
+	readonly environment: Environment;
+}): Promise<readonly HostReport[]> {
+	const { model, topology, map, limits, environment } = options;
+	const primaries = new Set(map.hosts.map(({ name }) => name));
+	const replicas = replicaUrls(topology)
+		.map((url) => addressOf(url, environment))
+		.filter(({ name }) => !primaries.has(name));
+	return Promise.all([
+		...map.hosts.map((host) => inspectPrimary(host, model, map)),
+		...replicas.map(async (address) => {
+			await using host = new Host(address, limits, true);
+			return await inspectReplica(host);
+		}),
+	]);
+}
+
+function replicaUrls({ shards, lookups }: Topology): readonly string[] {
+	const ranges: readonly HostRange[] = [...shards, ...lookups];
+	return [
+		...new Set(ranges.flatMap(({ replica }) => (replica ? [replica] : []))),
+	];
+}
+
+async function inspectPrimary(
+	host: Host,
+	model: Model,
+	map: ShardMap,
+): Promise<HostReport> {
+	const deadline = deadlineIn(LIMIT_MS);
+	const mine = <Key>(shards: ReadonlyMap<Key, Shard>) =>
+		[...shards].filter(([, shard]) => shard.host === host);
+	const shards = mine(map.shards);
+	const modShards = mine(map.modShards);
+	const known = {
+		...UNKNOWN,
+		host: host.name,
+		role: "primary",
+		shards: shards.map(([number]) => number),
+		modShards: modShards.map(([number]) => number),
+	} as const;
+	const greeted = await greet(host, deadline);
+	if (greeted.error !== null) return { ...known, ...greeted };
+	const [missing, outbox] = await Promise.all([
+		unlessRefused(
+			missingTables(
+				model,
+				{
+					shards: new Map(shards),
+					modShards: new Map(modShards),
+					hosts: [host],
+				},
+				deadline,
+			),
+		),
+		// Shards without tables have no outbox either.
+		unlessRefused(
+			readOutboxes(
+				host,
+				shards.map(([, shard]) => shard),
+				deadline,
+			),
+		),
+	]);
+	return { ...known, ...greeted, missingTables: missing, outbox };
+}
+
+async function inspectReplica(host: Host): Promise<HostReport> {
+	const deadline = deadlineIn(LIMIT_MS);
+	const known = { ...UNKNOWN, host: host.name, role: "replica" } as const;
+	const greeted = await greet(host, deadline);
+	if (greeted.error !== null) return { ...known, ...greeted };
+	const replication = await unlessRefused(readReplication(host, deadline));
+	return { ...known, ...greeted, replication };
+}
+
+const UNKNOWN = {
+	shards: [],
+	modShards: [],
+	error: null,
+	ms: null,
+	version: null,
+	isReadOnly: null,
+	replication: null,
+	outbox: null,
+	missingTables: null,
+} satisfies Partial<HostReport>;
+
+async function greet(
+	host: Host,
+	deadline: Deadline,
+): Promise<Pick<HostReport, "error" | "ms" | "version" | "isReadOnly">> {
+	const ask = () =>
+		host.rows(
+			{
+				name: "read only",
+				text: "SELECT @@GLOBAL.read_only, @@version",
+				values: [],
+			},
+			optionsBy(deadline),
+		);
+	try {
+		// The first one connects.
+		await ask();
+		const start = performance.now();
+		const [[isReadOnly, version] = []] = await ask();
+		return {
+			error: null,
+			ms: performance.now() - start,
+			version: String(version),
+			isReadOnly: String(isReadOnly) !== "0",
+		};
+	} catch (thrown) {
+		if (!(thrown instanceof StorageFailure)) throw thrown;
+		const { message } = thrown;
+		return { error: message, ms: null, version: null, isReadOnly: null };
+	}
+}
+
+async function readOutboxes(
+	host: Host,
+	shards: readonly Shard[],
+	deadline: Deadline,
+): Promise<OutboxReport> {
+	const rows = await Promise.all(
+		chunks(shards, OUTBOXES).map((some) =>
+			host.rows(
+				unionAll(
+					"outbox sizes",
+					some.map(({ database }) => ({
+						text: `SELECT
+								(SELECT COUNT(*) FROM (SELECT 1 FROM ${tableIn(database, "outbox")} LIMIT ${OUTBOX_COUNTED}) AS some) AS pending,
+								(SELECT ts FROM ${tableIn(database, "outbox")} ORDER BY local_id LIMIT 1) AS oldest`,
+						values: [],
+					})),
+				),
+				optionsBy(deadline),
+			),
+		),
+	);
+	const outboxes = rows.flat();
+	const oldest = outboxes.flatMap(([, ts]) =>
+		ts === null ? [] : [Number(ts)],
+	);
+	return {
+		pending: outboxes.reduce((sum, [pending]) => sum + Number(pending), 0),
+		oldestSeconds:
+			oldest.length === 0
+				? 0
+				: Math.max(
+						0,
+						Math.round(Date.now() / 1_000 - Math.min(...oldest) / 1e6),
+					),
+	};
+}
+
+/** Columns of SHOW REPLICA STATUS by position: their names differ by version, their order does not. */
+const COLUMNS = { io: 10, sql: 11, lag: 32, ioError: 35, sqlError: 37 };
+
+async function readReplication(
+	host: Host,
+	deadline: Deadline,
+): Promise<Replication> {
+	const show = (what: string) =>
+		host.rows(
+			{ name: "replication", text: `SHOW ${what} STATUS`, values: [] },
+			optionsBy(deadline),
+		);
+	const [row] = await show("REPLICA").catch((thrown: unknown) => {
+		const isOld =
+			thrown instanceof StorageFailure && thrown.errno === UNKNOWN_STATEMENT;
+		if (!isOld) throw thrown;
+		return show("SLAVE");
+	});
+	if (row === undefined) {
+		return {
+			isRunning: false,
+			lagSeconds: null,
+			error: "it has no source",
+		};
+	}
+	const text = (at: number) => String((row as Row)[at] ?? "");
+	const lag = text(COLUMNS.lag);
+	return {
+		isRunning: text(COLUMNS.io) === "Yes" && text(COLUMNS.sql) === "Yes",
+		lagSeconds: lag === "" ? null : Number(lag),
+		error: text(COLUMNS.sqlError) || text(COLUMNS.ioError) || null,
+	};
+}
+
+/** Null where the host does not say: without a privilege, without a table, or late. */
+async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
+	try {
+		return await answer;
+	} catch {
+		return null;
+	}
+}
+
+function optionsBy(deadline: Deadline) {
+	return { shard: 0, deadline, isPatient: true } as const;
+}

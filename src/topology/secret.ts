@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { CorkboardError } from "../errors.ts";
+
+/** A password of a host URL: itself, or where it is. What a URL names is looked up when it is used, and kept nowhere. */
+export type Secret =
+	| string
+	/** Texts, and names of environment variables, one after the other. */
+	| { readonly parts: readonly (string | { readonly variable: string })[] }
+	/** Path of a file that holds it; a line end after it does not count. */
+	| { readonly file: string };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `${NAME}` in the user or password of a parsed URL, which encodes the braces. */
+const VARIABLE = /(\$%7B[A-Za-z_][A-Za-z0-9_]*%7D)/i;
+
+/** The user or password of a URL. Null where `${` is no variable. Throws URIError for an invalid percent-encoding. */
+export function secretIn(encoded: string): Secret | null {
+	const parts = encoded
+		.split(VARIABLE)
+		.filter((part) => part !== "")
+		.map((part) =>
+			VARIABLE.test(part)
+				? { variable: part.slice(4, -3) }
+				: decodeURIComponent(part),
+		);
+	const isText = (part: string | object) => typeof part === "string";
+	if (encoded.replaceAll(new RegExp(VARIABLE, "gi"), "").includes("$%7B")) {
+		return null;
+	}
+	return parts.every(isText) ? parts.join("") : { parts };
+}
+
+/** The password itself. Throws BAD_TOPOLOGY, naming the host, where the variable is not set or the file cannot be read. */
+export function readSecret(
+	secret: Secret,
+	host: string,
+	environment: Environment,
+): string {
+	if (typeof secret === "string") return secret;
+	if ("file" in secret) return readSecretFile(secret.file, host);
+	return secret.parts
+		.map((part) => {
+			if (typeof part === "string") return part;
+			const value = environment[part.variable];
+			if (value === undefined || value === "") {
+				throw new CorkboardError(
+					"BAD_TOPOLOGY",
+					`The URL of ${host} takes its user or password from the environment variable ${part.variable}, which is not set.`,
+				);
+			}
+			return value;
+		})
+		.join("");
+}
+
+function readSecretFile(file: string, host: string): string {
+	let text: string;
+	try {
+		text = readFileSync(file, "utf8");
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_TOPOLOGY",
+			`The password-file of ${host} cannot be read: ${(cause as Error).message}`,
+			{ cause },
+		);
+	}
+	return text.replace(/\r?\n$/, "");
+}
