@@ -27,6 +27,7 @@ import type {
 	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
+	RelatedObjects,
 	Renumbering,
 	RenumberingKey,
 	Scan,
@@ -142,8 +143,11 @@ class TopologySwitcher implements ReloadableStorage {
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
+		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]> {
-		return this.#current.use((storage) => storage.readObjects(ids, call));
+		return this.#current.use((storage) =>
+			storage.readObjects(ids, call, related),
+		);
 	}
 
 	scanLists(

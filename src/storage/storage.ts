@@ -1,7 +1,7 @@
 import type { CallOptions, WriteTrace } from "../diagnostics.ts";
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
-import type { Mapping } from "../model/types.ts";
+import type { Mapping, ObjectType } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { HostReport } from "./hostReport.ts";
 
@@ -18,10 +18,14 @@ import type { HostReport } from "./hostReport.ts";
  * that breaks a rule of its table. Misuse is a TypeError.
  */
 export interface Storage extends AsyncDisposable {
-	/** The stored JSON text of each object, also of deleted ones; null without a row, type or shard. */
+	/**
+	 * The stored JSON text of each object, also of deleted ones; null without a row,
+	 * type or shard. With `related`, it may read objects that these refer to with them.
+	 */
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
+		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]>;
 
 	/**
@@ -276,6 +280,24 @@ export interface Renumbering extends Shift {
 	readonly epoch: number;
 }
 
+/** Called with the stored text of an object that was read beside what was asked for, before that is returned. */
+export type FoundObject = (id: Id, text: string) => void;
+
+/**
+ * Objects that others refer to. Storage that can read them in the same statement
+ * does, where they are on the same shard: that saves a wait and a statement.
+ */
+export interface RelatedObjects {
+	/** The references of objects of that type number: keys of the stored JSON, and the types that they lead to. */
+	readonly of: (type: number) => readonly RelatedKey[];
+	readonly found: FoundObject;
+}
+
+export interface RelatedKey {
+	readonly key: string;
+	readonly type: ObjectType;
+}
+
 export interface Scan extends ListKey {
 	/** Against the mapping's order: the edges nearest the end come first. */
 	readonly backward: boolean;
@@ -283,6 +305,8 @@ export interface Scan extends ListKey {
 	readonly after?: Position;
 	readonly before?: Position;
 	readonly limit: number;
+	/** Storage that can, reads the objects that the edges lead to with them, where they are on the list's shard. */
+	readonly foundObject?: FoundObject | undefined;
 }
 
 export interface ScanResult {

@@ -30,7 +30,8 @@ describe("random valid operations on a fleet with all cache layers", () => {
 	let world: World;
 	/** With all layers, and with those that processes share. */
 	let processes: readonly [Process, Process];
-	let executors: readonly [Execute, Execute];
+	/** On those two, and on the shards without any cache. */
+	let executors: readonly Execute[];
 	before(async () => {
 		fleet = await startFleet({ mysql: 2 });
 		processes = [
@@ -44,6 +45,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 		executors = [
 			world.queries.plan,
 			sideOf(shared.storage, { store: shared.store }).plan,
+			sideOf(all.storage, { cacheBytes: 0 }).plan,
 		];
 	});
 	after(async () => {
@@ -67,7 +69,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 			CHANNELS.cacheCall,
 			async () => {
 				for (const operation of operations(random, around, QUERIES)) {
-					const executor = executors[nth++ % 2] as Execute;
+					const executor = executors[nth++ % executors.length] as Execute;
 					const verdict = await judge(operation, executor, judges);
 					assert.equal(
 						verdict.mismatch,

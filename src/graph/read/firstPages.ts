@@ -36,26 +36,23 @@ export function readFirstPages(
 	call: CallOptions | undefined,
 ): MaybePromise<readonly (Page | CorkboardError)[]> {
 	const { needed } = page;
-	return andThen(
-		readHeads(sources.store, mapping, froms, needed, call),
-		(heads) => {
-			const ids: Id[] = [];
-			for (const head of heads) {
-				if (head instanceof CorkboardError) continue;
-				const end = Math.min(head.size, needed);
-				for (let at = 0; at < end; at++) ids.push(head.to(at));
-			}
-			sources.onEdgesRead(ids.length);
-			const nodes = ids.length === 0 ? [] : sources.readVisible(ids, call);
-			return andThen(nodes, (nodes) =>
-				toPages(sources, mapping, heads, nodes, page, call),
-			);
-		},
-	);
+	return andThen(readHeads(sources, mapping, froms, needed, call), (heads) => {
+		const ids: Id[] = [];
+		for (const head of heads) {
+			if (head instanceof CorkboardError) continue;
+			const end = Math.min(head.size, needed);
+			for (let at = 0; at < end; at++) ids.push(head.to(at));
+		}
+		sources.onEdgesRead(ids.length);
+		const nodes = ids.length === 0 ? [] : sources.readVisible(ids, call);
+		return andThen(nodes, (nodes) =>
+			toPages(sources, mapping, heads, nodes, page, call),
+		);
+	});
 }
 
 function readHeads(
-	store: Store,
+	{ store, onObject }: ListSources,
 	mapping: Mapping,
 	froms: readonly Id[],
 	depth: number,
@@ -67,7 +64,7 @@ function readHeads(
 		const head = store.cachedHead(mapping, from, moment);
 		if (head === undefined || !head.reaches(depth)) {
 			const lists = froms.map((from) => ({ mapping, from }));
-			return store.readHeads(lists, depth, call);
+			return store.readHeads(lists, depth, call, onObject);
 		}
 		heads.push(head);
 	}

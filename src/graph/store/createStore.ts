@@ -80,7 +80,13 @@ export function createStore(options: {
 		outboxDeletions: new OutboxDeletions(storage),
 		sharesCaches: shared !== undefined,
 		readObjects: objects.read,
-		readHeads: heads.read,
+		readHeads: (lists, depth, call, found) =>
+			heads.read(
+				lists,
+				depth,
+				call,
+				found && ((id, text) => found(id, objects.parse(id, text))),
+			),
 		readLookups: lookups.read,
 		longestLists: createLongestLists(storage, now),
 		moment,

@@ -152,10 +152,21 @@ export class Head extends CacheEntry {
 
 /** Edges as a head holds them. */
 export interface HeadEdges {
-	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. */
+	/** Of each edge: the digits of its id before the last ten, the last ten, and its sequence. Where there are `ids`, only the sequence is read. */
 	readonly numbers: readonly number[];
 	/** The head may change it. */
 	readonly ids: Id[] | null;
+}
+
+/** Edges for a head that no cache keeps: its ids stay the strings that they are. */
+export function unkeptEdges(edges: readonly Position[]): HeadEdges {
+	const numbers: number[] = [];
+	const ids: Id[] = [];
+	for (const { to, sequence } of edges) {
+		numbers.push(0, 0, sequence);
+		ids.push(to);
+	}
+	return { numbers, ids };
 }
 
 function numbersOf(edges: readonly Position[]): readonly number[] {

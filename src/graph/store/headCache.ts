@@ -8,9 +8,15 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
-import type { KeyResult, ListKey, Storage } from "../../storage/storage.ts";
+import type {
+	FoundObject,
+	KeyResult,
+	ListKey,
+	ScanResult,
+	Storage,
+} from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
-import { DEEPEST_HEAD, Head } from "./head.ts";
+import { DEEPEST_HEAD, Head, unkeptEdges } from "./head.ts";
 import { decodeHead, encodeHead } from "./headCodec.ts";
 import { sharedListKey } from "./sharedKey.ts";
 import type { SharedCaches } from "./store.ts";
@@ -21,11 +27,12 @@ export interface HeadCache {
 	cached(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
 	/** By `listName`. Nothing is cached of a mapping of another version's model. */
 	invalidate(name: string): void;
-	/** Heads with at least `depth` edges, or all there are. */
+	/** Heads with at least `depth` edges, or all there are. Calls `found` with objects that were read besides: where nothing is cached, those of the first edges. */
 	read(
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
+		found?: FoundObject,
 	): MaybePromise<readonly KeyResult<Head>[]>;
 }
 
@@ -78,10 +85,8 @@ export function createHeadCache(options: {
 			);
 			return results.map((result, at): KeyResult<Head> => {
 				if (result instanceof CorkboardError) return result;
-				const { edges, list } = result;
 				const { from } = lists[missing[at] as number] as ListKey;
-				const complete = limit > 0 ? edges.length < limit : list.count === 0;
-				return new Head({ ...list, from, complete }, edges);
+				return headOf(from, result, limit, isUnkept);
 			});
 		};
 		if (!isShared) return load(lists.map((_, index) => index));
@@ -103,6 +108,33 @@ export function createHeadCache(options: {
 		);
 	}
 
+	const isDirect = isUnkept && shared?.heads == null;
+
+	/** Where no cache has anything. As deep as is asked for: nobody else reads it. */
+	async function readDirectly(
+		lists: readonly ListKey[],
+		limit: number,
+		call: CallOptions | undefined,
+		foundObject: FoundObject | undefined,
+	): Promise<readonly KeyResult<Head>[]> {
+		call?.trace?.cache("process", 0, lists.length);
+		const results = await storage.scanLists(
+			lists.map(({ mapping, from }) => ({
+				mapping,
+				from,
+				backward: false,
+				limit,
+				foundObject,
+			})),
+			call,
+		);
+		return results.map((result, at) =>
+			result instanceof CorkboardError
+				? result
+				: headOf((lists[at] as ListKey).from, result, limit, true),
+		);
+	}
+
 	return {
 		local,
 		cached: (mapping, from, moment) =>
@@ -112,7 +144,8 @@ export function createHeadCache(options: {
 			const partition = local.existingPartition(name.slice(0, space));
 			if (partition) local.invalidate(partition, name.slice(space + 1));
 		},
-		read(lists, depth, call) {
+		read(lists, depth, call, found) {
+			if (isDirect) return readDirectly(lists, depth, call, found);
 			const limit = HEAD_DEPTHS.find((edges) => edges >= depth) ?? depth;
 			// Mostly all lists are of one mapping.
 			let mappingName = "";
@@ -139,4 +172,16 @@ export function createHeadCache(options: {
 			);
 		},
 	};
+}
+
+function headOf(
+	from: Id,
+	{ edges, list }: ScanResult,
+	limit: number,
+	isUnkept: boolean,
+): Head {
+	const complete = limit > 0 ? edges.length < limit : list.count === 0;
+	const { count, epoch } = list;
+	const own = { from, count, epoch, complete };
+	return new Head(own, isUnkept ? unkeptEdges(edges) : edges);
 }

@@ -19,7 +19,7 @@ import type {
 } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Domain } from "../domain.ts";
-import type { Node } from "../types.ts";
+import type { FoundNode, Node } from "../types.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
 import type { CachedLookup } from "./lookupCache.ts";
@@ -39,15 +39,18 @@ export interface Store {
 	readonly cursors: CursorCodec;
 	/** Of delivered entries, where other processes could deliver them again. */
 	readonly outboxDeletions: OutboxDeletions;
+	/** Calls `found` with objects that it happened to read besides. */
 	readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
+		found?: FoundNode,
 	): MaybePromise<readonly KeyResult<Node | null>[]>;
-	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. */
+	/** The head of each list, with at least `depth` edges or all there are: up to `DEEPEST_HEAD` from caches. Calls `found` with objects that it happened to read besides. */
 	readHeads(
 		lists: readonly ListKey[],
 		depth: number,
 		call?: CallOptions,
+		found?: FoundNode,
 	): MaybePromise<readonly KeyResult<Head>[]>;
 	readLookups(
 		keys: readonly LookupKey[],

@@ -30,6 +30,7 @@ import type {
 	OutboxSize,
 	PendingEntriesQuery,
 	PendingEntry,
+	RelatedObjects,
 	Renumbering,
 	RenumberingKey,
 	Scan,
@@ -56,7 +57,7 @@ import {
 } from "./lookups.ts";
 import { readEdges, walkEdges } from "./mappings.ts";
 import { MergedReads } from "./mergedReads.ts";
-import { readObjects, typeNamed, walkObjects } from "./objects.ts";
+import { ObjectKey, readObjects, typeNamed, walkObjects } from "./objects.ts";
 import {
 	deleteOutboxEntries,
 	outboxSizes,
@@ -134,12 +135,8 @@ class MysqlStorage implements Storage {
 	readonly #readOnly: boolean;
 	readonly #map: ReturnType<typeof mapShards>;
 	readonly #transactions: TransactionQueue;
-	readonly #objects: MergedReads<Id, string | null>;
-	readonly #scans = new MergedReads<Scan, ScanResult>({
-		read: scanLists,
-		maxKeys: SCANS,
-		rowsOf: ({ limit }) => limit,
-	});
+	readonly #objects: MergedReads<ObjectKey, string | null>;
+	readonly #scans: MergedReads<Scan, ScanResult>;
 	readonly #edges = new MergedReads<EdgeKey, Edge | null>({
 		read: readEdges,
 		maxKeys: EDGES,
@@ -172,6 +169,11 @@ class MysqlStorage implements Storage {
 			maxKeys: OBJECTS,
 			rowsOf: () => 1,
 		});
+		this.#scans = new MergedReads({
+			read: (host, scans, options) => scanLists(host, model, scans, options),
+			maxKeys: SCANS,
+			rowsOf: ({ limit }) => limit,
+		});
 	}
 
 	hostOf(shard: number): string | null {
@@ -185,10 +187,12 @@ class MysqlStorage implements Storage {
 	async readObjects(
 		ids: readonly Id[],
 		call?: CallOptions,
+		related?: RelatedObjects,
 	): Promise<readonly KeyResult<string | null>[]> {
 		startCall("readObjects", ids.length, call);
-		return readByHost<Id, string | null>(ids, {
-			shardOf: (id) => this.#map.shards.get(unpackId(id).shard),
+		const keys = ids.map((id) => new ObjectKey(id, related));
+		return readByHost<ObjectKey, string | null>(keys, {
+			shardOf: ({ shard }) => this.#map.shards.get(shard),
 			absent: () => null,
 			maxKeys: OBJECTS,
 			read: (host, some) =>

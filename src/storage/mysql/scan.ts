@@ -1,4 +1,5 @@
 import type { Id } from "../../id/ids.ts";
+import type { Model } from "../../model/types.ts";
 import { listName } from "../keys.ts";
 import { isDescending } from "../order.ts";
 import {
@@ -15,7 +16,13 @@ import type { Row, Value } from "./driver/mysql2Connection.ts";
 import type { Sql } from "./driver/mysqlConnection.ts";
 import { isOneOf } from "./lists.ts";
 import type { KeyOnShard, Shard } from "./shards.ts";
-import { digitsOf, type Fragment, namesOf, unionAll } from "./sqlFragment.ts";
+import {
+	digitsOf,
+	type Fragment,
+	localIdOf,
+	namesOf,
+	unionAll,
+} from "./sqlFragment.ts";
 
 /** Instead of a scan's number: the row is a list's own, with its mapping. */
 const LIST = -1;
@@ -25,15 +32,18 @@ const LIST = -1;
  * edges and counts are consistent: with READ COMMITTED each statement has its
  * own read view. Rows are edges, lists, or both:
  *
- *     scan or LIST, to_id, sequence, version, count, last_sequence, epoch, from_id, mapping
+ *     scan or LIST, to_id, sequence, version, count, last_sequence, epoch, from_id, mapping, data
+ *
+ * The last column is the text of the object that an edge leads to; without it where nobody wants it.
  */
 export async function scanLists(
 	host: Host,
+	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	options: QueryOptions,
 ): Promise<readonly ScanResult[]> {
 	const rows = await host.rows(
-		(product) => statementOf(scans, product === "MySQL"),
+		(product) => statementOf(model, scans, product === "MySQL"),
 		{
 			...options,
 			countRows: (all) => all.filter(([, to]) => to !== null).length,
@@ -49,10 +59,14 @@ export async function scanLists(
 			lists.set(listName({ name: String(row[MAPPING]) }, list.from), list);
 			continue;
 		}
-		const { from } = (scans[part] as KeyOnShard<Scan>).key;
+		const { from, foundObject } = (scans[part] as KeyOnShard<Scan>).key;
 		if (row[COUNT] !== null) listsOfScans[part] ??= listOf(from, row);
 		const to = row[1] as Id | null;
 		if (to === null) continue;
+		const text = row[DATA];
+		if (foundObject !== undefined && text != null) {
+			foundObject(to, text as string);
+		}
 		(edges[part] as Edge[]).push({
 			from,
 			to,
@@ -79,6 +93,7 @@ export async function scanLists(
 const COUNT = 4;
 const FROM_ID = 7;
 const MAPPING = 8;
+const DATA = 9;
 
 function listOf(from: Id, row: Row): ListRow {
 	return {
@@ -97,14 +112,18 @@ function listOf(from: Id, row: Row): ListRow {
  * only the count is wanted are one part for each shard.
  */
 function statementOf(
+	model: Model,
 	scans: readonly KeyOnShard<Scan>[],
 	hasLateral: boolean,
 ): Sql {
 	const parts: Fragment[] = [];
 	const groups = new Map<Shard, ScanGroup[]>();
 	const counted = new Map<Shard, Scan[]>();
+	const withObjects =
+		hasLateral && scans.some(({ key }) => key.foundObject !== undefined);
+	const noObject = withObjects ? ", NULL AS data" : "";
 	for (const [part, { key: scan, shard }] of scans.entries()) {
-		const { mapping, backward, limit } = scan;
+		const { mapping, backward, limit, foundObject } = scan;
 		const isOpen = scan.after === undefined && scan.before === undefined;
 		if (limit > 0 && hasLateral && isOpen) {
 			let own = groups.get(shard);
@@ -116,23 +135,26 @@ function statementOf(
 				([{ scan: other }]) =>
 					other.mapping === mapping &&
 					other.limit === limit &&
-					other.backward === backward,
+					other.backward === backward &&
+					(other.foundObject === undefined) === (foundObject === undefined),
 			);
 			if (group === undefined) own.push([{ part, scan, shard }]);
 			else group.push({ part, scan, shard });
 			continue;
 		}
-		if (limit > 0) parts.push(edgesOf({ part, scan, shard }));
+		if (limit > 0) parts.push(edgesOf({ part, scan, shard }, noObject));
 		const some = counted.get(shard);
 		if (some === undefined) counted.set(shard, [scan]);
 		else some.push(scan);
 	}
-	for (const own of groups.values()) parts.push(...own.map(headsOf));
+	for (const own of groups.values()) {
+		for (const group of own) parts.push(headsOf(model, group, noObject));
+	}
 	for (const [{ database }, some] of counted) {
 		const { text, values } = isOneOf(some);
 		parts.push({
 			text: `SELECT ${LIST} AS part, NULL AS to_id, NULL AS sequence, NULL AS version,
-				count, last_sequence, epoch, from_id, mapping
+				count, last_sequence, epoch, from_id, mapping${noObject}
 				FROM ${tableIn(database, "lists")} WHERE ${text}`,
 			values,
 		});
@@ -157,13 +179,20 @@ type ScanGroup = [NumberedScan, ...NumberedScan[]];
  * here: it would sort whole lists. (A key with descending columns would be read
  * forward, but MySQL does not read a range of one backward.)
  */
-function headsOf(group: ScanGroup): Fragment {
+function headsOf(model: Model, group: ScanGroup, noObject: string): Fragment {
 	const [{ scan, shard }] = group;
-	const { mapping, limit } = scan;
+	const { mapping, limit, foundObject } = scan;
+	const type =
+		foundObject === undefined ? undefined : model.objects.get(mapping.to);
+	const objects =
+		type === undefined
+			? ""
+			: ` LEFT JOIN ${tableIn(shard.database, type.table)} AS objects
+				ON objects.local_id = ${localIdOf(shard, type, "edges.to_id")}`;
 	return {
 		// The numbers of scans, ids and the limit are integers that the program made.
 		text: `SELECT scans.part, edges.to_id, edges.sequence, edges.version,
-				lists.count, lists.last_sequence, lists.epoch, NULL AS from_id, NULL AS mapping
+				lists.count, lists.last_sequence, lists.epoch, NULL AS from_id, NULL AS mapping${type === undefined ? noObject : ", objects.data"}
 			FROM (VALUES ${group.map(({ part, scan: { from } }) => `ROW(${part}, ${digitsOf(from)})`).join(", ")})
 				AS scans (part, from_id)
 			LEFT JOIN ${tableIn(shard.database, "lists")} AS lists
@@ -172,19 +201,22 @@ function headsOf(group: ScanGroup): Fragment {
 				SELECT to_id, sequence, version
 				FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 				WHERE from_id = scans.from_id AND state = ${PRESENT}
-				ORDER BY ${keyOrder(scan)} LIMIT ${limit}) AS edges ON TRUE`,
+				ORDER BY ${keyOrder(scan)} LIMIT ${limit}) AS edges ON TRUE${objects}`,
 		values: [mapping.name],
 	};
 }
 
-function edgesOf({ part, scan, shard }: NumberedScan): Fragment {
+function edgesOf(
+	{ part, scan, shard }: NumberedScan,
+	noObject: string,
+): Fragment {
 	const { mapping, from, after, before, limit } = scan;
 	const [high, low] = isDescending(mapping) ? [after, before] : [before, after];
 	const bounds = [bound(high, "<"), bound(low, ">")];
 	return {
 		// The limit is a checked integer; some servers refuse it as a parameter.
 		text: `SELECT ${part} AS part, to_id, sequence, version, NULL AS count,
-				NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping
+				NULL AS last_sequence, NULL AS epoch, NULL AS from_id, NULL AS mapping${noObject}
 			FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 			WHERE from_id = ? AND state = ${PRESENT}${bounds.map(({ text }) => text).join("")}
 			ORDER BY ${sequenceOrder(scan)} LIMIT ${limit}`,
