@@ -55,6 +55,21 @@ export interface Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly Node[]>;
 
+	/**
+	 * Of a list that is grouped, the objects of each group: at most `limit`, and
+	 * none if the viewer may not read the list. Of a group, 20 edges at most are
+	 * looked at.
+	 */
+	readGroups(
+		mapping: Mapping,
+		from: Id,
+		groups: readonly Id[],
+		limit: number,
+		call?: CallOptions,
+	): MaybePromise<
+		readonly (readonly (Node | CorkboardError)[] | CorkboardError)[]
+	>;
+
 	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,

@@ -9,6 +9,8 @@ export interface MappingDraft {
 	readonly mapping: Omit<Mapping, "inverse">;
 	/** The name of the inverse field, as the directive gives it. */
 	readonly inverse: string | null;
+	/** The name of the reference that the list is grouped by, as the directive gives it. */
+	readonly groupBy: string | null;
 }
 
 const SUFFIX = ".inverse";
@@ -96,4 +98,39 @@ export function readInverse(
 	return problem(
 		`the mappings ${declared.path} and ${other.path} hold one fact, so one must be named X and the other X.inverse, got ${mapping.name} and ${otherName}`,
 	);
+}
+
+/** Resolves the reference that a list is grouped by; null for a list that is not. */
+export function readGroup(
+	{ declared, mapping, groupBy }: MappingDraft,
+	inverse: Inverse | null,
+	types: ReadonlyMap<string, DeclaredType>,
+	problems: Problems,
+): NonNullable<Mapping["groupedBy"]> | null {
+	if (groupBy === null) return null;
+	const problem = (message: string): null => {
+		problems.add(declared.mapping?.node, message);
+		return null;
+	};
+	// A problem of the inverse is reported there.
+	if (inverse?.kind !== "reference") {
+		return declared.mapping?.values?.inverse == null || inverse !== null
+			? problem(
+					`${declared.path} is grouped, so its inverse must be a reference`,
+				)
+			: null;
+	}
+	if (mapping.order !== "NEWEST_FIRST") {
+		return problem(
+			`${declared.path} is grouped by ${groupBy}, which decides its order, so it must not have another one, got ${mapping.order}`,
+		);
+	}
+	const field = types.get(mapping.to)?.fields.get(groupBy);
+	const key = field?.reference?.values?.key;
+	if (key === undefined) {
+		return problem(
+			`${declared.path} must be grouped by a reference of ${mapping.to}, got ${groupBy}`,
+		);
+	}
+	return { field: groupBy, key };
 }

@@ -13,7 +13,12 @@ export interface Lock {
 			readonly keys: Readonly<Record<string, string>>;
 		}
 	>;
-	readonly mappings: ByName<Pick<Mapping, "table" | "from" | "to" | "order">>;
+	readonly mappings: ByName<
+		Pick<Mapping, "table" | "from" | "to" | "order"> & {
+			/** The key of the reference that a grouped list is ordered by. */
+			readonly groupBy?: string;
+		}
+	>;
 	readonly lookups: ByName<Pick<Lookup, "type" | "key" | "fold">>;
 }
 
@@ -124,9 +129,15 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 			]),
 		),
 		mappings: Object.fromEntries(
-			[...mappings].map(([name, { table, from, to, order }]) => [
+			[...mappings].map(([name, { table, from, to, order, groupedBy }]) => [
 				name,
-				{ table, from, to, order },
+				{
+					table,
+					from,
+					to,
+					order,
+					...(groupedBy && { groupBy: groupedBy.key }),
+				},
 			]),
 		),
 		lookups: Object.fromEntries(
@@ -164,15 +175,17 @@ function compareSection(
 		if (old.retired) {
 			breaks.push(`the ${kind} ${name} is retired and cannot be used again`);
 		}
-		for (const [property, value] of Object.entries(old)) {
+		for (const property of new Set(
+			[old, current].flatMap((entry) => Object.keys(entry)),
+		)) {
 			if (property === "keys" || property === "retired") continue;
-			if (current[property] === value) continue;
-			if (property === "order" && keepsOrder(value, current.order)) {
+			if (current[property] === old[property]) continue;
+			if (property === "order" && keepsOrder(old[property], current.order)) {
 				additions.push(`the order ${current.order} of the ${kind} ${name}`);
 				continue;
 			}
 			breaks.push(
-				`the ${property} of the ${kind} ${name} must stay ${value}, got ${current[property]}`,
+				`the ${property} of the ${kind} ${name} must stay ${old[property] ?? "none"}, got ${current[property] ?? "none"}`,
 			);
 		}
 	}

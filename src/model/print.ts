@@ -169,11 +169,11 @@ function derivedWrites(
 }
 
 function mappingColumns(model: Model, mapping: Mapping): Row {
-	const { name, table, from, to, order, inverse } = mapping;
+	const { name, table, from, to, order, inverse, groupedBy } = mapping;
 	return [
-		`mapping ${name} to ${to}, ${ORDERS[order]}`,
+		`mapping ${name} to ${to}, ${groupedBy ? `grouped by ${groupedBy.field}` : ORDERS[order]}`,
 		table,
-		"pages",
+		groupedBy ? "groups" : "pages",
 		from === null ? "0" : "its own",
 		inverse === null
 			? "edge and list row"

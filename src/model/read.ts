@@ -8,7 +8,7 @@ import {
 	type DeclaredType,
 	readDirectives,
 } from "./directives.ts";
-import { type MappingDraft, readInverse } from "./inverses.ts";
+import { type MappingDraft, readGroup, readInverse } from "./inverses.ts";
 import { Names } from "./names.ts";
 import { readObject, storedKey } from "./objects.ts";
 import { Problems } from "./problems.ts";
@@ -107,12 +107,15 @@ function buildModel(reading: Reading): Model {
 		const draft = readMapping(field, reading);
 		return draft === null ? [] : [draft];
 	});
-	const mappings = drafts.map(
-		(draft): Mapping => ({
+	const mappings = drafts.map((draft): Mapping => {
+		const inverse = readInverse(draft, drafts, types, problems);
+		const groupedBy = readGroup(draft, inverse, types, problems);
+		return {
 			...draft.mapping,
-			inverse: readInverse(draft, drafts, types, problems),
-		}),
-	);
+			inverse,
+			...(groupedBy !== null && { groupedBy }),
+		};
+	});
 	for (const field of fields) {
 		const role = types.get(field.owner)?.role ?? "plain";
 		checkSource(field, role, resolved, problems);
@@ -170,12 +173,13 @@ function readMapping(
 	const role = types.get(field.owner)?.role;
 	if (to === null || mapping.values === null) return null;
 	if (role !== "object" && role !== "query") return null;
-	const { name, table, inverse, order } = mapping.values;
+	const { name, table, inverse, order, groupBy } = mapping.values;
 	const from = role === "query" ? null : field.owner;
 	return {
 		declared: field,
 		mapping: { name, table, from, to, field: field.name, order },
 		inverse: inverse ?? null,
+		groupBy: groupBy ?? null,
 	};
 }
 

@@ -77,6 +77,12 @@ export interface Mapping {
 	readonly field: string;
 	readonly order: MappingOrder;
 	readonly inverse: Inverse | null;
+	/**
+	 * Set for a list that follows a reference and is grouped by another reference
+	 * of its objects: it has only those with one, and what leads to the same object
+	 * stands together. Read by group, not page by page.
+	 */
+	readonly groupedBy?: Pick<Reference, "field" | "key">;
 }
 
 /**

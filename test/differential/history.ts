@@ -74,6 +74,28 @@ export function history(): History {
 			},
 		});
 	}
+	for (const board of secret) {
+		// Somebody else's pin on it, saved from one that is saved again below.
+		const others = users.find(({ key }) => key !== board.fields.owner);
+		for (const [n, origin] of open.slice(0, 3).entries()) {
+			const to = boards.filter(
+				({ fields }) => fields.owner === board.fields.owner,
+			);
+			// More than are shown of the first one, and some on boards that are removed.
+			for (let copy = 0; copy < (n === 0 ? 12 : n); copy++) {
+				lines.push({
+					type: "Pin",
+					key: `saved:${board.key}:${n}:${copy}`,
+					fields: {
+						board: (to[copy % to.length] as ObjectLine).key,
+						origin: origin.key,
+						createdAt: `2026-11-${String(10 + (copy % 5))}T12:00:00.000Z`,
+						...(copy === 1 && { owner: others?.key as string }),
+					},
+				});
+			}
+		}
+	}
 	lines.push({
 		type: "User",
 		key: "bare:user",

@@ -8,7 +8,7 @@ import {
 	isInterfaceType,
 	printSchema,
 } from "graphql";
-import type { Id } from "../../src/id/ids.ts";
+import { compareIds, type Id } from "../../src/id/ids.ts";
 import type { JsonValue } from "../../src/util/json.ts";
 import { cursorOf, type Learned, timestampOf } from "./learned.ts";
 import type { Edge, Memory, Row } from "./memory.ts";
@@ -148,14 +148,75 @@ function resolversOf(
 		[
 			"Board.viewerCanPin",
 			((row: Row, _: Args, { viewer }: OracleContext) =>
-				viewer &&
-				(memory.reference(row, "owner")?.id === viewer ||
-					memory.collaboratesOn(row, viewer))) as Resolve,
+				viewer && isMember(memory, row, viewer)) as Resolve,
+		],
+		...["viewerCanUpdate", "viewerCanDelete"].flatMap((field) =>
+			["Board", "Section", "Pin", "Comment"].map(
+				(type) =>
+					[
+						`${type}.${field}`,
+						((row: Row, _: Args, { viewer }: OracleContext) =>
+							viewer && may(memory, field, row, viewer)) as Resolve,
+					] as const,
+			),
+		),
+		[
+			"Pin.viewerHasSaved",
+			((row: Row, _: Args, { viewer }: OracleContext) =>
+				viewer && savesOf(memory, row, viewer).length > 0) as Resolve,
+		],
+		[
+			"Pin.viewerSaves",
+			((row: Row, _: Args, { viewer }: OracleContext) =>
+				viewer && savesOf(memory, row, viewer).slice(0, 10)) as Resolve,
 		],
 		...Object.entries(MEMBERSHIPS).map(
 			([field, list]) => [field, membership(list)] as const,
 		),
 	]);
+}
+
+/** The board's owner, or one of its collaborators. */
+function isMember(memory: Memory, board: Row, viewer: Id): boolean {
+	return (
+		memory.reference(board, "owner")?.id === viewer ||
+		memory.collaboratesOn(board, viewer)
+	);
+}
+
+function may(memory: Memory, field: string, row: Row, viewer: Id): boolean {
+	const board = memory.reference(row, "board");
+	if (row.type === "Section") {
+		return board !== null && isMember(memory, board, viewer);
+	}
+	const users = [
+		memory.reference(row, row.type === "Comment" ? "author" : "owner"),
+		// Whoever has a board decides what stays on it.
+		row.type === "Pin" && field === "viewerCanDelete" && board !== null
+			? memory.reference(board, "owner")
+			: null,
+	];
+	return users.some((user) => user?.id === viewer);
+}
+
+/** The viewer's pins that were saved from a pin, the newest first. */
+function savesOf(memory: Memory, origin: Row, viewer: Id): readonly Row[] {
+	return memory
+		.list(`Pin.repins ${origin.id}`)
+		.map(({ to }) => to)
+		.filter(
+			(pin) =>
+				memory.reference(pin, "owner")?.id === viewer &&
+				memory.sees(viewer, pin),
+		)
+		.toSorted((a, b) => compareIds(b.id, a.id))
+		.toSorted((a, b) =>
+			String(b.fields.createdAt) > String(a.fields.createdAt)
+				? 1
+				: String(b.fields.createdAt) < String(a.fields.createdAt)
+					? -1
+					: 0,
+		);
 }
 
 /** The resolver of a field by its type; null for a field of a page, which graphql-js reads as a property. */

@@ -289,6 +289,7 @@ describe("deletePin", () => {
 			board,
 			section: null,
 			viewer: at.ada,
+			origin: null,
 		});
 		assert.equal(at.graph.data(pin), undefined);
 	});

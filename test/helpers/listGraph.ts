@@ -97,6 +97,10 @@ export class ListGraph implements Graph {
 		throw new Error("the plan reads no edge");
 	}
 
+	readGroups(): Promise<never> {
+		throw new Error("the plan reads no group");
+	}
+
 	lookUp(): Promise<never> {
 		throw new Error("the plan looks nothing up");
 	}

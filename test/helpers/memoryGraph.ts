@@ -143,6 +143,31 @@ export class MemoryGraph implements Graph, Writes {
 		);
 	}
 
+	async readGroups(
+		mapping: Mapping,
+		from: Id,
+		groups: readonly Id[],
+		limit: number,
+	) {
+		this.calls.push(`groups ${mapping.name} ${from} ${groups.join()}`);
+		const { inverse, groupedBy } = mapping;
+		if (inverse?.kind !== "reference" || groupedBy === undefined) {
+			throw new Error("expected a mapping that is grouped");
+		}
+		return groups.map((group) =>
+			this.down.has(group)
+				? unavailable()
+				: [...this.#objects.values()]
+						.filter(
+							(node) =>
+								node.data[inverse.key] === from &&
+								node.data[groupedBy.key] === group &&
+								this.#visible(node),
+						)
+						.slice(0, limit),
+		);
+	}
+
 	async lookUp(lookup: Lookup, keys: readonly string[]) {
 		this.calls.push(`lookup ${lookup.name} ${keys.join()}`);
 		return keys.map((key) =>

@@ -5,8 +5,9 @@ import type { Resolvers } from "../../plan/batchResolver.ts";
 import { edgeMutation } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
 import { positionInput, requireOnList } from "./position.ts";
-import { bothOrFirstError, requireOwned } from "./requireVisible.ts";
+import { bothOrFirstError } from "./requireVisible.ts";
 import {
 	mappingOf,
 	newStoredJson,
@@ -51,7 +52,7 @@ const updateBoard = mutation(
 		cost: () => 1,
 	},
 	async ({ boardId: given, ...fields }, context) => {
-		const board = await requireOwned(context, "Board", given);
+		const board = await requireRight(context, "Board", "update", given);
 		await context.writes.modify(board.id, (data) =>
 			updatedStoredJson(context.graph.model, "Board", data, fields),
 		);
@@ -71,7 +72,7 @@ const moveBoard = mutation(
 	async ({ boardId, ...beside }, context) => {
 		const { graph, viewer, writes } = context;
 		const [board, neighbor] = await bothOrFirstError(
-			requireOwned(context, "Board", boardId),
+			requireRight(context, "Board", "update", boardId),
 			position.neighbor(beside, context),
 		);
 		requireOnList(
@@ -102,7 +103,7 @@ const deleteBoard = mutation(
 		maxObjects: 0,
 	},
 	async (input, context) => {
-		const board = await requireOwned(context, "Board", input.boardId);
+		const board = await requireRight(context, "Board", "delete", input.boardId);
 		await context.writes.remove(board.id);
 		return { deletedBoardId: board.id, viewer: context.viewer };
 	},
@@ -132,4 +133,6 @@ export const boardResolvers: Resolvers<RequestContext> = new Map([
 		}),
 	],
 	["Board.viewerFollows", viewerMembership("followBoard")],
+	["Board.viewerCanUpdate", viewerCan("Board", "update")],
+	["Board.viewerCanDelete", viewerCan("Board", "delete")],
 ]);

@@ -1,16 +1,11 @@
 import { CorkboardError } from "../../errors.ts";
-import type { Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import { required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
-import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { andThen } from "../../util/maybePromise.ts";
+import type { Resolvers } from "../../plan/batchResolver.ts";
 import { mutation } from "./mutation.ts";
-import {
-	bothOrFirstError,
-	requireOwned,
-	requireVisible,
-} from "./requireVisible.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
+import { bothOrFirstError, requireVisible } from "./requireVisible.ts";
 import { mappingOf, storedValue } from "./storedJson.ts";
 
 const input = () => ({ boardId: required(id), userId: required(id) });
@@ -19,7 +14,7 @@ const addCollaborator = mutation(
 	{ name: "addCollaborator", input, cost: () => 2, maxObjects: 2 },
 	async ({ boardId, userId }, context) => {
 		const [board, user] = await bothOrFirstError(
-			requireOwned(context, "Board", boardId),
+			requireRight(context, "Board", "update", boardId),
 			requireVisible(context, "User", userId),
 		);
 		if (user.id === context.viewer) {
@@ -60,28 +55,8 @@ const removeCollaborator = mutation(
 	},
 );
 
-/** The same rule as `requireMember`. */
-const viewerCanPin: BatchResolver<RequestContext> = {
-	cost: () => 1,
-	maxObjects: () => 0,
-	dependsOnViewer: true,
-	resolve({ parents, context: { graph, viewer }, call }) {
-		if (viewer === null) return parents.map(() => null);
-		const boards = parents as readonly Node[];
-		const isOwner = (board: Node) =>
-			storedValue(graph.model, board, "owner") === viewer;
-		const others = boards
-			.filter((board) => !isOwner(board))
-			.map(({ id }) => id);
-		const mapping = mappingOf(graph.model, "collaborate.inverse");
-		return andThen(graph.hasEdges(mapping, viewer, others, call), (shared) =>
-			boards.map((board) => isOwner(board) || shared[others.indexOf(board.id)]),
-		);
-	},
-};
-
 export const collaboratorResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.addCollaborator", addCollaborator],
 	["Mutation.removeCollaborator", removeCollaborator],
-	["Board.viewerCanPin", viewerCanPin],
+	["Board.viewerCanPin", viewerCan("Board", "pin")],
 ]);

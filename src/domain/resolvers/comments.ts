@@ -4,7 +4,8 @@ import { id, idempotencyKey } from "../../graphql/input/validators.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldsToCreate } from "./fieldInputs.ts";
 import { idempotency, mutation } from "./mutation.ts";
-import { requireOwned, requireVisible } from "./requireVisible.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
+import { requireVisible } from "./requireVisible.ts";
 import { newStoredJson, storedValue, updatedStoredJson } from "./storedJson.ts";
 
 const addComment = mutation(
@@ -48,7 +49,7 @@ const updateComment = mutation(
 	},
 	async ({ commentId, ...fields }, context) => {
 		const { graph, now } = context;
-		const comment = await requireOwned(context, "Comment", commentId);
+		const comment = await requireRight(context, "Comment", "update", commentId);
 		await context.writes.modify(
 			comment.id,
 			(data) =>
@@ -70,7 +71,12 @@ const deleteComment = mutation(
 		maxObjects: 0,
 	},
 	async (input, context) => {
-		const comment = await requireOwned(context, "Comment", input.commentId);
+		const comment = await requireRight(
+			context,
+			"Comment",
+			"delete",
+			input.commentId,
+		);
 		await context.writes.remove(comment.id);
 		return {
 			deletedCommentId: comment.id,
@@ -83,4 +89,6 @@ export const commentResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.addComment", addComment],
 	["Mutation.updateComment", updateComment],
 	["Mutation.deleteComment", deleteComment],
+	["Comment.viewerCanUpdate", viewerCan("Comment", "update")],
+	["Comment.viewerCanDelete", viewerCan("Comment", "delete")],
 ]);

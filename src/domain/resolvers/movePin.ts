@@ -2,13 +2,9 @@ import { optional, required } from "../../graphql/input/readInput.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { mutation } from "./mutation.ts";
+import { requireRight, requireRightOn } from "./permissions.ts";
 import { isGiven, positionInput, requireOnList } from "./position.ts";
-import {
-	bothOrFirstError,
-	requireMember,
-	requireOwned,
-	requireVisible,
-} from "./requireVisible.ts";
+import { bothOrFirstError, requireVisible } from "./requireVisible.ts";
 import { sectionOf } from "./sections.ts";
 import { mappingOf, referenceOf, updatedStoredJson } from "./storedJson.ts";
 
@@ -28,14 +24,17 @@ export const movePin = mutation(
 			...position.fields,
 		}),
 		validateTogether: position.problems,
-		// The pin, the board, whether that is shared, and twice the section: to find its board.
+		// The pin, its board, whether the target is shared, the target if it is another board, and twice the section: to find its board.
 		cost: (given) =>
-			3 + (isGiven(given.sectionId) ? 2 : 0) + position.cost(given),
+			3 +
+			(isGiven(given.boardId) || isGiven(given.sectionId) ? 1 : 0) +
+			(isGiven(given.sectionId) ? 2 : 0) +
+			position.cost(given),
 	},
 	async ({ pinId, boardId, sectionId, ...beside }, context) => {
 		const { graph, writes } = context;
 		const { model } = graph;
-		const pin = await requireOwned(context, "Pin", pinId);
+		const pin = await requireRight(context, "Pin", "arrange", pinId);
 		const here = referenceOf(model, pin, "board");
 		const previousSection = referenceOf(model, pin, "section");
 		const target = isGiven(boardId)
@@ -48,9 +47,12 @@ export const movePin = mutation(
 					)
 				: here;
 		const [board, neighbor] = await bothOrFirstError(
-			requireMember(context, target ?? "reserved"),
+			requireRight(context, "Board", "pin", target ?? "reserved"),
 			position.neighbor(beside, context),
 		);
+		if (board.id !== here) {
+			await requireRightOn(context, "Pin", "takeAway", pin);
+		}
 		const section = await sectionOf("movePin", context, board, sectionId);
 		const list = section ?? board;
 		const field = section === null ? "board" : "section";

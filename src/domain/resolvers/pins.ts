@@ -8,13 +8,9 @@ import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { movePin } from "./movePin.ts";
 import { idempotency, mutation } from "./mutation.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
 import { isGiven } from "./position.ts";
-import {
-	bothOrFirstError,
-	requireMember,
-	requireOwned,
-	requireVisible,
-} from "./requireVisible.ts";
+import { bothOrFirstError, requireVisible } from "./requireVisible.ts";
 import { sectionOf } from "./sections.ts";
 import {
 	newStoredJson,
@@ -23,6 +19,7 @@ import {
 	updatedStoredJson,
 } from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
+import { viewerHasSaved, viewerSaves } from "./viewerSaves.ts";
 
 const createPin = mutation(
 	{
@@ -48,7 +45,7 @@ const createPin = mutation(
 			idempotencyKey: _,
 			...fields
 		} = input;
-		const board = await requireMember(context, boardId);
+		const board = await requireRight(context, "Board", "pin", boardId);
 		const section = await sectionOf("createPin", context, board, sectionId);
 		const pin = await context.writes.create({
 			type: "Pin",
@@ -88,7 +85,7 @@ const repin = mutation(
 		const { model } = context.graph;
 		const [origin, board] = await bothOrFirstError(
 			requireVisible(context, "Pin", input.pinId),
-			requireMember(context, input.boardId),
+			requireRight(context, "Board", "pin", input.boardId),
 		);
 		const section = await sectionOf("repin", context, board, input.sectionId);
 		return {
@@ -130,7 +127,7 @@ const updatePin = mutation(
 			(Array.isArray(interests) ? interests.length : 0),
 	},
 	async ({ pinId: given, interests, ...fields }, context) => {
-		const pin = await requireOwned(context, "Pin", given);
+		const pin = await requireRight(context, "Pin", "update", given);
 		await context.writes.modify(pin.id, (data) =>
 			updatedStoredJson(context.graph.model, "Pin", data, fields),
 		);
@@ -145,11 +142,12 @@ const deletePin = mutation(
 	{
 		name: "deletePin",
 		input: () => ({ pinId: required(id) }),
-		cost: () => 1,
+		// The pin and its board.
+		cost: () => 2,
 		maxObjects: 0,
 	},
 	async (input, context) => {
-		const pin = await requireOwned(context, "Pin", input.pinId);
+		const pin = await requireRight(context, "Pin", "delete", input.pinId);
 		await context.writes.remove(pin.id);
 		const { model } = context.graph;
 		return {
@@ -157,6 +155,7 @@ const deletePin = mutation(
 			board: referenceOf(model, pin, "board"),
 			section: referenceOf(model, pin, "section"),
 			viewer: context.viewer,
+			origin: referenceOf(model, pin, "origin"),
 		};
 	},
 );
@@ -186,4 +185,8 @@ export const pinResolvers: Resolvers<RequestContext> = new Map([
 		}),
 	],
 	["Pin.viewerLikes", viewerMembership("likePin")],
+	["Pin.viewerHasSaved", viewerHasSaved],
+	["Pin.viewerSaves", viewerSaves],
+	["Pin.viewerCanUpdate", viewerCan("Pin", "update")],
+	["Pin.viewerCanDelete", viewerCan("Pin", "delete")],
 ]);

@@ -7,11 +7,13 @@ import {
 	id,
 	idempotencyKey,
 } from "../../graphql/input/validators.ts";
+import type { Id } from "../../id/ids.ts";
 import type { Resolvers } from "../../plan/batchResolver.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { idempotency, type MutationContext, mutation } from "./mutation.ts";
+import { requireRight, viewerCan } from "./permissions.ts";
 import { positionInput, requireOnList } from "./position.ts";
-import { requireMember, requireVisible } from "./requireVisible.ts";
+import { requireVisible } from "./requireVisible.ts";
 import {
 	mappingOf,
 	newStoredJson,
@@ -34,7 +36,7 @@ const createSection = mutation(
 	},
 	async (input, context) => {
 		const { boardId, idempotencyKey: _, ...fields } = input;
-		const board = await requireMember(context, boardId);
+		const board = await requireRight(context, "Board", "pin", boardId);
 		return {
 			section: await context.writes.create({
 				type: "Section",
@@ -60,7 +62,7 @@ const updateSection = mutation(
 		cost: () => SECTION_COST,
 	},
 	async ({ sectionId, ...fields }, context) => {
-		const { section } = await requireSection(context, sectionId);
+		const section = await requireRight(context, "Section", "update", sectionId);
 		await context.writes.modify(section.id, (data) =>
 			updatedStoredJson(context.graph.model, "Section", data, fields),
 		);
@@ -79,12 +81,13 @@ const moveSection = mutation(
 	},
 	async ({ sectionId, ...beside }, context) => {
 		const { model } = context.graph;
-		const { section, board } = await requireSection(context, sectionId);
+		const section = await requireRight(context, "Section", "update", sectionId);
+		const board = referenceOf(model, section, "board") as Id;
 		const neighbor = await position.neighbor(beside, context);
 		requireOnList(
 			"moveSection",
 			neighbor,
-			(node) => referenceOf(model, node, "board") === board.id,
+			(node) => referenceOf(model, node, "board") === board,
 			"a section of the same board",
 		);
 		// A section that is moved beside itself stays where it is.
@@ -92,11 +95,11 @@ const moveSection = mutation(
 			await context.writes.move({
 				mapping: mappingOf(model, "placeSection"),
 				object: section.id,
-				from: board.id,
+				from: board,
 				...(neighbor && { [neighbor.side]: neighbor.node.id }),
 			});
 		}
-		return { section: section.id, board: board.id };
+		return { section: section.id, board };
 	},
 );
 
@@ -109,22 +112,14 @@ const deleteSection = mutation(
 		maxObjects: 0,
 	},
 	async ({ sectionId }, context) => {
-		const { section, board } = await requireSection(context, sectionId);
+		const section = await requireRight(context, "Section", "delete", sectionId);
 		await context.writes.remove(section.id);
-		return { deletedSectionId: section.id, board: board.id };
+		return {
+			deletedSectionId: section.id,
+			board: referenceOf(context.graph.model, section, "board"),
+		};
 	},
 );
-
-/** A section and its board, which the viewer may pin on. */
-async function requireSection(
-	context: MutationContext,
-	given: InputId,
-): Promise<{ readonly section: Node; readonly board: Node }> {
-	const section = await requireVisible(context, "Section", given);
-	const boardId = referenceOf(context.graph.model, section, "board");
-	const board = await requireMember(context, boardId ?? "reserved");
-	return { section, board };
-}
 
 /** The section that a client names for a pin of this board; null for none. */
 export async function sectionOf(
@@ -149,4 +144,6 @@ export const sectionResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.updateSection", updateSection],
 	["Mutation.moveSection", moveSection],
 	["Mutation.deleteSection", deleteSection],
+	["Section.viewerCanUpdate", viewerCan("Section", "update")],
+	["Section.viewerCanDelete", viewerCan("Section", "delete")],
 ]);

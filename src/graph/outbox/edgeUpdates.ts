@@ -5,6 +5,7 @@ import {
 	type ObjectType,
 } from "../../model/types.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
+import { sequenceOfGroup } from "../../storage/order.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -179,16 +180,17 @@ export function referenceEdges(
 ): readonly EdgeUpdate[] {
 	const edges: EdgeUpdate[] = [];
 	for (const mapping of type.derivedMappings) {
-		if (mapping.inverse?.kind !== "reference") continue;
-		const { key } = mapping.inverse;
-		const old = data?.active === false ? undefined : data?.[key];
-		const now = next.active === false ? undefined : next[key];
-		if (old === now) continue;
-		if (typeof old === "string") {
-			edges.push(referenceEdge(mapping, old as Id, id, REMOVED, next));
+		const old = listOf(mapping, data);
+		const now = listOf(mapping, next);
+		const { groupedBy } = mapping;
+		const staysInGroup =
+			groupedBy === undefined || data?.[groupedBy.key] === next[groupedBy.key];
+		if (old === now && staysInGroup) continue;
+		if (old !== undefined && old !== now) {
+			edges.push(referenceEdge(mapping, old, id, REMOVED, next));
 		}
-		if (typeof now === "string") {
-			edges.push(referenceEdge(mapping, now as Id, id, PRESENT, next));
+		if (now !== undefined) {
+			edges.push(referenceEdge(mapping, now, id, PRESENT, next));
 		}
 	}
 	const was = data !== null && data.active !== false;
@@ -200,6 +202,29 @@ export function referenceEdges(
 		}
 	}
 	return edges;
+}
+
+/** The list of a derived mapping that an object with this content is on; undefined for none. */
+export function listOf(
+	{ inverse, groupedBy }: Mapping,
+	content: JsonObject | null,
+): Id | undefined {
+	if (inverse?.kind !== "reference") return undefined;
+	if (content === null || content.active === false) return undefined;
+	const from = content[inverse.key];
+	const isInGroup =
+		groupedBy === undefined || typeof content[groupedBy.key] === "string";
+	return typeof from === "string" && isInGroup ? (from as Id) : undefined;
+}
+
+/** The sequence of an object with this content on its list of a derived mapping; null where the list decides: unless it is grouped. */
+export function sequenceByGroup(
+	{ groupedBy }: Mapping,
+	content: JsonObject,
+): number | null {
+	return groupedBy === undefined
+		? null
+		: sequenceOfGroup(content[groupedBy.key] as Id);
 }
 
 export function referenceEdge(
@@ -215,7 +240,7 @@ export function referenceEdge(
 		to,
 		state,
 		version: content.version as number,
-		sequence: null,
+		sequence: state === PRESENT ? sequenceByGroup(mapping, content) : null,
 	};
 }
 

@@ -37,7 +37,7 @@ export interface EdgeUpdate {
 	readonly to: Id;
 	readonly state: EdgeState;
 	readonly version: number;
-	/** The source's sequence; null where the list itself decides: in a list that follows a reference. */
+	/** The source's sequence, or that of a group; null where the list itself decides: in other lists that follow a reference. */
 	readonly sequence: number | null;
 	/** The neighbor that the edge was asked to stand next to. */
 	readonly before?: Id;

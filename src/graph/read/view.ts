@@ -24,6 +24,7 @@ import {
 } from "./blockReader.ts";
 import { readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
+import { readGroups } from "./groups.ts";
 import { MemoryReader } from "./memoryReader.ts";
 import { readPages } from "./pages.ts";
 import { NO_READ_COUNTER, type ReadCounter } from "./readCounter.ts";
@@ -383,6 +384,18 @@ export function createView(
 				const ids = lists.slice(0, first).map(({ from }) => from);
 				return andThen(readObjects(ids, call), (nodes) => nodes.filter(isNode));
 			});
+		},
+
+		readGroups(mapping, from, groups, limit, call) {
+			if (visibility.isPrivateList(mapping) && from !== viewer) {
+				return groups.map(() => []);
+			}
+			const sources = {
+				store,
+				readVisible: readObjects,
+				onEdgesRead: counter.addEdges,
+			};
+			return readGroups(sources, mapping, from, groups, limit, call);
 		},
 
 		lookUp(lookup: Lookup, keys, call) {

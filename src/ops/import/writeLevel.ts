@@ -1,4 +1,5 @@
 import { activateObjects } from "../../graph/outbox/activateObjects.ts";
+import { listOf, sequenceByGroup } from "../../graph/outbox/edgeUpdates.ts";
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { isInvalidation } from "../../graph/outbox/hostBreakers.ts";
 import { withTokens } from "../../graph/outbox/naturalKeys.ts";
@@ -208,9 +209,8 @@ function listsOf({ object, content }: PreparedObject): readonly ListKey[] {
 	const { type } = object.line;
 	const lists: ListKey[] = [];
 	for (const mapping of type.derivedMappings) {
-		if (mapping.inverse?.kind !== "reference") continue;
-		const from = content[mapping.inverse.key];
-		if (typeof from === "string") lists.push({ mapping, from: from as Id });
+		const from = listOf(mapping, content);
+		if (from !== undefined) lists.push({ mapping, from });
 	}
 	for (const mapping of type.globalMappings) {
 		lists.push({ mapping, from: globalListIdOf(type) });
@@ -254,17 +254,16 @@ function decideListEdges(
 				state: PRESENT,
 				version: 1,
 			} as const;
+			const grouped = sequenceByGroup(list.mapping, one.content);
 			if (!isWrittenHere(one, list, shard)) {
-				const sequence = numbering.sequenceOf(number);
+				const sequence = grouped ?? numbering.sequenceOf(number);
 				remote.push({ ...state, mapping: list.mapping.name, sequence });
 				continue;
 			}
 			const key = listName(list.mapping, list.from);
-			const sequence = numbering.sequenceInList(
-				lastSequences.get(key) ?? 0,
-				number,
-			);
-			lastSequences.set(key, sequence);
+			const last = lastSequences.get(key) ?? 0;
+			const sequence = grouped ?? numbering.sequenceInList(last, number);
+			lastSequences.set(key, Math.max(last, sequence));
 			edges.push({ ...state, mapping: list.mapping, sequence });
 		}
 	}

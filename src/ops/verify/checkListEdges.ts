@@ -1,12 +1,14 @@
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName } from "../../storage/keys.ts";
+import { sequenceOfGroup } from "../../storage/order.ts";
 import { type Edge, PRESENT } from "../../storage/storage.ts";
-import type { Damage } from "./damage.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Damage, DamageKind } from "./damage.ts";
 import { edgeTopic } from "./pendingEntries.ts";
 import { describeEdge, placeOfEdge } from "./places.ts";
 import { type Reader, UNREAD } from "./reader.ts";
-import { readReference } from "./references.ts";
+import { isIdOfRow, readReference } from "./references.ts";
 import { repairListEdge, restoreReference } from "./repairListEdge.ts";
 import {
 	bookkeepingProblem,
@@ -75,9 +77,31 @@ export async function checkListEdges(
 				},
 			];
 		}
+		if (isPresent && mapping.groupedBy !== undefined) {
+			const wrong = groupProblem(mapping.groupedBy, edge, data);
+			if (wrong !== null) return found(...wrong);
+		}
 		const own = versionOf(data);
 		return edge.version <= own
 			? []
 			: found("edge ahead of object", `its object has version ${own}`);
 	});
+}
+
+/** What is wrong with where an edge stands in a grouped list; null for nothing. A damaged reference is reported with its object. */
+function groupProblem(
+	{ field, key }: NonNullable<Mapping["groupedBy"]>,
+	{ sequence }: Edge,
+	data: JsonObject,
+): readonly [DamageKind, string] | null {
+	const group = data[key] ?? null;
+	if (group === null) return ["object not of list", `it has no ${field}`];
+	if (!isIdOfRow(group)) return null;
+	const expected = sequenceOfGroup(group);
+	return sequence === expected
+		? null
+		: [
+				"wrong edge number",
+				`sequence ${sequence}, expected ${expected} for its ${field} ${group}`,
+			];
 }

@@ -67,6 +67,8 @@ function wantedEdges(
 	for (const mapping of type.derivedMappings) {
 		if (mapping.inverse?.kind !== "reference") continue;
 		const from = references.get(mapping.inverse.key);
+		const { groupedBy } = mapping;
+		if (groupedBy !== undefined && !references.has(groupedBy.key)) continue;
 		if (from !== undefined) wanted.push({ mapping, from, to, object });
 	}
 	for (const mapping of type.globalMappings) {

@@ -67,7 +67,8 @@ const DAMAGE = {
 		meaning: "edges from or to objects of another type",
 	},
 	"wrong edge number": {
-		meaning: "edges whose state, version or sequence does not exist",
+		meaning:
+			"edges whose state, version or sequence does not exist, or whose sequence is that of another group",
 	},
 	"wrong count": {
 		meaning: "lists whose count differs from their number of edges",

@@ -1,4 +1,8 @@
-import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
+import {
+	applyEdges,
+	listOf,
+	sequenceByGroup,
+} from "../../graph/outbox/edgeUpdates.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
@@ -26,20 +30,22 @@ export async function repairListEdge(
 		? ((await readContents(store.storage, [id])).get(id) ?? "absent")
 		: "absent";
 	if (data === "not JSON") throw unreadable(id);
-	const references =
-		isActiveContent(data) && data[mapping.inverse.key] === from;
-	const state = references ? PRESENT : REMOVED;
+	const isOnList = isActiveContent(data) && listOf(mapping, data) === from;
+	const state = isOnList ? PRESENT : REMOVED;
+	const ownSequence = isOnList ? sequenceByGroup(mapping, data) : null;
 	if (edge === null && state === REMOVED) return;
 	const ownVersion = data === "absent" ? 0 : versionOf(data);
 	if (edge !== null && !hasSoundNumbers(edge)) {
-		const sequence = isStoredNumber(edge.sequence)
-			? edge.sequence
-			: Date.now() * 1_000;
+		const sequence =
+			ownSequence ??
+			(isStoredNumber(edge.sequence) ? edge.sequence : Date.now() * 1_000);
 		await overwriteEdge(store, key, { state, version: ownVersion, sequence });
 		return;
 	}
-	const needed =
-		edge === null ? ownVersion : edge.version + Number(edge.state !== state);
+	const isRight =
+		edge?.state === state &&
+		(ownSequence === null || edge.sequence === ownSequence);
+	const needed = edge === null ? ownVersion : edge.version + Number(!isRight);
 	const version = Math.max(ownVersion, needed);
 	if (data !== "absent" && version > ownVersion) {
 		await changeContent(store, id, (now) => ({
@@ -47,9 +53,16 @@ export async function repairListEdge(
 			version: Math.max(version, versionOf(now)),
 		}));
 	}
-	if (edge?.state === state) return;
+	if (isRight) return;
 	await applyEdges(new WritePipeline(store), [
-		{ mapping: mapping.name, from, to: id, state, version, sequence: null },
+		{
+			mapping: mapping.name,
+			from,
+			to: id,
+			state,
+			version,
+			sequence: ownSequence,
+		},
 	]);
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type DemoLine, demoGraph } from "../../../src/demo/graph.ts";
 import type { View } from "../../../src/graph/read/view.ts";
-import type { PageEdge } from "../../../src/graph/types.ts";
+import type { Node, PageEdge } from "../../../src/graph/types.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import {
 	globalListId,
@@ -39,6 +39,8 @@ function readLists(model: Model, lines: readonly DemoLine[]) {
 		for (const mapping of model.objects.get(type)?.derivedMappings ?? []) {
 			if (mapping.inverse?.kind !== "reference") continue;
 			const from = (fields as Fields)[mapping.inverse.field];
+			const { groupedBy } = mapping;
+			if (groupedBy && !(groupedBy.field in fields)) continue;
 			if (typeof from === "string") add(mapping.name, from, key);
 		}
 	}
@@ -99,6 +101,32 @@ describe("import", () => {
 		for (const mapping of model.mappings.values()) {
 			// Visible to the blocking user only; the demo graph has no blocks.
 			if (mapping.name.startsWith("blockUser")) continue;
+			const { groupedBy } = mapping;
+			if (groupedBy) {
+				for (const [name, said] of lists) {
+					if (!name.startsWith(`${mapping.name} `)) continue;
+					const owner = ids.get(name.slice(mapping.name.length + 1)) as Id;
+					const groups: Map<string, string[]> = Map.groupBy(said, (key) =>
+						String(objects.get(key)?.fields[groupedBy.field]),
+					);
+					const of = [...groups.keys()].map((key) => ids.get(key) as Id);
+					const found = await graph
+						.view(owner)
+						.readGroups(mapping, owner, of, 100);
+					assert.deepEqual(
+						found.map((nodes) => {
+							assert.ok(!(nodes instanceof Error));
+							return nodes
+								.map((node) => keys.get((node as Node).id))
+								.toSorted();
+						}),
+						[...groups.values()].map((group) => group.toSorted()),
+						name,
+					);
+					compared += said.length;
+				}
+				continue;
+			}
 			const froms =
 				mapping.from === null
 					? [["root", globalListId(model, mapping)] as const]
