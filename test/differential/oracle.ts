@@ -168,7 +168,9 @@ function resolversOf(
 		[
 			"Pin.viewerSaves",
 			((row: Row, _: Args, { viewer }: OracleContext) =>
-				viewer && savesOf(memory, row, viewer).slice(0, 10)) as Resolve,
+				viewer && {
+					nodes: savesOf(memory, row, viewer).slice(0, 10),
+				}) as Resolve,
 		],
 		...Object.entries(MEMBERSHIPS).map(
 			([field, list]) => [field, membership(list)] as const,

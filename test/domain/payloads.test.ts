@@ -46,7 +46,12 @@ function readMutation(field: (typeof mutations)[number]) {
 /** The lists that follow a reference of a type's objects, as `[mapping, type that owns them]`. */
 function listsOf(type: string): [string, string][] {
 	const derived = model.objects.get(type)?.derivedMappings ?? [];
-	return derived.map(({ name, from }) => [name, String(from)]);
+	// Clients know nothing of a list that only `schema/internal.graphql` has.
+	const known = derived.filter(({ from, field }) => {
+		const owner = schema.getType(String(from));
+		return isObjectType(owner) && Object.hasOwn(owner.getFields(), field);
+	});
+	return known.map(({ name, from }) => [name, String(from)]);
 }
 
 function edgesOf(payload: GraphQLObjectType) {

@@ -39,7 +39,9 @@ export const viewerSaves: BatchResolver<RequestContext> = {
 		if (graph.viewer === null) return parents.map(() => null);
 		return andThen(savesOf(graph, parents, MAX_SAVES, call), (saves) =>
 			saves.map((pins) =>
-				pins instanceof CorkboardError ? pins : newestFirst(graph, pins),
+				pins instanceof CorkboardError
+					? pins
+					: { nodes: newestFirst(graph, pins) },
 			),
 		);
 	},
