@@ -169,7 +169,7 @@ function resolversOf(
 			"Pin.viewerSaves",
 			((row: Row, _: Args, { viewer }: OracleContext) =>
 				viewer && {
-					nodes: savesOf(memory, row, viewer).slice(0, 10),
+					nodes: savesOf(memory, row, viewer),
 				}) as Resolve,
 		],
 		...Object.entries(MEMBERSHIPS).map(
@@ -201,7 +201,7 @@ function may(memory: Memory, field: string, row: Row, viewer: Id): boolean {
 	return users.some((user) => user?.id === viewer);
 }
 
-/** The viewer's pins that were saved from a pin, the newest first. */
+/** Ten of the viewer's pins that were saved from a pin, the newest first. */
 function savesOf(memory: Memory, origin: Row, viewer: Id): readonly Row[] {
 	return memory
 		.list(`Pin.repins ${origin.id}`)
@@ -212,6 +212,7 @@ function savesOf(memory: Memory, origin: Row, viewer: Id): readonly Row[] {
 				memory.sees(viewer, pin),
 		)
 		.toSorted((a, b) => compareIds(b.id, a.id))
+		.slice(0, 10)
 		.toSorted((a, b) =>
 			String(b.fields.createdAt) > String(a.fields.createdAt)
 				? 1
