@@ -93,18 +93,21 @@ export interface Refused {
 	readonly limit: RefusedLimit;
 }
 
-export type RefusedLimit =
-	| "requests"
-	| "pipelined"
-	| "bodies"
-	| "connections"
-	| "unread"
-	| "rate"
-	| "budget"
-	| "cost"
-	| "document"
-	| "request"
-	| "deadline";
+export const REFUSED_LIMITS = [
+	"requests",
+	"pipelined",
+	"bodies",
+	"connections",
+	"unread",
+	"rate",
+	"budget",
+	"cost",
+	"document",
+	"request",
+	"deadline",
+] as const;
+
+export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
 export function publishRefusal(limit: RefusedLimit): void {
 	if (!CHANNELS.refused.hasSubscribers) return;

@@ -13,6 +13,9 @@ import { CALL_SECONDS } from "./buckets.ts";
 import type { Feeds } from "./feeds.ts";
 import { Distributions, Values } from "./series.ts";
 
+const FREQUENT_FAILURES = ["timeout", "connectionLost", "hostDown", "conflict"];
+const RETRIES = ["deadlock", "lockWait", "connectionLost", "readOnly"];
+
 /** Calls of the storage port, statements by host, pools, and hosts that are down. */
 export function databaseMetrics(registry: Registry): Feeds {
 	const calls = new Values(registry, "counter", {
@@ -102,6 +105,9 @@ export function databaseMetrics(registry: Registry): Feeds {
 				if (known.has(host)) return;
 				known.add(host);
 				up.set(1, host);
+				// From 0, because a rate misses the count with which a series begins.
+				for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
+				for (const reason of RETRIES) retries.at(host, reason);
 			},
 		],
 		[

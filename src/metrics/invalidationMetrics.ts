@@ -29,6 +29,8 @@ export function invalidationMetrics(registry: Registry): Feeds {
 		help: "How often this process emptied its caches because it missed messages, by reason: gap (numbers are missing), all (another process had too many keys to name), unreadable (not our format).",
 		labels: ["reason"],
 	});
+	// From 0, because a rate misses the count with which a series begins.
+	for (const reason of ["gap", "all", "unreadable"]) gaps.at(reason);
 	const lag = new Distributions(registry, CALL_SECONDS, {
 		name: "corkboard_invalidation_lag_seconds",
 		help: "From publishing to applying: of this process's own heartbeats, which come back to it behind all that was published before, four times a second.",

@@ -16,6 +16,10 @@ export function outboxMetrics(registry: Registry): Feeds {
 		help: "Outbox entries that this process handled, by who did (write: right after its commit; worker: the outbox worker) and result (delivered, undelivered, unreadable).",
 		labels: ["by", "result"],
 	});
+	// From 0, because a rate misses the count with which a series begins.
+	for (const result of ["delivered", "undelivered", "unreadable"]) {
+		for (const by of ["write", "worker"]) entries.at(by, result);
+	}
 	const failures = new Values(registry, "counter", {
 		name: "corkboard_outbox_failures_total",
 		help: "Entries that were not delivered, by destination: the host that did not answer, shared caches, or none where a host answered and refused, or nothing came in time. An entry that waits for a host that is known to be away is not counted again.",

@@ -2,6 +2,7 @@ import type { Registry } from "prom-client";
 import {
 	CHANNELS,
 	type MutationCompleted,
+	REFUSED_LIMITS,
 	type Refused,
 	type RequestCompleted,
 } from "../diagnostics.ts";
@@ -38,20 +39,25 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		labels: ["code"],
 	});
 	const labels = ["document", "operation"] as const;
+	// And the one of the others.
+	const maxSeries = documents + 1;
 	const documentRequests = new Values(registry, "counter", {
 		name: "corkboard_document_requests_total",
 		help: "Requests for known documents, by the first 12 digits of the SHA-256 of the text and by operation; the rest as other.",
 		labels,
+		maxSeries,
 	});
 	const documentSeconds = new Values(registry, "counter", {
 		name: "corkboard_document_duration_seconds_total",
 		help: "Time of requests for known documents, labeled as corkboard_document_requests_total.",
 		labels,
+		maxSeries,
 	});
 	const documentCost = new Values(registry, "counter", {
 		name: "corkboard_document_cost_points_total",
 		help: "Cost of requests for known documents, labeled as corkboard_document_requests_total.",
 		labels,
+		maxSeries,
 	});
 	const mutations = new Values(registry, "counter", {
 		name: "corkboard_mutations_total",
@@ -68,6 +74,10 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		help: "Requests and connections that a limit turned away, by limit.",
 		labels: ["limit"],
 	});
+
+	// From 0, because a rate misses the count with which a series begins.
+	for (const code of Object.keys(ERRORS).filter(isClientCode)) errors.at(code);
+	for (const limit of REFUSED_LIMITS) refused.at(limit);
 
 	/** What is counted of requests for one operation of one document. */
 	interface OfDocument {

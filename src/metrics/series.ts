@@ -23,6 +23,8 @@ export interface SeriesOptions<Label extends string> {
 	readonly labels?: readonly Label[];
 	/** Default: `sum`. */
 	readonly aggregator?: Aggregator;
+	/** Default: `MAX_SERIES`. */
+	readonly maxSeries?: number;
 	/** Called before each scrape. May set and add. */
 	readonly collect?: () => void | Promise<void>;
 }
@@ -38,10 +40,16 @@ interface Sample {
 /** The series of one metric, by the values of its labels. */
 class Family<Cell extends { readonly labels: Labels }> {
 	readonly #labels: readonly string[];
+	readonly #maxSeries: number;
 	readonly #open: (labels: Labels) => Cell;
 	readonly #cells = new Map<string, Cell>();
 
-	constructor(labels: readonly string[], open: (labels: Labels) => Cell) {
+	constructor(
+		labels: readonly string[],
+		maxSeries: number,
+		open: (labels: Labels) => Cell,
+	) {
+		this.#maxSeries = maxSeries;
 		this.#labels = labels;
 		this.#open = open;
 		if (labels.length === 0) this.#add("");
@@ -53,7 +61,7 @@ class Family<Cell extends { readonly labels: Labels }> {
 	}
 
 	#add(key: string): Cell {
-		const isFull = this.#cells.size >= MAX_SERIES;
+		const isFull = this.#cells.size >= this.#maxSeries;
 		const names = this.#labels;
 		const values = isFull ? names.map(() => OTHER) : key.split("\n");
 		const name = values.join("\n");
@@ -98,10 +106,14 @@ export class Values<Label extends string = never> {
 			help,
 			labels = [],
 			aggregator = "sum",
+			maxSeries = MAX_SERIES,
 			collect,
 		}: SeriesOptions<Label>,
 	) {
-		this.#family = new Family(labels, (own) => ({ labels: own, value: 0 }));
+		this.#family = new Family(labels, maxSeries, (own) => ({
+			labels: own,
+			value: 0,
+		}));
 		register(registry, { name, help, type, aggregator }, async () => {
 			await collect?.();
 			return [...this.#family.cells];
@@ -176,7 +188,11 @@ export class Distributions<Label extends string = never> {
 		bounds: readonly number[],
 		{ name, help, labels = [] }: SeriesOptions<Label>,
 	) {
-		this.#family = new Family(labels, (own) => new Distribution(own, bounds));
+		this.#family = new Family(
+			labels,
+			MAX_SERIES,
+			(own) => new Distribution(own, bounds),
+		);
 		const described = { name, help, type: "histogram", aggregator: "sum" };
 		register(registry, described, async () =>
 			[...this.#family.cells].flatMap((one) => [...one.samples(name)]),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { parse } from "yaml";
 import { readConfig } from "../../src/config/config.ts";
 import { parseHostUrl } from "../../src/topology/hostUrl.ts";
 import { readTopology } from "../../src/topology/parseTopology.ts";
@@ -24,6 +25,8 @@ const image = imageOf(instructionsOf(fileText("Dockerfile")));
 const api = serviceOf(compose, "api");
 const SECRET = "x".repeat(32);
 const PRIMARIES = ["mysql-a", "mysql-b"];
+/** Of the profile of that name. */
+const MONITORING = ["grafana", "prometheus"];
 const REPLICAS = ["mysql-a-replica", "mysql-b-replica"];
 
 /** What the container sees, with nothing set outside. */
@@ -50,8 +53,10 @@ describe("docker-compose.yml", () => {
 	test("has the API, two MySQL pairs, memcached, Redis, and services that prepare them", () => {
 		assert.deepEqual(Object.keys(services).toSorted(), [
 			"api",
+			"grafana",
 			"memcached",
 			...["mysql-a", "mysql-a-replica", "mysql-b", "mysql-b-replica"],
+			"prometheus",
 			"redis",
 			"secret",
 			"tables",
@@ -64,7 +69,11 @@ describe("docker-compose.yml", () => {
 				assert.equal(service.build, ".", name);
 				continue;
 			}
-			assert.match(service.image, /^[a-z]+:\d+\.\d+\.\d+(-[a-z]+)?$/, name);
+			assert.match(
+				service.image,
+				/^[a-z]+(\/[a-z]+)?:v?\d+\.\d+\.\d+(-[a-z]+)?$/,
+				name,
+			);
 		}
 		for (const name of [...PRIMARIES, ...REPLICAS]) {
 			const [major = 0, minor = 0] = serviceOf(compose, name)
@@ -107,7 +116,7 @@ describe("docker-compose.yml", () => {
 		assert.doesNotMatch(fileText("docker-compose.yml"), /\$\{/);
 	});
 
-	test("publishes only the API, on the image's port, on this machine", () => {
+	test("publishes only the API, on the image's port, and what watches it, on this machine", () => {
 		const port = readConfig({
 			...environmentOf(api),
 			CORKBOARD_SECRET: SECRET,
@@ -116,7 +125,11 @@ describe("docker-compose.yml", () => {
 			Object.entries(services).flatMap(([name, { ports = [] }]) =>
 				ports.map((published) => `${name} ${published}`),
 			),
-			[`api 127.0.0.1:${port}:${port}`],
+			[
+				`api 127.0.0.1:${port}:${port}`,
+				"prometheus 127.0.0.1:9090:9090",
+				"grafana 127.0.0.1:3000:3000",
+			],
 		);
 		assert.deepEqual(
 			image.filter(({ name }) => name === "EXPOSE"),
@@ -259,6 +272,35 @@ describe("docker-compose.yml", () => {
 		assert.equal(launcher, "src/cli/launch.mjs");
 		assert.deepEqual(volumes, api.volumes);
 		assert.equal(mountedAt(api, file), "state/secret.env");
+	});
+
+	test("starts Prometheus and Grafana only with the profile monitoring, on the API's metrics", () => {
+		for (const [name, { profiles }] of Object.entries(services)) {
+			const expected = MONITORING.includes(name) ? ["monitoring"] : undefined;
+			assert.deepEqual(profiles, expected, name);
+		}
+		const { admin } = readConfig({
+			...environmentOf(api),
+			CORKBOARD_SECRET: SECRET,
+		});
+		assert.equal(admin?.host, "0.0.0.0");
+		const prometheus = serviceOf(compose, "prometheus");
+		const [config = ""] = prometheus.command;
+		const file = mountedAt(prometheus, config.replace("--config.file=", ""));
+		const { scrape_configs: scrapes } = parse(fileText(file));
+		assert.deepEqual(scrapes[0].static_configs, [
+			{ targets: [`api:${admin?.port}`] },
+		]);
+		const grafana = serviceOf(compose, "grafana");
+		const provisioned = (path: string) =>
+			parse(fileText(mountedAt(grafana, `/etc/grafana/provisioning/${path}`)));
+		const [source] = provisioned("datasources/corkboard.yml").datasources;
+		assert.equal(source.url, "http://prometheus:9090");
+		const [provider] = provisioned("dashboards/corkboard.yml").providers;
+		const home = environmentOf(grafana)
+			.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH as string;
+		assert.ok(home.startsWith(`${provider.options.path}/`));
+		assert.ok(existsSync(join(ROOT, mountedAt(grafana, home))));
 	});
 
 	test("runs the program's own commands", () => {

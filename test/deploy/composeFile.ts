@@ -12,6 +12,7 @@ export interface Service {
 	readonly environment?: Readonly<Record<string, string | null>>;
 	readonly ports?: readonly string[];
 	readonly volumes?: readonly string[];
+	readonly profiles?: readonly string[];
 	readonly restart?: string;
 	readonly healthcheck?: {
 		readonly disable?: boolean;

@@ -181,6 +181,7 @@ test("init creates the tables and the API serves, with these files and users", a
 		CORKBOARD_SECRET: "x".repeat(32),
 		HOST: "127.0.0.1",
 		PORT: "0",
+		CORKBOARD_ADMIN: "127.0.0.1:0",
 	};
 	assert.deepEqual(
 		Object.keys(serviceOf(compose, "api").environment ?? {}).filter(

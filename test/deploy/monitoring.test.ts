@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { openMetrics } from "../../src/metrics/metrics.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { findProgram } from "../services/program.ts";
+import { fileText, ROOT } from "./composeFile.ts";
+import {
+	metricsIn,
+	panelsOf,
+	RULES,
+	readAlerts,
+	readDashboards,
+} from "./monitoring.ts";
+
+const PAGE = "docs/operations.md";
+const alerts = readAlerts();
+
+function expressionOf(name: string): string {
+	return alerts.find((alert) => alert.name === name)?.expression ?? "";
+}
+
+async function promtool(...words: readonly string[]): Promise<string> {
+	const { command } = await findProgram("promtool");
+	const [file = "", ...args] = [...command, ...words];
+	try {
+		const { stdout } = await promisify(execFile)(file, args);
+		return stdout;
+	} catch (error) {
+		const { stdout, stderr } = error as Record<"stdout" | "stderr", string>;
+		throw new Error(`${stdout}\n${stderr}`, { cause: error });
+	}
+}
+
+describe("deploy/prometheus", () => {
+	test("has a configuration and rules that Prometheus accepts", async () => {
+		const out = await promtool(
+			"check",
+			"config",
+			join(ROOT, "deploy/prometheus/prometheus.yml"),
+		);
+		assert.match(out, new RegExp(`SUCCESS: ${alerts.length} rules found`));
+	});
+
+	test("links each alert to its own paragraph, which says what it means, what clients see, what to do, and when it is over", () => {
+		const [, section = ""] = fileText(PAGE).split(
+			"\n## Dashboards and alerts\n",
+		);
+		const [own = ""] = section.split("\n## ");
+		const paragraphs = new Map(
+			own
+				.split("\n### ")
+				.slice(1)
+				.map((text) => {
+					const [title = "", ...lines] = text.split("\n");
+					return [title, lines.join("\n")];
+				}),
+		);
+		assert.deepEqual(
+			[...paragraphs.keys()],
+			alerts.map(({ name }) => name),
+		);
+		for (const { name, runbook, severity } of alerts) {
+			assert.equal(runbook, `${PAGE}#${name.toLowerCase()}`);
+			assert.match(severity, /^(page|ticket)$/);
+			const parts = [...(paragraphs.get(name) ?? "").matchAll(/\*(\w+):\*/g)];
+			assert.deepEqual(
+				parts.map(([, part]) => part),
+				["Means", "Clients", "Do", "Over"],
+				name,
+			);
+		}
+	});
+
+	test("has rules of which each fires on the series of its fault, alone, and none without a fault", async () => {
+		assert.deepEqual(
+			Object.keys(FAULTS).sort(),
+			alerts.map(({ name }) => name).sort(),
+		);
+		using folder = temporaryFolder();
+		const file = join(folder.path, "tests.json");
+		writeFileSync(
+			file,
+			JSON.stringify({
+				rule_files: [join(ROOT, RULES)],
+				evaluation_interval: `${STEP_S}s`,
+				tests: [
+					{ name: "no fault", ...ruleTest({}, [], LONG_BEFORE) },
+					...Object.entries(FAULTS).map(([name, fault]) => {
+						const isCompared = /offset/.test(expressionOf(name));
+						const before = isCompared ? LONG_BEFORE : BEFORE;
+						return { name, ...ruleTest(fault, [name], before) };
+					}),
+				],
+			}),
+		);
+		assert.match(await promtool("test", "rules", file), /SUCCESS/);
+	});
+});
+
+describe("deploy/grafana", () => {
+	test("has dashboards whose panels read metrics that exist, from the provisioned source, and cover no other panel", () => {
+		using metrics = openMetrics({ documents: 1 });
+		const known = new Set(
+			metrics.registry.getMetricsAsArray().map(({ name }) => name),
+		);
+		const queries = [
+			...panelsOf("1m").flatMap(({ title, expressions }) =>
+				expressions.map((expression) => ({ title, expression })),
+			),
+			...alerts.map(({ name, expression }) => ({ title: name, expression })),
+		];
+		for (const { title, expression } of queries) {
+			const names = metricsIn(expression);
+			const isOther = /ALERTS|\bup\{/.test(expression);
+			assert.ok(names.length > 0 || isOther, `${title}: ${expression}`);
+			for (const name of names) {
+				assert.ok(known.has(name), `${title}: ${name}`);
+			}
+		}
+		// Nothing is measured that nobody looks at.
+		const used = new Set(
+			queries.flatMap(({ expression }) => metricsIn(expression)),
+		);
+		assert.deepEqual(
+			[...known].filter(
+				(name) => name.startsWith("corkboard_") && !used.has(name),
+			),
+			[],
+		);
+		const dashboards = readDashboards();
+		assert.deepEqual(dashboards.map(({ uid }) => uid).sort(), [
+			"corkboard-caches",
+			"corkboard-hosts",
+			"corkboard-outbox",
+			"corkboard-overview",
+			"corkboard-process",
+		]);
+		for (const { title, panels } of dashboards) {
+			const taken = new Set<string>();
+			for (const { datasource, gridPos } of panels) {
+				assert.equal(datasource.uid, "corkboard");
+				for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+					for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+						assert.ok(x < 24 && !taken.has(`${x} ${y}`), title);
+						taken.add(`${x} ${y}`);
+					}
+				}
+			}
+		}
+	});
+});
+
+const STEP_S = 30;
+/** Samples before the fault, and from then on. */
+const BEFORE = 24;
+const AFTER = 20;
+/** Before the fault of what is compared with half an hour before, over half an hour. */
+const LONG_BEFORE = 150;
+/** Of the fault, when every alert has to fire. */
+const NOTICED_S = 480;
+
+/** The values of a series before a fault and from then on: a gauge's, or what a counter gains in a second. */
+type Change = readonly [before: number, after: number];
+type Fault = Readonly<Record<string, Change>>;
+
+const JOB = 'job="corkboard",instance="a"';
+const HOST = 'host="db1:3306"';
+const FAST = 'host="db1:3306",le=';
+const STATEMENT = "corkboard_database_statement_duration_seconds_bucket";
+const REQUEST = "corkboard_request_duration_seconds_bucket";
+const LAG = "corkboard_invalidation_lag_seconds_bucket";
+const DOCUMENT = 'document="0123456789ab",operation="Home"';
+
+/** A fleet without a fault. */
+const HEALTHY: Fault = {
+	[`up{${JOB}}`]: [1, 1],
+	'up{job="corkboard",instance="b"}': [1, 1],
+	'corkboard_requests_total{outcome="ok"}': [100, 100],
+	'corkboard_requests_total{outcome="rejected"}': [5, 5],
+	'corkboard_requests_total{outcome="failed"}': [0.02, 0.02],
+	[`${REQUEST}{le="0.1"}`]: [100, 100],
+	[`${REQUEST}{le="2.5"}`]: [100, 100],
+	[`${REQUEST}{le="+Inf"}`]: [100, 100],
+	'corkboard_refused_total{limit="requests"}': [0, 0],
+	'corkboard_refused_total{limit="rate"}': [20, 20],
+	[`corkboard_document_requests_total{${DOCUMENT}}`]: [10, 10],
+	[`corkboard_document_cost_points_total{${DOCUMENT}}`]: [1_000, 1_000],
+	[`corkboard_document_duration_seconds_total{${DOCUMENT}}`]: [0.1, 0.1],
+	[`corkboard_database_up{${HOST},instance="a"}`]: [1, 1],
+	[`corkboard_database_up{${HOST},instance="b"}`]: [1, 1],
+	[`corkboard_database_failures_total{${HOST},kind="timeout"}`]: [0, 0],
+	[`corkboard_database_failures_total{${HOST},kind="conflict"}`]: [1, 1],
+	[`${STATEMENT}{${FAST}"0.01"}`]: [500, 500],
+	[`${STATEMENT}{${FAST}"0.25"}`]: [500, 500],
+	[`${STATEMENT}{${FAST}"+Inf"}`]: [500, 500],
+	[`corkboard_database_connection_wait_seconds_total{${HOST},purpose="read"}`]:
+		[0.1, 0.1],
+	[`corkboard_database_retries_total{${HOST},reason="deadlock"}`]: [1, 1],
+	'corkboard_topology_file_rejected{instance="a"}': [0, 0],
+	'corkboard_topology_version{instance="a"}': [3, 3],
+	'corkboard_topology_version{instance="b"}': [3, 3],
+	'corkboard_cache_up{layer="redis",host="r:6379",instance="a"}': [1, 1],
+	'corkboard_cache_bypassed{reason="channel",instance="a"}': [0, 0],
+	[`${LAG}{instance="a",le="0.005"}`]: [4, 4],
+	[`${LAG}{instance="a",le="2.5"}`]: [4, 4],
+	[`${LAG}{instance="a",le="+Inf"}`]: [4, 4],
+	'corkboard_invalidation_gaps_total{instance="a",reason="gap"}': [0, 0],
+	[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 1],
+	'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0],
+	'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0],
+	[`nodejs_heap_size_used_bytes{${JOB}}`]: [1e9, 1e9],
+	[`corkboard_heap_limit_bytes{${JOB}}`]: [4e9, 4e9],
+	[`process_resident_memory_bytes{${JOB}}`]: [2e9, 2e9],
+	[`corkboard_memory_limit_bytes{${JOB}}`]: [8e9, 8e9],
+	[`nodejs_gc_duration_seconds_sum{${JOB},kind="minor"}`]: [0.02, 0.02],
+	[`corkboard_processes{${JOB}}`]: [2, 2],
+	[`corkboard_event_loop_busy_seconds_total{${JOB}}`]: [0.8, 0.8],
+	[`corkboard_started_timestamp_seconds{${JOB}}`]: [1e9, 1e9],
+};
+
+/** What shows each fault, and nothing besides. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+	CorkboardDown: { [`up{${JOB}}`]: [1, 0] },
+	CorkboardRequestsFail: {
+		'corkboard_requests_total{outcome="failed"}': [0.02, 3],
+	},
+	CorkboardRequestsSlow: { [`${REQUEST}{le="0.1"}`]: [100, 90] },
+	CorkboardRefuses: { 'corkboard_refused_total{limit="requests"}': [0, 2] },
+	CorkboardOperationCostlier: {
+		[`corkboard_document_cost_points_total{${DOCUMENT}}`]: [1_000, 10_000],
+	},
+	CorkboardOperationSlower: {
+		[`corkboard_document_duration_seconds_total{${DOCUMENT}}`]: [0.1, 1],
+	},
+	CorkboardDatabaseDown: {
+		[`corkboard_database_up{${HOST},instance="b"}`]: [1, 0],
+	},
+	CorkboardDatabaseFails: {
+		[`corkboard_database_failures_total{${HOST},kind="timeout"}`]: [0, 1],
+	},
+	CorkboardDatabaseSlow: { [`${STATEMENT}{${FAST}"0.01"}`]: [500, 300] },
+	CorkboardConnectionsExhausted: {
+		[`corkboard_database_connection_wait_seconds_total{${HOST},purpose="read"}`]:
+			[0.1, 8],
+	},
+	CorkboardWritesConflict: {
+		[`corkboard_database_retries_total{${HOST},reason="deadlock"}`]: [1, 20],
+	},
+	CorkboardTopologyRejected: {
+		'corkboard_topology_file_rejected{instance="a"}': [0, 1],
+	},
+	CorkboardTopologyDiffers: {
+		'corkboard_topology_version{instance="b"}': [3, 4],
+	},
+	CorkboardCacheDown: {
+		'corkboard_cache_up{layer="redis",host="r:6379",instance="a"}': [1, 0],
+	},
+	CorkboardCacheBypassed: {
+		'corkboard_cache_bypassed{reason="channel",instance="a"}': [0, 1],
+	},
+	CorkboardInvalidationsLate: { [`${LAG}{instance="a",le="0.005"}`]: [4, 2] },
+	CorkboardOutboxBehind: {
+		[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 45],
+	},
+	CorkboardOutboxBlocked: {
+		'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0.1],
+	},
+	CorkboardOutboxUnreadable: {
+		'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0.1],
+	},
+	CorkboardMemoryPressure: {
+		[`nodejs_heap_size_used_bytes{${JOB}}`]: [1e9, 3.6e9],
+	},
+	CorkboardCollectsGarbage: {
+		[`nodejs_gc_duration_seconds_sum{${JOB},kind="minor"}`]: [0.02, 0.5],
+	},
+	CorkboardSaturated: {
+		[`corkboard_event_loop_busy_seconds_total{${JOB}}`]: [0.8, 1.95],
+	},
+	CorkboardRestarts: {
+		[`corkboard_started_timestamp_seconds{${JOB}}`]: [1e9, Number.NaN],
+	},
+};
+
+/** Silent before the fault; afterwards these fire. */
+function ruleTest(fault: Fault, firing: readonly string[], before: number) {
+	const expr = 'count by (alertname) (ALERTS{alertstate="firing"}) > 0';
+	return {
+		interval: `${STEP_S}s`,
+		input_series: Object.entries({ ...HEALTHY, ...fault }).map(
+			([series, change]) => ({
+				series,
+				values: valuesOf(series, change, before),
+			}),
+		),
+		promql_expr_test: [
+			{ expr, eval_time: `${(before - 1) * STEP_S}s`, exp_samples: [] },
+			{
+				expr,
+				eval_time: `${before * STEP_S + NOTICED_S}s`,
+				exp_samples: firing.map((name) => ({
+					labels: `{alertname="${name}"}`,
+					value: 1,
+				})),
+			},
+		],
+	};
+}
+
+/** In promtool's notation: first value, step, and how many follow. */
+function valuesOf(
+	series: string,
+	[before, after]: Change,
+	samples: number,
+): string {
+	// Started again every two minutes.
+	if (Number.isNaN(after)) {
+		const starts = Array.from({ length: 5 }, (_, n) => `${before + n + 1}x3`);
+		return [`${before}x${samples - 1}`, ...starts].join(" ");
+	}
+	if (!/_total|_bucket|_sum/.test(series)) {
+		return `${before}x${samples - 1} ${after}x${AFTER}`;
+	}
+	const reached = before * STEP_S * samples;
+	return `0+${before * STEP_S}x${samples - 1} ${reached}+${after * STEP_S}x${AFTER}`;
+}
