@@ -45,6 +45,8 @@ export const CHANNELS = {
 	topology: channel("corkboard.topology"),
 	/** Shards that the topology opens, but that lack tables: `HeldShards`. */
 	heldShards: channel("corkboard.heldShards"),
+	/** Spans of traces were not sent: `SpansLost`. */
+	spansLost: channel("corkboard.spansLost"),
 	/** A document ran that no document file contains: `UnknownDocument`. */
 	unknownDocument: channel("corkboard.unknownDocument"),
 } as const;
@@ -72,6 +74,22 @@ export interface RequestCompleted {
 	readonly cost: number | null;
 	/** Since it arrived. */
 	readonly ms: number;
+	/** As in the header `x-request-id`. */
+	readonly requestId: string;
+	/** 32 hex digits; null where it is not sampled. */
+	readonly traceId: string | null;
+	/** `extensions.errorId` of each error that has one. */
+	readonly errorIds: readonly string[];
+	/** What was recorded while it ran; null where nothing was. */
+	readonly record: RequestRecord | null;
+}
+
+/** What is kept of a request while it runs, for its trace and for whoever asks why it was slow. */
+export interface RequestRecord {
+	/** Null where the request is not sampled. */
+	readonly span: Span | null;
+	/** What the operation did until now: `RecordedOperation` of src/plan. Null before it runs. */
+	explain: (() => unknown) | null;
 }
 
 export interface MutationCompleted {
@@ -176,6 +194,10 @@ export interface Statement {
 	readonly ms: number;
 	/** Sent with the statement before it, in one round trip, whose time is that statement's. */
 	readonly joined?: true;
+	/** From the call to the first statement: for a connection. Milliseconds; absent where nothing was waited for. */
+	readonly waitedMs?: number;
+	/** Of so many requests, if it is of several. Its rows are those of all. */
+	readonly requests?: number;
 	/** `shard` is a mod shard. */
 	readonly onModShard?: true;
 	/** Only of a statement that is traced. */
@@ -334,6 +356,11 @@ export interface HeldShards {
 	readonly error?: unknown;
 }
 
+export interface SpansLost {
+	readonly spans: number;
+	readonly error: unknown;
+}
+
 export interface UnknownDocument {
 	/** Of its text: 64 hex digits. */
 	readonly sha256: string;
@@ -342,12 +369,43 @@ export interface UnknownDocument {
 
 export type CacheLayer = "request" | "process" | "memcached" | "redis";
 
+/** What a span says of itself: OpenTelemetry's names where it has one, else `corkboard.*`. Never a value that a client sent. */
+export type SpanAttributes = Readonly<
+	Record<string, string | number | boolean | string[] | number[] | undefined>
+>;
+
+/** A part of a distributed trace, of a request that is sampled. */
+export interface Span {
+	/** 32 hex digits. */
+	readonly traceId: string;
+	/** What names this span as a parent to another program, as an SQL comment: `/*traceparent='…'*\/`. */
+	readonly sqlComment: string;
+	/** A part of this one. `startedAt` is in milliseconds of `performance.now()`; now if absent. */
+	start(
+		name: string,
+		kind: "client" | "internal",
+		attributes?: SpanAttributes,
+		startedAt?: number,
+	): Span;
+	/** `failure` is a code or a kind of failure, null where there was none. The last call. */
+	end(failure: string | null, attributes?: SpanAttributes): void;
+}
+
 /**
  * Records what one step of a plan causes in the caches and shards. Explain
  * passes one for each step; without one nothing is recorded.
  */
 export interface Trace {
+	/** Of the step. Absent or null where the request is not sampled. */
+	readonly span?: Span | null;
+	/**
+	 * The trace takes what happens anyway: statements may be merged with those of
+	 * other requests and are not described, and objects are read from memory on the fastest way.
+	 */
+	readonly isBrief?: boolean;
 	statement(statement: Statement): void;
+	/** A call to a host failed, after so many milliseconds. */
+	failure?(host: string, failure: string, ms: number): void;
 	cache(layer: CacheLayer, hits: number, misses: number): void;
 	/** So many edges of a list were read and left out: the viewer may not see their objects. */
 	hiddenEdges(count: number): void;
@@ -372,7 +430,8 @@ export interface WriteDescription {
 export type RetryReason = "conflict" | "connectionLost" | "readOnly";
 
 /** Records what one write causes. */
-export interface WriteTrace {
+export interface WriteTrace
+	extends Pick<Trace, "span" | "isBrief" | "failure"> {
 	statement(statement: Statement): void;
 	/** The transaction was rolled back and starts again. */
 	retry(why: RetryReason): void;
@@ -400,7 +459,10 @@ export interface WriteSummary {
 }
 
 /** The part of a trace that a driver uses. Reads are not retried. */
-export type StatementTrace = Pick<Trace, "statement"> &
+export type StatementTrace = Pick<
+	Trace,
+	"statement" | "span" | "isBrief" | "failure"
+> &
 	Partial<Pick<WriteTrace, "retry">>;
 
 /** Options of a call, passed down to the driver. */

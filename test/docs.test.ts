@@ -6,6 +6,7 @@ import { parse } from "graphql";
 import { INTERRUPTED, synopsis } from "../src/cli/arguments.ts";
 import { COMMANDS } from "../src/cli/main.ts";
 import { SETTINGS } from "../src/config/settings.ts";
+import { OTEL_VARIABLES } from "../src/config/tracesConfig.ts";
 import { resolvers } from "../src/domain/resolvers/resolvers.ts";
 import { applyScalars } from "../src/graphql/scalars.ts";
 import { createPlanner } from "../src/plan/planner.ts";
@@ -98,7 +99,7 @@ describe("docs/configuration.md", () => {
 	it("lists every setting of the program, and no other", () => {
 		assert.deepEqual(
 			rows.toSorted(),
-			SETTINGS.map(({ name }) => name).toSorted(),
+			[...SETTINGS.map(({ name }) => name), ...OTEL_VARIABLES].toSorted(),
 		);
 	});
 });

@@ -4,6 +4,7 @@ import {
 	type DatabaseHost,
 	type DeliveryPass,
 	type HeldShards,
+	type SpansLost,
 	type TopologyEvent,
 	type UnreadOutboxes,
 } from "../diagnostics.ts";
@@ -13,6 +14,7 @@ import { CREATE_TABLES, NAMED_TABLES } from "./reportMissingTables.ts";
 /** Logs what an operator needs to know besides requests, until disposed. docs/operations.md says what to do about each event. */
 export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 	const failures = new Repeated();
+	let spansLost = 0;
 	const listeners = [
 		[
 			CHANNELS.topology,
@@ -69,6 +71,19 @@ export function logEvents(log: ReturnType<typeof createLog>): Disposable {
 				const fields = { count: shards.length, shards: shards.slice(0, 20) };
 				if (shards.length > 0) log.warn(fields, "outboxes not read");
 				else log.info("outboxes read again");
+			},
+		],
+		[
+			CHANNELS.spansLost,
+			(message: unknown) => {
+				const { spans, error } = message as SpansLost;
+				spansLost += spans;
+				if (!failures.isDue("spans")) return;
+				log.warn(
+					{ spans: spansLost, reason: reasonOf(error) },
+					"traces not exported",
+				);
+				spansLost = 0;
 			},
 		],
 		[

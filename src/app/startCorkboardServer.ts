@@ -5,6 +5,7 @@ import { createRateLimit } from "../server/limits/rateLimit.ts";
 import type { SharedTokenBuckets } from "../server/limits/tokenBuckets.ts";
 import { createLog } from "../server/log.ts";
 import { type Server, startServer } from "../server/server.ts";
+import type { Traces } from "../traces/openTraces.ts";
 import { createHealthChecks } from "./healthChecks.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import { openDocuments } from "./openDocuments.ts";
@@ -14,6 +15,8 @@ export interface CorkboardServerOptions {
 	readonly log?: ReturnType<typeof createLog>;
 	/** The demo user and queries that GraphiQL starts with. */
 	readonly demo?: Demo;
+	/** Default: there are no traces. */
+	readonly traces?: Traces | null;
 }
 
 /**
@@ -23,7 +26,7 @@ export interface CorkboardServerOptions {
  */
 export async function startCorkboardServer(
 	corkboard: Corkboard,
-	{ log: givenLog, demo }: CorkboardServerOptions = {},
+	{ log: givenLog, demo, traces }: CorkboardServerOptions = {},
 ): Promise<Server> {
 	const { config } = corkboard;
 	const { http, budgetLimit } = config;
@@ -57,6 +60,8 @@ export async function startCorkboardServer(
 			requestIdHeader: http.requestIdHeader,
 			budget: budgetLimit && createBudget(budgetLimit, buckets),
 			log,
+			startSpan: traces?.start ?? null,
+			recordsRequests: config.slowMs !== null,
 			health: opened.use(createHealthChecks(corkboard)),
 		}),
 	);

@@ -1,4 +1,4 @@
-import { CHANNELS, type SharedRead, type Trace } from "../diagnostics.ts";
+import { CHANNELS, type SharedRead, type SpanAttributes, type Trace } from "../diagnostics.ts";
 
 /**
  * A cache that several processes share. It holds data that does not depend on
@@ -92,7 +92,14 @@ export async function readThrough<V>(
 	trace: Trace | undefined,
 ): Promise<readonly V[]> {
 	const values = new Array<V>(keys.length);
-	const found = take(cache, await cache.getOrLease(keys), null, codec, values);
+	const span = trace?.span?.start(`${cache.layer} get`, "client", {
+		"db.system.name": cache.layer,
+		"db.operation.name": "get",
+		"corkboard.cache.keys": keys.length,
+	});
+	const got = await cache.getOrLease(keys);
+	span?.end(null, answersIn(got));
+	const found = take(cache, got, null, codec, values);
 	const { missing, busy } = found;
 	let misses = missing.length;
 	if (busy.length > 0) {
@@ -114,6 +121,16 @@ export async function readThrough<V>(
 	}
 	trace?.cache(cache.layer, keys.length - misses, misses);
 	return values;
+}
+
+/** How many keys were answered how: `corkboard.cache.hits`, `.lease`, `.busy`, `.down`. */
+function answersIn(results: readonly GetOrLeaseResult[]): SpanAttributes {
+	const counts: Record<string, number> = { "corkboard.cache.hits": 0 };
+	for (const { kind } of results) {
+		const name = `corkboard.cache.${kind === "hit" ? "hits" : kind}`;
+		counts[name] = (counts[name] ?? 0) + 1;
+	}
+	return counts;
 }
 
 /** What a shared cache did not have, by the indexes of the keys. */

@@ -22,6 +22,7 @@ import {
 import { type HttpConfig, httpOf } from "./httpConfig.ts";
 import { type IdentityConfig, identityOf } from "./identityConfig.ts";
 import { SETTINGS } from "./settings.ts";
+import { type TracesConfig, tracesOf } from "./tracesConfig.ts";
 
 /** The settings, checked (docs/configuration.md). Only entry points read the environment. */
 export interface Config {
@@ -63,6 +64,10 @@ export interface Config {
 	readonly admin: { readonly host: string; readonly port: number } | null;
 	/** Documents with metrics of their own. */
 	readonly metricsDocuments: number;
+	/** A request that takes longer is logged with its plan. Milliseconds; null: none is. */
+	readonly slowMs: number | null;
+	/** Null where OpenTelemetry's variables ask for no traces. */
+	readonly traces: TracesConfig | null;
 }
 
 export type Store =
@@ -205,6 +210,13 @@ export function readConfig(
 			(text) => parseInteger(text, 0, 10_000),
 			100,
 		),
+		slowMs: setting<number | null>(
+			"CORKBOARD_SLOW",
+			"off, or milliseconds from 1 to 3600000",
+			(text) => (text === "off" ? null : parseInteger(text, 1, 3_600_000)),
+			500,
+		),
+		traces: tracesOf(settings),
 	};
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_CONFIG", problems.join("\n"));

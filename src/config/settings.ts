@@ -124,6 +124,11 @@ export const SETTINGS: readonly Setting[] = (
 			"known documents with metrics of their own",
 			"100",
 		],
+		[
+			"CORKBOARD_SLOW",
+			"milliseconds after which a request is logged with its plan",
+			"500",
+		],
 	] as const
 ).map(([name, meaning, whenMissing]) => ({
 	name,

@@ -1,6 +1,11 @@
-import type { CacheLayer, Statement } from "../diagnostics.ts";
+import type {
+	CacheLayer,
+	Span,
+	Statement,
+	WriteDescription,
+	WriteTrace,
+} from "../diagnostics.ts";
 import type { PageEdge } from "../graph/types.ts";
-import { type Id, unpackId } from "../id/ids.ts";
 import type { BoundPlan } from "./boundPlan.ts";
 import type { Cost } from "./cost.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
@@ -10,7 +15,8 @@ import type {
 	ExplainStep,
 } from "./explainOutput.ts";
 import type { Step } from "./plan.ts";
-import type { StepTrace, Tracer } from "./stepRunner.ts";
+import { addShardOf, StepRecord } from "./stepRecord.ts";
+import type { Tracer } from "./stepRunner.ts";
 import {
 	explainWrite,
 	newWriteRecord,
@@ -21,7 +27,7 @@ import {
 
 export interface ExplainOptions {
 	/** The host of a shard, for steps that caches answered. Without it, only hosts that received a statement are listed. */
-	readonly hostOf?: (shard: number) => string | null;
+	readonly hostOf?: ((shard: number) => string | null) | undefined;
 }
 
 /** Records one execution. */
@@ -29,10 +35,23 @@ export interface ExplainRecorder {
 	readonly tracer: Tracer;
 	/** Everything recorded until now. */
 	output(): ExplainOutput;
+	/** What the execution waited for, by host, the longest first. */
+	hosts(): readonly HostTime[];
+}
+
+export interface HostTime {
+	readonly host: string;
+	readonly statements: number;
+	/** Of the round trips. They may have run side by side. */
+	readonly ms: number;
+	/** Of these, for a connection. */
+	readonly waitedMs: number;
+	/** Calls that failed, by kind. */
+	readonly failures: readonly string[];
 }
 
 /** What one step did, over all its runs. */
-interface StepRecord {
+interface StepSum {
 	runs: number;
 	parents: number;
 	results: number;
@@ -42,7 +61,6 @@ interface StepRecord {
 	readonly errors: ErrorCounts;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
-	readonly writes: Map<string, WriteRecord>;
 	readonly cache: Map<CacheLayer, { hits: number; misses: number }>;
 }
 
@@ -52,68 +70,153 @@ export function createExplainRecorder(
 		cost,
 		limit,
 		hostOf,
-	}: ExplainOptions & { readonly cost: Cost; readonly limit: number },
+		isBrief,
+		span,
+	}: ExplainOptions & {
+		readonly cost: Cost;
+		readonly limit: number;
+		/** As in `Trace`. */
+		readonly isBrief: boolean;
+		/** Of the request; null where it is not sampled. */
+		readonly span: Span | null;
+	},
 ): ExplainRecorder {
-	const records = new Map(steps.map(({ number }) => [number, newRecord()]));
+	const runs: StepRecord[] = [];
+	/** By the number of the step that caused them. */
+	const writes = new Map<number, Map<string, WriteRecord>>();
+	const start = performance.now();
+
+	function startWrite(
+		{ step, span: parent }: StepRecord,
+		description: WriteDescription,
+	): WriteTrace {
+		const ofStep = writes.get(step.number) ?? new Map();
+		writes.set(step.number, ofStep);
+		const key = writeRecordKey(description);
+		const write = ofStep.get(key) ?? newWriteRecord(description);
+		ofStep.set(key, write);
+		return traceWrite(write, description, { isBrief, parent: parent ?? null });
+	}
+
+	return {
+		tracer(step, parents) {
+			const run = new StepRecord(step, parents, isBrief, span, startWrite);
+			runs.push(run);
+			return run;
+		},
+		output: () =>
+			explainRuns(
+				steps,
+				[operation.operation, operation.name?.value].filter(Boolean).join(" "),
+				runs,
+				writes,
+				{ cost, limit, start, hostOf },
+			),
+		hosts: () => hostTimes(runs, writes),
+	};
+}
+
+function hostTimes(
+	runs: readonly StepRecord[],
+	writes: ReadonlyMap<number, ReadonlyMap<string, WriteRecord>>,
+): readonly HostTime[] {
+	const sources = [
+		...runs,
+		...[...writes.values()].flatMap((some) => [...some.values()]),
+	];
+	const statements = new Set(sources.flatMap((one) => one.statements ?? []));
+	const times = new Map<
+		string,
+		{ statements: number; ms: number; waitedMs: number; failures: string[] }
+	>();
+	const timeOf = (host: string) => {
+		const time = times.get(host) ?? {
+			statements: 0,
+			ms: 0,
+			waitedMs: 0,
+			failures: [],
+		};
+		times.set(host, time);
+		return time;
+	};
+	for (const { host, ms, waitedMs = 0 } of statements) {
+		const time = timeOf(host);
+		time.statements++;
+		time.ms += ms + waitedMs;
+		time.waitedMs += waitedMs;
+	}
+	for (const { host, failure, ms } of sources.flatMap(
+		(one) => one.failures ?? [],
+	)) {
+		const time = timeOf(host);
+		time.ms += ms;
+		time.failures.push(failure);
+	}
+	return [...times]
+		.map(([host, time]) => ({ host, ...time }))
+		.sort((a, b) => b.ms - a.ms);
+}
+
+function explainRuns(
+	steps: readonly Step[],
+	name: string,
+	runs: readonly StepRecord[],
+	writes: ReadonlyMap<number, ReadonlyMap<string, WriteRecord>>,
+	{
+		cost,
+		limit,
+		start,
+		hostOf,
+	}: ExplainOptions & {
+		readonly cost: Cost;
+		readonly limit: number;
+		/** In milliseconds of `performance.now()`. */
+		readonly start: number;
+	},
+): ExplainOutput {
+	const records = new Map(steps.map(({ number }) => [number, newSum()]));
 	/** The steps and writes that each statement was reported to. */
 	const reporters = new Map<Statement, Set<object>>();
 	/** The texts of statements, with the index of each. */
 	const texts = new Map<string, number>();
-	const start = performance.now();
 
-	function recordOf({ number }: Step): StepRecord {
-		return records.get(number) as StepRecord;
+	function recordOf({ number }: Step): StepSum {
+		return records.get(number) as StepSum;
 	}
 
-	function addStatement(
-		to: { readonly statements: Statement[] },
-		statement: Statement,
-	): void {
-		to.statements.push(statement);
+	function addReporter(statement: Statement, reporter: object): void {
 		const others = reporters.get(statement) ?? new Set();
-		reporters.set(statement, others.add(to));
+		reporters.set(statement, others.add(reporter));
 	}
 
-	function tracer(step: Step, parents: readonly unknown[]): StepTrace {
+	function addRun(run: StepRecord): void {
+		const { step, parents, startedAt, endedAt, results } = run;
 		const record = recordOf(step);
 		record.runs++;
 		record.parents += parents.length;
-		record.startedAt = Math.min(record.startedAt, performance.now());
-		for (const parent of parents) addShard(record, parent);
-		return {
-			trace: {
-				statement: (statement) => addStatement(record, statement),
-				cache(layer, hits, misses) {
-					const sum = record.cache.get(layer) ?? { hits: 0, misses: 0 };
-					sum.hits += hits;
-					sum.misses += misses;
-					record.cache.set(layer, sum);
-				},
-				hiddenEdges(count) {
-					record.hiddenEdges += count;
-				},
-				startWrite(description) {
-					const key = writeRecordKey(description);
-					const write = record.writes.get(key) ?? newWriteRecord(description);
-					record.writes.set(key, write);
-					return traceWrite(write, description, (statement) =>
-						addStatement(write, statement),
-					);
-				},
-			},
-			fail(error) {
-				record.endedAt = performance.now();
-				countError(record.errors, error, parents.length);
-			},
-			end(results) {
-				record.endedAt = performance.now();
-				for (const result of results) addResult(record, result);
-				const pageFetch = steps.find(
-					({ withPage, parent }) => withPage && parent === step.number,
-				);
-				if (pageFetch) addPages(recordOf(pageFetch), results);
-			},
-		};
+		record.startedAt = Math.min(record.startedAt, startedAt);
+		record.endedAt = Math.max(record.endedAt, endedAt);
+		record.hiddenEdges += run.edgesHidden;
+		for (const parent of parents) addShardOf(record.shards, parent);
+		for (const statement of run.statements ?? []) {
+			record.statements.push(statement);
+			addReporter(statement, record);
+		}
+		for (const { layer, hits, misses } of run.answers ?? []) {
+			const sum = record.cache.get(layer) ?? { hits: 0, misses: 0 };
+			sum.hits += hits;
+			sum.misses += misses;
+			record.cache.set(layer, sum);
+		}
+		if (results !== null) {
+			for (const result of results) addResult(record, result);
+			const pageFetch = steps.find(
+				({ withPage, parent }) => withPage && parent === step.number,
+			);
+			if (pageFetch) addPages(recordOf(pageFetch), results);
+		} else if (endedAt !== 0) {
+			countError(record.errors, run.error, parents.length);
+		}
 	}
 
 	function locate(
@@ -206,7 +309,7 @@ export function createExplainRecorder(
 			ms: endedAt === 0 ? 0 : endedAt - startedAt,
 			write: null,
 			steps: [
-				...[...record.writes.values()].map((write) =>
+				...[...(writes.get(step.number)?.values() ?? [])].map((write) =>
 					explainWriteStep(step, write),
 				),
 				...explainBelow(step.number),
@@ -218,26 +321,22 @@ export function createExplainRecorder(
 		return steps.filter((step) => step.parent === parent).map(explainStep);
 	}
 
+	for (const run of runs) addRun(run);
+	const allWrites = [...writes.values()].flatMap((some) => [...some.values()]);
+	for (const write of allWrites) {
+		for (const statement of write.statements) addReporter(statement, write);
+	}
+	const below = explainBelow(null);
 	return {
-		tracer,
-		output: () => {
-			const below = explainBelow(null);
-			return {
-				operation: [operation.operation, operation.name?.value]
-					.filter(Boolean)
-					.join(" "),
-				cost: cost.total,
-				limit,
-				ms: performance.now() - start,
-				statements: reporters.size,
-				rows: sumRows([...reporters.keys()]),
-				written: [...records.values()]
-					.flatMap(({ writes }) => [...writes.values()])
-					.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
-				sql: [...texts.keys()],
-				steps: below,
-			};
-		},
+		operation: name,
+		cost: cost.total,
+		limit,
+		ms: performance.now() - start,
+		statements: reporters.size,
+		rows: sumRows([...reporters.keys()]),
+		written: allWrites.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
+		sql: [...texts.keys()],
+		steps: below,
 	};
 }
 
@@ -246,7 +345,7 @@ function inOrder(numbers: readonly number[]): number[] {
 	return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-function newRecord(): StepRecord {
+function newSum(): StepSum {
 	return {
 		runs: 0,
 		parents: 0,
@@ -257,7 +356,6 @@ function newRecord(): StepRecord {
 		errors: new Map(),
 		shards: new Set(),
 		statements: [],
-		writes: new Map(),
 		cache: new Map(),
 	};
 }
@@ -266,16 +364,8 @@ function sumRows(statements: readonly Statement[]): number {
 	return statements.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** `parent` is an id, an object with an id, or null at the root. */
-function addShard({ shards }: StepRecord, parent: unknown): void {
-	if (typeof parent === "string") shards.add(unpackId(parent as Id).shard);
-	else if (typeof parent === "object" && parent !== null && "id" in parent) {
-		shards.add(unpackId(parent.id as Id).shard);
-	}
-}
-
 /** `result` is that of one parent. */
-function addResult(record: StepRecord, result: unknown): void {
+function addResult(record: StepSum, result: unknown): void {
 	if (result instanceof Error) countError(record.errors, result, 1);
 	else if (result !== null && result !== undefined) {
 		record.results += edgesOf(result)?.length ?? 1;
@@ -290,13 +380,13 @@ function edgesOf(result: unknown): readonly PageEdge[] | null {
 }
 
 /** The objects of pages are the results of the fetch that the scan did along the way. */
-function addPages(record: StepRecord, pages: readonly unknown[]): void {
+function addPages(record: StepSum, pages: readonly unknown[]): void {
 	record.runs++;
 	for (const page of pages) {
 		for (const { node } of edgesOf(page) ?? []) {
 			record.parents++;
 			addResult(record, node);
-			addShard(record, node);
+			addShardOf(record.shards, node);
 		}
 	}
 }

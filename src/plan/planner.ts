@@ -4,7 +4,7 @@ import {
 	type GraphQLSchema,
 	getOperationAST,
 } from "graphql";
-import { type PlanCacheLevel, publishRefusal } from "../diagnostics.ts";
+import { type PlanCacheLevel, publishRefusal, type RequestRecord } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";
@@ -17,12 +17,15 @@ import type { BoundPlan } from "./boundPlan.ts";
 import { type Cost, costLimitError, createCostMemo } from "./cost.ts";
 import { requestError } from "./errors.ts";
 import { executePlan } from "./executePlan.ts";
+import type { ExplainOutput } from "./explainOutput.ts";
 import {
 	createExplainRecorder,
 	type ExplainOptions,
+	type HostTime,
 } from "./explainRecorder.ts";
 import type { Plan } from "./plan.ts";
 import { createPlanCache, type Operation } from "./planCache.ts";
+import { variableShapes } from "./variableShapes.ts";
 import { analyzeWorstCaseCost, type WorstCaseCost } from "./worstCaseCost.ts";
 
 export interface PlannerOptions<Context> {
@@ -46,6 +49,16 @@ export interface OperationRequest<Context> extends Operation {
 	readonly admit?: (cost: number) => MaybePromise<GraphQLError | null>;
 	/** If set, the response has `extensions.explain`. */
 	readonly explain?: ExplainOptions;
+	/** What is recorded of the request; it then knows what the operation did. */
+	readonly record?: RequestRecord | null;
+}
+
+/** What `RequestRecord.explain` returns. */
+export interface RecordedOperation {
+	readonly explain: ExplainOutput;
+	readonly hosts: readonly HostTime[];
+	/** By name, without a value. */
+	readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface Planner<Context> {
@@ -85,16 +98,33 @@ export function createPlanner<Context extends object>(
 	} | null = null;
 
 	function answer(request: OperationRequest<Context>): MaybePromise<Answer> {
-		const { context, deadline, admit, explain } = request;
+		const { context, deadline, admit, explain, record = null } = request;
 		try {
 			const bound = plans.bind(request);
 			if (isErrors(bound)) return { data: null, errors: bound };
 			const { document, variables } = request;
 			last = { document, variables, plan: bound.plan };
 			const cost = costOf(bound);
-			const recorder = explain
-				? createExplainRecorder(bound, { ...explain, cost, limit: maxCost })
-				: null;
+			const recorder =
+				explain || record
+					? createExplainRecorder(bound, {
+							...explain,
+							cost,
+							limit: maxCost,
+							isBrief: explain === undefined,
+							span: record?.span ?? null,
+						})
+					: null;
+			if (record && recorder) {
+				record.explain = (): RecordedOperation => ({
+					explain: recorder.output(),
+					hosts: recorder.hosts(),
+					variables: variableShapes(
+						bound.plan.operation.variableDefinitions ?? [],
+						bound.variables,
+					),
+				});
+			}
 			const run = (): MaybePromise<Answer> =>
 				executePlan(bound, {
 					schema,
@@ -108,7 +138,7 @@ export function createPlanner<Context extends object>(
 				tooExpensive ?? admit?.(cost.total) ?? null,
 				run,
 			);
-			if (recorder === null) return answered;
+			if (recorder === null || explain === undefined) return answered;
 			const explained = (answer: Answer): Answer => ({
 				...answer,
 				extensions: { explain: recorder.output() },

@@ -39,7 +39,7 @@ export class StepRunner implements Disposable {
 	readonly #tracer: Tracer | undefined;
 	/** The options of untraced steps. */
 	readonly #call: CallOptions;
-	readonly #pending = new Set<StepRun>();
+	readonly #pending = new Map<StepRun, StepTrace | undefined>();
 	#isListening = false;
 	/** Ends `untilIdle`, with an error that no step should have thrown. */
 	#onIdle: ((bug?: unknown) => void) | null = null;
@@ -109,7 +109,7 @@ export class StepRunner implements Disposable {
 				once: true,
 			});
 		}
-		this.#pending.add(stepRun);
+		this.#pending.set(stepRun, traced);
 		started.then(
 			(results) =>
 				this.#finish(stepRun, () =>
@@ -149,8 +149,9 @@ export class StepRunner implements Disposable {
 	readonly #abort = (): void => {
 		const error = deadlineExceeded();
 		try {
-			for (const stepRun of this.#pending) {
+			for (const [stepRun, traced] of this.#pending) {
 				this.#pending.delete(stepRun);
+				traced?.fail(error);
 				stepRun.reject(error);
 			}
 			this.#onEnd();

@@ -1,11 +1,14 @@
 import type {
 	RetryReason,
+	Span,
 	Statement,
 	WriteDescription,
 	WriteTrace,
 } from "../diagnostics.ts";
+import { asCorkboardError } from "../errors.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
 import type { ExplainInvalidation, ExplainWrite } from "./explainOutput.ts";
+import type { HostFailure } from "./stepRecord.ts";
 
 /** The writes of one call that change the same things, while they run. */
 export interface WriteRecord {
@@ -21,6 +24,7 @@ export interface WriteRecord {
 	undelivered: number;
 	readonly shards: Set<number>;
 	readonly statements: Statement[];
+	readonly failures: HostFailure[];
 	readonly errors: ErrorCounts;
 	readonly retries: RetryReason[];
 	/** Numbers by part of the outbox entries. */
@@ -40,6 +44,7 @@ export function newWriteRecord(description: WriteDescription): WriteRecord {
 		undelivered: 0,
 		shards: new Set(),
 		statements: [],
+		failures: [],
 		errors: new Map(),
 		retries: [],
 		outbox: new Map(),
@@ -55,15 +60,35 @@ export function writeRecordKey({ verb, changes }: WriteDescription): string {
 /** Adds one write to the record and returns its trace. */
 export function traceWrite(
 	record: WriteRecord,
-	{ shards }: WriteDescription,
-	statement: WriteTrace["statement"],
+	{ verb, changes, shards }: WriteDescription,
+	{
+		isBrief,
+		parent,
+	}: {
+		/** As in `Trace`. */
+		readonly isBrief: boolean;
+		/** The span of the step; null where the request is not sampled. */
+		readonly parent: Span | null;
+	},
 ): WriteTrace {
 	record.runs++;
 	record.unfinished++;
 	for (const shard of shards) record.shards.add(shard);
+	const span =
+		parent?.start(`write ${verb}`, "internal", {
+			"corkboard.write.changes": [...changes],
+			"corkboard.shards": [...shards],
+		}) ?? null;
+	let retries = 0;
 	return {
-		statement,
+		span,
+		isBrief,
+		statement: (statement) => void record.statements.push(statement),
+		failure(host, failure, ms) {
+			record.failures.push({ host, failure, ms });
+		},
 		retry(reason) {
+			retries++;
 			record.retries.push(reason);
 		},
 		grouped(others) {
@@ -78,6 +103,9 @@ export function traceWrite(
 			record.endedAt = performance.now();
 			record.unfinished--;
 			countError(record.errors, thrown, 1);
+			span?.end(asCorkboardError(thrown).code, {
+				"corkboard.write.retries": retries,
+			});
 		},
 		end({ rowsWritten, outbox }) {
 			record.endedAt = performance.now();
@@ -88,6 +116,13 @@ export function traceWrite(
 			for (const [part, count] of parts) {
 				record.outbox.set(part, (record.outbox.get(part) ?? 0) + count);
 			}
+			span?.end(null, {
+				"corkboard.write.rows": rowsWritten,
+				"corkboard.write.retries": retries,
+				"corkboard.write.outbox": parts.map(
+					([part, count]) => `${part}: ${count}`,
+				),
+			});
 		},
 		delivered() {
 			record.undelivered--;

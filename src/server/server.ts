@@ -31,6 +31,7 @@ import { allowedOrigins } from "./http/cors.ts";
 import { type HealthChecks, registerHealth } from "./http/health.ts";
 import { createHttpApp, type HttpLimits } from "./http/httpApp.ts";
 import { RequestHeadReader } from "./http/requestHead.ts";
+import type { StartSpan } from "./http/requestSpan.ts";
 import { ResponseWriter } from "./http/responseWriter.ts";
 import type { HttpStatus } from "./http/status.ts";
 import type { Ways } from "./http/ways.ts";
@@ -81,6 +82,10 @@ export interface ServerOptions {
 	readonly limits?: Partial<Limits>;
 	/** Bytes of whole answers that are kept to be used again. Default: none. */
 	readonly answerCacheBytes?: number;
+	/** Default: no request has a span. */
+	readonly startSpan?: StartSpan | null;
+	/** Whether to record what every operation does, in case it is slow. Default: no. */
+	readonly recordsRequests?: boolean;
 	/** Whether requests for known documents may take the short way. Tests compare both ways; there is no setting. Default: yes. */
 	readonly shortWay?: boolean;
 }
@@ -184,6 +189,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 			httpStatus: options.httpStatus ?? "audit",
 			httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
 			budget: options.budget ?? null,
+			startSpan: options.startSpan ?? null,
+			recordsRequests: options.recordsRequests ?? false,
 			requestsInProgress: new RequestsInProgress(
 				options.maxRequestsInProgress ?? Number.POSITIVE_INFINITY,
 				http.refusals,

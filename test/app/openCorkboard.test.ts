@@ -71,6 +71,7 @@ describe("Corkboard, embedded in another program,", () => {
 				source: "",
 				explain: false,
 				recordsReads: true,
+				record: null,
 				costMeter,
 			});
 			return { reuse, costMeter: new WeakRef(costMeter) };

@@ -1,4 +1,6 @@
+import { openConfiguredTraces } from "../../src/app/openConfiguredTraces.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { logSlowRequests } from "../../src/app/slowRequests.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/server/log.ts";
@@ -36,7 +38,11 @@ export async function startWhole(
 		format: "json",
 		destination: { write: (line) => lines.push(JSON.parse(line)) },
 	});
-	const server = stack.use(await startCorkboardServer(corkboard, { log }));
+	if (config.slowMs !== null) stack.use(logSlowRequests(log, config.slowMs));
+	const traces = stack.use(await openConfiguredTraces(config));
+	const server = stack.use(
+		await startCorkboardServer(corkboard, { log, traces }),
+	);
 	const resources = stack.move();
 	return {
 		url: server.url,

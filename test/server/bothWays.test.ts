@@ -502,10 +502,12 @@ async function versionsOf(pair: Pair, sent: Sent): Promise<readonly string[]> {
 function linesOf({ lines }: Toy) {
 	return lines
 		.filter(({ route, level }) => route === "/graphql" || level === 50)
-		.map(({ time, reqId, ms, errorId, err, ...rest }) => ({
+		.map(({ time, reqId, ms, errorId, errorIds, err, ...rest }) => ({
 			...rest,
 			err: (err as { message: string } | undefined)?.message,
-			types: [time, reqId, ms, errorId].map((value) => typeof value),
+			types: [time, reqId, ms, errorId, ...[errorIds].flat()].map(
+				(value) => typeof value,
+			),
 		}));
 }
 

@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { logEvents } from "../../app/logEvents.ts";
 import { openAdmin, openAdminOfWorkers } from "../../app/openAdmin.ts";
+import { openConfiguredTraces } from "../../app/openConfiguredTraces.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { dataFoldersOf, openTopology } from "../../app/openTopology.ts";
 import { prepareDemo } from "../../app/prepareDemo.ts";
 import { reportMissingTables } from "../../app/reportMissingTables.ts";
 import { runChecks } from "../../app/runChecks.ts";
+import { logSlowRequests } from "../../app/slowRequests.ts";
 import { startCorkboardServer } from "../../app/startCorkboardServer.ts";
 import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -48,8 +50,12 @@ export async function run(
 	const interruption = context.interruptSignal();
 	const log = createLog(config.log);
 	using _events = logEvents(log);
+	using _slow =
+		config.slowMs === null ? null : logSlowRequests(log, config.slowMs);
 	// Before the topology is opened, whose version it reports.
 	await using _admin = await openAdmin(config, log);
+	// After the server: what its last requests did is sent.
+	await using traces = await openConfiguredTraces(config);
 	await using corkboard = await context.open(config, "readWrite");
 	using _tables = reportMissingTables(corkboard.storage, log);
 	const { store } = config;
@@ -60,7 +66,11 @@ export async function run(
 	if (interruption.aborted) return 0;
 	// The banner and GraphiQL show the demo user's token: for development only.
 	const shown = demo && config.mode === "development" ? { demo } : {};
-	await using server = await startCorkboardServer(corkboard, { log, ...shown });
+	await using server = await startCorkboardServer(corkboard, {
+		log,
+		traces,
+		...shown,
+	});
 	if (config.mode === "development" && !isWorker()) {
 		context.stdout(
 			banner({

@@ -221,9 +221,12 @@ export function createView(
 	): MaybePromise<KeyResult<Node | null>[]> {
 		const current = reads;
 		const moment = store.moment();
-		if (current.memory !== null && call?.trace === undefined) {
+		if (current.memory !== null && readsFast(call)) {
 			const results = current.memory.readStored(ids, moment);
-			if (results !== null) return results;
+			if (results !== null) {
+				call?.trace?.cache("process", ids.length, 0);
+				return results;
+			}
 		}
 		leaveMemory(current);
 		const missing = newMissing(moment);
@@ -260,10 +263,12 @@ export function createView(
 		const current = reads;
 		current.blocks.prefetch(call);
 		const moment = store.moment();
-		// The other way traces what was in memory.
-		if (current.memory !== null && call?.trace === undefined) {
+		if (current.memory !== null && readsFast(call)) {
 			const results = current.memory.read(ids, moment);
-			if (results !== null) return results;
+			if (results !== null) {
+				call?.trace?.cache("process", ids.length, 0);
+				return results;
+			}
 		}
 		leaveMemory(current);
 		const missing = newMissing(moment);
@@ -521,6 +526,11 @@ interface ObjectsLoad {
 	readonly ids: readonly Id[];
 	readonly reads: Reads;
 	readonly call: CallOptions | undefined;
+}
+
+/** The other way traces what else it took from memory to decide what is visible. */
+function readsFast(call: CallOptions | undefined): boolean {
+	return call?.trace === undefined || call.trace.isBrief === true;
 }
 
 /** Of all loads, each once. */

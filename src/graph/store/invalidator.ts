@@ -1,5 +1,5 @@
 import type { SharedCache } from "../../cache/sharedCache.ts";
-import type { WriteTrace } from "../../diagnostics.ts";
+import type { Span, WriteTrace } from "../../diagnostics.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import { listName, lookupName } from "../../storage/keys.ts";
 import type { LookupKey } from "../../storage/storage.ts";
@@ -107,7 +107,9 @@ export function createInvalidator(
 	): Promise<Acknowledged> {
 		dropLocally(changed);
 		const acknowledged = await inSharedCaches(changed, async (cache, keys) => {
+			const span = startCacheSpan(trace, "delete", cache, keys.length);
 			const isDeleted = (await deletes.get(cache)?.add(keys)) ?? false;
+			span?.end(isDeleted ? null : NOT_ACKNOWLEDGED);
 			trace?.cache("delete", cache.layer, keys.length, isDeleted);
 			return isDeleted;
 		});
@@ -151,7 +153,9 @@ export function createInvalidator(
 			const { objects, lists } = await inSharedCaches(
 				namesOf(changed),
 				async (cache, keys) => {
+					const span = startCacheSpan(trace, "tombstone", cache, keys.length);
 					const isPut = (await tombstones.get(cache)?.add(keys)) ?? false;
+					span?.end(isPut ? null : NOT_ACKNOWLEDGED);
 					trace?.cache("tombstone", cache.layer, keys.length, isPut);
 					return isPut;
 				},
@@ -281,4 +285,19 @@ function publishedKeys(
 		...objects.map((id) => objectKey(id, !acknowledged.objects)),
 		...lists.map(({ name }) => headKey(name, !acknowledged.lists)),
 	];
+}
+
+const NOT_ACKNOWLEDGED = "not_acknowledged";
+
+function startCacheSpan(
+	trace: WriteTrace | undefined,
+	verb: "delete" | "tombstone",
+	{ layer }: SharedCache,
+	keys: number,
+): Span | undefined {
+	return trace?.span?.start(`${layer} ${verb}`, "client", {
+		"db.system.name": layer,
+		"db.operation.name": verb,
+		"corkboard.cache.keys": keys,
+	});
 }

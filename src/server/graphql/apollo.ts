@@ -96,7 +96,7 @@ function gatewayTo(
 						request.operationName,
 					);
 					if (error !== null) return { errors: [error] };
-					const { viewer, deadline, explain, costMeter } =
+					const { viewer, deadline, explain, costMeter, record } =
 						context as RequestContext;
 					const result = await runOperation(execute, {
 						document,
@@ -108,6 +108,7 @@ function gatewayTo(
 						explain,
 						recordsReads: false,
 						costMeter,
+						record,
 					});
 					const { data, errors, extensions } = result;
 					return {

@@ -1,5 +1,6 @@
 import type { BaseContext } from "@apollo/server";
 import type { DocumentNode } from "graphql";
+import type { RequestRecord } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Answer } from "../../plan/answer.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
@@ -23,6 +24,8 @@ export interface Operation {
 	readonly recordsReads: boolean;
 	/** Admits the operation by its cost before it runs, and records what it read. */
 	readonly costMeter: CostMeter;
+	/** Null where nothing is recorded. */
+	readonly record: RequestRecord | null;
 }
 
 export type Execute = (operation: Operation) => MaybePromise<ExecutedAnswer>;
@@ -53,4 +56,5 @@ export interface RequestContext extends BaseContext {
 	readonly deadline: OperationDeadline;
 	readonly explain: boolean;
 	readonly costMeter: CostMeter;
+	readonly record: RequestRecord | null;
 }

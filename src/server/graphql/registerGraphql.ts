@@ -23,17 +23,20 @@ import {
 	type RequestOutcome,
 	recordOutcome,
 } from "../http/requestOutcome.ts";
+import { recordSpan, spanOf } from "../http/requestSpan.ts";
 import {
 	newResponseSummary,
 	type ResponseSummary,
 } from "../http/responseSummary.ts";
 import { type HttpStatus, statusOf } from "../http/status.ts";
 import type { Ways } from "../http/ways.ts";
+import { workDoneOn } from "../http/workDone.ts";
 import { RequestDeadline } from "../limits/deadline.ts";
 import type { RequestsInProgress } from "../limits/requestsInProgress.ts";
 import { createApollo } from "./apollo.ts";
 import type { RequestContext } from "./operation.ts";
 import {
+	type Admitted,
 	admitRequest,
 	identifySender,
 	type Sender,
@@ -88,9 +91,15 @@ export async function registerGraphql(
 		const { identity, deadline, summary } = states.get(request) as RequestState;
 		summary.passedCsrfCheck = true;
 		const sender = "error" in identity ? NOBODY : identity;
-		let admitted: ReturnType<typeof admitRequest>;
+		let admitted: Admitted;
 		try {
-			admitted = admitRequest(options, request.raw, request.body, sender);
+			admitted = admitRequest(
+				options,
+				request.raw,
+				request.body,
+				sender,
+				spanOf(request.raw),
+			);
 		} catch (thrown) {
 			const { extensions } = thrown as GraphQLError;
 			summary.code = String(extensions.code);
@@ -154,6 +163,13 @@ export async function registerGraphql(
 		request: FastifyRequest,
 		reply: FastifyReply,
 	): Promise<FastifyReply> {
+		const { raw } = request;
+		const work = workDoneOn(raw);
+		const span =
+			work === undefined
+				? (options.startSpan?.(raw.headers, performance.now()) ?? null)
+				: work.span;
+		if (span !== null) recordSpan(raw, span);
 		const state = await stateOf(request, reply);
 		states.set(request, state);
 		const { identity, summary } = state;

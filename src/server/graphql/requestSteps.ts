@@ -6,11 +6,13 @@ import {
 	type GraphQLSchema,
 	type OperationDefinitionNode,
 } from "graphql";
+import type { Span } from "../../diagnostics.ts";
 import { withDeadline } from "../../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../../util/maybePromise.ts";
 import type { Identity } from "../auth/identity.ts";
 import type { Documents } from "../documents/documents.ts";
 import { requestError, toClientError } from "../http/clientError.ts";
+import type { StartSpan } from "../http/requestSpan.ts";
 import type { ResponseSummary } from "../http/responseSummary.ts";
 import { type Budget, budgetKeyOf } from "../limits/budget.ts";
 import {
@@ -48,6 +50,10 @@ export interface StepOptions {
 	readonly budget: Budget | null;
 	readonly addressOf: (message: IncomingMessage) => string;
 	readonly log: FastifyBaseLogger;
+	/** Null where there are no traces. */
+	readonly startSpan: StartSpan | null;
+	/** Whether to record what every operation does, in case it is slow. */
+	readonly recordsRequests: boolean;
 }
 
 /** Who sent a request, or why that is refused. */
@@ -78,12 +84,13 @@ export function identifySender(
 
 /** What the operation of an identified sender runs with. Throws a request error where the request exceeds a limit. */
 export function admitRequest(
-	{ mode, budget, addressOf }: StepOptions,
+	{ mode, budget, addressOf, recordsRequests }: StepOptions,
 	message: IncomingMessage,
 	/** Of a POST. */
 	body: unknown,
 	{ viewer, isOperator }: Identity,
-): Pick<RequestContext, "viewer" | "explain" | "costMeter"> {
+	span: Span | null,
+): Admitted {
 	const limitError = requestLimitError(body);
 	if (limitError !== null) throw requestError(limitError);
 	return {
@@ -94,8 +101,14 @@ export function admitRequest(
 			budget,
 			budgetKey: () => budgetKeyOf(viewer, () => addressOf(message)),
 		}),
+		record: recordsRequests || span !== null ? { span, explain: null } : null,
 	};
 }
+
+export type Admitted = Pick<
+	RequestContext,
+	"viewer" | "explain" | "costMeter" | "record"
+>;
 
 /** The error of an operation name, which validation does not check. */
 export function operationError(

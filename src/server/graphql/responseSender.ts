@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
+import type { Span } from "../../diagnostics.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import {
 	COMPRESSED_BYTES,
@@ -26,6 +27,8 @@ export interface Exchange {
 	/** Towards its address's rate limit; null where there is none. */
 	readonly counted: CountedRequest | null;
 	readonly outcome: RequestOutcome;
+	/** Null where it is not sampled. */
+	readonly span: Span | null;
 }
 
 /**
@@ -108,7 +111,7 @@ export class ResponseSender {
 	}
 
 	#write(
-		{ message, response, head, counted, arrivedAt, outcome }: Exchange,
+		{ message, response, head, counted, arrivedAt, outcome, span }: Exchange,
 		status: Status,
 		headers: readonly string[],
 		cacheControl: string,
@@ -135,10 +138,12 @@ export class ResponseSender {
 			log,
 			{
 				id: reqId,
+				hasId: false,
 				method: message.method,
 				route: GRAPHQL_PATH,
 				status: status.code,
 				ms: performance.now() - arrivedAt,
+				span,
 			},
 			outcome,
 		);

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { Documents } from "../documents/documents.ts";
-import { codesOf } from "../http/requestOutcome.ts";
+import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
 import type { DependsOnViewer, RequestContext } from "./operation.ts";
 import {
 	countUnknownDocument,
@@ -32,7 +32,7 @@ export function responseSummaryPlugin(options: {
 					operation,
 				}) {
 					if (response.body.kind !== "single") return;
-					const { summary, viewer, costMeter } = contextValue;
+					const { summary, viewer, costMeter, record } = contextValue;
 					const { data, errors } = response.body.singleResult;
 					summary.outcome = {
 						way: "long",
@@ -41,7 +41,9 @@ export function responseSummaryPlugin(options: {
 						operation: operation?.name?.value ?? null,
 						sha256,
 						codes: codesOf(errors ?? []),
+						errorIds: errorIdsOf(errors ?? []),
 						cost: costMeter.admitted,
+						record,
 					};
 					summarizeResponse(summary, {
 						errors: errors ?? [],

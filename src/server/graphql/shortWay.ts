@@ -12,6 +12,7 @@ import { decodeBody } from "../http/jsonBody.ts";
 import type { RequestHeadReader } from "../http/requestHead.ts";
 import {
 	codesOf,
+	errorIdsOf,
 	NO_OPERATION,
 	type RequestOutcome,
 } from "../http/requestOutcome.ts";
@@ -36,6 +37,7 @@ import {
 	parametersOf,
 } from "./knownRequest.ts";
 import {
+	type Admitted,
 	admitRequest,
 	countUnknownDocument,
 	formatErrors,
@@ -110,12 +112,15 @@ export class ShortWay {
 		if (http.isDraining || !requestsInProgress.hasPlace) return false;
 		const head = heads.read(message);
 		if (head === null) return false;
+		const { startSpan } = this.#options;
+		const arrivedAt = performance.now();
 		const exchange: Exchange = {
 			message,
 			response,
 			handOver,
 			head,
-			arrivedAt: performance.now(),
+			arrivedAt,
+			span: startSpan === null ? null : startSpan(message.headers, arrivedAt),
 			counted: null,
 			outcome: NO_OPERATION,
 			body: null,
@@ -255,7 +260,9 @@ export class ShortWay {
 				operation: kept.operationName,
 				sha256: measuredDocument(documents, kept.sha256),
 				codes: [],
+				errorIds: [],
 				cost: kept.cost,
+				record: null,
 			};
 			const scope = exchange.head.isGet
 				? kept.isPrivate
@@ -273,6 +280,7 @@ export class ShortWay {
 			exchange.message,
 			undefined,
 			identity,
+			exchange.span,
 		);
 		const admitted = costMeter.admit(kept.cost);
 		return andThen(admitted, (error) => {
@@ -298,13 +306,14 @@ export class ShortWay {
 	): MaybePromise<boolean> {
 		const { execute, mode, answers } = this.#options;
 		const { head, message } = exchange;
-		let admitted: ReturnType<typeof admitRequest>;
+		let admitted: Admitted;
 		try {
 			admitted = admitRequest(
 				this.#options,
 				message,
 				head.isGet ? undefined : { variables: found.variables },
 				identity,
+				exchange.span,
 			);
 		} catch {
 			return false;
@@ -325,6 +334,7 @@ export class ShortWay {
 			viewer: admitted.viewer,
 			explain: admitted.explain,
 			costMeter: admitted.costMeter,
+			record: admitted.record,
 		});
 		const exposesSchema =
 			mode === "development" || documents !== this.#options.documents;
@@ -343,7 +353,7 @@ export class ShortWay {
 			sha256,
 			hasText,
 		}: Runnable,
-		{ viewer, costMeter }: ReturnType<typeof admitRequest>,
+		{ viewer, costMeter, record }: Admitted,
 		{ data, errors, extensions, reuse }: OperationResult,
 		exposesSchema: boolean,
 		key: string | null,
@@ -378,7 +388,9 @@ export class ShortWay {
 			operation: name,
 			sha256: measuredDocument(documents, sha256),
 			codes: codesOf(formatted.errors),
+			errorIds: errorIdsOf(formatted.errors),
 			cost,
+			record,
 		};
 		if (
 			key !== null &&
@@ -436,7 +448,11 @@ export class ShortWay {
 	#sendFailure(exchange: Exchange, bug: unknown): void {
 		const error = internalError(bug, this.#options.log);
 		if (exchange.response.headersSent) return;
-		exchange.outcome = { ...exchange.outcome, codes: codesOf([error]) };
+		exchange.outcome = {
+			...exchange.outcome,
+			codes: codesOf([error]),
+			errorIds: errorIdsOf([error]),
+		};
 		const body = newBody(JSON.stringify({ errors: [error] }));
 		this.#sender.send(exchange, { code: 500 }, null, [], body);
 	}
@@ -470,9 +486,10 @@ function handOverDone({
 	counted,
 	body,
 	sender,
+	span,
 	handOver,
 }: Exchange): void {
-	recordWorkDone(message, { arrivedAt, counted, body });
+	recordWorkDone(message, { arrivedAt, counted, body, span });
 	if (sender !== null) recordSender(message, sender);
 	handOver();
 }

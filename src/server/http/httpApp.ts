@@ -27,6 +27,7 @@ import { encodingError, registerJsonParser } from "./jsonBody.ts";
 import { GRAPHQL_PATH, isNegotiated, mediaTypeFor } from "./mediaType.ts";
 import { Refusals } from "./refusals.ts";
 import { logRequest, NO_OPERATION, outcomeOf } from "./requestOutcome.ts";
+import { spanOf } from "./requestSpan.ts";
 import { workDoneOn } from "./workDone.ts";
 
 export interface HttpApp {
@@ -215,7 +216,8 @@ export async function createHttpApp(options: {
 		logRequest(
 			request.log,
 			{
-				id: null,
+				id: request.id,
+				hasId: true,
 				method: request.method,
 				route,
 				status: reply.statusCode,
@@ -223,6 +225,7 @@ export async function createHttpApp(options: {
 					arrivedAt === undefined
 						? reply.elapsedTime
 						: performance.now() - arrivedAt,
+				span: spanOf(request.raw),
 			},
 			outcome ?? (route === GRAPHQL_PATH ? NO_OPERATION : null),
 		);

@@ -1,11 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
-import { CHANNELS, type RequestCompleted } from "../../diagnostics.ts";
+import {
+	CHANNELS,
+	type RequestCompleted,
+	type Span,
+} from "../../diagnostics.ts";
+import { endRequestSpan } from "./requestSpan.ts";
 
 /** What a GraphQL request was, and how it ended. */
 export type RequestOutcome = Pick<
 	RequestCompleted,
-	"way" | "isText" | "type" | "operation" | "sha256" | "codes" | "cost"
+	| "way"
+	| "isText"
+	| "type"
+	| "operation"
+	| "sha256"
+	| "codes"
+	| "errorIds"
+	| "cost"
+	| "record"
 >;
 
 /** Of a request in which no operation was found. */
@@ -16,7 +29,9 @@ export const NO_OPERATION: RequestOutcome = {
 	operation: null,
 	sha256: null,
 	codes: [],
+	errorIds: [],
 	cost: null,
+	record: null,
 };
 
 const outcomes = new WeakMap<IncomingMessage, RequestOutcome>();
@@ -39,36 +54,53 @@ export function outcomeOf(
 export function logRequest(
 	log: FastifyBaseLogger,
 	request: {
-		/** Null where `log` adds it. */
-		readonly id: string | null;
+		readonly id: string;
+		/** Whether `log` adds the id by itself. */
+		readonly hasId: boolean;
 		readonly method: string | undefined;
 		readonly route: string | null;
 		readonly status: number;
 		readonly ms: number;
+		/** Null where it is not sampled. */
+		readonly span: Span | null;
 	},
 	/** Null: not a GraphQL request. */
 	outcome: RequestOutcome | null,
 ): void {
-	const { id, method, route, status, ms } = request;
+	const { id, method, route, status, ms, span } = request;
 	const fields: Record<string, unknown> = {};
-	if (id !== null) fields.reqId = id;
+	if (!request.hasId) fields.reqId = id;
 	fields.method = method;
 	fields.route = route;
 	fields.status = status;
 	fields.ms = Math.round(ms);
 	if (outcome !== null) {
-		const { operation, codes } = outcome;
+		const { operation, codes, errorIds } = outcome;
 		if (operation !== null) fields.operation = operation.slice(0, NAME_LENGTH);
 		if (codes.length > 0) fields.codes = [...new Set(codes)];
+		if (errorIds.length > 0) fields.errorIds = errorIds.slice(0, MAX_IDS);
 	}
+	if (span !== null) fields.traceId = span.traceId;
 	log.info(fields, "request completed");
-	if (outcome === null || !CHANNELS.request.hasSubscribers) return;
-	const completed: RequestCompleted = { ...outcome, status, ms };
+	if (outcome === null) return;
+	if (span !== null)
+		endRequestSpan(span, { ...request, requestId: id }, outcome);
+	if (!CHANNELS.request.hasSubscribers) return;
+	const completed: RequestCompleted = {
+		...outcome,
+		status,
+		ms,
+		requestId: id,
+		traceId: span?.traceId ?? null,
+	};
 	CHANNELS.request.publish(completed);
 }
 
 /** Of an operation's name, which the client chooses. */
 const NAME_LENGTH = 100;
+
+/** A response may have a thousand errors. */
+const MAX_IDS = 10;
 
 /** `extensions.code` of each error. */
 export function codesOf(
@@ -78,3 +110,19 @@ export function codesOf(
 ): readonly string[] {
 	return errors.map(({ extensions }) => String(extensions?.code ?? "none"));
 }
+
+/** `extensions.errorId` of each error that the log has a cause for. */
+export function errorIdsOf(
+	errors: readonly {
+		readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+	}[],
+): readonly string[] {
+	const ids: string[] = [];
+	for (const { extensions } of errors) {
+		const id = extensions?.errorId;
+		if (typeof id === "string") ids.push(id);
+	}
+	return ids.length === 0 ? NO_IDS : ids;
+}
+
+const NO_IDS: readonly string[] = [];

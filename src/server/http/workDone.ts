@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Span } from "../../diagnostics.ts";
 import type { HttpError } from "./httpError.ts";
 
 /** What was done of a request before Fastify got it, and is not done again. */
@@ -9,6 +10,8 @@ export interface WorkDone {
 	readonly counted: CountedRequest | null;
 	/** Null for a GET. */
 	readonly body: ReadBody | null;
+	/** Null where it is not sampled. */
+	readonly span: Span | null;
 }
 
 /** A request that was counted towards the rate limit of its address. */

@@ -1,9 +1,10 @@
-import type { StatementTrace, WriteTrace } from "../../diagnostics.ts";
+import type { WriteTrace } from "../../diagnostics.ts";
 import type { Model } from "../../model/types.ts";
 import type { Deadline } from "../../util/deadline.ts";
 import type { Transaction } from "../storage.ts";
 import { type FailureKind, StorageFailure } from "../storageFailure.ts";
 import type { Host } from "./driver/host.ts";
+import { mergeTraces } from "./mergeTraces.ts";
 import {
 	type GroupOutcomes,
 	runTransactionGroup,
@@ -149,7 +150,8 @@ export class HostTransactions {
 			{
 				shard: (jobs[0] as HostJob).shard.number,
 				deadline: latest(jobs),
-				trace: traceOf(jobs),
+				trace: mergeTraces(jobs.flatMap(({ trace }) => trace ?? [])),
+				requests: jobs.length,
 				isTriedOnce: isShared,
 			},
 			(statements) => runTransactionGroup(statements, this.#model, jobs),
@@ -205,20 +207,6 @@ const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([
 	"readOnly",
 	"unsupported",
 ]);
-
-/** Traces of the group go to each of its jobs that is traced. */
-function traceOf(jobs: Unit): StatementTrace | undefined {
-	const traces = jobs.flatMap(({ trace }) => trace ?? []);
-	if (traces.length === 0) return undefined;
-	return {
-		statement(statement) {
-			for (const trace of traces) trace.statement(statement);
-		},
-		retry(why) {
-			for (const trace of traces) trace.retry(why);
-		},
-	};
-}
 
 /** A group has the deadline of its last job, at most one transaction's time later than its own. */
 function latest(jobs: Unit): Deadline {

@@ -1,5 +1,7 @@
+import type { StatementTrace } from "../../diagnostics.ts";
 import { StorageFailure } from "../storageFailure.ts";
 import type { Host, QueryOptions } from "./driver/host.ts";
+import { mergeTraces } from "./mergeTraces.ts";
 import type { KeyOnShard } from "./shards.ts";
 
 /**
@@ -51,8 +53,8 @@ export class MergedReads<Key, Result> {
 		keys: readonly KeyOnShard<Key>[],
 		options: QueryOptions,
 	): Promise<readonly Result[]> {
-		// A trace shows the statements of its own call.
-		if (options.trace !== undefined) {
+		// Explain shows the statements of its own call.
+		if (options.trace !== undefined && !options.trace.isBrief) {
 			return this.#kind.read(host, keys, options);
 		}
 		let lane = this.#lanes.get(host);
@@ -200,12 +202,14 @@ class CallerGroup implements Disposable {
 	) {
 		const all = new AbortController();
 		let left = callers.length;
+		const traces: StatementTrace[] = [];
 		let shard = 0;
 		let until = 0;
 		for (const { options, reject } of callers) {
 			shard ||= options.shard;
 			// They asked within milliseconds of each other, and have the same time.
 			until = Math.max(until, options.deadline.until);
+			if (options.trace !== undefined) traces.push(options.trace);
 			const { signal } = options.deadline;
 			if (signal === undefined) continue;
 			const giveUp = () => {
@@ -216,7 +220,12 @@ class CallerGroup implements Disposable {
 			signal.addEventListener("abort", giveUp, { once: true });
 			this.#listening.push([signal, giveUp]);
 		}
-		this.options = { shard, deadline: { until, signal: all.signal } };
+		this.options = {
+			shard,
+			deadline: { until, signal: all.signal },
+			trace: mergeTraces(traces),
+			requests: callers.length,
+		};
 	}
 
 	[Symbol.dispose](): void {

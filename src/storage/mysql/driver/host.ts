@@ -22,6 +22,13 @@ import type {
 } from "./mysql2Connection.ts";
 import type { MysqlConnection, Sql } from "./mysqlConnection.ts";
 import { Pool } from "./pool.ts";
+import {
+	endingWith,
+	failureOf,
+	recordNoConnection,
+	startRoundTrip,
+	withComment,
+} from "./roundTripSpan.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -56,6 +63,8 @@ export interface QueryOptions {
 	readonly isTriedOnce?: boolean;
 	/** How many rows to report; one each if absent. */
 	readonly countRows?: (rows: readonly Row[]) => number;
+	/** Of how many requests the statements are; one if absent. */
+	readonly requests?: number;
 }
 
 /** The statements of one transaction, one after another. */
@@ -85,6 +94,9 @@ export type CommitDecision<T> =
 
 /** About how many characters are sent together: the server accepts packets of 16 MB. */
 const TOGETHER_LENGTH = 1_000_000;
+
+/** An idle connection is there at once. */
+const WAITED_MS = 1;
 
 /** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const STOOD_STILL_MS = 250;
@@ -227,7 +239,9 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
-		if (!options.isPatient) this.#health.check();
+		const { trace, isPatient = false } = options;
+		const calledAt = trace === undefined ? 0 : performance.now();
+		if (!isPatient) this.#checkHealth(trace);
 		try {
 			const result = await this.#lentOrRepeated(pool, options, use);
 			this.#health.answered();
@@ -241,6 +255,20 @@ export class Host implements AsyncDisposable {
 					kind,
 				} satisfies DatabaseFailure);
 			}
+			trace?.failure?.(
+				this.name,
+				failureOf(thrown),
+				performance.now() - calledAt,
+			);
+			throw thrown;
+		}
+	}
+
+	#checkHealth(trace: StatementTrace | undefined): void {
+		try {
+			this.#health.check();
+		} catch (thrown) {
+			trace?.failure?.(this.name, failureOf(thrown), 0);
 			throw thrown;
 		}
 	}
@@ -251,7 +279,7 @@ export class Host implements AsyncDisposable {
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
 		const { deadline, trace } = options;
-		const connection = await acquire(pool, options);
+		const connection = await this.#acquire(pool, options);
 		try {
 			return await lendOnce(pool, connection, use);
 		} catch (thrown) {
@@ -260,7 +288,21 @@ export class Host implements AsyncDisposable {
 			pool.closeIdle();
 			trace?.retry?.("connectionLost");
 			publishRetry({ host: this.name, reason: "connectionLost" });
-			return lendOnce(pool, await acquire(pool, options), use);
+			return lendOnce(pool, await this.#acquire(pool, options), use);
+		}
+	}
+
+	async #acquire(pool: Pool, options: QueryOptions): Promise<MysqlConnection> {
+		const askedAt = performance.now();
+		try {
+			const connection = await acquire(pool, options);
+			const waitedMs = performance.now() - askedAt;
+			connection.waitedMs = waitedMs > WAITED_MS ? waitedMs : 0;
+			return connection;
+		} catch (thrown) {
+			const span = options.trace?.span;
+			if (span) recordNoConnection(span, this.name, askedAt, thrown);
+			throw thrown;
 		}
 	}
 
@@ -352,10 +394,8 @@ export class Host implements AsyncDisposable {
 		let executed = 0;
 		let results: readonly Result[];
 		try {
-			results = await connection.together(
-				statements,
-				options.deadline,
-				() => executed++,
+			results = await this.#send(connection, statements, options, (sent) =>
+				connection.together(sent, options.deadline, () => executed++),
 			);
 		} catch (thrown) {
 			const isAnswered =
@@ -375,7 +415,7 @@ export class Host implements AsyncDisposable {
 				{ host: this.name, statement: COMMIT.name, cause: thrown },
 			);
 		}
-		this.#reportAll(statements, results, options, began);
+		this.#reportAll(connection, statements, results, options, began);
 		return results.slice(0, -1);
 	}
 
@@ -407,8 +447,11 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 	): Promise<readonly Row[]> {
 		const began = performance.now();
-		const rows = await connection.rows(sql, options.deadline);
+		const rows = await this.#send(connection, [sql], options, ([sent]) =>
+			connection.rows(sent as Sql, options.deadline),
+		);
 		this.#report(
+			connection,
 			sql,
 			options,
 			began,
@@ -423,8 +466,10 @@ export class Host implements AsyncDisposable {
 		options: QueryOptions,
 	): Promise<WriteResult> {
 		const began = performance.now();
-		const done = await connection.run(sql, options.deadline);
-		this.#report(sql, options, began, () => done.affectedRows);
+		const done = await this.#send(connection, [sql], options, ([sent]) =>
+			connection.run(sent as Sql, options.deadline),
+		);
+		this.#report(connection, sql, options, began, () => done.affectedRows);
 		return done;
 	}
 
@@ -436,14 +481,37 @@ export class Host implements AsyncDisposable {
 		const results: Result[] = [];
 		for (const some of byLength(statements)) {
 			const began = performance.now();
-			const answers = await connection.together(some, options.deadline);
-			this.#reportAll(some, answers, options, began);
+			const answers = await this.#send(connection, some, options, (sent) =>
+				connection.together(sent, options.deadline),
+			);
+			this.#reportAll(connection, some, answers, options, began);
 			results.push(...answers);
 		}
 		return results;
 	}
 
+	/** Sends statements in one round trip: of a sampled request with its span, and a comment that names it. */
+	#send<T extends Result | readonly Result[]>(
+		connection: MysqlConnection,
+		statements: readonly Sql[],
+		options: QueryOptions,
+		send: (statements: readonly Sql[]) => Promise<T>,
+	): Promise<T> {
+		const parent = options.trace?.span;
+		if (!parent) return send(statements);
+		const span = startRoundTrip(
+			parent,
+			this.name,
+			connection,
+			statements,
+			options,
+		);
+		const sent = statements.map((sql) => withComment(sql, span));
+		return endingWith(span, send(sent));
+	}
+
 	#reportAll(
+		connection: MysqlConnection,
 		statements: readonly Sql[],
 		results: readonly Result[],
 		options: QueryOptions,
@@ -453,18 +521,28 @@ export class Host implements AsyncDisposable {
 			return;
 		for (const [at, sql] of statements.entries()) {
 			const result = results[at] as Result;
-			this.#report(sql, options, began, () => rowsOf(result), at > 0);
+			this.#report(
+				connection,
+				sql,
+				options,
+				began,
+				() => rowsOf(result),
+				at > 0,
+			);
 		}
 	}
 
 	#report(
+		connection: MysqlConnection,
 		{ name, shard, text, values }: Sql,
-		{ shard: shardOfAll, trace, onModShard }: QueryOptions,
+		{ shard: shardOfAll, trace, onModShard, requests }: QueryOptions,
 		began: number,
 		count: () => number,
 		isJoined = false,
 	): void {
 		if (trace === undefined && !CHANNELS.statement.hasSubscribers) return;
+		const { waitedMs } = connection;
+		connection.waitedMs = 0;
 		const statement: Statement = {
 			name,
 			host: this.name,
@@ -473,7 +551,9 @@ export class Host implements AsyncDisposable {
 			ms: isJoined ? 0 : performance.now() - began,
 			...(isJoined && { joined: true }),
 			...(onModShard && { onModShard }),
-			...(trace && { sql: describeSql(text, values) }),
+			...(waitedMs > 0 && { waitedMs }),
+			...(requests !== undefined && requests > 1 && { requests }),
+			...(trace && !trace.isBrief && { sql: describeSql(text, values) }),
 		};
 		trace?.statement(statement);
 		if (CHANNELS.statement.hasSubscribers)

@@ -35,6 +35,8 @@ export class MysqlConnection {
 	readonly id: number;
 	/** Whose statements the server understands. Known once the session is prepared. */
 	product: Product = "MySQL";
+	/** How long the present user of the connection waited for it. Milliseconds; 0 once it is reported. */
+	waitedMs = 0;
 	readonly #host: string;
 	readonly #driver: Mysql2Connection;
 	readonly #socket: Socket;

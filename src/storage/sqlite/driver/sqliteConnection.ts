@@ -210,8 +210,22 @@ export class SqliteConnection implements Disposable {
 			rows,
 			ms: performance.now() - began,
 			...(onModShard && { onModShard }),
-			...(trace && { sql: describeSql(text, parameters) }),
+			...(trace && !trace.isBrief && { sql: describeSql(text, parameters) }),
 		};
+		trace?.span
+			?.start(
+				name,
+				"client",
+				{
+					"db.system.name": "sqlite",
+					"db.query.summary": name,
+					"db.namespace": host,
+					"db.response.returned_rows": rows,
+					[onModShard ? "corkboard.mod_shard" : "corkboard.shard"]: shard,
+				},
+				began,
+			)
+			.end(null);
 		trace?.statement(statement);
 		if (CHANNELS.statement.hasSubscribers)
 			CHANNELS.statement.publish(statement);

@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { RequestCompleted, Span } from "../../diagnostics.ts";
+import { ERRORS, isClientCode } from "../../errors.ts";
+
+/** The span of a request that arrived at this time of `performance.now()`; null if it is not sampled. */
+export type StartSpan = (
+	headers: IncomingHttpHeaders,
+	arrivedAt: number,
+) => Span | null;
+
+const spans = new WeakMap<IncomingMessage, Span>();
+
+/** Of a request that takes the long way, for its end. */
+export function recordSpan(message: IncomingMessage, span: Span): void {
+	spans.set(message, span);
+}
+
+export function spanOf(message: IncomingMessage): Span | null {
+	return spans.get(message) ?? null;
+}
+
+/** Ends it with what the response was, in the names of OpenTelemetry's conventions for HTTP and GraphQL. */
+export function endRequestSpan(
+	span: Span,
+	{
+		requestId,
+		method,
+		route,
+		status,
+	}: {
+		readonly requestId: string;
+		readonly method: string | undefined;
+		readonly route: string | null;
+		readonly status: number;
+	},
+	{
+		way,
+		type,
+		operation,
+		sha256,
+		codes,
+		errorIds,
+		cost,
+	}: Pick<
+		RequestCompleted,
+		"way" | "type" | "operation" | "sha256" | "codes" | "errorIds" | "cost"
+	>,
+): void {
+	const failure = codes.find(isOwnFailure);
+	span.end(status >= 500 ? String(status) : (failure ?? null), {
+		"http.request.method": method,
+		"http.route": route ?? undefined,
+		"http.response.status_code": status,
+		"graphql.operation.type": type ?? undefined,
+		"graphql.operation.name": operation ?? undefined,
+		"corkboard.request.id": requestId,
+		"corkboard.way": way,
+		"corkboard.document": sha256 ?? undefined,
+		"corkboard.cost": cost ?? undefined,
+		...(codes.length > 0 && { "corkboard.error.codes": [...new Set(codes)] }),
+		...(errorIds.length > 0 && { "corkboard.error.ids": [...errorIds] }),
+	});
+}
+
+/** A client's mistake is no failure of the server. */
+function isOwnFailure(code: string): boolean {
+	return isClientCode(code) && ERRORS[code].status >= 500;
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Context,
+	createTraceState,
+	DiagLogLevel,
+	diag,
+	ROOT_CONTEXT,
+	SpanKind,
+	TraceFlags,
+	trace,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import {
+	defaultResource,
+	detectResources,
+	envDetector,
+	resourceFromAttributes,
+} from "@opentelemetry/resources";
+import {
+	AlwaysOnSampler,
+	BatchSpanProcessor,
+	type SpanExporter,
+	TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { CHANNELS, type Span, type SpansLost } from "../diagnostics.ts";
+import { clockOfRequest, OtelSpan } from "./otelSpan.ts";
+import { createSampler, type SamplerOptions } from "./sampler.ts";
+import { parentOf, type RemoteParent } from "./traceparent.ts";
+
+export interface TracesOptions {
+	/** Takes OTLP over HTTP, in protobuf. */
+	readonly url: string;
+	readonly sampler: SamplerOptions;
+	/** Whether `traceparent` and `tracestate` of a request are read. */
+	readonly readsParent: boolean;
+	readonly batch: {
+		readonly scheduledDelayMillis: number;
+		readonly exportTimeoutMillis: number;
+		readonly maxQueueSize: number;
+		readonly maxExportBatchSize: number;
+	};
+}
+
+/** The traces of this process. Disposing of it sends what is left, for at most some seconds. */
+export interface Traces extends AsyncDisposable {
+	/** The span of a request that arrived at this time of `performance.now()`; null if it is not sampled. */
+	readonly start: (
+		headers: IncomingHttpHeaders,
+		arrivedAt: number,
+	) => Span | null;
+}
+
+/** At shutdown. A collector that is away must not hold it up. */
+const FLUSH_MS = 3_000;
+
+/** About requests nobody names. */
+const REQUEST = "POST /graphql";
+
+/**
+ * Sends traces to a collector, in batches beside the requests: where it is slow
+ * or away, spans are dropped, reported on a diagnostics channel, and requests go
+ * on. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE`
+ * are read from the environment by the exporter, `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES` by the resource.
+ */
+export function openTraces(options: TracesOptions): Traces {
+	const { url, readsParent, batch } = options;
+	const isSampled = createSampler(options.sampler);
+	diag.setLogger(DROPPED_SPANS, {
+		logLevel: DiagLogLevel.WARN,
+		suppressOverrideMessage: true,
+	});
+	const provider = new TracerProvider({
+		// Whether a request is sampled is decided before it has a span.
+		sampler: new AlwaysOnSampler(),
+		resource: defaultResource()
+			.merge(
+				resourceFromAttributes({
+					"service.name": "corkboard",
+					"service.instance.id": randomUUID(),
+					"process.pid": process.pid,
+				}),
+			)
+			.merge(detectResources({ detectors: [envDetector] })),
+		spanProcessors: [
+			new BatchSpanProcessor({
+				...batch,
+				exporter: reporting(new OTLPTraceExporter({ url })),
+			}),
+		],
+	});
+	const tracer = provider.getTracer("corkboard");
+	return {
+		start(headers, arrivedAt) {
+			const parent = readsParent ? parentOf(headers) : null;
+			if (!isSampled(parent)) return null;
+			const toTime = clockOfRequest();
+			const span = tracer.startSpan(
+				REQUEST,
+				{ kind: SpanKind.SERVER, startTime: toTime(arrivedAt) },
+				contextOf(parent),
+			);
+			return new OtelSpan(tracer, span, toTime);
+		},
+		async [Symbol.asyncDispose]() {
+			const late = new AbortController();
+			await Promise.race([
+				// What could not be sent was reported.
+				provider.shutdown().catch(() => {}),
+				sleep(FLUSH_MS, undefined, { signal: late.signal }).catch(() => {}),
+			]);
+			late.abort();
+		},
+	};
+}
+
+function contextOf(parent: RemoteParent | null): Context {
+	if (parent === null) return ROOT_CONTEXT;
+	const { traceId, spanId, isSampled, state } = parent;
+	return trace.setSpanContext(ROOT_CONTEXT, {
+		traceId,
+		spanId,
+		traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+		isRemote: true,
+		...(state !== null && { traceState: createTraceState(state) }),
+	});
+}
+
+/** An exporter whose failures are reported, and which never throws. */
+function reporting(exporter: SpanExporter): SpanExporter {
+	return {
+		export(spans, done) {
+			try {
+				exporter.export(spans, (result) => {
+					// 0: success.
+					if (result.code !== 0) reportLost(spans.length, result.error);
+					done(result);
+				});
+			} catch (error) {
+				reportLost(spans.length, error);
+				done({ code: 1 });
+			}
+		},
+		shutdown: () => exporter.shutdown(),
+	};
+}
+
+function reportLost(spans: number, error: unknown): void {
+	CHANNELS.spansLost.publish({ spans, error } satisfies SpansLost);
+}
+
+/** The processor says only here that its queue was full. */
+const DROPPED_SPANS = {
+	warn(message: string) {
+		const [, count] = /^Dropped (\d+) spans/.exec(message) ?? [];
+		if (count !== undefined) reportLost(Number(count), new Error(message));
+	},
+	error() {},
+	info() {},
+	debug() {},
+	verbose() {},
+};
