@@ -1,4 +1,9 @@
-import { CHANNELS, type SharedRead, type SpanAttributes, type Trace } from "../diagnostics.ts";
+import {
+	CHANNELS,
+	type SharedRead,
+	type SpanAttributes,
+	type Trace,
+} from "../diagnostics.ts";
 
 /**
  * A cache that several processes share. It holds data that does not depend on

@@ -4,7 +4,11 @@ import {
 	type GraphQLSchema,
 	getOperationAST,
 } from "graphql";
-import { type PlanCacheLevel, publishRefusal, type RequestRecord } from "../diagnostics.ts";
+import {
+	type PlanCacheLevel,
+	publishRefusal,
+	type RequestRecord,
+} from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
 import type { Graph } from "../graph/types.ts";

@@ -279,7 +279,7 @@ export class Host implements AsyncDisposable {
 		use: (connection: MysqlConnection) => Promise<T>,
 	): Promise<T> {
 		const { deadline, trace } = options;
-		const connection = await this.#acquire(pool, options);
+		const connection = await acquire(pool, options, this.name);
 		try {
 			return await lendOnce(pool, connection, use);
 		} catch (thrown) {
@@ -288,21 +288,7 @@ export class Host implements AsyncDisposable {
 			pool.closeIdle();
 			trace?.retry?.("connectionLost");
 			publishRetry({ host: this.name, reason: "connectionLost" });
-			return lendOnce(pool, await this.#acquire(pool, options), use);
-		}
-	}
-
-	async #acquire(pool: Pool, options: QueryOptions): Promise<MysqlConnection> {
-		const askedAt = performance.now();
-		try {
-			const connection = await acquire(pool, options);
-			const waitedMs = performance.now() - askedAt;
-			connection.waitedMs = waitedMs > WAITED_MS ? waitedMs : 0;
-			return connection;
-		} catch (thrown) {
-			const span = options.trace?.span;
-			if (span) recordNoConnection(span, this.name, askedAt, thrown);
-			throw thrown;
+			return lendOnce(pool, await acquire(pool, options, this.name), use);
 		}
 	}
 
@@ -619,18 +605,25 @@ async function retried<T>(
 /** Nothing was sent while a connection is opened, so this may be repeated. */
 async function acquire(
 	pool: Pool,
-	{ deadline, isPatient = false }: QueryOptions,
+	{ deadline, trace, isPatient = false }: QueryOptions,
+	host: string,
 ): Promise<MysqlConnection> {
+	const askedAt = performance.now();
 	for (;;) {
 		try {
-			return await pool.acquire(deadline);
+			const connection = await pool.acquire(deadline);
+			const waitedMs = performance.now() - askedAt;
+			connection.waitedMs = waitedMs > WAITED_MS ? waitedMs : 0;
+			return connection;
 		} catch (thrown) {
 			const again =
 				isPatient &&
 				thrown instanceof StorageFailure &&
 				thrown.kind === "timeout" &&
 				performance.now() < deadline.until;
-			if (!again) throw thrown;
+			if (again) continue;
+			if (trace?.span) recordNoConnection(trace.span, host, askedAt, thrown);
+			throw thrown;
 		}
 	}
 }
