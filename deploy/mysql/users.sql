@@ -5,10 +5,12 @@
 -- Each server has users of its own: none of this is replicated.
 SET SESSION sql_log_bin = 0;
 
--- The API: the databases of shards (db00000) and mod shards (mod00000), and no other.
+-- The API: the databases of shards (db00000) and mod shards (mod00000), and no other,
+-- and how far a replica is behind: what `corkboard grants` prints.
 CREATE USER corkboard_api@'%' IDENTIFIED BY 'corkboard';
-GRANT CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE, DELETE ON `db_____`.* TO corkboard_api@'%';
-GRANT CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE, DELETE ON `mod_____`.* TO corkboard_api@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `db_____`.* TO corkboard_api@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON `mod_____`.* TO corkboard_api@'%';
+GRANT REPLICATION CLIENT ON *.* TO corkboard_api@'%';
 
 CREATE USER corkboard_replica@'%' IDENTIFIED BY 'corkboard';
 GRANT REPLICATION SLAVE ON *.* TO corkboard_replica@'%';

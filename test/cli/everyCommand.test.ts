@@ -63,6 +63,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
 	serve: "a log",
 	init: "one line",
+	grants: "statements of SQL",
 	token: "a token",
 	account: "an id",
 	list: "lines of JSON",

@@ -119,7 +119,6 @@ test("a server on shards that lack a table of its version serves, and logs at it
 						shards: 10,
 						modShards: 1,
 						missingTables: 0,
-						outbox: { pending: 0, oldestSeconds: 0 },
 						replication: null,
 					},
 				],
@@ -167,7 +166,7 @@ test("a server on shards that lack a table of its version serves, and logs at it
 	assert.equal(status.code, 1);
 	assert.match(status.out, /^not healthy: 4 problems\n/);
 	assert.match(status.out, /but takes no writes: it is read-only/);
-	assert.match(status.out, /1 outbox entries that wait for delivery/);
+	assert.match(status.out, /\d outbox entries that wait for delivery/);
 	assert.match(status.out, new RegExp(`${nobody} +memcached +down\n`));
 	assert.match(status.out, new RegExp(`${nobody} +redis +down\n`));
 	const broken = await runProgram(["serve", "--check"], { env: withoutCaches });
@@ -204,8 +203,11 @@ test("a server on shards that lack a table of its version serves, and logs at it
 function withoutMeasures({
 	ms,
 	version,
+	outbox,
 	...rest
 }: Readonly<Record<string, unknown>>): object {
+	// The server may have been killed before it delivered the last entry.
+	assert.deepEqual(Object.keys(outbox as object), ["pending", "oldestSeconds"]);
 	assert.equal(typeof ms, "number");
 	assert.equal(typeof version, "string");
 	return rest;

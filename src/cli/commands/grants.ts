@@ -1,0 +1,78 @@
+import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
+import type { CommandContext } from "../commandContext.ts";
+
+const PRODUCTS = ["mysql", "mariadb"] as const;
+
+export const usage: Usage = {
+	summary: "Prints the least privileges that Corkboard's MySQL user needs.",
+	operands: [],
+	options: {
+		user: {
+			value: "USER",
+			description: "name of the user (default corkboard)",
+		},
+		from: {
+			value: "HOST",
+			description: "from where it may connect, as MySQL writes it (default %)",
+		},
+		product: {
+			value: "PRODUCT",
+			values: PRODUCTS,
+			description: "mysql (default) or mariadb",
+		},
+	},
+	details: [
+		"Run the statements as an administrator on each host, replicas too. They name the databases of",
+		"shards and mod shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
+		"them for each database.",
+	].join("\n"),
+};
+
+/** What each part of the program does to the databases. */
+const PARTS = [
+	{
+		comment:
+			"serve, and every command but init: rows of the shards and mod shards.",
+		privileges: "SELECT, INSERT, UPDATE, DELETE",
+	},
+	{
+		comment:
+			"init, besides: databases, tables and columns that are missing. Another user than that of the servers may have both.",
+		privileges: "CREATE, ALTER",
+	},
+] as const;
+
+/** `db00000` and `mod00000`: the name and five digits. */
+const DATABASES = ["`db_____`.*", "`mod_____`.*"];
+
+export async function run(
+	{ options }: ParsedArguments,
+	context: CommandContext,
+): Promise<number> {
+	const { user = "corkboard", from = "%", product = "mysql" } = options;
+	if (!PRODUCTS.some((each) => each === product)) {
+		throw new UsageError(
+			`--product must be ${PRODUCTS.join(" or ")}, got ${product}.`,
+		);
+	}
+	const account = `${quoted(user)}@${quoted(from)}`;
+	context.stdout(
+		[
+			`-- The user itself, once: CREATE USER ${account} IDENTIFIED BY '…';`,
+			...PARTS.flatMap(({ comment, privileges }) => [
+				`-- ${comment}`,
+				...DATABASES.map(
+					(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
+				),
+			]),
+			"-- status, besides: how far a replica is behind. Without it that is not known.",
+			`GRANT ${product === "mysql" ? "REPLICATION CLIENT" : "REPLICA MONITOR"} ON *.* TO ${account};`,
+		].join("\n"),
+	);
+	return 0;
+}
+
+/** As a string of SQL. */
+function quoted(text: string): string {
+	return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}
