@@ -5,6 +5,7 @@ import { type DemoServer, serveDemo } from "../clients/demo.ts";
 import { longBoard, plainly } from "../clients/lists.ts";
 import { openBrowser } from "../helpers/browser.ts";
 import { until } from "../helpers/until.ts";
+import { newUser } from "./newUser.ts";
 import {
 	logIn,
 	type Pinboard,
@@ -235,6 +236,12 @@ describe("the Pinboard example", () => {
 		await username.fill(`maker_${process.pid}`);
 		await dialog.getByLabel("Name", { exact: true }).fill("Made Up");
 		await dialog.getByRole("button", { name: "Sign up" }).click();
+		await dialog
+			.getByRole("button", { name: /^Follow / })
+			.first()
+			.click();
+		await dialog.getByRole("button", { name: /^Unfollow / }).waitFor();
+		await dialog.getByRole("button", { name: "Done" }).click();
 		await page.getByRole("link", { name: "Made Up" }).click();
 		await page.getByRole("heading", { name: "Made Up" }).waitFor();
 
@@ -320,43 +327,274 @@ describe("the Pinboard example", () => {
 		await page.context().close();
 	});
 
-	it("puts the message for each field of a refused input beside the field, and leads to the first", async () => {
-		const { page } = await visit(browser, `${pinboard.url}#/user/marigold_01`);
-		await logIn(page, demo.token);
+	it("shows what the server says beside each field, in every form, leads to the first, and keeps what was typed", async () => {
+		const user = await newUser(demo.url, "forms_of_pinboard");
+		const { page } = await visit(
+			browser,
+			`${pinboard.url}#/user/${user.username}`,
+			user.token,
+		);
+		const dialog = page.getByRole("dialog").last();
+		const button = (name: string) =>
+			dialog.getByRole("button", { name, exact: true });
+		/** Fills fields by their labels with what is wrong, and finds the messages beside them. */
+		async function refused(
+			submit: string,
+			fields: readonly (readonly [label: string, text: string, says: string])[],
+		): Promise<void> {
+			for (const [label, text] of fields) {
+				await dialog.getByLabel(label, { exact: true }).fill(text);
+			}
+			await button(submit).click();
+			for (const [label, text, says] of fields) {
+				const field = dialog.getByLabel(label, { exact: true });
+				await until(
+					`a message beside ${label}`,
+					async () => (await field.getAttribute("aria-invalid")) === "true",
+				);
+				const [id] =
+					(await field.getAttribute("aria-describedby"))?.split(" ") ?? [];
+				const message = page.locator(`[id="${id}"]`);
+				assert.equal(await message.textContent(), says, label);
+				assert.equal(await field.inputValue(), text, label);
+			}
+			const [[first] = [""]] = fields;
+			await until(`the focus in ${first}`, () =>
+				dialog
+					.getByLabel(first, { exact: true })
+					.evaluate((input) => input === document.activeElement),
+			);
+		}
+		const HTTP = "Give an address that begins with http:// or https://.";
 		await page.getByRole("button", { name: "Edit profile" }).click();
-		const dialog = page.getByRole("dialog");
-		await page.route(demo.url, (route) =>
-			route.fulfill({
-				json: {
-					data: { updateUser: null },
-					errors: [
-						{
-							message: "The input was refused.",
-							extensions: {
-								code: "BAD_USER_INPUT",
-								fields: [
-									{
-										path: ["input", "website"],
-										code: "BAD_USER_INPUT",
-										message: "Use an address that begins with https.",
-									},
-								],
-							},
-						},
-					],
-				},
-				headers: { "access-control-allow-origin": "*" },
-			}),
+		await refused("Save", [
+			["Username", "x y", "Use 3 to 30 letters, digits or underscores."],
+			["Website", "nothing", HTTP],
+		]);
+		await page.keyboard.press("Escape");
+
+		await page.getByRole("button", { name: "Create" }).click();
+		await refused("Create", [
+			["Link", "nowhere", HTTP],
+			["Address of the picture", "nothing", HTTP],
+			["Interests", "Ä", "Use 1 to 100 lowercase letters, digits or hyphens."],
+		]);
+		await button("Create a board instead").click();
+		await refused("Create", [["Name", "", "Fill this in."]]);
+		await page.keyboard.press("Escape");
+
+		await page.goto(`${pinboard.url}#/board/${user.board}`);
+		await page.getByRole("button", { name: "Edit board" }).click();
+		await refused("Save", [
+			["Name", "", "Fill this in."],
+			["Description", "x".repeat(501), "Use at most 500 characters."],
+		]);
+		await page.keyboard.press("Escape");
+		await page.getByRole("button", { name: "Add sections" }).click();
+		await refused("Add", [["A new section", "", "Fill this in."]]);
+		await page.keyboard.press("Escape");
+		await page.getByRole("button", { name: "Collaborators" }).click();
+		await refused("Add", [
+			["Add somebody", "nobody_at_all", "There is no user of this name."],
+		]);
+		await page.keyboard.press("Escape");
+
+		await page.locator(".card .frame").first().click();
+		await dialog.getByRole("button", { name: "Edit" }).click();
+		await refused("Save", [["Link", "nowhere", HTTP]]);
+		await page.keyboard.press("Escape");
+		await refused("Say it", [["Your comment", "", "Fill this in."]]);
+		await page.context().close();
+	});
+
+	it("puts pins in order by the keyboard, at once, and takes back what the server refuses", async () => {
+		const user = await newUser(demo.url, "arranges_pinboard");
+		const [c, b, a] = user.pins;
+		const { page } = await visit(
+			browser,
+			`${pinboard.url}#/board/${user.board}`,
+			user.token,
 		);
-		await dialog.getByLabel("Website").fill("nothing");
-		await dialog.getByRole("button", { name: "Save" }).click();
-		await dialog.getByText("Use an address that begins with https.").waitFor();
-		const field = dialog.getByLabel("Website");
-		assert.equal(await field.getAttribute("aria-invalid"), "true");
-		await until("the focus in the field", () =>
-			field.evaluate((input) => input === document.activeElement),
+		const shown = () =>
+			page
+				.locator("[data-arranged]")
+				.evaluateAll((items) =>
+					items.map((item) => item.getAttribute("data-arranged")),
+				);
+		const becomes = (what: string, pins: readonly unknown[]) =>
+			until(what, async () => String(await shown()) === String(pins));
+		const stored = async () => {
+			const { board } = await plainly(demo.url, user.token).data<{
+				board: { pins: { nodes: { id: string }[] } };
+			}>(
+				"query ($id: ID!) { board(id: $id) { pins(first: 10) { nodes { id } } } }",
+				{ id: user.board },
+			);
+			return board.pins.nodes.map(({ id }) => id);
+		};
+		await page.getByRole("button", { name: "Arrange pins" }).click();
+		await becomes("the pins as they are", [c, b, a]);
+		const held = Promise.withResolvers<void>();
+		await page.route(demo.url, async (route) => {
+			await held.promise;
+			await route.continue();
+		});
+		const later = page.getByRole("button", { name: "Move Pin c later" });
+		await later.focus();
+		await page.keyboard.press("Enter");
+		await becomes("the pin moved at once", [b, c, a]);
+		assert.deepEqual(await stored(), user.pins);
+		// The focus stays on the button, which moves the pin on.
+		const answered = responseTo(page, /useMovePinMutation/);
+		held.resolve();
+		await answered;
+		await page.unroute(demo.url);
+		const again = responseTo(page, /useMovePinMutation/);
+		await page.keyboard.press("Enter");
+		await becomes("the pin moved on", [b, a, c]);
+		await again;
+		assert.deepEqual(await stored(), [b, a, c]);
+		await page
+			.getByText("Pin c is number 3 of 3.")
+			.waitFor({ state: "attached" });
+
+		// Dragged before one that somebody has deleted meanwhile.
+		await plainly(demo.url, user.token).data(
+			"mutation ($id: ID!) { deletePin(input: { pinId: $id }) { deletedPinId } }",
+			{ id: b },
 		);
-		assert.equal(await field.inputValue(), "nothing");
+		await page
+			.locator(`[data-arranged="${c}"]`)
+			.dragTo(page.locator(`[data-arranged="${b}"]`));
+		await page.getByText("Not moved: Pin not found.").waitFor();
+		await becomes("the pins as they were", [b, a, c]);
+		await page.context().close();
+	});
+
+	it("makes sections, moves a pin into one, and shares the board with a collaborator", async () => {
+		const user = await newUser(demo.url, "sections_pinboard");
+		const { page, asked, faults } = await visit(
+			browser,
+			`${pinboard.url}#/board/${user.board}`,
+			user.token,
+		);
+		const dialog = page.getByRole("dialog").last();
+		await page.getByRole("button", { name: "Add sections" }).click();
+		for (const name of ["Old", "New"]) {
+			await dialog.getByLabel("A new section").fill(name);
+			await dialog.getByRole("button", { name: "Add", exact: true }).click();
+			await dialog.getByRole("button", { name: `Rename ${name}` }).waitFor();
+		}
+		await dialog.getByRole("button", { name: "Rename Old" }).click();
+		await dialog.getByLabel("New name of Old").fill("Older");
+		await dialog.getByRole("button", { name: "Rename", exact: true }).click();
+		await dialog.getByRole("button", { name: "Move Older earlier" }).click();
+		await page.keyboard.press("Escape");
+		const sections = page.getByRole("navigation", { name: "Sections" });
+		assert.deepEqual(await sections.getByRole("link").allTextContents(), [
+			"All pins",
+			"Older",
+			"New",
+		]);
+
+		await page.locator(".card .frame").first().click();
+		await dialog.getByRole("button", { name: "Move", exact: true }).click();
+		await dialog.getByLabel("Where to").selectOption("Sheds, Older");
+		await dialog.getByRole("button", { name: "Move", exact: true }).click();
+		await page.getByText("Moved to Sheds.").waitFor();
+		await dialog.getByRole("link", { name: "Older" }).click();
+		await page.locator(".card", { hasText: "Pin c" }).waitFor();
+		assert.equal(await page.locator(".card").count(), 1);
+
+		await page.getByRole("button", { name: "Edit sections" }).click();
+		await dialog
+			.getByRole("button", { name: "Delete Older, and keep its pins" })
+			.click();
+		await page.keyboard.press("Escape");
+		await page.locator(".card").nth(2).waitFor();
+
+		await page.getByRole("button", { name: "Collaborators" }).click();
+		await dialog.getByLabel("Add somebody").fill("@basil_02");
+		await dialog.getByRole("button", { name: "Add", exact: true }).click();
+		await dialog.getByRole("button", { name: "Remove Basil" }).waitFor();
+		await page.waitForLoadState("networkidle");
+		const { board } = await plainly(demo.url, user.token).data<{
+			board: { collaborators: { nodes: { username: string }[] } };
+		}>(
+			"query ($id: ID!) { board(id: $id) { collaborators(first: 5) { nodes { username } } } }",
+			{ id: user.board },
+		);
+		assert.deepEqual(board.collaborators.nodes, [{ username: "basil_02" }]);
+		await dialog.getByRole("button", { name: "Remove Basil" }).click();
+		await page.getByText(/^Basil .* is removed\./).waitFor();
+		// The page was read once, and kept right by payloads.
+		assert.deepEqual(
+			asked
+				.map(({ operationName }) => operationName)
+				.filter((name) => name.endsWith("PageQuery")),
+			["BoardPageQuery", "SectionPinsPageQuery"],
+		);
+		assert.deepEqual(faults, []);
+		await page.context().close();
+	});
+
+	it("edits a comment in its place, reports, blocks and unblocks, and closes the account", async () => {
+		const user = await newUser(demo.url, "speaks_on_pinboard");
+		const { pins } = await longBoard(demo.url);
+		const { page, faults } = await visit(
+			browser,
+			`${pinboard.url}#/?pin=${pins[3]}`,
+			user.token,
+		);
+		const dialog = page.getByRole("dialog").last();
+		const press = (name: string | RegExp) =>
+			dialog.getByRole("button", { name, exact: true }).click();
+		await dialog.getByLabel("Your comment").fill("Well sed.");
+		await press("Say it");
+		await press("Edit the comment “Well sed.”");
+		const changed = dialog.getByLabel("Your comment, changed");
+		await changed.fill("");
+		await press("Save");
+		await dialog.getByText("Fill this in.").waitFor();
+		await changed.fill("Well said.");
+		await page.keyboard.press("Enter");
+		await dialog.getByText("Well said.").waitFor();
+		await dialog.getByText("edited").waitFor();
+
+		await dialog
+			.locator(".pin-actions")
+			.getByRole("button", { name: "Report" })
+			.click();
+		await dialog.getByLabel("Why").selectOption("It is advertising");
+		await dialog.getByLabel("What should they know?").fill("Sheds for sale");
+		const reported = responseTo(page, /ReportButtonMutation/);
+		await press("Send report");
+		assert.deepEqual(await (await reported).json(), {
+			data: { report: { subject: { __typename: "Pin", id: pins[3] } } },
+		});
+		await page.getByText("Thank you. The operators will look at it.").waitFor();
+
+		await page.goto(`${pinboard.url}#/user/basil_02`);
+		await page.getByRole("button", { name: "Block" }).click();
+		await press("Block");
+		await page.getByText(/^Basil .* is blocked\./).waitFor();
+		await page.getByRole("button", { name: "Unblock" }).click();
+		await page.getByText("is not blocked any more.").waitFor();
+		await page.getByRole("button", { name: "Block" }).waitFor();
+
+		await page.getByRole("link", { name: "Made Up" }).click();
+		await page.getByRole("button", { name: "Edit profile" }).click();
+		await press("Close the account");
+		await dialog.getByLabel("Your username, to be sure").fill(user.username);
+		await press("Close the account");
+		await page.getByText("Your account is closed.").waitFor();
+		await page.getByRole("button", { name: "Log in" }).waitFor();
+		const { user: gone } = await plainly(demo.url).data<{ user: unknown }>(
+			"query ($username: String!) { user(by: { username: $username }) { id } }",
+			{ username: user.username },
+		);
+		assert.equal(gone, null);
+		assert.deepEqual(faults, []);
 		await page.context().close();
 	});
 
@@ -387,6 +625,20 @@ describe("the Pinboard example", () => {
 		await page.getByRole("button", { name: "Create" }).click();
 		await page.getByLabel("Board", { exact: true }).waitFor();
 		await check("a form, on a phone");
+		await page.keyboard.press("Escape");
+		await page.goto(`${pinboard.url}#/user/marigold_01`);
+		await page.getByRole("button", { name: "Arrange boards" }).click();
+		await check("boards in order, on a phone");
+		await page.locator("[data-arranged]").first().waitFor();
+		const { id } = await longBoard(demo.url);
+		await page.goto(`${pinboard.url}#/board/${id}`);
+		await page.getByRole("button", { name: /sections$/ }).click();
+		await page.getByLabel("A new section").waitFor();
+		await check("sections, on a phone");
+		assert.equal(
+			await page.evaluate(() => document.documentElement.scrollWidth),
+			390,
+		);
 		assert.deepEqual(found, []);
 		await page.context().close();
 	});

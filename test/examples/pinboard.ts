@@ -121,11 +121,21 @@ export interface Asked {
 	readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Opens the page in a new browser context on a wide screen. */
-export async function visit(browser: Browser, address: string): Promise<Visit> {
+/** Opens the page in a new browser context on a wide screen, logged in with a token if one is given. */
+export async function visit(
+	browser: Browser,
+	address: string,
+	token?: string,
+): Promise<Visit> {
 	const context = await browser.newContext({
 		viewport: { width: 1280, height: 900 },
 	});
+	if (token !== undefined) {
+		await context.addInitScript(
+			(text) => sessionStorage.setItem("pinboard-token", text),
+			token,
+		);
+	}
 	const page = await context.newPage();
 	page.setDefaultTimeout(PAGE_LIMIT_MS);
 	const asked: Asked[] = [];

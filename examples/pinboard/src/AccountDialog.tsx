@@ -6,7 +6,7 @@ import { Field, Form, useFormErrors } from "./form.tsx";
 
 /** Sign up, or log in with a token that the server printed. */
 export function AccountDialog(props: {
-	readonly onToken: (token: string) => void;
+	readonly onToken: (token: string, isNew: boolean) => void;
 	readonly onClose: () => void;
 }) {
 	const [joins, setJoins] = useState(false);
@@ -16,9 +16,9 @@ export function AccountDialog(props: {
 			onClose={props.onClose}
 		>
 			{joins ? (
-				<Join onToken={props.onToken} />
+				<Join onToken={(token) => props.onToken(token, true)} />
 			) : (
-				<LogIn onToken={props.onToken} />
+				<LogIn onToken={(token) => props.onToken(token, false)} />
 			)}
 			<p className="switch">
 				{joins ? "You have a token?" : "New here?"}{" "}

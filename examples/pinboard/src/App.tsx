@@ -5,6 +5,7 @@ import { BoardPage } from "./BoardPage.tsx";
 import { createEnvironment } from "./environment.ts";
 import { Fallible } from "./Fallible.tsx";
 import { InterestPage } from "./InterestPage.tsx";
+import { PickInterests } from "./PickInterests.tsx";
 import { PinDialog } from "./PinView.tsx";
 import { type Route, useRoute } from "./route.ts";
 import { type Session, SessionProvider } from "./session.tsx";
@@ -18,6 +19,8 @@ export function App({ url }: { readonly url: string }) {
 	const route = useRoute();
 	const [token, setToken] = useState(() => sessionStorage.getItem(KEPT));
 	const [asking, setAsking] = useState(false);
+	// For somebody who has just signed up.
+	const [isNew, setNew] = useState(false);
 	const [sentence, setSentence] = useState<string | null>(null);
 
 	const keep = useCallback((token: string | null) => {
@@ -70,8 +73,15 @@ export function App({ url }: { readonly url: string }) {
 					{route.pin !== null && <PinDialog key={route.pin} id={route.pin} />}
 				</Fallible>
 				{asking && (
-					<AccountDialog onToken={keep} onClose={() => setAsking(false)} />
+					<AccountDialog
+						onToken={(token, isNew) => {
+							keep(token);
+							setNew(isNew);
+						}}
+						onClose={() => setAsking(false)}
+					/>
 				)}
+				{isNew && <PickInterests onClose={() => setNew(false)} />}
 				{/* Always there, so that screen readers notice what is put into it. */}
 				<output className="toast" hidden={sentence === null}>
 					{sentence}
@@ -95,10 +105,10 @@ function skipToContent(): void {
 	document.getElementById("content")?.focus();
 }
 
-function Page({ route: { page, key } }: { readonly route: Route }) {
+function Page({ route: { page, key, section } }: { readonly route: Route }) {
 	switch (page) {
 		case "board":
-			return <BoardPage id={key} />;
+			return <BoardPage id={key} section={section} />;
 		case "user":
 			return <UserPage username={key} />;
 		case "interest":

@@ -1,33 +1,43 @@
+import { Suspense } from "react";
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { BoardPageQuery } from "./__generated__/BoardPageQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
 import { BoardCounts } from "./BoardCounts.tsx";
 import { BoardPins } from "./BoardPins.tsx";
+import { BoardSections } from "./BoardSections.tsx";
+import { Collaborators } from "./Collaborators.tsx";
 import { FollowBoard } from "./FollowBoard.tsx";
 import { Missing } from "./Missing.tsx";
 import { OwnBoard } from "./OwnBoard.tsx";
+import { ReportButton } from "./ReportButton.tsx";
 import { address } from "./route.ts";
+import { SectionPins } from "./SectionPins.tsx";
 
-export function BoardPage({ id }: { readonly id: string }) {
-	const { board, viewer } = useLazyLoadQuery<BoardPageQuery>(
+export function BoardPage(props: {
+	readonly id: string;
+	/** The section that is shown; null for all pins. */
+	readonly section: string | null;
+}) {
+	const { id, section } = props;
+	const { board } = useLazyLoadQuery<BoardPageQuery>(
 		graphql`
 			query BoardPageQuery($id: ID!) {
-				viewer {
-					id
-				}
 				board(id: $id) {
 					name
 					description
 					secret
+					viewerCanUpdate
 					owner {
-						id
 						name
 						username
+						isViewer
 					}
 					...BoardCounts_board
 					followers(first: 0) {
 						totalCount
 					}
+					...BoardSections_board
+					...Collaborators_board
 					...OwnBoard_board
 					...FollowBoard_board
 					...BoardPins_board
@@ -54,14 +64,24 @@ export function BoardPage({ id }: { readonly id: string }) {
 					)}
 					<BoardCounts board={board} />
 					<span data-followers>{board.followers?.totalCount} followers</span>
-					{board.owner?.id === viewer?.id ? (
-						<OwnBoard board={board} />
-					) : (
-						<FollowBoard board={board} />
+					<Collaborators board={board} />
+					{board.viewerCanUpdate && <OwnBoard board={board} />}
+					{!board.owner?.isViewer && (
+						<>
+							<FollowBoard board={board} />
+							<ReportButton id={id} what="board" />
+						</>
 					)}
 				</div>
 			</header>
-			<BoardPins board={board} />
+			<BoardSections board={board} current={section} />
+			{section === null ? (
+				<BoardPins board={board} />
+			) : (
+				<Suspense key={section} fallback={<div className="loading" />}>
+					<SectionPins id={section} />
+				</Suspense>
+			)}
 		</>
 	);
 }

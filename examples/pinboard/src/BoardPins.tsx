@@ -3,7 +3,7 @@ import { graphql, usePaginationFragment } from "react-relay";
 import type { BoardPins_board$key } from "./__generated__/BoardPins_board.graphql.ts";
 import type { BoardPinsQuery } from "./__generated__/BoardPinsQuery.graphql.ts";
 import { LoadMore } from "./LoadMore.tsx";
-import { PinGrid } from "./PinGrid.tsx";
+import { PinList } from "./PinList.tsx";
 
 const PAGE = 12;
 
@@ -19,12 +19,13 @@ export function BoardPins(props: { readonly board: BoardPins_board$key }) {
 				count: { type: "Int", defaultValue: 12 }
 				cursor: { type: "String" }
 			) {
+				viewerCanPin
 				pins(first: $count, after: $cursor)
 					@connection(key: "BoardPins_pins") {
 					edges {
 						__typename
 					}
-					...PinGrid_pins
+					...PinList_pins
 				}
 			}
 		`,
@@ -33,7 +34,13 @@ export function BoardPins(props: { readonly board: BoardPins_board$key }) {
 	const load = useCallback(() => void loadNext(PAGE), [loadNext]);
 	return (
 		<>
-			{data.pins && <PinGrid pins={data.pins} />}
+			{data.pins && (
+				<PinList
+					pins={data.pins}
+					section={null}
+					canArrange={data.viewerCanPin === true}
+				/>
+			)}
 			<LoadMore hasMore={hasNext} isLoading={isLoadingNext} load={load} />
 		</>
 	);

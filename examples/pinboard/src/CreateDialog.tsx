@@ -196,7 +196,8 @@ function BoardForm(props: {
 			<Field label="Name" name="name" errors={errors} required />
 			<Field label="Description" name="description" errors={errors} rows={3} />
 			<label className="check">
-				<input type="checkbox" name="secret" /> Secret: nobody else sees it
+				<input type="checkbox" name="secret" /> Secret: only you and
+				collaborators see it
 			</label>
 		</Form>
 	);

@@ -17,7 +17,8 @@ export function Dialog(props: {
 			ref={dialog}
 			className={className}
 			aria-labelledby={heading}
-			onClose={onClose}
+			// React has it bubble from a dialog inside this one.
+			onClose={(event) => event.target === dialog.current && onClose()}
 			onClick={(event) => event.target === dialog.current && onClose()}
 		>
 			<div className="sheet-body">

@@ -2,6 +2,8 @@ import { useState } from "react";
 import { graphql, useFragment, useMutation } from "react-relay";
 import type { EditProfile_user$key } from "./__generated__/EditProfile_user.graphql.ts";
 import type { EditProfileMutation } from "./__generated__/EditProfileMutation.graphql.ts";
+import { BlockedUsers } from "./BlockedUsers.tsx";
+import { CloseAccount } from "./CloseAccount.tsx";
 import { Dialog } from "./Dialog.tsx";
 import { Field, Form, useFormErrors } from "./form.tsx";
 import { address } from "./route.ts";
@@ -20,6 +22,8 @@ export function EditProfile(props: { readonly user: EditProfile_user$key }) {
 				bio
 				website
 				email
+				...BlockedUsers_user
+				...CloseAccount_user
 			}
 		`,
 		props.user,
@@ -112,6 +116,8 @@ export function EditProfile(props: { readonly user: EditProfile_user$key }) {
 							help="Only you see it."
 						/>
 					</Form>
+					<BlockedUsers user={user} />
+					<CloseAccount user={user} />
 				</Dialog>
 			)}
 		</>

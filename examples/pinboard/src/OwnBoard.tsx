@@ -25,6 +25,7 @@ export function OwnBoard(props: { readonly board: OwnBoard_board$key }) {
 				name
 				description
 				secret
+				viewerCanDelete
 				owner {
 					id
 					username
@@ -79,13 +80,15 @@ export function OwnBoard(props: { readonly board: OwnBoard_board$key }) {
 						submit="Save"
 						isSending={isSending}
 						beside={
-							<button
-								type="button"
-								className="quiet danger"
-								onClick={deleteBoard}
-							>
-								Delete with its pins
-							</button>
+							board.viewerCanDelete && (
+								<button
+									type="button"
+									className="quiet danger"
+									onClick={deleteBoard}
+								>
+									Delete with its pins
+								</button>
+							)
 						}
 						onSubmit={({ name, description, secret }) => {
 							clear();
@@ -123,7 +126,7 @@ export function OwnBoard(props: { readonly board: OwnBoard_board$key }) {
 								name="secret"
 								defaultChecked={board.secret}
 							/>{" "}
-							Secret: nobody else sees it
+							Secret: only you and collaborators see it
 						</label>
 					</Form>
 				</Dialog>

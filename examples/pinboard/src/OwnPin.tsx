@@ -10,13 +10,15 @@ import type { OwnPinDeleteMutation } from "./__generated__/OwnPinDeleteMutation.
 import type { OwnPinUpdateMutation } from "./__generated__/OwnPinUpdateMutation.graphql.ts";
 import { Dialog } from "./Dialog.tsx";
 import { Field, Form, useFormErrors } from "./form.tsx";
+import { MovePin } from "./MovePin.tsx";
 import { closePin } from "./route.ts";
 import { useSession } from "./session.tsx";
 
-/** What the owner of a pin can do with it: edit and delete. */
+/** What the owner of a pin can do with it: edit, move and delete. */
 export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 	const { say } = useSession();
 	const [isOpen, setOpen] = useState(false);
+	const [isMoving, setMoving] = useState(false);
 	const [errors, { clear, report }] = useFormErrors();
 	const pin = useFragment(
 		graphql`
@@ -25,9 +27,21 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 				title
 				details
 				link
+				viewerCanUpdate
+				viewerCanDelete
+				interests(first: 10) {
+					nodes {
+						slug
+						name
+					}
+				}
 				board {
 					id
 				}
+				section {
+					id
+				}
+				...MovePin_pin
 			}
 		`,
 		props.pin,
@@ -54,12 +68,19 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 			}
 		}
 	`);
-	const connections =
-		pin.board === null || pin.board === undefined
-			? []
-			: [ConnectionHandler.getConnectionID(pin.board.id, "BoardPins_pins")];
+	const connections = [
+		[pin.board, "BoardPins_pins"] as const,
+		[pin.section, "SectionPins_pins"] as const,
+	].flatMap(([list, key]) =>
+		list ? [ConnectionHandler.getConnectionID(list.id, key)] : [],
+	);
+	if (!pin.viewerCanUpdate) return null;
 	return (
 		<>
+			<button type="button" className="quiet" onClick={() => setMoving(true)}>
+				Move
+			</button>
+			{isMoving && <MovePin pin={pin} onClose={() => setMoving(false)} />}
 			<button type="button" className="quiet" onClick={() => setOpen(true)}>
 				Edit
 			</button>
@@ -70,27 +91,29 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 						submit="Save"
 						isSending={isSending}
 						beside={
-							<button
-								type="button"
-								className="quiet danger"
-								onClick={() => {
-									setOpen(false);
-									closePin();
-									remove({
-										variables: { input: { pinId: pin.id }, connections },
-										optimisticResponse: {
-											// Its counts change with the response.
-											deletePin: { deletedPinId: pin.id, board: null },
-										},
-										onCompleted: () => say("The pin is deleted."),
-										onError: ({ message }) => say(`Not deleted: ${message}`),
-									});
-								}}
-							>
-								Delete
-							</button>
+							pin.viewerCanDelete && (
+								<button
+									type="button"
+									className="quiet danger"
+									onClick={() => {
+										setOpen(false);
+										closePin();
+										remove({
+											variables: { input: { pinId: pin.id }, connections },
+											optimisticResponse: {
+												// Its counts change with the response.
+												deletePin: { deletedPinId: pin.id, board: null },
+											},
+											onCompleted: () => say("The pin is deleted."),
+											onError: ({ message }) => say(`Not deleted: ${message}`),
+										});
+									}}
+								>
+									Delete
+								</button>
+							)
 						}
-						onSubmit={({ title, details, link }) => {
+						onSubmit={({ title, details, link, interests }) => {
 							clear();
 							update({
 								variables: {
@@ -99,6 +122,7 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 										title: title ?? null,
 										details: details ?? null,
 										link: link ?? null,
+										interests: interests?.split(/[\s,]+/) ?? [],
 									},
 								},
 								onCompleted: () => setOpen(false),
@@ -125,6 +149,15 @@ export function OwnPin(props: { readonly pin: OwnPin_pin$key }) {
 							type="url"
 							errors={errors}
 							initial={pin.link}
+						/>
+						<Field
+							label="Interests"
+							name="interests"
+							errors={errors}
+							initial={pin.interests?.nodes
+								.flatMap((interest) => interest?.slug ?? [])
+								.join(", ")}
+							help="Such as gardens, baking"
 						/>
 					</Form>
 				</Dialog>

@@ -11,6 +11,7 @@ interface Frame {
 /** A drawing instead of a photograph: the demo's pins have no pictures, and nothing is fetched from other hosts. */
 export const Picture = memo(function Picture(props: {
 	readonly seed: string;
+	/** "" beside words that say as much. */
 	readonly alt: string;
 	readonly width: number;
 	readonly height: number;
@@ -26,6 +27,7 @@ export const Picture = memo(function Picture(props: {
 			preserveAspectRatio="xMidYMid slice"
 			role="img"
 			aria-label={alt}
+			aria-hidden={alt === ""}
 		>
 			<rect width={width} height={height} fill={palette[0]} />
 			{motif({ width, height, palette, chance })}

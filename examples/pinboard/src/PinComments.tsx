@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import {
 	ConnectionHandler,
 	graphql,
@@ -9,10 +9,10 @@ import {
 import type { PinComments_pin$key } from "./__generated__/PinComments_pin.graphql.ts";
 import type { PinComments_viewer$key } from "./__generated__/PinComments_viewer.graphql.ts";
 import type { PinCommentsAddMutation } from "./__generated__/PinCommentsAddMutation.graphql.ts";
-import type { PinCommentsDeleteMutation } from "./__generated__/PinCommentsDeleteMutation.graphql.ts";
 import type { PinCommentsQuery } from "./__generated__/PinCommentsQuery.graphql.ts";
-import { Avatar } from "./Avatar.tsx";
-import { address } from "./route.ts";
+import { CommentForm } from "./CommentForm.tsx";
+import { CommentItem } from "./CommentItem.tsx";
+import { useFormErrors } from "./form.tsx";
 import { useSession } from "./session.tsx";
 
 const PAGE = 5;
@@ -24,12 +24,14 @@ export function PinComments(props: {
 }) {
 	const session = useSession();
 	const [text, setText] = useState("");
+	const [errors, { clear, report }] = useFormErrors();
 	const viewer = useFragment(
 		graphql`
 			fragment PinComments_viewer on User {
 				id
 				name
 				username
+				isViewer
 			}
 		`,
 		props.viewer,
@@ -46,16 +48,10 @@ export function PinComments(props: {
 					id
 					comments(last: $count, before: $cursor)
 						@connection(key: "PinComments_comments") {
-						totalCount
 						edges {
 							node {
 								id
-								text
-								author {
-									id
-									name
-									username
-								}
+								...CommentItem_comment
 							}
 						}
 					}
@@ -63,54 +59,48 @@ export function PinComments(props: {
 			`,
 			props.pin,
 		);
-	const [add, isAdding] = useMutation<PinCommentsAddMutation>(graphql`
+	const [add] = useMutation<PinCommentsAddMutation>(graphql`
 		mutation PinCommentsAddMutation(
 			$input: AddCommentInput!
 			$connections: [ID!]!
-		) {
+		) @raw_response_type {
 			addComment(input: $input) {
 				commentEdge @appendEdge(connections: $connections) {
 					cursor
 					node {
 						id
-						text
-						author {
-							id
-							name
-							username
-						}
+						...CommentItem_comment
 					}
 				}
 			}
 		}
 	`);
-	const [remove] = useMutation<PinCommentsDeleteMutation>(graphql`
-		mutation PinCommentsDeleteMutation(
-			$input: DeleteCommentInput!
-			$connections: [ID!]!
-		) {
-			deleteComment(input: $input) {
-				deletedCommentId @deleteEdge(connections: $connections)
-			}
+	const connection = ConnectionHandler.getConnectionID(
+		data.id,
+		"PinComments_comments",
+	);
+	function say(): void {
+		if (viewer === null || viewer === undefined) {
+			session.signIn();
+			return;
 		}
-	`);
-	const connections = [
-		ConnectionHandler.getConnectionID(data.id, "PinComments_comments"),
-	];
-	function submit(event: FormEvent) {
-		event.preventDefault();
-		if (viewer === null || viewer === undefined) return session.signIn();
 		const comment = {
+			__typename: "Comment",
 			id: `client:${crypto.randomUUID()}`,
 			text,
+			editedAt: null,
+			// Not before the server knows it.
+			viewerCanUpdate: false,
+			viewerCanDelete: false,
 			author: viewer,
 		};
+		clear();
 		setText("");
 		add({
 			variables: {
 				// A repeated request with this key adds no second comment.
 				input: { pinId: data.id, text, idempotencyKey: crypto.randomUUID() },
-				connections,
+				connections: [connection],
 			},
 			optimisticResponse: {
 				addComment: { commentEdge: { cursor: "", node: comment } },
@@ -118,15 +108,8 @@ export function PinComments(props: {
 			onError(error) {
 				// What was typed is not lost.
 				setText(text);
-				session.say(`Not said: ${error.message}`);
+				report(error);
 			},
-		});
-	}
-	function deleteComment(commentId: string) {
-		remove({
-			variables: { input: { commentId }, connections },
-			optimisticResponse: { deleteComment: { deletedCommentId: commentId } },
-			onError: ({ message }) => session.say(`Not deleted: ${message}`),
 		});
 	}
 	return (
@@ -145,46 +128,25 @@ export function PinComments(props: {
 				{data.comments?.edges.map(
 					({ node: comment }) =>
 						comment && (
-							<li key={comment.id} data-comment={comment.id}>
-								<Avatar name={comment.author?.name ?? "?"} />
-								<p>
-									{comment.author && (
-										<a href={address("user", comment.author.username)}>
-											{comment.author.name}
-										</a>
-									)}{" "}
-									{comment.text}
-								</p>
-								{comment.author?.id === viewer?.id && viewer && (
-									<button
-										type="button"
-										className="quiet"
-										aria-label={`Delete the comment “${comment.text}”`}
-										onClick={() => deleteComment(comment.id)}
-									>
-										Delete
-									</button>
-								)}
-							</li>
+							<CommentItem
+								key={comment.id}
+								comment={comment}
+								connection={connection}
+							/>
 						),
 				)}
 			</ol>
 			{data.comments?.edges.length === 0 && (
 				<p className="none">Nobody has said anything yet.</p>
 			)}
-			<form onSubmit={submit}>
-				<input
-					aria-label="Your comment"
-					placeholder="Say something kind"
-					maxLength={2000}
-					required
-					value={text}
-					onChange={(event) => setText(event.target.value)}
-				/>
-				<button type="submit" disabled={isAdding}>
-					Say it
-				</button>
-			</form>
+			<CommentForm
+				label="Your comment"
+				submit="Say it"
+				text={text}
+				onText={setText}
+				errors={errors}
+				onSubmit={say}
+			/>
 		</section>
 	);
 }

@@ -8,7 +8,7 @@ import { OwnPin } from "./OwnPin.tsx";
 import { Picture } from "./Picture.tsx";
 import { PinComments } from "./PinComments.tsx";
 import { ReportButton } from "./ReportButton.tsx";
-import { address, closePin } from "./route.ts";
+import { address, closePin, sectionAddress } from "./route.ts";
 import { SaveButton } from "./SaveButton.tsx";
 
 /** A pin, shown over the page it was opened from. */
@@ -21,7 +21,8 @@ export function PinDialog({ id }: { readonly id: string }) {
 			ref={dialog}
 			className="pin"
 			aria-label="A pin"
-			onClose={closePin}
+			// React has it bubble from a dialog inside this one.
+			onClose={(event) => event.target === dialog.current && closePin()}
 			onClick={(event) => event.target === dialog.current && closePin()}
 		>
 			<button
@@ -44,7 +45,6 @@ function PinView({ id }: { readonly id: string }) {
 		graphql`
 			query PinViewQuery($id: ID!) {
 				viewer {
-					id
 					...PinComments_viewer
 				}
 				pin(id: $id) {
@@ -58,11 +58,15 @@ function PinView({ id }: { readonly id: string }) {
 						alt
 					}
 					owner {
-						id
 						name
 						username
+						isViewer
 					}
 					board {
+						id
+						name
+					}
+					section {
 						id
 						name
 					}
@@ -72,7 +76,7 @@ function PinView({ id }: { readonly id: string }) {
 							username
 						}
 					}
-					interests(first: 3) {
+					interests(first: 10) {
 						nodes {
 							slug
 							name
@@ -94,7 +98,7 @@ function PinView({ id }: { readonly id: string }) {
 		{ id },
 	);
 	if (!pin) return <Missing what="pin" />;
-	const { image, owner, board, origin } = pin;
+	const { image, owner, board, section, origin } = pin;
 	const width = image?.width ?? 600;
 	return (
 		<div className="pin-view">
@@ -108,11 +112,8 @@ function PinView({ id }: { readonly id: string }) {
 			<div className="words">
 				<div className="pin-actions">
 					<SaveButton pin={pin} />
-					{owner && owner.id === viewer?.id ? (
-						<OwnPin pin={pin} />
-					) : (
-						<ReportButton id={id} what="pin" />
-					)}
+					<OwnPin pin={pin} />
+					{!owner?.isViewer && <ReportButton id={id} what="pin" />}
 				</div>
 				<h2>{pin.title ?? pin.details ?? "A pin"}</h2>
 				{pin.title && <p>{pin.details}</p>}
@@ -127,6 +128,12 @@ function PinView({ id }: { readonly id: string }) {
 					{owner && <a href={address("user", owner.username)}>{owner.name}</a>}{" "}
 					saved it to{" "}
 					{board && <a href={address("board", board.id)}>{board.name}</a>}
+					{board && section && (
+						<>
+							{", "}
+							<a href={sectionAddress(board.id, section.id)}>{section.name}</a>
+						</>
+					)}
 					{origin?.owner && (
 						<>
 							, from{" "}

@@ -19,21 +19,23 @@ export function SaveButton(props: { readonly pin: SaveButton_pin$key }) {
 				id
 				title
 				details
+				viewerHasSaved
 			}
 		`,
 		props.pin,
 	);
 	const what = pin.title ?? pin.details ?? "this pin";
+	const isSaved = savedTo !== null || pin.viewerHasSaved === true;
 	return (
 		<>
 			<button
 				type="button"
 				className="save"
-				aria-pressed={savedTo !== null}
-				aria-label={savedTo === null ? `Save ${what}` : `Saved to ${savedTo}`}
+				aria-pressed={isSaved}
+				aria-label={isSaved ? `Saved ${what}. Save it again` : `Save ${what}`}
 				onClick={() => (signedIn ? setOpen(true) : signIn())}
 			>
-				{savedTo === null ? "Save" : "Saved"}
+				{isSaved ? "Saved" : "Save"}
 			</button>
 			{isOpen && (
 				<Dialog title="Save to a board" onClose={() => setOpen(false)}>

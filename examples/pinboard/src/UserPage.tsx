@@ -1,9 +1,11 @@
 import { graphql, useLazyLoadQuery } from "react-relay";
 import type { UserPageQuery } from "./__generated__/UserPageQuery.graphql.ts";
 import { Avatar } from "./Avatar.tsx";
+import { BlockUser } from "./BlockUser.tsx";
 import { EditProfile } from "./EditProfile.tsx";
 import { FollowUser } from "./FollowUser.tsx";
 import { Missing } from "./Missing.tsx";
+import { ReportButton } from "./ReportButton.tsx";
 import { UserBoards } from "./UserBoards.tsx";
 
 export function UserPage({ username }: { readonly username: string }) {
@@ -11,12 +13,13 @@ export function UserPage({ username }: { readonly username: string }) {
 		graphql`
 			query UserPageQuery($username: String!) {
 				viewer {
-					id
+					...BlockUser_viewer
 				}
 				user(by: {username: $username}) {
 					id
 					name
 					username
+					isViewer
 					bio
 					followsViewer
 					followers(first: 0) {
@@ -26,6 +29,7 @@ export function UserPage({ username }: { readonly username: string }) {
 						totalCount
 					}
 					website
+					...BlockUser_user
 					...EditProfile_user
 					...FollowUser_user
 					...UserBoards_user
@@ -51,10 +55,14 @@ export function UserPage({ username }: { readonly username: string }) {
 							{new URL(user.website).host}
 						</a>
 					)}
-					{viewer?.id === user.id ? (
+					{user.isViewer ? (
 						<EditProfile user={user} />
 					) : (
-						<FollowUser user={user} />
+						<>
+							<FollowUser user={user} />
+							{viewer && <BlockUser user={user} viewer={viewer} />}
+							<ReportButton id={user.id} what="person" />
+						</>
 					)}
 				</div>
 			</header>

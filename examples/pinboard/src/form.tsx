@@ -17,8 +17,15 @@ export function errorsOf(error: Error): FormErrors {
 	const fields = error instanceof RequestError ? error.fields : [];
 	if (fields.length === 0) return { "": error.message };
 	return Object.fromEntries(
-		// `["input", "image", "url"]` is the form's field "image.url".
-		fields.map(({ path, message }) => [path.slice(1).join("."), message]),
+		// `["input", "image", "url"]` is the form's field "image.url", and
+		// `["input", "interests", 0]` its field "interests".
+		fields.map(({ path, message }) => [
+			path
+				.slice(1)
+				.filter((step) => typeof step === "string")
+				.join("."),
+			message,
+		]),
 	);
 }
 
@@ -114,7 +121,12 @@ export function Field(props: {
 /** The errors of a form, and what a mutation reports them with. */
 export function useFormErrors(): readonly [
 	FormErrors,
-	{ readonly clear: () => void; readonly report: (error: Error) => void },
+	{
+		readonly clear: () => void;
+		readonly report: (error: Error) => void;
+		/** Of a field that the page checks by itself. */
+		readonly reportField: (name: string, message: string) => void;
+	},
 ] {
 	const [errors, setErrors] = useState<FormErrors>({});
 	return [
@@ -122,6 +134,7 @@ export function useFormErrors(): readonly [
 		{
 			clear: () => setErrors({}),
 			report: (error) => setErrors(errorsOf(error)),
+			reportField: (name, message) => setErrors({ [name]: message }),
 		},
 	];
 }

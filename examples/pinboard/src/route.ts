@@ -6,6 +6,8 @@ export interface Route {
 	/** A slug, an id or a username; "" for the start page. */
 	readonly key: string;
 	readonly pin: string | null;
+	/** Of a board; null for all its pins. */
+	readonly section: string | null;
 }
 
 export function useRoute(): Route {
@@ -15,10 +17,12 @@ export function useRoute(): Route {
 export function parse(hash: string): Route {
 	const [path = "", query] = hash.replace(/^#\/?/, "").split("?");
 	const [page = "", key = ""] = path.split("/");
+	const parameters = new URLSearchParams(query);
 	return {
 		page: page === "board" || page === "user" ? page : "interest",
 		key: decodeURIComponent(key),
-		pin: new URLSearchParams(query).get("pin"),
+		pin: parameters.get("pin"),
+		section: parameters.get("section"),
 	};
 }
 
@@ -26,16 +30,29 @@ export function address(page: Route["page"], key: string): string {
 	return `#/${page}/${encodeURIComponent(key)}`;
 }
 
+/** A section of the board, or with null all of it. */
+export function sectionAddress(board: string, section: string | null): string {
+	const query = section === null ? "" : `?section=${section}`;
+	return `${address("board", board)}${query}`;
+}
+
 /** The same page with a pin over it. */
 export function pinAddress(pin: string): string {
-	const [path] = location.hash.split("?");
-	return `${path || "#/"}?pin=${encodeURIComponent(pin)}`;
+	return withPin(pin);
 }
 
 /** Closes the pin and shows the page below it. */
 export function closePin(): void {
-	const [path] = location.hash.split("?");
-	location.hash = path || "#/";
+	location.hash = withPin(null);
+}
+
+function withPin(pin: string | null): string {
+	const [path = "", query] = location.hash.split("?");
+	const parameters = new URLSearchParams(query);
+	if (pin === null) parameters.delete("pin");
+	else parameters.set("pin", pin);
+	const rest = parameters.size > 0 ? `?${parameters}` : "";
+	return `${path || "#/"}${rest}`;
 }
 
 function listen(changed: () => void): () => void {

@@ -30,6 +30,9 @@ export function useRepin(): readonly [
 				board {
 					...BoardCounts_board
 				}
+				origin {
+					viewerHasSaved
+				}
 			}
 		}
 	`);

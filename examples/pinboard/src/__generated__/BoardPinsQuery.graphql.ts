@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<7e3a4e13e1051fdd0b8ce4ab4e574562>>
+ * @generated SignedSource<<9914f90dfea2123584c418bacb8984df>>
  * @lightSyntaxTransform
  */
 
@@ -132,6 +132,13 @@ return {
           {
             "kind": "InlineFragment",
             "selections": [
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "viewerCanPin",
+                "storageKey": null
+              },
               {
                 "alias": null,
                 "args": (v4/*:: as any*/),
@@ -275,12 +282,38 @@ return {
                               }
                             ],
                             "storageKey": "likedBy(first:0)"
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "viewerHasSaved",
+                            "storageKey": null
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "viewerCanUpdate",
+                            "storageKey": null
                           }
                         ],
                         "storageKey": null
                       }
                     ],
                     "storageKey": null
+                  },
+                  {
+                    "kind": "ClientExtension",
+                    "selections": [
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "__id",
+                        "storageKey": null
+                      }
+                    ]
                   },
                   {
                     "alias": null,
@@ -329,16 +362,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "db17ee9f0439a052bc947661422d0f99",
+    "cacheID": "8c3959e08baf2d98d9418522d1f10330",
     "id": null,
     "metadata": {},
     "name": "BoardPinsQuery",
     "operationKind": "query",
-    "text": "query BoardPinsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...BoardPins_board_1G22uz\n    id\n  }\n}\n\nfragment BoardPins_board_1G22uz on Board {\n  pins(first: $count, after: $cursor) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "query BoardPinsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...BoardPins_board_1G22uz\n    id\n  }\n}\n\nfragment ArrangePins_pins on PinConnection {\n  edges {\n    node {\n      id\n      title\n      details\n      viewerCanUpdate\n      image {\n        url\n      }\n    }\n  }\n}\n\nfragment BoardPins_board_1G22uz on Board {\n  viewerCanPin\n  pins(first: $count, after: $cursor) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinList_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment PinList_pins on PinConnection {\n  edges {\n    __typename\n  }\n  ...PinGrid_pins\n  ...ArrangePins_pins\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n  viewerHasSaved\n}\n"
   }
 };
 })();
 
-(node as any).hash = "e2ced01e66184da8cf1b231ea53897e6";
+(node as any).hash = "911f8fd6c68873b1cff1c9105e753e53";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<0f2ca127a72d2c31a23ae8e4a44f8b4c>>
+ * @generated SignedSource<<5d9fa6fe6b30c9f8706b4df750d7875f>>
  * @lightSyntaxTransform
  */
 
@@ -15,8 +15,9 @@ export type BoardPins_board$data = {
     readonly edges: ReadonlyArray<{
       readonly __typename: "PinEdge";
     }>;
-    readonly " $fragmentSpreads": FragmentRefs<"PinGrid_pins">;
+    readonly " $fragmentSpreads": FragmentRefs<"PinList_pins">;
   } | null | undefined;
+  readonly viewerCanPin: boolean | null | undefined;
   readonly " $fragmentType": "BoardPins_board";
 };
 export type BoardPins_board$key = {
@@ -82,6 +83,13 @@ return {
   "name": "BoardPins_board",
   "selections": [
     {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "viewerCanPin",
+      "storageKey": null
+    },
+    {
       "alias": "pins",
       "args": null,
       "concreteType": "PinConnection",
@@ -123,7 +131,7 @@ return {
         {
           "args": null,
           "kind": "FragmentSpread",
-          "name": "PinGrid_pins"
+          "name": "PinList_pins"
         },
         {
           "alias": null,
@@ -166,6 +174,6 @@ return {
 };
 })();
 
-(node as any).hash = "e2ced01e66184da8cf1b231ea53897e6";
+(node as any).hash = "911f8fd6c68873b1cff1c9105e753e53";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a2c85fc72a84c76366ca125cf724e213>>
+ * @generated SignedSource<<f5d2650262baaf9027739dfc4c1b35f3>>
  * @lightSyntaxTransform
  */
 
@@ -319,6 +319,13 @@ return {
                     "plural": false,
                     "selections": (v12/*:: as any*/),
                     "storageKey": "likedBy(first:0)"
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "viewerHasSaved",
+                    "storageKey": null
                   }
                 ],
                 "storageKey": null
@@ -421,12 +428,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "836e160344ba4697b41315b3e3b1249c",
+    "cacheID": "5b32d4f3dcb816545b46bea82c24e322",
     "id": null,
     "metadata": {},
     "name": "CreateDialogPinMutation",
     "operationKind": "mutation",
-    "text": "mutation CreateDialogPinMutation(\n  $input: CreatePinInput!\n) {\n  createPin(input: $input) {\n    pinEdge {\n      cursor\n      node {\n        id\n        image {\n          width\n          height\n        }\n        ...PinCard_pin\n      }\n    }\n    board {\n      ...BoardCounts_board\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "mutation CreateDialogPinMutation(\n  $input: CreatePinInput!\n) {\n  createPin(input: $input) {\n    pinEdge {\n      cursor\n      node {\n        id\n        image {\n          width\n          height\n        }\n        ...PinCard_pin\n      }\n    }\n    board {\n      ...BoardCounts_board\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n  viewerHasSaved\n}\n"
   }
 };
 })();

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<302be60726566e773641a219e48af5d8>>
+ * @generated SignedSource<<3a6e615f8b0b30711f75ff8ce411e5c8>>
  * @lightSyntaxTransform
  */
 
@@ -51,6 +51,34 @@ v1 = [
     "kind": "Variable",
     "name": "input",
     "variableName": "input"
+  }
+],
+v2 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "username",
+  "storageKey": null
+},
+v3 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "name",
+  "storageKey": null
+},
+v4 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
+},
+v5 = [
+  {
+    "kind": "Literal",
+    "name": "first",
+    "value": 50
   }
 ];
 return {
@@ -113,20 +141,8 @@ return {
             "name": "user",
             "plural": false,
             "selections": [
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "username",
-                "storageKey": null
-              },
-              {
-                "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "name",
-                "storageKey": null
-              },
+              (v2/*:: as any*/),
+              (v3/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
@@ -148,12 +164,90 @@ return {
                 "name": "email",
                 "storageKey": null
               },
+              (v4/*:: as any*/),
               {
                 "alias": null,
-                "args": null,
-                "kind": "ScalarField",
-                "name": "id",
-                "storageKey": null
+                "args": (v5/*:: as any*/),
+                "concreteType": "BlockedUserConnection",
+                "kind": "LinkedField",
+                "name": "blockedUsers",
+                "plural": false,
+                "selections": [
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "BlockedUserEdge",
+                    "kind": "LinkedField",
+                    "name": "edges",
+                    "plural": true,
+                    "selections": [
+                      {
+                        "alias": null,
+                        "args": null,
+                        "concreteType": "User",
+                        "kind": "LinkedField",
+                        "name": "node",
+                        "plural": false,
+                        "selections": [
+                          (v4/*:: as any*/),
+                          (v3/*:: as any*/),
+                          (v2/*:: as any*/),
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "__typename",
+                            "storageKey": null
+                          }
+                        ],
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "cursor",
+                        "storageKey": null
+                      }
+                    ],
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "PageInfo",
+                    "kind": "LinkedField",
+                    "name": "pageInfo",
+                    "plural": false,
+                    "selections": [
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "endCursor",
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "hasNextPage",
+                        "storageKey": null
+                      }
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": "blockedUsers(first:50)"
+              },
+              {
+                "alias": null,
+                "args": (v5/*:: as any*/),
+                "filters": null,
+                "handle": "connection",
+                "key": "BlockedUsers_blockedUsers",
+                "kind": "LinkedHandle",
+                "name": "blockedUsers"
               }
             ],
             "storageKey": null
@@ -164,12 +258,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "6c6c5d6d06a49a28c1f1d518d1cc1ca1",
+    "cacheID": "f66ca5c72149c9c5007b44788c4863e2",
     "id": null,
     "metadata": {},
     "name": "EditProfileMutation",
     "operationKind": "mutation",
-    "text": "mutation EditProfileMutation(\n  $input: UpdateUserInput!\n) {\n  updateUser(input: $input) {\n    user {\n      ...EditProfile_user\n      id\n    }\n  }\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n}\n"
+    "text": "mutation EditProfileMutation(\n  $input: UpdateUserInput!\n) {\n  updateUser(input: $input) {\n    user {\n      ...EditProfile_user\n      id\n    }\n  }\n}\n\nfragment BlockedUsers_user on User {\n  id\n  blockedUsers(first: 50) {\n    edges {\n      node {\n        id\n        name\n        username\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n}\n\nfragment CloseAccount_user on User {\n  id\n  username\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n  ...BlockedUsers_user\n  ...CloseAccount_user\n}\n"
   }
 };
 })();

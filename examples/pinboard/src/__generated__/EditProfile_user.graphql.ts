@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a7468b439a5328ac0c9c7e08fc3ce8e7>>
+ * @generated SignedSource<<d827190c2398d26c72caf89b217813b9>>
  * @lightSyntaxTransform
  */
 
@@ -15,6 +15,7 @@ export type EditProfile_user$data = {
   readonly name: string;
   readonly username: string;
   readonly website: string | null | undefined;
+  readonly " $fragmentSpreads": FragmentRefs<"BlockedUsers_user" | "CloseAccount_user">;
   readonly " $fragmentType": "EditProfile_user";
 };
 export type EditProfile_user$key = {
@@ -62,12 +63,22 @@ const node: ReaderFragment = {
       "kind": "ScalarField",
       "name": "email",
       "storageKey": null
+    },
+    {
+      "args": null,
+      "kind": "FragmentSpread",
+      "name": "BlockedUsers_user"
+    },
+    {
+      "args": null,
+      "kind": "FragmentSpread",
+      "name": "CloseAccount_user"
     }
   ],
   "type": "User",
   "abstractKey": null
 };
 
-(node as any).hash = "98dfdf4676367750304d5462870e64d7";
+(node as any).hash = "4b27d9f9ec38a3895bb08b62cd9e4f07";
 
 export default node;

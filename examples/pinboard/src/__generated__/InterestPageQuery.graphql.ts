@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<99ffe53618ba5fc44f0117f1465ad8c5>>
+ * @generated SignedSource<<512ce885cfc3bc844c9a783bc53e7b5a>>
  * @lightSyntaxTransform
  */
 
@@ -297,6 +297,13 @@ return {
                         "plural": false,
                         "selections": (v4/*:: as any*/),
                         "storageKey": "likedBy(first:0)"
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "viewerHasSaved",
+                        "storageKey": null
                       }
                     ],
                     "storageKey": null
@@ -347,12 +354,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "68fbda197fa5014f13ed2376a6c30ddf",
+    "cacheID": "d05eb90a28ed67104f1313e931f61fb4",
     "id": null,
     "metadata": {},
     "name": "InterestPageQuery",
     "operationKind": "query",
-    "text": "query InterestPageQuery(\n  $slug: String!\n) {\n  interest(by: {slug: $slug}) {\n    name\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowInterest_interest\n    ...InterestPins_interest\n    id\n  }\n}\n\nfragment FollowInterest_interest on Interest {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment InterestPins_interest on Interest {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "query InterestPageQuery(\n  $slug: String!\n) {\n  interest(by: {slug: $slug}) {\n    name\n    all: pins(first: 0) {\n      totalCount\n    }\n    followers(first: 0) {\n      totalCount\n    }\n    ...FollowInterest_interest\n    ...InterestPins_interest\n    id\n  }\n}\n\nfragment FollowInterest_interest on Interest {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment InterestPins_interest on Interest {\n  pins(first: 12) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n  viewerHasSaved\n}\n"
   }
 };
 })();

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<6747f51852fcb3a5a461f2b435b33703>>
+ * @generated SignedSource<<81ecc83d25b91ce9b690d8e0fe26bde3>>
  * @lightSyntaxTransform
  */
 
@@ -275,6 +275,13 @@ return {
                               }
                             ],
                             "storageKey": "likedBy(first:0)"
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "viewerHasSaved",
+                            "storageKey": null
                           }
                         ],
                         "storageKey": null
@@ -329,12 +336,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "658af2f5fd9ad1e3831afa6411d7da56",
+    "cacheID": "a4ac6bea23f6c672dae1f7fbdb111929",
     "id": null,
     "metadata": {},
     "name": "InterestPinsQuery",
     "operationKind": "query",
-    "text": "query InterestPinsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...InterestPins_interest_1G22uz\n    id\n  }\n}\n\nfragment InterestPins_interest_1G22uz on Interest {\n  pins(first: $count, after: $cursor) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "query InterestPinsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...InterestPins_interest_1G22uz\n    id\n  }\n}\n\nfragment InterestPins_interest_1G22uz on Interest {\n  pins(first: $count, after: $cursor) {\n    edges {\n      __typename\n      cursor\n      node {\n        __typename\n        id\n      }\n    }\n    ...PinGrid_pins\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment PinGrid_pins on PinConnection {\n  edges {\n    node {\n      id\n      image {\n        width\n        height\n      }\n      ...PinCard_pin\n    }\n  }\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n  viewerHasSaved\n}\n"
   }
 };
 })();

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<b88391d7f9f2dce0501a57fea5f42b1b>>
+ * @generated SignedSource<<cb2ed8bad9db7ae5cb39fb6b5a4dc12a>>
  * @lightSyntaxTransform
  */
 
@@ -144,6 +144,13 @@ return {
               {
                 "alias": null,
                 "args": null,
+                "kind": "ScalarField",
+                "name": "viewerCanDelete",
+                "storageKey": null
+              },
+              {
+                "alias": null,
+                "args": null,
                 "concreteType": "User",
                 "kind": "LinkedField",
                 "name": "owner",
@@ -169,12 +176,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "e1c0c9cf702a03a42e04149aaf3cc996",
+    "cacheID": "6fb0ef746cecd2943a9d7d8922aad74c",
     "id": null,
     "metadata": {},
     "name": "OwnBoardUpdateMutation",
     "operationKind": "mutation",
-    "text": "mutation OwnBoardUpdateMutation(\n  $input: UpdateBoardInput!\n) {\n  updateBoard(input: $input) {\n    board {\n      ...OwnBoard_board\n      id\n    }\n  }\n}\n\nfragment OwnBoard_board on Board {\n  id\n  name\n  description\n  secret\n  owner {\n    id\n    username\n  }\n}\n"
+    "text": "mutation OwnBoardUpdateMutation(\n  $input: UpdateBoardInput!\n) {\n  updateBoard(input: $input) {\n    board {\n      ...OwnBoard_board\n      id\n    }\n  }\n}\n\nfragment OwnBoard_board on Board {\n  id\n  name\n  description\n  secret\n  viewerCanDelete\n  owner {\n    id\n    username\n  }\n}\n"
   }
 };
 })();

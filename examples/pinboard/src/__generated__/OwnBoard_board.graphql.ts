@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<ebaed119cb5624b18d8e51715dfe9f32>>
+ * @generated SignedSource<<8fd9be40dfb5cb8756c0ca257870a9c0>>
  * @lightSyntaxTransform
  */
 
@@ -18,6 +18,7 @@ export type OwnBoard_board$data = {
     readonly username: string;
   } | null | undefined;
   readonly secret: boolean;
+  readonly viewerCanDelete: boolean | null | undefined;
   readonly " $fragmentType": "OwnBoard_board";
 };
 export type OwnBoard_board$key = {
@@ -64,6 +65,13 @@ return {
     {
       "alias": null,
       "args": null,
+      "kind": "ScalarField",
+      "name": "viewerCanDelete",
+      "storageKey": null
+    },
+    {
+      "alias": null,
+      "args": null,
       "concreteType": "User",
       "kind": "LinkedField",
       "name": "owner",
@@ -86,6 +94,6 @@ return {
 };
 })();
 
-(node as any).hash = "f1cc4f46f5866a084dafa383ca457811";
+(node as any).hash = "09c29e0718157dbc0d855a2dcc783b44";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<af5bc6f8ec9d587e46092582f18b077a>>
+ * @generated SignedSource<<0444b091770afe45e87e8a081419eb74>>
  * @lightSyntaxTransform
  */
 
@@ -59,7 +59,10 @@ v2 = {
   "kind": "ScalarField",
   "name": "id",
   "storageKey": null
-};
+},
+v3 = [
+  (v2/*:: as any*/)
+];
 return {
   "fragment": {
     "argumentDefinitions": (v0/*:: as any*/),
@@ -145,13 +148,78 @@ return {
               {
                 "alias": null,
                 "args": null,
+                "kind": "ScalarField",
+                "name": "viewerCanUpdate",
+                "storageKey": null
+              },
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "viewerCanDelete",
+                "storageKey": null
+              },
+              {
+                "alias": null,
+                "args": [
+                  {
+                    "kind": "Literal",
+                    "name": "first",
+                    "value": 10
+                  }
+                ],
+                "concreteType": "InterestConnection",
+                "kind": "LinkedField",
+                "name": "interests",
+                "plural": false,
+                "selections": [
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "Interest",
+                    "kind": "LinkedField",
+                    "name": "nodes",
+                    "plural": true,
+                    "selections": [
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "slug",
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "name",
+                        "storageKey": null
+                      },
+                      (v2/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": "interests(first:10)"
+              },
+              {
+                "alias": null,
+                "args": null,
                 "concreteType": "Board",
                 "kind": "LinkedField",
                 "name": "board",
                 "plural": false,
-                "selections": [
-                  (v2/*:: as any*/)
-                ],
+                "selections": (v3/*:: as any*/),
+                "storageKey": null
+              },
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "Section",
+                "kind": "LinkedField",
+                "name": "section",
+                "plural": false,
+                "selections": (v3/*:: as any*/),
                 "storageKey": null
               }
             ],
@@ -163,12 +231,12 @@ return {
     ]
   },
   "params": {
-    "cacheID": "ed0d230caff4c68f2ba0cdca91f38679",
+    "cacheID": "cbb3747d79a0456806140b2b8ddcf8a3",
     "id": null,
     "metadata": {},
     "name": "OwnPinUpdateMutation",
     "operationKind": "mutation",
-    "text": "mutation OwnPinUpdateMutation(\n  $input: UpdatePinInput!\n) {\n  updatePin(input: $input) {\n    pin {\n      ...OwnPin_pin\n      id\n    }\n  }\n}\n\nfragment OwnPin_pin on Pin {\n  id\n  title\n  details\n  link\n  board {\n    id\n  }\n}\n"
+    "text": "mutation OwnPinUpdateMutation(\n  $input: UpdatePinInput!\n) {\n  updatePin(input: $input) {\n    pin {\n      ...OwnPin_pin\n      id\n    }\n  }\n}\n\nfragment MovePin_pin on Pin {\n  id\n  board {\n    id\n  }\n  section {\n    id\n  }\n}\n\nfragment OwnPin_pin on Pin {\n  id\n  title\n  details\n  link\n  viewerCanUpdate\n  viewerCanDelete\n  interests(first: 10) {\n    nodes {\n      slug\n      name\n      id\n    }\n  }\n  board {\n    id\n  }\n  section {\n    id\n  }\n  ...MovePin_pin\n}\n"
   }
 };
 })();

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<e965672a89ec7c3ef6f39ea1319cfa8a>>
+ * @generated SignedSource<<56effabe9f0d4d0b8ac84109b237a6bd>>
  * @lightSyntaxTransform
  */
 
@@ -8,6 +8,7 @@
 // @ts-nocheck
 
 import { ConcreteRequest } from 'relay-runtime';
+import { FragmentRefs } from "relay-runtime";
 export type AddCommentInput = {
   idempotencyKey?: string | null | undefined;
   pinId: string;
@@ -22,18 +23,34 @@ export type PinCommentsAddMutation$data = {
     readonly commentEdge: {
       readonly cursor: string;
       readonly node: {
+        readonly id: string;
+        readonly " $fragmentSpreads": FragmentRefs<"CommentItem_comment">;
+      } | null | undefined;
+    } | null | undefined;
+  } | null | undefined;
+};
+export type PinCommentsAddMutation$rawResponse = {
+  readonly addComment: {
+    readonly commentEdge: {
+      readonly cursor: string;
+      readonly node: {
         readonly author: {
           readonly id: string;
+          readonly isViewer: boolean;
           readonly name: string;
           readonly username: string;
         } | null | undefined;
+        readonly editedAt: string | null | undefined;
         readonly id: string;
         readonly text: string;
+        readonly viewerCanDelete: boolean | null | undefined;
+        readonly viewerCanUpdate: boolean | null | undefined;
       } | null | undefined;
     } | null | undefined;
   } | null | undefined;
 };
 export type PinCommentsAddMutation = {
+  rawResponse: PinCommentsAddMutation$rawResponse;
   response: PinCommentsAddMutation$data;
   variables: PinCommentsAddMutation$variables;
 };
@@ -60,70 +77,14 @@ v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "id",
+  "name": "cursor",
   "storageKey": null
 },
 v4 = {
   "alias": null,
   "args": null,
-  "concreteType": "CommentEdge",
-  "kind": "LinkedField",
-  "name": "commentEdge",
-  "plural": false,
-  "selections": [
-    {
-      "alias": null,
-      "args": null,
-      "kind": "ScalarField",
-      "name": "cursor",
-      "storageKey": null
-    },
-    {
-      "alias": null,
-      "args": null,
-      "concreteType": "Comment",
-      "kind": "LinkedField",
-      "name": "node",
-      "plural": false,
-      "selections": [
-        (v3/*:: as any*/),
-        {
-          "alias": null,
-          "args": null,
-          "kind": "ScalarField",
-          "name": "text",
-          "storageKey": null
-        },
-        {
-          "alias": null,
-          "args": null,
-          "concreteType": "User",
-          "kind": "LinkedField",
-          "name": "author",
-          "plural": false,
-          "selections": [
-            (v3/*:: as any*/),
-            {
-              "alias": null,
-              "args": null,
-              "kind": "ScalarField",
-              "name": "name",
-              "storageKey": null
-            },
-            {
-              "alias": null,
-              "args": null,
-              "kind": "ScalarField",
-              "name": "username",
-              "storageKey": null
-            }
-          ],
-          "storageKey": null
-        }
-      ],
-      "storageKey": null
-    }
-  ],
+  "kind": "ScalarField",
+  "name": "id",
   "storageKey": null
 };
 return {
@@ -144,7 +105,35 @@ return {
         "name": "addComment",
         "plural": false,
         "selections": [
-          (v4/*:: as any*/)
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "CommentEdge",
+            "kind": "LinkedField",
+            "name": "commentEdge",
+            "plural": false,
+            "selections": [
+              (v3/*:: as any*/),
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "Comment",
+                "kind": "LinkedField",
+                "name": "node",
+                "plural": false,
+                "selections": [
+                  (v4/*:: as any*/),
+                  {
+                    "args": null,
+                    "kind": "FragmentSpread",
+                    "name": "CommentItem_comment"
+                  }
+                ],
+                "storageKey": null
+              }
+            ],
+            "storageKey": null
+          }
         ],
         "storageKey": null
       }
@@ -169,7 +158,91 @@ return {
         "name": "addComment",
         "plural": false,
         "selections": [
-          (v4/*:: as any*/),
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "CommentEdge",
+            "kind": "LinkedField",
+            "name": "commentEdge",
+            "plural": false,
+            "selections": [
+              (v3/*:: as any*/),
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "Comment",
+                "kind": "LinkedField",
+                "name": "node",
+                "plural": false,
+                "selections": [
+                  (v4/*:: as any*/),
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "text",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "editedAt",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "viewerCanUpdate",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "viewerCanDelete",
+                    "storageKey": null
+                  },
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "User",
+                    "kind": "LinkedField",
+                    "name": "author",
+                    "plural": false,
+                    "selections": [
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "name",
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "username",
+                        "storageKey": null
+                      },
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "isViewer",
+                        "storageKey": null
+                      },
+                      (v4/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": null
+              }
+            ],
+            "storageKey": null
+          },
           {
             "alias": null,
             "args": null,
@@ -192,16 +265,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "184f05b37e798d8d544024646427eab8",
+    "cacheID": "64133bf03e88f79b5c38fb1237089c65",
     "id": null,
     "metadata": {},
     "name": "PinCommentsAddMutation",
     "operationKind": "mutation",
-    "text": "mutation PinCommentsAddMutation(\n  $input: AddCommentInput!\n) {\n  addComment(input: $input) {\n    commentEdge {\n      cursor\n      node {\n        id\n        text\n        author {\n          id\n          name\n          username\n        }\n      }\n    }\n  }\n}\n"
+    "text": "mutation PinCommentsAddMutation(\n  $input: AddCommentInput!\n) {\n  addComment(input: $input) {\n    commentEdge {\n      cursor\n      node {\n        id\n        ...CommentItem_comment\n      }\n    }\n  }\n}\n\nfragment CommentItem_comment on Comment {\n  id\n  text\n  editedAt\n  viewerCanUpdate\n  viewerCanDelete\n  author {\n    name\n    username\n    isViewer\n    id\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "cac2b94524244d2ce0053fb58c40e0d5";
+(node as any).hash = "3b26ecfe8d301a8fe141527b292f6257";
 
 export default node;

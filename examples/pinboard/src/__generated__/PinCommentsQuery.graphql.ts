@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<316a223bc730a45feb2814bce5a89d59>>
+ * @generated SignedSource<<3d53f34b6e31cd0616362a1fd39143a2>>
  * @lightSyntaxTransform
  */
 
@@ -143,13 +143,6 @@ return {
                   {
                     "alias": null,
                     "args": null,
-                    "kind": "ScalarField",
-                    "name": "totalCount",
-                    "storageKey": null
-                  },
-                  {
-                    "alias": null,
-                    "args": null,
                     "concreteType": "CommentEdge",
                     "kind": "LinkedField",
                     "name": "edges",
@@ -174,12 +167,32 @@ return {
                           {
                             "alias": null,
                             "args": null,
+                            "kind": "ScalarField",
+                            "name": "editedAt",
+                            "storageKey": null
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "viewerCanUpdate",
+                            "storageKey": null
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
+                            "kind": "ScalarField",
+                            "name": "viewerCanDelete",
+                            "storageKey": null
+                          },
+                          {
+                            "alias": null,
+                            "args": null,
                             "concreteType": "User",
                             "kind": "LinkedField",
                             "name": "author",
                             "plural": false,
                             "selections": [
-                              (v3/*:: as any*/),
                               {
                                 "alias": null,
                                 "args": null,
@@ -193,7 +206,15 @@ return {
                                 "kind": "ScalarField",
                                 "name": "username",
                                 "storageKey": null
-                              }
+                              },
+                              {
+                                "alias": null,
+                                "args": null,
+                                "kind": "ScalarField",
+                                "name": "isViewer",
+                                "storageKey": null
+                              },
+                              (v3/*:: as any*/)
                             ],
                             "storageKey": null
                           },
@@ -258,16 +279,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "4fe86901bc1e84d70dc1e9c5c5eddacd",
+    "cacheID": "fccfdf5768d89ccbb3f305c2c2fb94ed",
     "id": null,
     "metadata": {},
     "name": "PinCommentsQuery",
     "operationKind": "query",
-    "text": "query PinCommentsQuery(\n  $count: Int = 3\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...PinComments_pin_1G22uz\n    id\n  }\n}\n\nfragment PinComments_pin_1G22uz on Pin {\n  id\n  comments(last: $count, before: $cursor) {\n    totalCount\n    edges {\n      node {\n        id\n        text\n        author {\n          id\n          name\n          username\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n"
+    "text": "query PinCommentsQuery(\n  $count: Int = 3\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...PinComments_pin_1G22uz\n    id\n  }\n}\n\nfragment CommentItem_comment on Comment {\n  id\n  text\n  editedAt\n  viewerCanUpdate\n  viewerCanDelete\n  author {\n    name\n    username\n    isViewer\n    id\n  }\n}\n\nfragment PinComments_pin_1G22uz on Pin {\n  id\n  comments(last: $count, before: $cursor) {\n    edges {\n      node {\n        id\n        ...CommentItem_comment\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "36432a4526e6e87cca07a890ddc08848";
+(node as any).hash = "834ad896930d3b8d96b938798c9bb31f";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<1ca301650b97ddd6cd2273a1c6a0d040>>
+ * @generated SignedSource<<cf78ded87bb960f29c4c5dfb2f33fd27>>
  * @lightSyntaxTransform
  */
 
@@ -13,16 +13,10 @@ export type PinComments_pin$data = {
   readonly comments: {
     readonly edges: ReadonlyArray<{
       readonly node: {
-        readonly author: {
-          readonly id: string;
-          readonly name: string;
-          readonly username: string;
-        } | null | undefined;
         readonly id: string;
-        readonly text: string;
+        readonly " $fragmentSpreads": FragmentRefs<"CommentItem_comment">;
       } | null | undefined;
     }>;
-    readonly totalCount: number | null | undefined;
   } | null | undefined;
   readonly id: string;
   readonly " $fragmentType": "PinComments_pin";
@@ -101,13 +95,6 @@ return {
         {
           "alias": null,
           "args": null,
-          "kind": "ScalarField",
-          "name": "totalCount",
-          "storageKey": null
-        },
-        {
-          "alias": null,
-          "args": null,
           "concreteType": "CommentEdge",
           "kind": "LinkedField",
           "name": "edges",
@@ -123,37 +110,9 @@ return {
               "selections": [
                 (v1/*:: as any*/),
                 {
-                  "alias": null,
                   "args": null,
-                  "kind": "ScalarField",
-                  "name": "text",
-                  "storageKey": null
-                },
-                {
-                  "alias": null,
-                  "args": null,
-                  "concreteType": "User",
-                  "kind": "LinkedField",
-                  "name": "author",
-                  "plural": false,
-                  "selections": [
-                    (v1/*:: as any*/),
-                    {
-                      "alias": null,
-                      "args": null,
-                      "kind": "ScalarField",
-                      "name": "name",
-                      "storageKey": null
-                    },
-                    {
-                      "alias": null,
-                      "args": null,
-                      "kind": "ScalarField",
-                      "name": "username",
-                      "storageKey": null
-                    }
-                  ],
-                  "storageKey": null
+                  "kind": "FragmentSpread",
+                  "name": "CommentItem_comment"
                 },
                 {
                   "alias": null,
@@ -209,6 +168,6 @@ return {
 };
 })();
 
-(node as any).hash = "36432a4526e6e87cca07a890ddc08848";
+(node as any).hash = "834ad896930d3b8d96b938798c9bb31f";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<2e4d2b0cd3550026dd7a99562a3b1519>>
+ * @generated SignedSource<<efcc7f676876ef48aa919a365c0d62c3>>
  * @lightSyntaxTransform
  */
 
@@ -11,6 +11,7 @@ import { ReaderFragment } from 'relay-runtime';
 import { FragmentRefs } from "relay-runtime";
 export type PinComments_viewer$data = {
   readonly id: string;
+  readonly isViewer: boolean;
   readonly name: string;
   readonly username: string;
   readonly " $fragmentType": "PinComments_viewer";
@@ -46,12 +47,19 @@ const node: ReaderFragment = {
       "kind": "ScalarField",
       "name": "username",
       "storageKey": null
+    },
+    {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "isViewer",
+      "storageKey": null
     }
   ],
   "type": "User",
   "abstractKey": null
 };
 
-(node as any).hash = "4d16b4591d83180341906adede4e7627";
+(node as any).hash = "ddb775aa6d2d852386055f9ca178e83f";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<83fc0e26304728efa2a5c974cb33662e>>
+ * @generated SignedSource<<cbd2c636a95d65c3d61231706b251a73>>
  * @lightSyntaxTransform
  */
 
@@ -45,15 +45,18 @@ export type PinViewQuery$data = {
       } | null | undefined;
     } | null | undefined;
     readonly owner: {
-      readonly id: string;
+      readonly isViewer: boolean;
       readonly name: string;
       readonly username: string;
+    } | null | undefined;
+    readonly section: {
+      readonly id: string;
+      readonly name: string;
     } | null | undefined;
     readonly title: string | null | undefined;
     readonly " $fragmentSpreads": FragmentRefs<"LikeButton_pin" | "OwnPin_pin" | "PinComments_pin" | "SaveButton_pin">;
   } | null | undefined;
   readonly viewer: {
-    readonly id: string;
     readonly " $fragmentSpreads": FragmentRefs<"PinComments_viewer">;
   } | null | undefined;
 };
@@ -70,42 +73,35 @@ var v0 = [
     "name": "id"
   }
 ],
-v1 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "id",
-  "storageKey": null
-},
-v2 = [
+v1 = [
   {
     "kind": "Variable",
     "name": "id",
     "variableName": "id"
   }
 ],
-v3 = {
+v2 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "title",
   "storageKey": null
 },
-v4 = {
+v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "details",
   "storageKey": null
 },
-v5 = {
+v4 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "link",
   "storageKey": null
 },
-v6 = {
+v5 = {
   "alias": null,
   "args": null,
   "concreteType": "Image",
@@ -144,35 +140,38 @@ v6 = {
   ],
   "storageKey": null
 },
-v7 = {
+v6 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "name",
   "storageKey": null
 },
-v8 = {
+v7 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "username",
   "storageKey": null
 },
-v9 = [
-  (v1/*:: as any*/),
-  (v7/*:: as any*/),
-  (v8/*:: as any*/)
-],
-v10 = {
+v8 = {
   "alias": null,
   "args": null,
-  "concreteType": "User",
-  "kind": "LinkedField",
-  "name": "owner",
-  "plural": false,
-  "selections": (v9/*:: as any*/),
+  "kind": "ScalarField",
+  "name": "isViewer",
   "storageKey": null
 },
+v9 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
+},
+v10 = [
+  (v9/*:: as any*/),
+  (v6/*:: as any*/)
+],
 v11 = {
   "alias": null,
   "args": null,
@@ -180,41 +179,61 @@ v11 = {
   "kind": "LinkedField",
   "name": "board",
   "plural": false,
-  "selections": [
-    (v1/*:: as any*/),
-    (v7/*:: as any*/)
-  ],
+  "selections": (v10/*:: as any*/),
   "storageKey": null
 },
-v12 = [
+v12 = {
+  "alias": null,
+  "args": null,
+  "concreteType": "Section",
+  "kind": "LinkedField",
+  "name": "section",
+  "plural": false,
+  "selections": (v10/*:: as any*/),
+  "storageKey": null
+},
+v13 = [
   {
     "kind": "Literal",
     "name": "first",
-    "value": 3
+    "value": 10
   }
 ],
-v13 = {
+v14 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "slug",
   "storageKey": null
 },
-v14 = [
+v15 = [
   {
     "kind": "Literal",
     "name": "first",
     "value": 5
   }
 ],
-v15 = {
+v16 = [
+  (v6/*:: as any*/),
+  (v7/*:: as any*/),
+  (v8/*:: as any*/),
+  (v9/*:: as any*/)
+],
+v17 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "totalCount",
+  "name": "viewerCanUpdate",
   "storageKey": null
 },
-v16 = [
+v18 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "viewerCanDelete",
+  "storageKey": null
+},
+v19 = [
   {
     "kind": "Literal",
     "name": "last",
@@ -236,7 +255,6 @@ return {
         "name": "viewer",
         "plural": false,
         "selections": [
-          (v1/*:: as any*/),
           {
             "args": null,
             "kind": "FragmentSpread",
@@ -247,18 +265,32 @@ return {
       },
       {
         "alias": null,
-        "args": (v2/*:: as any*/),
+        "args": (v1/*:: as any*/),
         "concreteType": "Pin",
         "kind": "LinkedField",
         "name": "pin",
         "plural": false,
         "selections": [
+          (v2/*:: as any*/),
           (v3/*:: as any*/),
           (v4/*:: as any*/),
           (v5/*:: as any*/),
-          (v6/*:: as any*/),
-          (v10/*:: as any*/),
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "User",
+            "kind": "LinkedField",
+            "name": "owner",
+            "plural": false,
+            "selections": [
+              (v6/*:: as any*/),
+              (v7/*:: as any*/),
+              (v8/*:: as any*/)
+            ],
+            "storageKey": null
+          },
           (v11/*:: as any*/),
+          (v12/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -275,8 +307,8 @@ return {
                 "name": "owner",
                 "plural": false,
                 "selections": [
-                  (v7/*:: as any*/),
-                  (v8/*:: as any*/)
+                  (v6/*:: as any*/),
+                  (v7/*:: as any*/)
                 ],
                 "storageKey": null
               }
@@ -285,7 +317,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v12/*:: as any*/),
+            "args": (v13/*:: as any*/),
             "concreteType": "InterestConnection",
             "kind": "LinkedField",
             "name": "interests",
@@ -299,17 +331,17 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v13/*:: as any*/),
-                  (v7/*:: as any*/)
+                  (v14/*:: as any*/),
+                  (v6/*:: as any*/)
                 ],
                 "storageKey": null
               }
             ],
-            "storageKey": "interests(first:3)"
+            "storageKey": "interests(first:10)"
           },
           {
             "alias": null,
-            "args": (v14/*:: as any*/),
+            "args": (v15/*:: as any*/),
             "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
@@ -323,8 +355,8 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v8/*:: as any*/),
-                  (v7/*:: as any*/)
+                  (v7/*:: as any*/),
+                  (v6/*:: as any*/)
                 ],
                 "storageKey": null
               }
@@ -371,23 +403,38 @@ return {
         "kind": "LinkedField",
         "name": "viewer",
         "plural": false,
-        "selections": (v9/*:: as any*/),
+        "selections": [
+          (v9/*:: as any*/),
+          (v6/*:: as any*/),
+          (v7/*:: as any*/),
+          (v8/*:: as any*/)
+        ],
         "storageKey": null
       },
       {
         "alias": null,
-        "args": (v2/*:: as any*/),
+        "args": (v1/*:: as any*/),
         "concreteType": "Pin",
         "kind": "LinkedField",
         "name": "pin",
         "plural": false,
         "selections": [
+          (v2/*:: as any*/),
           (v3/*:: as any*/),
           (v4/*:: as any*/),
           (v5/*:: as any*/),
-          (v6/*:: as any*/),
-          (v10/*:: as any*/),
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "User",
+            "kind": "LinkedField",
+            "name": "owner",
+            "plural": false,
+            "selections": (v16/*:: as any*/),
+            "storageKey": null
+          },
           (v11/*:: as any*/),
+          (v12/*:: as any*/),
           {
             "alias": null,
             "args": null,
@@ -404,19 +451,19 @@ return {
                 "name": "owner",
                 "plural": false,
                 "selections": [
+                  (v6/*:: as any*/),
                   (v7/*:: as any*/),
-                  (v8/*:: as any*/),
-                  (v1/*:: as any*/)
+                  (v9/*:: as any*/)
                 ],
                 "storageKey": null
               },
-              (v1/*:: as any*/)
+              (v9/*:: as any*/)
             ],
             "storageKey": null
           },
           {
             "alias": null,
-            "args": (v12/*:: as any*/),
+            "args": (v13/*:: as any*/),
             "concreteType": "InterestConnection",
             "kind": "LinkedField",
             "name": "interests",
@@ -430,18 +477,18 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v13/*:: as any*/),
-                  (v7/*:: as any*/),
-                  (v1/*:: as any*/)
+                  (v14/*:: as any*/),
+                  (v6/*:: as any*/),
+                  (v9/*:: as any*/)
                 ],
                 "storageKey": null
               }
             ],
-            "storageKey": "interests(first:3)"
+            "storageKey": "interests(first:10)"
           },
           {
             "alias": null,
-            "args": (v14/*:: as any*/),
+            "args": (v15/*:: as any*/),
             "concreteType": "LikerConnection",
             "kind": "LinkedField",
             "name": "likedBy",
@@ -455,16 +502,25 @@ return {
                 "name": "nodes",
                 "plural": true,
                 "selections": [
-                  (v8/*:: as any*/),
                   (v7/*:: as any*/),
-                  (v1/*:: as any*/)
+                  (v6/*:: as any*/),
+                  (v9/*:: as any*/)
                 ],
                 "storageKey": null
               }
             ],
             "storageKey": "likedBy(first:5)"
           },
-          (v1/*:: as any*/),
+          (v9/*:: as any*/),
+          (v17/*:: as any*/),
+          (v18/*:: as any*/),
+          {
+            "alias": null,
+            "args": null,
+            "kind": "ScalarField",
+            "name": "viewerHasSaved",
+            "storageKey": null
+          },
           {
             "alias": null,
             "args": null,
@@ -486,19 +542,24 @@ return {
             "name": "likedBy",
             "plural": false,
             "selections": [
-              (v15/*:: as any*/)
+              {
+                "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "totalCount",
+                "storageKey": null
+              }
             ],
             "storageKey": "likedBy(first:0)"
           },
           {
             "alias": null,
-            "args": (v16/*:: as any*/),
+            "args": (v19/*:: as any*/),
             "concreteType": "CommentConnection",
             "kind": "LinkedField",
             "name": "comments",
             "plural": false,
             "selections": [
-              (v15/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
@@ -515,7 +576,7 @@ return {
                     "name": "node",
                     "plural": false,
                     "selections": [
-                      (v1/*:: as any*/),
+                      (v9/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
@@ -526,11 +587,20 @@ return {
                       {
                         "alias": null,
                         "args": null,
+                        "kind": "ScalarField",
+                        "name": "editedAt",
+                        "storageKey": null
+                      },
+                      (v17/*:: as any*/),
+                      (v18/*:: as any*/),
+                      {
+                        "alias": null,
+                        "args": null,
                         "concreteType": "User",
                         "kind": "LinkedField",
                         "name": "author",
                         "plural": false,
-                        "selections": (v9/*:: as any*/),
+                        "selections": (v16/*:: as any*/),
                         "storageKey": null
                       },
                       {
@@ -583,7 +653,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v16/*:: as any*/),
+            "args": (v19/*:: as any*/),
             "filters": null,
             "handle": "connection",
             "key": "PinComments_comments",
@@ -596,16 +666,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "f4f96b9921c4a3102ca8f7500f71386d",
+    "cacheID": "99ae9ffd66465677eb69dd710ad60881",
     "id": null,
     "metadata": {},
     "name": "PinViewQuery",
     "operationKind": "query",
-    "text": "query PinViewQuery(\n  $id: ID!\n) {\n  viewer {\n    id\n    ...PinComments_viewer\n  }\n  pin(id: $id) {\n    title\n    details\n    link\n    image {\n      url\n      width\n      height\n      alt\n    }\n    owner {\n      id\n      name\n      username\n    }\n    board {\n      id\n      name\n    }\n    origin {\n      owner {\n        name\n        username\n        id\n      }\n      id\n    }\n    interests(first: 3) {\n      nodes {\n        slug\n        name\n        id\n      }\n    }\n    likedBy(first: 5) {\n      nodes {\n        username\n        name\n        id\n      }\n    }\n    ...OwnPin_pin\n    ...SaveButton_pin\n    ...LikeButton_pin\n    ...PinComments_pin\n    id\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment OwnPin_pin on Pin {\n  id\n  title\n  details\n  link\n  board {\n    id\n  }\n}\n\nfragment PinComments_pin on Pin {\n  id\n  comments(last: 3) {\n    totalCount\n    edges {\n      node {\n        id\n        text\n        author {\n          id\n          name\n          username\n        }\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n\nfragment PinComments_viewer on User {\n  id\n  name\n  username\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "query PinViewQuery(\n  $id: ID!\n) {\n  viewer {\n    ...PinComments_viewer\n    id\n  }\n  pin(id: $id) {\n    title\n    details\n    link\n    image {\n      url\n      width\n      height\n      alt\n    }\n    owner {\n      name\n      username\n      isViewer\n      id\n    }\n    board {\n      id\n      name\n    }\n    section {\n      id\n      name\n    }\n    origin {\n      owner {\n        name\n        username\n        id\n      }\n      id\n    }\n    interests(first: 10) {\n      nodes {\n        slug\n        name\n        id\n      }\n    }\n    likedBy(first: 5) {\n      nodes {\n        username\n        name\n        id\n      }\n    }\n    ...OwnPin_pin\n    ...SaveButton_pin\n    ...LikeButton_pin\n    ...PinComments_pin\n    id\n  }\n}\n\nfragment CommentItem_comment on Comment {\n  id\n  text\n  editedAt\n  viewerCanUpdate\n  viewerCanDelete\n  author {\n    name\n    username\n    isViewer\n    id\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment MovePin_pin on Pin {\n  id\n  board {\n    id\n  }\n  section {\n    id\n  }\n}\n\nfragment OwnPin_pin on Pin {\n  id\n  title\n  details\n  link\n  viewerCanUpdate\n  viewerCanDelete\n  interests(first: 10) {\n    nodes {\n      slug\n      name\n      id\n    }\n  }\n  board {\n    id\n  }\n  section {\n    id\n  }\n  ...MovePin_pin\n}\n\nfragment PinComments_pin on Pin {\n  id\n  comments(last: 3) {\n    edges {\n      node {\n        id\n        ...CommentItem_comment\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n\nfragment PinComments_viewer on User {\n  id\n  name\n  username\n  isViewer\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n  viewerHasSaved\n}\n"
   }
 };
 })();
 
-(node as any).hash = "b5d4a1cf3885baea9c6c1b56a64ebea7";
+(node as any).hash = "7aa337588a15d723b9335d01e14e766f";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<0a9e4f040298416c91a95eaf3a39b71b>>
+ * @generated SignedSource<<9663fd0dd99cda1b3bbbc984fea9a4e3>>
  * @lightSyntaxTransform
  */
 
@@ -13,6 +13,7 @@ export type SaveButton_pin$data = {
   readonly details: string | null | undefined;
   readonly id: string;
   readonly title: string | null | undefined;
+  readonly viewerHasSaved: boolean | null | undefined;
   readonly " $fragmentType": "SaveButton_pin";
 };
 export type SaveButton_pin$key = {
@@ -46,12 +47,19 @@ const node: ReaderFragment = {
       "kind": "ScalarField",
       "name": "details",
       "storageKey": null
+    },
+    {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "viewerHasSaved",
+      "storageKey": null
     }
   ],
   "type": "Pin",
   "abstractKey": null
 };
 
-(node as any).hash = "f41e3bad9f0fc9224d9e8e6e27ef29fd";
+(node as any).hash = "2f2b04900cfea155ed577b1cb4f0c790";
 
 export default node;

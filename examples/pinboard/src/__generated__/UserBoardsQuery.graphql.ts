@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<eb8787e52554d4cc0a18e7646b8e1382>>
+ * @generated SignedSource<<3478ca86af943202109428f91b029e47>>
  * @lightSyntaxTransform
  */
 
@@ -134,6 +134,13 @@ return {
             "selections": [
               {
                 "alias": null,
+                "args": null,
+                "kind": "ScalarField",
+                "name": "isViewer",
+                "storageKey": null
+              },
+              {
+                "alias": null,
                 "args": (v4/*:: as any*/),
                 "concreteType": "BoardConnection",
                 "kind": "LinkedField",
@@ -247,6 +254,18 @@ return {
                     "storageKey": null
                   },
                   {
+                    "kind": "ClientExtension",
+                    "selections": [
+                      {
+                        "alias": null,
+                        "args": null,
+                        "kind": "ScalarField",
+                        "name": "__id",
+                        "storageKey": null
+                      }
+                    ]
+                  },
+                  {
                     "alias": null,
                     "args": null,
                     "concreteType": "PageInfo",
@@ -293,16 +312,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "9f656e48ab38a4d4a5d428c46eab16e6",
+    "cacheID": "0135868ae114988e8488f1be9e3cd4fb",
     "id": null,
     "metadata": {},
     "name": "UserBoardsQuery",
     "operationKind": "query",
-    "text": "query UserBoardsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...UserBoards_user_1G22uz\n    id\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment UserBoards_user_1G22uz on User {\n  boards(first: $count, after: $cursor) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserBoardsQuery(\n  $count: Int = 12\n  $cursor: String\n  $id: ID!\n) {\n  node(id: $id) {\n    __typename\n    ...UserBoards_user_1G22uz\n    id\n  }\n}\n\nfragment ArrangeBoards_boards on BoardConnection {\n  edges {\n    node {\n      id\n      name\n      preview: pins(first: 3) {\n        nodes {\n          id\n          image {\n            url\n          }\n        }\n      }\n    }\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment UserBoards_user_1G22uz on User {\n  isViewer\n  boards(first: $count, after: $cursor) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    ...ArrangeBoards_boards\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();
 
-(node as any).hash = "0d4c5c6f7501e088642c4c979dbbfbd1";
+(node as any).hash = "859c0f66411be6d9142e594ef6f4ff45";
 
 export default node;

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<366b5d62cbd0f0218c08bf3a7496ba54>>
+ * @generated SignedSource<<26a00962eae198b127433012784d391c>>
  * @lightSyntaxTransform
  */
 
@@ -17,8 +17,10 @@ export type UserBoards_user$data = {
         readonly " $fragmentSpreads": FragmentRefs<"BoardTile_board">;
       } | null | undefined;
     }>;
+    readonly " $fragmentSpreads": FragmentRefs<"ArrangeBoards_boards">;
   } | null | undefined;
   readonly id: string;
+  readonly isViewer: boolean;
   readonly " $fragmentType": "UserBoards_user";
 };
 export type UserBoards_user$key = {
@@ -84,6 +86,13 @@ return {
   "name": "UserBoards_user",
   "selections": [
     {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "isViewer",
+      "storageKey": null
+    },
+    {
       "alias": "boards",
       "args": null,
       "concreteType": "BoardConnection",
@@ -134,6 +143,11 @@ return {
           "storageKey": null
         },
         {
+          "args": null,
+          "kind": "FragmentSpread",
+          "name": "ArrangeBoards_boards"
+        },
+        {
           "alias": null,
           "args": null,
           "concreteType": "PageInfo",
@@ -168,6 +182,6 @@ return {
 };
 })();
 
-(node as any).hash = "0d4c5c6f7501e088642c4c979dbbfbd1";
+(node as any).hash = "859c0f66411be6d9142e594ef6f4ff45";
 
 export default node;

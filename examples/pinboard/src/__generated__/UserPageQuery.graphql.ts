@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<c2f14da7a037d70ab29cf8e2ed4b7815>>
+ * @generated SignedSource<<a9522b59748583e90dd3f217c258f813>>
  * @lightSyntaxTransform
  */
 
@@ -23,13 +23,14 @@ export type UserPageQuery$data = {
     } | null | undefined;
     readonly followsViewer: boolean | null | undefined;
     readonly id: string;
+    readonly isViewer: boolean;
     readonly name: string;
     readonly username: string;
     readonly website: string | null | undefined;
-    readonly " $fragmentSpreads": FragmentRefs<"EditProfile_user" | "FollowUser_user" | "UserBoards_user">;
+    readonly " $fragmentSpreads": FragmentRefs<"BlockUser_user" | "EditProfile_user" | "FollowUser_user" | "UserBoards_user">;
   } | null | undefined;
   readonly viewer: {
-    readonly id: string;
+    readonly " $fragmentSpreads": FragmentRefs<"BlockUser_viewer">;
   } | null | undefined;
 };
 export type UserPageQuery = {
@@ -45,26 +46,7 @@ var v0 = [
     "name": "username"
   }
 ],
-v1 = {
-  "alias": null,
-  "args": null,
-  "kind": "ScalarField",
-  "name": "id",
-  "storageKey": null
-},
-v2 = {
-  "alias": null,
-  "args": null,
-  "concreteType": "User",
-  "kind": "LinkedField",
-  "name": "viewer",
-  "plural": false,
-  "selections": [
-    (v1/*:: as any*/)
-  ],
-  "storageKey": null
-},
-v3 = [
+v1 = [
   {
     "fields": [
       {
@@ -77,18 +59,32 @@ v3 = [
     "name": "by"
   }
 ],
-v4 = {
+v2 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "id",
+  "storageKey": null
+},
+v3 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "name",
   "storageKey": null
 },
-v5 = {
+v4 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "username",
+  "storageKey": null
+},
+v5 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "isViewer",
   "storageKey": null
 },
 v6 = {
@@ -153,6 +149,61 @@ v14 = [
   {
     "kind": "Literal",
     "name": "first",
+    "value": 50
+  }
+],
+v15 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "__typename",
+  "storageKey": null
+},
+v16 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
+  "name": "cursor",
+  "storageKey": null
+},
+v17 = {
+  "alias": null,
+  "args": null,
+  "concreteType": "PageInfo",
+  "kind": "LinkedField",
+  "name": "pageInfo",
+  "plural": false,
+  "selections": [
+    {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "endCursor",
+      "storageKey": null
+    },
+    {
+      "alias": null,
+      "args": null,
+      "kind": "ScalarField",
+      "name": "hasNextPage",
+      "storageKey": null
+    }
+  ],
+  "storageKey": null
+},
+v18 = {
+  "alias": null,
+  "args": (v14/*:: as any*/),
+  "filters": null,
+  "handle": "connection",
+  "key": "BlockedUsers_blockedUsers",
+  "kind": "LinkedHandle",
+  "name": "blockedUsers"
+},
+v19 = [
+  {
+    "kind": "Literal",
+    "name": "first",
     "value": 12
   }
 ];
@@ -163,16 +214,32 @@ return {
     "metadata": null,
     "name": "UserPageQuery",
     "selections": [
-      (v2/*:: as any*/),
       {
         "alias": null,
-        "args": (v3/*:: as any*/),
+        "args": null,
+        "concreteType": "User",
+        "kind": "LinkedField",
+        "name": "viewer",
+        "plural": false,
+        "selections": [
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "BlockUser_viewer"
+          }
+        ],
+        "storageKey": null
+      },
+      {
+        "alias": null,
+        "args": (v1/*:: as any*/),
         "concreteType": "User",
         "kind": "LinkedField",
         "name": "user",
         "plural": false,
         "selections": [
-          (v1/*:: as any*/),
+          (v2/*:: as any*/),
+          (v3/*:: as any*/),
           (v4/*:: as any*/),
           (v5/*:: as any*/),
           (v6/*:: as any*/),
@@ -180,6 +247,11 @@ return {
           (v11/*:: as any*/),
           (v12/*:: as any*/),
           (v13/*:: as any*/),
+          {
+            "args": null,
+            "kind": "FragmentSpread",
+            "name": "BlockUser_user"
+          },
           {
             "args": null,
             "kind": "FragmentSpread",
@@ -208,16 +280,66 @@ return {
     "kind": "Operation",
     "name": "UserPageQuery",
     "selections": [
-      (v2/*:: as any*/),
       {
         "alias": null,
-        "args": (v3/*:: as any*/),
+        "args": null,
+        "concreteType": "User",
+        "kind": "LinkedField",
+        "name": "viewer",
+        "plural": false,
+        "selections": [
+          (v2/*:: as any*/),
+          {
+            "alias": null,
+            "args": (v14/*:: as any*/),
+            "concreteType": "BlockedUserConnection",
+            "kind": "LinkedField",
+            "name": "blockedUsers",
+            "plural": false,
+            "selections": [
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "BlockedUserEdge",
+                "kind": "LinkedField",
+                "name": "edges",
+                "plural": true,
+                "selections": [
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "User",
+                    "kind": "LinkedField",
+                    "name": "node",
+                    "plural": false,
+                    "selections": [
+                      (v2/*:: as any*/),
+                      (v15/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  },
+                  (v16/*:: as any*/)
+                ],
+                "storageKey": null
+              },
+              (v17/*:: as any*/)
+            ],
+            "storageKey": "blockedUsers(first:50)"
+          },
+          (v18/*:: as any*/)
+        ],
+        "storageKey": null
+      },
+      {
+        "alias": null,
+        "args": (v1/*:: as any*/),
         "concreteType": "User",
         "kind": "LinkedField",
         "name": "user",
         "plural": false,
         "selections": [
-          (v1/*:: as any*/),
+          (v2/*:: as any*/),
+          (v3/*:: as any*/),
           (v4/*:: as any*/),
           (v5/*:: as any*/),
           (v6/*:: as any*/),
@@ -234,6 +356,46 @@ return {
           },
           {
             "alias": null,
+            "args": (v14/*:: as any*/),
+            "concreteType": "BlockedUserConnection",
+            "kind": "LinkedField",
+            "name": "blockedUsers",
+            "plural": false,
+            "selections": [
+              {
+                "alias": null,
+                "args": null,
+                "concreteType": "BlockedUserEdge",
+                "kind": "LinkedField",
+                "name": "edges",
+                "plural": true,
+                "selections": [
+                  {
+                    "alias": null,
+                    "args": null,
+                    "concreteType": "User",
+                    "kind": "LinkedField",
+                    "name": "node",
+                    "plural": false,
+                    "selections": [
+                      (v2/*:: as any*/),
+                      (v3/*:: as any*/),
+                      (v4/*:: as any*/),
+                      (v15/*:: as any*/)
+                    ],
+                    "storageKey": null
+                  },
+                  (v16/*:: as any*/)
+                ],
+                "storageKey": null
+              },
+              (v17/*:: as any*/)
+            ],
+            "storageKey": "blockedUsers(first:50)"
+          },
+          (v18/*:: as any*/),
+          {
+            "alias": null,
             "args": null,
             "kind": "ScalarField",
             "name": "viewerFollows",
@@ -241,7 +403,7 @@ return {
           },
           {
             "alias": null,
-            "args": (v14/*:: as any*/),
+            "args": (v19/*:: as any*/),
             "concreteType": "BoardConnection",
             "kind": "LinkedField",
             "name": "boards",
@@ -263,8 +425,8 @@ return {
                     "name": "node",
                     "plural": false,
                     "selections": [
-                      (v1/*:: as any*/),
-                      (v4/*:: as any*/),
+                      (v2/*:: as any*/),
+                      (v3/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
@@ -295,7 +457,7 @@ return {
                             "name": "nodes",
                             "plural": true,
                             "selections": [
-                              (v1/*:: as any*/),
+                              (v2/*:: as any*/),
                               {
                                 "alias": null,
                                 "args": null,
@@ -327,57 +489,33 @@ return {
                         ],
                         "storageKey": "pins(first:3)"
                       },
-                      {
-                        "alias": null,
-                        "args": null,
-                        "kind": "ScalarField",
-                        "name": "__typename",
-                        "storageKey": null
-                      }
+                      (v15/*:: as any*/)
                     ],
                     "storageKey": null
                   },
-                  {
-                    "alias": null,
-                    "args": null,
-                    "kind": "ScalarField",
-                    "name": "cursor",
-                    "storageKey": null
-                  }
+                  (v16/*:: as any*/)
                 ],
                 "storageKey": null
               },
               {
-                "alias": null,
-                "args": null,
-                "concreteType": "PageInfo",
-                "kind": "LinkedField",
-                "name": "pageInfo",
-                "plural": false,
+                "kind": "ClientExtension",
                 "selections": [
                   {
                     "alias": null,
                     "args": null,
                     "kind": "ScalarField",
-                    "name": "endCursor",
-                    "storageKey": null
-                  },
-                  {
-                    "alias": null,
-                    "args": null,
-                    "kind": "ScalarField",
-                    "name": "hasNextPage",
+                    "name": "__id",
                     "storageKey": null
                   }
-                ],
-                "storageKey": null
-              }
+                ]
+              },
+              (v17/*:: as any*/)
             ],
             "storageKey": "boards(first:12)"
           },
           {
             "alias": null,
-            "args": (v14/*:: as any*/),
+            "args": (v19/*:: as any*/),
             "filters": null,
             "handle": "connection",
             "key": "UserBoards_boards",
@@ -390,16 +528,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "e225b3cd9372f21edf2a65b8627bf0fd",
+    "cacheID": "e521dd6e1524deb3e569c5f00932baf7",
     "id": null,
     "metadata": {},
     "name": "UserPageQuery",
     "operationKind": "query",
-    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    website\n    ...EditProfile_user\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
+    "text": "query UserPageQuery(\n  $username: String!\n) {\n  viewer {\n    ...BlockUser_viewer\n    id\n  }\n  user(by: {username: $username}) {\n    id\n    name\n    username\n    isViewer\n    bio\n    followsViewer\n    followers(first: 0) {\n      totalCount\n    }\n    following(first: 0) {\n      totalCount\n    }\n    website\n    ...BlockUser_user\n    ...EditProfile_user\n    ...FollowUser_user\n    ...UserBoards_user\n  }\n}\n\nfragment ArrangeBoards_boards on BoardConnection {\n  edges {\n    node {\n      id\n      name\n      preview: pins(first: 3) {\n        nodes {\n          id\n          image {\n            url\n          }\n        }\n      }\n    }\n  }\n}\n\nfragment BlockUser_user on User {\n  id\n  name\n  username\n}\n\nfragment BlockUser_viewer on User {\n  id\n  blockedUsers(first: 50) {\n    edges {\n      node {\n        id\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n}\n\nfragment BlockedUsers_user on User {\n  id\n  blockedUsers(first: 50) {\n    edges {\n      node {\n        id\n        name\n        username\n        __typename\n      }\n      cursor\n    }\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment CloseAccount_user on User {\n  id\n  username\n}\n\nfragment EditProfile_user on User {\n  username\n  name\n  bio\n  website\n  email\n  ...BlockedUsers_user\n  ...CloseAccount_user\n}\n\nfragment FollowUser_user on User {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n\nfragment UserBoards_user on User {\n  isViewer\n  boards(first: 12) {\n    edges {\n      node {\n        id\n        ...BoardTile_board\n        __typename\n      }\n      cursor\n    }\n    ...ArrangeBoards_boards\n    pageInfo {\n      endCursor\n      hasNextPage\n    }\n  }\n  id\n}\n"
   }
 };
 })();
 
-(node as any).hash = "4c0eebf75b4cc6461d26a617fe55fe5f";
+(node as any).hash = "b6343b7b04dc20f5c3b19f0fe8274af8";
 
 export default node;

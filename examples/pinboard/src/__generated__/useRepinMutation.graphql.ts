@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<9ed18186daf708dae2395f2b0685b84a>>
+ * @generated SignedSource<<3727bc098b4b170d30f8cfc231dc8658>>
  * @lightSyntaxTransform
  */
 
@@ -25,6 +25,9 @@ export type useRepinMutation$data = {
   readonly repin: {
     readonly board: {
       readonly " $fragmentSpreads": FragmentRefs<"BoardCounts_board">;
+    } | null | undefined;
+    readonly origin: {
+      readonly viewerHasSaved: boolean | null | undefined;
     } | null | undefined;
     readonly pinEdge: {
       readonly cursor: string;
@@ -94,39 +97,46 @@ v7 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "url",
+  "name": "viewerHasSaved",
   "storageKey": null
 },
 v8 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
-  "name": "alt",
+  "name": "url",
   "storageKey": null
 },
 v9 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
+  "name": "alt",
+  "storageKey": null
+},
+v10 = {
+  "alias": null,
+  "args": null,
+  "kind": "ScalarField",
   "name": "name",
   "storageKey": null
 },
-v10 = [
+v11 = [
   {
     "kind": "Literal",
     "name": "first",
     "value": 0
   }
 ],
-v11 = {
+v12 = {
   "alias": null,
   "args": null,
   "kind": "ScalarField",
   "name": "totalCount",
   "storageKey": null
 },
-v12 = [
-  (v11/*:: as any*/)
+v13 = [
+  (v12/*:: as any*/)
 ];
 return {
   "fragment": {
@@ -203,6 +213,18 @@ return {
               }
             ],
             "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Pin",
+            "kind": "LinkedField",
+            "name": "origin",
+            "plural": false,
+            "selections": [
+              (v7/*:: as any*/)
+            ],
+            "storageKey": null
           }
         ],
         "storageKey": null
@@ -256,8 +278,8 @@ return {
                     "selections": [
                       (v5/*:: as any*/),
                       (v6/*:: as any*/),
-                      (v7/*:: as any*/),
-                      (v8/*:: as any*/)
+                      (v8/*:: as any*/),
+                      (v9/*:: as any*/)
                     ],
                     "storageKey": null
                   },
@@ -283,7 +305,7 @@ return {
                     "name": "owner",
                     "plural": false,
                     "selections": [
-                      (v9/*:: as any*/),
+                      (v10/*:: as any*/),
                       {
                         "alias": null,
                         "args": null,
@@ -304,14 +326,15 @@ return {
                   },
                   {
                     "alias": "likes",
-                    "args": (v10/*:: as any*/),
+                    "args": (v11/*:: as any*/),
                     "concreteType": "LikerConnection",
                     "kind": "LinkedField",
                     "name": "likedBy",
                     "plural": false,
-                    "selections": (v12/*:: as any*/),
+                    "selections": (v13/*:: as any*/),
                     "storageKey": "likedBy(first:0)"
-                  }
+                  },
+                  (v7/*:: as any*/)
                 ],
                 "storageKey": null
               }
@@ -344,16 +367,16 @@ return {
             "selections": [
               {
                 "alias": "all",
-                "args": (v10/*:: as any*/),
+                "args": (v11/*:: as any*/),
                 "concreteType": "PinConnection",
                 "kind": "LinkedField",
                 "name": "pins",
                 "plural": false,
-                "selections": (v12/*:: as any*/),
+                "selections": (v13/*:: as any*/),
                 "storageKey": "pins(first:0)"
               },
               (v4/*:: as any*/),
-              (v9/*:: as any*/),
+              (v10/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
@@ -375,7 +398,7 @@ return {
                 "name": "pins",
                 "plural": false,
                 "selections": [
-                  (v11/*:: as any*/),
+                  (v12/*:: as any*/),
                   {
                     "alias": null,
                     "args": null,
@@ -393,8 +416,8 @@ return {
                         "name": "image",
                         "plural": false,
                         "selections": [
-                          (v7/*:: as any*/),
-                          (v8/*:: as any*/)
+                          (v8/*:: as any*/),
+                          (v9/*:: as any*/)
                         ],
                         "storageKey": null
                       }
@@ -406,6 +429,19 @@ return {
               }
             ],
             "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "concreteType": "Pin",
+            "kind": "LinkedField",
+            "name": "origin",
+            "plural": false,
+            "selections": [
+              (v7/*:: as any*/),
+              (v4/*:: as any*/)
+            ],
+            "storageKey": null
           }
         ],
         "storageKey": null
@@ -413,16 +449,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "14e13c3759b20b97b5e3ebc687814bc7",
+    "cacheID": "87e85436791e6cb05cbe026b2323f5d9",
     "id": null,
     "metadata": {},
     "name": "useRepinMutation",
     "operationKind": "mutation",
-    "text": "mutation useRepinMutation(\n  $input: RepinInput!\n) {\n  repin(input: $input) {\n    pinEdge {\n      cursor\n      node {\n        id\n        image {\n          width\n          height\n        }\n        ...PinCard_pin\n      }\n    }\n    board {\n      ...BoardCounts_board\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n}\n"
+    "text": "mutation useRepinMutation(\n  $input: RepinInput!\n) {\n  repin(input: $input) {\n    pinEdge {\n      cursor\n      node {\n        id\n        image {\n          width\n          height\n        }\n        ...PinCard_pin\n      }\n    }\n    board {\n      ...BoardCounts_board\n      id\n    }\n    origin {\n      viewerHasSaved\n      id\n    }\n  }\n}\n\nfragment BoardCounts_board on Board {\n  all: pins(first: 0) {\n    totalCount\n  }\n  ...BoardTile_board\n}\n\nfragment BoardTile_board on Board {\n  id\n  name\n  secret\n  preview: pins(first: 3) {\n    totalCount\n    nodes {\n      id\n      image {\n        url\n        alt\n      }\n    }\n  }\n}\n\nfragment LikeButton_pin on Pin {\n  id\n  viewerLikes\n  likes: likedBy(first: 0) {\n    totalCount\n  }\n}\n\nfragment PinCard_pin on Pin {\n  id\n  title\n  details\n  image {\n    url\n    width\n    height\n    alt\n  }\n  owner {\n    name\n    username\n    id\n  }\n  ...LikeButton_pin\n  ...SaveButton_pin\n}\n\nfragment SaveButton_pin on Pin {\n  id\n  title\n  details\n  viewerHasSaved\n}\n"
   }
 };
 })();
 
-(node as any).hash = "81fc9964339b412f4e04a0ea2e6a6c2c";
+(node as any).hash = "30165c731328390eba8778e438fd0655";
 
 export default node;

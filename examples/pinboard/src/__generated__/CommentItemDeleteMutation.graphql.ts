@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<70efaffe16a90f54e91afa3e218a524d>>
+ * @generated SignedSource<<30ccb45209c2e474caf02491a43ebc35>>
  * @lightSyntaxTransform
  */
 
@@ -11,18 +11,18 @@ import { ConcreteRequest } from 'relay-runtime';
 export type DeleteCommentInput = {
   commentId: string;
 };
-export type PinCommentsDeleteMutation$variables = {
+export type CommentItemDeleteMutation$variables = {
   connections: ReadonlyArray<string>;
   input: DeleteCommentInput;
 };
-export type PinCommentsDeleteMutation$data = {
+export type CommentItemDeleteMutation$data = {
   readonly deleteComment: {
     readonly deletedCommentId: string | null | undefined;
   } | null | undefined;
 };
-export type PinCommentsDeleteMutation = {
-  response: PinCommentsDeleteMutation$data;
-  variables: PinCommentsDeleteMutation$variables;
+export type CommentItemDeleteMutation = {
+  response: CommentItemDeleteMutation$data;
+  variables: CommentItemDeleteMutation$variables;
 };
 
 const node: ConcreteRequest = (function(){
@@ -58,7 +58,7 @@ return {
     ],
     "kind": "Fragment",
     "metadata": null,
-    "name": "PinCommentsDeleteMutation",
+    "name": "CommentItemDeleteMutation",
     "selections": [
       {
         "alias": null,
@@ -83,7 +83,7 @@ return {
       (v0/*:: as any*/)
     ],
     "kind": "Operation",
-    "name": "PinCommentsDeleteMutation",
+    "name": "CommentItemDeleteMutation",
     "selections": [
       {
         "alias": null,
@@ -116,16 +116,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "132c64651d313a5365c238612111808b",
+    "cacheID": "5896e24e1bec5dc71c2e38441ae3df35",
     "id": null,
     "metadata": {},
-    "name": "PinCommentsDeleteMutation",
+    "name": "CommentItemDeleteMutation",
     "operationKind": "mutation",
-    "text": "mutation PinCommentsDeleteMutation(\n  $input: DeleteCommentInput!\n) {\n  deleteComment(input: $input) {\n    deletedCommentId\n  }\n}\n"
+    "text": "mutation CommentItemDeleteMutation(\n  $input: DeleteCommentInput!\n) {\n  deleteComment(input: $input) {\n    deletedCommentId\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "0d74b01c56f6d224910a15281031b1bb";
+(node as any).hash = "0dd4c5c9ca9c1b8a24d96b1bca9330dc";
 
 export default node;
