@@ -28,7 +28,12 @@ export const visibilityPolicy: VisibilityPolicy = {
 				data.secret !== true || (viewer !== null && data.user_id === viewer),
 		},
 		Section: { parent: "board" },
-		Pin: { parent: "board", owner: "owner", inheritsOwner: true },
+		Pin: {
+			parent: "board",
+			owner: "owner",
+			inheritsOwner: true,
+			siblings: ["section"],
+		},
 		Comment: { parent: "pin", owner: "author" },
 		Report: { isVisible: () => false },
 	},

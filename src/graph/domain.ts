@@ -30,6 +30,8 @@ export interface Visibility {
 	keysOf(type: string): VisibilityKeys;
 	/** The reference to the object that objects of this type are a part of. */
 	parentOf(type: string): Reference | null;
+	/** References to objects that have the same parent as the object itself. */
+	siblingsOf(type: string): readonly Reference[];
 	/** The owner reference, if an object that is given none takes its parent's. */
 	inheritedOwnerOf(type: string): Reference | null;
 	/** Whether a change from one content to the other may hide the object, or what is part of it, from somebody. */
@@ -67,8 +69,6 @@ export interface VisibilityDependency {
 	readonly field: string;
 	/** How many: the object referred to and its own dependencies. */
 	readonly objects: number;
-	/** The field of the dependency whose reading covers this one: a pin's owner is its board's, as a rule, and counts as that. */
-	readonly coveredBy?: string;
 }
 
 export interface BlockMappings {

@@ -183,11 +183,8 @@ export function costOf(
 		const alreadyRead =
 			via?.inverse?.kind === "reference" ? via.inverse.field : undefined;
 		let cost = 1;
-		for (const { field, coveredBy, objects } of visibilityDependencies(type)) {
-			const isCovered =
-				alreadyRead !== undefined &&
-				(field === alreadyRead || coveredBy === alreadyRead);
-			if (!isCovered) cost += objects;
+		for (const { field, objects } of visibilityDependencies(type)) {
+			if (field !== alreadyRead) cost += objects;
 		}
 		return cost;
 	}

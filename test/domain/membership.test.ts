@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import { parse } from "graphql";
+import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { importAll } from "../helpers/importing.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
 import { Resolving } from "../helpers/resolving.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const FIELDS = [
 	["Pin.viewerLikes", "likePin"],
@@ -85,5 +91,141 @@ describe("email", () => {
 
 	it("email costs nothing", () => {
 		assert.equal(resolvers.get("User.email")?.cost({}), 0);
+	});
+});
+
+/** With the mutation that each field speaks of, and a payload to select. */
+const RIGHTS = [
+	["Board", "viewerCanUpdate", "updateBoard", 'name: "x"', "board"],
+	["Board", "viewerCanDelete", "deleteBoard", "", "deletedBoardId"],
+	["Board", "viewerCanPin", "createPin", "", "pin"],
+	["Section", "viewerCanUpdate", "updateSection", 'name: "x"', "section"],
+	["Section", "viewerCanDelete", "deleteSection", "", "deletedSectionId"],
+	["Pin", "viewerCanUpdate", "updatePin", 'details: "x"', "pin"],
+	["Pin", "viewerCanDelete", "deletePin", "", "deletedPinId"],
+	["Comment", "viewerCanUpdate", "updateComment", 'text: "x"', "comment"],
+	["Comment", "viewerCanDelete", "deleteComment", "", "deletedCommentId"],
+] as const;
+
+describe("what a client is said that it may do", () => {
+	const folder = temporaryFolder();
+	let corkboard: Corkboard;
+	const ids = new Map<string, Id>();
+
+	before(async () => {
+		corkboard = await openCorkboard(
+			readConfig({ CORKBOARD_DATA: folder.path, CORKBOARD_DEMO: "off" }),
+			"readWrite",
+		);
+		await corkboard.storage.createTables();
+	});
+	after(async () => {
+		await corkboard[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	/** Open and secret boards of some users, shared with others, with pins and comments of everybody; one user blocks another one. */
+	async function populate(world: number) {
+		const key = (text: string) => `${world}:${text}`;
+		const users = ["u0", "u1", "u2", "u3"].map(key);
+		const [, second, , fourth] = users;
+		const lines: object[] = users.map((user, n) => ({
+			type: "User",
+			key: user,
+			fields: { username: `user_${n}_of_${world}` },
+		}));
+		const objects: { type: string; key: string }[] = [];
+		const add = (type: string, name: string, fields: object) => {
+			lines.push({ type, key: key(name), fields });
+			objects.push({ type, key: key(name) });
+		};
+		const at = (n: number) => users[n % users.length];
+		for (let b = 0; b < 6; b++) {
+			const fields = { owner: at(b), name: "b", secret: b % 2 === 1 };
+			add("Board", `b${b}`, fields);
+			const board = key(`b${b}`);
+			lines.push({ edge: "collaborate", from: board, to: at(b + 1) });
+			add("Section", `s${b}`, { board, name: "s" });
+			for (let p = 0; p < 3; p++) {
+				add("Pin", `p${b}.${p}`, { board, owner: at(b + p) });
+				const pin = key(`p${b}.${p}`);
+				add("Comment", `c${b}.${p}`, { pin, author: at(p + 3), text: "c" });
+			}
+		}
+		lines.push({ edge: "blockUser", from: fourth, to: second });
+		const { bad } = await importAll(corkboard, lines);
+		assert.deepEqual(bad, []);
+		const keys = [...users, ...objects.map((one) => one.key)];
+		const rows = await corkboard.storage.readLookups(
+			keys.map((key) => ({ name: "import", key })),
+		);
+		for (const [at, row] of rows.entries()) {
+			assert.ok(row && !(row instanceof Error));
+			ids.set(keys[at] as string, row.id);
+		}
+		return { users, objects };
+	}
+
+	const run = async (viewer: Id, text: string) =>
+		(await corkboard.planner.execute({
+			document: parse(text),
+			context: corkboard.createContext(viewer),
+		})) as {
+			data?: Record<string, Record<string, unknown> | null> | null;
+			errors?: readonly { extensions: { code?: unknown } }[];
+		};
+
+	it("is what the mutation then does: random users and objects, as they come and go", async () => {
+		const met = new Map<string, number>();
+		let world = 0;
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(fc.tuple(fc.nat(3), fc.nat(), fc.nat()), {
+					minLength: 40,
+					maxLength: 40,
+				}),
+				async (steps) => {
+					world++;
+					const { users, objects } = await populate(world);
+					for (const [user, object, right] of steps) {
+						const viewer = ids.get(users[user] as string) as Id;
+						const { type, key } = objects[object % objects.length] as {
+							type: string;
+							key: string;
+						};
+						const id = ids.get(key) as Id;
+						const rights = RIGHTS.filter(([of]) => of === type);
+						const [, field, mutation, more, select] = rights[
+							right % rights.length
+						] as (typeof RIGHTS)[number];
+						const asked = await run(
+							viewer,
+							`{ node(id: "${id}") { ... on ${type} { ${field} } } }`,
+						);
+						assert.deepEqual(asked.errors ?? [], []);
+						const node = asked.data?.node ?? null;
+						const payload = /Id$/.test(select) ? select : `${select} { id }`;
+						const done = await run(
+							viewer,
+							`mutation { ${mutation}(input: {${type.toLowerCase()}Id: "${id}" ${more}}) { ${payload} } }`,
+						);
+						const [error] = done.errors ?? [];
+						const code = error?.extensions.code ?? "done";
+						const expected =
+							node === null ? "NOT_FOUND" : node[field] ? "done" : "FORBIDDEN";
+						assert.equal(code, expected, `${field} of ${type} ${key}`);
+						const what = `${type}.${field} ${code}`;
+						met.set(what, (met.get(what) ?? 0) + 1);
+					}
+				},
+			),
+			{ numRuns: 12 },
+		);
+		for (const [type, field] of RIGHTS) {
+			for (const code of ["done", "FORBIDDEN"]) {
+				const what = `${type}.${field} ${code}`;
+				assert.ok(met.has(what), `none ${what}`);
+			}
+		}
 	});
 });

@@ -49,9 +49,7 @@ export function createReadCounter(
 				visible.add(node.id);
 				const { parent, owner } = visibility.keysOf(node.type);
 				if (parent !== null) addById(node.data[parent] as Id);
-				// An owner that counts as the parent's is not another object.
-				const isCovered = visibility.inheritedOwnerOf(node.type) !== null;
-				if (owner !== null && !isCovered) addById(node.data[owner] as Id);
+				if (owner !== null) addById(node.data[owner] as Id);
 			};
 			const addById = (id: Id): void => {
 				if (visible.has(id)) return;

@@ -27,8 +27,10 @@ export interface TypeVisibility {
 	readonly parent?: string;
 	/** The reference to the user who owns this object: visible only to those who may see that user. */
 	readonly owner?: string;
-	/** Whether an object has its parent's owner, as a rule: an import need not give it, and the cost counts one owner for both. */
+	/** Whether an object has its parent's owner, as a rule: an import need not give it. */
 	readonly inheritsOwner?: boolean;
+	/** References to objects that have the same parent as this one. An import refuses others, and so do mutations. */
+	readonly siblings?: readonly string[];
 	/** Whether the viewer may see an active object whose parent and owner it may see. */
 	readonly isVisible?: (node: Node, viewer: Id | null) => boolean;
 	/** The mapping from a user to the objects that are shared with it: it sees them whatever `isVisible` says. */
@@ -54,6 +56,9 @@ export function createVisibility(
 			rule,
 			parent,
 			owner,
+			siblings: (rule.siblings ?? []).flatMap(
+				(field) => referenceOf(model, name, field) ?? [],
+			),
 			keys: keysOf(parent, owner),
 			sharedBy: sharedByOf(model, name, rule.sharedBy),
 			decidedBy: decidedBy.map((field) => storedKeyOf(model, name, field)),
@@ -66,23 +71,16 @@ export function createVisibility(
 		const bound = types.get(type);
 		if (bound === undefined) return [];
 		const { parent, owner } = bound;
-		const inherits = bound.rule.inheritsOwner === true;
 		const dependencies: VisibilityDependency[] = [];
 		if (parent !== null) {
 			const objects = dependenciesOf(parent.target).reduce(
 				(sum, dependency) => sum + dependency.objects,
 				1,
 			);
-			// The parent's owner is counted once, as this object's own.
-			const covered = inherits ? 1 : 0;
-			dependencies.push({ field: parent.field, objects: objects - covered });
+			dependencies.push({ field: parent.field, objects });
 		}
 		if (owner !== null) {
-			dependencies.push({
-				field: owner.field,
-				objects: 1,
-				...(inherits && parent !== null && { coveredBy: parent.field }),
-			});
+			dependencies.push({ field: owner.field, objects: 1 });
 		}
 		return dependencies;
 	}
@@ -110,6 +108,7 @@ export function createVisibility(
 		isPrivateList: ({ name }) => privateLists.has(name),
 		keysOf: (type) => types.get(type)?.keys ?? NO_KEYS,
 		parentOf: (type) => types.get(type)?.parent ?? null,
+		siblingsOf: (type) => types.get(type)?.siblings ?? [],
 		inheritedOwnerOf(type) {
 			const bound = types.get(type);
 			return bound?.rule.inheritsOwner ? bound.owner : null;
@@ -141,6 +140,7 @@ interface BoundType {
 	readonly rule: TypeVisibility;
 	readonly parent: Reference | null;
 	readonly owner: Reference | null;
+	readonly siblings: readonly Reference[];
 	readonly keys: VisibilityKeys;
 	readonly sharedBy: Mapping | null;
 	/** Stored keys. */

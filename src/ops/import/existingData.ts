@@ -16,7 +16,7 @@ export interface ExistingData {
 	readonly ids: ReadonlyMap<string, Id>;
 	/** Natural keys that objects have, as `naturalKeyText` writes them. */
 	readonly taken: ReadonlySet<string>;
-	/** The content of objects whose owner new objects inherit. */
+	/** The content of objects whose owner new objects inherit, or which must have the same parent. */
 	readonly contents: ReadonlyMap<Id, JsonObject | null>;
 }
 
@@ -24,12 +24,12 @@ export interface ExistingData {
 export async function readExistingData(
 	store: Store,
 	lines: readonly Line[],
-	/** The import key of the object that a line inherits its owner from. */
-	inheritedFrom: (line: ObjectLine) => string | null,
+	/** The import keys of the objects whose content decides about a line. */
+	neededContents: (line: ObjectLine) => readonly string[],
 ): Promise<ExistingData> {
 	const imported = new Set<string>();
 	const natural = new Map<string, LookupKey>();
-	const ownerKeys = new Set<string>();
+	const needed = new Set<string>();
 	for (const line of lines) {
 		if (line.kind === "edge") {
 			imported.add(line.from).add(line.to);
@@ -38,8 +38,7 @@ export async function readExistingData(
 			for (const { key } of line.references) imported.add(key);
 			for (const key of naturalKeys(line))
 				natural.set(naturalKeyText(key), key);
-			const from = inheritedFrom(line);
-			if (from !== null) ownerKeys.add(from);
+			for (const key of neededContents(line)) needed.add(key);
 		}
 	}
 	const keys = [...imported];
@@ -59,7 +58,7 @@ export async function readExistingData(
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
 	const contents = await readUncachedObjects(store, [
 		...holders.map(({ id }) => id),
-		...[...ownerKeys].flatMap((key) => ids.get(key) ?? []),
+		...[...needed].flatMap((key) => ids.get(key) ?? []),
 	]);
 	return {
 		ids,

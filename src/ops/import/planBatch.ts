@@ -48,6 +48,14 @@ export interface BatchPlan {
 	readonly existing: number;
 }
 
+function targetOf(
+	references: readonly ResolvedReference[],
+	wanted: Reference | null,
+): Target | undefined {
+	return references.find(({ reference }) => reference.key === wanted?.key)
+		?.target;
+}
+
 export function idOf(target: Target): Id | null {
 	return typeof target === "string" ? target : target.id;
 }
@@ -65,6 +73,21 @@ export function inheritedFrom(
 	return named(inherits.field) === undefined
 		? (named(parent.field)?.key ?? null)
 		: null;
+}
+
+/** The import keys of the objects whose content decides about a line: whose owner it inherits, and which must have the same parent. */
+export function neededContents(
+	visibility: Visibility,
+	line: ObjectLine,
+): readonly string[] {
+	const siblings = visibility.siblingsOf(line.type.name);
+	const from = inheritedFrom(visibility, line);
+	return [
+		...(from === null ? [] : [from]),
+		...line.references.flatMap(({ reference, key }) =>
+			siblings.includes(reference) ? [key] : [],
+		),
+	];
 }
 
 /**
@@ -121,6 +144,8 @@ export function planBatch(
 			if (Array.isArray(found)) return found[0] as string;
 			references.push({ reference, target: found });
 		}
+		const stray = strayProblem(line, references);
+		if (stray !== null) return stray;
 		inherit(line, references);
 		const names = naturalKeys(line);
 		for (const name of names) {
@@ -139,6 +164,27 @@ export function planBatch(
 			level: Math.max(0, ...levels),
 			id: null,
 		});
+		return null;
+	}
+
+	/** What is wrong with a reference to an object that must have the same parent; null for nothing. */
+	function strayProblem(
+		{ type }: ObjectLine,
+		references: readonly ResolvedReference[],
+	): string | null {
+		const parent = visibility.parentOf(type.name);
+		const own = targetOf(references, parent);
+		for (const reference of visibility.siblingsOf(type.name)) {
+			const sibling = targetOf(references, reference);
+			if (sibling === undefined || parent === null) continue;
+			const its = visibility.parentOf(reference.target);
+			const whole =
+				typeof sibling === "string"
+					? known.contents.get(sibling)?.[its?.key ?? ""]
+					: targetOf(sibling.references, its);
+			if (own !== undefined && whole === own) continue;
+			return `${reference.field} must be a ${reference.target} of the same ${parent.field}.`;
+		}
 		return null;
 	}
 

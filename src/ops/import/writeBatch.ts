@@ -9,7 +9,7 @@ import { IMPORT_LOOKUP } from "../lookups.ts";
 import { readExistingData } from "./existingData.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine, Line } from "./lineReader.ts";
-import { idOf, inheritedFrom, planBatch } from "./planBatch.ts";
+import { idOf, neededContents, planBatch } from "./planBatch.ts";
 import { writeEdges } from "./writeEdges.ts";
 import { writeLevel } from "./writeLevel.ts";
 
@@ -37,7 +37,7 @@ export async function writeBatch(
 ): Promise<BatchReport> {
 	const { store, pipeline } = run;
 	const existing = await readExistingData(store, lines, (line) =>
-		inheritedFrom(store.domain.visibility, line),
+		neededContents(store.domain.visibility, line),
 	);
 	const plan = planBatch(store, lines, existing, run.strict);
 	const bad = [...plan.bad];

@@ -51,7 +51,8 @@ describe("ReadCounter", () => {
 				counter.addObjects([id], [null], keptOf);
 				return counter.total - already;
 			});
-			assert.deepEqual(reads, [3, 3]);
+			// The pin, its owner, its board, the board's owner.
+			assert.deepEqual(reads, [4, 4]);
 		}
 	});
 

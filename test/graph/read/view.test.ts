@@ -374,3 +374,107 @@ describe("the view of one viewer", () => {
 		assert.equal((later[0] as { id: Id }).id, board, "the error was kept");
 	});
 });
+
+describe("what a list holds of a group", () => {
+	let graph: Embedded;
+	let ada: Id;
+	let board: Id;
+	let origins: Id[];
+
+	const create = (type: string, data: Node["data"]) =>
+		graph.writes.create({ type, data });
+	const pinOn = (board_id: Id, user_id: Id, origin_id?: Id) =>
+		create("Pin", { board_id, user_id, ...(origin_id && { origin_id }) });
+	const savesOf = async (
+		groups: readonly Id[],
+		{ limit = 10, store = graph.store, viewer = ada as Id | null } = {},
+	) => {
+		const view = createView(store, viewer);
+		const found = await view.readGroups(
+			graph.mapping("savePin"),
+			ada,
+			groups,
+			limit,
+		);
+		return found.map((nodes) => {
+			assert.ok(!(nodes instanceof CorkboardError));
+			return nodes.map((node) => (node as Node).id);
+		});
+	};
+
+	before(async () => {
+		graph = await openEmbedded();
+		ada = await create("User", { username: "ada_saves" });
+		const bo = await create("User", { username: "bo_is_saved" });
+		const [mine, theirs] = await Promise.all(
+			[ada, bo].map((user_id) => create("Board", { name: "b", user_id })),
+		);
+		board = mine as Id;
+		origins = [];
+		for (let n = 0; n < 3; n++) origins.push(await pinOn(theirs as Id, bo));
+	});
+	after(() => graph[Symbol.asyncDispose]());
+
+	it("is there from the first save to the last deletion, whoever reads the list, and for its owner only", async () => {
+		const [one, other] = origins as [Id, Id];
+		assert.deepEqual(await savesOf([one, other]), [[], []]);
+		const first = await pinOn(board, ada, one);
+		const second = await pinOn(board, ada, one);
+		for (const store of [graph.store, graph.cold()]) {
+			const [saves, none] = await savesOf([one, other, one], { store });
+			assert.deepEqual(saves?.toSorted(), [first, second].toSorted());
+			assert.deepEqual(none, []);
+			assert.equal((await savesOf([one], { store, limit: 1 }))[0]?.length, 1);
+		}
+		for (const viewer of [null, other]) {
+			assert.deepEqual(await savesOf([one], { viewer }), [[]]);
+		}
+		await graph.writes.remove(first);
+		assert.deepEqual(await savesOf([one]), [[second]]);
+		// Another update of the pin leaves it where it is.
+		await graph.writes.modify(second, (data) => ({ ...data, details: "x" }));
+		assert.deepEqual(await savesOf([one]), [[second]]);
+		await graph.writes.modify(second, (data) => ({
+			...data,
+			origin_id: other,
+		}));
+		assert.deepEqual(await savesOf([one, other]), [[], [second]]);
+		await graph.writes.remove(second);
+		assert.deepEqual(await savesOf([one, other]), [[], []]);
+	});
+
+	it("is read with one storage call for all groups where the list is long, and from memory where it is short", async () => {
+		const [one, other, none] = origins as [Id, Id, Id];
+		const save = await pinOn(board, ada, one);
+		await savesOf([one, other]);
+		assert.deepEqual(await callsOf(() => savesOf([one, other, none])), []);
+		const others: Id[] = [];
+		for (let n = 0; n < 40; n++) others.push(await pinOn(board, ada, other));
+		const store = graph.cold();
+		// The objects are in memory then, and the head says that it is not the whole list.
+		await savesOf([one, other], { store });
+		const calls = await callsOf(async () => {
+			const [saves, more, nothing] = await savesOf([one, other, none], {
+				store,
+			});
+			assert.deepEqual(saves, [save]);
+			assert.equal(more?.length, 10);
+			assert.deepEqual(nothing, []);
+		});
+		assert.deepEqual(calls, ["scanLists 3"]);
+		for (const id of [save, ...others]) await graph.writes.remove(id);
+	});
+
+	it("goes on behind objects that the viewer does not see", async () => {
+		const [one] = origins as [Id];
+		const gone = await create("Board", { name: "gone", user_id: ada });
+		const shown = await pinOn(board, ada, one);
+		for (let n = 0; n < 5; n++) await pinOn(gone, ada, one);
+		await graph.writes.remove(gone);
+		for (const store of [graph.store, graph.cold()]) {
+			for (const limit of [1, 10]) {
+				assert.deepEqual(await savesOf([one], { limit, store }), [[shown]]);
+			}
+		}
+	});
+});

@@ -111,6 +111,35 @@ describe("an import", () => {
 		);
 	});
 
+	it("refuses a pin whose section is on another board, whatever was imported before", async () => {
+		const section = (n: number, board: string) => ({
+			type: "Section",
+			key: `s:${n}`,
+			fields: { board, name: `Section ${n}` },
+		});
+		const other = { ...board, key: "b:2" };
+		const refused = "section must be a Section of the same board.";
+		const pins = [
+			pin(1, { section: "s:1" }),
+			pin(2, { section: "s:2" }),
+			pin(3, { board: "b:2", section: "s:2" }),
+			pin(4, { board: "b:2", section: "s:1" }),
+			pin(5, { section: null }),
+		];
+		const places = [ada, board, other, section(1, "b:1"), section(2, "b:2")];
+		{
+			await using graph = await openEmbedded();
+			const { bad, report } = await importAll(graph, [...places, ...pins]);
+			assert.deepEqual(bad, [`line 7: ${refused}`, `line 9: ${refused}`]);
+			assert.equal(report.objects.Pin, 3);
+		}
+		await using graph = await openEmbedded();
+		await importAll(graph, places);
+		const { bad, report } = await importAll(graph, pins);
+		assert.deepEqual(bad, [`line 2: ${refused}`, `line 4: ${refused}`]);
+		assert.equal(report.objects.Pin, 3);
+	});
+
 	it("reports each bad line by its number and continues", async () => {
 		await using graph = await openEmbedded();
 		const { report, bad } = await importAll(graph, [
