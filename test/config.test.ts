@@ -39,7 +39,7 @@ describe("readConfig", () => {
 				operators: { ids: new Set(), claims: [] },
 			},
 			budgetLimit: null,
-			maxCost: 50_000,
+			maxCost: 60_000,
 			cors: [],
 			log: { level: "info", format: "text" },
 			trustProxy: false,
@@ -82,7 +82,7 @@ describe("readConfig", () => {
 					operators: { ids: new Set(), claims: [] },
 				},
 				budgetLimit: null,
-				maxCost: 50_000,
+				maxCost: 60_000,
 				cors: [],
 				log: { level: "info", format: "json" },
 				trustProxy: false,
@@ -301,7 +301,7 @@ describe("readConfig", () => {
 			"CORKBOARD_JWKS needs CORKBOARD_ISSUER and CORKBOARD_AUDIENCE: the issuer signs tokens for other services too.",
 		]);
 		assert.deepEqual(faultsOf({ CORKBOARD_BUDGET: "1000/minute" }), [
-			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, else some operations could never run, got 1000 and 50000.",
+			"CORKBOARD_BUDGET must be at least CORKBOARD_MAX_COST, else some operations could never run, got 1000 and 60000.",
 		]);
 	});
 

@@ -88,7 +88,7 @@ it("a new mapping takes one SDL field and one mutation, as CONTRIBUTING.md says"
 			schema,
 			model,
 			resolvers: all,
-			maxCost: 50_000,
+			maxCost: 60_000,
 			maxPlans: 10,
 			visibility: domain.visibility,
 		});

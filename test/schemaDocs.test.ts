@@ -245,7 +245,7 @@ describe("docs/schema.md", () => {
 			schema,
 			model,
 			resolvers: all,
-			maxCost: 50_000,
+			maxCost: 60_000,
 			maxPlans: 10,
 			visibility: domain.visibility,
 		});

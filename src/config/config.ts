@@ -120,7 +120,7 @@ export function readConfig(
 		"CORKBOARD_MAX_COST",
 		"an integer from 1 to 1000000000",
 		(text) => parseInteger(text, 1, 1_000_000_000),
-		50_000,
+		60_000,
 	);
 	const config: Config = {
 		host: given("HOST") ?? (file === null ? "127.0.0.1" : "0.0.0.0"),

@@ -68,7 +68,7 @@ export const SETTINGS: readonly Setting[] = (
 		[
 			"CORKBOARD_MAX_COST",
 			"most edges and objects that one operation may read",
-			"50000",
+			"60000",
 		],
 		[
 			"CORKBOARD_BUDGET",

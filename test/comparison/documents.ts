@@ -4,7 +4,7 @@ import type { Node } from "./identities.ts";
 /**
  * The queries. How many objects one of them asks for is bounded by the limits
  * of a server as it is by default: `nodes` takes 100 ids, a document has 2,000
- * tokens, and an operation reads at most 50,000 edges and objects.
+ * tokens, and an operation reads at most 60,000 edges and objects.
  */
 
 /** Of a list's first page, asked for many objects at once. */
@@ -14,7 +14,7 @@ const NEXT_PAGE = 100;
 
 /** Names in one request: 18 tokens each. */
 export const NAMES_AT_ONCE = 90;
-/** Pages that follow in one request: 42 tokens each, and a cost of 400 where they are of pins (an edge, the pin, its board, its owner). */
+/** Pages that follow in one request: 42 tokens each, and a cost of 500 where they are of pins (an edge, the pin and its owner, its board and the owner of that). */
 export const NEXT_PAGES_AT_ONCE = 40;
 
 /** What of an object is compared, and how many objects are asked for at once. */
@@ -24,7 +24,7 @@ export interface Comparison {
 	readonly atOnce: number;
 }
 
-/** A user's cost is 751 (boards 150, pins and likes 200 each, follows 100 each), a board's 152, a pin's 305. */
+/** A user costs most, by its likes: 50 edges, pins, boards and owners of both. */
 export const COMPARISONS: Readonly<Record<Expected["type"], Comparison>> = {
 	User: {
 		type: "User",

@@ -37,10 +37,10 @@ describe("documents check", () => {
 		assert.equal(code, 0);
 		assert.deepEqual(out.split("\n"), [
 			`${file}: 4 operations`,
-			"  query Page     cost 200 of 50000; 0 calls 1 scan 1 fetch; most at interests (200)",
-			"  mutation Make  cost 2 of 50000; 1 call 0 scans 1 fetch; most at createUser (1)",
-			"  query User     cost 1 of 50000; 1 call 0 scans 1 fetch; most at user (1)",
-			"  query Mine     cost 1 of 50000; 1 call 1 scan 1 fetch; most at viewer (1)",
+			"  query Page     cost 200 of 60000; 0 calls 1 scan 1 fetch; most at interests (200)",
+			"  mutation Make  cost 2 of 60000; 1 call 0 scans 1 fetch; most at createUser (1)",
+			"  query User     cost 1 of 60000; 1 call 0 scans 1 fetch; most at user (1)",
+			"  query Mine     cost 1 of 60000; 1 call 1 scan 1 fetch; most at viewer (1)",
 			"",
 		]);
 	});
@@ -69,7 +69,7 @@ describe("documents check", () => {
 		assert.deepEqual(err.trimEnd().split("\n"), [
 			`corkboard: ${relay}: document a:1:11: Cannot query field "nothing" on type "Query".`,
 			`corkboard: ${relay}: document b:1:2: Syntax Error: Expected Name, found <EOF>.`,
-			`corkboard: ${relay}: document c (Deep): The operation costs 3040200, over the limit of 50000. Most of the cost: interests.nodes.pins.nodes.comments (3000000), interests.nodes.pins (40000), interests (200).`,
+			`corkboard: ${relay}: document c (Deep): The operation costs 3050200, over the limit of 60000. Most of the cost: interests.nodes.pins.nodes.comments (3000000), interests.nodes.pins (50000), interests (200).`,
 			`corkboard: ${apollo}: format must be "apollo-persisted-query-manifest", version 1, got "apollo-persisted-query-manifest", version 2`,
 		]);
 		writeFileSync(apollo, "{}");

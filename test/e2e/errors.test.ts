@@ -253,7 +253,7 @@ describe("over HTTP, errors", () => {
 		);
 		assert.match(
 			answer.errors?.[0]?.message ?? "",
-			/costs 2020\d\d\d, over the limit of 50000/,
+			/costs 2020\d\d\d, over the limit of 60000/,
 		);
 		assert.deepEqual(
 			await ada.data("{ viewer { boards { totalCount nodes { name } } } }"),

@@ -62,7 +62,7 @@ suite("GraphiQL on the demo graph", () => {
 		assert.equal(explain.operation, "query Welcome");
 
 		await page
-			.getByRole("img", { name: `cost ${explain.cost} of 50,000` })
+			.getByRole("img", { name: `cost ${explain.cost} of 60,000` })
 			.waitFor();
 		await page.getByRole("heading", { name: "query Welcome" }).waitFor();
 		const steps = await lines(page);
@@ -163,7 +163,7 @@ suite("GraphiQL on the demo graph", () => {
 			await page.locator(".explain-problems li").textContent(),
 			`TOO_EXPENSIVE ${errors[0].message} `,
 		);
-		await page.getByRole("img", { name: /^cost [\d,]+ of 50,000$/ }).waitFor();
+		await page.getByRole("img", { name: /^cost [\d,]+ of 60,000$/ }).waitFor();
 		assert.match((await lines(page)).join("\n"), /likedBy.*cost 1M/);
 	});
 

@@ -8,6 +8,7 @@ import {
 	isInputObjectType,
 	isInterfaceType,
 	isObjectType,
+	printSchema,
 } from "graphql";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import { type Answer, type Client, client } from "../helpers/client.ts";
@@ -33,6 +34,7 @@ interface Hidden {
 describe("an object hidden from the viewer", () => {
 	const folder = temporaryFolder();
 	let server: Served;
+	let ada: Member;
 	let eve: Member;
 	let bob: Member;
 	let viewers: Readonly<Record<string, Client>>;
@@ -41,7 +43,7 @@ describe("an object hidden from the viewer", () => {
 	before(async () => {
 		server = await serve({ CORKBOARD_DATA: folder.path });
 		const { url } = server;
-		const ada = await joinServer(url, "ada_hides");
+		ada = await joinServer(url, "ada_hides");
 		eve = await joinServer(url, "eve_is_blocked");
 		bob = await joinServer(url, "bob_stays");
 		const gone = await joinServer(url, "gone_away");
@@ -116,6 +118,12 @@ describe("an object hidden from the viewer", () => {
 		const endedUser = { boardId: ended, userId: bob.id };
 		await made(ada, "addCollaborator", endedUser, "board");
 		const endedPin = await pin(bob, ended);
+		const endedSave = await made(
+			bob,
+			"repin",
+			{ pinId: shown, boardId: ended },
+			"pin",
+		);
 		await made(ada, "removeCollaborator", endedUser, "board");
 
 		await ada.data(
@@ -156,6 +164,7 @@ describe("an object hidden from the viewer", () => {
 			one("a pin on a secret board of others", "Pin", sharedPin),
 			one("a secret board that is no longer shared", "Board", ended),
 			one("a pin of one's own there", "Pin", endedPin),
+			one("what one saved there", "Pin", endedSave),
 			one("a deleted board", "Board", removed),
 			one("a pin on a deleted board", "Pin", removedPin),
 			one("a deleted pin", "Pin", deletedPin),
@@ -246,7 +255,19 @@ describe("an object hidden from the viewer", () => {
 			}
 		}
 		// Whatever names an object by its id, now and in times to come.
-		assert.ok(asked.size >= 24, [...asked].join());
+		const inputs = [
+			...printSchema(schema).matchAll(/^input (\w+)Input \{\n([^}]*)\}/gm),
+		].flatMap(([, name = "", fields = ""]) =>
+			[...fields.matchAll(/^ {2}(\w+): ID!?$/gm)].map(
+				([, field]) => `${name[0]?.toLowerCase()}${name.slice(1)}.${field}`,
+			),
+		);
+		// Of queries, whose roots are looked at above.
+		const others = ["userBy.id", "interestBy.id"];
+		assert.deepEqual(
+			[...asked].toSorted(),
+			inputs.filter((one) => !others.includes(one)).toSorted(),
+		);
 	});
 
 	/** The other fields an input needs, so that it is the id which is looked at. */
@@ -355,7 +376,7 @@ describe("an object hidden from the viewer", () => {
 		for (const name of ["bob", "eve"]) {
 			const viewer = viewers[name] as Client;
 			for (const one of hidden.filter(({ by }) => by.includes(name))) {
-				const query = `{ node(id: ID!!) { ... on User { viewerFollows followsViewer email blockedUsers { totalCount } } ... on Board { viewerFollows owner { id } } ... on Pin { viewerLikes origin { id } } } }`;
+				const query = `{ node(id: ID!!) { ... on User { viewerFollows followsViewer email blockedUsers { totalCount } } ... on Board { viewerFollows viewerCanPin viewerCanUpdate viewerCanDelete owner { id } } ... on Pin { viewerLikes viewerHasSaved viewerSaves { nodes { id } } viewerCanUpdate viewerCanDelete origin { id } } ... on Section { viewerCanUpdate viewerCanDelete } ... on Comment { viewerCanUpdate viewerCanDelete } } }`;
 				const { status, data } = (await ask(viewer, query, one.id)) as Answer;
 				assert.deepEqual(
 					{ status, data },
@@ -396,6 +417,95 @@ describe("an object hidden from the viewer", () => {
 		assert.deepEqual(viewer.sharedBoards, {
 			nodes: [{ viewerCanPin: true, pins: { totalCount: 2 } }],
 		});
+	});
+
+	it("is no save of the viewer's: a pin on a board that it does not see any more", async () => {
+		const { hiddenSave, pinId } = {
+			hiddenSave: hidden.find(({ what }) => what === "what one saved there"),
+			pinId: (
+				await bob.data<{ viewer: { pins: { nodes: { id: string }[] } } }>(
+					"{ viewer { pins(last: 1) { nodes { id } } } }",
+				)
+			).viewer.pins.nodes[0]?.id,
+		};
+		assert.ok(hiddenSave);
+		const saves = `{ pin(id: "${pinId}") { viewerHasSaved viewerSaves { nodes { id } } } }`;
+		assert.deepEqual(await bob.data(saves), {
+			pin: { viewerHasSaved: false, viewerSaves: { nodes: [] } },
+		});
+		// Whoever sees it: nobody else's saves are the viewer's.
+		assert.deepEqual(await ada.data(saves), {
+			pin: { viewerHasSaved: false, viewerSaves: { nodes: [] } },
+		});
+		const own = await made(bob, "createBoard", { name: "saves" }, "board");
+		const save = await made(bob, "repin", { pinId, boardId: own }, "pin");
+		assert.deepEqual(await bob.data(saves), {
+			pin: { viewerHasSaved: true, viewerSaves: { nodes: [{ id: save }] } },
+		});
+		assert.deepEqual(
+			await bob.data(
+				`mutation { deletePin(input: {pinId: "${save}"}) { origin { id viewerHasSaved } } }`,
+			),
+			{ deletePin: { origin: { id: pinId, viewerHasSaved: false } } },
+		);
+	});
+
+	it("is arranged and deleted by the owner of its board, whoever pinned it, but not changed or taken away", async () => {
+		const { carol } = viewers as { readonly carol: Client };
+		const secret = { name: "shared", secret: true };
+		const boardId = await made(ada, "createBoard", secret, "board");
+		const elsewhere = await made(ada, "createBoard", { name: "else" }, "board");
+		const { viewer } = await carol.data<{ viewer: { id: string } }>(
+			"{ viewer { id } }",
+		);
+		const add = { boardId, userId: viewer.id };
+		await made(ada, "addCollaborator", add, "board");
+		const section = { boardId, name: "s" };
+		const sectionId = await made(ada, "createSection", section, "section");
+		const [adas, carols] = [
+			await made(ada, "createPin", { boardId }, "pin"),
+			(
+				await carol.data<{ createPin: { pin: { id: string } } }>(
+					`mutation { createPin(input: {boardId: "${boardId}"}) { pin { id } } }`,
+				)
+			).createPin.pin.id,
+		];
+		const rights = (pinId: string) =>
+			`{ pin(id: "${pinId}") { viewerCanUpdate viewerCanDelete } }`;
+		const mutations = (pinId: string, neighbor: string) => [
+			`updatePin(input: {pinId: "${pinId}", details: "x"}) { pin { id } }`,
+			`movePin(input: {pinId: "${pinId}", afterPinId: "${neighbor}"}) { pin { id } }`,
+			`movePin(input: {pinId: "${pinId}", sectionId: "${sectionId}"}) { pin { id } }`,
+			`movePin(input: {pinId: "${pinId}", boardId: "${elsewhere}"}) { pin { id } }`,
+			`deletePin(input: {pinId: "${pinId}"}) { deletedPinId }`,
+		];
+		const codes = async (as: Client, pinId: string, neighbor: string) => {
+			const found: unknown[] = [];
+			for (const text of mutations(pinId, neighbor)) {
+				const { errors = [] } = await as.post(`mutation { ${text} }`);
+				found.push(errors[0]?.extensions.code ?? "done");
+			}
+			return found;
+		};
+		const no = "FORBIDDEN";
+		assert.deepEqual(await carol.data(rights(adas)), {
+			pin: { viewerCanUpdate: false, viewerCanDelete: false },
+		});
+		assert.deepEqual(await codes(carol, adas, carols), [no, no, no, no, no]);
+		const never = Array(5).fill("NOT_FOUND");
+		assert.deepEqual(await codes(bob, carols, adas), never);
+		assert.deepEqual(await ada.data(rights(carols)), {
+			pin: { viewerCanUpdate: false, viewerCanDelete: true },
+		});
+		assert.deepEqual(await codes(ada, carols, adas), [
+			no,
+			"done",
+			"done",
+			no,
+			"done",
+		]);
+		assert.deepEqual(await carol.data(rights(carols)), { pin: null });
+		assert.deepEqual(await codes(carol, carols, adas), never);
 	});
 
 	it("is visible again after unblocking, and a blocked user is visible enough to unblock", async () => {
@@ -501,7 +611,7 @@ function leads(of: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
 	return (
 		isInterfaceType(of.getType(type.name)) ||
 		model.objects.has(type.name) ||
-		type.name.endsWith("Connection")
+		(isObjectType(type) && Object.hasOwn(type.getFields(), "nodes"))
 	);
 }
 
@@ -528,9 +638,12 @@ async function walk(as: Client, from: readonly string[]) {
 		);
 		const selected = leading.map((field) => {
 			fields.add(`${name}.${field.name}`);
-			const inner = getNamedType(field.type).name.endsWith("Connection")
+			const { name: inside } = getNamedType(field.type);
+			const inner = inside.endsWith("Connection")
 				? "nodes { id } edges { node { id } }"
-				: "id";
+				: model.objects.has(inside) || isInterfaceType(schema.getType(inside))
+					? "id"
+					: "nodes { id }";
 			return `${name}_${field.name}: ${field.name} { ${inner} }`;
 		});
 		return `... on ${name} { id ${selected.join(" ")} }`;

@@ -11,7 +11,7 @@ const planner = createPlanner({
 	schema: applyScalars(schema),
 	model,
 	resolvers,
-	maxCost: 50_000,
+	maxCost: 60_000,
 	maxPlans: 10,
 	visibility: domain.visibility,
 });
@@ -33,8 +33,8 @@ describe("the cost of an object", () => {
 		assert.equal(one("user"), 1);
 		assert.equal(one("interest"), 1);
 		assert.equal(one("board"), 1 + 1, "its owner");
-		assert.equal(one("pin"), 1 + 2, "its board and owner");
-		assert.equal(one("comment"), 1 + 4, "its author, and its pin with those");
+		assert.equal(one("pin"), 1 + 3, "its owner, and its board with its own");
+		assert.equal(one("comment"), 1 + 5, "its author, and its pin with those");
 	});
 
 	it("counts an object that decides visibility once, also if it is on the path or selected", () => {
@@ -43,16 +43,16 @@ describe("the cost of an object", () => {
 		const board = 'board(id: "1")';
 		const pin = 'pin(id: "1")';
 		const user = 'user(by: {id: "1"})';
-		assert.equal(of(`{ ${board} { pins${page} } } } }`, 2), 20);
+		assert.equal(of(`{ ${board} { pins${page} } } } }`, 2), 30);
 		assert.equal(
 			of(`{ ${board} { pins${page} owner { name } board { name } } } } }`, 2),
-			20,
+			30,
 		);
 		assert.equal(of(`{ ${user} { boards${page} owner { name } } } } }`, 1), 20);
-		assert.equal(of(`{ ${user} { pins${page} } } } }`, 1), 30);
-		assert.equal(of(`{ ${user} { likes${page} } } } }`, 1), 40);
+		assert.equal(of(`{ ${user} { pins${page} } } } }`, 1), 40);
+		assert.equal(of(`{ ${user} { likes${page} } } } }`, 1), 50);
 		assert.equal(
-			of(`{ ${pin} { comments${page} author { name } } } } }`, 3),
+			of(`{ ${pin} { comments${page} author { name } } } } }`, 4),
 			30,
 		);
 	});
@@ -71,7 +71,7 @@ describe("the cost of an object", () => {
 				const cost = costOf(
 					`{ user(by: {id: "1"}) { ${hundred(field, hundred(next.field, ""))} } }`,
 				);
-				assert.ok(cost <= 50_000, `${field} of ${next.field}: ${cost}`);
+				assert.ok(cost <= 60_000, `${field} of ${next.field}: ${cost}`);
 			}
 		}
 		assert.ok(inner.length > 30, String(inner.length));
