@@ -66,6 +66,10 @@ export interface RequestCompleted {
 	readonly operation: string | null;
 	/** Of the document's text, if the server knows it: 64 hex digits. */
 	readonly sha256: string | null;
+	/** What the operation uses of the schema; null where it did not run. */
+	readonly uses: SchemaUses | null;
+	/** The name that the client gives itself; `unknown` without a valid one. */
+	readonly client: string;
 	/** Of HTTP. */
 	readonly status: number;
 	/** `extensions.code` of each error. */
@@ -99,6 +103,12 @@ export interface MutationCompleted {
 	readonly code: string | null;
 	/** With the reads of its payload. */
 	readonly ms: number;
+}
+
+/** The same object for all requests of an operation of a parsed document. */
+export interface SchemaUses {
+	/** Schema coordinates, each once: `Type`, `Type.field`, `Type.field(argument:)`, `Input.field`, `Enum.VALUE`, `@directive`. */
+	readonly coordinates: readonly string[];
 }
 
 export interface Refused {
@@ -230,7 +240,8 @@ export interface CacheCall {
 		| "tombstone"
 		| "delete"
 		| "publish"
-		| "take";
+		| "take"
+		| "count";
 	readonly keys: number;
 	readonly ms: number;
 	/** False after an error or a timeout. Skipped calls are not published. */

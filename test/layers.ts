@@ -15,7 +15,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["plan", "ops"],
 		["graphql"],
 		["domain"],
-		["server", "demo", "config", "metrics", "traces"],
+		["server", "demo", "config", "metrics", "traces", "usage"],
 		["app"],
 		["cli"],
 	],

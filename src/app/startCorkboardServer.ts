@@ -9,6 +9,7 @@ import type { Traces } from "../traces/openTraces.ts";
 import { createHealthChecks } from "./healthChecks.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 import { openDocuments } from "./openDocuments.ts";
+import { openUsage } from "./usage.ts";
 
 export interface CorkboardServerOptions {
 	/** Default: as `CORKBOARD_LOG` says, to stdout. */
@@ -33,6 +34,8 @@ export async function startCorkboardServer(
 	const log = givenLog ?? createLog(config.log);
 	await using opened = new AsyncDisposableStack();
 	const documents = await openDocuments(config, corkboard, log, opened);
+	// Before the server, whose last requests it counts.
+	openUsage(corkboard, log, opened);
 	const buckets = openSharedBuckets(corkboard, opened);
 	const server = opened.use(
 		await startServer({
@@ -51,6 +54,7 @@ export async function startCorkboardServer(
 			...(demo && { demo }),
 			...documents,
 			dependsOnViewer: corkboard.planner.dependsOnViewer,
+			usesOf: corkboard.planner.usesOf,
 			httpStatus: http.status,
 			httpMaxAge: http.maxAge,
 			answerCacheBytes: config.answerCacheBytes,

@@ -22,6 +22,10 @@ export const INTERRUPTED = {
 	143: "interrupted by SIGTERM",
 } as const;
 
+/** What exit code 3 says of usage. */
+export const INCOMPLETE =
+	"with --unused: not every day of the period was recorded, so more may be in use";
+
 /** The option of each command that prints a table. docs/commands.md describes the shapes. */
 export const JSON_OPTION: Option = {
 	description: "print JSON, in the shape that docs/commands.md describes",

@@ -68,6 +68,8 @@ export interface Config {
 	readonly slowMs: number | null;
 	/** Null where OpenTelemetry's variables ask for no traces. */
 	readonly traces: TracesConfig | null;
+	/** Days that usage is kept; 0: it is not counted. */
+	readonly usageDays: number;
 }
 
 export type Store =
@@ -217,6 +219,12 @@ export function readConfig(
 			500,
 		),
 		traces: tracesOf(settings),
+		usageDays: setting(
+			"CORKBOARD_USAGE_DAYS",
+			"an integer from 0 to 400",
+			(text) => parseInteger(text, 0, 400),
+			90,
+		),
 	};
 	if (problems.length > 0) {
 		throw new CorkboardError("BAD_CONFIG", problems.join("\n"));

@@ -129,6 +129,11 @@ export const SETTINGS: readonly Setting[] = (
 			"milliseconds after which a request is logged with its plan",
 			"500",
 		],
+		[
+			"CORKBOARD_USAGE_DAYS",
+			"days that the use of fields and documents is kept",
+			"90",
+		],
 	] as const
 ).map(([name, meaning, whenMissing]) => ({
 	name,

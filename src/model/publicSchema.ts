@@ -29,7 +29,7 @@ export function buildPublicSchema(
 ): GraphQLSchema {
 	// readModel checked the SDL already and reported problems with their lines.
 	const checked = { assumeValid: false, assumeValidSDL: true };
-	const schema = buildASTSchema(withoutStorage(publicPart(document)), checked);
+	const schema = buildASTSchema(publicDocument(document), checked);
 	schema.extensions = {
 		[FULL]: buildASTSchema(withoutStorage(document), checked),
 	};
@@ -39,6 +39,11 @@ export function buildPublicSchema(
 			model.objectsByNumber.get(unpackId(id).type)?.name;
 	}
 	return schema;
+}
+
+/** SDL as clients see it, of files as in `schema/` or of SDL that is public already. */
+export function publicDocument(document: DocumentNode): DocumentNode {
+	return withoutStorage(publicPart(document));
 }
 
 /** The schema with the fields that are stored but not public. Imports may set them. */

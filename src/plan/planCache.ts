@@ -4,7 +4,7 @@ import {
 	Kind,
 	type OperationDefinitionNode,
 } from "graphql";
-import type { PlanCacheLevel } from "../diagnostics.ts";
+import type { PlanCacheLevel, SchemaUses } from "../diagnostics.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { type BoundPlan, bindVariables } from "./boundPlan.ts";
 import {
@@ -20,6 +20,7 @@ import {
 import { type CompileContext, compilePlan } from "./compilePlan.ts";
 import { inputError, requestError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
+import { schemaUses } from "./schemaUses.ts";
 
 export interface Operation {
 	readonly document: DocumentNode;
@@ -38,6 +39,8 @@ interface PreparedOperation {
 	readonly conditions: readonly string[];
 	/** Set when they are first needed. */
 	variables: readonly VariableDefinition[] | null;
+	/** Set when it is first asked for. */
+	uses: SchemaUses | null;
 	/** Plans from `PlanCache.prepare`, by the values of the conditions. They are kept as long as the document. */
 	readonly preparedPlans: Map<string, Plan>;
 }
@@ -45,6 +48,8 @@ interface PreparedOperation {
 export interface PlanCache {
 	/** The operation's plan with its variables, or the request errors. */
 	bind(operation: Operation): BoundPlan | readonly GraphQLError[];
+	/** What the operation uses of the schema, found out once; null for an operation that the document does not have. */
+	usesOf(operation: Operation): SchemaUses | null;
 	/**
 	 * Compiles all operations of a document in advance, for all values of their
 	 * conditions if those are few. The plans do not count toward the size of the
@@ -96,6 +101,7 @@ export function createPlanCache(
 			fragments,
 			conditions: conditionVariables(operation.selectionSet, fragments),
 			variables: null,
+			uses: null,
 			preparedPlans: new Map(),
 		};
 		operations.set(operationName, preparedOperation);
@@ -161,6 +167,17 @@ export function createPlanCache(
 		},
 
 		level: () => ({ plans: plans.size, hits, misses, compileMs }),
+
+		usesOf(request) {
+			const operation = prepareOperation(request);
+			if (operation instanceof GraphQLError) return null;
+			operation.uses ??= schemaUses(
+				context.schema,
+				operation.operation,
+				operation.fragments,
+			);
+			return operation.uses;
+		},
 
 		bind(request) {
 			const operation = prepareOperation(request);

@@ -8,6 +8,7 @@ import {
 	type PlanCacheLevel,
 	publishRefusal,
 	type RequestRecord,
+	type SchemaUses,
 } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import type { Visibility } from "../graph/domain.ts";
@@ -80,6 +81,10 @@ export interface Planner<Context> {
 	analyzeWorstCaseCost(document: DocumentNode): readonly WorstCaseCost[];
 	/** Compiles a document's operations and keeps their plans as long as the document. */
 	prepare(document: DocumentNode): void;
+	/** What an operation uses of the schema: the same object each time. Null for an operation that the document does not have. */
+	usesOf(
+		operation: Pick<Operation, "document" | "operationName">,
+	): SchemaUses | null;
 	/** Whether any resolver's result in this operation depends on the viewer. */
 	dependsOnViewer(operation: Operation): boolean;
 	/** Of the cache of plans. */
@@ -171,6 +176,7 @@ export function createPlanner<Context extends object>(
 			analyzeWorstCaseCost(options, visibility.dependenciesOf, document),
 
 		prepare: plans.prepare,
+		usesOf: plans.usesOf,
 
 		level: plans.level,
 

@@ -20,7 +20,7 @@ import {
 } from "./graphiql/registerGraphiql.ts";
 import { SIGN_IN_PATH, SIGN_OUT_PATH } from "./graphiql/signIn.ts";
 import { AnswerCache } from "./graphql/answerCache.ts";
-import type { DependsOnViewer, Execute } from "./graphql/operation.ts";
+import type { DependsOnViewer, Execute, UsesOf } from "./graphql/operation.ts";
 import {
 	type GraphqlOptions,
 	registerGraphql,
@@ -69,6 +69,8 @@ export interface ServerOptions {
 	readonly operatorDocuments?: Documents;
 	/** Default: every response depends on the viewer. */
 	readonly dependsOnViewer?: DependsOnViewer;
+	/** Default: nothing is known of it. */
+	readonly usesOf?: UsesOf;
 	readonly httpStatus?: HttpStatus;
 	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge?: number;
@@ -186,6 +188,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				? (options.operatorDocuments ?? anyDocument(log))
 				: null,
 			dependsOnViewer: options.dependsOnViewer ?? (() => true),
+			usesOf: options.usesOf ?? (() => null),
 			httpStatus: options.httpStatus ?? "audit",
 			httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
 			budget: options.budget ?? null,

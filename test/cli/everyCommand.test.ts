@@ -47,6 +47,29 @@ const TOPOLOGY = file(
 	}),
 );
 
+const SDL = file(
+	"old.graphql",
+	"type Query { pin: Pin } type Pin { id: ID link: String }",
+);
+const NEXT_SDL = file(
+	"new.graphql",
+	"type Query { pin: Pin } type Pin { id: ID }",
+);
+const TODAY = new Date().toISOString().slice(0, 10);
+mkdirSync(join(folder.path, "data/usage"), { recursive: true });
+file(
+	`data/usage/${TODAY}.json`,
+	JSON.stringify({
+		day: TODAY,
+		since: `${TODAY}T00:00:00.000Z`,
+		documents: { [`${"a".repeat(64)} Home`]: ["Pin.link"] },
+		requests: { web: { [`${"a".repeat(64)} Home`]: 12 } },
+		fields: {},
+	}),
+);
+/** Exit codes of those that do not end with 0. */
+const CODES: Readonly<Record<string, number>> = { "schema diff": 1 };
+
 /** Arguments with which each command prints the JSON that docs/commands.md shows, in the order in which they run. */
 const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	import: [LINES],
@@ -55,6 +78,9 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	explain: [QUERY],
 	id: ["241294492511762325"],
 	"schema print": [],
+	"schema diff": [SDL, NEXT_SDL, "--unused", "1d"],
+	"usage fields": [],
+	"usage documents": [],
 	"documents check": [DOCUMENTS],
 	"topology check": [TOPOLOGY, TOPOLOGY],
 };
@@ -130,7 +156,11 @@ describe("every command", () => {
 		for (const [name, args] of Object.entries(WITH_JSON)) {
 			const given = [...name.split(" "), ...args, "--json"];
 			const { code, out, err } = await run(given);
-			assert.deepEqual({ code, err }, { code: 0, err: "" }, name);
+			assert.deepEqual(
+				{ code, err },
+				{ code: CODES[name] ?? 0, err: "" },
+				name,
+			);
 			const section = PAGE.split(`\n### ${name}\n`)[1] ?? "";
 			const shown = /^\s*```json\n([\s\S]*?)```/.exec(section)?.[1];
 			assert.ok(shown, `docs/commands.md has no JSON of ${name}`);

@@ -1,4 +1,4 @@
-import type { LocalCacheLevel } from "../../diagnostics.ts";
+import type { LocalCacheLevel, SchemaUses } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import { BoundedMap } from "../../util/boundedMap.ts";
 import { fnv1a } from "../../util/fnv1a.ts";
@@ -17,6 +17,8 @@ export interface KeptAnswer {
 	readonly sha256: string;
 	/** Null for an operation without one. Not the operation: it would keep its whole document in memory. */
 	readonly operationName: string | null;
+	/** Not with the operation either. */
+	readonly uses: SchemaUses | null;
 	/** Whether the request has the document's text, and not only a name of it. */
 	readonly hasText: boolean;
 	/** Whether it was requested with a token, or differs between viewers. */

@@ -15,7 +15,12 @@ import type { Documents } from "../documents/documents.ts";
 import { toClientError } from "../http/clientError.ts";
 import { documentLimits, MAX_TOKENS } from "../limits/documentLimits.ts";
 import { noIntrospection } from "../limits/noIntrospection.ts";
-import type { DependsOnViewer, Execute, RequestContext } from "./operation.ts";
+import type {
+	DependsOnViewer,
+	Execute,
+	RequestContext,
+	UsesOf,
+} from "./operation.ts";
 import { operationError, responseText, runOperation } from "./requestSteps.ts";
 import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
 
@@ -27,6 +32,7 @@ export interface ApolloOptions {
 	readonly execute: Execute;
 	readonly documents: Documents;
 	readonly dependsOnViewer: DependsOnViewer;
+	readonly usesOf: UsesOf;
 	/** Whether introspection and suggestions in errors are allowed. */
 	readonly exposesSchema: boolean;
 	readonly log: FastifyBaseLogger;

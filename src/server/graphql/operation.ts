@@ -1,6 +1,6 @@
 import type { BaseContext } from "@apollo/server";
 import type { DocumentNode } from "graphql";
-import type { RequestRecord } from "../../diagnostics.ts";
+import type { RequestRecord, SchemaUses } from "../../diagnostics.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Answer } from "../../plan/answer.ts";
 import type { OperationDeadline } from "../../util/deadline.ts";
@@ -49,6 +49,11 @@ export interface Reuse {
 export type DependsOnViewer = (
 	operation: Pick<Operation, "document" | "operationName" | "variables">,
 ) => boolean;
+
+/** What an operation uses of the schema: the same object each time. */
+export type UsesOf = (
+	operation: Pick<Operation, "document" | "operationName">,
+) => SchemaUses | null;
 
 export interface RequestContext extends BaseContext {
 	readonly summary: ResponseSummary;

@@ -28,6 +28,7 @@ import type {
 	ExecutedAnswer,
 	Operation,
 	RequestContext,
+	UsesOf,
 } from "./operation.ts";
 
 /*
@@ -43,6 +44,7 @@ export interface StepOptions {
 	readonly schema: GraphQLSchema;
 	readonly execute: Execute;
 	readonly dependsOnViewer: DependsOnViewer;
+	readonly usesOf: UsesOf;
 	readonly mode: "development" | "production";
 	readonly identify: (
 		authorization: string | undefined,

@@ -144,6 +144,7 @@ export class ResponseSender {
 				status: status.code,
 				ms: performance.now() - arrivedAt,
 				span,
+				headers: message.headers,
 			},
 			outcome,
 		);

@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { Documents } from "../documents/documents.ts";
 import { codesOf, errorIdsOf } from "../http/requestOutcome.ts";
-import type { DependsOnViewer, RequestContext } from "./operation.ts";
+import type { DependsOnViewer, RequestContext, UsesOf } from "./operation.ts";
 import {
 	countUnknownDocument,
 	measuredDocument,
@@ -12,8 +12,9 @@ import {
 export function responseSummaryPlugin(options: {
 	readonly documents: Documents;
 	readonly dependsOnViewer: DependsOnViewer;
+	readonly usesOf: UsesOf;
 }): ApolloServerPlugin<RequestContext> {
-	const { documents, dependsOnViewer } = options;
+	const { documents, dependsOnViewer, usesOf } = options;
 	return {
 		async requestDidStart() {
 			let sha256: string | null = null;
@@ -44,6 +45,10 @@ export function responseSummaryPlugin(options: {
 						errorIds: errorIdsOf(errors ?? []),
 						cost: costMeter.admitted,
 						record,
+						uses:
+							costMeter.admitted === null || document === undefined
+								? null
+								: usesOf({ document, operationName: request.operationName }),
 					};
 					summarizeResponse(summary, {
 						errors: errors ?? [],

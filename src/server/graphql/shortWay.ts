@@ -263,6 +263,7 @@ export class ShortWay {
 				errorIds: [],
 				cost: kept.cost,
 				record: null,
+				uses: kept.uses,
 			};
 			const scope = exchange.head.isGet
 				? kept.isPrivate
@@ -358,7 +359,7 @@ export class ShortWay {
 		exposesSchema: boolean,
 		key: string | null,
 	): MaybePromise<boolean> {
-		const { log, dependsOnViewer, httpStatus, answers, documents } =
+		const { log, dependsOnViewer, usesOf, httpStatus, answers, documents } =
 			this.#options;
 		const { message, head } = exchange;
 		const formatted =
@@ -391,6 +392,7 @@ export class ShortWay {
 			errorIds: errorIdsOf(formatted.errors),
 			cost,
 			record,
+			uses: cost === null ? null : usesOf({ document, operationName }),
 		};
 		if (
 			key !== null &&
@@ -405,6 +407,7 @@ export class ShortWay {
 				revision: documents.revision,
 				sha256,
 				operationName: name,
+				uses: exchange.outcome.uses,
 				hasText,
 				isPrivate: cacheScope !== "public",
 				body,

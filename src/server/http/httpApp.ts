@@ -226,6 +226,7 @@ export async function createHttpApp(options: {
 						? reply.elapsedTime
 						: performance.now() - arrivedAt,
 				span: spanOf(request.raw),
+				headers: request.headers,
 			},
 			outcome ?? (route === GRAPHQL_PATH ? NO_OPERATION : null),
 		);

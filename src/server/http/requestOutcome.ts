@@ -1,10 +1,11 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
 import {
 	CHANNELS,
 	type RequestCompleted,
 	type Span,
 } from "../../diagnostics.ts";
+import { clientNameOf } from "./clientName.ts";
 import { endRequestSpan } from "./requestSpan.ts";
 
 /** What a GraphQL request was, and how it ended. */
@@ -19,6 +20,7 @@ export type RequestOutcome = Pick<
 	| "errorIds"
 	| "cost"
 	| "record"
+	| "uses"
 >;
 
 /** Of a request in which no operation was found. */
@@ -32,6 +34,7 @@ export const NO_OPERATION: RequestOutcome = {
 	errorIds: [],
 	cost: null,
 	record: null,
+	uses: null,
 };
 
 const outcomes = new WeakMap<IncomingMessage, RequestOutcome>();
@@ -63,6 +66,7 @@ export function logRequest(
 		readonly ms: number;
 		/** Null where it is not sampled. */
 		readonly span: Span | null;
+		readonly headers: IncomingHttpHeaders;
 	},
 	/** Null: not a GraphQL request. */
 	outcome: RequestOutcome | null,
@@ -88,6 +92,7 @@ export function logRequest(
 	if (!CHANNELS.request.hasSubscribers) return;
 	const completed: RequestCompleted = {
 		...outcome,
+		client: clientNameOf(request.headers),
 		status,
 		ms,
 		requestId: id,

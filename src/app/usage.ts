@@ -1,0 +1,58 @@
+import { RedisConnections } from "../cache/redisConnections.ts";
+import type { Config } from "../config/config.ts";
+import { CorkboardError } from "../errors.ts";
+import { openRedisUsage, readRedisUsage } from "../usage/redisUsage.ts";
+import { openUsageFiles, readUsageFiles } from "../usage/usageFile.ts";
+import { UsageRecorder } from "../usage/usageRecorder.ts";
+import {
+	lastDays,
+	type UsageDay,
+	type UsageStore,
+} from "../usage/usageStore.ts";
+import type { Corkboard } from "./openCorkboard.ts";
+
+type Log = Parameters<typeof openUsageFiles>[0]["log"];
+
+/** Counts what clients run until `resources` are disposed of, where there is a place to keep it. */
+export function openUsage(
+	corkboard: Pick<Corkboard, "config" | "redis">,
+	log: Log,
+	resources: AsyncDisposableStack,
+): void {
+	const store = openStore(corkboard, log);
+	if (store !== null) resources.use(new UsageRecorder({ store }));
+}
+
+function openStore(
+	{
+		config: { store, usageDays: days },
+		redis,
+	}: Parameters<typeof openUsage>[0],
+	log: Log,
+): UsageStore | null {
+	if (days === 0) return null;
+	if (redis !== null) return openRedisUsage({ redis, days, log });
+	if (store.kind !== "embedded") return null;
+	return openUsageFiles({ folder: store.folder, days, log });
+}
+
+/** The days that are kept, oldest first. Throws BAD_CONFIG where usage is not kept, and what reading it throws. */
+export async function readUsage(config: Config): Promise<readonly UsageDay[]> {
+	const problem = whyNoUsage(config);
+	if (problem !== null) throw new CorkboardError("BAD_CONFIG", problem);
+	const days = lastDays(config.usageDays, Date.now());
+	if (config.redis !== null) {
+		return readRedisUsage(new RedisConnections(config.redis), days);
+	}
+	const { store } = config;
+	return store.kind === "embedded" ? readUsageFiles(store.folder, days) : [];
+}
+
+/** Null where usage is kept. */
+export function whyNoUsage({ usageDays, redis, store }: Config): string | null {
+	if (usageDays === 0)
+		return "Usage is not counted: CORKBOARD_USAGE_DAYS is 0.";
+	return redis === null && store.kind !== "embedded"
+		? "Usage is not kept: with a topology it needs CORKBOARD_REDIS."
+		: null;
+}

@@ -1,0 +1,156 @@
+import { text } from "node:stream/consumers";
+import { loadOwnModel } from "../../app/model.ts";
+import { readSchema } from "../../app/readSchema.ts";
+import { readUsage, whyNoUsage } from "../../app/usage.ts";
+import { type Config, readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
+import { schemaChanges } from "../../model/schemaChanges.ts";
+import { type ChangeImpact, impactOf } from "../../usage/schemaImpact.ts";
+import { type Period, periodOf, reportUsage } from "../../usage/usageReport.ts";
+import type { UsageDay } from "../../usage/usageStore.ts";
+import { plural } from "../../util/format.ts";
+import {
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+	UsageError,
+	wrap,
+} from "../arguments.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { DAYS, parseDays } from "../days.ts";
+import { clientsLine, documentsLine, periodLine } from "../usageLines.ts";
+
+const DEFAULT_DAYS = 30;
+
+export const usage: Usage = {
+	summary:
+		"Compares two schemas, and says which clients and documents each change breaks, by what servers counted.",
+	operands: ["OLD|-"],
+	optionalOperands: ["NEW|-"],
+	options: {
+		unused: {
+			value: DAYS,
+			description: `a part that nobody used in so many days may be removed (default ${DEFAULT_DAYS}d)`,
+		},
+		json: JSON_OPTION,
+	},
+	details:
+		"OLD and NEW are SDL files, folders of them such as schema/, or - for stdin. Without NEW, OLD is compared with the schema of this program. The settings name the servers whose counts are read.",
+	exitCodes: {
+		0: "no change breaks a client: each is safe, dangerous, or of an unused part",
+		1: "a change breaks clients, or an error",
+		3: "a change would break whoever uses it, and usage is not known, or not of every day",
+	},
+};
+
+export async function run(
+	{ operands, options }: ParsedArguments,
+	context: CommandContext,
+): Promise<number> {
+	const [oldPath = "-", newPath] = operands;
+	if (oldPath === "-" && newPath === "-") {
+		throw new UsageError("Only one of OLD and NEW can be -.");
+	}
+	const config = readConfig(context.env, { secret: "unneeded" });
+	const stdin = () => text(context.stdin);
+	const old = await readSchema(oldPath, stdin);
+	const next =
+		newPath === undefined
+			? loadOwnModel().schema
+			: await readSchema(newPath, stdin);
+	const changes = schemaChanges(old, next);
+	const { days, problem } = await usageOf(config);
+	const unusedDays =
+		options.unused === undefined
+			? Math.min(DEFAULT_DAYS, Math.max(1, config.usageDays))
+			: parseDays(options.unused, Math.max(1, config.usageDays));
+	const period = periodOf(days, unusedDays, Date.now());
+	const impact = impactOf(
+		changes,
+		days.length === 0 ? null : reportUsage(days),
+		{ from: period.from, isComplete: period.missingDays === 0 },
+	);
+	if (options.json === undefined) {
+		context.stdout(print(impact, period, problem));
+	} else {
+		const shown = { ...period, unusedDays, noUsage: problem, changes: impact };
+		context.stdout(JSON.stringify(shown, null, "\t"));
+	}
+	const effects = new Set(impact.map(({ effect }) => effect));
+	return effects.has("breaking") ? 1 : effects.has("unknown") ? 3 : 0;
+}
+
+/** A schema can be compared without: then nobody knows whom a change breaks. */
+async function usageOf(config: Config): Promise<{
+	readonly days: readonly UsageDay[];
+	/** Why there is none; null if there is. */
+	readonly problem: string | null;
+}> {
+	const problem = whyNoUsage(config);
+	if (problem !== null) return { days: [], problem };
+	try {
+		const days = await readUsage(config);
+		return { days, problem: days.length > 0 ? null : NOTHING };
+	} catch (error) {
+		if (!(error instanceof CorkboardError)) throw error;
+		return { days: [], problem: error.message };
+	}
+}
+
+const NOTHING = "No usage has been counted yet.";
+
+const EFFECTS = ["breaking", "unknown", "unused", "dangerous", "safe"] as const;
+
+function print(
+	impact: readonly ChangeImpact[],
+	period: Period,
+	problem: string | null,
+): string {
+	const lines = EFFECTS.flatMap((effect) =>
+		impact
+			.filter((change) => change.effect === effect)
+			.flatMap((change) => [
+				...wrap(`${effect.padEnd(9)}  ${change.description}`, INDENT),
+				...whoLines(change, period).flatMap((line) =>
+					wrap(`${INDENT}${line}`, `${INDENT}  `),
+				),
+			]),
+	);
+	const counts = EFFECTS.flatMap((effect) => {
+		const count = impact.filter((change) => change.effect === effect).length;
+		return count === 0 ? [] : [`${count} ${effect}`];
+	});
+	return [
+		...lines,
+		...(lines.length > 0 ? [""] : []),
+		counts.length > 0
+			? counts.join(", ")
+			: "no change that a client could notice",
+		`usage: ${problem ?? periodLine(period)}`,
+	].join("\n");
+}
+
+const INDENT = " ".repeat(11);
+
+function whoLines(
+	{ effect, clients, documents, lastDay, requests }: ChangeImpact,
+	{ from, recordedDays, missingDays }: Period,
+): readonly string[] {
+	if (effect === "safe" || (effect === "dangerous" && requests === 0))
+		return [];
+	const before =
+		lastDay === null ? "" : ` Last on ${lastDay} by ${clientsLine(clients)}.`;
+	if (effect === "unused") {
+		return [`Nobody has used it since ${from}: it may be removed.${before}`];
+	}
+	if (effect === "unknown") {
+		if (recordedDays === 0) return ["Whom it breaks is not known."];
+		return [
+			`Nobody was seen, but ${plural(missingDays, "day")} of the period ${missingDays === 1 ? "was" : "were"} not recorded.${before}`,
+		];
+	}
+	return [
+		`clients: ${clientsLine(clients)}; last on ${lastDay}`,
+		`documents: ${documentsLine(documents)}`,
+	];
+}

@@ -1,0 +1,19 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/** Of a request that names no client, or not in a valid way. */
+export const UNKNOWN_CLIENT = "unknown";
+
+/** Letters and what names of apps hold; no control characters, which would forge lines. */
+const VALID = /^[A-Za-z0-9][A-Za-z0-9 ._:@/+()-]{0,63}$/;
+
+/**
+ * The name that a client gives itself, by Apollo's header or `x-client-name`.
+ * Anybody may send any name: it says who to ask, and proves nothing.
+ */
+export function clientNameOf(headers: IncomingHttpHeaders): string {
+	const given =
+		headers["apollographql-client-name"] ?? headers["x-client-name"];
+	return typeof given === "string" && VALID.test(given)
+		? given
+		: UNKNOWN_CLIENT;
+}
