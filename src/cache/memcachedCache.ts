@@ -12,11 +12,12 @@ import {
 	STATUS,
 } from "./memcachedConnection.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
-import type {
-	Fill,
-	FillLease,
-	GetOrLeaseResult,
-	SharedCache,
+import {
+	type Fill,
+	type FillLease,
+	type GetOrLeaseResult,
+	LEASE_SHARE,
+	type SharedCache,
 } from "./sharedCache.ts";
 
 /**
@@ -168,7 +169,9 @@ export function openMemcachedCache(options: {
 						: BUSY;
 			}
 		}
-		if (missing.length === 0) return;
+		// A busy process may have no time left: that is not the host's fault.
+		const leftMs = until - performance.now();
+		if (missing.length === 0 || leftMs < deadlineMs * LEASE_SHARE) return;
 		const adds = missing.map((at) => ({
 			opcode: OPCODE.ADD,
 			key: (gets[at] as Command).key,
@@ -182,7 +185,7 @@ export function openMemcachedCache(options: {
 				leasedOn = open;
 				return exchange(open, adds);
 			},
-			{ deadlineMs: until - performance.now() },
+			{ deadlineMs: leftMs },
 		);
 		if (responses === null || leasedOn === undefined) return;
 		for (let at = 0; at < adds.length; at++) {

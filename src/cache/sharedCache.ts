@@ -75,6 +75,9 @@ export interface Fill {
 /** A reader that finds a key busy waits this long once, tries again, and then reads the database without filling. Milliseconds. */
 const BUSY_WAIT_MS = 20;
 
+/** Of the deadline of `getOrLease`: with less of it left, absent keys are not leased. The host would be taken for down, though it had no time to answer. */
+export const LEASE_SHARE = 0.2;
+
 /** How the values of a cache are spelled. */
 export interface Codec<V> {
 	/** Null for text that is damaged: the value is loaded instead. */

@@ -348,6 +348,26 @@ describe("a memcached that fails", () => {
 		assert.deepEqual(await looking, [{ kind: "busy" }]);
 	});
 
+	test("a host is not taken for down because the process was busy until no time was left to lease an absent key", async () => {
+		await using server = await startMemcached();
+		await using real = openMemcachedCache({
+			hosts: [server.address],
+			deadlineMs: 100,
+		});
+		await until(
+			"a lease",
+			async () => kindOf((await real.getOrLease(["a"]))[0]) !== "down",
+		);
+		const reported = await publishedDuring(CHANNELS.cacheHost, async () => {
+			const looking = real.getOrLease(["b"]);
+			await new Promise((resolve) => setImmediate(resolve));
+			const end = performance.now() + 300;
+			while (performance.now() < end);
+			assert.deepEqual(await looking, [DOWN]);
+		});
+		assert.deepEqual(reported, []);
+	});
+
 	test("nothing is printed, and the user of memjs environment variables is ignored", async (t) => {
 		const log = t.mock.method(console, "log", () => {});
 		process.env.MEMCACHE_USERNAME = "somebody";

@@ -5,6 +5,7 @@ import { join as pathOf } from "node:path";
 import { json } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { MAX_AGE_MS } from "../../src/cache/localCache.ts";
+import { metricsIn, panelsOf, readAlerts } from "../deploy/monitoring.ts";
 import { join, type Member, made } from "../helpers/member.ts";
 import {
 	type Environment,
@@ -14,6 +15,7 @@ import {
 } from "../helpers/program.ts";
 import { until } from "../helpers/until.ts";
 import { reservePort } from "../services/port.ts";
+import { queryPrometheus, startPrometheus } from "../services/prometheus.ts";
 import { redisClients } from "../services/redisClients.ts";
 import type { Server } from "../services/server.ts";
 import { type OwnServices, startServices } from "../services/shared.ts";
@@ -26,6 +28,13 @@ interface Seat {
 		query: string,
 	): Promise<{ readonly data: unknown; readonly remaining: number }>;
 }
+
+/** Whose series begin with the first of what they count, which no test of this file causes. */
+const ONLY_AFTER_FAULTS: ReadonlySet<string> = new Set([
+	"corkboard_outbox_failures_total",
+	"corkboard_database_connection_waits_total",
+	"corkboard_database_connection_wait_seconds_total",
+]);
 
 describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 	const stack = new AsyncDisposableStack();
@@ -243,6 +252,40 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const successor = listening().at(-1) as number;
 		const seats = await seatsAt([survivor.pid, successor]);
 		await agreeSoon(seats, board);
+	});
+
+	it("has in its scrape every metric that a dashboard or an alert names, and Prometheus answers every query of them", async () => {
+		const text = await (
+			await fetch(`http://127.0.0.1:${admin}/metrics`)
+		).text();
+		const panels = panelsOf("10s");
+		const expressions = [
+			...panels.flatMap((panel) => panel.expressions),
+			...readAlerts().map(({ expression }) => expression),
+		];
+		const names = new Set(expressions.flatMap(metricsIn));
+		assert.ok(names.size > 50);
+		for (const name of names) {
+			assert.match(text, new RegExp(`^# TYPE ${name} `, "m"));
+			if (ONLY_AFTER_FAULTS.has(name)) continue;
+			assert.match(text, new RegExp(`^${name}(_count)?(\\{| )`, "m"));
+		}
+		await using prometheus = await startPrometheus(`127.0.0.1:${admin}`);
+		const isUp = async () =>
+			(await queryPrometheus(prometheus, 'up{job="corkboard"} == 1')).length ===
+			1;
+		await until("a scrape", isUp);
+		for (const expression of expressions) {
+			await queryPrometheus(prometheus, expression);
+		}
+		const oldest = await queryPrometheus(
+			prometheus,
+			"max by (host) (corkboard_outbox_oldest_entry_age_seconds)",
+		);
+		assert.deepEqual(
+			oldest.map(({ metric }) => metric.host),
+			services.mysql.map(({ address }) => address),
+		);
 	});
 
 	it("ends with exit code 1 and a sentence when the admin address is taken", async () => {

@@ -248,13 +248,7 @@ export class Host implements AsyncDisposable {
 			return result;
 		} catch (thrown) {
 			this.#health.failed(thrown);
-			if (thrown instanceof StorageFailure) {
-				const { host, kind } = thrown;
-				CHANNELS.databaseFailure.publish({
-					host,
-					kind,
-				} satisfies DatabaseFailure);
-			}
+			reportFailure(thrown);
 			trace?.failure?.(
 				this.name,
 				failureOf(thrown),
@@ -264,10 +258,12 @@ export class Host implements AsyncDisposable {
 		}
 	}
 
+	/** A call that is not sent has failed too: whoever counts would take the host for healthy else. */
 	#checkHealth(trace: StatementTrace | undefined): void {
 		try {
 			this.#health.check();
 		} catch (thrown) {
+			reportFailure(thrown);
 			trace?.failure?.(this.name, failureOf(thrown), 0);
 			throw thrown;
 		}
@@ -545,6 +541,13 @@ export class Host implements AsyncDisposable {
 		if (CHANNELS.statement.hasSubscribers)
 			CHANNELS.statement.publish(statement);
 	}
+}
+
+function reportFailure(thrown: unknown): void {
+	if (!(thrown instanceof StorageFailure)) return;
+	if (!CHANNELS.databaseFailure.hasSubscribers) return;
+	const { host, kind } = thrown;
+	CHANNELS.databaseFailure.publish({ host, kind } satisfies DatabaseFailure);
 }
 
 function rowsOf(result: Result): number {

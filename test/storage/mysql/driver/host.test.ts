@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
-import { CHANNELS, type DatabaseHost } from "../../../../src/diagnostics.ts";
+import {
+	CHANNELS,
+	type DatabaseFailure,
+	type DatabaseHost,
+} from "../../../../src/diagnostics.ts";
 import {
 	Host,
 	type HostLimits,
@@ -555,7 +559,12 @@ describe("a host that stops answering", () => {
 			assert.equal(error instanceof StorageFailure, state === "down");
 			states.push(state);
 		};
+		const failures: string[] = [];
+		const count = (message: unknown) => {
+			failures.push((message as DatabaseFailure).kind);
+		};
 		CHANNELS.databaseHost.subscribe(note);
+		CHANNELS.databaseFailure.subscribe(count);
 		try {
 			await using host = open({ port: proxy.port });
 			await host.rows(ONE, asked());
@@ -568,6 +577,8 @@ describe("a host that stops answering", () => {
 				await assertAtOnce(kindOf(host.run(ADD, asked()))),
 				"hostDown",
 			);
+			// Who counts failures sees that it is still down.
+			assert.deepEqual(failures, ["timeout", "timeout", "timeout", "hostDown"]);
 			proxy.silentAfter = null;
 			await eventually(
 				async () => (await kindOf(host.rows(ONE, asked()))) === "none",
@@ -575,6 +586,7 @@ describe("a host that stops answering", () => {
 			assert.deepEqual(states, ["down", "up"]);
 		} finally {
 			CHANNELS.databaseHost.unsubscribe(note);
+			CHANNELS.databaseFailure.unsubscribe(count);
 		}
 	});
 
