@@ -242,6 +242,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	CorkboardDatabaseFails: {
 		[`corkboard_database_failures_total{${HOST},kind="timeout"}`]: [0, 1],
 	},
+	CorkboardDatabaseReadOnly: {
+		[`corkboard_database_retries_total{${HOST},reason="readOnly"}`]: [0, 5],
+	},
 	CorkboardDatabaseSlow: { [`${STATEMENT}{${FAST}"0.01"}`]: [500, 300] },
 	CorkboardConnectionsExhausted: {
 		[`corkboard_database_connection_wait_seconds_total{${HOST},purpose="read"}`]:
@@ -268,6 +271,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	},
 	CorkboardOutboxBlocked: {
 		'corkboard_outbox_failures_total{destination="db2:3306"}': [0, 0.1],
+		[`corkboard_outbox_oldest_entry_age_seconds{${HOST}}`]: [1, 20],
 	},
 	CorkboardOutboxUnreadable: {
 		'corkboard_outbox_entries_total{by="worker",result="unreadable"}': [0, 0.1],
