@@ -40,7 +40,7 @@ export interface RequestCounts {
 /**
  * `q1 text` and `q1 known` are executed, `q1 again` is the same request over and
  * over; for `q1 shared` memcached and Redis have everything and the process
- * nothing, and for `q1 cold` no cache has anything.
+ * nothing, for `q1 cold` no cache has anything, and for `q1 alone` there is none.
  */
 export type GuardTable = Readonly<Record<string, RequestCounts>>;
 
@@ -63,19 +63,44 @@ export async function countRequests(): Promise<GuardTable> {
 		documents,
 		documentFile(QUERY_NAMES.map((name) => textOf("corkboard", name))),
 	);
-	await using server = new GuardedServer({
+	const alone = {
 		CORKBOARD_TOPOLOGY: topology,
-		CORKBOARD_MEMCACHED: services.memcached[0]?.address ?? "",
-		CORKBOARD_REDIS: services.redis[0]?.url ?? "",
 		CORKBOARD_SECRET: "of the guard, on this machine alone, 32 bytes or more",
 		CORKBOARD_LOG: "fatal",
 		CORKBOARD_DOCUMENTS: "report",
 		CORKBOARD_DOCUMENT_FILES: documents,
 		PORT: "0",
 		HOST: "127.0.0.1",
-	});
-	const { port, ids } = await server.expect("ready");
+	};
 	const table: Record<string, RequestCounts> = {};
+	{
+		await using server = new GuardedServer({
+			...alone,
+			CORKBOARD_MEMCACHED: services.memcached[0]?.address ?? "",
+			CORKBOARD_REDIS: services.redis[0]?.url ?? "",
+		});
+		await countCached(server, table);
+	}
+	await using server = new GuardedServer(alone);
+	const { port, ids } = await server.expect("ready");
+	for (const query of QUERY_NAMES) {
+		const requests = new Requests(query, ids[query], "known");
+		await ask(port, requests.next(COLD_REQUESTS));
+		table[`${query} alone`] = await countForgotten(
+			server,
+			port,
+			requests,
+			false,
+		);
+	}
+	return table;
+}
+
+async function countCached(
+	server: GuardedServer,
+	table: Record<string, RequestCounts>,
+): Promise<void> {
+	const { port, ids } = await server.expect("ready");
 	for (const query of QUERY_NAMES) {
 		for (const way of ["text", "known", "again"] as const) {
 			const requests = new Requests(query, ids[query], way);
@@ -92,7 +117,6 @@ export async function countRequests(): Promise<GuardTable> {
 			);
 		}
 	}
-	return table;
 }
 
 /**
