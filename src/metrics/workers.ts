@@ -1,20 +1,129 @@
+import cluster from "node:cluster";
 import { AggregatorRegistry, type Registry } from "prom-client";
 
-/** In a worker: the primary asks for this registry. */
-export function shareWithPrimary(registry: Registry): void {
-	AggregatorRegistry.setRegistries([registry]);
-	// It begins to listen to the primary.
-	new AggregatorRegistry();
+/** What a worker counted, as prom-client passes it on. */
+type Counted = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
+
+interface Question {
+	readonly kind: "corkboard metrics wanted";
+	readonly number: number;
 }
 
-/** In the primary: the metrics of all workers together, summed up where nothing else is said. */
-export function openWorkersMetrics(): () => Promise<{
+interface Answer {
+	readonly kind: "corkboard metrics";
+	/** Of the question. */
+	readonly number: number;
+	readonly metrics: Counted;
+}
+
+/** In a worker: answers the primary. */
+export function shareWithPrimary(registry: Registry): void {
+	process.on("message", (message) => {
+		const { kind, number } = message as Question;
+		if (kind !== "corkboard metrics wanted") return;
+		void registry.getMetricsAsJSON().then((metrics) => {
+			const answer: Answer = { kind: "corkboard metrics", number, metrics };
+			// It may have disconnected meanwhile.
+			if (process.connected) process.send?.(answer);
+		});
+	});
+}
+
+/** How the primary reaches its workers. */
+export interface WorkerLinks {
+	/** Those that are connected. */
+	ids(): readonly number[];
+	ask(id: number, question: Question): void;
+	onAnswer(listener: (id: number, answer: unknown) => void): void;
+	onEnd(listener: (id: number) => void): void;
+}
+
+const CLUSTER: WorkerLinks = {
+	ids: () =>
+		Object.values(cluster.workers ?? {}).flatMap((worker) =>
+			worker?.isConnected() ? [worker.id] : [],
+		),
+	ask: (id, question) => void cluster.workers?.[id]?.send(question),
+	onAnswer: (listener) =>
+		cluster.on("message", ({ id }, message) => listener(id, message)),
+	onEnd: (listener) => cluster.on("exit", ({ id }) => listener(id)),
+};
+
+/** A busy worker answers late; a scrape does not wait for it. Milliseconds. */
+const DEADLINE_MS = 3_000;
+
+/**
+ * In the primary: the metrics of all workers together, summed up where nothing
+ * else is said. No counter falls: Prometheus would take that for a start from 0,
+ * and all that the others have counted for what happened since. So what a worker
+ * counted until its last answer is kept when it ends, or does not answer in time.
+ */
+export function openWorkersMetrics(
+	links: WorkerLinks = CLUSTER,
+	deadlineMs = DEADLINE_MS,
+): () => Promise<{
 	readonly contentType: string;
 	readonly text: string;
 }> {
-	const registry = new AggregatorRegistry();
-	return async () => ({
-		contentType: registry.contentType,
-		text: await registry.clusterMetrics(),
+	/** By worker. */
+	const last = new Map<number, Counted>();
+	const pending = new Map<number, Map<number, (metrics: Counted) => void>>();
+	/** Of workers that have ended. */
+	let ended: Counted = [];
+	let questions = 0;
+
+	links.onAnswer((id, message) => {
+		const { kind, number, metrics } = message as Answer;
+		if (kind !== "corkboard metrics") return;
+		last.set(id, metrics);
+		pending.get(number)?.get(id)?.(metrics);
 	});
+	links.onEnd((id) => {
+		const metrics = last.get(id);
+		if (metrics === undefined) return;
+		last.delete(id);
+		ended = [...ended, ...countersOf(metrics)];
+	});
+
+	return async () => {
+		// What has ended becomes one.
+		ended = await together([ended]).getMetricsAsJSON();
+		const number = questions++;
+		const waiting = new Map<number, (metrics: Counted) => void>();
+		pending.set(number, waiting);
+		const answers = new Map<number, Counted>();
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const timer = setTimeout(resolve, deadlineMs);
+		const ids = links.ids();
+		for (const id of ids) {
+			waiting.set(id, (metrics) => {
+				answers.set(id, metrics);
+				if (answers.size === ids.length) resolve();
+			});
+			links.ask(id, { kind: "corkboard metrics wanted", number });
+		}
+		if (ids.length === 0) resolve();
+		await promise;
+		clearTimeout(timer);
+		pending.delete(number);
+		const silent = [...last].filter(([id]) => !answers.has(id));
+		const registry = together([
+			...answers.values(),
+			...silent.map(([, metrics]) => countersOf(metrics)),
+			ended,
+		]);
+		return {
+			contentType: registry.contentType,
+			text: await registry.metrics(),
+		};
+	};
+}
+
+function together(counted: readonly Counted[]): Registry {
+	return AggregatorRegistry.aggregate([...counted]);
+}
+
+/** What only rises. */
+function countersOf(metrics: Counted): Counted {
+	return metrics.filter(({ type }) => /^(counter|histogram)$/.test(`${type}`));
 }

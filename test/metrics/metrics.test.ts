@@ -6,6 +6,7 @@ import { CHANNELS, type Invalidation } from "../../src/diagnostics.ts";
 import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { MAX_SERIES } from "../../src/metrics/series.ts";
+import { openWorkersMetrics } from "../../src/metrics/workers.ts";
 import { startWhole } from "../helpers/wholeServer.ts";
 
 const PAGE = readFileSync(
@@ -267,4 +268,59 @@ test("outboxes are read at most every five seconds, and a host that does not ans
 	await levels.levels();
 	// The silent host is not asked again while it is still asked.
 	assert.equal(asked, 3);
+});
+
+test("what workers counted together never falls, whether one ends or does not answer", async () => {
+	const counted = async (requests: number) => {
+		using metrics = openMetrics({ documents: 1 });
+		for (let n = 0; n < requests; n++) {
+			CHANNELS.refused.publish({ limit: "rate" });
+		}
+		return metrics.registry.getMetricsAsJSON();
+	};
+	const answers = new Map([
+		[1, await counted(3)],
+		[2, await counted(4)],
+	]);
+	let answer: (id: number, message: unknown) => void = () => {};
+	let end: (id: number) => void = () => {};
+	const silent = new Set<number>();
+	const scrape = openWorkersMetrics(
+		{
+			ids: () => [...answers.keys()],
+			ask(id, { number }) {
+				if (silent.has(id)) return;
+				const metrics = answers.get(id);
+				answer(id, { kind: "corkboard metrics", number, metrics });
+			},
+			onAnswer(listener) {
+				answer = listener;
+			},
+			onEnd(listener) {
+				end = listener;
+			},
+		},
+		50,
+	);
+	const read = async () => {
+		const { text } = await scrape();
+		return [
+			lineOf(text, 'corkboard_refused_total{limit="rate"}'),
+			lineOf(text, "corkboard_processes"),
+		];
+	};
+	assert.deepEqual(await read(), [7, 2]);
+	silent.add(2);
+	assert.deepEqual(await read(), [7, 1]);
+	silent.delete(2);
+	answers.delete(2);
+	end(2);
+	assert.deepEqual(await read(), [7, 1]);
+	// Its successor.
+	answers.set(3, await counted(1));
+	assert.deepEqual(await read(), [8, 2]);
+	answers.delete(1);
+	end(1);
+	assert.deepEqual(await read(), [8, 1]);
+	assert.deepEqual(await read(), [8, 1]);
 });
