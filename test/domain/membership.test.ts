@@ -6,6 +6,7 @@ import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
+import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { importAll } from "../helpers/importing.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
@@ -91,6 +92,64 @@ describe("email", () => {
 
 	it("email costs nothing", () => {
 		assert.equal(resolvers.get("User.email")?.cost({}), 0);
+	});
+});
+
+describe("what the viewer has saved", () => {
+	function setting() {
+		const at = new Resolving();
+		const theirs = at.board(at.ben);
+		const pins = [at.pin(at.ben, theirs), at.pin(at.ben, theirs)] as const;
+		const own = [at.board(at.ada), at.board(at.ada, { secret: true })] as const;
+		const [pin] = pins;
+		const save = (owner: Id, board: Id, day: number) =>
+			at.pin(owner, board, {
+				origin_id: pin,
+				created_at: `2026-02-0${day}T00:00:00.000Z`,
+			});
+		return { at, pins, own, save };
+	}
+
+	for (const field of ["Pin.viewerHasSaved", "Pin.viewerSaves"]) {
+		it(`${field} reads one list for all pins, and is null for an anonymous viewer`, async () => {
+			const { at, pins } = setting();
+			const answers = await at.ofObjects(field, pins);
+			const none = field === "Pin.viewerSaves" ? { nodes: [] } : false;
+			assert.deepEqual(answers, [none, none]);
+			assert.deepEqual(at.graph.calls, [
+				`groups savePin ${at.ada} ${pins.join()}`,
+			]);
+			at.as(null);
+			assert.deepEqual(await at.ofObjects(field, pins), [null, null]);
+			assert.deepEqual(at.graph.calls, []);
+		});
+
+		it(`${field} has an error only for the pin whose saves are not known`, async () => {
+			const { at, pins } = setting();
+			at.graph.down.add(pins[1]);
+			const [one, other] = (await at.ofObjects(field, pins)) as unknown[];
+			assert.ok(!(one instanceof CorkboardError));
+			assert.ok(other instanceof CorkboardError);
+			assert.equal(other.code, "UNAVAILABLE");
+		});
+	}
+
+	it("is the viewer's own saves of that pin, the newest first", async () => {
+		const { at, pins, own, save } = setting();
+		const [older, newer] = [save(at.ada, own[0], 1), save(at.ada, own[1], 3)];
+		save(at.ben, own[0], 2);
+		assert.deepEqual(await at.ofObjects("Pin.viewerHasSaved", pins), [
+			true,
+			false,
+		]);
+		const [saves, none] = (await at.ofObjects("Pin.viewerSaves", pins)) as {
+			nodes: Node[];
+		}[];
+		assert.deepEqual(
+			saves?.nodes.map(({ id }) => id),
+			[newer, older],
+		);
+		assert.deepEqual(none, { nodes: [] });
 	});
 });
 

@@ -66,7 +66,7 @@ describe("a command at the shell", () => {
 		// A user, a board and its edge, two pins and theirs, and whether each is liked.
 		assert.match(
 			first,
-			/^query Boards: cost 9 of 60,000, \d+ statements, \d+ rows, [\d.]+ ms$/,
+			/^query Boards: cost 11 of 60,000, \d+ statements, \d+ rows, [\d.]+ ms$/,
 		);
 		const steps = tree.filter((line) => /─ (scan|fetch|call) /.test(line));
 		for (const [n, pattern] of [
@@ -93,7 +93,7 @@ describe("a command at the shell", () => {
 			QUERY,
 		);
 		assert.equal(anonymous.code, 0, anonymous.err);
-		assert.match(anonymous.out, /^query Boards: cost 17 of 60,000, /);
+		assert.match(anonymous.out, /^query Boards: cost 21 of 60,000, /);
 		assert.doesNotMatch(anonymous.out, /likePin/);
 		const token = (await run(["token", "ben_made_up"])).out.trim();
 		const { sub } = JSON.parse(

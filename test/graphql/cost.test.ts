@@ -57,6 +57,31 @@ describe("the cost of an object", () => {
 		);
 	});
 
+	it("counts what fields about the viewer read for each object", () => {
+		const more = (root: string, selection: string) =>
+			costOf(`{ ${root}(id: "1") { id ${selection} } }`) -
+			costOf(`{ ${root}(id: "1") { id } }`);
+		// An edge and a pin with those who decide whether it is seen.
+		assert.equal(more("pin", "viewerHasSaved"), 1 + 4);
+		assert.equal(more("pin", "viewerSaves { nodes { id } }"), 10 + 10 * 4);
+		assert.equal(
+			more("pin", "viewerSaves { nodes { board { name } owner { name } } }"),
+			10 + 10 * 4,
+		);
+		// Whose it is and whose its board is has been read with it.
+		assert.equal(more("pin", "viewerCanUpdate viewerCanDelete"), 0);
+		assert.equal(more("comment", "viewerCanUpdate viewerCanDelete"), 0);
+		assert.equal(more("board", "viewerCanUpdate viewerCanDelete"), 0);
+		// With whom the board is shared has not.
+		assert.equal(more("board", "viewerCanPin"), 1);
+		const sections = "sections(first: 10) { nodes {";
+		assert.equal(
+			more("board", `${sections} viewerCanUpdate } }`) -
+				more("board", `${sections} id } }`),
+			10,
+		);
+	});
+
 	it("allows 100 × 100 edges of any two lists", () => {
 		const lists = Object.values(model.objects.get("User")?.mappings ?? [])
 			.filter(({ name }) => name !== "blockUser.inverse")

@@ -106,4 +106,51 @@ suite("inverses", () => {
 			],
 		);
 	});
+
+	const ORIGIN = [
+		"mood: Mood @stored",
+		'mood: Mood @stored\n\torigin: Pin @reference(key: "origin_id")',
+	] as const;
+	const groupedBy = (groupBy: string): readonly [string, string] => [
+		'inverse: "owner", order: POSITION',
+		`inverse: "owner", groupBy: "${groupBy}"`,
+	];
+
+	test("a list that follows a reference may be grouped by another one", () => {
+		const { mappings } = readSmall([ORIGIN, groupedBy("origin")]).model;
+		assert.deepEqual(mappings.get("ownPin")?.groupedBy, {
+			field: "origin",
+			key: "origin_id",
+		});
+		assert.equal(mappings.get("likePin")?.groupedBy, undefined);
+	});
+
+	test("a list is grouped by a reference of its objects, and has no other order", () => {
+		assert.deepEqual(problemsOf([groupedBy("details")]), [
+			"small.graphql:22: User.pins must be grouped by a reference of Pin, got details",
+		]);
+		assert.deepEqual(
+			problemsOf([
+				ORIGIN,
+				["order: POSITION)", 'order: POSITION, groupBy: "origin")'],
+			]),
+			[
+				"small.graphql:22: User.pins is grouped by origin, which decides its order, so it must not have another one, got POSITION",
+			],
+		);
+	});
+
+	test("only a list that follows a reference is grouped", () => {
+		for (const change of [
+			[', inverse: "likedBy")', ', inverse: "likedBy", groupBy: "owner")'],
+			['table: "root_has_pins")', 'table: "root_has_pins", groupBy: "owner")'],
+		] as const) {
+			const [problem, ...others] = problemsOf([change]);
+			assert.match(
+				String(problem),
+				/is grouped, so its inverse must be a reference$/,
+			);
+			assert.deepEqual(others, []);
+		}
+	});
 });

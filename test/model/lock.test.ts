@@ -72,6 +72,36 @@ suite("schema/model.lock.json", () => {
 });
 
 suite("the lock", () => {
+	test("refuses a list that comes to be grouped", () => {
+		const changes: readonly Change[] = [
+			[
+				"mood: Mood @stored",
+				'mood: Mood @stored\n\torigin: Pin @reference(key: "origin_id")',
+			],
+			[", order: POSITION)", ', groupBy: "origin")'],
+		];
+		const { breaks } = afterChange(changes);
+		assert.ok(
+			breaks.includes(
+				"the groupBy of the mapping ownPin must stay none, got origin_id",
+			),
+			breaks.join(),
+		);
+		const grouped = compareLock(EMPTY_LOCK, readSmall(changes).model).next;
+		assert.deepEqual(afterChange(changes, RESOLVED, grouped), {
+			additions: [],
+			breaks: [],
+		});
+		assert.ok(
+			compareLock(
+				grouped,
+				readSmall(changes.slice(0, 1)).model,
+			).breaks.includes(
+				"the groupBy of the mapping ownPin must stay origin_id, got none",
+			),
+		);
+	});
+
 	test("takes a list in order of time that comes to be arranged, and no other change of order", () => {
 		const shippedWith = (
 			name: "likePin" | "ownPin",

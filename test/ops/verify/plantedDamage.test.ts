@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { createView } from "../../../src/graph/read/view.ts";
+import type { Node } from "../../../src/graph/types.ts";
 import { type Id, packId } from "../../../src/id/ids.ts";
 import { createStoredTypes } from "../../../src/model/storedTypes.ts";
 import type { DamageKind } from "../../../src/ops/verify/damage.ts";
@@ -291,6 +293,47 @@ const STATEMENTS: Readonly<Record<string, Plant>> = {
 		found: { "wrong edge number": /^ownBoard / },
 		after: ownerIsAda,
 	},
+	"a save that stands under another pin": {
+		plant: (graph) =>
+			onShards(graph, "UPDATE user_saves_pins SET sequence = 5"),
+		found: {
+			"wrong edge number":
+				/^savePin \d+ → \d+: present, .*; sequence 5, expected \d+ for its origin \d+$/,
+		},
+		after: isSavedOnce,
+	},
+	"a save that is not on the list": {
+		plant: (graph) => onShards(graph, "DELETE FROM user_saves_pins"),
+		found: {
+			"list lacks object": /^savePin of \d+ lacks the Pin \d+$/,
+			"wrong count": /^savePin of \d+: count 1, but 0 edges$/,
+		},
+		after: isSavedOnce,
+	},
+	"a save whose state is 7": {
+		plant: (graph) => onShards(graph, "UPDATE user_saves_pins SET state = 7"),
+		found: {
+			"wrong edge number": /^savePin \d+ → \d+: state 7/,
+			"list lacks object": /^savePin of \d+ lacks the Pin \d+$/,
+			"wrong count": /^savePin of \d+: count 1, but 0 edges$/,
+		},
+		after: isSavedOnce,
+	},
+	"a save of a pin that was saved from none": {
+		plant: async (graph) =>
+			sqlOn(
+				graph.folder,
+				shardFile(await bits(graph, "u:ada")),
+				"INSERT INTO user_saves_pins (from_id, to_id, sequence, state, version) VALUES (?, ?, 5, 0, 1)",
+				await bits(graph, "u:ada"),
+				await bits(graph, "p:1"),
+			),
+		found: {
+			"object not of list": /^savePin .*; it has no origin$/,
+			"wrong count": /^savePin of \d+: count 1, but 2 edges$/,
+		},
+		after: isSavedOnce,
+	},
 	"a list whose last sequence is beyond 2^53": {
 		plant: (graph) =>
 			onShards(
@@ -570,6 +613,28 @@ async function isFoundByName(graph: Embedded): Promise<void> {
 	]);
 	assert.ok(row && !(row instanceof Error));
 	assert.equal(row.id, await idOf(graph, "u:ada"));
+}
+
+/** Ada's second pin was saved from the first. */
+async function isSavedOnce(graph: Embedded): Promise<void> {
+	const [one, other, ada] = (await Promise.all(
+		["p:1", "p:2", "u:ada"].map((key) => idOf(graph, key)),
+	)) as [Id, Id, Id];
+	const view = createView(graph.cold(), ada);
+	const saves = await view.readGroups(
+		graph.mapping("savePin"),
+		ada,
+		[one, other],
+		10,
+	);
+	assert.deepEqual(
+		saves.map((nodes) => {
+			assert.ok(!(nodes instanceof Error));
+			return nodes.map((node) => (node as Node).id);
+		}),
+		[[other], []],
+	);
+	assert.equal((await listOf(graph, "savePin", "u:ada")).list.count, 1);
 }
 
 async function followsOnce(graph: Embedded): Promise<void> {
