@@ -75,7 +75,7 @@ describe("a command at the shell", () => {
 			/^ +└─ scan {2}user\.boards {2}ownBoard {2}cost 1$/,
 			/^ +└─ fetch user\.boards {2}Board {2}cost 1$/,
 			/^ +└─ scan {2}user\.boards\.nodes\.pins {2}placePin {2}cost 2$/,
-			/^ +└─ fetch user\.boards\.nodes\.pins {2}Pin {2}cost 2$/,
+			/^ +└─ fetch user\.boards\.nodes\.pins {2}Pin {2}cost 4$/,
 			/^ +└─ call {2}user\.boards\.nodes\.pins\.nodes\.viewerLikes {2}Pin\.viewerLikes {2}cost 2$/,
 		].entries()) {
 			assert.match(steps[n] ?? "", pattern);
