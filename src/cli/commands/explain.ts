@@ -12,12 +12,18 @@ import {
 	UsageError,
 } from "../arguments.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { printKeptRequest, readKeptRequest } from "../keptRequest.ts";
 
 export const usage: Usage = {
 	summary:
 		"Runs a query and prints its plan: cost, scans and fetches, shards, cache answers, time.",
-	operands: ["FILE|-"],
+	operands: [],
+	optionalOperands: ["FILE|-"],
 	options: {
+		trace: {
+			value: "ID",
+			description: "what a server did: id of a trace, error or request",
+		},
 		variables: {
 			value: "JSON|@FILE",
 			description: "the query's variables, or a file that holds them",
@@ -31,7 +37,26 @@ export async function run(
 	given: ParsedArguments,
 	context: CommandContext,
 ): Promise<number> {
-	const [file = "-"] = given.operands;
+	const [file] = given.operands;
+	const { trace, json } = given.options;
+	if (trace !== undefined) {
+		if (file !== undefined || given.options.as || given.options.variables) {
+			throw new UsageError("--trace takes no FILE, --as or --variables.");
+		}
+		const config = readConfig(context.env, { secret: "unneeded" });
+		const kept = await readKeptRequest(config, trace);
+		context.stdout(
+			json === undefined
+				? printKeptRequest(kept)
+				: JSON.stringify(kept, null, "\t"),
+		);
+		return 0;
+	}
+	if (file === undefined) {
+		throw new UsageError(
+			"Missing argument FILE|-: a file with a query, - for standard input, or --trace ID.",
+		);
+	}
 	const config = readConfig(context.env);
 	const source = file === "-" ? await text(context.stdin) : await content(file);
 	const variables = await readVariables(given.options.variables);
@@ -52,7 +77,7 @@ export async function run(
 		);
 	}
 	context.stdout(
-		given.options.json === undefined
+		json === undefined
 			? printExplain(extensions.explain, errors)
 			: JSON.stringify({ explain: extensions.explain, errors }, null, "\t"),
 	);

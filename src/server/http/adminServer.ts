@@ -7,7 +7,12 @@ import { CorkboardError } from "../../errors.ts";
 export interface AdminPages {
 	/** For Prometheus. Rejects where it takes too long. */
 	metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+	/** What a request did, as JSON, by an id that its answer or its trace has; null if it is not kept. */
+	findRequest(id: string): Promise<string | null>;
 }
+
+/** The path of a request that is kept, without its id. */
+export const REQUESTS_PATH = "/requests/";
 
 export interface AdminServer extends AsyncDisposable {
 	/** Without a path: `http://127.0.0.1:9464`. */
@@ -38,8 +43,21 @@ export async function startAdminServer(
 				({ contentType, text }) => send(response, 200, contentType, text),
 				(error) => send(response, 503, "text/plain", `${error.message}\n`),
 			);
+		} else if (path?.startsWith(REQUESTS_PATH)) {
+			pages.findRequest(path.slice(REQUESTS_PATH.length)).then(
+				(text) =>
+					text === null
+						? send(response, 404, "text/plain", "Not kept.\n")
+						: send(response, 200, "application/json", text),
+				(error) => send(response, 503, "text/plain", `${error.message}\n`),
+			);
 		} else {
-			send(response, 404, "text/plain", "There is /metrics.\n");
+			send(
+				response,
+				404,
+				"text/plain",
+				`There are /metrics and ${REQUESTS_PATH}ID.\n`,
+			);
 		}
 	});
 	server.maxConnections = LIMITS.maxConnections;

@@ -1,0 +1,89 @@
+import { CHANNELS, type RequestCompleted } from "../diagnostics.ts";
+import { ERRORS, isClientCode } from "../errors.ts";
+import type { ExplainOutput } from "../plan/explainOutput.ts";
+import type { RecordedOperation } from "../plan/planner.ts";
+import { BoundedMap } from "../util/boundedMap.ts";
+import { describeRequest } from "./describeRequest.ts";
+
+/** Of all, in characters of JSON. */
+const MAX_WEIGHT = 4_194_304;
+/** Of one; of a larger one the plan is left out. */
+const MAX_ONE = 524_288;
+
+/** What `explain --trace` prints. As JSON on the admin address. */
+export interface KeptRequest {
+	/** ISO 8601. */
+	readonly at: string;
+	/** As in the log event `slow request`. */
+	readonly request: Readonly<Record<string, unknown>>;
+	/** Null where nothing was recorded: nothing ran, a kept answer was sent, or `CORKBOARD_SLOW` is off. */
+	readonly hosts: RecordedOperation["hosts"] | null;
+	readonly variables: RecordedOperation["variables"] | null;
+	/** Null as well where it is too large to keep. */
+	readonly explain: ExplainOutput | null;
+}
+
+/** Requests that somebody may ask about later, until disposed. */
+export interface KeptRequests extends Disposable {
+	/** JSON of a `KeptRequest`, by the id of the request, of its trace or of one of its errors; null if it is not kept. */
+	find(id: string): string | null;
+}
+
+/**
+ * Keeps the last requests that were slow, that failed by a fault of the server,
+ * or that are sampled: a few megabytes of them.
+ */
+export function keepRequests(slowMs: number | null): KeptRequests {
+	const byRequest = new BoundedMap<string>({
+		maxWeight: MAX_WEIGHT,
+		weigh: ({ length }) => length,
+	});
+	/** The request of each trace and error. Some may be of requests that are not kept any more. */
+	const requestIds = new BoundedMap<string>({
+		maxWeight: MAX_OTHER_IDS,
+		weigh: () => 1,
+	});
+	const listener = (message: unknown) => {
+		const request = message as RequestCompleted;
+		const { ms, codes, requestId, traceId, errorIds } = request;
+		const isKept =
+			traceId !== null ||
+			(slowMs !== null && ms >= slowMs) ||
+			codes.some(isOwnFailure);
+		if (!isKept) return;
+		byRequest.set(requestId, toText(request));
+		for (const id of errorIds.slice(0, MAX_ERROR_IDS)) {
+			requestIds.set(id, requestId);
+		}
+		if (traceId !== null) requestIds.set(traceId, requestId);
+	};
+	CHANNELS.request.subscribe(listener);
+	return {
+		find: (id) =>
+			byRequest.get(id) ?? byRequest.get(requestIds.get(id) ?? "") ?? null,
+		[Symbol.dispose]: () => void CHANNELS.request.unsubscribe(listener),
+	};
+}
+
+const MAX_OTHER_IDS = 5_000;
+/** Of one request. */
+const MAX_ERROR_IDS = 100;
+
+function isOwnFailure(code: string): boolean {
+	return isClientCode(code) && ERRORS[code].status >= 500;
+}
+
+function toText(request: RequestCompleted): string {
+	const recorded = request.record?.explain?.() as RecordedOperation | undefined;
+	const kept: KeptRequest = {
+		at: new Date().toISOString(),
+		request: describeRequest(request),
+		hosts: recorded?.hosts ?? null,
+		variables: recorded?.variables ?? null,
+		explain: recorded?.explain ?? null,
+	};
+	const text = JSON.stringify(kept);
+	return text.length <= MAX_ONE
+		? text
+		: JSON.stringify({ ...kept, explain: null } satisfies KeptRequest);
+}
