@@ -383,6 +383,8 @@ function slowRequest(given: Partial<RequestCompleted>): RequestCompleted {
 	return {
 		way: "short",
 		isText: true,
+		uses: null,
+		client: "",
 		type: "query",
 		operation: "Slow",
 		sha256: null,
