@@ -32,7 +32,13 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 		["graphiql"],
 		["."],
 	],
-	cli: [["."], ["completion"], ["commands"], ["main.ts"], ["launch.mjs"]],
+	cli: [
+		["."],
+		["completion", "top"],
+		["commands"],
+		["main.ts"],
+		["launch.mjs"],
+	],
 };
 
 /** Who may import a package of others. One that is not listed has to be, with its folders. */

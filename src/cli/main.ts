@@ -33,6 +33,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 	serve: () => import("./commands/serve.ts"),
 	init: () => import("./commands/init.ts"),
 	status: () => import("./commands/status.ts"),
+	top: () => import("./commands/top.ts"),
 	grants: () => import("./commands/grants.ts"),
 	import: () => import("./commands/import.ts"),
 	verify: () => import("./commands/verify.ts"),

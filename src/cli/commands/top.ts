@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { readConfig } from "../../config/config.ts";
+import { CorkboardError } from "../../errors.ts";
+import {
+	JSON_OPTION,
+	type ParsedArguments,
+	type Usage,
+	UsageError,
+} from "../arguments.ts";
+import type { CommandContext } from "../commandContext.ts";
+import { Between } from "../top/between.ts";
+import { type Scrape, scrape } from "../top/scrape.ts";
+import { openTerminal } from "../top/terminal.ts";
+import { topPage } from "../top/topPage.ts";
+import { type TopReport, topReport } from "../top/topReport.ts";
+
+export const usage: Usage = {
+	summary:
+		"Shows what a server does now: requests, documents, hosts, caches, outbox.",
+	operands: [],
+	options: {
+		url: {
+			value: "URL",
+			description:
+				"the server's admin address, such as http://127.0.0.1:9464 (default: CORKBOARD_ADMIN)",
+		},
+		every: { value: "SECONDS", description: "1 to 60 (default 2)" },
+		once: { description: "print it once, of that many seconds, and end" },
+		json: JSON_OPTION,
+	},
+	details:
+		"q quits. It reads /metrics there: with --workers it shows all processes together. --json needs --once.",
+	exitCodes: { 1: "the admin address does not answer, or an error" },
+};
+
+export async function run(
+	{ options }: ParsedArguments,
+	context: CommandContext,
+): Promise<number> {
+	const everyMs = intervalOf(options.every);
+	const url = addressOf(options.url, context);
+	const isOnce = options.once !== undefined;
+	if (options.json !== undefined && !isOnce) {
+		throw new UsageError("--json needs --once.");
+	}
+	const interruption = context.interruptSignal();
+	const first = await scrape(url);
+	if (!isOnce) return watch(url, first, everyMs, interruption);
+	await sleep(everyMs, undefined, { signal: interruption }).catch(() => {});
+	if (interruption.aborted) return 0;
+	const report = topReport(new Between(first, await scrape(url)));
+	context.stdout(
+		options.json === undefined
+			? topPage({ url, report, failure: null, clock: clock() }, null).join("\n")
+			: JSON.stringify(report, null, "\t"),
+	);
+	return 0;
+}
+
+/** Shows the page until `q`, Ctrl-C or a signal. A server that goes away may come back. */
+async function watch(
+	url: string,
+	first: Scrape,
+	everyMs: number,
+	interruption: AbortSignal,
+): Promise<number> {
+	const quitting = new AbortController();
+	const signal = AbortSignal.any([interruption, quitting.signal]);
+	const now: {
+		report: TopReport | null;
+		failure: { readonly reason: string; readonly since: number } | null;
+	} = { report: null, failure: null };
+	const draw = () => {
+		if (terminal === null) return;
+		const { report, failure } = now;
+		const shown = failure && {
+			reason: failure.reason,
+			seconds: Math.round((performance.now() - failure.since) / 1_000),
+		};
+		const page = { url, report, failure: shown, clock: clock() };
+		terminal.show(topPage(page, terminal.size()));
+	};
+	using terminal = openTerminal(
+		{ input: process.stdin, output: process.stdout },
+		{
+			key(key) {
+				if (QUITS.has(key)) quitting.abort();
+			},
+			resize: draw,
+		},
+	);
+	if (terminal === null) {
+		throw new UsageError(
+			"top needs a terminal. For scripts: top --once --json.",
+		);
+	}
+	let last = first;
+	for (;;) {
+		draw();
+		await sleep(everyMs, undefined, { signal }).catch(() => {});
+		if (signal.aborted) return 0;
+		try {
+			const next = await scrape(url);
+			now.report = topReport(new Between(last, next));
+			last = next;
+			now.failure = null;
+		} catch (error) {
+			if (!(error instanceof CorkboardError)) throw error;
+			now.failure = {
+				reason: error.message,
+				since: now.failure?.since ?? performance.now(),
+			};
+		}
+	}
+}
+
+/** `q`, `Q`, Ctrl-C, Ctrl-D. */
+const QUITS = new Set(["q", "Q", "\x03", "\x04"]);
+
+function intervalOf(text = "2"): number {
+	if (
+		!/^[0-9]+(\.[0-9])?$/.test(text) ||
+		Number(text) < 1 ||
+		Number(text) > 60
+	) {
+		throw new UsageError(`--every must be between 1 and 60, got ${text}.`);
+	}
+	return Number(text) * 1_000;
+}
+
+function addressOf(given: string | undefined, context: CommandContext): string {
+	if (given !== undefined) {
+		const url = URL.parse(given);
+		if (url === null || !/^https?:$/.test(url.protocol)) {
+			throw new UsageError(
+				`--url must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(given)}.`,
+			);
+		}
+		return url.href.replace(/(\/metrics)?\/?$/, "");
+	}
+	const { admin } = readConfig(context.env, { secret: "unneeded" });
+	if (admin === null) {
+		throw new UsageError(
+			"Where is the server's admin address? Set CORKBOARD_ADMIN as for the server, such as 127.0.0.1:9464, or give --url.",
+		);
+	}
+	// A server that listens on all addresses listens on this one too.
+	const host = /^(0\.0\.0\.0|::)$/.test(admin.host) ? "127.0.0.1" : admin.host;
+	return `http://${host.includes(":") ? `[${host}]` : host}:${admin.port}`;
+}
+
+/** `12:34:56` */
+function clock(): string {
+	return new Date().toISOString().slice(11, 19);
+}
