@@ -24,7 +24,7 @@ import {
 	pageQuery,
 	type Shown,
 } from "./everyMutation.ts";
-import { ids, longBoard, plainly, talkedAbout } from "./lists.ts";
+import { ids, longBoard, plainly, REFUSED, talkedAbout } from "./lists.ts";
 import type { ApolloModule } from "./modules.ts";
 import { type Pasted, paste } from "./pasted.ts";
 import { operationsOf, recording } from "./recording.ts";
@@ -34,9 +34,10 @@ describe("Apollo Client 4", () => {
 	let project: Pasted;
 	let createClient: ApolloModule["createClient"];
 	let codeOf: ApolloModule["codeOf"];
+	let fieldsOf: ApolloModule["fieldsOf"];
 	before(async () => {
 		project = paste("apollo");
-		({ createClient, codeOf } =
+		({ createClient, codeOf, fieldsOf } =
 			await project.load<ApolloModule>("src/client.ts"));
 		demo = await serveDemo();
 	});
@@ -276,6 +277,27 @@ describe("Apollo Client 4", () => {
 			return true;
 		});
 		assert.equal(now(), null);
+	});
+
+	it("has the messages for the fields of a refused input, and none for another error", async () => {
+		const client = createClient({ url: demo.url, token: () => null });
+		await assert.rejects(
+			client.mutate({
+				mutation: gql`mutation Join($input: CreateUserInput!) { createUser(input: $input) { token } }`,
+				variables: { input: REFUSED.input },
+			}),
+			(error) => {
+				assert.deepEqual(fieldsOf(error), REFUSED.fields);
+				return true;
+			},
+		);
+		await assert.rejects(
+			client.mutate({ mutation: LIKE_PIN, variables: { id: "1" } }),
+			(error) => {
+				assert.deepEqual(fieldsOf(error), {});
+				return true;
+			},
+		);
 	});
 
 	it("reads any object by node, with its type", async () => {

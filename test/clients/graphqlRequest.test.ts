@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ClientError, gql } from "graphql-request";
 import { type DemoServer, serveDemo } from "./demo.ts";
-import { plainly } from "./lists.ts";
+import { plainly, REFUSED } from "./lists.ts";
 import type {
 	GraphqlRequestModule,
 	PinsModule,
@@ -15,9 +15,10 @@ describe("graphql-request", () => {
 	let project: Pasted;
 	let createClient: GraphqlRequestModule["createClient"];
 	let codeOf: GraphqlRequestModule["codeOf"];
+	let fieldsOf: GraphqlRequestModule["fieldsOf"];
 	before(async () => {
 		project = paste("graphql-request");
-		({ createClient, codeOf } =
+		({ createClient, codeOf, fieldsOf } =
 			await project.load<GraphqlRequestModule>("src/client.ts"));
 		demo = await serveDemo();
 	});
@@ -102,6 +103,24 @@ describe("graphql-request", () => {
 		});
 		token = null;
 		assert.deepEqual(await client.request(query), { viewer: null });
+	});
+
+	it("has the messages for the fields of a refused input, and none for another error", async () => {
+		const client = createClient({ url: demo.url, token: () => null });
+		await assert.rejects(
+			client.request(
+				gql`mutation Join($input: CreateUserInput!) { createUser(input: $input) { token } }`,
+				{ input: REFUSED.input },
+			),
+			(error) => {
+				assert.deepEqual(fieldsOf(error), REFUSED.fields);
+				return true;
+			},
+		);
+		await assert.rejects(client.request(gql`{ nothing }`), (error) => {
+			assert.deepEqual(fieldsOf(error), {});
+			return true;
+		});
 	});
 
 	it("rejects with the code of the first error of any failed request", async () => {

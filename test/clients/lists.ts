@@ -50,6 +50,16 @@ export async function talkedAbout(
 	return { id, comments: pin.comments.nodes.map(({ id }) => id) };
 }
 
+/** A sign-up whose fields are wrong, and what `fieldsOf` of each client has of its error. */
+export const REFUSED = {
+	input: { username: "x y", website: "nothing", avatar: { url: "nowhere" } },
+	fields: {
+		username: "Use 3 to 30 letters, digits or underscores.",
+		website: "Give an address that begins with http:// or https://.",
+		"avatar.url": "Give an address that begins with http:// or https://.",
+	},
+};
+
 export function ids(edges: readonly { readonly node: { id: string } }[]) {
 	return edges.map(({ node }) => node.id);
 }

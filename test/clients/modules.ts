@@ -6,6 +6,8 @@ import type { Environment } from "relay-runtime";
 
 /** What the files of the docs export: theirs is the truth, and tsc holds each to its own project. */
 
+type FieldErrors = Readonly<Record<string, string>>;
+
 interface Viewer {
 	readonly url: string;
 	readonly token: () => string | null;
@@ -16,6 +18,7 @@ export interface ApolloModule {
 		options: Viewer & { readonly links?: readonly ApolloLink[] },
 	): ApolloClient;
 	codeOf(error: unknown): string | null;
+	fieldsOf(error: unknown): FieldErrors;
 }
 
 export interface Manifest {
@@ -34,6 +37,7 @@ export interface UrqlModule {
 		options: Viewer & { readonly exchanges?: readonly Exchange[] },
 	): Client;
 	codeOf(error: CombinedError): string | null;
+	fieldsOf(error: CombinedError): FieldErrors;
 }
 
 export interface UrqlPersistedModule {
@@ -46,11 +50,13 @@ export interface RelayModule {
 		readonly token: string | null;
 	}): Environment;
 	codeOf(error: Error): string | null;
+	fieldsOf(error: Error): FieldErrors;
 }
 
 export interface GraphqlRequestModule {
 	createClient(options: Viewer): GraphQLClient;
 	codeOf(error: unknown): string | null;
+	fieldsOf(error: unknown): FieldErrors;
 }
 
 export interface PinsModule {

@@ -29,7 +29,7 @@ import {
 	type Shown,
 	type Variables,
 } from "./everyMutation.ts";
-import { longBoard, plainly, talkedAbout } from "./lists.ts";
+import { longBoard, plainly, REFUSED, talkedAbout } from "./lists.ts";
 import type { RelayModule } from "./modules.ts";
 import { paste } from "./pasted.ts";
 import { operationsOf, recording } from "./recording.ts";
@@ -143,7 +143,7 @@ describe("Relay 21, in the example app", () => {
 			return found;
 		};
 		using project = paste("relay");
-		const { createEnvironment } =
+		const { createEnvironment, fieldsOf } =
 			await project.load<RelayModule>("src/environment.ts");
 		using recorded = recording();
 		const mutationsOf =
@@ -171,6 +171,10 @@ describe("Relay 21, in the example app", () => {
 				});
 			};
 		const join = mutationsOf(createEnvironment({ url, token: null }));
+		await assert.rejects(join("createUser", REFUSED.input), (error: Error) => {
+			assert.deepEqual(fieldsOf(error), REFUSED.fields);
+			return true;
+		});
 		const { token, variables } = await newcomer(
 			url,
 			"relay_page",

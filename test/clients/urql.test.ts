@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { gql } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { type DemoServer, serveDemo } from "./demo.ts";
-import { longBoard } from "./lists.ts";
+import { longBoard, plainly, REFUSED } from "./lists.ts";
 import type { UrqlModule } from "./modules.ts";
 import { type Pasted, paste } from "./pasted.ts";
 import { recording } from "./recording.ts";
@@ -14,9 +14,10 @@ describe("urql 5", () => {
 	let project: Pasted;
 	let createClient: UrqlModule["createClient"];
 	let codeOf: UrqlModule["codeOf"];
+	let fieldsOf: UrqlModule["fieldsOf"];
 	before(async () => {
 		project = paste("urql");
-		({ createClient, codeOf } =
+		({ createClient, codeOf, fieldsOf } =
 			await project.load<UrqlModule>("src/client.ts"));
 		demo = await serveDemo();
 	});
@@ -66,6 +67,43 @@ describe("urql 5", () => {
 		assert.equal(error && codeOf(error), "UNAUTHENTICATED");
 		assert.deepEqual(error?.graphQLErrors[0]?.path, ["followUser"]);
 		assert.equal(error?.networkError, undefined);
+	});
+
+	it("has the messages for the fields of a refused input, and none for another error", async () => {
+		const client = createClient({ url: demo.url, token: () => null });
+		const join = await client.mutation(
+			gql`mutation Join($input: CreateUserInput!) { createUser(input: $input) { token } }`,
+			{ input: REFUSED.input },
+		);
+		assert.ok(join.error);
+		assert.deepEqual(fieldsOf(join.error), REFUSED.fields);
+		const follow = await client.mutation(
+			gql`mutation Follow { followUser(input: { userId: "1" }) { user { id } } }`,
+			{},
+		);
+		assert.ok(follow.error);
+		assert.deepEqual(fieldsOf(follow.error), {});
+	});
+
+	it("reads an empty list again after a mutation that selects its parent", async () => {
+		const client = createClient({ url: demo.url, token: () => demo.token });
+		const { createBoard } = await plainly(demo.url, demo.token).data<{
+			createBoard: { board: { id: string } };
+		}>('mutation { createBoard(input: { name: "Empty" }) { board { id } } }');
+		const { id } = createBoard.board;
+		const read = async () => {
+			const { data } = await client.query(
+				gql`query Titles($id: ID!) { board(id: $id) { id pins(first: 5) { nodes { id title } } } }`,
+				{ id },
+			);
+			return data.board.pins.nodes.map(({ title }: { title: string }) => title);
+		};
+		assert.deepEqual(await read(), []);
+		await client.mutation(
+			gql`mutation Add($input: CreatePinInput!) { createPin(input: $input) { board { id } } }`,
+			{ input: { boardId: id, title: "One" } },
+		);
+		assert.deepEqual(await read(), ["One"]);
 	});
 
 	it("reports a rejected token by the code of its error and the status of the response", async () => {

@@ -503,8 +503,11 @@ describe("the Pinboard example", () => {
 		await dialog.getByRole("button", { name: "Move", exact: true }).click();
 		await page.getByText("Moved to Sheds.").waitFor();
 		await dialog.getByRole("link", { name: "Older" }).click();
-		await page.locator(".card", { hasText: "Pin c" }).waitFor();
-		assert.equal(await page.locator(".card").count(), 1);
+		await until(
+			"the one pin of the section",
+			async () =>
+				String(await page.locator(".card > p").allTextContents()) === "Pin c",
+		);
 
 		await page.getByRole("button", { name: "Edit sections" }).click();
 		await dialog

@@ -82,7 +82,7 @@ export function BlockUser(props: {
 				<Dialog title={`Block ${user.name}?`} onClose={() => setAsking(false)}>
 					<p>
 						{user.name} will see neither you nor anything of yours, and you will
-						see nothing of theirs..
+						see nothing of theirs.
 					</p>
 					<div className="actions">
 						<button type="button" onClick={() => setAsking(false)}>

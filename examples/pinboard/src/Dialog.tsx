@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { createPortal } from "react-dom";
 
 /** A modal dialog: the browser keeps the focus inside, closes it with Escape, and returns the focus. */
 export function Dialog(props: {
@@ -11,7 +12,8 @@ export function Dialog(props: {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const heading = useId();
 	useEffect(() => dialog.current?.showModal(), []);
-	return (
+	// Not inside the element that opened it, whose styles are not for it.
+	return createPortal(
 		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
 		<dialog
 			ref={dialog}
@@ -33,6 +35,7 @@ export function Dialog(props: {
 				</button>
 				{children}
 			</div>
-		</dialog>
+		</dialog>,
+		document.body,
 	);
 }
