@@ -305,6 +305,8 @@ export interface Scan extends ListKey {
 	readonly after?: Position;
 	readonly before?: Position;
 	readonly limit: number;
+	/** Only positions, count and epoch are wanted: versions and the last sequence may be 0. */
+	readonly positionsOnly?: boolean;
 	/** Storage that can, reads the objects that the edges lead to with them, where they are on the list's shard. */
 	readonly foundObject?: FoundObject | undefined;
 }

@@ -136,7 +136,7 @@ export function mysqlStatementsSuite(
 			await setEdges(storage, likePin, user(1, 1), edges);
 			const found: unknown[] = [];
 			const scan = { mapping: likePin, from: user(1, 1), backward: false };
-			const [result, plain, count] = await storage.scanLists([
+			const [result, plain, count, positions] = await storage.scanLists([
 				{
 					...scan,
 					limit: 9,
@@ -144,7 +144,15 @@ export function mysqlStatementsSuite(
 				},
 				{ ...scan, limit: 2 },
 				{ ...scan, limit: 0 },
+				{ ...scan, limit: 2, positionsOnly: true },
 			]);
+			const [first, second] = edges;
+			assert.deepEqual(
+				good(positions).edges.map(({ to, sequence }) => ({ to, sequence })),
+				[first, second],
+			);
+			assert.equal(good(positions).list.count, 4);
+			assert.ok(good(plain).list.lastSequence > 0);
 			assert.deepEqual(
 				good(result).edges.map(({ to }) => to),
 				edges.map(({ to }) => to),

@@ -80,6 +80,7 @@ export function createHeadCache(options: {
 					...(lists[index] as ListKey),
 					backward: false,
 					limit,
+					positionsOnly: true,
 				})),
 				call,
 			);
@@ -124,6 +125,7 @@ export function createHeadCache(options: {
 				from,
 				backward: false,
 				limit,
+				positionsOnly: true,
 				foundObject,
 			})),
 			call,

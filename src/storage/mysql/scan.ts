@@ -21,6 +21,7 @@ import {
 	type Fragment,
 	localIdOf,
 	namesOf,
+	quotedName,
 	unionAll,
 } from "./sqlFragment.ts";
 
@@ -123,7 +124,7 @@ function statementOf(
 		hasLateral && scans.some(({ key }) => key.foundObject !== undefined);
 	const noObject = withObjects ? ", NULL AS data" : "";
 	for (const [part, { key: scan, shard }] of scans.entries()) {
-		const { mapping, backward, limit, foundObject } = scan;
+		const { mapping, backward, limit, foundObject, positionsOnly } = scan;
 		const isOpen = scan.after === undefined && scan.before === undefined;
 		if (limit > 0 && hasLateral && isOpen) {
 			let own = groups.get(shard);
@@ -136,6 +137,7 @@ function statementOf(
 					other.mapping === mapping &&
 					other.limit === limit &&
 					other.backward === backward &&
+					other.positionsOnly === positionsOnly &&
 					(other.foundObject === undefined) === (foundObject === undefined),
 			);
 			if (group === undefined) own.push([{ part, scan, shard }]);
@@ -181,7 +183,7 @@ type ScanGroup = [NumberedScan, ...NumberedScan[]];
  */
 function headsOf(model: Model, group: ScanGroup, noObject: string): Fragment {
 	const [{ scan, shard }] = group;
-	const { mapping, limit, foundObject } = scan;
+	const { mapping, limit, foundObject, positionsOnly } = scan;
 	const type =
 		foundObject === undefined ? undefined : model.objects.get(mapping.to);
 	const objects =
@@ -191,18 +193,18 @@ function headsOf(model: Model, group: ScanGroup, noObject: string): Fragment {
 				ON objects.local_id = ${localIdOf(shard, type, "edges.to_id")}`;
 	return {
 		// The numbers of scans, ids and the limit are integers that the program made.
-		text: `SELECT scans.part, edges.to_id, edges.sequence, edges.version,
-				lists.count, lists.last_sequence, lists.epoch, NULL AS from_id, NULL AS mapping${type === undefined ? noObject : ", objects.data"}
+		text: `SELECT scans.part, edges.to_id, edges.sequence, ${positionsOnly ? "NULL AS version" : "edges.version"},
+				lists.count, ${positionsOnly ? "NULL AS last_sequence" : "lists.last_sequence"}, lists.epoch, NULL AS from_id, NULL AS mapping${type === undefined ? noObject : ", objects.data"}
 			FROM (VALUES ${group.map(({ part, scan: { from } }) => `ROW(${part}, ${digitsOf(from)})`).join(", ")})
 				AS scans (part, from_id)
 			LEFT JOIN ${tableIn(shard.database, "lists")} AS lists
-				ON lists.from_id = scans.from_id AND lists.mapping = ?
+				ON lists.from_id = scans.from_id AND lists.mapping = ${quotedName(mapping.name)}
 			LEFT JOIN LATERAL (
-				SELECT to_id, sequence, version
+				SELECT to_id, sequence${positionsOnly ? "" : ", version"}
 				FROM ${tableIn(shard.database, mapping.table)} FORCE INDEX (PRIMARY)
 				WHERE from_id = scans.from_id AND state = ${PRESENT}
 				ORDER BY ${keyOrder(scan)} LIMIT ${limit}) AS edges ON TRUE${objects}`,
-		values: [mapping.name],
+		values: [],
 	};
 }
 

@@ -68,6 +68,15 @@ export function digitsOf(id: Id): string {
 	throw new TypeError(`An id must be a decimal, got ${JSON.stringify(id)}.`);
 }
 
+/** A name of the model as an SQL string, for the same reason: the client searches the whole text for the place of a value. */
+export function quotedName(name: string): string {
+	if (NAME.test(name)) return `'${name}'`;
+	throw new TypeError(
+		`A name must be of letters, digits, _ and dots, got ${JSON.stringify(name)}.`,
+	);
+}
+
+const NAME = /^[\w.]+$/;
 const DIGITS = /^[0-9]{1,20}$/;
 
 /** For the name of a statement: names without duplicates. */
