@@ -111,15 +111,36 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		return series;
 	};
 
-	/** Most requests are answered as others were before. */
-	const durations = new Map<string, Distribution>();
-	const durationOf = (way: string): Distribution => {
-		let duration = durations.get(way);
-		if (duration === undefined) {
-			duration = seconds.at(way);
-			durations.set(way, duration);
+	const seriesOfRequest = (completed: RequestCompleted): OfRequest => {
+		const { way, isText, type, status } = completed;
+		const document = isText === null ? "none" : isText ? "text" : "known";
+		const outcome = outcomeOf(completed);
+		const labels = [way, document, type ?? "none", outcome, String(status)];
+		return {
+			isText,
+			type,
+			status,
+			count: requests.at(...labels),
+			seconds: seconds.at(way),
+		};
+	};
+	/** By way, of the last request without an error: the next one is mostly like it. */
+	const last = new Map<string, OfRequest>();
+	const ofRequest = (completed: RequestCompleted): OfRequest => {
+		const { way, isText, type, status, codes } = completed;
+		if (codes.length > 0) return seriesOfRequest(completed);
+		const known = last.get(way);
+		if (
+			known !== undefined &&
+			known.isText === isText &&
+			known.type === type &&
+			known.status === status
+		) {
+			return known;
 		}
-		return duration;
+		const series = seriesOfRequest(completed);
+		last.set(way, series);
+		return series;
 	};
 
 	return [
@@ -127,16 +148,10 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 			CHANNELS.request,
 			(message) => {
 				const completed = message as RequestCompleted;
-				const { way, isText, type, status, ms, codes, sha256 } = completed;
-				const document = isText === null ? "none" : isText ? "text" : "known";
-				requests.at(
-					way,
-					document,
-					type ?? "none",
-					outcomeOf(completed),
-					String(status),
-				).value++;
-				durationOf(way).observe(ms / 1_000);
+				const { ms, codes, sha256 } = completed;
+				const { count, seconds } = ofRequest(completed);
+				count.value++;
+				seconds.observe(ms / 1_000);
 				if (completed.cost !== null) cost.observe(completed.cost);
 				for (const code of codes) errors.at(code).value++;
 				if (sha256 === null) return;
@@ -159,6 +174,13 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 			(message) => refused.at((message as Refused).limit).value++,
 		],
 	];
+}
+
+/** What is counted of requests that are alike. */
+interface OfRequest
+	extends Pick<RequestCompleted, "isText" | "type" | "status"> {
+	readonly count: Value;
+	readonly seconds: Distribution;
 }
 
 function outcomeOf({ codes, status }: RequestCompleted): string {
