@@ -26,7 +26,9 @@ const PREFIX = "c1.usage.";
 const SENT_TTL_MS = 3_600_000;
 
 /** How long a call may take: no request waits for it. */
-const ADD_MS = 2_000;
+const ADD_MS = 1_000;
+/** What other users of the connection give theirs: when one of them replaces it, it stays open for no longer than theirs need. */
+const SHARED_DEADLINE_MS = 100;
 const READ_MS = 15_000;
 
 /**
@@ -95,7 +97,7 @@ export function openRedisUsage(options: {
 }): UsageStore {
 	const { redis, days, log, limits = USAGE_LIMITS } = options;
 	const { deadlineMs = ADD_MS } = options;
-	const commands = redis.forCommands({ deadlineMs });
+	const commands = redis.forCommands({ deadlineMs: SHARED_DEADLINE_MS });
 	let isFailing = false;
 	const sentKey = `${PREFIX}sent.${randomUUID()}`;
 	return {
@@ -113,14 +115,18 @@ export function openRedisUsage(options: {
 				limits.documentBytes,
 				...parametersOf(batch),
 			].map(String);
-			const replies = await commands.call("count", 1, ({ client, withRunId }) =>
-				// Known once connected, and only of a master, which takes writes. In a
-				// pipeline an error of the script, such as OOM, does not fail the connection.
-				withRunId(() =>
-					client
-						.pipeline([["eval", ADD, keys.length, ...keys, ...given]])
-						.exec(),
-				),
+			const replies = await commands.call(
+				"count",
+				1,
+				({ client, withRunId }) =>
+					// Known once connected, and only of a master, which takes writes. In a
+					// pipeline an error of the script, such as OOM, does not fail the connection.
+					withRunId(() =>
+						client
+							.pipeline([["eval", ADD, keys.length, ...keys, ...given]])
+							.exec(),
+					),
+				{ deadlineMs, isProbe: true },
 			);
 			const error = replies?.[0]?.[0];
 			if (error && !isFailing) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
 	CHANNELS,
 	type RequestCompleted,
@@ -28,6 +29,9 @@ const MAX_CLIENTS = 100;
 const MAX_PAIRS = 5_000;
 /** Days that a store may be away before the oldest is given up. */
 const MAX_DAYS = 3;
+/** At the end, to store what is left. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 100;
 /** Of documents, or of coordinates, in one batch. */
 const BATCH = 500;
 
@@ -127,9 +131,12 @@ export class UsageRecorder implements AsyncDisposable {
 	async [Symbol.asyncDispose](): Promise<void> {
 		CHANNELS.request.unsubscribe(this.#listener);
 		clearInterval(this.#timer);
-		await this.flush();
-		// What was counted while that ran.
-		await this.flush();
+		// Again for what was counted while the first ran, or if its connection was lost.
+		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+			if (attempt > 0) await sleep(PAUSE_MS);
+			await this.flush();
+			if (this.#batches.length + this.#days.size === 0) break;
+		}
 		await this.#store[Symbol.asyncDispose]();
 	}
 

@@ -309,10 +309,13 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		);
 	});
 
-	it("ends all workers on SIGTERM (exit code 0)", async () => {
+	it("ends all workers on SIGTERM (exit code 0), with what they counted of usage in Redis", async () => {
 		const [, ...alive] = listening();
 		const seats = await seatsAt(alive);
 		assert.equal(seats.length, 2);
+		for (const seat of [...seats, ...seats, ...seats]) {
+			await seat.ask("query AtTheEnd { interests(first: 1) { totalCount } }");
+		}
 		const began = performance.now();
 		program.send("SIGTERM");
 		const { code, signal, err } = await program.ended;
@@ -322,5 +325,16 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		for (const pid of alive) {
 			assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
 		}
+		// What both counted is in Redis, and whoever asks for it needs no secret.
+		const { CORKBOARD_SECRET: _, ...withoutSecret } = env;
+		const usage = await runProgram(["usage", "documents", "--json"], {
+			env: withoutSecret,
+		});
+		assert.equal(usage.code, 0, usage.err);
+		const { documents } = JSON.parse(usage.out) as {
+			documents: { operation: string | null; requests: number }[];
+		};
+		const counted = documents.find(({ operation }) => operation === "AtTheEnd");
+		assert.equal(counted?.requests, 6);
 	});
 });

@@ -169,9 +169,13 @@ describe("a recorder of usage", () => {
 		);
 	});
 
-	test("stores what was counted when it is disposed of", async () => {
+	test("stores what was counted when it is disposed of, if the store is back soon", async () => {
 		const recording = record();
 		const { recorder, batches } = recording;
+		recording.isAway = true;
+		setTimeout(() => {
+			recording.isAway = false;
+		}, 20);
 		recorder.count({
 			uses: uses("Query.a"),
 			sha256: HASH,
