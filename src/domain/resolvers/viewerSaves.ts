@@ -2,6 +2,7 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Graph, Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
+import type { Id } from "../../id/ids.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import { andThen } from "../../util/maybePromise.ts";
 import { mappingOf, storedValue } from "./storedJson.ts";
@@ -63,13 +64,15 @@ function savesOf(
 function newestFirst(
 	{ model }: Graph,
 	pins: readonly (Node | CorkboardError)[],
-): readonly (Node | CorkboardError)[] {
+): readonly (Id | CorkboardError)[] {
 	const createdAt = (pin: Node | CorkboardError) =>
 		pin instanceof CorkboardError
 			? ""
 			: String(storedValue(model, pin, "createdAt") ?? "");
-	return pins.toSorted((a, b) => {
-		const [one, other] = [createdAt(a), createdAt(b)];
-		return one < other ? 1 : one > other ? -1 : 0;
-	});
+	return pins
+		.toSorted((a, b) => {
+			const [one, other] = [createdAt(a), createdAt(b)];
+			return one < other ? 1 : one > other ? -1 : 0;
+		})
+		.map((pin) => (pin instanceof CorkboardError ? pin : pin.id));
 }

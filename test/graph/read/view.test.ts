@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
 import { createView } from "../../../src/graph/read/view.ts";
 import type { Node } from "../../../src/graph/types.ts";
-import { type Id, packId } from "../../../src/id/ids.ts";
+import { type Id, packId, unpackId } from "../../../src/id/ids.ts";
 import type { Scan } from "../../../src/storage/storage.ts";
 import {
 	callsOf,
@@ -463,6 +463,23 @@ describe("what a list holds of a group", () => {
 		});
 		assert.deepEqual(calls, ["scanLists 3"]);
 		for (const id of [save, ...others]) await graph.writes.remove(id);
+	});
+
+	it("follows to another shard: a save on a board of somebody who lives there", async () => {
+		const [one] = origins as [Id];
+		const shardOf = (id: Id) => unpackId(id).shard;
+		let host = ada;
+		for (let n = 0; shardOf(host) === shardOf(ada); n++) {
+			host = await create("User", { username: `host_${n}` });
+		}
+		const there = await create("Board", { name: "b", user_id: host });
+		const save = await pinOn(there, ada, one);
+		assert.notEqual(shardOf(save), shardOf(ada));
+		assert.deepEqual(await savesOf([one]), [[save]]);
+		await graph.writes.remove(save);
+		for (const store of [graph.store, graph.cold()]) {
+			assert.deepEqual(await savesOf([one], { store }), [[]]);
+		}
 	});
 
 	it("goes on behind objects that the viewer does not see", async () => {
