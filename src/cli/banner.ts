@@ -8,17 +8,24 @@ export function banner(server: {
 	/** The embedded data folder; null with a topology. */
 	readonly folder: string | null;
 	readonly demo?: Demo;
+	/** Whether it runs persisted documents only. */
+	readonly strict: boolean;
 }): string {
-	const { url, folder, demo } = server;
+	const { url, folder, demo, strict } = server;
 	const address = `${url}/graphql`;
 	return [
 		"",
 		`Corkboard serves ${address}`,
-		...(server.graphiql
-			? ["  Open it in a browser for GraphiQL, or try:"]
-			: ["  Try:"]),
+		...(strict
+			? ["  It runs the documents of CORKBOARD_DOCUMENT_FILES only. Try:"]
+			: server.graphiql
+				? ["  Open it in a browser for GraphiQL, or try:"]
+				: ["  Try:"]),
 		"",
-		`  ${curl(address, demo ? shortQuery(demo.username) : ANY_QUERY)}`,
+		// No document of ours is among those of a client.
+		strict
+			? `  curl -s ${url}/health/ready`
+			: `  ${curl(address, demo ? shortQuery(demo.username) : ANY_QUERY)}`,
 		"",
 		...(demo
 			? [

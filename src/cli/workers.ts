@@ -54,9 +54,15 @@ export async function runWorkers(
 	{
 		fork = forkWorker,
 		limits: given = {},
+		onEnd = (worker, { code, signal }) =>
+			context.stderr(
+				`worker ${worker} ended (${signal ?? `exit code ${code}`})`,
+			),
 	}: {
 		readonly fork?: () => WorkerProcess;
 		readonly limits?: Partial<WorkerLimits>;
+		/** Reports a worker that ended by itself. By default to stderr. */
+		readonly onEnd?: (worker: number, exit: WorkerExit) => void;
 	} = {},
 ): Promise<number> {
 	const limits = { ...LIMITS, ...given };
@@ -83,9 +89,7 @@ export async function runWorkers(
 			const exit = await worker.exited;
 			running.delete(worker);
 			if (stopping.signal.aborted) return;
-			context.stderr(
-				`worker ${worker.pid} ended (${exit.signal ?? `exit code ${exit.code}`})`,
-			);
+			onEnd(worker.pid ?? 0, exit);
 			if (!hasServed && exit.signal === null) throw cannotStart(exit);
 			const servedMs =
 				servingSince === null ? 0 : performance.now() - servingSince;

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { banner } from "../../src/cli/banner.ts";
 import { runProgram, type Served, serve } from "../helpers/program.ts";
 import { command } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -142,6 +143,23 @@ describe("a server with CORKBOARD_DOCUMENTS=strict", () => {
 	after(async () => {
 		await server?.[Symbol.asyncDispose]();
 		folder[Symbol.dispose]();
+	});
+
+	it("prints a request that it answers when it starts", async () => {
+		const text = banner({
+			url: server.url,
+			graphiql: false,
+			folder: null,
+			strict: true,
+		});
+		const [, url = ""] = /^ {2}curl -s (\S+)$/m.exec(text) ?? [];
+		assert.equal((await fetch(url)).status, 200);
+		assert.doesNotMatch(text, /graphql' |-d /);
+		const open = { url: server.url, graphiql: false, folder: null };
+		const [, body = ""] =
+			/-d '(.*)'$/m.exec(banner({ ...open, strict: false })) ?? [];
+		// What it printed before.
+		assert.notEqual((await post(JSON.parse(body))).errors, undefined);
 	});
 
 	async function post(body: unknown) {

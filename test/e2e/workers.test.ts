@@ -244,9 +244,12 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const board = await made(ada, "createBoard", { name: "c" }, "board");
 		const [victim, survivor] = (await seatsAt(listening())) as [Seat, Seat];
 		process.kill(victim.pid, "SIGKILL");
-		await until("news of it", () =>
-			program.err().includes(`worker ${victim.pid} ended (SIGKILL)\n`),
-		);
+		const [line] = await program.printed("out", /^.*"worker ended".*$/m);
+		const { worker, signal } = JSON.parse(line);
+		assert.deepEqual([worker, signal], [victim.pid, "SIGKILL"]);
+		// Nothing but JSON is there, in all that two workers and their primary said.
+		for (const said of program.out().trimEnd().split("\n")) JSON.parse(said);
+		assert.equal(program.err(), "");
 		await survivor.ask(`{ board(id: "${board}") { name } }`);
 		await until("another", () => listening().length === 3);
 		const successor = listening().at(-1) as number;

@@ -32,7 +32,8 @@ export async function startCluster({
 		own(startMysqlPair()),
 		own(startMysqlPair()),
 		own(startMemcached()),
-		own(startRedis()),
+		// The topology is in its folder.
+		own(startRedis({ folderName: "corkboard-cluster" })),
 	] as const;
 	// Waited for also where one fails, so that the others are stopped.
 	await Promise.allSettled(starting);

@@ -9,12 +9,16 @@ import { Server } from "./server.ts";
  */
 export async function startRedis({
 	args = [],
+	folderName,
 }: {
 	readonly args?: readonly string[];
+	/** What the name of its folder begins with. */
+	readonly folderName?: string;
 } = {}): Promise<Server> {
 	const { command } = await findProgram("redis-server");
 	return Server.start({
 		scheme: "redis",
+		...(folderName !== undefined && { folderName }),
 		credentials: "",
 		prepare: async () => {},
 		command: (folder, port) => [

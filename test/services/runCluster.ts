@@ -1,16 +1,22 @@
 /**
  * `npm run cluster`: two MySQL pairs, memcached and Redis on this machine,
- * without docker or root, and the API on top, until Ctrl-C. All of it is
- * temporary: what was stored goes with it.
+ * without docker or root, and the API with the demo graph on top, until Ctrl-C.
+ * All of it is temporary: what was stored goes with it. It prints the file of
+ * the settings with which any command runs in another shell.
  *
- *     npm run cluster -- --no-api   the servers alone, and the settings to use them with
+ *     npm run cluster -- --no-api   the servers alone, without tables
+ *     CORKBOARD_DEMO=off            no demo graph
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { demoGraph } from "../../src/demo/graph.ts";
+import { DEMO_USERNAME } from "../../src/demo/people.ts";
 import { startCluster } from "./cluster.ts";
+import { reservePort } from "./port.ts";
 import { describeProgram, findProgram } from "./program.ts";
 import { say } from "./say.ts";
 
@@ -24,11 +30,11 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 
 /** Runs one command of ours to its end, or to ours; answers its exit code. */
 async function corkboard(
-	command: string,
+	args: readonly string[],
 	settings: NodeJS.ProcessEnv,
 ): Promise<number> {
 	if (stop.signal.aborted) return 0;
-	const child = spawn(process.execPath, [LAUNCH, command], {
+	const child = spawn(process.execPath, [LAUNCH, ...args], {
 		stdio: "inherit",
 		env: settings,
 	});
@@ -50,12 +56,20 @@ async function main(): Promise<number> {
 	for (const [n, { primary, replica }] of cluster.pairs.entries()) {
 		say(`MySQL pair ${n + 1}: ${primary.url}, replica ${replica.url}`);
 	}
+	// What the caller has set is meant.
 	const settings = {
-		...cluster.settings,
 		CORKBOARD_MODE: "development",
 		CORKBOARD_SECRET: randomBytes(48).toString("base64url"),
+		CORKBOARD_ADMIN: `127.0.0.1:${await freePort()}`,
 		HOST: "127.0.0.1",
+		...given(),
+		...cluster.settings,
 	};
+	const folder = dirname(cluster.topologyFile);
+	const file = join(folder, "settings.sh");
+	await writeFile(file, shellText(settings), { mode: 0o600 });
+	say(`settings for another shell: . ${file}`);
+	say("then, for example: npm run -s corkboard -- status");
 	if (process.argv.includes("--no-api")) {
 		for (const [name, value] of Object.entries(settings)) {
 			process.stdout.write(`${name}=${value}\n`);
@@ -63,12 +77,52 @@ async function main(): Promise<number> {
 		if (!stop.signal.aborted) await untilStopped();
 		return 0;
 	}
-	// What the caller has set is meant.
-	const environment = { ...settings, ...process.env, ...cluster.settings };
-	return (
-		(await corkboard("init", environment)) ||
-		(await corkboard("serve", environment))
+	const environment = { ...process.env, ...settings };
+	const initialized = await corkboard(["init"], environment);
+	if (initialized !== 0) return initialized;
+	if (process.env.CORKBOARD_DEMO !== "off") {
+		await importDemo(join(folder, "demo.ndjson"), environment);
+	}
+	return corkboard(["serve"], environment);
+}
+
+/** Settings of Corkboard that the caller has made. */
+function given(): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(process.env).flatMap(([name, value]) =>
+			/^(CORKBOARD_.*|HOST)$/.test(name) && value !== undefined
+				? [[name, value]]
+				: [],
+		),
 	);
+}
+
+/** A file that a POSIX shell reads with `.`; the values have no single quotes. */
+function shellText(settings: Readonly<Record<string, string>>): string {
+	return Object.entries(settings)
+		.map(([name, value]) => `export ${name}='${value}'\n`)
+		.join("");
+}
+
+async function freePort(): Promise<number> {
+	await using reserved = await reservePort();
+	return reserved.port;
+}
+
+/** A busy machine may cut an import off: it is resumed. Without the graph the API serves all the same. */
+async function importDemo(
+	file: string,
+	environment: NodeJS.ProcessEnv,
+): Promise<void> {
+	const lines = [...demoGraph()].map((line) => `${JSON.stringify(line)}\n`);
+	await writeFile(file, lines.join(""));
+	for (let tries = 1; tries <= 3 && !stop.signal.aborted; tries++) {
+		if ((await corkboard(["import", file], environment)) === 0) {
+			say(`the demo user is ${DEMO_USERNAME}; the token:`);
+			await corkboard(["token", DEMO_USERNAME], environment);
+			return;
+		}
+	}
 }
 
 async function untilStopped(): Promise<void> {

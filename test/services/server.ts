@@ -10,6 +10,8 @@ import { startWatched, type Watched } from "./watched.ts";
 export interface Recipe {
 	/** As in a URL: `redis`. */
 	readonly scheme: string;
+	/** What the name of its folder begins with (default: the scheme). */
+	readonly folderName?: string;
 	/** `user:password@`, or nothing. */
 	readonly credentials: string;
 	/** Fills the server's new folder, before its first start. */
@@ -57,7 +59,9 @@ export class Server implements AsyncDisposable {
 	}
 
 	static async start(recipe: Recipe): Promise<Server> {
-		const folder = await mkdtemp(join(tmpdir(), `${recipe.scheme}-`));
+		const folder = await mkdtemp(
+			join(tmpdir(), `${recipe.folderName ?? recipe.scheme}-`),
+		);
 		try {
 			await recipe.prepare(folder);
 			for (let tries = 1; ; tries++) {

@@ -18,7 +18,7 @@ import { type ParsedArguments, type Usage, UsageError } from "../arguments.ts";
 import { banner } from "../banner.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
-import { isWorker, runWorkers } from "../workers.ts";
+import { isWorker, runWorkers, type WorkerExit } from "../workers.ts";
 
 export const usage: Usage = {
 	summary: "Serves the graph at /graphql until it is interrupted.",
@@ -44,7 +44,11 @@ export async function run(
 	if (given.options.check !== undefined) return check(config, context);
 	if (workers > 1) {
 		await using _admin = await openAdminOfWorkers(config);
-		return await runWorkers(workers, context);
+		return await runWorkers(workers, context, {
+			...(config.log.format === "json" && {
+				onEnd: reportEnd(createLog(config.log)),
+			}),
+		});
 	}
 	limitHeapGrowth();
 	const interruption = context.interruptSignal();
@@ -61,7 +65,7 @@ export async function run(
 	const { store } = config;
 	const demo =
 		store.kind === "embedded" && store.demo
-			? await demoOf(corkboard, store.folder, context)
+			? await demoOf(corkboard, store.folder, noting(config, log, context))
 			: undefined;
 	if (interruption.aborted) return 0;
 	// The banner and GraphiQL show the demo user's token: for development only.
@@ -71,12 +75,15 @@ export async function run(
 		traces,
 		...shown,
 	});
-	if (config.mode === "development" && !isWorker()) {
+	// It is no line of JSON.
+	const isRead = config.log.format === "text";
+	if (config.mode === "development" && isRead && !isWorker()) {
 		context.stdout(
 			banner({
 				url: server.url,
 				graphiql: config.graphiql === "everyone",
 				folder: store.kind === "embedded" ? store.folder : null,
+				strict: config.persistedDocuments.mode === "strict",
 				...shown,
 			}),
 		);
@@ -117,6 +124,28 @@ async function check(config: Config, context: CommandContext): Promise<number> {
 		`good: settings, schema (${types} types, as locked), topology (version ${topologyVersion}), shards (${shards === null ? "created at the first start" : `${shards} with all their tables`})`,
 	);
 	return 0;
+}
+
+type Log = ReturnType<typeof createLog>;
+
+/** Where the log is JSON, all that is said while the program runs is a line of it. */
+function noting(
+	config: Config,
+	log: Log,
+	context: CommandContext,
+): CommandContext {
+	if (config.log.format === "text") return context;
+	return {
+		...context,
+		isTerminal: false,
+		stderr: (text) => log.info(text),
+		stderrRaw: (text) => log.info(text),
+	};
+}
+
+function reportEnd(log: Log): (worker: number, exit: WorkerExit) => void {
+	return (worker, { code, signal }) =>
+		log.warn({ worker, code, signal }, "worker ended");
 }
 
 async function demoOf(
