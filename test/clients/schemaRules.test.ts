@@ -62,6 +62,11 @@ const EXCEPTIONS: readonly {
 		why: "GitHub's and Shopify's schemas have them: a connection's nodes without their cursors, and objects by their ids; a few pins that take no pages",
 	},
 	{
+		rule: "relay-edge-types",
+		field: /^Query\.(popularInterests|users)$/,
+		why: "a few suggestions without pages, which no cursor leads on from",
+	},
+	{
 		rule: "no-typename-prefix",
 		field: /^User\.username$/,
 		why: "a word of its own, not the name of a user",
@@ -73,6 +78,12 @@ interface Finding {
 	/** `Type.field`, or the type alone. */
 	readonly field: string;
 	readonly message: string;
+}
+
+function isListed({ rule, field }: Finding): boolean {
+	return EXCEPTIONS.some(
+		(exception) => exception.rule === rule && exception.field.test(field),
+	);
 }
 
 function lint(sdl: string): readonly Finding[] {
@@ -155,10 +166,6 @@ function without(typeName: string, fieldName: string): GraphQLSchema {
 describe("the public schema", () => {
 	it("passes the rules of graphql-eslint, those for Relay too, but for the listed exceptions", () => {
 		const findings = lint(SDL);
-		const isListed = ({ rule, field }: Finding) =>
-			EXCEPTIONS.some(
-				(exception) => exception.rule === rule && exception.field.test(field),
-			);
 		assert.deepEqual(
 			findings.filter((finding) => !isListed(finding)),
 			[],
@@ -171,11 +178,12 @@ describe("the public schema", () => {
 				`no exception to ${rule} is needed any more`,
 			);
 		}
-		// Of the rules for Relay the fields named nodes are the only exception, and each one is.
+		// Each field named nodes is one.
 		assert.deepEqual(
 			findings
 				.filter(({ rule }) => rule.startsWith("relay-"))
 				.map(({ field }) => field)
+				.filter((field) => field.endsWith(".nodes"))
 				.toSorted(),
 			[
 				"Query",
@@ -202,7 +210,7 @@ describe("the public schema", () => {
 		assert.deepEqual(
 			lint(broken)
 				.filter(
-					({ rule, field }) => /^relay/.test(rule) && !/nodes$/.test(field),
+					(finding) => finding.rule.startsWith("relay-") && !isListed(finding),
 				)
 				.map(({ rule, field }) => `${rule} ${field}`)
 				.toSorted(),
