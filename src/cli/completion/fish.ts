@@ -10,12 +10,10 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 		"function __corkboard_after",
 		"	set -l after",
 		"	for word in (commandline -opc)[2..-1]",
-		'		contains -- (string join " " $after $word) ' +
-			starts.map(quoted).join(" ") +
-			"; or break",
+		`		contains -- (string trim -- "$after $word") ${starts.map(quoted).join(" ")}; or break`,
 		"		set after $after $word",
 		"	end",
-		'	test (string join " " $after) = "$argv"',
+		'	test "$after" = "$argv"',
 		"end",
 		"complete -c corkboard -f",
 		...all.flatMap(({ after, words, options, files }) => {
