@@ -184,9 +184,9 @@ function explainRuns(
 		return records.get(number) as StepSum;
 	}
 
-	function addReporter(statement: Statement, reporter: object): void {
+	function addReporter(statement: Statement, origin: object): void {
 		const others = reporters.get(statement) ?? new Set();
-		reporters.set(statement, others.add(reporter));
+		reporters.set(statement, others.add(origin));
 	}
 
 	function addRun(run: StepRecord): void {

@@ -83,7 +83,8 @@ async function main(): Promise<number> {
 	if (process.env.CORKBOARD_DEMO !== "off") {
 		await importDemo(join(folder, "demo.ndjson"), environment);
 	}
-	return corkboard(["serve"], environment);
+	// Awaited, so that the servers stay until then.
+	return await corkboard(["serve"], environment);
 }
 
 /** Settings of Corkboard that the caller has made. */
