@@ -103,6 +103,27 @@ export function graphInKeys(folder: string): readonly string[] {
 	);
 	const named = (value: unknown): unknown =>
 		keys.get(String(value)) ?? String(value);
+	/** By table and by name of a grouped list: the type's number of what a group has in common, whose id is the sequence. */
+	const groups = new Map(
+		[...theModel().model.mappings.values()].flatMap((mapping) => {
+			const type = theModel().model.objects.get(mapping.to);
+			const reference = type?.references.find(
+				({ key }) => key === mapping.groupedBy?.key,
+			);
+			const target = theModel().model.objects.get(reference?.target ?? "");
+			return target === undefined
+				? []
+				: [mapping.table, mapping.name].map(
+						(name) => [name, BigInt(target.number)] as const,
+					);
+		}),
+	);
+	const inGroup = (sequence: bigint, number: bigint) =>
+		named(
+			((sequence >> 36n) << 46n) |
+				(number << 36n) |
+				(sequence & ((1n << 36n) - 1n)),
+		);
 	const facts: string[] = [];
 	for (const [place, rows] of tables) {
 		const [file = "", table = ""] = place.split(" ");
@@ -119,7 +140,15 @@ export function graphInKeys(folder: string): readonly string[] {
 				]);
 				facts.push(`${table} ${named(id)} ${JSON.stringify(values)}`);
 			} else {
-				const { token: __, ...columns } = rest;
+				const { token: __, ...columns }: Record<string, unknown> = rest;
+				const group = groups.get(table);
+				if (group !== undefined) {
+					const { sequence } = columns;
+					columns.sequence = String(inGroup(sequence as bigint, group));
+				} else if (groups.has(String(columns.mapping))) {
+					// The highest id of a group, which is another one on other shards.
+					delete columns.last_sequence;
+				}
 				const values = Object.entries(columns).map(([column, value]) =>
 					column.endsWith("id") ? named(value) : String(value),
 				);
