@@ -47,7 +47,7 @@ export async function* listObjects(
 
 function globalMapping(model: Model, field: string): Mapping {
 	const lists = [...model.mappings.values()].filter(
-		({ from }) => from === null,
+		({ from, prefixKeys }) => from === null && prefixKeys === null,
 	);
 	const found = lists.find((mapping) => mapping.field === field);
 	if (found !== undefined) return found;

@@ -42,6 +42,8 @@ export interface Visibility {
 	readonly shares: readonly Mapping[];
 	/** Whether a change of edges of this mapping may hide something from somebody. */
 	edgesHide(mapping: Mapping, change: "added" | "removed"): boolean;
+	/** Whether the type's own rule shows an active object with this content to anybody, whatever its parent and owner are. */
+	isPublic(type: string, data: JsonObject): boolean;
 	/** What has to be read to decide whether an object of this type is visible. */
 	dependenciesOf(type: string): readonly VisibilityDependency[];
 	/** Null where users cannot block each other. */

@@ -70,6 +70,18 @@ export interface Graph {
 		readonly (readonly (Node | CorkboardError)[] | CorkboardError)[]
 	>;
 
+	/**
+	 * Objects of the lists by prefix of a mapping, one of whose words begins with the
+	 * text, in any case and with or without accents: up to `first` that the viewer may
+	 * see, the newest first, of the newest edges of one list.
+	 */
+	findByPrefix(
+		mapping: Mapping,
+		text: string,
+		first: number,
+		call?: CallOptions,
+	): MaybePromise<readonly (Node | CorkboardError)[]>;
+
 	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
 	lookUp(
 		lookup: Lookup,

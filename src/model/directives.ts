@@ -26,6 +26,7 @@ const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	reference: "(key: String!) on FIELD_DEFINITION",
 	lookup: "(name: String!, fold: CASE|NONE = NONE) on FIELD_DEFINITION",
 	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",
+	prefixes: "(of: [String!]!) on FIELD_DEFINITION",
 	edge: "(mapping: String!, from: String!, to: String!) on FIELD_DEFINITION",
 };
 
@@ -61,6 +62,7 @@ export interface DeclaredField {
 		groupBy?: string | null;
 	}> | null;
 	readonly lookup: Directive<{ name: string; fold: Lookup["fold"] }> | null;
+	readonly prefixes: Directive<{ of: readonly string[] }> | null;
 	readonly edge: Directive<{
 		mapping: string;
 		from: string;
@@ -130,6 +132,7 @@ function readField(
 		reference: read("reference"),
 		mapping: read("mapping"),
 		lookup: read("lookup"),
+		prefixes: read("prefixes"),
 		edge: read("edge"),
 	};
 }

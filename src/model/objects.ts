@@ -26,7 +26,10 @@ interface ObjectReading {
 export function readObject(
 	{ name, object, fields }: DeclaredType,
 	reading: ObjectReading,
-): Omit<ObjectType, "mappings" | "derivedMappings" | "globalMappings"> {
+): Omit<
+	ObjectType,
+	"mappings" | "derivedMappings" | "globalMappings" | "prefixMappings"
+> {
 	const { names } = reading;
 	if (object?.values) {
 		names.typeNumber(object.values.type, name, object.node);

@@ -169,14 +169,21 @@ function derivedWrites(
 }
 
 function mappingColumns(model: Model, mapping: Mapping): Row {
-	const { name, table, from, to, order, inverse, groupedBy } = mapping;
+	const { name, table, from, prefixKeys, to, order, inverse, groupedBy } =
+		mapping;
 	return [
 		`mapping ${name} to ${to}, ${groupedBy ? `grouped by ${groupedBy.field}` : ORDERS[order]}`,
 		table,
 		groupedBy ? "groups" : "pages",
-		from === null ? "0" : "its own",
+		prefixKeys !== null
+			? "the mod shard of the prefix"
+			: from === null
+				? "0"
+				: "its own",
 		inverse === null
-			? "edge and list row"
+			? prefixKeys === null
+				? "edge and list row"
+				: `derived from ${prefixKeys.map((key) => `${to}.${key}`).join(" and ")}`
 			: inverse.kind === "reference"
 				? `derived from ${to}.${inverse.field}`
 				: inverse.kind === "source"

@@ -1,4 +1,5 @@
 import {
+	type ASTNode,
 	buildASTSchema,
 	type DefinitionNode,
 	type DocumentNode,
@@ -60,10 +61,13 @@ export function printPublicSchema(schema: GraphQLSchema): string {
 function publicPart(document: DocumentNode): DocumentNode {
 	return {
 		...document,
-		definitions: document.definitions.filter(
-			({ loc }) => !INTERNAL_FILE.test(loc?.source.name ?? ""),
-		),
+		definitions: document.definitions.filter((node) => !isInternal(node)),
 	};
+}
+
+/** Whether clients do not see what is defined there. */
+export function isInternal(node: ASTNode | null | undefined): boolean {
+	return INTERNAL_FILE.test(node?.loc?.source.name ?? "");
 }
 
 function withoutStorage(document: DocumentNode): DocumentNode {

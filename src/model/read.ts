@@ -21,8 +21,10 @@ import {
 	checkNodes,
 	checkNullable,
 	checkPageUse,
+	checkPrefixes,
 	checkResolvers,
 	checkSource,
+	readPrefixKeys,
 } from "./validate.ts";
 
 export interface ReadOptions {
@@ -122,6 +124,7 @@ function buildModel(reading: Reading): Model {
 		checkArguments(field, role, resolved, problems);
 		checkPageUse(field, pageTypes, problems);
 		checkEdge(field, types, mappings, problems);
+		checkPrefixes(field, role, problems);
 		if (!pageTypes.has(field.owner)) checkNullable(field, types, problems);
 	}
 	const objects: ObjectType[] = [];
@@ -136,7 +139,11 @@ function buildModel(reading: Reading): Model {
 					to === declared.name && inverse?.kind === "reference",
 			),
 			globalMappings: mappings.filter(
-				({ from, to }) => from === null && to === declared.name,
+				({ from, to, prefixKeys }) =>
+					from === null && prefixKeys === null && to === declared.name,
+			),
+			prefixMappings: mappings.filter(
+				({ to, prefixKeys }) => prefixKeys !== null && to === declared.name,
 			),
 		});
 	}
@@ -175,9 +182,10 @@ function readMapping(
 	if (role !== "object" && role !== "query") return null;
 	const { name, table, inverse, order, groupBy } = mapping.values;
 	const from = role === "query" ? null : field.owner;
+	const prefixKeys = readPrefixKeys(field, to, types, problems);
 	return {
 		declared: field,
-		mapping: { name, table, from, to, field: field.name, order },
+		mapping: { name, table, from, prefixKeys, to, field: field.name, order },
 		inverse: inverse ?? null,
 		groupBy: groupBy ?? null,
 	};

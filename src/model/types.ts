@@ -32,6 +32,8 @@ export interface ObjectType {
 	readonly derivedMappings: readonly Mapping[];
 	/** Mappings of the whole graph that list every object of this type. */
 	readonly globalMappings: readonly Mapping[];
+	/** Mappings of the whole graph with a list for each beginning of the names of objects of this type. */
+	readonly prefixMappings: readonly Mapping[];
 }
 
 export interface StoredField {
@@ -69,8 +71,10 @@ export type MappingOrder = "NEWEST_FIRST" | "OLDEST_FIRST" | "POSITION";
 export interface Mapping {
 	readonly name: string;
 	readonly table: string;
-	/** The type whose objects own the lists; null for a list of the whole graph, whose owner is `globalListId`. */
+	/** The type whose objects own the lists; null for a list of the whole graph, whose owner is `globalListId`, or lists by prefix. */
 	readonly from: string | null;
+	/** For lists by prefix: the keys of the stored texts whose beginnings have lists. Null for all others. */
+	readonly prefixKeys: readonly string[] | null;
 	/** The type that the edges lead to. */
 	readonly to: string;
 	/** The connection field that reads the list. */
@@ -149,7 +153,11 @@ export function normalizeKey(lookup: Lookup, value: string): string {
  */
 export function globalListId(model: Model, mapping: Mapping): Id {
 	const target = model.objects.get(mapping.to);
-	if (mapping.from !== null || target === undefined) {
+	if (
+		mapping.from !== null ||
+		mapping.prefixKeys !== null ||
+		target === undefined
+	) {
 		throw new TypeError(`${mapping.name} is not a list of the whole graph.`);
 	}
 	return globalListIdOf(target);

@@ -15,6 +15,7 @@ import {
 	isNode,
 } from "./directives.ts";
 import type { Problems } from "./problems.ts";
+import { isInternal } from "./publicSchema.ts";
 import type { Mapping } from "./types.ts";
 
 type Types = ReadonlyMap<string, DeclaredType>;
@@ -209,6 +210,52 @@ export function checkEdge(
 			`${path} is an edge of ${name}, so ${owner} must have ${end}: ${type}, got ${got === undefined ? "no such field" : `${end}: ${got}`}`,
 		);
 	}
+}
+
+/** Lists by prefix belong to no object, and no page of them is a field: a resolver reads them. */
+export function checkPrefixes(
+	{ prefixes, mapping, path, node }: DeclaredField,
+	role: DeclaredType["role"],
+	problems: Problems,
+): void {
+	if (prefixes === null) return;
+	if (role !== "query" || mapping === null) {
+		problems.add(
+			prefixes.node,
+			`${path} has @prefixes, so it must be a field of Query with @mapping`,
+		);
+	} else if (mapping.values?.order === "POSITION") {
+		problems.add(
+			mapping.node,
+			`${path} has @prefixes, so nobody arranges its lists: its order must not be POSITION`,
+		);
+	} else if (!isInternal(node)) {
+		problems.add(
+			node,
+			`${path} has @prefixes, so it has no page of its own: it must be in internal.graphql, and a field with a resolver reads it`,
+		);
+	}
+}
+
+/** The stored keys of the fields that @prefixes names; null for a field without it. */
+export function readPrefixKeys(
+	{ prefixes, path }: DeclaredField,
+	to: string,
+	types: Types,
+	problems: Problems,
+): readonly string[] | null {
+	if (prefixes === null) return null;
+	return (prefixes.values?.of ?? []).flatMap((name) => {
+		const field = types.get(to)?.fields.get(name);
+		if (field?.stored && /^String!?$/.test(String(field.field.type))) {
+			return [field.stored.values?.key ?? name];
+		}
+		problems.add(
+			prefixes.node,
+			`${path} has prefixes of ${name}, so ${to} must have ${name}: String with @stored`,
+		);
+		return [];
+	});
 }
 
 /** Only a field with @mapping returns a connection, an edge or page info; one with @edge, an edge. */

@@ -115,6 +115,13 @@ export class Memory {
 		return list;
 	}
 
+	/** The objects of a type that were not removed, the last one of the import first. */
+	newest(type: string): readonly Row[] {
+		return [...this.byId.values()]
+			.filter((row) => row.type === type && !row.removed)
+			.toReversed();
+	}
+
 	/** The objects of a type with something on this list of theirs, the longest first, then by id. */
 	longest(type: string, list: string): readonly Row[] {
 		const count = ({ id }: Row) => this.list(`${list} ${id}`).length;

@@ -122,6 +122,44 @@ function resolversOf(
 				page(memory, learned, "Query.interests root", args, context),
 		],
 		[
+			"Query.users",
+			(_, args, context) => {
+				const { size } = sizeOf(args);
+				const sees = (row: Row) => memory.sees(context.viewer, row);
+				const text = String(args.startsWith);
+				const asked = wordsOf(text);
+				const [word] = asked;
+				if (word === undefined || size === 0) return [];
+				const beginning = (row: Row, of: string) =>
+					["username", "name"].some((field) => {
+						const words = wordsOf(String(row.fields[field] ?? ""));
+						return words
+							.slice(0, 4)
+							.some((_, at) => words.slice(at).join(" ").startsWith(of));
+					});
+				const listed = memory
+					.newest("User")
+					.filter((row) => beginning(row, word.slice(0, 10)));
+				const isWhole = asked.length === 1 && word.length <= 10;
+				const most = isWhole ? size : 100;
+				const edges = listed.map((to) => ({ to, line: null }));
+				if (mayBeShort(edges, ({ to }) => sees(to), most)) {
+					context.isUncertain = true;
+				}
+				const named = memory.byName.get(text.toLowerCase());
+				const isNamed = /^\w{3,30}$/.test(text) && named && sees(named);
+				const found = listed
+					.filter(sees)
+					.slice(0, most)
+					.filter((row) => beginning(row, asked.join(" ")))
+					.slice(0, size);
+				return [...new Set([...(isNamed ? [named] : []), ...found])].slice(
+					0,
+					size,
+				);
+			},
+		],
+		[
 			"Query.popularInterests",
 			(_, args, { viewer }) => {
 				const { size } = sizeOf(args);
@@ -264,6 +302,12 @@ function find(
 	const row = memory.byId.get(String(id));
 	const fits = row !== undefined && (type === null || row.type === type);
 	return fits && memory.sees(viewer, row) ? row : null;
+}
+
+/** Words without case and accents, of Latin letters. */
+function wordsOf(text: string): readonly string[] {
+	const plain = text.normalize("NFD").replace(/[\u0300-\u036f]/g, "");
+	return plain.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
 
 /** The names that the times of edges have. */

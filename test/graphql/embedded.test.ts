@@ -12,6 +12,7 @@ import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { globalListId } from "../../src/model/types.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
+import { PRESENT } from "../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../helpers/embedded.ts";
 
 /** The payload of a mutation by this viewer, or the code of its error. Each is a request of its own. */
@@ -506,5 +507,110 @@ describe("the boards of a user", () => {
 		await deliverPending(new WritePipeline(at.store), 0);
 		const checked = await verify(at.store);
 		assert.ok(checked.clean, JSON.stringify(checked));
+	});
+});
+
+describe("users by the beginning of a name", () => {
+	async function found(
+		at: Embedded,
+		startsWith: string,
+		{ viewer = null, first }: { viewer?: Id | null; first?: number } = {},
+	): Promise<readonly unknown[]> {
+		const [answer] = await (resolvers.get("Query.users")?.resolve({
+			parents: [null],
+			args: { startsWith, first },
+			context: {
+				graph: createView(at.store, viewer),
+				writes: () => assert.fail("a query writes nothing"),
+				viewer,
+				signToken: async () => "",
+				now: () => new Date(),
+			},
+			call: {},
+		}) ?? []);
+		assert.ok(Array.isArray(answer), String(answer));
+		return answer.map((one) =>
+			one instanceof CorkboardError ? one.code : one.id,
+		);
+	}
+
+	const user = (at: Embedded, username: string, name?: string) =>
+		made(at, null, "createUser", { username, name }, "user");
+
+	it("are found by username and by a word of the name, the one of that username first, then the newest", async () => {
+		await using at = await openEmbedded();
+		const ada = await user(at, "ada", "Élodie Marchand");
+		const adam = await user(at, "Adam_Made_Up", "Adam Märchen");
+		const other = await user(at, "zed_made_up", "Adaline O'Ada");
+		assert.deepEqual(await found(at, "ad"), [other, adam, ada]);
+		assert.deepEqual(await found(at, "ADA"), [ada, other, adam]);
+		assert.deepEqual(await found(at, "ada", { first: 1 }), [ada]);
+		assert.deepEqual(await found(at, "marche"), [adam]);
+		assert.deepEqual(await found(at, "Marc"), [adam, ada]);
+		assert.deepEqual(await found(at, "elod"), [ada]);
+		assert.deepEqual(await found(at, "adam mar"), [adam]);
+		assert.deepEqual(await found(at, "adam_made_u"), [adam]);
+		for (const nothing of ["", " ", "💡", "made", "x".repeat(500)]) {
+			assert.deepEqual(await found(at, nothing), [], nothing);
+		}
+		assert.deepEqual(await found(at, "ad", { first: 0 }), []);
+	});
+
+	it("follow names as they change, and leave with an account and return with it", async () => {
+		await using at = await openEmbedded();
+		const ada = await user(at, "ada_made_up", "Ada Made-Up");
+		await mutate(at, ada, "updateUser", { username: "lin", name: "Lin Yi" });
+		assert.deepEqual(await found(at, "ada"), []);
+		assert.deepEqual(await found(at, "li"), [ada]);
+		assert.deepEqual(await found(at, "yi"), [ada]);
+		await mutate(at, ada, "updateUser", { username: "ada_made_up" });
+		assert.deepEqual(await found(at, "ada"), [ada]);
+		const edges = async () => {
+			const { storage } = at.store;
+			let count = 0;
+			for (const shard of storage.shards) {
+				for await (const some of storage.walkEdges(
+					shard,
+					at.mapping("prefixUser"),
+				)) {
+					count += some.filter(({ state }) => state === PRESENT).length;
+				}
+			}
+			return count;
+		};
+		// `ada_made_up` and its beginnings up to ten letters, `lin` and `yi`.
+		assert.equal(await edges(), 10 + 3 + 2);
+		await mutate(at, ada, "deactivateUser", { userId: ada });
+		assert.deepEqual(await found(at, "ada"), []);
+		assert.equal(await edges(), 0);
+		await createWrites(at.store).modify(
+			ada,
+			({ deactivated_at: _, ...data }) => data,
+		);
+		assert.deepEqual(await found(at, "ada"), [ada]);
+		await deliverPending(new WritePipeline(at.store), 0);
+		const checked = await verify(at.store);
+		assert.ok(checked.clean, JSON.stringify(checked));
+	});
+
+	it("are not those who block the viewer, and are found by others", async () => {
+		await using at = await openEmbedded();
+		const ada = await user(at, "ada_made_up");
+		const adam = await user(at, "adam_made_up");
+		await mutate(at, ada, "blockUser", { userId: adam });
+		assert.deepEqual(await found(at, "ada", { viewer: adam }), [adam]);
+		assert.deepEqual(await found(at, "ada_made_up", { viewer: adam }), []);
+		assert.deepEqual(await found(at, "ada", { viewer: ada }), [adam, ada]);
+		assert.deepEqual(await found(at, "ada"), [adam, ada]);
+	});
+
+	it("cost what is read of their list, whoever is on it", () => {
+		const { cost, maxObjects } = resolvers.get("Query.users") ?? {};
+		// The edges, and the user of that username; the plan counts those who are returned.
+		assert.equal(cost?.({ startsWith: "ad", first: 10 }), 11);
+		// Not all of the list begin so: up to a hundred are read.
+		assert.equal(cost?.({ startsWith: "ada lov", first: 10 }), 191);
+		assert.equal(cost?.({ startsWith: "💡", first: 10 }), 0);
+		assert.equal(maxObjects?.({ startsWith: "ad" }), 20);
 	});
 });

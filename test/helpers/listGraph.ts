@@ -72,6 +72,10 @@ export class ListGraph implements Graph {
 		);
 	}
 
+	findByPrefix(): Node[] {
+		return [];
+	}
+
 	longestLists(): Node[] {
 		return [];
 	}

@@ -115,6 +115,24 @@ export class MemoryGraph implements Graph, Writes {
 		});
 	}
 
+	async findByPrefix(
+		{ to, prefixKeys }: Mapping,
+		text: string,
+		first: number,
+	): Promise<Node[]> {
+		this.calls.push(`prefix ${text}`);
+		return [...this.#objects.values()]
+			.filter(
+				({ type, data }) =>
+					type === to &&
+					prefixKeys?.some((key) =>
+						` ${data[key]}`.toLowerCase().includes(` ${text.toLowerCase()}`),
+					),
+			)
+			.toReversed()
+			.slice(0, first);
+	}
+
 	async longestLists(mapping: Mapping, first: number): Promise<Node[]> {
 		const counts = new Map<Id, number>();
 		for (const edge of this.#edges) {

@@ -88,6 +88,7 @@ const mapping = (
 	name,
 	table: name,
 	from,
+	prefixKeys: null,
 	to,
 	field,
 	order: "NEWEST_FIRST",
@@ -134,6 +135,7 @@ const objects = Object.entries({ Pin: 1, Board: 2, User: 3, Comment: 4 }).map(
 		mappings: [],
 		derivedMappings: [],
 		globalMappings: [],
+		prefixMappings: [],
 	}),
 );
 

@@ -100,6 +100,7 @@ function object(name: string, number: number, table: string): ObjectType {
 		mappings: Object.values(MAPPINGS).filter(({ from }) => from === name),
 		derivedMappings: [],
 		globalMappings: [],
+		prefixMappings: [],
 	};
 }
 
@@ -110,5 +111,14 @@ function mapping(
 	to: string,
 	rest: { readonly order?: MappingOrder; readonly inverse: Inverse },
 ): Mapping {
-	return { name, table, from, to, field: name, order: "NEWEST_FIRST", ...rest };
+	return {
+		name,
+		table,
+		from,
+		prefixKeys: null,
+		to,
+		field: name,
+		order: "NEWEST_FIRST",
+		...rest,
+	};
 }

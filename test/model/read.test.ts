@@ -64,6 +64,7 @@ suite("the model", () => {
 			mappings: [model.mappings.get("likePin.inverse")],
 			derivedMappings: [model.mappings.get("ownPin")],
 			globalMappings: [model.mappings.get("listPin")],
+			prefixMappings: [],
 		});
 		assert.equal(model.objectsByNumber.get(1), model.objects.get("Pin"));
 		assert.deepEqual([...model.objectsByNumber.keys()].toSorted(), [1, 3]);
@@ -78,6 +79,7 @@ suite("the model", () => {
 			name: "ownPin",
 			table: "user_has_pins",
 			from: "User",
+			prefixKeys: null,
 			to: "Pin",
 			field: "pins",
 			order: "POSITION",
@@ -87,6 +89,7 @@ suite("the model", () => {
 			name: "listPin",
 			table: "root_has_pins",
 			from: null,
+			prefixKeys: null,
 			to: "Pin",
 			field: "allPins",
 			order: "NEWEST_FIRST",

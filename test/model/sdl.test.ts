@@ -127,7 +127,7 @@ suite("problems of the SDL", () => {
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
 			),
 			[
-				"directives.graphql:56: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @edge: remove it, nothing reads it",
+				"directives.graphql:63: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge: remove it, nothing reads it",
 			],
 		);
 	});

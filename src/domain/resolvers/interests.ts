@@ -1,13 +1,9 @@
 import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import {
-	coerceFirst,
-	DEFAULT_PAGE_SIZE,
-	MAX_PAGE_SIZE,
-} from "../../plan/pageArguments.ts";
+import { coerceFirst } from "../../plan/pageArguments.ts";
 import { andThen } from "../../util/maybePromise.ts";
 import { edgeMutation } from "./edgeMutation.ts";
-import { type Arguments, rootField } from "./rootField.ts";
+import { rootField, sizeOfList } from "./rootField.ts";
 import { mappingOf } from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
 
@@ -18,7 +14,7 @@ import { viewerMembership } from "./viewerMembership.ts";
  */
 const popularInterests: BatchResolver<RequestContext> = rootField({
 	cost: () => 0,
-	maxObjects: atMost,
+	maxObjects: sizeOfList,
 	dependsOnViewer: true,
 	resolve(args, { graph }, call) {
 		const first = coerceFirst(args);
@@ -37,13 +33,6 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 		);
 	},
 });
-
-/** `resolve` refuses other numbers. */
-function atMost({ first }: Arguments): number {
-	return typeof first === "number"
-		? Math.min(Math.max(first, 0), MAX_PAGE_SIZE)
-		: DEFAULT_PAGE_SIZE;
-}
 
 export const interestResolvers: Resolvers<RequestContext> = new Map([
 	[

@@ -1,12 +1,14 @@
 import { CorkboardError } from "../../errors.ts";
+import { edgesByPrefix } from "../../graph/read/findByPrefix.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import { id } from "../../graphql/input/validators.ts";
 import type { Id } from "../../id/ids.ts";
 import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
-import { andThen } from "../../util/maybePromise.ts";
+import { coerceFirst } from "../../plan/pageArguments.ts";
+import { andThen, isPromise } from "../../util/maybePromise.ts";
 import { isSlug, isUsername } from "../validators.ts";
-import { rootField } from "./rootField.ts";
-import { lookupOf } from "./storedJson.ts";
+import { type Arguments, rootField, sizeOfList } from "./rootField.ts";
+import { lookupOf, mappingOf } from "./storedJson.ts";
 
 const MAX_NODES = 100;
 
@@ -32,6 +34,55 @@ const viewer: BatchResolver<RequestContext> = rootField({
 	resolve: (_, context) => context.viewer,
 });
 
+const startOf = ({ startsWith }: Arguments) =>
+	typeof startsWith === "string" ? startsWith : "";
+
+/** The list's edges and the objects that are read of them, and the user with exactly that username. Those that are returned are counted by the plan. */
+const users: BatchResolver<RequestContext> = rootField({
+	cost(args) {
+		const first = sizeOfList(args);
+		const edges = edgesByPrefix(startOf(args), first);
+		return edges === 0 ? 0 : edges + Math.max(0, edges - first) + 1;
+	},
+	maxObjects: sizeOfList,
+	dependsOnViewer: true,
+	resolve(args, { graph }, call) {
+		const { model } = graph;
+		const first = coerceFirst(args);
+		const text = startOf(args);
+		if (first === 0) return [];
+		const newest = graph.findByPrefix(
+			mappingOf(model, "prefixUser"),
+			text,
+			first,
+			call,
+		);
+		if (!isUsername(text)) return newest;
+		// Of two that fail, one is waited for.
+		if (isPromise(newest)) newest.catch(() => {});
+		const named = andThen(
+			graph.lookUp(lookupOf(model, "username"), [text], call),
+			([found]) => {
+				if (found instanceof CorkboardError) return [found];
+				return found ? graph.readObjects([found], call) : [];
+			},
+		);
+		return andThen(named, ([user]) =>
+			andThen(newest, (others) =>
+				[
+					...(user ? [user] : []),
+					...others.filter(
+						(one) =>
+							one instanceof CorkboardError ||
+							user instanceof CorkboardError ||
+							one.id !== user?.id,
+					),
+				].slice(0, first),
+			),
+		);
+	},
+});
+
 /**
  * Where every query starts, except `interests`, which is a mapping. They answer
  * ids: the plan fetches what the viewer may see and leaves the rest null.
@@ -41,6 +92,7 @@ export const queryResolvers: Resolvers<RequestContext> = new Map([
 	["Query.nodes", nodes],
 	["Query.viewer", viewer],
 	["Query.user", byIdOrKey("user", "username", isUsername)],
+	["Query.users", users],
 	["Query.board", byId("board")],
 	["Query.pin", byId("pin")],
 	["Query.comment", byId("comment")],

@@ -2,6 +2,7 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { asCorkboardError } from "../../errors.ts";
 import type { RequestContext } from "../../graphql/context.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../plan/pageArguments.ts";
 import { isPromise } from "../../util/maybePromise.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -30,4 +31,11 @@ export function rootField(field: {
 			}
 		},
 	};
+}
+
+/** How many items a list without cursors may have, by its argument `first`; `coerceFirst` refuses other numbers. */
+export function sizeOfList({ first }: Arguments): number {
+	return typeof first === "number"
+		? Math.min(Math.max(first, 0), MAX_PAGE_SIZE)
+		: DEFAULT_PAGE_SIZE;
 }

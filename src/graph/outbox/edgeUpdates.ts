@@ -1,11 +1,6 @@
 import { type Id, unpackId } from "../../id/ids.ts";
-import {
-	globalListIdOf,
-	type Mapping,
-	type ObjectType,
-} from "../../model/types.ts";
+import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName, listName } from "../../storage/keys.ts";
-import { sequenceOfGroup } from "../../storage/order.ts";
 import {
 	type Edge,
 	type EdgeKey,
@@ -17,6 +12,7 @@ import {
 	type TransactionReads,
 } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { derivedLists, sequenceByGroup } from "../store/derivedLists.ts";
 import { distinctLists, lastSequencesOf } from "../store/lockedLists.ts";
 import type { Store } from "../store/store.ts";
 import { type EdgeUpdate, mappingOf } from "./entry.ts";
@@ -168,68 +164,45 @@ export function decideEdges(
 }
 
 /**
- * The edges of the lists that follow an object's references, and of those of
- * the whole graph that list all objects of its type, as its content goes from `data` to `next`. Their version is the object's, which every change
+ * The edges of the lists that follow an object's content, as it goes from `data`
+ * to `next` (derivedLists.ts). Their version is the object's, which every change
  * of the object raises.
  */
-export function referenceEdges(
+export function derivedEdges(
+	store: Store,
 	type: ObjectType,
 	id: Id,
 	data: JsonObject | null,
 	next: JsonObject,
 ): readonly EdgeUpdate[] {
-	const edges: EdgeUpdate[] = [];
-	for (const mapping of type.derivedMappings) {
-		const old = listOf(mapping, data);
-		const now = listOf(mapping, next);
-		const { groupedBy } = mapping;
-		const staysInGroup =
-			groupedBy === undefined || data?.[groupedBy.key] === next[groupedBy.key];
-		if (old === now && staysInGroup) continue;
-		if (old !== undefined && old !== now) {
-			edges.push(referenceEdge(mapping, old, id, REMOVED, next));
-		}
-		if (now !== undefined) {
-			edges.push(referenceEdge(mapping, now, id, PRESENT, next));
-		}
-	}
-	const was = data !== null && data.active !== false;
-	const is = next.active !== false;
-	if (was !== is) {
-		for (const mapping of type.globalMappings) {
-			const state = is ? PRESENT : REMOVED;
-			edges.push(referenceEdge(mapping, globalListIdOf(type), id, state, next));
-		}
-	}
-	return edges;
+	const old = data === null ? [] : derivedLists(store, type, data);
+	const now = derivedLists(store, type, next);
+	const are = new Set(now.map(nameOf));
+	const were = new Set(old.map(nameOf));
+	/** Whether the object was on this list, in the same group if it has any. */
+	const wasThere = (list: ListKey) => {
+		const { groupedBy } = list.mapping;
+		return (
+			were.has(nameOf(list)) &&
+			(groupedBy === undefined || data?.[groupedBy.key] === next[groupedBy.key])
+		);
+	};
+	return [
+		...old
+			.filter((list) => !are.has(nameOf(list)))
+			.map((list) => derivedEdge(list, id, REMOVED, next)),
+		...now
+			.filter((list) => !wasThere(list))
+			.map((list) => derivedEdge(list, id, PRESENT, next)),
+	];
 }
 
-/** The list of a derived mapping that an object with this content is on; undefined for none. */
-export function listOf(
-	{ inverse, groupedBy }: Mapping,
-	content: JsonObject | null,
-): Id | undefined {
-	if (inverse?.kind !== "reference") return undefined;
-	if (content === null || content.active === false) return undefined;
-	const from = content[inverse.key];
-	const isInGroup =
-		groupedBy === undefined || typeof content[groupedBy.key] === "string";
-	return typeof from === "string" && isInGroup ? (from as Id) : undefined;
+function nameOf({ mapping, from }: ListKey): string {
+	return listName(mapping, from);
 }
 
-/** The sequence of an object with this content on its list of a derived mapping; null where the list decides: unless it is grouped. */
-export function sequenceByGroup(
-	{ groupedBy }: Mapping,
-	content: JsonObject,
-): number | null {
-	return groupedBy === undefined
-		? null
-		: sequenceOfGroup(content[groupedBy.key] as Id);
-}
-
-export function referenceEdge(
-	mapping: Mapping,
-	from: Id,
+export function derivedEdge(
+	{ mapping, from }: ListKey,
 	to: Id,
 	state: EdgeState,
 	content: JsonObject,

@@ -8,8 +8,9 @@ import {
 	type OutboxRow,
 	PRESENT,
 } from "../../storage/storage.ts";
+import type { Store } from "../store/store.ts";
 import { activateObjects } from "./activateObjects.ts";
-import { edgeWithInverse, referenceEdges } from "./edgeUpdates.ts";
+import { derivedEdges, edgeWithInverse } from "./edgeUpdates.ts";
 import { type EdgeUpdate, type Link, mappingOf } from "./entry.ts";
 import { withTokens } from "./naturalKeys.ts";
 import type { Writer } from "./writer.ts";
@@ -60,7 +61,7 @@ export async function resolveLinks(
 					if (status === "active") to = row.id;
 				}
 				to ??= await create(writer, link, delivered);
-				for (const one of group) edges.set(one, edgesOf(model, one, to));
+				for (const one of group) edges.set(one, edgesOf(writer.store, one, to));
 			} catch (error) {
 				for (const one of group) failures.set(one, error);
 			}
@@ -108,13 +109,14 @@ async function create(
 	);
 }
 
-function edgesOf(model: Model, link: Link, to: Id): readonly EdgeUpdate[] {
+function edgesOf(store: Store, link: Link, to: Id): readonly EdgeUpdate[] {
+	const { model } = store;
 	const { from, sequence, type, data } = link;
 	const objectType = model.objects.get(type);
 	return [
 		...(objectType === undefined
 			? []
-			: referenceEdges(objectType, to, null, { ...data, version: 1 })),
+			: derivedEdges(store, objectType, to, null, { ...data, version: 1 })),
 		...edgeWithInverse(mappingOf(model, link.mapping), {
 			from,
 			to,

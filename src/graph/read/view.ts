@@ -24,6 +24,7 @@ import {
 } from "./blockReader.ts";
 import { readEdges } from "./edges.ts";
 import { findByKeys } from "./findByKeys.ts";
+import { findByPrefix } from "./findByPrefix.ts";
 import { readGroups } from "./groups.ts";
 import { MemoryReader } from "./memoryReader.ts";
 import { readPages } from "./pages.ts";
@@ -401,6 +402,12 @@ export function createView(
 				onEdgesRead: counter.addEdges,
 			};
 			return readGroups(sources, mapping, from, groups, limit, call);
+		},
+
+		findByPrefix(mapping, text, first, call) {
+			const readListPages: Graph["readPages"] = (...query) =>
+				graph.readPages(...query);
+			return findByPrefix(store, readListPages, mapping, text, first, call);
 		},
 
 		lookUp(lookup: Lookup, keys, call) {

@@ -96,6 +96,9 @@ export function createVisibility(
 		isVisible: (node, viewer) =>
 			isActive(node) &&
 			(types.get(node.type)?.rule.isVisible?.(node, viewer) ?? true),
+		isPublic: (type, data) =>
+			types.get(type)?.rule.isVisible?.({ id: "0" as Id, type, data }, null) ??
+			true,
 		factsOf(node) {
 			if (!isActive(node)) return null;
 			const { keys, rule, sharedBy } = types.get(node.type) ?? UNRESTRICTED;

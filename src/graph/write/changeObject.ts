@@ -6,10 +6,10 @@ import { type OutboxRow, PRESENT } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
 import {
 	decideEdges,
+	derivedEdge,
+	derivedEdges,
 	type EdgesToRead,
 	edgesToRead,
-	referenceEdge,
-	referenceEdges,
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
 import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
@@ -69,7 +69,14 @@ export async function changeObject(
 			store,
 			splitByShard(
 				shard,
-				edgesOf(type, id, before, raiseVersion(before, planned), options),
+				edgesOf(
+					store,
+					type,
+					id,
+					before,
+					raiseVersion(before, planned),
+					options,
+				),
 			).here,
 		);
 		const { result } = await pipeline.write<"done" | "again">(
@@ -87,7 +94,7 @@ export async function changeObject(
 					const next = raiseVersion(data, changed);
 					const { here, elsewhere } = splitByShard(
 						shard,
-						edgesOf(type, id, data, next, options),
+						edgesOf(store, type, id, data, next, options),
 					);
 					const edges = edgesToRead(store, here);
 					if (!isSame(edges, expected)) return { result: "again" };
@@ -133,13 +140,14 @@ export async function readExisting(
 }
 
 function edgesOf(
+	store: Store,
 	type: ObjectType,
 	id: Id,
 	data: JsonObject,
 	next: JsonObject,
 	{ position }: { readonly position?: TargetPosition },
 ): readonly EdgeUpdate[] {
-	const edges = referenceEdges(type, id, data, next);
+	const edges = derivedEdges(store, type, id, data, next);
 	if (position === undefined) return edges;
 	const { mapping, from, before, after } = position;
 	const isPositioned = (edge: EdgeUpdate) =>
@@ -147,7 +155,7 @@ function edgesOf(
 	return [
 		...edges.filter((edge) => !isPositioned(edge)),
 		{
-			...referenceEdge(mapping, from, id, PRESENT, next),
+			...derivedEdge({ mapping, from }, id, PRESENT, next),
 			...(before !== undefined && { before }),
 			...(after !== undefined && { after }),
 		},

@@ -6,8 +6,8 @@ import type { JsonObject } from "../../util/json.ts";
 import { type Activation, activateObjects } from "../outbox/activateObjects.ts";
 import {
 	decideEdges,
+	derivedEdges,
 	edgesToRead,
-	referenceEdges,
 	splitByShard,
 } from "../outbox/edgeUpdates.ts";
 import type { EdgeUpdate } from "../outbox/entry.ts";
@@ -85,7 +85,7 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 	// The id is not known before the insert, but the lists that get the object are.
 	const { lists } = edgesToRead(
 		store,
-		split(referenceEdges(type, "0" as Id, null, content)).here,
+		split(derivedEdges(store, type, "0" as Id, null, content)).here,
 	);
 	const { created, delivery } = await pipeline.write({
 		shard,
@@ -94,7 +94,7 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 		decide(reads) {
 			const id = reads.created[0] as Id;
 			const { here, elsewhere } = split(
-				referenceEdges(type, id, null, content),
+				derivedEdges(store, type, id, null, content),
 			);
 			const linked = linksOf(store, id, object.links ?? [], reads.now);
 			return {

@@ -187,12 +187,21 @@ function parse(text: RawLine): LineObject {
 }
 
 /** Why a line must not give edges of a mapping; null if it may. */
-function mappingProblem({ name, from, to, inverse }: Mapping): string | null {
+function mappingProblem({
+	name,
+	from,
+	prefixKeys,
+	to,
+	inverse,
+}: Mapping): string | null {
 	if (inverse?.kind === "reference") {
 		return `${name} is derived from the field ${inverse.field} of ${to}: set that field instead.`;
 	}
 	if (inverse?.kind === "source") {
 		return `${name} is the inverse of ${inverse.mapping}: give that edge instead.`;
+	}
+	if (prefixKeys !== null) {
+		return `${name} is derived from the names of each ${to}: creating the objects adds them.`;
 	}
 	return from === null
 		? `${name} lists every ${to}: creating the objects adds them.`

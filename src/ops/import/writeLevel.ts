@@ -1,8 +1,11 @@
 import { activateObjects } from "../../graph/outbox/activateObjects.ts";
-import { listOf, sequenceByGroup } from "../../graph/outbox/edgeUpdates.ts";
 import type { EdgeUpdate } from "../../graph/outbox/entry.ts";
 import { isInvalidation } from "../../graph/outbox/hostBreakers.ts";
 import { withTokens } from "../../graph/outbox/naturalKeys.ts";
+import {
+	derivedLists,
+	sequenceByGroup,
+} from "../../graph/store/derivedLists.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
@@ -11,7 +14,6 @@ import type { Store } from "../../graph/store/store.ts";
 import type { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import { unpackId } from "../../id/ids.ts";
-import { globalListIdOf } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import {
 	type Edge,
@@ -155,7 +157,9 @@ async function createOnShard(
 	shard: number,
 	prepared: readonly PreparedObject[],
 ): Promise<BatchEntry> {
-	const listsByObject = prepared.map((one) => listsOf(one));
+	const listsByObject = prepared.map(({ object, content }) =>
+		derivedLists(pipeline.store, object.line.type, content),
+	);
 	const locked = distinctLists(
 		listsByObject.flatMap((lists, at) =>
 			lists.filter((list) =>
@@ -202,20 +206,6 @@ async function createOnShard(
 		edges: result.remote,
 		isAcknowledged: invalidated,
 	};
-}
-
-/** The lists of a new object: those derived from its references, and those of all objects of its type. */
-function listsOf({ object, content }: PreparedObject): readonly ListKey[] {
-	const { type } = object.line;
-	const lists: ListKey[] = [];
-	for (const mapping of type.derivedMappings) {
-		const from = listOf(mapping, content);
-		if (from !== undefined) lists.push({ mapping, from });
-	}
-	for (const mapping of type.globalMappings) {
-		lists.push({ mapping, from: globalListIdOf(type) });
-	}
-	return lists;
 }
 
 /** No edge leads to an object that is not active yet, so its list edges wait in the outbox. */

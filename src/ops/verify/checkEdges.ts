@@ -35,6 +35,9 @@ export async function checkEdges(
 	return [...damages, ...(await checkAgainstOther())];
 
 	function checkAgainstOther(): Promise<readonly Damage[]> {
+		if (mapping.prefixKeys !== null) {
+			return checkListEdges(reader, mapping, sound);
+		}
 		switch (mapping.inverse?.kind) {
 			case "reference":
 				return checkListEdges(reader, mapping, sound);
@@ -104,8 +107,8 @@ function ownDamage(
 	};
 
 	function repairEdge(mapping: Mapping, { from, to }: Edge): Promise<void> {
-		const { inverse } = mapping;
-		if (inverse?.kind === "reference") {
+		const { inverse, prefixKeys } = mapping;
+		if (inverse?.kind === "reference" || prefixKeys !== null) {
 			return repairListEdge(store, { mapping, from }, to);
 		}
 		if (inverse === null) {

@@ -1,3 +1,4 @@
+import { isOnList } from "../../graph/store/derivedLists.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName } from "../../storage/keys.ts";
@@ -17,19 +18,23 @@ import {
 	versionOf,
 } from "./storedContent.ts";
 
-/** Edges of lists that are derived from a reference. `checkLists` finds those that are missing. */
+/** Edges of lists that are derived from a reference, or from the beginnings of names. `checkLists` finds those that are missing. */
 export async function checkListEdges(
 	reader: Reader,
 	mapping: Mapping,
 	edges: readonly Edge[],
 ): Promise<readonly Damage[]> {
-	if (mapping.inverse?.kind !== "reference") return [];
+	const { inverse } = mapping;
 	const { store } = reader;
-	const { key, field } = mapping.inverse;
 	const type = store.model.objects.get(mapping.to) as ObjectType;
-	const reference = type.references.find((one) => one.key === key);
+	const reference =
+		inverse?.kind === "reference"
+			? type.references.find(({ key }) => key === inverse.key)
+			: undefined;
 	const contents = await reader.contents(
-		edges.flatMap(({ from, to }) => [from, to]),
+		edges.flatMap(({ from, to }) =>
+			reference === undefined ? [to] : [from, to],
+		),
 	);
 	return edges.flatMap((edge): readonly Damage[] => {
 		const { from, to } = edge;
@@ -60,12 +65,22 @@ export async function checkListEdges(
 		if (isPresent && !isActiveContent(data)) {
 			return found("object not of list", "it is deleted");
 		}
-		if (isPresent && data[key] !== from && reference !== undefined) {
+		const isOther =
+			reference === undefined
+				? !isOnList(store, mapping, data, from)
+				: data[reference.key] !== from;
+		if (isPresent && isOther) {
+			if (reference === undefined) {
+				return found("object not of list", "its names begin otherwise");
+			}
 			const read = readReference(store, type, reference, data);
 			if (!("problem" in read) || contents.get(from) === "absent") {
 				const target =
 					"target" in read ? (read.target ?? "nothing") : "nothing";
-				return found("object not of list", `its ${field} is ${target}`);
+				return found(
+					"object not of list",
+					`its ${reference.field} is ${target}`,
+				);
 			}
 			return [
 				{

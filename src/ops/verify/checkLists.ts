@@ -1,6 +1,7 @@
+import { derivedLists } from "../../graph/store/derivedLists.ts";
+import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import {
-	globalListIdOf,
 	type Mapping,
 	normalizeKey,
 	type ObjectType,
@@ -20,20 +21,20 @@ interface WantedEdge {
 	readonly object: ActiveObject;
 }
 
-/** Whether active objects are on the lists of what they reference, and on those of all objects of their type. */
+/** Whether active objects are on the lists that follow from their content (`derivedLists`). */
 export async function checkLists(
 	reader: Reader,
 	type: ObjectType,
 	active: readonly ActiveObject[],
 ): Promise<readonly Damage[]> {
 	const { store } = reader;
-	const wanted = active.flatMap((object) => wantedEdges(type, object));
+	const wanted = active.flatMap((object) => wantedEdges(store, type, object));
 	const edges = await reader.edges(wanted);
 	return wanted.flatMap(
 		({ mapping, from, to, object }, at): readonly Damage[] => {
 			const edge = edges[at] ?? null;
 			if (edge === UNREAD || edge?.state === PRESENT) return [];
-			const isGlobal = mapping.from === null;
+			const isGlobal = mapping.from === null && mapping.prefixKeys === null;
 			return [
 				{
 					kind: "list lacks object",
@@ -46,7 +47,7 @@ export async function checkLists(
 					topics: [
 						edgeTopic(mapping.name, from, to),
 						to,
-						...(isGlobal ? targetTopics(type, object) : []),
+						...(mapping.from === null ? targetTopics(type, object) : []),
 					],
 					repair: () =>
 						isGlobal
@@ -58,23 +59,20 @@ export async function checkLists(
 	);
 }
 
+/** Without the lists of references that are damaged. */
 function wantedEdges(
+	store: Store,
 	type: ObjectType,
 	object: ActiveObject,
 ): readonly WantedEdge[] {
-	const { id: to, references } = object;
-	const wanted: WantedEdge[] = [];
-	for (const mapping of type.derivedMappings) {
-		if (mapping.inverse?.kind !== "reference") continue;
-		const from = references.get(mapping.inverse.key);
-		const { groupedBy } = mapping;
-		if (groupedBy !== undefined && !references.has(groupedBy.key)) continue;
-		if (from !== undefined) wanted.push({ mapping, from, to, object });
-	}
-	for (const mapping of type.globalMappings) {
-		wanted.push({ mapping, from: globalListIdOf(type), to, object });
-	}
-	return wanted;
+	const { id: to, data, references } = object;
+	const isSound = ({ inverse, groupedBy }: Mapping, from: Id) =>
+		inverse?.kind !== "reference" ||
+		(references.get(inverse.key) === from &&
+			(groupedBy === undefined || references.has(groupedBy.key)));
+	return derivedLists(store, type, data)
+		.filter(({ mapping, from }) => isSound(mapping, from))
+		.map(({ mapping, from }) => ({ mapping, from, to, object }));
 }
 
 /** An object that a link created is put on its lists when the entry with the link is delivered. */

@@ -57,7 +57,7 @@ const DAMAGE = {
 	},
 	"object not of list": {
 		meaning:
-			"list edges to objects that are deleted or reference another list's owner",
+			"list edges to objects that are deleted, reference another list's owner or have names that begin otherwise",
 	},
 	"edge ahead of object": {
 		meaning: "list edges with a greater version than their object",

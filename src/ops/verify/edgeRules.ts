@@ -26,6 +26,10 @@ export function endsOfOtherTypes(
 			: [
 					`${id} is ${withArticle(typeName(model, id))}, expected a ${expected}`,
 				];
+	if (mapping.prefixKeys !== null) {
+		// The id of a prefix has the number of the type that its list leads to.
+		return [...wrong(from, mapping.to), ...wrong(to, mapping.to)];
+	}
 	if (mapping.from === null) {
 		const root = globalListId(model, mapping);
 		return [

@@ -1,8 +1,5 @@
-import {
-	applyEdges,
-	listOf,
-	sequenceByGroup,
-} from "../../graph/outbox/edgeUpdates.ts";
+import { applyEdges } from "../../graph/outbox/edgeUpdates.ts";
+import { isOnList, sequenceByGroup } from "../../graph/store/derivedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
@@ -22,7 +19,6 @@ export async function repairListEdge(
 	{ mapping, from }: ListKey,
 	id: Id,
 ): Promise<void> {
-	if (mapping.inverse?.kind !== "reference") return;
 	const key = { mapping, from, to: id };
 	const [edge = null] = valuesOrThrow(await store.storage.readEdges([key]));
 	const isOfTypes = endsOfOtherTypes(store.model, mapping, key).length === 0;
@@ -30,9 +26,10 @@ export async function repairListEdge(
 		? ((await readContents(store.storage, [id])).get(id) ?? "absent")
 		: "absent";
 	if (data === "not JSON") throw unreadable(id);
-	const isOnList = isActiveContent(data) && listOf(mapping, data) === from;
-	const state = isOnList ? PRESENT : REMOVED;
-	const ownSequence = isOnList ? sequenceByGroup(mapping, data) : null;
+	const isMember =
+		isActiveContent(data) && isOnList(store, mapping, data, from);
+	const state = isMember ? PRESENT : REMOVED;
+	const ownSequence = isMember ? sequenceByGroup(mapping, data) : null;
 	if (edge === null && state === REMOVED) return;
 	const ownVersion = data === "absent" ? 0 : versionOf(data);
 	if (edge !== null && !hasSoundNumbers(edge)) {

@@ -1,3 +1,4 @@
+import { derivedLists } from "../../graph/store/derivedLists.ts";
 import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
@@ -42,13 +43,9 @@ export async function repairBookkeeping(
 ): Promise<void> {
 	const data = (await readContents(store.storage, [id])).get(id);
 	if (typeof data !== "object") throw unreadable(id);
-	const keys = type.derivedMappings.flatMap((mapping) => {
-		const from =
-			mapping.inverse?.kind === "reference"
-				? data[mapping.inverse.key]
-				: undefined;
-		return isIdOfRow(from) ? [{ mapping, from, to: id }] : [];
-	});
+	const keys = derivedLists(store, type, data).flatMap((list) =>
+		isIdOfRow(list.from) ? [{ ...list, to: id }] : [],
+	);
 	const edges =
 		keys.length === 0 ? [] : valuesOrThrow(await store.storage.readEdges(keys));
 	const versions = edges

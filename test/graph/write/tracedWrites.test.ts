@@ -82,9 +82,10 @@ describe("traced writes", () => {
 				ended?.outbox,
 			]),
 			[
-				["transaction", ["User"], { pendingObjects: 1 }],
+				["transaction", ["User"], { edges: 10, pendingObjects: 1 }],
 				["reservation", ["username"], {}],
 				["transaction", ["User"], {}],
+				["transaction", ["prefixUser"], {}],
 				["outbox", ["outbox"], {}],
 			],
 		);

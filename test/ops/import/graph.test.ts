@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type DemoLine, demoGraph } from "../../../src/demo/graph.ts";
 import type { View } from "../../../src/graph/read/view.ts";
+import { prefixListId } from "../../../src/graph/store/derivedLists.ts";
 import type { Node, PageEdge } from "../../../src/graph/types.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import {
@@ -96,6 +97,33 @@ describe("import", () => {
 		}
 		const keys = new Map([...ids].map(([key, id]) => [id, key]));
 
+		/** The lists of all beginnings of users' names, which are plain words here. */
+		function prefixLists(): (readonly [string, Id])[] {
+			const type = model.objects.get("User");
+			assert.ok(type);
+			const prefixes = new Set<string>();
+			for (const [key, { type, fields }] of objects) {
+				if (type !== "User") continue;
+				const words = [fields.username, ...String(fields.name).split(" ")];
+				const beginnings = words.flatMap((word) =>
+					Array.from({ length: 10 }, (_, at) =>
+						String(word)
+							.toLowerCase()
+							.slice(0, at + 1),
+					),
+				);
+				for (const prefix of new Set(beginnings)) {
+					prefixes.add(prefix);
+					const list = lists.get(`prefixUser ${prefix}`) ?? [];
+					lists.set(`prefixUser ${prefix}`, [...list, key]);
+				}
+			}
+			return [...prefixes].map((prefix) => [
+				prefix,
+				prefixListId(graph.store, type, prefix),
+			]);
+		}
+
 		const view = graph.view();
 		let compared = 0;
 		for (const mapping of model.mappings.values()) {
@@ -128,12 +156,14 @@ describe("import", () => {
 				continue;
 			}
 			const froms =
-				mapping.from === null
-					? [["root", globalListId(model, mapping)] as const]
-					: [...ids].filter(
-							([key]) =>
-								objects.get(key)?.type === mapping.from && isVisible(key),
-						);
+				mapping.prefixKeys !== null
+					? prefixLists()
+					: mapping.from === null
+						? [["root", globalListId(model, mapping)] as const]
+						: [...ids].filter(
+								([key]) =>
+									objects.get(key)?.type === mapping.from && isVisible(key),
+							);
 			for (const [key, id] of froms) {
 				const said = lists.get(`${mapping.name} ${key}`) ?? [];
 				const ordered =

@@ -186,6 +186,7 @@ const CASES: readonly Case[] = [
 				"UPDATE users SET data = json_set(data, '$.state', 'rejected') WHERE data LIKE '%late%'",
 			);
 		},
+		with: ["object not of list"],
 	},
 	{
 		kind: "lookup not held",
@@ -232,7 +233,7 @@ const CASES: readonly Case[] = [
 				"UPDATE users SET data = replace(data, 'carol', 'ada') WHERE data LIKE '%carol%'",
 			);
 		},
-		with: ["lookup not held"],
+		with: ["lookup not held", "list lacks object", "object not of list"],
 	},
 	{
 		kind: "pending",

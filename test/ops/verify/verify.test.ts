@@ -18,7 +18,7 @@ describe("verify", { concurrency: 8 }, () => {
 		assert.deepEqual(verified, {
 			clean: true,
 			status: "finished",
-			checked: { objects: 7, edges: 17, lists: 14, lookups: 11 },
+			checked: { objects: 7, edges: 23, lists: 20, lookups: 11 },
 			unchecked: [],
 			changing: 0,
 			pendingEntries: 0,

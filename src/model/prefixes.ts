@@ -1,0 +1,99 @@
+/**
+ * What a list by prefix holds (docs/schema.md, "Lists by prefix"): for each word
+ * at the beginning of a text, its beginnings of each length up to the longest.
+ */
+
+/** The longest prefix that has a list, in code points. Behind it names are few enough to be filtered. */
+export const LONGEST_PREFIX = 10;
+
+/** Words of a text that can be found; others are not. */
+const MOST_WORDS = 4;
+
+/** A longer text is no beginning of anything that is stored. UTF-16 units. */
+const LONGEST_TEXT = 400;
+
+const MARKS = /\p{M}+/gu;
+const WORDS = /[\p{L}\p{N}_]+/gu;
+
+/** Letters that Unicode does not decompose, as people type them. */
+const PLAIN: Readonly<Record<string, string>> = {
+	æ: "ae",
+	đ: "d",
+	ð: "d",
+	ł: "l",
+	œ: "oe",
+	ø: "o",
+	þ: "th",
+};
+const NOT_PLAIN = /[æđðłœøþ]/g;
+
+/**
+ * The words of a text without case, accents and width: `Łukasz O'Brien-Groß` is
+ * `lukasz`, `o`, `brien`, `gross`. Upper case first, so that `ß` is `ss` and a
+ * dotless `ı` is `i`; a final sigma is any sigma.
+ */
+export function foldedWords(text: string): readonly string[] {
+	if (text.length > LONGEST_TEXT) return [];
+	const folded = text
+		.normalize("NFKD")
+		.replace(MARKS, "")
+		.toUpperCase()
+		.toLowerCase()
+		// Upper case may have brought marks.
+		.normalize("NFKD")
+		.replace(MARKS, "")
+		.replaceAll("ς", "σ")
+		.replace(NOT_PLAIN, (letter) => PLAIN[letter] as string);
+	return folded.match(WORDS) ?? [];
+}
+
+/** All prefixes of these texts that have a list. */
+export function prefixesOf(texts: readonly string[]): ReadonlySet<string> {
+	const prefixes = new Set<string>();
+	for (const text of texts) {
+		for (const word of foldedWords(text).slice(0, MOST_WORDS)) {
+			let prefix = "";
+			for (const letter of [...word].slice(0, LONGEST_PREFIX)) {
+				prefix += letter;
+				prefixes.add(prefix);
+			}
+		}
+	}
+	return prefixes;
+}
+
+/** A beginning that a client asks for. */
+export interface PrefixQuery {
+	/** That of the list which has all matches. */
+	readonly prefix: string;
+	/** Whether all that is on that list matches. */
+	readonly isWhole: boolean;
+	/** Folded, with single spaces. */
+	readonly text: string;
+}
+
+/** Null for a text without a letter or digit, or one that is too long: nothing begins with it. */
+export function prefixQuery(given: string): PrefixQuery | null {
+	const words = foldedWords(given);
+	const [first] = words;
+	if (first === undefined) return null;
+	const letters = [...first];
+	return {
+		prefix: letters.slice(0, LONGEST_PREFIX).join(""),
+		isWhole: words.length === 1 && letters.length <= LONGEST_PREFIX,
+		text: words.join(" "),
+	};
+}
+
+/** Whether one of the texts, from one of its first words on, begins with what is asked for. */
+export function matchesPrefix(
+	texts: readonly string[],
+	{ text }: PrefixQuery,
+): boolean {
+	return texts.some((one) => {
+		const words = foldedWords(one);
+		return words
+			.slice(0, MOST_WORDS)
+			.some((_, at) => words.slice(at).join(" ").startsWith(text));
+	});
+}
