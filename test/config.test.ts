@@ -154,6 +154,7 @@ describe("readConfig", () => {
 				slowMs: null,
 				traces: {
 					url: "https://collector.example.com/v1/traces",
+					timeoutMs: 3_000,
 					sampler: { ratio: 0.01, followsParent: true },
 					readsParent: true,
 					batch: {

@@ -5,6 +5,8 @@ import { parseInteger, parseList, parseOneOf } from "../util/settings.ts";
 export interface TracesConfig {
 	/** Takes OTLP over HTTP, in protobuf. */
 	readonly url: string;
+	/** For one batch, with retries. The process ends no later after its last one. */
+	readonly timeoutMs: number;
 	readonly sampler: {
 		/** Of requests that nobody has decided about: 0 to 1. */
 		readonly ratio: number;
@@ -123,6 +125,11 @@ export function tracesOf({
 	const maxQueueSize = integer("OTEL_BSP_MAX_QUEUE_SIZE", 1, 2_048);
 	return {
 		url,
+		timeoutMs: integer(
+			"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+			1,
+			integer("OTEL_EXPORTER_OTLP_TIMEOUT", 1, 3_000),
+		),
 		sampler: {
 			ratio: name.endsWith("off") ? 0 : name.endsWith("ratio") ? argument : 1,
 			followsParent: name.startsWith("parentbased"),

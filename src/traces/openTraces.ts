@@ -32,6 +32,8 @@ import { parentOf, type RemoteParent } from "./traceparent.ts";
 export interface TracesOptions {
 	/** Takes OTLP over HTTP, in protobuf. */
 	readonly url: string;
+	/** For one batch, with retries: while it waits for one, the process does not end. */
+	readonly timeoutMs: number;
 	readonly sampler: SamplerOptions;
 	/** Whether `traceparent` and `tracestate` of a request are read. */
 	readonly readsParent: boolean;
@@ -61,18 +63,20 @@ const REQUEST = "POST /graphql";
 /**
  * Sends traces to a collector, in batches beside the requests: where it is slow
  * or away, spans are dropped, reported on a diagnostics channel, and requests go
- * on. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE`
+ * on. `OTEL_EXPORTER_OTLP_HEADERS`, `_COMPRESSION` and `_CERTIFICATE`
  * are read from the environment by the exporter, `OTEL_SERVICE_NAME` and
  * `OTEL_RESOURCE_ATTRIBUTES` by the resource.
  */
 export function openTraces(options: TracesOptions): Traces {
-	const { url, readsParent, batch } = options;
+	const { url, timeoutMs, readsParent, batch } = options;
 	const isSampled = createSampler(options.sampler);
 	diag.setLogger(DROPPED_SPANS, {
 		logLevel: DiagLogLevel.WARN,
 		suppressOverrideMessage: true,
 	});
-	const exporter = new ReportingExporter(new OTLPTraceExporter({ url }));
+	const exporter = new ReportingExporter(
+		new OTLPTraceExporter({ url, timeoutMillis: timeoutMs }),
+	);
 	const provider = new TracerProvider({
 		// Whether a request is sampled is decided before it has a span.
 		sampler: new AlwaysOnSampler(),
