@@ -517,10 +517,12 @@ describe("the Pinboard example", () => {
 		await page.locator(".card").nth(2).waitFor();
 
 		await page.getByRole("button", { name: "Collaborators" }).click();
+		// Shown before it is stored.
+		const added = responseTo(page, /CollaboratorsAddMutation/);
 		await dialog.getByLabel("Add somebody").fill("@basil_02");
 		await dialog.getByRole("button", { name: "Add", exact: true }).click();
 		await dialog.getByRole("button", { name: "Remove Basil" }).waitFor();
-		await page.waitForLoadState("networkidle");
+		await added;
 		const { board } = await plainly(demo.url, user.token).data<{
 			board: { collaborators: { nodes: { username: string }[] } };
 		}>(
