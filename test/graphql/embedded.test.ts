@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { listObjects } from "../../src/app/listObjects.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
-import { CorkboardError } from "../../src/errors.ts";
+import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -21,6 +21,9 @@ async function mutate(
 	viewer: Id | null,
 	mutation: string,
 	input: Readonly<Record<string, unknown>>,
+	refusal: (error: CorkboardError) => Readonly<Record<string, unknown>> = ({
+		code,
+	}) => ({ error: code }),
 ): Promise<Readonly<Record<string, unknown>>> {
 	const graph = createView(at.store, viewer);
 	const resolver = resolvers.get(`Mutation.${mutation}`);
@@ -39,7 +42,7 @@ async function mutate(
 		call: {},
 	});
 	return answer instanceof CorkboardError
-		? { error: answer.code }
+		? refusal(answer)
 		: (answer as Record<string, unknown>);
 }
 
@@ -444,6 +447,47 @@ describe("the sections of a board", () => {
 		await deliverPending(new WritePipeline(at.store), 0);
 		const checked = await verify(at.store);
 		assert.ok(checked.clean, JSON.stringify(checked));
+	});
+});
+
+describe("a refused field of an input", () => {
+	it("is named with a sentence for people, whatever refuses it", async () => {
+		await using at = await openEmbedded();
+		const ada = await made(
+			at,
+			null,
+			"createUser",
+			{ username: "ada_made_up" },
+			"user",
+		);
+		const board = (name: string) =>
+			made(at, ada, "createBoard", { name, idempotencyKey: name }, "board");
+		const [boardId, other] = [await board("one"), await board("other")];
+		const sectionId = await made(
+			at,
+			ada,
+			"createSection",
+			{ boardId: other, name: "x" },
+			"section",
+		);
+		const pinId = await made(at, ada, "createPin", { boardId }, "pin");
+		const there = await made(at, ada, "createPin", { boardId: other }, "pin");
+		for (const [mutation, input, field] of [
+			["createPin", { boardId, sectionId }, "sectionId"],
+			["repin", { pinId, boardId, sectionId }, "sectionId"],
+			["movePin", { pinId, afterPinId: there }, "afterPinId"],
+			["addCollaborator", { boardId, userId: ada }, "userId"],
+			["followUser", { userId: ada }, "userId"],
+			["createBoard", { name: "x", idempotencyKey: "one" }, "idempotencyKey"],
+			["createBoard", { name: " " }, "name"],
+		] as const) {
+			const { fields } = await mutate(at, ada, mutation, input, (error) => ({
+				fields: error.fields,
+			}));
+			const [problem] = fields as FieldProblem[];
+			assert.deepEqual(problem?.path, ["input", field], mutation);
+			assert.match(problem?.message ?? "", /^[A-Z].*\.$/);
+		}
 	});
 });
 

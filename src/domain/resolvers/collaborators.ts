@@ -21,6 +21,15 @@ const addCollaborator = mutation(
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
 				"addCollaborator: userId must not be the viewer's own id.",
+				{
+					fields: [
+						{
+							path: ["input", "userId"],
+							code: "INVALID",
+							message: "Choose somebody other than yourself.",
+						},
+					],
+				},
 			);
 		}
 		const mapping = mappingOf(context.graph.model, "collaborate");

@@ -65,6 +65,15 @@ export function requireOnList(
 	throw new CorkboardError(
 		"BAD_USER_INPUT",
 		`${mutation}: ${neighbor.argument} must be ${list}.`,
+		{
+			fields: [
+				{
+					path: ["input", neighbor.argument],
+					code: "INVALID",
+					message: "Choose a position in the list that you are in.",
+				},
+			],
+		},
 	);
 }
 

@@ -134,6 +134,15 @@ export async function sectionOf(
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
 			`${mutation}: sectionId must be a section of the board.`,
+			{
+				fields: [
+					{
+						path: ["input", "sectionId"],
+						code: "INVALID",
+						message: "Choose a section of this board.",
+					},
+				],
+			},
 		);
 	}
 	return section;

@@ -134,6 +134,16 @@ async function firstOfRepeated(
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
 			"This idempotencyKey was used for a different request. Use a new key for a new request.",
+			{
+				fields: [
+					{
+						path: ["input", "idempotencyKey"],
+						code: "INVALID",
+						message:
+							"This was sent before with other content. Send it again as a new request.",
+					},
+				],
+			},
 		);
 	}
 	const { status } = await activate(pipeline, first.id);
