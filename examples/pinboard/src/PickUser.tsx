@@ -2,6 +2,7 @@ import { useState } from "react";
 import { fetchQuery, graphql, useRelayEnvironment } from "react-relay";
 import type { PickUserQuery } from "./__generated__/PickUserQuery.graphql.ts";
 import { Field, Form, useFormErrors } from "./form.tsx";
+import { type FoundUser, useUsers } from "./useUsers.ts";
 
 interface User {
 	readonly id: string;
@@ -9,7 +10,7 @@ interface User {
 	readonly username: string;
 }
 
-/** Finds a user by name and does something with them. */
+/** Finds a user by the beginning of a name, or by the whole username, and does something with them. */
 export function PickUser(props: {
 	readonly label: string;
 	readonly onUser: (
@@ -24,6 +25,22 @@ export function PickUser(props: {
 	const [errors, { clear, report, reportField }] = useFormErrors();
 	const [isSending, setSending] = useState(false);
 	const [picked, setPicked] = useState(0);
+	const [start, setStart] = useState("");
+	const found = useUsers(start);
+	function take({ isViewer, ...user }: FoundUser): void {
+		clear();
+		if (isViewer) {
+			reportField("username", "That is you.");
+			return;
+		}
+		props.onUser(user, {
+			onDone() {
+				setStart("");
+				setPicked((count) => count + 1);
+			},
+			onError: report,
+		});
+	}
 	function pick(username: string): void {
 		clear();
 		setSending(true);
@@ -46,12 +63,7 @@ export function PickUser(props: {
 				if (!user) {
 					return reportField("username", "There is no user of this name.");
 				}
-				const { isViewer, ...somebody } = user;
-				if (isViewer) return reportField("username", "That is you.");
-				props.onUser(somebody, {
-					onDone: () => setPicked((count) => count + 1),
-					onError: report,
-				});
+				take(user);
 			},
 			error(error: Error) {
 				setSending(false);
@@ -71,9 +83,19 @@ export function PickUser(props: {
 				label={props.label}
 				name="username"
 				errors={errors}
-				help="A username, such as basil_02"
+				help="The beginning of a name, or a username"
+				onText={(text) => setStart(text.trim().replace(/^@/, ""))}
 				required
 			/>
+			<ul className="picker" aria-label="Found" aria-live="polite">
+				{found.map((user) => (
+					<li key={user.id}>
+						<button type="button" onClick={() => take(user)}>
+							{user.name} <small>@{user.username}</small>
+						</button>
+					</li>
+				))}
+			</ul>
 		</Form>
 	);
 }

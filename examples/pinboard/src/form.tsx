@@ -82,6 +82,8 @@ export function Field(props: {
 	readonly initial?: string | null | undefined;
 	readonly autoComplete?: string;
 	readonly required?: boolean;
+	/** What was typed so far. */
+	readonly onText?: (text: string) => void;
 }) {
 	const { label, name, errors, help, rows = 1, required = false } = props;
 	const id = useId();
@@ -95,6 +97,8 @@ export function Field(props: {
 		"aria-describedby": notes.length > 0 ? notes.join(" ") : undefined,
 		"aria-required": required,
 		autoComplete: props.autoComplete ?? "off",
+		onInput: (event: FormEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+			props.onText?.(event.currentTarget.value),
 	};
 	return (
 		<div className="field">

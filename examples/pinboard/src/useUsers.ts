@@ -1,0 +1,49 @@
+import { useEffect, useState } from "react";
+import { fetchQuery, graphql, useRelayEnvironment } from "react-relay";
+import type { useUsersQuery } from "./__generated__/useUsersQuery.graphql.ts";
+
+export type FoundUser = NonNullable<
+	NonNullable<useUsersQuery["response"]["users"]>[number]
+>;
+
+/** A pause in typing after which the server is asked. Milliseconds. */
+const PAUSE = 150;
+
+/** Users whose username or name begins so; none for "". */
+export function useUsers(startsWith: string): readonly FoundUser[] {
+	const environment = useRelayEnvironment();
+	const [users, setUsers] = useState<readonly FoundUser[]>([]);
+	useEffect(() => {
+		if (startsWith === "") {
+			setUsers([]);
+			return;
+		}
+		let asked: { unsubscribe(): void } | undefined;
+		const timer = setTimeout(() => {
+			asked = fetchQuery<useUsersQuery>(
+				environment,
+				graphql`
+					query useUsersQuery($startsWith: String!) {
+						users(startsWith: $startsWith, first: 5) {
+							id
+							name
+							username
+							isViewer
+						}
+					}
+				`,
+				{ startsWith },
+			).subscribe({
+				next: ({ users }) =>
+					setUsers((users ?? []).flatMap((user) => (user ? [user] : []))),
+				// The name can be typed to its end.
+				error: () => setUsers([]),
+			});
+		}, PAUSE);
+		return () => {
+			clearTimeout(timer);
+			asked?.unsubscribe();
+		};
+	}, [environment, startsWith]);
+	return users;
+}
