@@ -194,7 +194,9 @@ function explainRuns(
 		const record = recordOf(step);
 		record.runs++;
 		record.parents += parents.length;
-		record.startedAt = Math.min(record.startedAt, startedAt);
+		if (startedAt !== 0) {
+			record.startedAt = Math.min(record.startedAt, startedAt);
+		}
 		record.endedAt = Math.max(record.endedAt, endedAt);
 		record.hiddenEdges += run.edgesHidden;
 		for (const parent of parents) addShardOf(record.shards, parent);

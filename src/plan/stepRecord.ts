@@ -40,7 +40,8 @@ export class StepRecord implements StepTrace, Trace {
 	readonly parents: readonly unknown[];
 	readonly isBrief: boolean;
 	readonly span: Span | null;
-	readonly startedAt = performance.now();
+	/** 0 where nobody needs the time: of a brief record, until the step waits for something. To read the clock costs a µs. */
+	startedAt: number;
 	/** 0 while it runs. */
 	endedAt = 0;
 	/** One for each parent; null while it runs, or where it failed for all. */
@@ -63,6 +64,7 @@ export class StepRecord implements StepTrace, Trace {
 		this.parents = parents;
 		this.isBrief = isBrief;
 		this.#startWrite = startWrite;
+		this.startedAt = isBrief && parent === null ? 0 : performance.now();
 		this.span =
 			parent === null
 				? null
@@ -101,8 +103,12 @@ export class StepRecord implements StepTrace, Trace {
 		return this.#startWrite(this, description);
 	}
 
+	wait(): void {
+		if (this.startedAt === 0) this.startedAt = performance.now();
+	}
+
 	end(results: readonly unknown[]): void {
-		this.endedAt = performance.now();
+		if (this.startedAt !== 0) this.endedAt = performance.now();
 		this.results = results;
 		this.span?.end(null, this.#outcome());
 	}

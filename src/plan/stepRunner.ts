@@ -12,6 +12,8 @@ export type Tracer = (step: Step, parents: readonly unknown[]) => StepTrace;
 export interface StepTrace {
 	/** Passed to everything that the step calls. */
 	readonly trace: Trace;
+	/** Its results are not in memory. */
+	wait(): void;
 	end(results: readonly unknown[]): void;
 	/** Called instead of `end` when the step fails for all parents. */
 	fail(error: unknown): void;
@@ -109,6 +111,7 @@ export class StepRunner implements Disposable {
 				once: true,
 			});
 		}
+		traced?.wait();
 		this.#pending.set(stepRun, traced);
 		started.then(
 			(results) =>
