@@ -18,7 +18,7 @@ import {
  *                                    r CLIENT DOCUMENT               requests
  *                                    f CLIENT COORDINATE             uses in requests for other documents
  *     c1.usage.2026-11-22.documents  DOCUMENT                        its coordinates, separated by spaces
- *                                    bytes                           of all of them
+ *                                    bytes                           of all of these
  *
  * The parts of a name are separated by tabs, which none of them holds.
  */
@@ -58,9 +58,10 @@ for _ = 1, tonumber(ARGV[6]) do
 	local known = redis.call('HEXISTS', KEYS[2], key) == 1
 	if not known then
 		local bytes = tonumber(redis.call('HGET', KEYS[2], 'bytes') or '0')
-		if bytes + #uses <= max_bytes then
+		local own = #key + #uses
+		if bytes + own <= max_bytes then
 			redis.call('HSET', KEYS[2], key, uses)
-			redis.call('HINCRBY', KEYS[2], 'bytes', #uses)
+			redis.call('HINCRBY', KEYS[2], 'bytes', own)
 			known = true
 		end
 	end

@@ -146,7 +146,7 @@ function addTo(
 	};
 	for (const { client, key, coordinates, count } of documents) {
 		if (!day.documents.has(key)) {
-			const bytes = bytesOf(coordinates);
+			const bytes = bytesOf([key, coordinates]);
 			if (day.bytes + bytes <= limits.documentBytes) {
 				day.documents.set(key, coordinates);
 				day.bytes += bytes;
@@ -178,12 +178,12 @@ function growing({ day, since, documents, requests, fields }: UsageDay) {
 		requests: copied(requests),
 		fields: copied(fields),
 		entries: sizes.reduce((sum, { size }) => sum + size, 0),
-		bytes: [...documents.values()].reduce((sum, all) => sum + bytesOf(all), 0),
+		bytes: [...documents].reduce((sum, each) => sum + bytesOf(each), 0),
 	};
 }
 
-function bytesOf(coordinates: readonly string[]): number {
-	return coordinates.join(" ").length;
+function bytesOf([key, coordinates]: readonly [string, readonly string[]]) {
+	return key.length + coordinates.join(" ").length;
 }
 
 function emptyDay(day: string, since: string): UsageDay {

@@ -54,7 +54,7 @@ export interface UsageBatch {
 export interface UsageLimits {
 	/** Pairs of a client with a document or coordinate. A new pair beyond counts for the client `OTHER`. */
 	readonly entries: number;
-	/** Of the coordinates of all documents. A new document beyond counts as `OTHER`. */
+	/** Of the keys and coordinates of all documents. A new document beyond counts as `OTHER`. */
 	readonly documentBytes: number;
 }
 

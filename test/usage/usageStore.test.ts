@@ -157,7 +157,7 @@ for (const [name, openPlace] of [
 
 		test("counts what is beyond its limits for other clients and documents, with the fields", async () => {
 			await using place = await openPlace();
-			await using store = place.open({ entries: 3, documentBytes: 30 });
+			await using store = place.open({ entries: 3, documentBytes: 100 });
 			const second = {
 				client: "web",
 				key: "b".repeat(64),
@@ -180,6 +180,25 @@ for (const [name, openPlace] of [
 			assert.equal(requests.tv, undefined);
 			assert.equal(total(fields), 10);
 			assert.deepEqual([...(day?.documents.keys() ?? [])], [key]);
+		});
+
+		test("is bounded though documents that use nothing of the schema come without end", async () => {
+			await using place = await openPlace();
+			const documentBytes = 1_000;
+			await using store = place.open({ entries: 3, documentBytes });
+			const documents = Array.from({ length: 40 }, (_, n) => ({
+				client: "web",
+				key: String(n).padStart(64, "0"),
+				coordinates: [],
+				count: 1,
+			}));
+			await store.add(batch({ documents: documents.slice(0, 20) }));
+			await store.add(batch({ documents: documents.slice(20) }));
+			const [day] = await place.read();
+			const names = Object.values(plain(day).requests).flatMap(Object.keys);
+			assert.equal(day?.documents.size, 15);
+			// Of each document it keeps, and of the others together.
+			assert.ok(names.length <= 17, String(names.length));
 		});
 	});
 }
