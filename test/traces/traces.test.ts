@@ -45,6 +45,7 @@ describe("a traced server", () => {
 			CORKBOARD_MODE: "development",
 			CORKBOARD_ADMIN: "127.0.0.1:0",
 			CORKBOARD_SLOW: "300",
+			CORKBOARD_REQUEST_ID: "x-amzn-trace-id",
 			OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
 			OTEL_BSP_SCHEDULE_DELAY: "20",
 		});
@@ -235,6 +236,23 @@ describe("a traced server", () => {
 		});
 		assert.match(absent.err, /keeps no request with the id/);
 		assert.equal(absent.code, 1);
+	});
+
+	it("explains a request by the id that a proxy gave it", async () => {
+		const id = "Root=1-67891233-abc/def+1:2";
+		const { response } = await ask("query Named { __typename }", {
+			headers: { "x-amzn-trace-id": id },
+		});
+		assert.equal(response.headers.get("x-request-id"), id);
+		const { code, out, err } = await command(["explain", "--trace", id], {
+			env: { CORKBOARD_ADMIN: new URL(server.admin ?? "").host },
+		});
+		assert.equal(code, 0, err);
+		assert.match(out, /operation Named/);
+		const malformed = await fetch(
+			new URL("/requests/%E0%A4%A", server.admin ?? ""),
+		);
+		assert.equal(malformed.status, 404);
 	});
 
 	it("logs a slow request with what it did, and without a value of its variables", async () => {

@@ -44,7 +44,7 @@ export async function startAdminServer(
 				(error) => send(response, 503, "text/plain", `${error.message}\n`),
 			);
 		} else if (path?.startsWith(REQUESTS_PATH)) {
-			pages.findRequest(path.slice(REQUESTS_PATH.length)).then(
+			findRequest(pages, path.slice(REQUESTS_PATH.length)).then(
 				(text) =>
 					text === null
 						? send(response, 404, "text/plain", "Not kept.\n")
@@ -85,6 +85,20 @@ export async function startAdminServer(
 			await once(server, "close");
 		},
 	};
+}
+
+/** An id may have characters that a URL encodes: a proxy's has, such as `Root=1-67891233-abcdef`. */
+async function findRequest(
+	pages: AdminPages,
+	encoded: string,
+): Promise<string | null> {
+	let id: string;
+	try {
+		id = decodeURIComponent(encoded);
+	} catch {
+		return null;
+	}
+	return pages.findRequest(id);
 }
 
 function send(
