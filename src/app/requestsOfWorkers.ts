@@ -51,7 +51,8 @@ export async function findInWorkers(id: string): Promise<string | null> {
 	cluster.on("message", listener);
 	const timer = setTimeout(() => resolve(null), ANSWER_MS);
 	for (const worker of workers) {
-		worker.send({ type: ASK, number, id } satisfies Ask);
+		// Without a listener, the error of one that was just killed would end the primary.
+		worker.send({ type: ASK, number, id } satisfies Ask, () => {});
 	}
 	try {
 		return await promise;

@@ -53,11 +53,28 @@ export function databaseMetrics(registry: Registry): Feeds {
 		help: "Statements and transactions that were rolled back and started again, by host and reason (deadlock, lockWait: waited too long for a row, connectionLost, readOnly).",
 		labels: ["host", "reason"],
 	});
+	/** Whether each host answers. */
+	const answers = new Map<string, boolean>();
+	/** Hosts with connections at the last scrape. */
+	let pooled: ReadonlySet<string> = new Set();
 	const up = new Values(registry, "gauge", {
 		name: "corkboard_database_up",
-		help: "1 while the host answers this process, 0 after three calls in a row without an answer. Absent before the first call.",
+		help: "1 while the host answers this process, 0 after three calls in a row without an answer. Absent before the first call, and once no topology in use has the host.",
 		aggregator: "min",
 		labels: ["host"],
+		collect() {
+			const hosts = new Set<string>();
+			CHANNELS.levels.publish({
+				pool: ({ host }) => void hosts.add(host),
+			} satisfies Levels);
+			// Else a dead host would stay down after its replica was promoted.
+			for (const host of pooled) {
+				if (!hosts.has(host)) answers.delete(host);
+			}
+			pooled = hosts;
+			up.clear();
+			for (const [host, isUp] of answers) up.set(isUp ? 1 : 0, host);
+		},
 	});
 	const pools = new Values(registry, "gauge", {
 		name: "corkboard_database_connections",
@@ -84,6 +101,7 @@ export function databaseMetrics(registry: Registry): Feeds {
 		help: "How long they waited.",
 		labels: ["host", "purpose"],
 	});
+	/** Hosts whose series have begun. */
 	const known = new Set<string>();
 	return [
 		[
@@ -102,9 +120,11 @@ export function databaseMetrics(registry: Registry): Feeds {
 				statements.at(host, name).value++;
 				rows.at(host).value += statement.rows;
 				if (!statement.joined) seconds.at(host).observe(statement.ms / 1_000);
+				// A new version of the topology knows nothing of a host that was down.
+				if (answers.get(host) === true) return;
+				answers.set(host, true);
 				if (known.has(host)) return;
 				known.add(host);
-				up.set(1, host);
 				// From 0, because a rate misses the count with which a series begins.
 				for (const kind of FREQUENT_FAILURES) failures.at(host, kind);
 				for (const reason of RETRIES) retries.at(host, reason);
@@ -121,8 +141,7 @@ export function databaseMetrics(registry: Registry): Feeds {
 			CHANNELS.databaseHost,
 			(message) => {
 				const { host, state } = message as DatabaseHost;
-				known.add(host);
-				up.set(state === "up" ? 1 : 0, host);
+				answers.set(host, state === "up");
 			},
 		],
 		[

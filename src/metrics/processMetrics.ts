@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { collectDefaultMetrics, type Registry } from "prom-client";
+import { collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import { Values } from "./series.ts";
 
 /** Between two looks at the delay of the event loop: every 10 ms, the default, takes half a percent of a core. */
@@ -9,10 +9,10 @@ const LOOP_PRECISION_MS = 20;
 
 /** CPU, memory, event loop and garbage collection, and what the memory is measured by. */
 export function processMetrics(registry: Registry): void {
-	collectDefaultMetrics({
-		register: registry,
-		eventLoopMonitoringPrecision: LOOP_PRECISION_MS,
-	});
+	defaults ??= collectDefaults();
+	for (const metric of defaults.getMetricsAsArray()) {
+		registry.registerMetric(metric as unknown as Metric);
+	}
 	const processes = new Values(registry, "gauge", {
 		name: "corkboard_processes",
 		help: "Processes that this scrape is of: with --workers, those that answered.",
@@ -47,4 +47,16 @@ export function processMetrics(registry: Registry): void {
 			loop.set(performance.eventLoopUtilization().active / 1_000);
 		},
 	});
+}
+
+/** Of the process, so one for all servers in it: prom-client's observers of garbage and event loop cannot be stopped. */
+let defaults: Registry | null = null;
+
+function collectDefaults(): Registry {
+	const register = new Registry();
+	collectDefaultMetrics({
+		register,
+		eventLoopMonitoringPrecision: LOOP_PRECISION_MS,
+	});
+	return register;
 }

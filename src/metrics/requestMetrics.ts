@@ -102,7 +102,10 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 			return others;
 		}
 		labeled++;
-		const series = seriesOf(sha256.slice(0, 12), operation);
+		const series = seriesOf(
+			sha256.slice(0, 12),
+			operation.slice(0, NAME_LENGTH),
+		);
 		if (operations === undefined) {
 			operations = new Map();
 			byDocument.set(sha256, operations);
@@ -175,6 +178,9 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		],
 	];
 }
+
+/** Of an operation's name, which the client chooses. */
+const NAME_LENGTH = 100;
 
 /** What is counted of requests that are alike. */
 interface OfRequest

@@ -21,11 +21,15 @@ export function shareWithPrimary(registry: Registry): void {
 	process.on("message", (message) => {
 		const { kind, number } = message as Question;
 		if (kind !== "corkboard metrics wanted") return;
-		void registry.getMetricsAsJSON().then((metrics) => {
-			const answer: Answer = { kind: "corkboard metrics", number, metrics };
-			// It may have disconnected meanwhile.
-			if (process.connected) process.send?.(answer);
-		});
+		void registry.getMetricsAsJSON().then(
+			(metrics) => {
+				const answer: Answer = { kind: "corkboard metrics", number, metrics };
+				// It may have disconnected meanwhile.
+				if (process.connected) process.send?.(answer);
+			},
+			// The primary takes what it had of this worker.
+			() => {},
+		);
 	});
 }
 
@@ -43,7 +47,8 @@ const CLUSTER: WorkerLinks = {
 		Object.values(cluster.workers ?? {}).flatMap((worker) =>
 			worker?.isConnected() ? [worker.id] : [],
 		),
-	ask: (id, question) => void cluster.workers?.[id]?.send(question),
+	// Without a listener, the error of one that was just killed would end the primary.
+	ask: (id, question) => void cluster.workers?.[id]?.send(question, () => {}),
 	onAnswer: (listener) =>
 		cluster.on("message", ({ id }, message) => listener(id, message)),
 	onEnd: (listener) => cluster.on("exit", ({ id }) => listener(id)),
@@ -70,15 +75,18 @@ export function openWorkersMetrics(
 	const pending = new Map<number, Map<number, (metrics: Counted) => void>>();
 	/** Of workers that have ended. */
 	let ended: Counted = [];
+	/** What they sent before may be read after their end, and would count once more. */
+	const gone = new Set<number>();
 	let questions = 0;
 
 	links.onAnswer((id, message) => {
 		const { kind, number, metrics } = message as Answer;
-		if (kind !== "corkboard metrics") return;
+		if (kind !== "corkboard metrics" || gone.has(id)) return;
 		last.set(id, metrics);
 		pending.get(number)?.get(id)?.(metrics);
 	});
 	links.onEnd((id) => {
+		gone.add(id);
 		const metrics = last.get(id);
 		if (metrics === undefined) return;
 		last.delete(id);

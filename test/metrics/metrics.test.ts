@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
+import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PerformanceObserver } from "node:perf_hooks";
 import { test } from "node:test";
-import { CHANNELS, type Invalidation } from "../../src/diagnostics.ts";
+import { findInWorkers } from "../../src/app/requestsOfWorkers.ts";
+import {
+	CHANNELS,
+	type Invalidation,
+	type Levels,
+} from "../../src/diagnostics.ts";
 import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { MAX_SERIES } from "../../src/metrics/series.ts";
@@ -213,12 +220,54 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 	assert.ok(age >= 0 && age < 60, `${age} s`);
 });
 
+test("a host is reported as down until it answers, or no topology has it any more", async () => {
+	using metrics = openMetrics({ documents: DOCUMENTS });
+	const upOf = async (host: string) =>
+		new RegExp(`^corkboard_database_up\\{host="${host}"\\} (.*)$`, "m").exec(
+			await metrics.registry.metrics(),
+		)?.[1];
+	const pools = new Set(["old:3306", "kept:3306"]);
+	const report = (message: unknown) => {
+		for (const host of pools) {
+			const level = { purpose: "read", used: 0, idle: 0, waiting: 0 } as const;
+			(message as Levels).pool?.({ host, ...level });
+		}
+	};
+	CHANNELS.levels.subscribe(report);
+	try {
+		for (const host of pools) {
+			CHANNELS.databaseHost.publish({ host, state: "down" });
+			assert.equal(await upOf(host), "0");
+		}
+		// Its replica was promoted.
+		pools.delete("old:3306");
+		assert.equal(await upOf("old:3306"), undefined);
+		const statement = { name: "objects", shard: 1, rows: 1, ms: 1 };
+		CHANNELS.statement.publish({ ...statement, host: "kept:3306" });
+		assert.equal(await upOf("kept:3306"), "1");
+	} finally {
+		CHANNELS.levels.unsubscribe(report);
+	}
+});
+
 test("a metric has a bounded number of series, whatever its labels are taken from", async () => {
 	using metrics = openMetrics({ documents: DOCUMENTS });
 	for (let n = 0; n < MAX_SERIES + 50; n++) {
 		CHANNELS.databaseFailure.publish({ host: `h${n}`, kind: "timeout" });
 	}
+	CHANNELS.request.publish({
+		way: "long",
+		isText: true,
+		type: "query",
+		operation: "x".repeat(30_000),
+		sha256: "ab".repeat(32),
+		status: 200,
+		codes: [],
+		ms: 1,
+		cost: 1,
+	});
 	const text = await metrics.registry.metrics();
+	for (const line of text.split("\n")) assert.ok(line.length < 1_000, line);
 	const lines = text.match(/^corkboard_database_failures_total\{.*$/gm);
 	assert.equal(lines?.length, MAX_SERIES + 1);
 	assert.equal(
@@ -234,8 +283,22 @@ test("nothing is computed for metrics once they are closed", () => {
 	const counted = Object.values(CHANNELS);
 	const listening = () => counted.filter((channel) => channel.hasSubscribers);
 	assert.deepEqual(listening(), []);
-	openMetrics({ documents: DOCUMENTS })[Symbol.dispose]();
+	let observers = 0;
+	const { observe } = PerformanceObserver.prototype;
+	PerformanceObserver.prototype.observe = function (options) {
+		observers++;
+		observe.call(this, options);
+	};
+	try {
+		for (let n = 0; n < 3; n++) {
+			openMetrics({ documents: DOCUMENTS })[Symbol.dispose]();
+		}
+	} finally {
+		PerformanceObserver.prototype.observe = observe;
+	}
 	assert.deepEqual(listening(), []);
+	// One for the process, whatever is opened in it.
+	assert.ok(observers <= 1, `${observers}`);
 });
 
 test("outboxes are read at most every five seconds, and a host that does not answer holds nothing up", async () => {
@@ -319,8 +382,33 @@ test("what workers counted together never falls, whether one ends or does not an
 	// Its successor.
 	answers.set(3, await counted(1));
 	assert.deepEqual(await read(), [8, 2]);
+	const late = answers.get(1);
 	answers.delete(1);
 	end(1);
 	assert.deepEqual(await read(), [8, 1]);
+	// Read from its channel after its end.
+	answer(1, { kind: "corkboard metrics", number: 0, metrics: late });
 	assert.deepEqual(await read(), [8, 1]);
+});
+
+test("a scrape at the moment in which a worker is killed fails nothing", async () => {
+	const { workers } = cluster;
+	// As Node.js does it: without a callback the error is an event that nobody hears.
+	const killed = {
+		id: 1,
+		isConnected: () => true,
+		send(_: unknown, done?: (error: Error) => void) {
+			const error = new Error("write EPIPE");
+			if (done === undefined) throw error;
+			done(error);
+		},
+	};
+	Object.assign(cluster, { workers: { 1: killed } });
+	try {
+		const { text } = await openWorkersMetrics(undefined, 50)();
+		assert.equal(lineOf(text, "corkboard_processes"), 0);
+		assert.equal(await findInWorkers("one"), null);
+	} finally {
+		Object.assign(cluster, { workers });
+	}
 });

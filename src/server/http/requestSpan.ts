@@ -52,7 +52,7 @@ export function endRequestSpan(
 		"http.route": route ?? undefined,
 		"http.response.status_code": status,
 		"graphql.operation.type": type ?? undefined,
-		"graphql.operation.name": operation ?? undefined,
+		"graphql.operation.name": operation?.slice(0, NAME_LENGTH),
 		"corkboard.request.id": requestId,
 		"corkboard.way": way,
 		"corkboard.document": sha256 ?? undefined,
@@ -61,6 +61,9 @@ export function endRequestSpan(
 		...(errorIds.length > 0 && { "corkboard.error.ids": [...errorIds] }),
 	});
 }
+
+/** Of an operation's name, which the client chooses. */
+const NAME_LENGTH = 100;
 
 /** A client's mistake is no failure of the server. */
 function isOwnFailure(code: string): boolean {
