@@ -13,6 +13,7 @@ import {
 	runProgram,
 	startProgram,
 } from "../helpers/program.ts";
+import { command } from "../helpers/runCommand.ts";
 import { until } from "../helpers/until.ts";
 import { reservePort } from "../services/port.ts";
 import { queryPrometheus, startPrometheus } from "../services/prometheus.ts";
@@ -23,10 +24,12 @@ import { type OwnServices, startServices } from "../services/shared.ts";
 /** A connection that is kept, and so one worker's: the primary hands out connections, not requests. */
 interface Seat {
 	readonly pid: number;
-	/** Returns the data of a query, and the worker's rate limit header. */
-	ask(
-		query: string,
-	): Promise<{ readonly data: unknown; readonly remaining: number }>;
+	/** Returns the data of an operation, the request's id, and the worker's rate limit header. */
+	ask(query: string): Promise<{
+		readonly id: unknown;
+		readonly data: unknown;
+		readonly remaining: number;
+	}>;
 }
 
 /** Whose series begin with the first of what they count, which no test of this file causes. */
@@ -76,6 +79,8 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 			CORKBOARD_LOG: "info,json",
 			CORKBOARD_RATE_LIMIT: "5000/hour",
 			CORKBOARD_ADMIN: `127.0.0.1:${admin}`,
+			// Each write takes longer, and is kept for `explain --trace`.
+			CORKBOARD_SLOW: "1",
 		};
 		const init = await runProgram(["init"], { env });
 		assert.equal(init.code, 0, init.err);
@@ -231,6 +236,26 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const used = before - (await left(one));
 		// But for what came in meanwhile, one or two a second.
 		assert.ok(used > 10 && used <= 21, String(used));
+	});
+
+	it("explains a request by its id, whichever worker answered it", async () => {
+		const seats = await seatsAt(listening());
+		for (const [n, { pid, ask }] of seats.entries()) {
+			const { id } = await ask(
+				`mutation Traced { createUser(input: {username: "traced_${n}"}) { user { id } } }`,
+			);
+			const { code, out, err } = await command(
+				["explain", "--trace", String(id), "--json"],
+				{ env },
+			);
+			assert.equal(code, 0, `${pid}: ${err}`);
+			const { request, explain } = JSON.parse(out);
+			assert.deepEqual([request.reqId, request.operation], [id, "Traced"]);
+			assert.ok(explain.statements > 0);
+		}
+		const absent = await command(["explain", "--trace", "nobody"], { env });
+		assert.equal(absent.code, 1);
+		assert.match(absent.err, /keeps no request with the id nobody/);
 	});
 
 	it("opens two connections to Redis in each worker, whatever they are for", async () => {
