@@ -29,14 +29,16 @@ const NOT_PLAIN = /[æđðłœøþ]/g;
 
 /**
  * The words of a text without case, accents and width: `Łukasz O'Brien-Groß` is
- * `lukasz`, `o`, `brien`, `gross`. Upper case first, so that `ß` is `ss` and a
- * dotless `ı` is `i`; a final sigma is any sigma.
+ * `lukasz`, `o`, `brien`, `gross`. By upper case, so that `ß` is `ss` and a
+ * dotless `ı` is `i`; from lower case, since `ẞ` has no other upper case; a final
+ * sigma is any sigma.
  */
 export function foldedWords(text: string): readonly string[] {
 	if (text.length > LONGEST_TEXT) return [];
 	const folded = text
 		.normalize("NFKD")
 		.replace(MARKS, "")
+		.toLowerCase()
 		.toUpperCase()
 		.toLowerCase()
 		// Upper case may have brought marks.
@@ -64,7 +66,7 @@ export function prefixesOf(texts: readonly string[]): ReadonlySet<string> {
 
 /** A beginning that a client asks for. */
 export interface PrefixQuery {
-	/** That of the list which has all matches. */
+	/** That of the list which has all matches: of its words the longest, so that "ana garcia" does not read everybody whose name is Ana. */
 	readonly prefix: string;
 	/** Whether all that is on that list matches. */
 	readonly isWhole: boolean;
@@ -72,12 +74,16 @@ export interface PrefixQuery {
 	readonly text: string;
 }
 
-/** Null for a text without a letter or digit, or one that is too long: nothing begins with it. */
+/** Null for a text without a letter, digit or underscore, or one that is too long: nothing begins with it. */
 export function prefixQuery(given: string): PrefixQuery | null {
 	const words = foldedWords(given);
-	const [first] = words;
-	if (first === undefined) return null;
-	const letters = [...first];
+	let letters: readonly string[] = [];
+	// A word behind these has no list, wherever in a name the first one is.
+	for (const word of words.slice(0, MOST_WORDS)) {
+		const all = [...word];
+		if (all.length > letters.length) letters = all;
+	}
+	if (letters.length === 0) return null;
 	return {
 		prefix: letters.slice(0, LONGEST_PREFIX).join(""),
 		isWhole: words.length === 1 && letters.length <= LONGEST_PREFIX,

@@ -137,9 +137,12 @@ function resolversOf(
 							.slice(0, 4)
 							.some((_, at) => words.slice(at).join(" ").startsWith(of));
 					});
+				const [longest = word] = asked
+					.slice(0, 4)
+					.toSorted((a, b) => b.length - a.length);
 				const listed = memory
 					.newest("User")
-					.filter((row) => beginning(row, word.slice(0, 10)));
+					.filter((row) => beginning(row, longest.slice(0, 10)));
 				const isWhole = asked.length === 1 && word.length <= 10;
 				const most = isWhole ? size : 100;
 				const edges = listed.map((to) => ({ to, line: null }));

@@ -15,6 +15,7 @@ suite("words of names", () => {
 		["Ada Lovelace", ["ada", "lovelace"]],
 		["ada_made_up", ["ada_made_up"]],
 		["Renée D'Angelo-Groß", ["renee", "d", "angelo", "gross"]],
+		["GROẞ groß", ["gross", "gross"]],
 		["ŁUKASZ Øystein Æsir", ["lukasz", "oystein", "aesir"]],
 		["İrem IŞIK ışık", ["irem", "isik", "isik"]],
 		["ΟΔΟΣ οδος", ["οδοσ", "οδοσ"]],
@@ -39,7 +40,7 @@ suite("lists by prefix", () => {
 		assert.deepEqual([...prefixesOf(["", "—"])], []);
 	});
 
-	test("have all that matches on that of the first word asked for", () => {
+	test("have all that matches on that of the longest word asked for", () => {
 		assert.deepEqual(prefixQuery("@Ad"), {
 			prefix: "ad",
 			isWhole: true,
@@ -55,6 +56,16 @@ suite("lists by prefix", () => {
 			isWhole: false,
 			text: "abcdefghijkl",
 		});
+		// The longest word has the shortest list, also while it is being typed.
+		for (const [asked, prefix] of [
+			["ana g", "ana"],
+			["ana garcia", "garcia"],
+			["j smith", "smith"],
+			["o'brien", "brien"],
+			["Maria de los Angeles Montgomery", "angeles"],
+		] as const) {
+			assert.equal(prefixQuery(asked)?.prefix, prefix, asked);
+		}
 		assert.equal(prefixQuery(" 💡"), null);
 		// What matches is on the list that is read for it.
 		const names = ["ada_lovelace", "Augusta Ada King-Noël of Ockham"];

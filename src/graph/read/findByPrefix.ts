@@ -33,10 +33,9 @@ function edgesOf({ isWhole }: PrefixQuery, first: number): number {
 }
 
 /**
- * `Graph.findByPrefix`. One list has all candidates: that of the beginning of
- * the first word. It may have others too, behind a longer beginning or by a hash
- * that two share, so names are compared; and names that changed since the edge
- * was written.
+ * `Graph.findByPrefix`. One list has all candidates: that of the longest word.
+ * It may have others too, behind a longer beginning or by a hash that two share,
+ * so names are compared; and names that changed since the edge was written.
  */
 export function findByPrefix(
 	store: Store,
