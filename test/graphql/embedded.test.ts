@@ -4,7 +4,9 @@ import { listObjects } from "../../src/app/listObjects.ts";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError, type FieldProblem } from "../../src/errors.ts";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
+import { applyEdges } from "../../src/graph/outbox/edgeUpdates.ts";
 import { createView } from "../../src/graph/read/view.ts";
+import { prefixListId } from "../../src/graph/store/derivedLists.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { PageEdge } from "../../src/graph/types.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
@@ -646,6 +648,27 @@ describe("users by the beginning of a name", () => {
 		assert.deepEqual(await found(at, "ada_made_up", { viewer: adam }), []);
 		assert.deepEqual(await found(at, "ada", { viewer: ada }), [adam, ada]);
 		assert.deepEqual(await found(at, "ada"), [adam, ada]);
+	});
+
+	it("are not those whose account is closed, also while they are still on a list", async () => {
+		await using at = await openEmbedded();
+		const ada = await user(at, "ada_made_up");
+		await mutate(at, ada, "deactivateUser", { userId: ada });
+		const type = at.store.model.objects.get("User");
+		assert.ok(type);
+		await applyEdges(new WritePipeline(at.store), [
+			{
+				mapping: "prefixUser",
+				from: prefixListId(at.store, type, "ada"),
+				to: ada,
+				state: PRESENT,
+				version: 99,
+				sequence: null,
+			},
+		]);
+		for (const text of ["ada", "ada_made_up"]) {
+			assert.deepEqual(await found(at, text), [], text);
+		}
 	});
 
 	it("cost what is read of their list, whoever is on it", () => {
