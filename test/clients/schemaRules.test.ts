@@ -43,7 +43,13 @@ const RULES: Linter.RulesRecord = {
 		"error",
 		{
 			exceptions: {
-				types: ["Image", "PageInfo", "PinSaves"],
+				types: [
+					"Image",
+					"PageInfo",
+					"PinSaves",
+					"PopularInterests",
+					"UserMatches",
+				],
 				suffixes: ["Connection", "Edge", "Payload"],
 			},
 		},
@@ -58,13 +64,9 @@ const EXCEPTIONS: readonly {
 }[] = [
 	{
 		rule: "relay-edge-types",
-		field: /^(Query|PinSaves|\w+Connection)\.nodes$/,
-		why: "GitHub's and Shopify's schemas have them: a connection's nodes without their cursors, and objects by their ids; a few pins that take no pages",
-	},
-	{
-		rule: "relay-edge-types",
-		field: /^Query\.(popularInterests|users)$/,
-		why: "a few suggestions without pages, which no cursor leads on from",
+		field:
+			/^(Query|PinSaves|PopularInterests|UserMatches|\w+Connection)\.nodes$/,
+		why: "GitHub's and Shopify's schemas have them: a connection's nodes without their cursors, and objects by their ids; a few objects that take no pages",
 	},
 	{
 		rule: "no-typename-prefix",
@@ -188,6 +190,8 @@ describe("the public schema", () => {
 			[
 				"Query",
 				"PinSaves",
+				"PopularInterests",
+				"UserMatches",
 				...[...SDL.matchAll(/^type (\w+Connection) /gm)].map(
 					([, name]) => name,
 				),

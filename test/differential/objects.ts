@@ -107,7 +107,11 @@ export function firstObjects(
 	const whole = random.chance(0.1)
 		? random.pick(["", " ", "ada lov", "Ünknown", "💡", "x".repeat(200)])
 		: random.pick(usernames);
-	const text = whole.slice(0, random.integer(1, whole.length + 1));
+	// By characters: half of one cannot be spelled in a document.
+	const characters = [...whole];
+	const text = characters
+		.slice(0, random.integer(1, characters.length + 1))
+		.join("");
 	return {
 		args: argumentList(draft, [
 			["first", "Int", first],

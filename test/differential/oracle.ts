@@ -129,7 +129,7 @@ function resolversOf(
 				const text = String(args.startsWith);
 				const asked = wordsOf(text);
 				const [word] = asked;
-				if (word === undefined || size === 0) return [];
+				if (word === undefined || size === 0) return { nodes: [] };
 				const beginning = (row: Row, of: string) =>
 					["username", "name"].some((field) => {
 						const words = wordsOf(String(row.fields[field] ?? ""));
@@ -156,10 +156,8 @@ function resolversOf(
 					.slice(0, most)
 					.filter((row) => beginning(row, asked.join(" ")))
 					.slice(0, size);
-				return [...new Set([...(isNamed ? [named] : []), ...found])].slice(
-					0,
-					size,
-				);
+				const users = new Set([...(isNamed ? [named] : []), ...found]);
+				return { nodes: [...users].slice(0, size) };
 			},
 		],
 		[
@@ -173,7 +171,8 @@ function resolversOf(
 						.filter((row) => memory.sees(viewer, row));
 				const followed = longest("Interest.followers");
 				const filed = followed.length < size ? longest("Interest.pins") : [];
-				return [...new Set([...followed, ...filed])].slice(0, size);
+				const interests = new Set([...followed, ...filed]);
+				return { nodes: [...interests].slice(0, size) };
 			},
 		],
 		[

@@ -7,7 +7,7 @@ import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
-import { readLongestLists } from "../../src/graph/store/longestLists.ts";
+import { createLongestLists } from "../../src/graph/store/longestLists.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { RequestContext } from "../../src/graphql/context.ts";
@@ -239,10 +239,14 @@ async function open(folder: string): Promise<Storage> {
 
 function storeOf(storage: Storage, cacheBytes: number): Store {
 	const cursors = createCursorCodec(Buffer.alloc(32, 1));
+	return createStore({ model, domain, storage, cursors, cacheBytes });
+}
+
+/** Its longest lists are those of now and not minutes old, so that two stores on the same shards have the same. */
+function withPresentCounts(store: Store): Store {
 	return {
-		...createStore({ model, domain, storage, cursors, cacheBytes }),
-		// Not minutes old, so that two stores on the same shards have the same.
-		longestLists: (mapping) => readLongestLists(storage, mapping),
+		...store,
+		longestLists: (mapping) => createLongestLists(store.storage)(mapping),
 	};
 }
 
@@ -252,14 +256,15 @@ export function sideOf(
 	{
 		cacheBytes = 2_000_000,
 		change = (store: Store) => store,
-		store = change(storeOf(storage, cacheBytes)),
+		store: kept = change(storeOf(storage, cacheBytes)),
 	}: {
 		readonly cacheBytes?: number;
 		readonly change?: (store: Store) => Store;
 		readonly store?: Store;
 	} = {},
 ): Side {
-	const cold = change(storeOf(storage, 0));
+	const store = withPresentCounts(kept);
+	const cold = withPresentCounts(change(storeOf(storage, 0)));
 	const planner = createPlanner<RequestContext>({
 		schema,
 		model,

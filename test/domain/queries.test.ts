@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resolvers } from "../../src/domain/resolvers/resolvers.ts";
 import { CorkboardError } from "../../src/errors.ts";
-import type { Node } from "../../src/graph/types.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { absentId } from "../helpers/memoryGraph.ts";
 import { Resolving } from "../helpers/resolving.ts";
@@ -54,9 +53,11 @@ describe("popularInterests", () => {
 		for (const pin of pins) at.graph.addEdge("filePin", pin, moths);
 		at.graph.addEdge("filePin", pins[0] as Id, rye);
 		const popular = async (args: object) =>
-			((await at.answer("Query.popularInterests", { ...args })) as Node[]).map(
-				({ id }) => id,
-			);
+			(
+				(await at.answer("Query.popularInterests", { ...args })) as {
+					nodes: Id[];
+				}
+			).nodes;
 		assert.deepEqual(await popular({}), [bread, rye, moths]);
 		assert.deepEqual(await popular({ first: 1 }), [bread]);
 		assert.deepEqual(await popular({ first: 0 }), []);

@@ -365,7 +365,10 @@ describe("the outbox workers of a fleet", () => {
 			},
 		);
 		assert.deepEqual(
-			statements.map(({ name }) => name),
+			statements
+				.map(({ name }) => name)
+				// Of the process, which looks once whether its shards have their tables.
+				.filter((name) => !["tables", "columns", "rollback"].includes(name)),
 			Array.from({ length: passes }, () => "pending entries"),
 		);
 	});

@@ -574,10 +574,8 @@ describe("users by the beginning of a name", () => {
 			},
 			call: {},
 		}) ?? []);
-		assert.ok(Array.isArray(answer), String(answer));
-		return answer.map((one) =>
-			one instanceof CorkboardError ? one.code : one.id,
-		);
+		const { nodes } = answer as { nodes: readonly (Id | CorkboardError)[] };
+		return nodes.map((one) => (one instanceof CorkboardError ? one.code : one));
 	}
 
 	const user = (at: Embedded, username: string, name?: string) =>

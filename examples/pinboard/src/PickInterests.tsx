@@ -26,9 +26,11 @@ function Popular() {
 		graphql`
 			query PickInterestsQuery {
 				popularInterests(first: 8) {
-					id
-					name
-					...FollowInterest_interest
+					nodes {
+						id
+						name
+						...FollowInterest_interest
+					}
 				}
 			}
 		`,
@@ -36,7 +38,7 @@ function Popular() {
 	);
 	return (
 		<ul className="people">
-			{popularInterests?.map(
+			{popularInterests?.nodes.map(
 				(interest) =>
 					interest && (
 						<li key={interest.id}>

@@ -3,7 +3,7 @@ import { fetchQuery, graphql, useRelayEnvironment } from "react-relay";
 import type { useUsersQuery } from "./__generated__/useUsersQuery.graphql.ts";
 
 export type FoundUser = NonNullable<
-	NonNullable<useUsersQuery["response"]["users"]>[number]
+	NonNullable<useUsersQuery["response"]["users"]>["nodes"][number]
 >;
 
 /** A pause in typing after which the server is asked. Milliseconds. */
@@ -25,17 +25,21 @@ export function useUsers(startsWith: string): readonly FoundUser[] {
 				graphql`
 					query useUsersQuery($startsWith: String!) {
 						users(startsWith: $startsWith, first: 5) {
-							id
-							name
-							username
-							isViewer
+							nodes {
+								id
+								name
+								username
+								isViewer
+							}
 						}
 					}
 				`,
 				{ startsWith },
 			).subscribe({
 				next: ({ users }) =>
-					setUsers((users ?? []).flatMap((user) => (user ? [user] : []))),
+					setUsers(
+						(users?.nodes ?? []).flatMap((user) => (user ? [user] : [])),
+					),
 				// The name can be typed to its end.
 				error: () => setUsers([]),
 			});

@@ -3,6 +3,7 @@ import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { coerceFirst } from "../../plan/pageArguments.ts";
 import { andThen } from "../../util/maybePromise.ts";
 import { edgeMutation } from "./edgeMutation.ts";
+import { nodesOf } from "./nodesOf.ts";
 import { rootField, sizeOfList } from "./rootField.ts";
 import { mappingOf } from "./storedJson.ts";
 import { viewerMembership } from "./viewerMembership.ts";
@@ -20,7 +21,7 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 		const first = coerceFirst(args);
 		const longest = (name: string) =>
 			graph.longestLists(mappingOf(graph.model, name), first, call);
-		return andThen(longest("followInterest.inverse"), (followed) =>
+		const popular = andThen(longest("followInterest.inverse"), (followed) =>
 			followed.length >= first
 				? followed
 				: andThen(longest("filePin.inverse"), (filed) =>
@@ -31,6 +32,7 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 						].slice(0, first),
 					),
 		);
+		return andThen(popular, nodesOf);
 	},
 });
 

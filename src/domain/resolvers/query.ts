@@ -7,6 +7,7 @@ import type { BatchResolver, Resolvers } from "../../plan/batchResolver.ts";
 import { coerceFirst } from "../../plan/pageArguments.ts";
 import { andThen, isPromise } from "../../util/maybePromise.ts";
 import { isSlug, isUsername } from "../validators.ts";
+import { nodesOf } from "./nodesOf.ts";
 import { type Arguments, rootField, sizeOfList } from "./rootField.ts";
 import { lookupOf, mappingOf } from "./storedJson.ts";
 
@@ -50,14 +51,14 @@ const users: BatchResolver<RequestContext> = rootField({
 		const { model } = graph;
 		const first = coerceFirst(args);
 		const text = startOf(args);
-		if (first === 0) return [];
+		if (first === 0) return nodesOf([]);
 		const newest = graph.findByPrefix(
 			mappingOf(model, "prefixUser"),
 			text,
 			first,
 			call,
 		);
-		if (!isUsername(text)) return newest;
+		if (!isUsername(text)) return andThen(newest, nodesOf);
 		// Of two that fail, one is waited for.
 		if (isPromise(newest)) newest.catch(() => {});
 		const named = andThen(
@@ -69,15 +70,17 @@ const users: BatchResolver<RequestContext> = rootField({
 		);
 		return andThen(named, ([user]) =>
 			andThen(newest, (others) =>
-				[
-					...(user ? [user] : []),
-					...others.filter(
-						(one) =>
-							one instanceof CorkboardError ||
-							user instanceof CorkboardError ||
-							one.id !== user?.id,
-					),
-				].slice(0, first),
+				nodesOf(
+					[
+						...(user ? [user] : []),
+						...others.filter(
+							(one) =>
+								one instanceof CorkboardError ||
+								user instanceof CorkboardError ||
+								one.id !== user?.id,
+						),
+					].slice(0, first),
+				),
 			),
 		);
 	},

@@ -2,9 +2,9 @@ import type { CallOptions } from "../../diagnostics.ts";
 import { CorkboardError } from "../../errors.ts";
 import type { Graph, Node } from "../../graph/types.ts";
 import type { RequestContext } from "../../graphql/context.ts";
-import type { Id } from "../../id/ids.ts";
 import type { BatchResolver } from "../../plan/batchResolver.ts";
 import { andThen } from "../../util/maybePromise.ts";
+import { nodesOf } from "./nodesOf.ts";
 import { mappingOf, storedValue } from "./storedJson.ts";
 
 /** The most saves of one pin that are shown. */
@@ -42,7 +42,7 @@ export const viewerSaves: BatchResolver<RequestContext> = {
 			saves.map((pins) =>
 				pins instanceof CorkboardError
 					? pins
-					: { nodes: newestFirst(graph, pins) },
+					: nodesOf(newestFirst(graph, pins)),
 			),
 		);
 	},
@@ -64,15 +64,13 @@ function savesOf(
 function newestFirst(
 	{ model }: Graph,
 	pins: readonly (Node | CorkboardError)[],
-): readonly (Id | CorkboardError)[] {
+): readonly (Node | CorkboardError)[] {
 	const createdAt = (pin: Node | CorkboardError) =>
 		pin instanceof CorkboardError
 			? ""
 			: String(storedValue(model, pin, "createdAt") ?? "");
-	return pins
-		.toSorted((a, b) => {
-			const [one, other] = [createdAt(a), createdAt(b)];
-			return one < other ? 1 : one > other ? -1 : 0;
-		})
-		.map((pin) => (pin instanceof CorkboardError ? pin : pin.id));
+	return pins.toSorted((a, b) => {
+		const [one, other] = [createdAt(a), createdAt(b)];
+		return one < other ? 1 : one > other ? -1 : 0;
+	});
 }

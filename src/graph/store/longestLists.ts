@@ -66,14 +66,6 @@ export function createLongestLists(
 	};
 }
 
-/** The same as of now. For tests. */
-export async function readLongestLists(
-	storage: Storage,
-	mapping: Mapping,
-): Promise<readonly ListLength[]> {
-	return (await readAll(storage, mapping)).lists;
-}
-
 async function readAll(
 	storage: Storage,
 	mapping: Mapping,

@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<540f5993fac681df40147011ed6945b4>>
+ * @generated SignedSource<<de32a83c938853438a5515947c395dec>>
  * @lightSyntaxTransform
  */
 
@@ -11,11 +11,13 @@ import { ConcreteRequest } from 'relay-runtime';
 import { FragmentRefs } from "relay-runtime";
 export type PickInterestsQuery$variables = Record<PropertyKey, never>;
 export type PickInterestsQuery$data = {
-  readonly popularInterests: ReadonlyArray<{
-    readonly id: string;
-    readonly name: string;
-    readonly " $fragmentSpreads": FragmentRefs<"FollowInterest_interest">;
-  } | null | undefined> | null | undefined;
+  readonly popularInterests: {
+    readonly nodes: ReadonlyArray<{
+      readonly id: string;
+      readonly name: string;
+      readonly " $fragmentSpreads": FragmentRefs<"FollowInterest_interest">;
+    } | null | undefined>;
+  } | null | undefined;
 };
 export type PickInterestsQuery = {
   response: PickInterestsQuery$data;
@@ -54,17 +56,28 @@ return {
       {
         "alias": null,
         "args": (v0/*:: as any*/),
-        "concreteType": "Interest",
+        "concreteType": "PopularInterests",
         "kind": "LinkedField",
         "name": "popularInterests",
-        "plural": true,
+        "plural": false,
         "selections": [
-          (v1/*:: as any*/),
-          (v2/*:: as any*/),
           {
+            "alias": null,
             "args": null,
-            "kind": "FragmentSpread",
-            "name": "FollowInterest_interest"
+            "concreteType": "Interest",
+            "kind": "LinkedField",
+            "name": "nodes",
+            "plural": true,
+            "selections": [
+              (v1/*:: as any*/),
+              (v2/*:: as any*/),
+              {
+                "args": null,
+                "kind": "FragmentSpread",
+                "name": "FollowInterest_interest"
+              }
+            ],
+            "storageKey": null
           }
         ],
         "storageKey": "popularInterests(first:8)"
@@ -82,43 +95,54 @@ return {
       {
         "alias": null,
         "args": (v0/*:: as any*/),
-        "concreteType": "Interest",
+        "concreteType": "PopularInterests",
         "kind": "LinkedField",
         "name": "popularInterests",
-        "plural": true,
+        "plural": false,
         "selections": [
-          (v1/*:: as any*/),
-          (v2/*:: as any*/),
           {
             "alias": null,
             "args": null,
-            "kind": "ScalarField",
-            "name": "viewerFollows",
-            "storageKey": null
-          },
-          {
-            "alias": null,
-            "args": [
-              {
-                "kind": "Literal",
-                "name": "first",
-                "value": 0
-              }
-            ],
-            "concreteType": "FollowerConnection",
+            "concreteType": "Interest",
             "kind": "LinkedField",
-            "name": "followers",
-            "plural": false,
+            "name": "nodes",
+            "plural": true,
             "selections": [
+              (v1/*:: as any*/),
+              (v2/*:: as any*/),
               {
                 "alias": null,
                 "args": null,
                 "kind": "ScalarField",
-                "name": "totalCount",
+                "name": "viewerFollows",
                 "storageKey": null
+              },
+              {
+                "alias": null,
+                "args": [
+                  {
+                    "kind": "Literal",
+                    "name": "first",
+                    "value": 0
+                  }
+                ],
+                "concreteType": "FollowerConnection",
+                "kind": "LinkedField",
+                "name": "followers",
+                "plural": false,
+                "selections": [
+                  {
+                    "alias": null,
+                    "args": null,
+                    "kind": "ScalarField",
+                    "name": "totalCount",
+                    "storageKey": null
+                  }
+                ],
+                "storageKey": "followers(first:0)"
               }
             ],
-            "storageKey": "followers(first:0)"
+            "storageKey": null
           }
         ],
         "storageKey": "popularInterests(first:8)"
@@ -126,16 +150,16 @@ return {
     ]
   },
   "params": {
-    "cacheID": "6822fe4c50d58b315c48368fc655b5e7",
+    "cacheID": "c5f055ea5c48d9aebd378f66ee96a6bb",
     "id": null,
     "metadata": {},
     "name": "PickInterestsQuery",
     "operationKind": "query",
-    "text": "query PickInterestsQuery {\n  popularInterests(first: 8) {\n    id\n    name\n    ...FollowInterest_interest\n  }\n}\n\nfragment FollowInterest_interest on Interest {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n"
+    "text": "query PickInterestsQuery {\n  popularInterests(first: 8) {\n    nodes {\n      id\n      name\n      ...FollowInterest_interest\n    }\n  }\n}\n\nfragment FollowInterest_interest on Interest {\n  id\n  name\n  viewerFollows\n  followers(first: 0) {\n    totalCount\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "2fe8a45fb720837d46e8f69f24a4794f";
+(node as any).hash = "d0bc53dce8f4a0e9177a2738f9fcf4b5";
 
 export default node;

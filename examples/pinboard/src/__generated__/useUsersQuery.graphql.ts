@@ -1,5 +1,5 @@
 /**
- * @generated SignedSource<<a4bbdabb73022119ccb23528bae0d9bd>>
+ * @generated SignedSource<<a37b96af027ab7b11bb14234d558f505>>
  * @lightSyntaxTransform
  */
 
@@ -12,12 +12,14 @@ export type useUsersQuery$variables = {
   startsWith: string;
 };
 export type useUsersQuery$data = {
-  readonly users: ReadonlyArray<{
-    readonly id: string;
-    readonly isViewer: boolean;
-    readonly name: string;
-    readonly username: string;
-  } | null | undefined> | null | undefined;
+  readonly users: {
+    readonly nodes: ReadonlyArray<{
+      readonly id: string;
+      readonly isViewer: boolean;
+      readonly name: string;
+      readonly username: string;
+    } | null | undefined>;
+  } | null | undefined;
 };
 export type useUsersQuery = {
   response: useUsersQuery$data;
@@ -47,37 +49,48 @@ v1 = [
         "variableName": "startsWith"
       }
     ],
-    "concreteType": "User",
+    "concreteType": "UserMatches",
     "kind": "LinkedField",
     "name": "users",
-    "plural": true,
+    "plural": false,
     "selections": [
       {
         "alias": null,
         "args": null,
-        "kind": "ScalarField",
-        "name": "id",
-        "storageKey": null
-      },
-      {
-        "alias": null,
-        "args": null,
-        "kind": "ScalarField",
-        "name": "name",
-        "storageKey": null
-      },
-      {
-        "alias": null,
-        "args": null,
-        "kind": "ScalarField",
-        "name": "username",
-        "storageKey": null
-      },
-      {
-        "alias": null,
-        "args": null,
-        "kind": "ScalarField",
-        "name": "isViewer",
+        "concreteType": "User",
+        "kind": "LinkedField",
+        "name": "nodes",
+        "plural": true,
+        "selections": [
+          {
+            "alias": null,
+            "args": null,
+            "kind": "ScalarField",
+            "name": "id",
+            "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "kind": "ScalarField",
+            "name": "name",
+            "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "kind": "ScalarField",
+            "name": "username",
+            "storageKey": null
+          },
+          {
+            "alias": null,
+            "args": null,
+            "kind": "ScalarField",
+            "name": "isViewer",
+            "storageKey": null
+          }
+        ],
         "storageKey": null
       }
     ],
@@ -102,16 +115,16 @@ return {
     "selections": (v1/*:: as any*/)
   },
   "params": {
-    "cacheID": "2485ecd1549cba7b6c4702ec307bb007",
+    "cacheID": "83822bbb2eb75fea5f63b30a11395fbf",
     "id": null,
     "metadata": {},
     "name": "useUsersQuery",
     "operationKind": "query",
-    "text": "query useUsersQuery(\n  $startsWith: String!\n) {\n  users(startsWith: $startsWith, first: 5) {\n    id\n    name\n    username\n    isViewer\n  }\n}\n"
+    "text": "query useUsersQuery(\n  $startsWith: String!\n) {\n  users(startsWith: $startsWith, first: 5) {\n    nodes {\n      id\n      name\n      username\n      isViewer\n    }\n  }\n}\n"
   }
 };
 })();
 
-(node as any).hash = "01b48879c848e89e62fd279bda8a20f1";
+(node as any).hash = "a72b216b0061916f3abab51bb4cd5976";
 
 export default node;
