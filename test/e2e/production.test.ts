@@ -73,7 +73,11 @@ describe("a server of a topology", () => {
 
 		const verified = await runProgram(["verify"], { env });
 		assert.equal(verified.code, 0, verified.out);
-		assert.match(verified.out, /^24 objects, 0 edges, 0 lists, 2[45] lookups/);
+		// The edges are those by the prefixes of the names.
+		assert.match(
+			verified.out,
+			/^24 objects, 206 edges, 31 lists, 2[45] lookups/,
+		);
 		const token = await runProgram(["token", "member_7"], { env });
 		assert.equal(token.code, 0, token.err);
 	});

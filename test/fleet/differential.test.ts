@@ -34,9 +34,11 @@ describe("random valid operations on a fleet with all cache layers", () => {
 	let executors: readonly Execute[];
 	before(async () => {
 		fleet = await startFleet({ mysql: 2 });
+		// No response is late on a busy machine.
+		const limits = { readMs: 60_000, writeMs: 60_000 };
 		processes = [
-			await openProcess(fleet.addresses, { channel: true }),
-			await openProcess(fleet.addresses, { cacheBytes: 0 }),
+			await openProcess(fleet.addresses, { channel: true, limits }),
+			await openProcess(fleet.addresses, { cacheBytes: 0, limits }),
 		];
 		const [all, shared] = processes;
 		await until("the channel", () => all.news.at(-1) === "restored");
