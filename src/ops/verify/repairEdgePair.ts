@@ -79,8 +79,8 @@ function wantedEdge(
 	const isSound = sound.length === existing.length;
 	const versions = existing.map(({ version }) => version);
 	const nextVersion = Math.max(0, ...versions.filter(isStoredNumber)) + 1;
-	if (!canExist) {
-		if (isSound && sound.every(({ state }) => state === REMOVED)) return null;
+	const isRemoved = isSound && sound.every(({ state }) => state === REMOVED);
+	if (!canExist && !isRemoved) {
 		const { sequence } = contentOf(sound, existing);
 		return { state: REMOVED, version: nextVersion, sequence };
 	}

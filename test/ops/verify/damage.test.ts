@@ -112,6 +112,23 @@ const CASES: readonly Case[] = [
 		with: ["lookup to nothing"],
 		damage: ({ folder }) => sqlOn(folder, DB, "DELETE FROM interests"),
 	},
+	// As on a host restored to before an edge and its object were made, and the edge removed.
+	{
+		kind: "inverse missing",
+		with: ["edge to nothing", "lookup to nothing", "wrong count"],
+		damage: ({ folder }) =>
+			sqlOn(folder, DB, "UPDATE pin_has_interests SET state = 1") &&
+			sqlOn(folder, DB, "DELETE FROM interest_has_pins") &&
+			sqlOn(folder, DB, "DELETE FROM interests"),
+	},
+	{
+		kind: "inverse without source",
+		with: ["edge to nothing", "lookup to nothing", "wrong count"],
+		damage: ({ folder }) =>
+			sqlOn(folder, DB, "UPDATE interest_has_pins SET state = 1") &&
+			sqlOn(folder, DB, "DELETE FROM pin_has_interests") &&
+			sqlOn(folder, DB, "DELETE FROM interests"),
+	},
 	{
 		kind: "reference to nothing",
 		with: ["lookup to nothing"],
