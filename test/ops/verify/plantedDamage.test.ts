@@ -295,10 +295,10 @@ const STATEMENTS: Readonly<Record<string, Plant>> = {
 	},
 	"a save that stands under another pin": {
 		plant: (graph) =>
-			onShards(graph, "UPDATE user_saves_pins SET sequence = 5"),
+			onShards(graph, "UPDATE user_saves_pins SET sequence = 0"),
 		found: {
 			"wrong edge number":
-				/^savePin \d+ → \d+: present, .*; sequence 5, expected \d+ for its origin \d+$/,
+				/^savePin \d+ → \d+: present, .*; sequence 0, expected \d+ for its origin \d+$/,
 		},
 		after: isSavedOnce,
 	},
@@ -324,7 +324,7 @@ const STATEMENTS: Readonly<Record<string, Plant>> = {
 			sqlOn(
 				graph.folder,
 				shardFile(await bits(graph, "u:ada")),
-				"INSERT INTO user_saves_pins (from_id, to_id, sequence, state, version) VALUES (?, ?, 5, 0, 1)",
+				"INSERT INTO user_saves_pins (from_id, to_id, sequence, state, version) VALUES (?, ?, 0, 0, 1)",
 				await bits(graph, "u:ada"),
 				await bits(graph, "p:1"),
 			),
