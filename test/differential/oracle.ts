@@ -243,22 +243,24 @@ function may(memory: Memory, field: string, row: Row, viewer: Id): boolean {
 
 /** Ten of the viewer's pins that were saved from a pin, the newest first. */
 function savesOf(memory: Memory, origin: Row, viewer: Id): readonly Row[] {
-	return memory
-		.list(`Pin.repins ${origin.id}`)
-		.map(({ to }) => to)
-		.filter((pin) => memory.reference(pin, "owner")?.id === viewer)
-		.toSorted((a, b) => compareIds(b.id, a.id))
-		// Behind these nobody looks, though all are hidden.
-		.slice(0, 20)
-		.filter((pin) => memory.sees(viewer, pin))
-		.slice(0, 10)
-		.toSorted((a, b) =>
-			String(b.fields.createdAt) > String(a.fields.createdAt)
-				? 1
-				: String(b.fields.createdAt) < String(a.fields.createdAt)
-					? -1
-					: 0,
-		);
+	return (
+		memory
+			.list(`Pin.repins ${origin.id}`)
+			.map(({ to }) => to)
+			.filter((pin) => memory.reference(pin, "owner")?.id === viewer)
+			.toSorted((a, b) => compareIds(b.id, a.id))
+			// Behind these nobody looks, though all are hidden.
+			.slice(0, 20)
+			.filter((pin) => memory.sees(viewer, pin))
+			.slice(0, 10)
+			.toSorted((a, b) =>
+				String(b.fields.createdAt) > String(a.fields.createdAt)
+					? 1
+					: String(b.fields.createdAt) < String(a.fields.createdAt)
+						? -1
+						: 0,
+			)
+	);
 }
 
 /** The resolver of a field by its type; null for a field of a page, which graphql-js reads as a property. */

@@ -406,7 +406,7 @@ describe("movePin", () => {
 				beforePinId: beside,
 				afterPinId: beside,
 			}),
-			'movePin: boardId must be an id, which is a decimal number, got "x"; beforePinId and afterPinId must not both be given.',
+			'movePin: boardId must be an id, which is a decimal number, got "x"; afterPinId must not be given beside beforePinId.',
 		);
 	});
 

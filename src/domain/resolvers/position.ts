@@ -23,8 +23,8 @@ export function positionInput(type: "Pin" | "Section" | "Board") {
 			isGiven(given[before]) && isGiven(given[after])
 				? [
 						{
-							path: `${before} and ${after}`,
-							message: "must not both be given",
+							path: after,
+							message: `must not be given beside ${before}`,
 						},
 					]
 				: [],
