@@ -226,12 +226,17 @@ describe("a writer that does not get to the end of its write", () => {
 		if (naive) await warm(pin);
 		assert.deepEqual(await seen(pin), { mine: false, counted: 0 });
 		link.release();
-		await until("COMMIT to arrive", async () => {
-			const [edge] = await reader.storage.readEdges([
-				{ mapping, from: user, to: pin },
-			]);
-			return edge !== null;
-		});
+		// It is on its way, or was never sent.
+		await until(
+			"COMMIT to arrive",
+			async () => {
+				const [edge] = await reader.storage.readEdges([
+					{ mapping, from: user, to: pin },
+				]);
+				return edge !== null;
+			},
+			10_000,
+		);
 		return pin;
 	}
 
