@@ -346,6 +346,26 @@ describe("an object hidden from the viewer", () => {
 		}
 	});
 
+	it("is not found by the beginning of a name", async () => {
+		for (const [name, viewer] of Object.entries(viewers)) {
+			const forbidden = hidden.filter(({ by }) => by.includes(name));
+			let found = 0;
+			for (const startsWith of ["ada", "bob", "carol", "eve"]) {
+				const { users } = await viewer.data<{
+					users: { nodes: readonly ({ id: string } | null)[] };
+				}>(
+					`{ users(startsWith: "${startsWith}", first: 100) { nodes { id } } }`,
+				);
+				for (const node of users.nodes) {
+					const one = forbidden.find(({ id }) => id === node?.id);
+					assert.equal(one?.what, undefined, `${name} found it`);
+				}
+				found += users.nodes.length;
+			}
+			assert.ok(found > 0, `${name} found nobody`);
+		}
+	});
+
 	it("has the same worst-case cost as a missing object", async () => {
 		for (const one of hidden) {
 			const deep = (depth: number): string =>
