@@ -39,17 +39,19 @@ export function periodLine({ from, to, recordedDays, missingDays }: Period) {
 	return `${plural(recordedDays, "day")} recorded of ${formatNumber(recordedDays + missingDays)}, ${from} to ${to}`;
 }
 
+export interface UsageRow {
+	readonly requests: number;
+	readonly lastDay: string | null;
+	readonly clients: readonly NamedCount[];
+	/** Where it is listed. */
+	readonly files?: readonly string[];
+}
+
 /** A line for each row: how often, when last and by whom; or only when last. */
 export function usageTable(
 	period: Period,
 	names: readonly string[],
-	rows: readonly {
-		readonly requests: number;
-		readonly lastDay: string | null;
-		readonly clients: readonly NamedCount[];
-		/** Where it is listed. */
-		readonly files?: readonly string[];
-	}[],
+	rows: readonly UsageRow[],
 	isUnused: boolean,
 ): string {
 	const counts = rows.map(({ requests }) => formatNumber(requests));

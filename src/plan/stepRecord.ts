@@ -40,7 +40,7 @@ export class StepRecord implements StepTrace, Trace {
 	readonly parents: readonly unknown[];
 	readonly isBrief: boolean;
 	readonly span: Span | null;
-	/** 0 where nobody needs the time: of a brief record, until the step waits for something. To read the clock costs a µs. */
+	/** 0 where nobody needs the time: of a brief record, until the step waits for something. Most steps answer from memory, and reading the clock would be a part of their time. */
 	startedAt: number;
 	/** 0 while it runs. */
 	endedAt = 0;
