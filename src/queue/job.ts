@@ -1,0 +1,245 @@
+import type { z } from "zod";
+import { CorkboardError } from "../errors.ts";
+
+/**
+ * A kind of job: its queue, the schema of its body, and the handler that runs
+ * it. `job` makes one; docs/queue.md "Write a job of your own" is the guide.
+ */
+export interface Job<Input = never, Context = never> {
+	readonly queue: string;
+	readonly version: number;
+	/** Starts that a job gets, unless its enqueue says otherwise. */
+	readonly attempts: number;
+	/** How long a claim lasts without renewal. */
+	readonly claimMs: number;
+	/** How long one start may take before its signal aborts. */
+	readonly maxRunMs: number;
+	/** What is stored. Throws BAD_USER_INPUT where the schema refuses the body. */
+	encode(body: Input): string;
+	/** Checks a stored body and runs the handler. */
+	start(job: StartedJob, context: Context): Promise<void>;
+}
+
+/** Any kind of job that a worker with this context can run. */
+export type AnyJob<Context> = Job<never, Context>;
+
+/** One start of a job, with the body as it is stored. */
+export interface StartedJob {
+	readonly id: string;
+	/** JSON. */
+	readonly body: string;
+	readonly attempt: number;
+	readonly allowed: number;
+	readonly signal: AbortSignal;
+	/** Stores another body, and a note for operators. Throws ClaimLost. */
+	checkpoint(change: {
+		readonly body?: string;
+		readonly note?: string;
+	}): Promise<void>;
+}
+
+/** What a handler gets. */
+export interface RunningJob<Body, Input = Body> {
+	readonly id: string;
+	/** As the schema returns it. */
+	readonly body: Body;
+	/** This start's number, from 1. Starts that were given back do not count. */
+	readonly attempt: number;
+	/** Starts that the job gets. */
+	readonly allowed: number;
+	/**
+	 * Greater in each later attempt. Two starts of one job can overlap: a process
+	 * that stood still past its claim goes on when it wakes. A handler that writes
+	 * elsewhere stores this number there, and refuses a smaller one.
+	 */
+	readonly fence: number;
+	/** Aborts when the claim is lost, the worker stops, or `maxRunMs` is over. Pass it to whatever waits. */
+	readonly signal: AbortSignal;
+	/**
+	 * Stores another body, which the next attempt starts with, and a note for
+	 * operators. Throws ClaimLost where the claim is no longer this worker's: let
+	 * it through.
+	 */
+	checkpoint(change: {
+		readonly body?: Input;
+		readonly note?: string;
+	}): Promise<void>;
+}
+
+export interface JobOptions<Schema extends BodySchema, Context> {
+	/** A lower-case letter, then at most 39 letters and digits. */
+	readonly queue: string;
+	/** Bodies are input: a zod schema of an object checks each when it is enqueued, and again when it is run. */
+	readonly body: Schema;
+	/**
+	 * Of the body, default 1. Raise it when an older worker must not run a new
+	 * body: it then leaves the job to a newer one.
+	 */
+	readonly version?: number;
+	/** Starts that a job gets (default 2). */
+	readonly attempts?: number;
+	/** How long a claim lasts without renewal (default 60 s): how long the job of a dead worker waits. */
+	readonly claimMs?: number;
+	/** How long one start may take (default 1 h): then its signal aborts and the attempt has failed. */
+	readonly maxRunMs?: number;
+	/**
+	 * Runs one job, at least once: make it idempotent.
+	 *
+	 * - It returns: the job succeeded.
+	 * - It throws: the job is tried again after a back-off, while attempts are left.
+	 * - It throws `new Later(ms)`: it runs again after that time. No attempt is used.
+	 * - It throws `new GiveUp(reason)`: the job failed for good.
+	 */
+	run(
+		job: RunningJob<z.output<Schema>, z.input<Schema>>,
+		context: Context,
+	): Promise<unknown>;
+}
+
+export type BodySchema = z.ZodType<object, object>;
+
+/** Thrown by a handler: the job is not ready yet. It runs again, and no attempt is used. */
+export class Later extends Error {
+	override readonly name = "Later";
+	readonly ms: number;
+
+	constructor(
+		/** From now; at most a year. */
+		ms: number,
+		/** For operators. */
+		note = "",
+	) {
+		super(note);
+		if (!(ms >= 0 && ms <= MAX_LATER_MS)) {
+			throw new TypeError(
+				`Later needs milliseconds from 0 to ${MAX_LATER_MS}, got ${ms}.`,
+			);
+		}
+		this.ms = ms;
+	}
+}
+
+/** Thrown by a handler: trying again would not help. */
+export class GiveUp extends Error {
+	override readonly name = "GiveUp";
+}
+
+/** The claim of a job has ended, and another worker may run it: what this one reports of it counts no more. */
+export class ClaimLost extends Error {
+	override readonly name = "ClaimLost";
+}
+
+const MAX_LATER_MS = 365 * 24 * 3_600_000;
+/** How long an older worker leaves a job whose body is of a newer version. */
+const NEWER_VERSION_MS = 30_000;
+/** In the stored body, if it is not 1. */
+const VERSION_KEY = "$version";
+/** Problems of a body that are named. */
+const MAX_ISSUES = 5;
+
+/** Defines a kind of job. Throws TypeError where an option is out of range. */
+export function job<Schema extends BodySchema, Context = unknown>(
+	options: JobOptions<Schema, Context>,
+): Job<z.input<Schema>, Context> {
+	const { queue, body: schema, run } = options;
+	const {
+		version = 1,
+		attempts = 2,
+		claimMs = 60_000,
+		maxRunMs = 3_600_000,
+	} = options;
+	if (!/^[a-z][A-Za-z0-9]{0,39}$/.test(queue)) {
+		throw new TypeError(
+			`queue must be a lower-case letter and at most 39 letters and digits, got ${queue}.`,
+		);
+	}
+	expectInteger("version", version, 1, 1_000_000);
+	expectInteger("attempts", attempts, 1, 65_535);
+	expectInteger("claimMs", claimMs, 1_000, 86_400_000);
+	expectInteger("maxRunMs", maxRunMs, 1, 7 * 86_400_000);
+
+	const encode = (body: unknown): string => {
+		const { error } = schema.safeParse(body);
+		if (error !== undefined) {
+			throw new CorkboardError(
+				"BAD_USER_INPUT",
+				`The body of a job of ${queue} is not valid: ${problemsOf(error)}.`,
+			);
+		}
+		return JSON.stringify(
+			version === 1 ? body : { ...(body as object), [VERSION_KEY]: version },
+		);
+	};
+
+	return {
+		queue,
+		version,
+		attempts,
+		claimMs,
+		maxRunMs,
+		encode,
+		async start({ body: text, checkpoint, ...started }, context) {
+			const stored = parseObject(text);
+			const { [VERSION_KEY]: storedVersion = 1, ...fields } = stored;
+			if (typeof storedVersion === "number" && storedVersion > version) {
+				throw new Later(
+					NEWER_VERSION_MS,
+					`The body has version ${storedVersion}, this worker knows ${version}.`,
+				);
+			}
+			const { data, error } = schema.safeParse(fields);
+			if (error !== undefined) {
+				throw new GiveUp(`The body is not valid: ${problemsOf(error)}.`);
+			}
+			await run(
+				{
+					...started,
+					fence: started.attempt,
+					body: data as z.output<Schema>,
+					checkpoint: ({ body, note }) =>
+						checkpoint({
+							...(body !== undefined && { body: encode(body) }),
+							...(note !== undefined && { note }),
+						}),
+				},
+				context,
+			);
+		},
+	};
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		// Below.
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value)) {
+		throw new GiveUp("The body is no JSON object.");
+	}
+	return value as Readonly<Record<string, unknown>>;
+}
+
+/** Where and what, without the values: they may be private. */
+function problemsOf({ issues }: z.ZodError): string {
+	return issues
+		.slice(0, MAX_ISSUES)
+		.map(({ path, message }) =>
+			path.length === 0 ? message : `${path.join(".")}: ${message}`,
+		)
+		.join("; ");
+}
+
+function expectInteger(
+	name: string,
+	value: number,
+	least: number,
+	most: number,
+): void {
+	if (!Number.isInteger(value) || value < least || value > most) {
+		throw new TypeError(
+			`${name} must be an integer from ${least} to ${most}, got ${value}.`,
+		);
+	}
+}
