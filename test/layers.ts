@@ -61,6 +61,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 	"@opentelemetry/resources": ["traces"],
 	"@opentelemetry/sdk-trace": ["traces"],
 	jose: ["server"],
+	zod: ["queue", "ops", "domain"],
 	esbuild: ["server"],
 	graphiql: ["server"],
 	"@graphiql/plugin-explorer": ["server"],
