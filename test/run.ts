@@ -9,8 +9,8 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { type FileResult, runFile } from "./runner/file.ts";
 import { stopGroup } from "./runner/leftovers.ts";
@@ -27,6 +27,7 @@ import {
 	USAGE,
 } from "./runner/options.ts";
 import { slowestFirst, slowestOf } from "./runner/order.ts";
+import { makeRunFolder } from "./runner/runFolder.ts";
 import { idleCoresOf, runInSlots } from "./runner/schedule.ts";
 import { needsServers } from "./runner/servers.ts";
 import { Watchdog } from "./runner/watchdog.ts";
@@ -166,7 +167,7 @@ const chosen = isEmbedded
 		: matching;
 let tests = 0;
 const seconds = new Map<string, number>();
-const folder = mkdtempSync(join(tmpdir(), "corkboard-test-"));
+const folder = makeRunFolder();
 // Node keeps what it compiled here: hundreds of processes load the same modules.
 process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
 // What files make once and share is here: nothing of an earlier run.

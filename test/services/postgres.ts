@@ -35,6 +35,8 @@ export async function startPostgres({
 			});
 			await giveAway(folder);
 		},
+		// Killed, it would leave its shared memory to the machine.
+		end: "SIGQUIT",
 		command: (folder, port) => [
 			...unprivileged(program.command),
 			"-D",
@@ -46,6 +48,8 @@ export async function startPostgres({
 				shared_buffers: "64MB",
 				// A server that is killed loses the last commits, and nothing else.
 				synchronous_commit: "off",
+				// Files of its data folder: else they are left in /dev/shm when it is killed.
+				dynamic_shared_memory_type: "mmap",
 			}),
 			...args,
 		],

@@ -17,6 +17,8 @@ export interface Recipe {
 	/** Fills the server's new folder, before its first start. */
 	prepare(folder: string): Promise<void>;
 	command(folder: string, port: number): readonly string[];
+	/** Ends it for good, without writing down what it has in memory (default: SIGKILL). */
+	readonly end?: Ending;
 	/** Whether the server of this folder and process, and no other, answers on that port. Rejects or says no until it does. */
 	answers(at: {
 		readonly folder: string;
@@ -24,6 +26,8 @@ export interface Recipe {
 		readonly pid: number;
 	}): Promise<boolean>;
 }
+
+type Ending = "SIGKILL" | "SIGQUIT" | "SIGTERM";
 
 /** No server takes nearly as long, even on busy cores. */
 const START_LIMIT_MS = 180_000;
@@ -105,7 +109,7 @@ export class Server implements AsyncDisposable {
 	}
 
 	/** Ends it, without warning unless by SIGTERM; its data stays for `restart`. */
-	async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
+	async kill(signal: Ending = "SIGKILL"): Promise<void> {
 		const running = this.#process;
 		this.#signal(signal);
 		// A paused one hears nothing but SIGKILL.
@@ -139,9 +143,9 @@ export class Server implements AsyncDisposable {
 		this.#signal("SIGCONT");
 	}
 
-	/** Ends it for good and removes its folder. By SIGKILL: nobody will read what it would write down. */
+	/** Ends it for good and removes its folder: nobody will read what it would write down. */
 	async stop(): Promise<void> {
-		await this.kill("SIGKILL");
+		await this.kill(this.#recipe.end ?? "SIGKILL");
 		await this.#reserved[Symbol.asyncDispose]();
 		await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
 	}

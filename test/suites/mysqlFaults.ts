@@ -66,7 +66,7 @@ export function mysqlFaultsSuite(
 		test("callers that wait for a locked list time out, and leave a connection for other writes", async () => {
 			await using opened = await open();
 			await using storage = await openMysql(server.url, {
-				limits: { writeMs: 1_500, connections: 2 },
+				limits: { writeMs: 3_000, connections: 2 },
 			});
 			const { promise: released, resolve: release } =
 				Promise.withResolvers<void>();

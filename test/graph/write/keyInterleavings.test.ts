@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 import type {
 	Storage,
@@ -10,9 +9,6 @@ import { openEmbedded } from "../../helpers/embedded.ts";
 import { Broken, Interleavings } from "../../helpers/interleavings.ts";
 import { BegunWrites, openWorld, type Story } from "../../helpers/keyWorld.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
-
-/** Thousands of runs, in which nothing depends on what is on disk. */
-const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : undefined;
 
 /**
  * Natural keys under every interleaving of the storage calls of two or three
@@ -133,7 +129,7 @@ async function explore(
 	damage: (storage: Storage) => Storage = (storage) => storage,
 ) {
 	const interleavings = new Interleavings();
-	using folder = temporaryFolder(MEMORY);
+	using folder = temporaryFolder();
 	const begun = new BegunWrites();
 	await using graph = await openEmbedded({
 		shards: 1,

@@ -1,0 +1,42 @@
+import { mkdtempSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Where Linux keeps files in memory. */
+const MEMORY = "/dev/shm";
+/** More than the files of a whole run need at once: up to 2 GB were seen. */
+const NEEDED_BYTES = 4 * 2 ** 30;
+
+/**
+ * Makes the folder for all files of one run: where TMPDIR says; else in memory if
+ * there is room, else on the disk. A run writes some 15 GB, most of them new data folders of MySQL.
+ * A slow disk is busy with them for so long that a COMMIT stands for seconds,
+ * and the program gives it one.
+ */
+export function makeRunFolder({
+	memory = MEMORY,
+	needed = NEEDED_BYTES,
+	available = process.availableMemory(),
+	environment = process.env,
+}: {
+	readonly memory?: string;
+	readonly needed?: number;
+	/** Bytes that this machine, or container, has left. */
+	readonly available?: number;
+	readonly environment?: Readonly<Record<string, string | undefined>>;
+} = {}): string {
+	const inMemory =
+		!environment.TMPDIR &&
+		available >= 2 * needed &&
+		freeBytes(memory) >= needed;
+	return mkdtempSync(join(inMemory ? memory : tmpdir(), "corkboard-test-"));
+}
+
+function freeBytes(folder: string): number {
+	try {
+		const { bavail, bsize } = statfsSync(folder);
+		return bavail * bsize;
+	} catch {
+		return 0;
+	}
+}
