@@ -1,6 +1,8 @@
 import { CorkboardError } from "../errors.ts";
+import type { JsonObject, JsonValue } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
 import { quoted } from "../util/quoted.ts";
+import { isQueueName } from "./jobId.ts";
 
 /** How a queue works. Each shard of the queue keeps a copy, of which the one with the highest version is valid. */
 export interface QueueSettings {
@@ -90,22 +92,15 @@ const KINDS: Readonly<Record<SettingName, Kind>> = {
 export const SETTING_NAMES = Object.keys(KINDS) as readonly SettingName[];
 
 /** What a queue sets, by name; the rest is the default. Names that a later version of the program knows are kept. */
-export type SetValues = Readonly<Record<string, unknown>>;
+export type SetValues = JsonObject;
 
 /** What a setting takes, for messages and help. */
 export function expectedOf(name: SettingName): string {
 	return KINDS[name].expected;
 }
 
-/** The stored text. A value that is not valid counts as not set: workers must not stop over it. */
-export function parseStoredSettings(text: string): SetValues {
-	let stored: unknown;
-	try {
-		stored = JSON.parse(text);
-	} catch {
-		return {};
-	}
-	if (typeof stored !== "object" || stored === null) return {};
+/** As it is stored. A value that is not valid counts as not set: workers must not stop over it. */
+export function checkedSettings(stored: JsonObject): SetValues {
 	return Object.fromEntries(
 		Object.entries(stored).filter(
 			([name, value]) => !isSetting(name) || KINDS[name].isValid(value),
@@ -139,7 +134,7 @@ export function applySettings(
 	given: readonly string[],
 ): SetValues {
 	const problems: string[] = [];
-	const next: Record<string, unknown> = { ...set };
+	const next: Record<string, JsonValue> = { ...set };
 	for (const argument of given) {
 		const at = argument.indexOf("=");
 		const name = at < 0 ? argument : argument.slice(0, at);
@@ -183,11 +178,9 @@ export function printSetting(
 	return name.endsWith("Ms") ? printDuration(Number(value)) : String(value);
 }
 
-const QUEUE_NAME = /^[a-z][A-Za-z0-9]{0,39}$/;
-
 /** Throws BAD_USER_INPUT: a name becomes part of names of tables. */
-export function checkQueueName(name: string): void {
-	if (QUEUE_NAME.test(name)) return;
+export function checkNewQueue(name: string): void {
+	if (isQueueName(name)) return;
 	throw new CorkboardError(
 		"BAD_USER_INPUT",
 		`The name of a queue is 1 to 40 letters and digits and begins with a small letter, such as feedPin, got ${quoted(name)}.`,

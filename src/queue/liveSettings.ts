@@ -1,0 +1,131 @@
+import { CorkboardError } from "../errors.ts";
+import type { JobStore, Place, QueueRow } from "./jobStore.ts";
+import { isStopped, limitOfShard, type ShardLimit } from "./rateLimit.ts";
+import {
+	checkedSettings,
+	newestCopy,
+	type QueueSettings,
+	settingsOf,
+} from "./settings.ts";
+
+/** Between two readings: what an operator sets holds within so long. Milliseconds. */
+const EVERY_MS = 1_000;
+
+/**
+ * The settings of all queues as they are now, in memory. Each shard keeps a
+ * copy, and the newest is in force, whichever shards answer: so a change holds
+ * for all workers as soon as one shard has it. While no shard answers, what was
+ * read last holds.
+ */
+export class LiveSettings implements AsyncDisposable {
+	readonly #store: JobStore;
+	readonly #everyMs: number;
+	#newest: ReadonlyMap<string, QueueRow> = new Map();
+	#settings = new Map<QueueRow, QueueSettings>();
+	#reading: Promise<void> | null = null;
+	#timer: NodeJS.Timeout | null = null;
+	#isDisposed = false;
+
+	private constructor(store: JobStore, everyMs: number) {
+		this.#store = store;
+		this.#everyMs = everyMs;
+	}
+
+	/** Reads once; throws UNAVAILABLE where no shard answers. */
+	static async open(
+		store: JobStore,
+		everyMs: number = EVERY_MS,
+	): Promise<LiveSettings> {
+		const live = new LiveSettings(store, everyMs);
+		await live.refresh();
+		live.#schedule();
+		return live;
+	}
+
+	/** Null for a queue that does not exist, or that is being deleted. */
+	of(queue: string): QueueSettings | null {
+		const row = this.#newest.get(queue);
+		if (row === undefined || isDropping(row)) return null;
+		let settings = this.#settings.get(row);
+		if (settings === undefined) {
+			settings = settingsOf(checkedSettings(row.settings));
+			this.#settings.set(row, settings);
+		}
+		return settings;
+	}
+
+	/** The names of all queues. */
+	get queues(): readonly string[] {
+		return [...this.#newest.keys()].filter((name) => this.of(name) !== null);
+	}
+
+	/** Whether no job of the queue may start until that is changed. */
+	isStopped(queue: string): boolean {
+		const settings = this.of(queue);
+		return settings === null || isStopped(settings);
+	}
+
+	/** For `ClaimRange`: what the shard may start of the queue; null: as much as it likes. */
+	limit({ queue, shard }: Place): ShardLimit | null {
+		const settings = this.of(queue);
+		if (settings === null) return null;
+		const { shards } = this.#store;
+		return limitOfShard(settings, shards.length, shards.indexOf(shard));
+	}
+
+	/** Reads now. Throws UNAVAILABLE where no shard answers. */
+	refresh(): Promise<void> {
+		this.#reading ??= this.#read().finally(() => {
+			this.#reading = null;
+		});
+		return this.#reading;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isDisposed = true;
+		if (this.#timer !== null) clearTimeout(this.#timer);
+		await this.#reading?.catch(() => {});
+	}
+
+	async #read(): Promise<void> {
+		const answers = await Promise.allSettled(
+			this.#store.shards.map((shard) => this.#store.queues(shard)),
+		);
+		const rows = answers.flatMap((answer) =>
+			answer.status === "fulfilled" ? answer.value : [],
+		);
+		const failed = answers.find((answer) => answer.status === "rejected");
+		if (failed !== undefined && !(failed.reason instanceof CorkboardError)) {
+			throw failed.reason;
+		}
+		if (failed !== undefined && rows.length === 0) throw failed.reason;
+		const next = new Map<string, QueueRow>();
+		for (const row of rows) {
+			next.set(row.name, newestCopy([next.get(row.name) ?? row, row]) ?? row);
+		}
+		if (failed !== undefined) {
+			// A shard that does not answer may have the only copy, or a newer one.
+			for (const [name, row] of this.#newest) {
+				next.set(name, newestCopy([row, next.get(name) ?? row]) ?? row);
+			}
+		}
+		this.#newest = next;
+		this.#settings = new Map();
+	}
+
+	#schedule(): void {
+		if (this.#isDisposed) return;
+		this.#timer = setTimeout(async () => {
+			await this.refresh().catch(() => {});
+			this.#schedule();
+		}, this.#everyMs);
+		this.#timer.unref();
+	}
+}
+
+/** A queue that is being deleted has this on its shards until it is gone from all of them. */
+export const DROPPING = "dropping";
+
+export function isDropping({ settings }: QueueRow): boolean {
+	return settings[DROPPING] === true;
+}
