@@ -1,6 +1,7 @@
 import type { CorkboardError } from "../errors.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { LocalId } from "./jobId.ts";
+import type { ShardLimit } from "./rateLimit.ts";
 
 /**
  * The job store: the jobs of queues on their shards. MySQL and SQLite implement
@@ -52,6 +53,11 @@ export interface JobStore extends AsyncDisposable {
 		readonly acked: readonly Acked[];
 		/** In order of (due, id). */
 		readonly claimed: readonly ClaimedJob[];
+		/**
+		 * With `limits`: milliseconds until the rate lets another job start, as far as
+		 * is known; null where it does now, or where that depends on jobs that run.
+		 */
+		readonly waitMs?: number | null;
 	}>;
 
 	/** Makes claims end `claimMs` from now; returns those that are still held, in their order. */
@@ -215,6 +221,8 @@ export interface ClaimRange {
 	readonly claim: number;
 	/** When the claims end, from now. */
 	readonly claimMs: number;
+	/** What this shard may start (`LiveSettings.limit`), taken under the lock of the queue's row in the same transaction; absent or null: no lock is taken. */
+	readonly limits?: ShardLimit | null;
 }
 
 /** A job that is the caller's until its claim ends. */

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
 	applySettings,
+	checkedSettings,
 	checkNewQueue,
 	DEFAULT_SETTINGS,
 	newestCopy,
-	checkedSettings,
 	printDuration,
 	printSetting,
 	SETTING_NAMES,
