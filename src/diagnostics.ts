@@ -149,6 +149,20 @@ export interface Levels {
 	readonly planCache?: (level: PlanCacheLevel) => void;
 	/** The answer comes later, but soon, and is no error. */
 	readonly outbox?: (levels: Promise<readonly OutboxLevel[]>) => void;
+	/** The same. */
+	readonly sharedCache?: (levels: Promise<readonly SharedCacheLevel[]>) => void;
+}
+
+/** A host of a shared cache, as it describes itself. All that it holds is counted, whoever put it there. */
+export interface SharedCacheLevel {
+	readonly layer: CacheLayer;
+	readonly host: string;
+	readonly entries: number;
+	readonly bytes: number;
+	/** What it may hold; null without a limit. */
+	readonly maxBytes: number | null;
+	/** Entries that left it for want of room, since it was started. */
+	readonly evictions: number;
 }
 
 export interface PlanCacheLevel {
@@ -241,7 +255,8 @@ export interface CacheCall {
 		| "delete"
 		| "publish"
 		| "take"
-		| "count";
+		| "count"
+		| "stats";
 	readonly keys: number;
 	readonly ms: number;
 	/** False after an error or a timeout. Skipped calls are not published. */

@@ -130,7 +130,7 @@ export async function openStore(
 		...(hooks.now && { now: hooks.now }),
 	});
 	resources.use(created.outboxDeletions);
-	resources.use(reportingLevels(created));
+	resources.use(reportingLevels(created, caches?.shared));
 	const store = hooks.wrapStore?.(created) ?? created;
 	if (access === "readWrite") {
 		// Nobody but the only writer changes what it caches.
@@ -286,12 +286,19 @@ function openSharedCaches(
 	};
 }
 
-function reportingLevels(store: Store): Disposable {
+function reportingLevels(
+	store: Store,
+	shared: SharedCaches | undefined,
+): Disposable {
 	const outboxes = new OutboxLevels(store.storage);
 	const report = (message: unknown) => {
-		const { localCache, outbox } = message as Levels;
+		const { localCache, outbox, sharedCache } = message as Levels;
 		if (localCache !== undefined) store.levels().forEach(localCache);
 		outbox?.(outboxes.levels());
+		if (sharedCache === undefined || shared === undefined) return;
+		for (const cache of [shared.objects, shared.heads]) {
+			if (cache !== null) sharedCache(cache.levels());
+		}
 	};
 	CHANNELS.levels.subscribe(report);
 	return { [Symbol.dispose]: () => CHANNELS.levels.unsubscribe(report) };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { SharedCacheLevel } from "../diagnostics.ts";
 import { CorkboardError } from "../errors.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import { CacheConnection } from "./cacheConnection.ts";
@@ -270,6 +271,11 @@ export function openMemcachedCache(options: {
 		untilDeleted: (keys, ms) =>
 			everyHost(keys, ({ deletes }, ofHost) => deletes.untilDone(ofHost, ms)),
 
+		levels: () =>
+			Promise.all(hosts.map(({ connection }) => levelOf(connection))).then(
+				(levels) => levels.filter((level) => level !== null),
+			),
+
 		async [Symbol.asyncDispose]() {
 			for (const { connection, deletes } of hosts) {
 				deletes[Symbol.dispose]();
@@ -359,6 +365,25 @@ function exchange(
 		batches.push(connection.exchange(commands.slice(at, at + BATCH)));
 	}
 	return Promise.all(batches).then((all) => all.flat());
+}
+
+/** Null if it does not answer, or does not say it, as a proxy in front of several. */
+async function levelOf(
+	link: CacheConnection<MemcachedConnection>,
+): Promise<SharedCacheLevel | null> {
+	const stats = await link.call("stats", 0, (open) => open.stats(), {
+		isProbe: true,
+	});
+	const number = (name: string) => Number(stats?.get(name));
+	const level = {
+		entries: number("curr_items"),
+		bytes: number("bytes"),
+		maxBytes: number("limit_maxbytes"),
+		evictions: number("evictions"),
+	};
+	return Object.values(level).every(Number.isFinite)
+		? { layer: "memcached", host: link.host, ...level }
+		: null;
 }
 
 /** Batches go one after the other. Only leases taken on the current connection are valid. */

@@ -55,6 +55,7 @@ export const OPCODE = {
 	SETQ: 0x11,
 	DELETEQ: 0x14,
 	NOOP: 0x0a,
+	STAT: 0x10,
 } as const;
 
 export const STATUS = { OK: 0, NOT_FOUND: 1, EXISTS: 2 } as const;
@@ -108,6 +109,20 @@ export class MemcachedConnection extends Server implements ClientConnection {
 	exchange(
 		commands: readonly Command[],
 	): Promise<readonly (MemcachedResponse | undefined)[]> {
+		return this.#exchange(commands, undefined);
+	}
+
+	/** What memcached says of itself, by name, as in `stats` of its text protocol. */
+	async stats(): Promise<ReadonlyMap<string, string>> {
+		const stats = new Map<string, string>();
+		await this.#exchange([{ opcode: OPCODE.STAT, key: "" }], stats);
+		return stats;
+	}
+
+	#exchange(
+		commands: readonly Command[],
+		stats: Map<string, string> | undefined,
+	): Promise<readonly (MemcachedResponse | undefined)[]> {
 		if (this.#failure) return Promise.reject(this.#failure);
 		if (this.#next + commands.length > LAST_OPAQUE) this.#next = 1;
 		const first = this.#next;
@@ -118,6 +133,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 		this.#batches.push({
 			first,
 			responses: new Array(commands.length).fill(undefined),
+			stats,
 			resolve,
 			reject,
 		});
@@ -168,6 +184,11 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			);
 		} else if (at < batch.responses.length) {
 			batch.responses[at] = new MemcachedResponse(bytes, start, valueAt, end);
+			// STAT is answered by many responses, each of which has the name as its key.
+			batch.stats?.set(
+				bytes.toString("latin1", start + HEADER + extras, valueAt),
+				bytes.toString("latin1", valueAt, end),
+			);
 		} else {
 			this.#batches.shift();
 			batch.resolve(batch.responses);
@@ -190,6 +211,8 @@ export class MemcachedConnection extends Server implements ClientConnection {
 interface Batch {
 	readonly first: number;
 	readonly responses: (MemcachedResponse | undefined)[];
+	/** Of a STAT. */
+	readonly stats: Map<string, string> | undefined;
 	resolve(responses: readonly (MemcachedResponse | undefined)[]): void;
 	reject(error: Error): void;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { SharedCacheLevel } from "../diagnostics.ts";
 import { reportFills } from "./fills.ts";
 import { PendingDeletes } from "./pendingDeletes.ts";
 import type { RedisClient } from "./redisConnection.ts";
@@ -214,6 +215,16 @@ export function openRedisCache(options: {
 
 		untilDeleted: (keys, ms) => deletes.untilDone(keys, ms),
 
+		async levels() {
+			const info = await commands.call(
+				"stats",
+				0,
+				({ client, withRunId }) => withRunId(() => client.info()),
+				{ isProbe: true },
+			);
+			return info === null ? [] : [levelIn(info, redis.host)];
+		},
+
 		async [Symbol.asyncDispose]() {
 			deletes[Symbol.dispose]();
 			commands[Symbol.dispose]();
@@ -268,6 +279,22 @@ for at, key in ipairs(KEYS) do
 	end
 end
 return refused`;
+
+/** Of the answer to INFO. */
+function levelIn(info: string, host: string): SharedCacheLevel {
+	const number = (name: string) =>
+		Number(new RegExp(`^${name}:([0-9]+)`, "m").exec(info)?.[1] ?? 0);
+	// A line for each database that has keys: `db0:keys=12,expires=12,…`
+	const keys = [...info.matchAll(/^db[0-9]+:keys=([0-9]+)/gm)];
+	return {
+		layer: "redis",
+		host,
+		entries: keys.reduce((sum, [, count]) => sum + Number(count), 0),
+		bytes: number("used_memory"),
+		maxBytes: number("maxmemory") || null,
+		evictions: number("evicted_keys"),
+	};
+}
 
 /** A stored string with the mark of a value is a hit, any other makes readers wait. */
 function toResult(key: string, stored: string): GetOrLeaseResult {

@@ -1,5 +1,6 @@
 import {
 	CHANNELS,
+	type SharedCacheLevel,
 	type SharedRead,
 	type SpanAttributes,
 	type Trace,
@@ -40,6 +41,8 @@ export interface SharedCache extends AsyncDisposable {
 	delete(keys: readonly string[]): Promise<boolean>;
 	/** Whether no delete of these keys by this process is unacknowledged, after waiting for that at most so long. */
 	untilDeleted(keys: readonly string[], ms: number): Promise<boolean>;
+	/** How full its hosts are. Those that do not answer are left out. */
+	levels(): Promise<readonly SharedCacheLevel[]>;
 }
 
 /**

@@ -3,8 +3,10 @@ import {
 	type CacheCall,
 	type CacheHost,
 	CHANNELS,
+	type Levels,
 	type LocalCacheLevel,
 	type PlanCacheLevel,
+	type SharedCacheLevel,
 	type SharedFill,
 	type SharedRead,
 } from "../diagnostics.ts";
@@ -16,6 +18,7 @@ import { Distributions, Values } from "./series.ts";
 export function cacheMetrics(registry: Registry): Feeds {
 	localCacheMetrics(registry);
 	planCacheMetrics(registry);
+	sharedCacheMetrics(registry);
 	const calls = new Values(registry, "counter", {
 		name: "corkboard_cache_calls_total",
 		help: "Batches sent to a host of a shared cache, by layer, host, verb, and result (ok, or failed: an error or no answer in time).",
@@ -149,6 +152,75 @@ function localCacheMetrics(registry: Registry): void {
 			},
 		});
 	}
+}
+
+/** What the hosts of shared caches say of themselves: every process reads the same. */
+function sharedCacheMetrics(registry: Registry): void {
+	/** One question for all that are collected at once. */
+	let asked: Promise<readonly SharedCacheLevel[]> | null = null;
+	const levels = () => {
+		asked ??= askSharedCaches().finally(() => {
+			asked = null;
+		});
+		return asked;
+	};
+	const host = "of a host of a shared cache, whoever put them there. Absent";
+	const all: readonly [
+		Exclude<keyof SharedCacheLevel, "layer" | "host">,
+		"counter" | "gauge",
+		string,
+		string,
+	][] = [
+		[
+			"bytes",
+			"gauge",
+			"corkboard_shared_cache_bytes",
+			`Bytes ${host} while it does not answer.`,
+		],
+		[
+			"maxBytes",
+			"gauge",
+			"corkboard_shared_cache_limit_bytes",
+			`The most bytes ${host} while it does not answer, and where it has no limit.`,
+		],
+		[
+			"entries",
+			"gauge",
+			"corkboard_shared_cache_entries",
+			`Entries ${host} while it does not answer.`,
+		],
+		[
+			"evictions",
+			"counter",
+			"corkboard_shared_cache_evictions_total",
+			`Entries that left for want of room, ${host} while it does not answer. It counts from its own start.`,
+		],
+	];
+	for (const [field, type, name, help] of all) {
+		const values = new Values(registry, type, {
+			name,
+			help,
+			aggregator: "max",
+			labels: ["layer", "host"],
+			async collect() {
+				const found = await levels();
+				values.clear();
+				for (const { layer, host, ...level } of found) {
+					const value = level[field];
+					if (value !== null) values.set(value, layer, host);
+				}
+			},
+		});
+	}
+}
+
+/** None of the answers takes longer than a call of the cache may. */
+async function askSharedCaches(): Promise<readonly SharedCacheLevel[]> {
+	const answers: Promise<readonly SharedCacheLevel[]>[] = [];
+	CHANNELS.levels.publish({
+		sharedCache: (answer) => answers.push(answer),
+	} satisfies Levels);
+	return (await Promise.all(answers)).flat();
 }
 
 function planCacheMetrics(registry: Registry): void {

@@ -131,7 +131,10 @@ function together(counted: readonly Counted[]): Registry {
 	return AggregatorRegistry.aggregate([...counted]);
 }
 
-/** What only rises. */
+/** What a worker counts itself, which only rises. What another server counts may start from 0 again. */
 function countersOf(metrics: Counted): Counted {
-	return metrics.filter(({ type }) => /^(counter|histogram)$/.test(`${type}`));
+	return metrics.filter(
+		({ type, aggregator }) =>
+			/^(counter|histogram)$/.test(`${type}`) && aggregator === "sum",
+	);
 }

@@ -41,6 +41,7 @@ describe("the shared cache on memcached", () => {
 
 	sharedCacheTests({
 		port: () => server.port,
+		startSmall: () => startMemcached({ args: ["--memory-limit=4"] }),
 		open: ({ port = server.port, ...options } = {}) =>
 			openWhole({
 				hosts: [`127.0.0.1:${server.port}`],

@@ -31,6 +31,10 @@ describe("the shared cache on Redis", () => {
 
 	sharedCacheTests({
 		port: () => server.port,
+		startSmall: () =>
+			startRedis({
+				args: ["--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru"],
+			}),
 		open: ({
 			port = server.port,
 			deadlineMs,

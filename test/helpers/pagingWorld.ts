@@ -103,6 +103,7 @@ export function sharedHeads(): {
 			putTombstones: remove,
 			delete: remove,
 			untilDeleted: async () => true,
+			levels: async () => [],
 			async [Symbol.asyncDispose]() {},
 		},
 	};

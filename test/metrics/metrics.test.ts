@@ -9,6 +9,7 @@ import {
 	CHANNELS,
 	type Invalidation,
 	type Levels,
+	type SharedCacheLevel,
 } from "../../src/diagnostics.ts";
 import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
@@ -245,6 +246,79 @@ test("a host is reported as down until it answers, or no topology has it any mor
 		const statement = { name: "objects", shard: 1, rows: 1, ms: 1 };
 		CHANNELS.statement.publish({ ...statement, host: "kept:3306" });
 		assert.equal(await upOf("kept:3306"), "1");
+	} finally {
+		CHANNELS.levels.unsubscribe(report);
+	}
+});
+
+test("what shared caches say of themselves is asked once for each scrape, and nothing is left of a host that is silent", async () => {
+	using metrics = openMetrics({ documents: DOCUMENTS });
+	const redis = {
+		layer: "redis",
+		host: "cache1:6379",
+		entries: 5,
+		bytes: 2_000,
+		maxBytes: null,
+		evictions: 3,
+	} as const;
+	let levels: readonly SharedCacheLevel[] = [redis];
+	let asked = 0;
+	const report = (message: unknown) => {
+		const { sharedCache } = message as Levels;
+		if (sharedCache === undefined) return;
+		asked++;
+		sharedCache(Promise.resolve(levels));
+	};
+	CHANNELS.levels.subscribe(report);
+	try {
+		const lines = async () =>
+			(await metrics.registry.metrics()).match(/^corkboard_shared_cache_.*$/gm);
+		const labels = 'layer="redis",host="cache1:6379"';
+		assert.deepEqual(await lines(), [
+			`corkboard_shared_cache_bytes{${labels}} 2000`,
+			`corkboard_shared_cache_entries{${labels}} 5`,
+			`corkboard_shared_cache_evictions_total{${labels}} 3`,
+		]);
+		assert.equal(asked, 1);
+		levels = [{ ...redis, maxBytes: 9_000 }];
+		assert.match(
+			(await lines())?.join("\n") ?? "",
+			/^corkboard_shared_cache_limit_bytes\{.*\} 9000$/m,
+		);
+		levels = [];
+		assert.equal(await lines(), null);
+
+		// With workers, each of them asks, and Redis may have been started again.
+		levels = [redis];
+		const answers = new Map([[1, await metrics.registry.getMetricsAsJSON()]]);
+		levels = [{ ...redis, evictions: 4 }];
+		answers.set(2, await metrics.registry.getMetricsAsJSON());
+		let answer: (id: number, message: unknown) => void = () => {};
+		let end: (id: number) => void = () => {};
+		const scrape = openWorkersMetrics({
+			ids: () => [...answers.keys()],
+			ask: (id, { number }) =>
+				answer(id, {
+					kind: "corkboard metrics",
+					number,
+					metrics: answers.get(id),
+				}),
+			onAnswer(listener) {
+				answer = listener;
+			},
+			onEnd(listener) {
+				end = listener;
+			},
+		});
+		const evictions = async () =>
+			lineOf(
+				(await scrape()).text,
+				`corkboard_shared_cache_evictions_total{${labels}}`,
+			);
+		assert.equal(await evictions(), 4);
+		answers.delete(2);
+		end(2);
+		assert.equal(await evictions(), 3);
 	} finally {
 		CHANNELS.levels.unsubscribe(report);
 	}

@@ -10,6 +10,7 @@ import { type CacheCall, CHANNELS } from "../../src/diagnostics.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { until } from "../helpers/until.ts";
+import type { Server } from "../services/server.ts";
 
 export interface CacheOptions {
 	/** The port of the server, or of a proxy in front of it. */
@@ -24,6 +25,8 @@ export interface OpenCache {
 	readonly port: () => number;
 	/** A cache with its own connection, as in another process. */
 	readonly open: (options?: CacheOptions) => SharedCache;
+	/** A server that has room for about four megabytes. */
+	readonly startSmall: () => Promise<Server>;
 }
 
 /** Long, as these tests are not about the deadline and a busy machine delays answers. */
@@ -38,7 +41,11 @@ function newKey(): string {
 	return `1.test.${++keys}`;
 }
 
-export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
+export function sharedCacheTests({
+	open: openWith,
+	port,
+	startSmall,
+}: OpenCache): void {
 	const openWhole = (options?: CacheOptions) =>
 		openWith({ ...PATIENT, ...options });
 	const open = (options?: CacheOptions) => withoutLeases(openWhole(options));
@@ -53,6 +60,47 @@ export function sharedCacheTests({ open: openWith, port }: OpenCache): void {
 		await one.fill([{ lease, value: "new" }]);
 		assert.deepEqual(await other.getOrLease([key]), [hit("new")]);
 		assert.deepEqual(await one.getOrLease([key]), [hit("new")]);
+	});
+
+	test("the cache says how full its host is, and what left it for want of room, and nothing of one that does not answer", async () => {
+		await using small = await startSmall();
+		await using proxy = await TcpProxy.to(small.port);
+		await using cache = open({ port: proxy.port });
+		const levelNow = async () => {
+			const levels = await cache.levels();
+			assert.equal(levels.length, 1);
+			return levels[0] as (typeof levels)[number];
+		};
+		const before = await levelNow();
+		assert.deepEqual(
+			[before.layer, before.host, before.entries, before.evictions],
+			[cache.layer, cache.hostOf("1.x"), 0, 0],
+		);
+		const fill = async (count: number) => {
+			for (let n = 0; n < count; n++) {
+				const { key, lease } = await anyLease(cache);
+				await cache.fill([{ lease, value: key.padEnd(50_000) }]);
+			}
+		};
+		await fill(5);
+		const some = await levelNow();
+		assert.equal(some.entries, 5);
+		const grown = some.bytes - before.bytes;
+		assert.ok(grown > 250_000 && grown < 1_000_000, `${grown}`);
+		assert.equal(some.evictions, 0);
+		await fill(150);
+		const full = await levelNow();
+		assert.equal(full.evictions, 155 - full.entries);
+		assert.ok(full.evictions > 0);
+		const { maxBytes } = full;
+		assert.ok(maxBytes !== null && maxBytes > 1e6 && maxBytes < 1e7);
+
+		proxy.cut();
+		assert.deepEqual(await cache.levels(), []);
+		await using hung = await TcpProxy.to(small.port);
+		hung.hold();
+		await using late = open({ port: hung.port, deadlineMs: 50 });
+		assert.deepEqual(await late.levels(), []);
 	});
 
 	test("one of two concurrent readers gets the lease", async () => {

@@ -161,8 +161,8 @@ function bodyOf(report: TopReport, rows: number | null): readonly string[] {
 				cache.layer === "process" ? "" : number(cache.callsPerSecond),
 				cache.layer === "process" ? "" : ms(cache.meanMs),
 				cache.layer === "process" ? "" : number(cache.failedPerSecond),
-				cache.layer === "process" ? bytes(cache.bytes) : "",
-				cache.layer === "process" ? number(cache.evictionsPerSecond) : "",
+				bytes(cache.bytes),
+				number(cache.evictionsPerSecond),
 			]),
 		]),
 	];

@@ -277,8 +277,13 @@ function sharedCachesOf(between: Between): TopReport["caches"] {
 					result: "failed",
 				}) ?? 0,
 			),
-			bytes: null,
-			evictionsPerSecond: null,
+			bytes: between.now("corkboard_shared_cache_bytes", { layer, host }),
+			evictionsPerSecond: rounded(
+				between.rate("corkboard_shared_cache_evictions_total", {
+					layer,
+					host,
+				}),
+			),
 		}));
 	});
 }
