@@ -45,20 +45,7 @@ export interface JobStore extends AsyncDisposable {
 	 * again is `done` again. A claim whose COMMIT got no answer is looked up, and
 	 * what was claimed is returned.
 	 */
-	turn(
-		at: Place,
-		turn: { readonly acks?: readonly Ack[]; readonly claim?: ClaimRange },
-	): Promise<{
-		/** In the order of `acks`. */
-		readonly acked: readonly Acked[];
-		/** In order of (due, id). */
-		readonly claimed: readonly ClaimedJob[];
-		/**
-		 * With `limits`: milliseconds until the rate lets another job start, as far as
-		 * is known; null where it does now, or where that depends on jobs that run.
-		 */
-		readonly waitMs?: number | null;
-	}>;
+	turn(at: Place, turn: Turn): Promise<Turned>;
 
 	/** Makes claims end `claimMs` from now; returns those that are still held, in their order. */
 	renew(
@@ -174,6 +161,24 @@ export interface Held extends JobKey {
 	readonly claim: number;
 }
 
+/** Words of a worker, and what it claims. */
+export interface Turn {
+	readonly acks?: readonly Ack[];
+	readonly claim?: ClaimRange;
+}
+
+export interface Turned {
+	/** In the order of `acks`. */
+	readonly acked: readonly Acked[];
+	/** In order of (due, id). */
+	readonly claimed: readonly ClaimedJob[];
+	/**
+	 * With `limits`: milliseconds until the rate lets another job start, as far as
+	 * is known; null where it does now, or where that depends on jobs that run.
+	 */
+	readonly waitMs?: number | null;
+}
+
 /**
  * What a worker says of a job it has claimed:
  *
@@ -193,10 +198,10 @@ interface AckWithDelay {
 	readonly delayMs: number;
 }
 
-/** Parts of a job that its worker may replace; those that are absent stay. `succeed` takes none. */
+/** Parts of a job that its worker may replace; those that are absent stay. */
 export interface JobUpdate {
 	readonly body?: string;
-	/** A line put before the status. */
+	/** Put before the status, on a line of its own. */
 	readonly status?: string;
 	/** How often it may be started, all starts counted. */
 	readonly allowed?: number;
@@ -211,6 +216,7 @@ export type Acked = "done" | "lost" | "absent";
 
 /** Due jobs of one bucket and priority, the first of them first. */
 export interface ClaimRange {
+	/** As `due` gave it. A store without partitions looks at all buckets. */
 	readonly bucket: number;
 	readonly priority: Priority;
 	/** Nothing due before is looked at: see `ClaimFloors`. 0 for everything. */
@@ -254,7 +260,7 @@ export interface Expired {
 	readonly failed: number;
 }
 
-/** Pending jobs of one priority in the buckets from the first to the last. */
+/** Pending jobs of one priority in the buckets from the first to the last. A store without partitions looks at all buckets. */
 export interface DueRange {
 	readonly at: Place;
 	readonly buckets: readonly [number, number];
@@ -274,7 +280,7 @@ export interface Job extends JobKey {
 	readonly priority: Priority;
 	/** Pending: when it is due. Running: when its claim ends. Else: when it ended. */
 	readonly at: number;
-	/** 0: never claimed, or its last claim expired. */
+	/** The token of the last claim, kept when it ended; 0: never claimed, or the claim expired. */
 	readonly claim: number;
 	readonly attempts: number;
 	readonly allowed: number;

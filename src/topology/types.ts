@@ -5,6 +5,8 @@ export interface Topology {
 	readonly shards: readonly ShardRange[];
 	/** Ranges of mod shards, which hold lookups, lowest first. They cover 0 to N - 1 without gaps; N never changes. */
 	readonly lookups: readonly HostRange[];
+	/** Ranges of queue shards, which hold jobs, lowest first. They cover 0 to N - 1 without gaps; N may grow. None: there are no queues. */
+	readonly queues?: readonly QueueRange[];
 }
 
 export interface HostRange {
@@ -20,4 +22,9 @@ export interface ShardRange extends HostRange {
 	readonly open: boolean;
 	/** Part of every shared cache key of these shards; 0 if absent. The edit that changes the primary must raise it, so that nothing cached before is read again. */
 	readonly generation?: number;
+}
+
+export interface QueueRange extends HostRange {
+	/** Whether the shards take no new jobs. Jobs that are there are still run; an empty shard may be left out of the next version. */
+	readonly drain?: boolean;
 }

@@ -10,7 +10,7 @@ const SCHEME = "sqlite:";
 
 export function mapShardFiles(
 	ranges: readonly HostRange[],
-	prefix: "db" | "mod",
+	prefix: "db" | "mod" | "queue",
 	readOnly: boolean,
 ): ReadonlyMap<number, ShardFile> {
 	const files = ranges.flatMap((range) => {
@@ -22,6 +22,7 @@ export function mapShardFiles(
 				host,
 				shard,
 				onModShard: prefix === "mod",
+				givesBackSpace: prefix === "queue",
 			};
 			return [shard, new ShardFile(location, { readOnly })] as const;
 		});

@@ -25,6 +25,8 @@ export interface ShardFileLocation {
 	readonly shard: number;
 	/** Whether `shard` is a mod shard. */
 	readonly onModShard?: boolean;
+	/** Whether deleted pages can be given back with `incremental_vacuum`. It counts when the file is created. */
+	readonly givesBackSpace?: boolean;
 }
 
 export type OpenMode = "read" | "write" | "create";
@@ -245,6 +247,10 @@ function open(location: ShardFileLocation, mode: OpenMode): DatabaseSync {
 			// Only `createTables` creates files: elsewhere a missing file is an error.
 			url.searchParams.set("mode", mode === "create" ? "rwc" : "rw");
 			database = new DatabaseSync(url, { timeout: BUSY_MS });
+			// Before the journal mode, which writes the first page.
+			if (location.givesBackSpace) {
+				database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+			}
 			database.exec(WRITE_PRAGMAS);
 		}
 		return database;

@@ -1,0 +1,125 @@
+import { CorkboardError } from "../errors.ts";
+import { checkLocalId, checkQueueName } from "./jobId.ts";
+import {
+	type Ack,
+	type ClaimRange,
+	type Held,
+	type JobKey,
+	MAX_JOBS,
+	MAX_KEY_BYTES,
+	type NewJob,
+	type Place,
+	PRIORITIES,
+} from "./jobStore.ts";
+
+/*
+ * Misuse of the port, the same in every store. Ids, names and integers become
+ * part of SQL, so nothing else may get that far.
+ */
+
+/** Of one state of a job: what fits MySQL's SMALLINT UNSIGNED. */
+const MAX_ALLOWED = 65_535;
+
+export function checkPlace({ queue, shard }: Place): void {
+	checkQueueName(queue);
+	checkInteger("shard", shard, 0);
+}
+
+export function checkKeys(keys: readonly JobKey[]): void {
+	checkCount(keys.length);
+	for (const { local, bucket } of keys) {
+		checkLocalId(local);
+		checkInteger("bucket", bucket, 0);
+	}
+}
+
+export function checkNewJobs(jobs: readonly NewJob[]): void {
+	checkKeys(jobs);
+	for (const { priority, due, allowed, createdAt, key } of jobs) {
+		checkPriority(priority);
+		checkInteger("due", due, 0);
+		checkInteger("createdAt", createdAt, 0);
+		checkInteger("allowed", allowed, 1, MAX_ALLOWED);
+		if (key !== null && Buffer.byteLength(key) > MAX_KEY_BYTES) {
+			throw new TypeError(
+				`A key must have at most ${MAX_KEY_BYTES} bytes, got ${Buffer.byteLength(key)}.`,
+			);
+		}
+	}
+	checkDistinct(jobs);
+}
+
+export function checkHeld(claims: readonly Held[]): void {
+	checkKeys(claims);
+	for (const { claim } of claims) checkInteger("claim", claim, 1);
+	checkDistinct(claims);
+}
+
+export function checkAcks(acks: readonly Ack[]): void {
+	checkHeld(acks);
+	for (const ack of acks) {
+		if (ack.allowed !== undefined) {
+			checkInteger("allowed", ack.allowed, 0, MAX_ALLOWED);
+		}
+		if ("delayMs" in ack && !(ack.delayMs >= 0 && ack.delayMs < MAX_DELAY_MS)) {
+			throw new TypeError(
+				`delayMs must be from 0 to ${MAX_DELAY_MS}, got ${ack.delayMs}.`,
+			);
+		}
+	}
+}
+
+export function checkClaim(range: ClaimRange): void {
+	const { bucket, priority, floor, limit, claim, claimMs } = range;
+	checkInteger("bucket", bucket, 0);
+	checkPriority(priority);
+	checkInteger("floor", floor, 0);
+	checkInteger("limit", limit, 1, MAX_JOBS);
+	checkInteger("claim", claim, 1);
+	checkInteger("claimMs", claimMs, 1);
+}
+
+export function checkPriority(priority: number): void {
+	if ((PRIORITIES as readonly number[]).includes(priority)) return;
+	throw new TypeError(`A priority must be 1, 2 or 3, got ${priority}.`);
+}
+
+export function checkInteger(
+	name: string,
+	value: number,
+	least: number,
+	most = Number.MAX_SAFE_INTEGER,
+): void {
+	if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+	throw new TypeError(
+		`${name} must be an integer from ${least} to ${most}, got ${value}.`,
+	);
+}
+
+export function unknownQueueShard(shard: number): CorkboardError {
+	return new CorkboardError(
+		"NOT_FOUND",
+		`The topology has no queue shard ${shard}.`,
+	);
+}
+
+export function unknownQueue({ queue, shard }: Place): CorkboardError {
+	return new CorkboardError(
+		"NOT_FOUND",
+		`There is no queue ${queue} on queue shard ${shard}.`,
+	);
+}
+
+const MAX_DELAY_MS = 100 * 366 * 86_400_000;
+
+function checkCount(count: number): void {
+	if (count <= MAX_JOBS) return;
+	throw new TypeError(`A call takes at most ${MAX_JOBS} jobs, got ${count}.`);
+}
+
+/** One job twice in a call would be answered as if each came first. */
+function checkDistinct(keys: readonly JobKey[]): void {
+	if (new Set(keys.map(({ local }) => local)).size < keys.length) {
+		throw new TypeError("A call names a job twice.");
+	}
+}

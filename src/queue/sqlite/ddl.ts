@@ -1,0 +1,46 @@
+import type { Sql } from "../../storage/sqlite/driver/sqliteConnection.ts";
+
+/** The tables of one queue, and what a shard has beside them. Names of queues are checked by the port. */
+export function createQueueTables(queue: string): readonly Sql[] {
+	return [
+		{
+			name: "create jobs",
+			text: `CREATE TABLE IF NOT EXISTS "jobs_${queue}" (
+				local_id TEXT NOT NULL PRIMARY KEY,
+				bucket INTEGER NOT NULL,
+				state INTEGER NOT NULL,
+				priority INTEGER NOT NULL,
+				at INTEGER NOT NULL,
+				claim INTEGER NOT NULL,
+				attempts INTEGER NOT NULL,
+				allowed INTEGER NOT NULL,
+				created_at INTEGER NOT NULL,
+				unique_key TEXT,
+				status TEXT NOT NULL,
+				body TEXT NOT NULL
+			) STRICT, WITHOUT ROWID`,
+		},
+		{
+			name: "create queue index",
+			text: `CREATE INDEX IF NOT EXISTS "queue_${queue}"
+				ON "jobs_${queue}" (state, priority, at, local_id)`,
+		},
+		{
+			name: "create key index",
+			text: `CREATE UNIQUE INDEX IF NOT EXISTS "key_${queue}"
+				ON "jobs_${queue}" (unique_key)
+				WHERE unique_key IS NOT NULL AND state = 0`,
+		},
+	];
+}
+
+export const CREATE_QUEUES: Sql = {
+	name: "create queues",
+	text: `CREATE TABLE IF NOT EXISTS queues (
+		name TEXT NOT NULL PRIMARY KEY,
+		settings TEXT NOT NULL,
+		version INTEGER NOT NULL,
+		tokens REAL NOT NULL,
+		filled_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID`,
+};

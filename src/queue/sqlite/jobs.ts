@@ -1,0 +1,318 @@
+import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
+import { bucketOf, isOpen } from "../bucket.ts";
+import type { LocalId } from "../jobId.ts";
+import {
+	type Ack,
+	type Acked,
+	type ClaimedJob,
+	type ClaimRange,
+	type CountedJobs,
+	type Enqueued,
+	type Expired,
+	type ExpireOptions,
+	type Job,
+	type JobChange,
+	type JobKey,
+	type JobScan,
+	type JobState,
+	type NewJob,
+	type Priority,
+	type ScannedJobs,
+	STATE,
+	type Turned,
+} from "../jobStore.ts";
+import {
+	afterAck,
+	afterChange,
+	afterExpiry,
+	answerTo,
+	type Step,
+	withStatus,
+} from "../jobTransitions.ts";
+import { allow, type RateBucket, take } from "../rateLimit.ts";
+import { type QueueStatements, READ_RATE, WRITE_RATE } from "./statements.ts";
+
+/** A row as SQLite returns it. */
+interface JobRow extends JobKey {
+	readonly state: number;
+	readonly priority: Priority;
+	readonly at: number;
+	readonly claim: number;
+	readonly attempts: number;
+	readonly allowed: number;
+	readonly createdAt: number;
+	readonly key: string | null;
+	readonly status: string;
+	readonly body: string | null;
+}
+
+const STATES = Object.keys(STATE) as readonly JobState[];
+const END_OF_TIME = Number.MAX_SAFE_INTEGER;
+
+export function enqueueJobs(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	jobs: readonly NewJob[],
+	now: number,
+): readonly Enqueued[] {
+	return jobs.map((job) => {
+		const { local, bucket, priority, due, allowed, createdAt, key, body } = job;
+		const at = Math.max(due, now);
+		const { changes } = connection.run(statements.insert, [
+			local,
+			isOpen(bucket, now) ? bucket : bucketOf(due, now),
+			priority,
+			at,
+			allowed,
+			createdAt,
+			key,
+			body,
+		]);
+		if (changes > 0) return "added";
+		if (read(connection, statements, local) !== null) return "there";
+		const [holder] = connection.rows<{ local: LocalId }>(statements.keyHolder, [
+			key,
+		]);
+		return { mergedInto: (holder as { local: LocalId }).local };
+	});
+}
+
+/** Does what workers say of jobs. */
+export function sayAll(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	acks: readonly Ack[],
+	now: number,
+): readonly Acked[] {
+	return acks.map((ack) => {
+		const { local, claim, kind, body, status, allowed } = ack;
+		const isPlain =
+			body === undefined && status === undefined && allowed === undefined;
+		if (kind === "succeed" && isPlain) {
+			const done = connection.run(statements.succeed, [local, claim, now]);
+			if (done.changes > 0) return "done";
+		}
+		const row = read(connection, statements, local);
+		const answer = answerTo(row, ack);
+		if (answer !== null) return answer;
+		write(
+			connection,
+			statements,
+			row as JobRow,
+			afterAck(row as JobRow, ack, now),
+			ack,
+		);
+		return "done";
+	});
+}
+
+/** Claims what the shard's limits allow, if the range names any. */
+export function claimWithinLimits(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	queue: string,
+	range: ClaimRange,
+	now: number,
+): Omit<Turned, "acked"> {
+	const { limits = null, limit: wanted } = range;
+	if (limits === null) {
+		return { claimed: claimJobs(connection, statements, range, now) };
+	}
+	const [before] = connection.rows<RateBucket>(READ_RATE, [queue]);
+	const running =
+		limits.maxRunning === null
+			? 0
+			: countJobs(connection, statements, { state: "running" }, MAX_COUNTED);
+	const allowed = allow(limits, before ?? EMPTY_RATE, { wanted, running, now });
+	const claimed =
+		allowed.jobs === 0
+			? []
+			: claimJobs(
+					connection,
+					statements,
+					{ ...range, limit: allowed.jobs },
+					now,
+				);
+	const { tokens, filledAt } = take(allowed.bucket, claimed.length);
+	connection.run(WRITE_RATE, [tokens, filledAt, queue]);
+	return { claimed, waitMs: allowed.waitMs };
+}
+
+/** No limit is higher. */
+const MAX_COUNTED = 1_000_000;
+const EMPTY_RATE: RateBucket = { tokens: 0, filledAt: 0 };
+
+function claimJobs(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	{ priority, floor, limit, claim, claimMs }: ClaimRange,
+	now: number,
+): readonly ClaimedJob[] {
+	const rows = connection.rows<JobRow & { readonly body: string }>(
+		statements.claim,
+		[priority, floor, now, limit],
+	);
+	const until = now + claimMs * 1_000;
+	if (rows.length > 0) {
+		const ids = JSON.stringify(rows.map(({ local }) => local));
+		connection.run(statements.begin, [claim, until, ids]);
+	}
+	return rows.map((row) => ({
+		local: row.local,
+		bucket: row.bucket,
+		claim,
+		priority: row.priority,
+		attempts: row.attempts + 1,
+		allowed: row.allowed,
+		createdAt: row.createdAt,
+		dueAt: row.at,
+		until,
+		key: row.key,
+		body: row.body,
+	}));
+}
+
+export function expireClaims(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	{ limit, delayMs }: ExpireOptions,
+	now: number,
+): Expired {
+	const rows = connection.rows<JobRow>(statements.expired, [now, limit]);
+	let again = 0;
+	for (const row of rows) {
+		const step = afterExpiry(row, delayMs(row.attempts), now);
+		write(connection, statements, row, step, {});
+		if (step.state === STATE.pending) again += 1;
+	}
+	return { again, failed: rows.length - again };
+}
+
+export function changeJobs(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	jobs: readonly JobKey[],
+	to: JobChange,
+	now: number,
+): number {
+	let changed = 0;
+	for (const { local } of jobs) {
+		if (to.kind === "remove") {
+			changed += connection.run(statements.remove, [local]).changes;
+			continue;
+		}
+		const row = read(connection, statements, local);
+		const step = row && afterChange(row, to, now);
+		if (step === null) continue;
+		write(connection, statements, row as JobRow, step, {});
+		changed += 1;
+	}
+	return changed;
+}
+
+export function findJobs(
+	connection: SqliteConnection,
+	{ byId }: QueueStatements,
+	jobs: readonly JobKey[],
+	body: boolean,
+): readonly (Job | null)[] {
+	return jobs.map(({ local }) => {
+		const [row] = connection.rows<JobRow>(byId, [local, body ? 1 : 0]);
+		return row === undefined ? null : jobOf(row);
+	});
+}
+
+export function scanJobs(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	scan: JobScan,
+): ScannedJobs {
+	const { state, priority, from = 0, until = END_OF_TIME, after } = scan;
+	const { matching, limit, body = false } = scan;
+	const withBodies = body || matching !== undefined;
+	const isAfter = after !== undefined && after.at >= from;
+	const rows = connection.rows<JobRow>(
+		withBodies ? statements.scanBodies : statements.scan,
+		[
+			STATE[state],
+			priority,
+			isAfter ? after.at : from,
+			until,
+			isAfter ? after.local : "",
+			limit,
+		],
+	);
+	const last = rows.at(-1);
+	return {
+		jobs: rows
+			.filter((row) => matching === undefined || row.body?.includes(matching))
+			.map((row) => jobOf(body ? row : { ...row, body: null })),
+		next:
+			rows.length < limit || last === undefined
+				? null
+				: { at: last.at, local: last.local },
+	};
+}
+
+export function countJobs(
+	connection: SqliteConnection,
+	{ count }: QueueStatements,
+	{ state, priority, from = 0, until = END_OF_TIME }: CountedJobs,
+	cap: number,
+): number {
+	const [row] = connection.rows<{ jobs: number }>(count, [
+		STATE[state],
+		priority ?? 1,
+		priority ?? 3,
+		from,
+		until,
+		cap,
+	]);
+	return row?.jobs ?? 0;
+}
+
+function read(
+	connection: SqliteConnection,
+	{ byId }: QueueStatements,
+	local: LocalId,
+): JobRow | null {
+	const [row] = connection.rows<JobRow>(byId, [local, 0]);
+	return row ?? null;
+}
+
+function write(
+	connection: SqliteConnection,
+	statements: QueueStatements,
+	row: JobRow,
+	step: Step,
+	{ status, body }: { readonly status?: string; readonly body?: string },
+): void {
+	connection.run(statements.step, [
+		row.local,
+		step.state,
+		step.bucket,
+		step.at,
+		step.claim,
+		step.attempts,
+		step.allowed,
+		keyAfter(connection, statements, row, step),
+		withStatus(row.status, status),
+		body ?? null,
+	]);
+}
+
+/** A job that becomes pending again while another pending one has its key runs without it. */
+function keyAfter(
+	connection: SqliteConnection,
+	{ keyHolder }: QueueStatements,
+	{ key, local }: JobRow,
+	{ state }: Step,
+): string | null {
+	if (key === null || state !== STATE.pending) return key;
+	const [holder] = connection.rows<{ local: LocalId }>(keyHolder, [key]);
+	return holder === undefined || holder.local === local ? key : null;
+}
+
+function jobOf(row: JobRow): Job {
+	return { ...row, state: STATES[row.state] as JobState };
+}

@@ -1,0 +1,324 @@
+import { existsSync } from "node:fs";
+import { CorkboardError } from "../../errors.ts";
+import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
+import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
+import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
+import type { QueueRange } from "../../topology/types.ts";
+import type {
+	CountedJobs,
+	Due,
+	DueRange,
+	Enqueued,
+	Expired,
+	ExpireOptions,
+	Held,
+	Job,
+	JobChange,
+	JobKey,
+	JobScan,
+	JobStore,
+	NewJob,
+	Place,
+	QueueRow,
+	ScannedJobs,
+	Turn,
+	Turned,
+} from "../jobStore.ts";
+import {
+	checkAcks,
+	checkClaim,
+	checkHeld,
+	checkInteger,
+	checkKeys,
+	checkNewJobs,
+	checkPlace,
+	checkPriority,
+	unknownQueue,
+	unknownQueueShard,
+} from "../portChecks.ts";
+import { parseSettings } from "../storedSettings.ts";
+import { CREATE_QUEUES, createQueueTables } from "./ddl.ts";
+import {
+	changeJobs,
+	claimWithinLimits,
+	countJobs,
+	enqueueJobs,
+	expireClaims,
+	findJobs,
+	sayAll,
+	scanJobs,
+} from "./jobs.ts";
+import {
+	DELETE_QUEUE,
+	PUT_QUEUE,
+	QUEUES,
+	type QueueStatements,
+	statementsOf,
+} from "./statements.ts";
+
+/**
+ * Jobs in SQLite: each queue shard is a file `queue00000.sqlite`. The process
+ * that owns the folder is the only one that writes, and a transaction is over
+ * within its tick, so no outcome is ever unknown. There are no partitions: a job
+ * has a bucket, which nothing looks at.
+ */
+export function openSqliteJobStore(options: SqliteJobOptions): JobStore {
+	return new SqliteJobStore(options);
+}
+
+interface SqliteJobOptions {
+	readonly queues: readonly QueueRange[];
+	readonly readOnly?: boolean;
+	/** Microseconds since 1970. */
+	readonly now?: () => number;
+}
+
+class SqliteJobStore implements JobStore {
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly #files: ReadonlyMap<number, ShardFile>;
+	readonly #statements = new Map<string, QueueStatements>();
+	readonly #now: () => number;
+
+	constructor({ queues, readOnly = false, now }: SqliteJobOptions) {
+		this.#files = mapShardFiles(queues, "queue", readOnly);
+		this.shards = [...this.#files.keys()];
+		this.openShards = this.shards.filter((shard) =>
+			queues.some(
+				({ range: [first, last], drain }) =>
+					shard >= first && shard <= last && drain !== true,
+			),
+		);
+		this.#now = now ?? (() => Date.now() * 1_000);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#files.get(shard)?.location.host ?? null;
+	}
+
+	async now(shard: number): Promise<number> {
+		this.#file(shard);
+		return this.#now();
+	}
+
+	async enqueue(
+		at: Place,
+		jobs: readonly NewJob[],
+	): Promise<readonly Enqueued[]> {
+		checkNewJobs(jobs);
+		return this.#write(at, (connection, statements, now) =>
+			enqueueJobs(connection, statements, jobs, now),
+		);
+	}
+
+	async turn(at: Place, { acks = [], claim }: Turn): Promise<Turned> {
+		checkAcks(acks);
+		if (claim !== undefined) checkClaim(claim);
+		return this.#write(at, (connection, statements, now) => {
+			const acked = sayAll(connection, statements, acks, now);
+			return claim === undefined
+				? { acked, claimed: [] }
+				: {
+						acked,
+						...claimWithinLimits(connection, statements, at.queue, claim, now),
+					};
+		});
+	}
+
+	async renew(
+		at: Place,
+		claims: readonly Held[],
+		claimMs: number,
+	): Promise<readonly Held[]> {
+		checkHeld(claims);
+		checkInteger("claimMs", claimMs, 1);
+		return this.#write(at, (connection, { renew }, now) =>
+			claims.filter(
+				({ local, claim }) =>
+					connection.run(renew, [local, claim, now + claimMs * 1_000]).changes >
+					0,
+			),
+		);
+	}
+
+	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
+		return this.#write(at, (connection, statements, now) =>
+			expireClaims(connection, statements, options, now),
+		);
+	}
+
+	async due(
+		ranges: readonly DueRange[],
+	): Promise<readonly (Due | null | CorkboardError)[]> {
+		return ranges.map(({ at, priority, floor }) => {
+			checkPriority(priority);
+			try {
+				return this.#read(at, (connection, { due }) => {
+					const [row] = connection.rows<Due>(due, [priority, floor]);
+					return row === undefined ? null : { ...row };
+				});
+			} catch (thrown) {
+				if (thrown instanceof CorkboardError) return thrown;
+				throw thrown;
+			}
+		});
+	}
+
+	async find(
+		at: Place,
+		jobs: readonly JobKey[],
+		{ body = false }: { readonly body?: boolean } = {},
+	): Promise<readonly (Job | null)[]> {
+		checkKeys(jobs);
+		return this.#read(at, (connection, statements) =>
+			findJobs(connection, statements, jobs, body),
+		);
+	}
+
+	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
+		checkPriority(scan.priority);
+		checkInteger("limit", scan.limit, 1);
+		return this.#read(at, (connection, statements) =>
+			scanJobs(connection, statements, scan),
+		);
+	}
+
+	async change(
+		at: Place,
+		jobs: readonly JobKey[],
+		to: JobChange,
+	): Promise<number> {
+		checkKeys(jobs);
+		return this.#write(at, (connection, statements, now) =>
+			changeJobs(connection, statements, jobs, to, now),
+		);
+	}
+
+	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
+		checkInteger("cap", cap, 1);
+		return this.#read(at, (connection, statements) =>
+			countJobs(connection, statements, of, cap),
+		);
+	}
+
+	async queues(shard: number): Promise<readonly QueueRow[]> {
+		return onFile(this.#file(shard), ({ reader }) =>
+			reader
+				.rows<StoredQueue>(QUEUES, [])
+				.map(({ name, settings, version }) => ({
+					name,
+					settings: parseSettings(settings),
+					version,
+				})),
+		);
+	}
+
+	async put(shard: number, queue: QueueRow): Promise<void> {
+		const { name, settings, version } = queue;
+		checkPlace({ queue: name, shard });
+		checkInteger("version", version, 0);
+		onFile(this.#file(shard), ({ writer }) =>
+			writer.transaction(() => {
+				for (const table of createQueueTables(name)) writer.run(table);
+				writer.run(PUT_QUEUE, [name, JSON.stringify(settings), version]);
+			}),
+		);
+	}
+
+	async drop({ queue, shard }: Place): Promise<void> {
+		checkPlace({ queue, shard });
+		onFile(this.#file(shard), ({ writer }) =>
+			writer.transaction(() => {
+				writer.run(DELETE_QUEUE, [queue]);
+				writer.run({
+					name: "drop jobs",
+					text: `DROP TABLE IF EXISTS "jobs_${queue}"`,
+				});
+			}),
+		);
+	}
+
+	async createTables(): Promise<void> {
+		for (const file of this.#files.values()) {
+			onFile(file, () =>
+				file.create((connection) => connection.run(CREATE_QUEUES)),
+			);
+		}
+	}
+
+	async missingTables(): Promise<readonly string[]> {
+		return [...this.#files.values()].flatMap((file) =>
+			existsSync(file.location.path)
+				? []
+				: [`${file.location.host.slice(0, -".sqlite".length)}.queues`],
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		for (const file of this.#files.values()) file[Symbol.dispose]();
+	}
+
+	#file(shard: number): ShardFile {
+		const file = this.#files.get(shard);
+		if (file === undefined) throw unknownQueueShard(shard);
+		return file;
+	}
+
+	#read<T>(
+		at: Place,
+		body: (connection: SqliteConnection, statements: QueueStatements) => T,
+	): T {
+		checkPlace(at);
+		const file = this.#file(at.shard);
+		return onQueue(file, at, () =>
+			body(file.reader, this.#statementsOf(at.queue)),
+		);
+	}
+
+	#write<T>(
+		at: Place,
+		body: (
+			connection: SqliteConnection,
+			statements: QueueStatements,
+			now: number,
+		) => T,
+	): T {
+		checkPlace(at);
+		const file = this.#file(at.shard);
+		return onQueue(file, at, () => {
+			const { writer } = file;
+			return writer.transaction(() =>
+				body(writer, this.#statementsOf(at.queue), this.#now()),
+			);
+		});
+	}
+
+	#statementsOf(queue: string): QueueStatements {
+		let statements = this.#statements.get(queue);
+		if (statements === undefined) {
+			statements = statementsOf(queue);
+			this.#statements.set(queue, statements);
+		}
+		return statements;
+	}
+}
+
+interface StoredQueue {
+	readonly name: string;
+	readonly settings: string;
+	readonly version: number;
+}
+
+/** SQLite has no number for a table that does not exist. */
+function onQueue<T>(file: ShardFile, at: Place, body: () => T): T {
+	return onFile(file, () => {
+		try {
+			return body();
+		} catch (thrown) {
+			if (/no such (?:table|index)/.test(String(thrown))) {
+				throw unknownQueue(at);
+			}
+			throw thrown;
+		}
+	});
+}
