@@ -21,6 +21,7 @@ const PROGRAM_FILES: Readonly<Record<string, string>> = {
 /** Names of the SDL that mean something else in the engine, and what. */
 const GENERAL_WORDS: Readonly<Record<string, string>> = {
 	account: "the subject of a token of another issuer",
+	createdAt: "when a job was made",
 	description: "a description in GraphQL or in a command's help",
 	details: "the details of a CorkboardError",
 	image: "a MIME type",

@@ -25,7 +25,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [["."], ["mysql", "sqlite"]],
 	graph: [["."], ["store"], ["read"], ["outbox"], ["write"]],
-	ops: [["."], ["import", "verify"]],
+	ops: [["."], ["import", "verify"], ["jobs"]],
 	server: [
 		["auth", "http", "log.ts"],
 		["limits"],

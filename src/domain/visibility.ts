@@ -18,6 +18,8 @@ export const visibilityPolicy: VisibilityPolicy = {
 	types: {
 		User: {
 			decidedBy: ["deactivatedAt"],
+			// `account --reopen` brings everything back until then.
+			closed: { since: "deactivatedAt", keptDays: 30 },
 			isVisible: ({ data }) => typeof data.deactivated_at !== "string",
 		},
 		Board: {

@@ -36,6 +36,12 @@ export interface Visibility {
 	inheritedOwnerOf(type: string): Reference | null;
 	/** Whether a change from one content to the other may hide the object, or what is part of it, from somebody. */
 	mayHide(type: string, data: JsonObject, next: JsonObject): boolean;
+	/**
+	 * From when on what an object with this content leaves behind may be archived,
+	 * in milliseconds since 1970: 0 for a deleted one; null for one that is not
+	 * gone. Visibility hides it, and its parts, whatever this says.
+	 */
+	goneFrom(type: string, data: JsonObject): number | null;
 	/** The mapping from a viewer to the objects of this type that are shared with it, which it sees whatever `isVisible` says; null for none. */
 	sharedBy(type: string): Mapping | null;
 	/** The mappings of all types that are shared. */

@@ -134,6 +134,7 @@ const OUTBOX_PARTS: Readonly<Record<string, readonly [string, string?]>> = {
 	reservations: ["reservation"],
 	releases: ["released reservation"],
 	lookups: ["natural key"],
+	jobs: ["job"],
 	invalidations: ["cache invalidation"],
 };
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CHANNELS, type StorageCall } from "../../src/diagnostics.ts";
 import { createView } from "../../src/graph/read/view.ts";
 import { createStore } from "../../src/graph/store/createStore.ts";
+import type { JobQueue } from "../../src/graph/store/jobQueue.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { createCursorCodec } from "../../src/id/cursorCodec.ts";
@@ -31,6 +32,8 @@ export async function openEmbedded(
 		readonly shards?: number;
 		readonly folder?: string;
 		readonly cacheBytes?: number;
+		/** Where writes enqueue jobs; none if absent. */
+		readonly jobQueue?: JobQueue;
 		/** Wraps the storage that the store uses. */
 		readonly wrap?: (storage: Storage) => Storage;
 	} = {},
@@ -51,6 +54,7 @@ export async function openEmbedded(
 			storage: wrapped,
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			cacheBytes: options.cacheBytes ?? 10_000_000,
+			...(options.jobQueue && { jobQueue: options.jobQueue }),
 		});
 	const store = cold();
 	return {

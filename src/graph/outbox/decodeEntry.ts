@@ -94,6 +94,26 @@ const PARTS: Readonly<Record<keyof OutboxEntry, Check>> = {
 			throw unreadable("has a link whose shard or sequence is no such number");
 		}
 	},
+	jobs(_, value) {
+		const job = asRecord("jobs", value);
+		const { queue, shard, local, bucket, due, allowed, createdAt } = job;
+		if (typeof queue !== "string" || !/^[a-z][A-Za-z0-9]{0,39}$/.test(queue)) {
+			throw unreadable(`has a job for the queue ${quoted(queue)}`);
+		}
+		// Local ids become part of SQL.
+		if (typeof local !== "string" || !/^[0-9a-f]{32}$/.test(local)) {
+			throw unreadable("has a job without a valid id");
+		}
+		const hasNumbers = [shard, bucket, due, allowed, createdAt].every(isCount);
+		const hasPriority = [1, 2, 3].includes(job.priority as number);
+		if (!hasNumbers || !hasPriority) {
+			throw unreadable("has a job with a number that no job has");
+		}
+		const hasKey = job.key === null || typeof job.key === "string";
+		if (typeof job.body !== "string" || !hasKey) {
+			throw unreadable("has a job without a body or with a damaged key");
+		}
+	},
 	invalidations(model, value) {
 		const { objects, lists } = asRecord("invalidations", value);
 		if (!Array.isArray(objects) || !Array.isArray(lists)) {

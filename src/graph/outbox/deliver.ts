@@ -88,8 +88,11 @@ export async function deliverEntries(
 			unreadable.set(row, error);
 		}
 	}
-	// Natural keys are on other hosts than edges: entries of edges alone need not wait for those hosts.
-	const groups = Map.groupBy(decoded, ({ entry }) => namesKeys(entry));
+	// Natural keys and jobs are on other hosts than edges: entries of edges alone need not wait for those hosts.
+	const groups = Map.groupBy(
+		decoded,
+		({ entry }) => `${namesKeys(entry)} ${entry.jobs !== undefined}`,
+	);
 	const deliveries = await Promise.all(
 		[...groups.values()].map((group) => deliverGroup(writer, group)),
 	);
@@ -159,6 +162,9 @@ async function deliverGroup(
 	}
 	const activations = activated?.activations ?? new Map<Id, Activation>();
 	const isRejected = (id: Id) => activations.get(id)?.status === "rejected";
+	const rejected = new Set(
+		pending.filter(({ value }) => isRejected(value)).map(({ row }) => row),
+	);
 
 	// 2. Release reservations that their objects do not hold, and those that nobody does.
 	const reservations = itemsOf("reservations");
@@ -237,10 +243,37 @@ async function deliverGroup(
 		}
 	});
 
-	// 7. Delete the entries that are delivered.
+	// 7. Enqueue jobs, except those of objects that were rejected: their creation did not happen.
+	const jobs = itemsOf("jobs")
+		.filter(({ row }) => !rejected.has(row))
+		.filter((item) => isDecided(item, undecided));
+	const deferred = new Set<StoredEntry>();
+	if (writer.defersJobs && writer.store.jobs !== null) {
+		// No response waits for them. Where something else is left of an entry, the outbox worker enqueues them with that.
+		const byRow = Map.groupBy(jobs, ({ row }) => row);
+		for (const [row, own] of byRow) {
+			if (parts.has(row)) for (const { keep } of own) keep();
+			else deferred.add(row);
+		}
+		writer.store.jobs.deliveries.add(
+			[...deferred].map((row) => ({
+				shard: row.shard,
+				local: row.local,
+				jobs: (byRow.get(row) ?? []).map(({ value }) => value),
+			})),
+		);
+	} else {
+		const enqueued = await step(jobs, (all) => writer.enqueueJobs(all));
+		for (const [at, { keep }] of jobs.entries()) {
+			const result = enqueued?.[at];
+			if (result instanceof Error) keep(result);
+		}
+	}
+
+	// 8. Delete the entries that are delivered.
 	const delivered = group
 		.map(({ row }) => row)
-		.filter((row) => !parts.has(row));
+		.filter((row) => !parts.has(row) && !deferred.has(row));
 	const done = [...delivered, ...(resolved?.delivered ?? [])];
 	try {
 		if (done.length > 0) await writer.deleteOutboxEntries(done);

@@ -133,7 +133,8 @@ export function decideEdges(
 		if (edge.sequence !== null) {
 			sequence = edge.sequence;
 		} else if (edge.state === REMOVED) {
-			sequence = old?.sequence ?? nextSequence(last, reads.now);
+			// When it was removed.
+			sequence = reads.now;
 		} else if (beside?.edge?.state === PRESENT) {
 			sequence = sequenceBetween(
 				key.mapping,

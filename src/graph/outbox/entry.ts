@@ -3,6 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import type { EdgeState } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
+import type { EntryJob } from "../store/jobQueue.ts";
 import type { Reservation } from "./naturalKeys.ts";
 
 /**
@@ -26,6 +27,8 @@ export interface OutboxEntry {
 	readonly lookups?: readonly NaturalKey[];
 	/** Edges to objects that are found by natural key, or created. */
 	readonly links?: readonly Link[];
+	/** Jobs to enqueue: they exist if and only if the write was committed. */
+	readonly jobs?: readonly EntryJob[];
 	/** What shared caches have to delete. */
 	readonly invalidations?: EntryInvalidations;
 }

@@ -93,6 +93,13 @@ export function createGuardedWriter(
 			return acknowledged;
 		},
 		deleteOutboxEntries: (rows) => writer.deleteOutboxEntries(rows),
+		enqueueJobs: (jobs) =>
+			perHost(
+				jobs,
+				({ shard }) => store.jobs?.queue.hostOf(shard) ?? null,
+				(some) => writer.enqueueJobs(some),
+			),
+		defersJobs: writer.defersJobs,
 	};
 }
 

@@ -11,6 +11,7 @@ import type {
 	TransactionReads,
 	TransactionWrites,
 } from "../../storage/storage.ts";
+import type { EntryJob } from "../store/jobQueue.ts";
 import type { ChangedKeys, Store } from "../store/store.ts";
 import type { OutboxEntry } from "./entry.ts";
 
@@ -30,6 +31,12 @@ export interface Writer {
 	/** Whether every shared cache acknowledged, and Redis took the publication. `host`: the one host of a shared cache that holds all of the keys, where the caller knows. */
 	invalidate(changed: ChangedKeys, host?: string | null): Promise<boolean>;
 	deleteOutboxEntries(rows: readonly OutboxKey[]): Promise<void>;
+	/**
+	 * Enqueue jobs of entries, also those that another process may have enqueued. A result for each.
+	 */
+	enqueueJobs(jobs: readonly EntryJob[]): Promise<readonly KeyResult<null>[]>;
+	/** Whether jobs are enqueued without being waited for, where nothing else is left of their entries. */
+	readonly defersJobs: boolean;
 }
 
 /** A transaction of the storage port whose `decide` gives a typed outbox entry. */

@@ -35,6 +35,12 @@ export interface TypeVisibility {
 	readonly isVisible?: (node: Node, viewer: Id | null) => boolean;
 	/** The mapping from a user to the objects that are shared with it: it sees them whatever `isVisible` says. */
 	readonly sharedBy?: string;
+	/**
+	 * The field that says since when an active object is closed; null while it is
+	 * not. What it leaves behind is archived so many days later, as that of a deleted
+	 * object is at once: until then it can be opened again as it was.
+	 */
+	readonly closed?: { readonly since: string; readonly keptDays: number };
 	/** The fields that `isVisible` reads. A change of one of them is not acknowledged before other processes know of it, or two seconds have passed. */
 	readonly decidedBy?: readonly string[];
 }
@@ -62,6 +68,10 @@ export function createVisibility(
 			keys: keysOf(parent, owner),
 			sharedBy: sharedByOf(model, name, rule.sharedBy),
 			decidedBy: decidedBy.map((field) => storedKeyOf(model, name, field)),
+			closed: rule.closed && {
+				key: storedKeyOf(model, name, rule.closed.since),
+				keptMs: rule.closed.keptDays * DAY_MS,
+			},
 		});
 	}
 	const privateLists = new Set(policy.privateLists);
@@ -123,6 +133,15 @@ export function createVisibility(
 				(key) => key !== null && !isDeepStrictEqual(data[key], next[key]),
 			);
 		},
+		goneFrom(type, data) {
+			if (data.active === false) return 0;
+			const closed = types.get(type)?.closed;
+			const since = closed && data[closed.key];
+			if (closed === undefined || typeof since !== "string") return null;
+			const at = Date.parse(since);
+			// A damaged date: nothing says that it was long ago.
+			return Number.isNaN(at) ? null : at + closed.keptMs;
+		},
 		sharedBy: (type) => types.get(type)?.sharedBy ?? null,
 		shares,
 		edgesHide: (mapping, change) =>
@@ -148,8 +167,13 @@ interface BoundType {
 	readonly sharedBy: Mapping | null;
 	/** Stored keys. */
 	readonly decidedBy: readonly string[];
+	/** The stored key. */
+	readonly closed:
+		| { readonly key: string; readonly keptMs: number }
+		| undefined;
 }
 
+const DAY_MS = 24 * 3_600_000;
 const NO_KEYS: VisibilityKeys = { parent: null, owner: null };
 const UNRESTRICTED: Pick<BoundType, "keys" | "rule" | "sharedBy"> = {
 	keys: NO_KEYS,

@@ -7,6 +7,8 @@ import type { Domain } from "../domain.ts";
 import { CURSOR_BYTES } from "./head.ts";
 import { createHeadCache } from "./headCache.ts";
 import { createInvalidator } from "./invalidator.ts";
+import { JobDeliveries } from "./jobDeliveries.ts";
+import type { JobQueue } from "./jobQueue.ts";
 import { createLongestLists } from "./longestLists.ts";
 import { createLookupCache } from "./lookupCache.ts";
 import { createObjectCache } from "./objectCache.ts";
@@ -22,6 +24,8 @@ export function createStore(options: {
 	/** Bytes cached in the process: half for objects, three eighths for heads, one eighth for lookups. 0 caches nothing. */
 	readonly cacheBytes: number;
 	readonly shared?: SharedCaches;
+	/** Absent: writes enqueue no jobs. */
+	readonly jobQueue?: JobQueue;
 	/** The clock by which cached entries age. Milliseconds. */
 	readonly now?: () => number;
 	/** How long objects and heads are cached in the process if nothing invalidates them. Milliseconds. */
@@ -31,6 +35,7 @@ export function createStore(options: {
 }): Store {
 	const { model, domain, storage, cursors, cacheBytes, shared } = options;
 	const { now, isOverdue, maxAgeMs = MAX_AGE_MS } = options;
+	const outboxDeletions = new OutboxDeletions(storage);
 	const freshness = { ...(now && { now }), ...(isOverdue && { isOverdue }) };
 	const versions = versionsFor(3);
 	const objects = createObjectCache({
@@ -77,7 +82,14 @@ export function createStore(options: {
 		domain,
 		storage,
 		cursors,
-		outboxDeletions: new OutboxDeletions(storage),
+		outboxDeletions,
+		jobs:
+			options.jobQueue === undefined
+				? null
+				: {
+						queue: options.jobQueue,
+						deliveries: new JobDeliveries(options.jobQueue, outboxDeletions),
+					},
 		sharesCaches: shared !== undefined,
 		readObjects: objects.read,
 		readHeads: (lists, depth, call, found) =>

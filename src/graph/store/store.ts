@@ -22,6 +22,8 @@ import type { Domain } from "../domain.ts";
 import type { FoundNode, Node } from "../types.ts";
 import type { CachedObject } from "./cachedObject.ts";
 import type { Head } from "./head.ts";
+import type { JobDeliveries } from "./jobDeliveries.ts";
+import type { JobQueue } from "./jobQueue.ts";
 import type { CachedLookup } from "./lookupCache.ts";
 import type { OutboxDeletions } from "./outboxDeletions.ts";
 
@@ -39,6 +41,8 @@ export interface Store {
 	readonly cursors: CursorCodec;
 	/** Of delivered entries, where other processes could deliver them again. */
 	readonly outboxDeletions: OutboxDeletions;
+	/** Where writes enqueue jobs; null where no queue is configured. */
+	readonly jobs: StoreJobs | null;
 	/** Calls `found` with objects that it happened to read besides. */
 	readObjects(
 		ids: readonly Id[],
@@ -143,6 +147,12 @@ export interface RecordedReads {
 	 * then not to be used again.
 	 */
 	dependencies(): ReadDependencies | null;
+}
+
+export interface StoreJobs {
+	readonly queue: JobQueue;
+	/** Of writes of requests, which do not wait for it. */
+	readonly deliveries: JobDeliveries;
 }
 
 export interface ChangedKeys {

@@ -16,6 +16,7 @@ import type { EdgeUpdate, OutboxEntry } from "../outbox/entry.ts";
 import { unchanged } from "../outbox/unchanged.ts";
 import { readUncachedObjects } from "../store/readUncached.ts";
 import { type Store, typeNameOf } from "../store/store.ts";
+import { archiveJobs } from "./archiveJobs.ts";
 import type { WritePipeline } from "./pipeline.ts";
 
 /** How often a change is tried again when the object moved to other lists between its reading and its lock. */
@@ -79,6 +80,10 @@ export async function changeObject(
 				),
 			).here,
 		);
+		const newJob =
+			becomesGone(store, type, before, planned) === null
+				? undefined
+				: await store.jobs?.queue.prepare();
 		const { result } = await pipeline.write<"done" | "again">(
 			{
 				shard,
@@ -98,12 +103,27 @@ export async function changeObject(
 					);
 					const edges = edgesToRead(store, here);
 					if (!isSame(edges, expected)) return { result: "again" };
+					const goneFrom = becomesGone(store, type, data, next);
+					if (
+						goneFrom !== null &&
+						newJob === undefined &&
+						store.jobs !== null
+					) {
+						return { result: "again" };
+					}
 					return {
 						...decideEdges(edges, reads),
 						result: "done",
 						objects: [{ id, data: next }],
 						hides: store.domain.visibility.mayHide(type.name, data, next),
-						entry: { ...options.entry?.(data, next), edges: elsewhere },
+						entry: {
+							...options.entry?.(data, next),
+							edges: elsewhere,
+							...(goneFrom !== null &&
+								newJob !== undefined && {
+									jobs: archiveJobs(store, type, [id], goneFrom).map(newJob),
+								}),
+						},
 					};
 				},
 			},
@@ -162,6 +182,17 @@ function edgesOf(
 	];
 }
 
+/** From when on what the object leaves behind may be archived, if this change is why; else null. */
+function becomesGone(
+	{ domain: { visibility } }: Store,
+	{ name }: ObjectType,
+	data: JsonObject,
+	next: JsonObject,
+): number | null {
+	const from = visibility.goneFrom(name, next);
+	return from === visibility.goneFrom(name, data) ? null : from;
+}
+
 /** Whether the edges that were locked and read are those about to be changed. */
 function isSame(one: EdgesToRead, other: EdgesToRead): boolean {
 	const spell = ({ keys }: EdgesToRead) =>
@@ -179,6 +210,6 @@ export function notFound(): CorkboardError {
 	return new CorkboardError("NOT_FOUND", "Object not found.");
 }
 
-function raiseVersion(data: JsonObject, next: JsonObject): JsonObject {
+export function raiseVersion(data: JsonObject, next: JsonObject): JsonObject {
 	return { ...next, version: ((data.version as number | undefined) ?? 0) + 1 };
 }

@@ -23,6 +23,7 @@ import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
 import { invalidationsOf } from "../outbox/invalidations.ts";
 import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
+import { type EntryJob, noQueue } from "../store/jobQueue.ts";
 import { type ChangedKeys, type Store, typeNameOf } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
@@ -304,6 +305,17 @@ export class WritePipeline implements Writer {
 			this.#undelivered.get(entryName(row))?.delivered();
 			this.#undelivered.delete(entryName(row));
 		}
+	}
+
+	get defersJobs(): boolean {
+		return this.#ofRequest;
+	}
+
+	async enqueueJobs(
+		jobs: readonly EntryJob[],
+	): Promise<readonly KeyResult<null>[]> {
+		const queue = this.store.jobs?.queue;
+		return queue === undefined ? jobs.map(noQueue) : queue.enqueue(jobs, true);
 	}
 
 	async #traced<T>(

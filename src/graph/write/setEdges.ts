@@ -79,8 +79,8 @@ export async function setEdges(
 					to,
 					state,
 					version: (old?.version ?? 0) + 1,
-					sequence:
-						state === PRESENT ? sequence + at : (old?.sequence as number),
+					// Of a removed edge it is when it was removed: `purge` needs to know.
+					sequence: state === PRESENT ? sequence + at : reads.now,
 				};
 			});
 			if (changed.length === 0 && !linked.links?.length) {

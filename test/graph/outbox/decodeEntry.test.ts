@@ -27,6 +27,18 @@ const LINK = {
 	data: { slug: "bread" },
 	shard: 0,
 };
+const JOB = {
+	queue: "archive",
+	shard: 3,
+	local: "01930f0e6c3a7000800000000000beef",
+	bucket: 498_000,
+	priority: 3,
+	due: 1_800_000_000_000_000,
+	allowed: 30,
+	createdAt: 1_800_000_000_000_000,
+	key: null,
+	body: "{}",
+};
 const INVALIDATIONS = {
 	objects: [PIN],
 	lists: [{ mapping: "likePin.inverse", from: PIN }],
@@ -40,6 +52,7 @@ describe("an outbox entry", () => {
 			reservations: [RESERVATION],
 			lookups: [{ name: "import", key: "p:1", id: PIN }],
 			links: [LINK],
+			jobs: [JOB, { ...JOB, key: "k" }],
 			invalidations: INVALIDATIONS,
 		} as unknown as JsonObject;
 		assert.equal(decodeEntry(model, { entry }), entry);
@@ -49,6 +62,26 @@ describe("an outbox entry", () => {
 	const bad: readonly (readonly [string, JsonValue, RegExp])[] = [
 		["that is not a JSON object", null, /is not a JSON object\.$/],
 		["with a part of a later version", { later: [] }, /the part later, which/],
+		[
+			"with a job for no queue",
+			{ jobs: [{ ...JOB, queue: "jobs; DROP" }] },
+			/job for the queue \?\.$/,
+		],
+		[
+			"with a job whose id is no id",
+			{ jobs: [{ ...JOB, local: "' OR 1" }] },
+			/job without a valid id/,
+		],
+		[
+			"with a job without a bucket",
+			{ jobs: [{ ...JOB, bucket: null }] },
+			/job with a number that no job has/,
+		],
+		[
+			"with a job without a body",
+			{ jobs: [{ ...JOB, body: 5 }] },
+			/job without a body/,
+		],
 		[
 			"with a part named __proto__",
 			{ ["__proto__"]: [] },

@@ -18,6 +18,7 @@ import {
 	REMOVED,
 	type Storage,
 } from "../../../src/storage/storage.ts";
+import { Death } from "../../helpers/death.ts";
 import { openEmbedded } from "../../helpers/embedded.ts";
 import {
 	ada,
@@ -326,48 +327,4 @@ async function importing(
 	if (signal === null) assert.equal(code, 0);
 	else assert.equal(signal, "SIGKILL");
 	return signal !== null;
-}
-
-/** The end of a process at its n-th write: odd ones before it happens, even ones just after. No call is answered from then on. */
-class Death {
-	isNear = false;
-	hasCome = false;
-	readonly #nth: number;
-	#writes = 0;
-
-	constructor(nth: number) {
-		this.#nth = nth;
-	}
-
-	of(storage: Storage): Storage {
-		return new Proxy(storage, {
-			get: (target, name) => {
-				const value: unknown = Reflect.get(target, name, target);
-				if (typeof value !== "function") return value;
-				// Only calls of the shards die; `hostOf` and its like are not calls.
-				if (!this.isNear || /^hostOf/.test(String(name))) {
-					return value.bind(target);
-				}
-				return async (...given: unknown[]) => {
-					if (this.hasCome) throw new Error("died here");
-					const isWrite = [
-						"transact",
-						"compareAndSetLookups",
-						"deleteOutboxEntries",
-					].includes(String(name));
-					if (isWrite) this.#writes++;
-					const isLast = isWrite && this.#writes === Math.ceil(this.#nth / 2);
-					if (isLast && this.#nth % 2 === 1) this.#come();
-					const answer: unknown = await value.apply(target, given);
-					if (isLast) this.#come();
-					return answer;
-				};
-			},
-		});
-	}
-
-	#come(): never {
-		this.hasCome = true;
-		throw new Error("died here");
-	}
 }

@@ -1,0 +1,86 @@
+import { CorkboardError } from "../../errors.ts";
+import type { OutboxKey } from "../../storage/storage.ts";
+import type { EntryJob, JobQueue } from "./jobQueue.ts";
+import type { OutboxDeletions } from "./outboxDeletions.ts";
+
+/** Entries that wait here at most; more are left to the outbox workers. */
+const MAX_WAITING = 10_000;
+/** Jobs of one call. */
+const MAX_JOBS = 500;
+
+/** An entry of which nothing is left but its jobs. */
+export interface EntryOfJobs extends OutboxKey {
+	readonly jobs: readonly EntryJob[];
+}
+
+/**
+ * Enqueues the jobs of the writes of this process, and then deletes their outbox
+ * entries. No write waits for it: nothing that a response shows depends on a job.
+ * While one call is under way, the jobs of later writes gather for the next. What
+ * fails stays in the outbox, for the outbox workers.
+ */
+export class JobDeliveries implements AsyncDisposable {
+	readonly #queue: JobQueue;
+	readonly #deletions: OutboxDeletions;
+	#waiting: EntryOfJobs[] = [];
+	#running: Promise<void> | null = null;
+	#isDisposed = false;
+
+	constructor(queue: JobQueue, deletions: OutboxDeletions) {
+		this.#queue = queue;
+		this.#deletions = deletions;
+	}
+
+	/** After its end nothing is added: the entries stay. */
+	add(entries: readonly EntryOfJobs[]): void {
+		if (this.#isDisposed) return;
+		if (this.#waiting.length + entries.length > MAX_WAITING) return;
+		this.#waiting.push(...entries);
+		this.#running ??= this.#run();
+	}
+
+	/** Resolves when everything that was added is enqueued, or has failed to be. */
+	async flush(): Promise<void> {
+		await this.#running;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isDisposed = true;
+		await this.flush();
+	}
+
+	async #run(): Promise<void> {
+		// Writes that end in one turn of the event loop share a call.
+		await new Promise((resolve) => setImmediate(resolve));
+		while (this.#waiting.length > 0) {
+			await this.#enqueue(this.#next());
+		}
+		this.#running = null;
+	}
+
+	#next(): readonly EntryOfJobs[] {
+		let jobs = 0;
+		const end = this.#waiting.findIndex((entry) => {
+			jobs += entry.jobs.length;
+			return jobs > MAX_JOBS;
+		});
+		const count = end < 0 ? this.#waiting.length : Math.max(1, end);
+		return this.#waiting.splice(0, count);
+	}
+
+	async #enqueue(entries: readonly EntryOfJobs[]): Promise<void> {
+		const jobs = entries.flatMap((entry) => entry.jobs);
+		try {
+			const results = await this.#queue.enqueue(jobs, false);
+			let at = 0;
+			const enqueued = entries.filter((entry) => {
+				const own = results.slice(at, at + entry.jobs.length);
+				at += entry.jobs.length;
+				return !own.some((result) => result instanceof CorkboardError);
+			});
+			if (enqueued.length > 0) this.#deletions.add(enqueued);
+		} catch {
+			// The entries are in the outbox, whose workers report what fails.
+		}
+	}
+}

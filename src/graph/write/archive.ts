@@ -1,0 +1,366 @@
+import { type Id, unpackId } from "../../id/ids.ts";
+import type { Mapping, ObjectType } from "../../model/types.ts";
+import { edgeName, listName } from "../../storage/keys.ts";
+import {
+	type EdgeKey,
+	type ListRow,
+	type Position,
+	PRESENT,
+	REMOVED,
+	type TransactionReads,
+} from "../../storage/storage.ts";
+import { parseJsonObject } from "../../storage/storedObject.ts";
+import type { JsonObject } from "../../util/json.ts";
+import {
+	decideEdges,
+	derivedEdges,
+	type EdgesToRead,
+	edgesToRead,
+	edgeWithInverse,
+	splitByShard,
+} from "../outbox/edgeUpdates.ts";
+import { mappingOf } from "../outbox/entry.ts";
+import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
+import { valuesOrThrow } from "../store/readUncached.ts";
+import type { Store } from "../store/store.ts";
+import { archiveJobs, listsLeftBy, partReference } from "./archiveJobs.ts";
+import { raiseVersion, typeNamed } from "./changeObject.ts";
+import { WritePipeline } from "./pipeline.ts";
+
+/** Edges that one batch looks at. */
+const BATCH = 200;
+/** Edges or objects that one transaction changes. */
+const PER_TRANSACTION = 50;
+/** How often objects are tried again that moved to other lists between their reading and their lock. */
+const ATTEMPTS = 5;
+
+/** Where the archive of an object goes on. */
+export interface ArchivePosition {
+	/** The mapping's name. */
+	readonly list: string;
+	/** The last edge of the list that was looked at; null before the first. */
+	readonly after: Position | null;
+}
+
+export interface ArchivedBatch {
+	/** Null when nothing is left, or the object is not gone (any more). */
+	readonly next: ArchivePosition | null;
+	readonly removed: number;
+}
+
+/**
+ * Archive the next edges of an object. Each call is a few transactions, each
+ * right by itself: the process may die between any two, and a batch may be
+ * repeated. Throws UNAVAILABLE where a shard does not answer.
+ */
+export async function archiveBatch(
+	store: Store,
+	id: Id,
+	at: ArchivePosition | null,
+	now: number = Date.now(),
+): Promise<ArchivedBatch> {
+	const type = typeNamed(store, id);
+	const lists = listsLeftBy(store, type);
+	const first = lists[0];
+	if (first === undefined || !(await isArchivable(store, type, id, now))) {
+		return { next: null, removed: 0 };
+	}
+	const { list, after } = at ?? { list: first.name, after: null };
+	const nth = lists.findIndex(({ name }) => name === list);
+	const mapping = lists[nth];
+	// A list that the model has no more.
+	if (mapping === undefined) return { next: null, removed: 0 };
+	const [scanned] = valuesOrThrow(
+		await store.storage.scanLists([
+			{
+				mapping,
+				from: id,
+				backward: false,
+				limit: BATCH,
+				...(after !== null && { after }),
+			},
+		]),
+	);
+	const edges = scanned?.edges ?? [];
+	const tos = edges.map(({ to }) => to);
+	const key = partReference(store.domain, mapping);
+	const removed =
+		key === null
+			? await removeEdges(store, mapping, id, tos)
+			: await removeParts(store, { key, owner: id }, tos);
+	const last = edges.at(-1);
+	if (last !== undefined && edges.length === BATCH) {
+		const { sequence, to } = last;
+		return { next: { list, after: { sequence, to } }, removed };
+	}
+	const nextList = lists[nth + 1];
+	return {
+		next: nextList === undefined ? null : { list: nextList.name, after: null },
+		removed,
+	};
+}
+
+/** Those of the objects whose lists have any edge: only they leave something behind. */
+export async function leavingEdges(
+	store: Store,
+	ids: readonly Id[],
+): Promise<readonly Id[]> {
+	const lists = ids.flatMap((from) =>
+		listsLeftBy(store, typeNamed(store, from)).map((mapping) => ({
+			mapping,
+			from,
+		})),
+	);
+	const scanned = valuesOrThrow(
+		await store.storage.scanLists(
+			lists.map((list) => ({
+				...list,
+				backward: false,
+				limit: 1,
+				positionsOnly: true,
+			})),
+		),
+	);
+	const leaving = new Set(
+		lists.filter((_, at) => scanned[at]?.edges.length).map(({ from }) => from),
+	);
+	return ids.filter((id) => leaving.has(id));
+}
+
+/** Whether what the object leaves behind may be removed: an account that was opened again keeps it. */
+async function isArchivable(
+	{ storage, domain }: Store,
+	type: ObjectType,
+	id: Id,
+	now: number,
+): Promise<boolean> {
+	const [text = null] = valuesOrThrow(await storage.readObjects([id]));
+	const data = text === null ? null : parseJsonObject(text);
+	if (data === null) return false;
+	const from = domain.visibility.goneFrom(type.name, data);
+	return from !== null && from <= now;
+}
+
+/** Deletes parts of an object that is gone, with the edges of the lists that they are on because of their content. */
+async function removeParts(
+	store: Store,
+	part: Part,
+	ids: readonly Id[],
+): Promise<number> {
+	let removed = 0;
+	for (const [shard, some] of chunksByShard(ids, (id) => id)) {
+		removed += await removePartsOnShard(store, shard, part, some);
+	}
+	return removed;
+}
+
+interface Part {
+	/** The key of the reference to what it is a part of. */
+	readonly key: string;
+	readonly owner: Id;
+}
+
+async function removePartsOnShard(
+	store: Store,
+	shard: number,
+	{ key, owner }: Part,
+	ids: readonly Id[],
+): Promise<number> {
+	/** A part that was moved elsewhere before its owner was gone stays; one that waits for its natural keys has no edges yet. */
+	const isPart = (data: JsonObject | null): data is JsonObject =>
+		data !== null &&
+		data[key] === owner &&
+		data.active !== false &&
+		data.state === undefined;
+	const edgesOf = (id: Id, data: JsonObject) =>
+		splitByShard(
+			shard,
+			derivedEdges(store, typeNamed(store, id), id, data, deleted(data)),
+		);
+	let removed = 0;
+	let left = ids;
+	for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
+		const texts = valuesOrThrow(await store.storage.readObjects(left));
+		const found = left.flatMap((id, at) => {
+			const data = parseJsonObject(texts[at] ?? "");
+			if (!isPart(data)) return [];
+			const { here } = edgesOf(id, data);
+			return [{ id, here, expected: spell(edgesToRead(store, here)) }];
+		});
+		if (found.length === 0) break;
+		const locked = edgesToRead(
+			store,
+			found.flatMap(({ here }) => here),
+		);
+		const newJob = await store.jobs?.queue.prepare();
+		const written = await pipelineOf(store).write<{ again: Id[]; done: Id[] }>({
+			shard,
+			lists: locked.lists,
+			edges: locked.keys,
+			objects: found.map(({ id }) => id),
+			decide(reads) {
+				const again: Id[] = [];
+				const done: { id: Id; data: JsonObject }[] = [];
+				const split = found.map(({ id, expected }, at) => {
+					const data = reads.objects[at] ?? null;
+					if (!isPart(data)) return null;
+					const edges = edgesOf(id, data);
+					if (spell(edgesToRead(store, edges.here)) !== expected) {
+						again.push(id);
+						return null;
+					}
+					done.push({ id, data: deleted(data) });
+					return edges;
+				});
+				const here = edgesToRead(
+					store,
+					split.flatMap((edges) => edges?.here ?? []),
+				);
+				return {
+					...decideEdges(here, readsOf(locked, here, reads)),
+					result: { again, done: done.map(({ id }) => id) },
+					objects: done,
+					entry: {
+						edges: split.flatMap((edges) => edges?.elsewhere ?? []),
+						jobs: jobsFor(
+							store,
+							done.map(({ id }) => id),
+							newJob,
+						),
+					},
+				};
+			},
+		});
+		removed += written.result.done.length;
+		left = written.result.again;
+	}
+	return removed;
+}
+
+function deleted(data: JsonObject): JsonObject {
+	return raiseVersion(data, { ...data, active: false });
+}
+
+function jobsFor(
+	store: Store,
+	ids: readonly Id[],
+	newJob: ((job: WantedJob) => EntryJob) | undefined,
+): readonly EntryJob[] {
+	if (newJob === undefined) return [];
+	const byType = Map.groupBy(ids, (id) => typeNamed(store, id));
+	return [...byType].flatMap(([type, some]) =>
+		archiveJobs(store, type, some, 0).map(newJob),
+	);
+}
+
+/** Removes edges of the list of one object. Each is removed at its source, and the entry of that transaction removes the other side. */
+async function removeEdges(
+	store: Store,
+	mapping: Mapping,
+	id: Id,
+	tos: readonly Id[],
+): Promise<number> {
+	const isInverse = mapping.inverse?.kind === "source";
+	const source = isInverse
+		? mappingOf(store.model, (mapping.inverse as { mapping: string }).mapping)
+		: mapping;
+	const keys = tos.map((to) =>
+		isInverse
+			? { mapping: source, from: to, to: id }
+			: { mapping: source, from: id, to },
+	);
+	let removed = 0;
+	for (const [shard, some] of chunksByShard(keys, ({ from }) => from)) {
+		removed += await removeEdgesOnShard(store, shard, some);
+	}
+	return removed;
+}
+
+async function removeEdgesOnShard(
+	store: Store,
+	shard: number,
+	keys: readonly EdgeKey[],
+): Promise<number> {
+	const withInverses = (
+		edges: readonly (EdgeKey & { version: number; sequence: number })[],
+	) =>
+		splitByShard(
+			shard,
+			edges.flatMap(({ mapping, ...edge }) =>
+				edgeWithInverse(mapping, { ...edge, state: REMOVED }),
+			),
+		);
+	const locked = edgesToRead(
+		store,
+		withInverses(keys.map((key) => ({ ...key, version: 0, sequence: 0 }))).here,
+	);
+	const { result } = await pipelineOf(store).write<number>({
+		shard,
+		lists: locked.lists,
+		edges: locked.keys,
+		decide(reads) {
+			const { edges } = readsOf(locked, { ...locked, keys }, reads);
+			const changed = keys.flatMap((key, at) => {
+				const old = edges[at];
+				return old?.state === PRESENT
+					? [{ ...key, version: old.version + 1, sequence: reads.now }]
+					: [];
+			});
+			const { here, elsewhere } = withInverses(changed);
+			const toRead = edgesToRead(store, here);
+			return {
+				...decideEdges(toRead, readsOf(locked, toRead, reads)),
+				result: changed.length,
+				entry: { edges: elsewhere },
+			};
+		},
+	});
+	return result;
+}
+
+/** Its entries and jobs are delivered as those of a request: together, and nobody waits until the entries are deleted. */
+function pipelineOf(store: Store): WritePipeline {
+	return new WritePipeline(store, {}, { ofRequest: true });
+}
+
+/** Of what a transaction read, the lists and edges of a part of what it locked. */
+function readsOf(
+	locked: EdgesToRead,
+	part: Pick<EdgesToRead, "lists" | "keys">,
+	reads: TransactionReads,
+): TransactionReads {
+	const lists = new Map(
+		locked.lists.map(({ mapping, from }, at) => [listName(mapping, from), at]),
+	);
+	const edges = new Map(
+		locked.keys.map((key, at) => [edgeName(key.mapping, key), at]),
+	);
+	return {
+		...reads,
+		lists: part.lists.map(
+			({ mapping, from }) =>
+				reads.lists[lists.get(listName(mapping, from)) as number] as ListRow,
+		),
+		edges: part.keys.map(
+			(key) =>
+				reads.edges[edges.get(edgeName(key.mapping, key)) as number] ?? null,
+		),
+	};
+}
+
+function spell({ keys }: EdgesToRead): string {
+	return keys.map((key) => edgeName(key.mapping, key)).join();
+}
+
+/** Each with the shard of its id, at most PER_TRANSACTION together. */
+function* chunksByShard<T>(
+	all: readonly T[],
+	idOf: (one: T) => Id,
+): Generator<readonly [shard: number, some: readonly T[]]> {
+	const byShard = Map.groupBy(all, (one) => unpackId(idOf(one)).shard);
+	for (const [shard, some] of byShard) {
+		for (let at = 0; at < some.length; at += PER_TRANSACTION) {
+			yield [shard, some.slice(at, at + PER_TRANSACTION)];
+		}
+	}
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { Store } from "../../graph/store/store.ts";
+import { archiveBatch, leavingEdges } from "../../graph/write/archive.ts";
+import {
+	ARCHIVE_ATTEMPTS,
+	ARCHIVE_QUEUE,
+} from "../../graph/write/archiveJobs.ts";
+import type { Id } from "../../id/ids.ts";
+import { job } from "../../queue/job.ts";
+import { objectId } from "./bodies.ts";
+
+/** What the jobs of the graph work with. */
+export interface GraphContext {
+	readonly store: Store;
+}
+
+const body = z.object({
+	/** Objects that are gone, those to archive first in front. */
+	ids: z.array(objectId).max(1_000),
+	/** Where the first one goes on. */
+	at: z
+		.object({
+			list: z.string(),
+			after: z
+				.object({ sequence: z.int().nonnegative(), to: objectId })
+				.nullable(),
+		})
+		.optional(),
+});
+
+/** Removes what deleted objects and closed accounts leave behind (src/graph/write/archive.ts). A job that dies goes on at its last checkpoint. */
+export const archive = job({
+	queue: ARCHIVE_QUEUE,
+	body,
+	attempts: ARCHIVE_ATTEMPTS,
+	async run({ body, signal, checkpoint }, { store }: GraphContext) {
+		let at = body.at ?? null;
+		let ids: readonly Id[] = body.ids;
+		// Most objects leave nothing: one read finds out for all.
+		if (at === null) ids = await leavingEdges(store, ids);
+		while (ids.length > 0) {
+			const [id, ...others] = ids as [Id, ...Id[]];
+			signal.throwIfAborted();
+			const { next, removed } = await archiveBatch(store, id, at);
+			at = next;
+			if (next === null) ids = others;
+			if (removed === 0) continue;
+			await checkpoint({
+				body: { ids: [...ids], ...(at !== null && { at }) },
+				note: `${removed} removed of ${id}`,
+			});
+		}
+	},
+});
