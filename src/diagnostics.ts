@@ -9,6 +9,8 @@ export const CHANNELS = {
 	request: channel("corkboard.request"),
 	/** A root field of a mutation ended: `MutationCompleted`. */
 	mutation: channel("corkboard.mutation"),
+	/** A write of a root field of a mutation was rolled back and started again: `MutationRetry`. */
+	mutationRetry: channel("corkboard.mutationRetry"),
 	/** A limit turned something away: `Refused`. */
 	refused: channel("corkboard.refused"),
 	/** Asks how full pools and caches are: `Levels`. Whoever has a level answers at once. */
@@ -103,6 +105,12 @@ export interface MutationCompleted {
 	readonly code: string | null;
 	/** With the reads of its payload. */
 	readonly ms: number;
+}
+
+export interface MutationRetry {
+	/** Its name in the schema. */
+	readonly field: string;
+	readonly reason: RetryReason;
 }
 
 /** The same object for all requests of an operation of a parsed document. */
@@ -305,7 +313,7 @@ export type Invalidation =
 
 export interface WriteRetry {
 	readonly host: string;
-	readonly reason: "deadlock" | "lockWait" | "connectionLost" | "readOnly";
+	readonly reason: Exclude<RetryReason, "shared">;
 }
 
 export function publishRetry(retry: WriteRetry): void {
@@ -452,8 +460,18 @@ export interface WriteDescription {
 	readonly shards: readonly number[];
 }
 
-/** Why a write is retried: it conflicted with another one, its connection was lost, or its host is read-only for now. */
-export type RetryReason = "conflict" | "connectionLost" | "readOnly";
+/**
+ * Why a write starts again:
+ * - `deadlock`: MySQL rolled it back for another one; `lockWait`: it waited too long for a row.
+ * - `shared`: another write of the same database transaction failed.
+ * - `connectionLost`, and `readOnly`: its host takes no writes for now.
+ */
+export type RetryReason =
+	| "deadlock"
+	| "lockWait"
+	| "shared"
+	| "connectionLost"
+	| "readOnly";
 
 /** Records what one write causes. */
 export interface WriteTrace

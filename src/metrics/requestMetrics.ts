@@ -2,6 +2,7 @@ import type { Registry } from "prom-client";
 import {
 	CHANNELS,
 	type MutationCompleted,
+	type MutationRetry,
 	REFUSED_LIMITS,
 	type Refused,
 	type RequestCompleted,
@@ -69,11 +70,19 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		help: "Time of root fields of mutations with the reads of their payloads, by field.",
 		labels: ["mutation"],
 	});
+	const mutationRetries = new Values(registry, "counter", {
+		name: "corkboard_mutation_retries_total",
+		help: "Writes of root fields of mutations that were rolled back and started again, by field and reason (deadlock; lockWait: waited too long for a row; shared: another write of the same database transaction failed; connectionLost; readOnly).",
+		labels: ["mutation", "reason"],
+	});
 	const refused = new Values(registry, "counter", {
 		name: "corkboard_refused_total",
 		help: "Requests and connections that a limit turned away, by limit.",
 		labels: ["limit"],
 	});
+
+	/** Mutations whose series have begun. */
+	const writing = new Set<string>();
 
 	// From 0, because a rate misses the count with which a series begins.
 	for (const code of Object.keys(ERRORS).filter(isClientCode)) errors.at(code);
@@ -170,6 +179,17 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 				const { field, code, ms } = message as MutationCompleted;
 				mutations.at(field, code ?? "ok").value++;
 				mutationSeconds.at(field).value += ms / 1_000;
+				if (writing.has(field)) return;
+				writing.add(field);
+				// From 0, because a rate misses the count with which a series begins.
+				for (const reason of RETRIES) mutationRetries.at(field, reason);
+			},
+		],
+		[
+			CHANNELS.mutationRetry,
+			(message) => {
+				const { field, reason } = message as MutationRetry;
+				mutationRetries.at(field, reason).value++;
 			},
 		],
 		[
@@ -178,6 +198,8 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		],
 	];
 }
+
+const RETRIES = ["deadlock", "lockWait", "readOnly"];
 
 /** Of an operation's name, which the client chooses. */
 const NAME_LENGTH = 100;

@@ -123,7 +123,9 @@ export const WRITE_VERBS = {
 const CACHE_WRITES = { tombstone: "tombstone", delete: "deleted key" };
 
 const RETRY_REASONS: Readonly<Record<RetryReason, string>> = {
-	conflict: "conflict with another write",
+	deadlock: "deadlock with another write",
+	lockWait: "waited too long for another write",
+	shared: "another write of its transaction failed",
 	connectionLost: "connection lost",
 	readOnly: "host is read-only",
 };

@@ -95,7 +95,11 @@ export function createExplainRecorder(
 		const key = writeRecordKey(description);
 		const write = ofStep.get(key) ?? newWriteRecord(description);
 		ofStep.set(key, write);
-		return traceWrite(write, description, { isBrief, parent: parent ?? null });
+		return traceWrite(write, description, {
+			field: step.field,
+			isBrief,
+			parent: parent ?? null,
+		});
 	}
 
 	return {

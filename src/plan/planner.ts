@@ -5,6 +5,7 @@ import {
 	getOperationAST,
 } from "graphql";
 import {
+	CHANNELS,
 	type PlanCacheLevel,
 	publishRefusal,
 	type RequestRecord,
@@ -114,8 +115,10 @@ export function createPlanner<Context extends object>(
 			const { document, variables } = request;
 			last = { document, variables, plan: bound.plan };
 			const cost = costOf(bound);
+			const countsRetries =
+				bound.plan.serial && CHANNELS.mutationRetry.hasSubscribers;
 			const recorder =
-				explain || record
+				explain || record || countsRetries
 					? createExplainRecorder(bound, {
 							...explain,
 							cost,

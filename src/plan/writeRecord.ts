@@ -1,9 +1,11 @@
-import type {
-	RetryReason,
-	Span,
-	Statement,
-	WriteDescription,
-	WriteTrace,
+import {
+	CHANNELS,
+	type MutationRetry,
+	type RetryReason,
+	type Span,
+	type Statement,
+	type WriteDescription,
+	type WriteTrace,
 } from "../diagnostics.ts";
 import { asCorkboardError } from "../errors.ts";
 import { countError, type ErrorCounts } from "./errorCounts.ts";
@@ -62,9 +64,12 @@ export function traceWrite(
 	record: WriteRecord,
 	{ verb, changes, shards }: WriteDescription,
 	{
+		field,
 		isBrief,
 		parent,
 	}: {
+		/** The schema coordinate of the field that writes. */
+		readonly field: string;
 		/** As in `Trace`. */
 		readonly isBrief: boolean;
 		/** The span of the step; null where the request is not sampled. */
@@ -90,6 +95,7 @@ export function traceWrite(
 		retry(reason) {
 			retries++;
 			record.retries.push(reason);
+			publishMutationRetry(field, reason);
 		},
 		grouped(others) {
 			record.grouped += others;
@@ -128,6 +134,12 @@ export function traceWrite(
 			record.undelivered--;
 		},
 	};
+}
+
+function publishMutationRetry(coordinate: string, reason: RetryReason): void {
+	if (!CHANNELS.mutationRetry.hasSubscribers) return;
+	const field = coordinate.slice(coordinate.indexOf(".") + 1);
+	CHANNELS.mutationRetry.publish({ field, reason } satisfies MutationRetry);
 }
 
 export function explainWrite(record: WriteRecord): ExplainWrite {

@@ -15,6 +15,7 @@ import { OutboxLevels } from "../../src/graph/outbox/outboxLevels.ts";
 import { openMetrics } from "../../src/metrics/metrics.ts";
 import { MAX_SERIES } from "../../src/metrics/series.ts";
 import { openWorkersMetrics } from "../../src/metrics/workers.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { startWhole } from "../helpers/wholeServer.ts";
 
 const PAGE = readFileSync(
@@ -51,6 +52,15 @@ test("metrics count what clients and shards did, and the documentation names eac
 	for (const name of ["A", "B", "C"]) {
 		await server.ask({ query: `query ${name} { __typename }` });
 	}
+	// As MySQL's storage reports a transaction that it starts again.
+	const { storage } = server;
+	const transact = storage.transact.bind(storage) as Storage["transact"];
+	Object.assign(storage, {
+		transact(transaction, trace) {
+			trace?.retry("deadlock");
+			return transact(transaction, trace);
+		},
+	} satisfies Pick<Storage, "transact">);
 	const username = "metered_1";
 	for (let n = 0; n < 2; n++) {
 		await server.ask({
@@ -103,6 +113,14 @@ test("metrics count what clients and shards did, and the documentation names eac
 		),
 		1,
 	);
+	const retries = (reason: string) =>
+		lineOf(
+			text,
+			`corkboard_mutation_retries_total{mutation="createUser",reason="${reason}"}`,
+		);
+	assert.ok(retries("deadlock") >= 1, `${retries("deadlock")}`);
+	// From the start, so that the first one has a rate.
+	assert.match(text, /createUser",reason="lockWait"\} 0$/m);
 	assert.equal(lineOf(text, 'corkboard_refused_total{limit="request"}'), 1);
 	assert.ok(
 		lineOf(text, 'corkboard_local_cache_hits_total{cache="answers"}') > 0,

@@ -207,7 +207,7 @@ describe("explain", () => {
 				write?.cache("tombstone", "redis", 1, true);
 				write?.end({ rowsWritten: 1, outbox: { edges: 1, invalidations: 2 } });
 			}
-			likes[0]?.retry("conflict");
+			likes[0]?.retry("deadlock");
 			likes[1]?.grouped(6);
 			likes[0]?.delivered();
 			inverse?.fail(
@@ -264,7 +264,7 @@ describe("explain", () => {
 		assert.deepEqual(scan?.steps[0]?.write, {
 			verb: "transaction",
 			unfinished: 0,
-			retries: ["conflict"],
+			retries: ["deadlock"],
 			grouped: 6,
 			outboxEntries: [
 				{ kind: "edges", count: 2 },
@@ -275,7 +275,7 @@ describe("explain", () => {
 		});
 		assert.ok(
 			printed.includes(
-				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · 1 retry: conflict with another write · grouped with 6 other writes · outbox: 2 edges, 4 cache invalidations, pending · redis: 2 tombstones",
+				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · 1 retry: deadlock with another write · grouped with 6 other writes · outbox: 2 edges, 4 cache invalidations, pending · redis: 2 tombstones",
 			),
 			printed,
 		);

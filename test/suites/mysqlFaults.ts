@@ -265,7 +265,7 @@ export function mysqlFaultsSuite(
 			} finally {
 				other.destroy();
 			}
-			assert.deepEqual(trace.retries, ["conflict"]);
+			assert.deepEqual(trace.retries, ["deadlock"]);
 			const names = trace.statements.map(({ name }) => name);
 			assert.ok(
 				names.indexOf("rollback") < names.indexOf("commit"),

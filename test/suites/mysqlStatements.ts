@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
-import { CHANNELS, type Statement } from "../../src/diagnostics.ts";
+import {
+	CHANNELS,
+	type Statement,
+	type WriteRetry,
+} from "../../src/diagnostics.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { ObjectType } from "../../src/model/types.ts";
 import { type Edge, REMOVED } from "../../src/storage/storage.ts";
@@ -411,7 +415,14 @@ export function mysqlStatementsSuite(
 					() => "failed",
 				),
 			);
-			await toggle(storage, likePin, user(1, 2), pin(1), true);
+			const trace = recordWriteTrace();
+			const retried = await publishedDuring<WriteRetry>(
+				CHANNELS.writeRetry,
+				() => toggle(storage, likePin, user(1, 2), pin(1), true, trace),
+			);
+			// It started again alone.
+			assert.deepEqual(trace.retries, ["lockWait"]);
+			assert.equal(retried[0]?.reason, "lockWait");
 			const isLocked = await Promise.race([
 				Promise.all(locked),
 				sleep(0, "locked"),

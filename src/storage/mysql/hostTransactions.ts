@@ -1,9 +1,14 @@
-import type { WriteTrace } from "../../diagnostics.ts";
+import {
+	publishRetry,
+	type RetryReason,
+	type WriteTrace,
+} from "../../diagnostics.ts";
 import type { Model } from "../../model/types.ts";
 import type { Deadline } from "../../util/deadline.ts";
 import type { Transaction } from "../storage.ts";
 import { type FailureKind, StorageFailure } from "../storageFailure.ts";
 import type { Host } from "./driver/host.ts";
+import { conflictReason } from "./driver/toStorageFailure.ts";
 import { mergeTraces } from "./mergeTraces.ts";
 import {
 	type GroupOutcomes,
@@ -116,12 +121,17 @@ export class HostTransactions {
 			outcomes = await this.#run(jobs, waiting.length > 1);
 		} catch (thrown) {
 			const isAlone = waiting.length === 1;
+			let reason: RetryReason = "shared";
+			if (thrown instanceof StorageFailure && thrown.kind === "conflict") {
+				reason = conflictReason(thrown);
+				if (!isAlone) publishRetry({ host: thrown.host, reason });
+			}
 			for (const { unit, resolve, reject } of waiting) {
 				if (isAlone || isOfAll(thrown)) {
 					reject(thrown);
 					continue;
 				}
-				for (const { trace } of unit) trace?.retry("conflict");
+				for (const { trace } of unit) trace?.retry(reason);
 				resolve([]);
 			}
 			return;

@@ -29,6 +29,7 @@ import {
 	startRoundTrip,
 	withComment,
 } from "./roundTripSpan.ts";
+import { conflictReason } from "./toStorageFailure.ts";
 
 /** Bounds of one host. Milliseconds, connections, callers. */
 export interface HostLimits {
@@ -100,9 +101,6 @@ const WAITED_MS = 1;
 
 /** A process that stood still for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const STOOD_STILL_MS = 250;
-
-/** ER_LOCK_DEADLOCK; the other conflict is a lock wait timeout. */
-const DEADLOCK = 1213;
 
 const CONFLICT_TRIES = 6;
 const BACKOFF_MS = 8;
@@ -595,11 +593,9 @@ async function retried<T>(
 				tries < CONFLICT_TRIES &&
 				performance.now() < deadline.until;
 			if (!again) throw thrown;
-			trace?.retry?.("conflict");
-			publishRetry({
-				host: thrown.host,
-				reason: thrown.errno === DEADLOCK ? "deadlock" : "lockWait",
-			});
+			const reason = conflictReason(thrown);
+			trace?.retry?.(reason);
+			publishRetry({ host: thrown.host, reason });
 			await sleep(Math.random() * BACKOFF_MS * 2 ** tries);
 		}
 	}

@@ -1,7 +1,9 @@
 import { type FailureKind, StorageFailure } from "../../storageFailure.ts";
 
+/** ER_LOCK_DEADLOCK */
+const DEADLOCK = 1213;
 /** ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and MariaDB's ER_CHECKREAD: the row changed since it was read. */
-const CONFLICTS = new Set([1205, 1213, 1020]);
+const CONFLICTS = new Set([1205, DEADLOCK, 1020]);
 /** ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE */
 const READ_ONLY = new Set([1290, 1792, 1836]);
 /** ER_QUERY_INTERRUPTED, MySQL's ER_QUERY_TIMEOUT, MariaDB's ER_STATEMENT_TIMEOUT */
@@ -49,6 +51,13 @@ function kindOf(errno: number, sqlState: string): FailureKind {
 	const isRow = sqlState.startsWith("22") || sqlState.startsWith("23");
 	if (isRow || errno === WRONG_VALUE) return "constraint";
 	return "failed";
+}
+
+/** Of a failure of the kind `conflict`. */
+export function conflictReason({
+	errno,
+}: StorageFailure): "deadlock" | "lockWait" {
+	return errno === DEADLOCK ? "deadlock" : "lockWait";
 }
 
 function asDriverError(thrown: unknown): {
