@@ -94,8 +94,13 @@ export interface RequestCompleted {
 export interface RequestRecord {
 	/** Null where the request is not sampled. */
 	readonly span: Span | null;
-	/** What the operation did until now: `RecordedOperation` of src/plan. Null before it runs. */
-	explain: (() => unknown) | null;
+	/** Null before the operation runs. */
+	operation: OperationRecord | null;
+}
+
+export interface OperationRecord {
+	/** What the operation did until now: `RecordedOperation` of src/plan. */
+	recorded(): unknown;
 }
 
 export interface MutationCompleted {

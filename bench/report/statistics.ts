@@ -75,3 +75,31 @@ function ratios(
 		}),
 	);
 }
+
+/**
+ * The median with an interval that holds the true one with a probability of at
+ * least 95 %, by the order of the values alone: of each value, chance decides
+ * whether it is below the median.
+ */
+export function medianInterval(values: readonly number[]): {
+	readonly median: number;
+	readonly low: number;
+	readonly high: number;
+} {
+	const sorted = values.toSorted((a, b) => a - b);
+	const count = sorted.length;
+	let chance = 0.5 ** count;
+	let below = chance;
+	let rank = 0;
+	while (below <= 0.025 && rank < count >> 1) {
+		rank++;
+		chance *= (count - rank + 1) / rank;
+		below += chance;
+	}
+	const at = Math.max(0, rank - 1);
+	return {
+		median: spreadOf(sorted)?.median ?? Number.NaN,
+		low: sorted[at] ?? Number.NaN,
+		high: sorted[count - 1 - at] ?? Number.NaN,
+	};
+}

@@ -64,7 +64,14 @@ export function environmentOf(
 export function startCorkboard(
 	store: StoreName,
 	files: CorkboardFiles,
-	nodeOptions: readonly string[] = [],
+	{
+		nodeOptions = [],
+		env = {},
+	}: {
+		readonly nodeOptions?: readonly string[];
+		/** Settings besides those of the store. */
+		readonly env?: Readonly<Record<string, string>>;
+	} = {},
 ): Promise<ServerProcess> {
 	return startServer({
 		name: `Corkboard (${STORES[store]})`,
@@ -80,6 +87,7 @@ export function startCorkboard(
 			NODE_OPTIONS: "--max-semi-space-size=16",
 			CORKBOARD_DOCUMENTS: "report",
 			CORKBOARD_DOCUMENT_FILES: files.documents,
+			...env,
 		},
 		readiness: "health",
 	});

@@ -1,7 +1,7 @@
 import { CHANNELS, type RequestCompleted } from "../diagnostics.ts";
 import { ERRORS, isClientCode } from "../errors.ts";
 import type { ExplainOutput } from "../plan/explainOutput.ts";
-import type { RecordedOperation } from "../plan/planner.ts";
+import type { RecordedOperation } from "../plan/explainRecorder.ts";
 import { BoundedMap } from "../util/boundedMap.ts";
 import { describeRequest } from "./describeRequest.ts";
 
@@ -74,7 +74,9 @@ function isOwnFailure(code: string): boolean {
 }
 
 function toText(request: RequestCompleted): string {
-	const recorded = request.record?.explain?.() as RecordedOperation | undefined;
+	const recorded = request.record?.operation?.recorded() as
+		| RecordedOperation
+		| undefined;
 	const kept: KeptRequest = {
 		at: new Date().toISOString(),
 		request: describeRequest(request),

@@ -1,5 +1,5 @@
 import { CHANNELS, type RequestCompleted } from "../diagnostics.ts";
-import type { RecordedOperation } from "../plan/planner.ts";
+import type { RecordedOperation } from "../plan/explainRecorder.ts";
 import type { createLog } from "../server/log.ts";
 import { type TokenBucket, takePoints } from "../util/tokenBucket.ts";
 import { describeOperation, describeRequest } from "./describeRequest.ts";
@@ -33,7 +33,7 @@ export function logSlowRequests(
 			timer ??= setTimeout(reportLeftOut, QUIET_MS).unref();
 			return;
 		}
-		const recorded = request.record?.explain?.() as
+		const recorded = request.record?.operation?.recorded() as
 			| RecordedOperation
 			| undefined;
 		log.warn(

@@ -1,42 +1,35 @@
 import type {
-	CacheLayer,
+	OperationRecord,
 	Span,
-	Statement,
 	WriteDescription,
 	WriteTrace,
 } from "../diagnostics.ts";
-import type { PageEdge } from "../graph/types.ts";
+import type { OperationDeadline } from "../util/deadline.ts";
 import type { BoundPlan } from "./boundPlan.ts";
-import type { Cost } from "./cost.ts";
-import { countError, type ErrorCounts } from "./errorCounts.ts";
-import type {
-	ExplainOutput,
-	ExplainStatement,
-	ExplainStep,
-} from "./explainOutput.ts";
-import type { Step } from "./plan.ts";
-import { addShardOf, StepRecord } from "./stepRecord.ts";
-import type { Tracer } from "./stepRunner.ts";
+import type { ExplainOutput } from "./explainOutput.ts";
 import {
-	explainWrite,
+	type CostAndLimit,
+	type ExplainOptions,
+	explainRuns,
+	type Writes,
+} from "./explainRuns.ts";
+import type { Step } from "./plan.ts";
+import { StepRecord, type StepRecorder } from "./stepRecord.ts";
+import type { Tracer } from "./stepRunner.ts";
+import { variableShapes } from "./variableShapes.ts";
+import {
 	newWriteRecord,
 	traceWrite,
 	type WriteRecord,
 	writeRecordKey,
 } from "./writeRecord.ts";
 
-export interface ExplainOptions {
-	/** The host of a shard, for steps that caches answered. Without it, only hosts that received a statement are listed. */
-	readonly hostOf?: ((shard: number) => string | null) | undefined;
-}
-
-/** Records one execution. */
-export interface ExplainRecorder {
-	readonly tracer: Tracer;
-	/** Everything recorded until now. */
-	output(): ExplainOutput;
-	/** What the execution waited for, by host, the longest first. */
-	hosts(): readonly HostTime[];
+/** What an operation did, as logs and `explain --trace` show it. */
+export interface RecordedOperation {
+	readonly explain: ExplainOutput;
+	readonly hosts: readonly HostTime[];
+	/** By name, without a value. */
+	readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface HostTime {
@@ -50,85 +43,97 @@ export interface HostTime {
 	readonly failures: readonly string[];
 }
 
-/** What one step did, over all its runs. */
-interface StepSum {
-	runs: number;
-	parents: number;
-	results: number;
-	startedAt: number;
-	endedAt: number;
-	hiddenEdges: number;
-	readonly errors: ErrorCounts;
-	readonly shards: Set<number>;
-	readonly statements: Statement[];
-	readonly cache: Map<CacheLayer, { hits: number; misses: number }>;
+export interface RecorderOptions extends ExplainOptions, CostAndLimit {
+	/** As in `Trace`. */
+	readonly isBrief: boolean;
+	/** Of the request; null where it is not sampled. */
+	readonly span: Span | null;
 }
 
-export function createExplainRecorder(
-	{ plan: { steps, operation } }: BoundPlan,
-	{
-		cost,
-		limit,
-		hostOf,
-		isBrief,
-		span,
-	}: ExplainOptions & {
-		readonly cost: Cost;
-		readonly limit: number;
-		/** As in `Trace`. */
-		readonly isBrief: boolean;
-		/** Of the request; null where it is not sampled. */
-		readonly span: Span | null;
-	},
-): ExplainRecorder {
-	const runs: StepRecord[] = [];
-	/** By the number of the step that caused them. */
-	const writes = new Map<number, Map<string, WriteRecord>>();
-	const start = performance.now();
+/** Records one execution. What was recorded is put together when somebody asks for it. */
+export class ExplainRecorder implements Tracer, StepRecorder, OperationRecord {
+	readonly #bound: BoundPlan;
+	readonly #options: RecorderOptions;
+	readonly #start = performance.now();
+	readonly #runs: StepRecord[] = [];
+	#writes: Map<number, Map<string, WriteRecord>> | null = null;
 
-	function startWrite(
-		{ step, span: parent }: StepRecord,
+	constructor(bound: BoundPlan, options: RecorderOptions) {
+		this.#bound = bound;
+		this.#options = options;
+	}
+
+	get isBrief(): boolean {
+		return this.#options.isBrief;
+	}
+
+	get span(): Span | null {
+		return this.#options.span;
+	}
+
+	start(
+		step: Step,
+		parents: readonly unknown[],
+		deadline: OperationDeadline | undefined,
+	): StepRecord {
+		const run = new StepRecord(this, step, parents, deadline);
+		this.#runs.push(run);
+		return run;
+	}
+
+	startWrite(
+		{ step, span }: StepRecord,
 		description: WriteDescription,
 	): WriteTrace {
-		const ofStep = writes.get(step.number) ?? new Map();
-		writes.set(step.number, ofStep);
+		this.#writes ??= new Map();
+		const ofStep = this.#writes.get(step.number) ?? new Map();
+		this.#writes.set(step.number, ofStep);
 		const key = writeRecordKey(description);
 		const write = ofStep.get(key) ?? newWriteRecord(description);
 		ofStep.set(key, write);
 		return traceWrite(write, description, {
 			field: step.field,
-			isBrief,
-			parent: parent ?? null,
+			isBrief: this.isBrief,
+			parent: span,
 		});
 	}
 
-	return {
-		tracer(step, parents) {
-			const run = new StepRecord(step, parents, isBrief, span, startWrite);
-			runs.push(run);
-			return run;
-		},
-		output: () =>
-			explainRuns(
-				steps,
-				[operation.operation, operation.name?.value].filter(Boolean).join(" "),
-				runs,
-				writes,
-				{ cost, limit, start, hostOf },
+	/** Everything recorded until now. */
+	output(): ExplainOutput {
+		const { steps, operation } = this.#bound.plan;
+		return explainRuns(
+			steps,
+			[operation.operation, operation.name?.value].filter(Boolean).join(" "),
+			this.#runs,
+			this.#writes ?? new Map(),
+			this.#start,
+			this.#options,
+		);
+	}
+
+	recorded(): RecordedOperation {
+		const { plan, variables } = this.#bound;
+		return {
+			explain: this.output(),
+			hosts: hostTimes(this.#runs, this.#writes ?? new Map()),
+			variables: variableShapes(
+				plan.operation.variableDefinitions ?? [],
+				variables,
 			),
-		hosts: () => hostTimes(runs, writes),
-	};
+		};
+	}
 }
 
+/** What the execution waited for, by host, the longest first. */
 function hostTimes(
 	runs: readonly StepRecord[],
-	writes: ReadonlyMap<number, ReadonlyMap<string, WriteRecord>>,
+	writes: Writes,
 ): readonly HostTime[] {
 	const sources = [
-		...runs,
+		...runs.map(({ details }) => details),
 		...[...writes.values()].flatMap((some) => [...some.values()]),
 	];
-	const statements = new Set(sources.flatMap((one) => one.statements ?? []));
+	const statements = new Set(sources.flatMap(({ statements }) => statements));
 	const times = new Map<
 		string,
 		{ statements: number; ms: number; waitedMs: number; failures: string[] }
@@ -150,7 +155,7 @@ function hostTimes(
 		time.waitedMs += waitedMs;
 	}
 	for (const { host, failure, ms } of sources.flatMap(
-		(one) => one.failures ?? [],
+		({ failures }) => failures,
 	)) {
 		const time = timeOf(host);
 		time.ms += ms;
@@ -159,240 +164,4 @@ function hostTimes(
 	return [...times]
 		.map(([host, time]) => ({ host, ...time }))
 		.sort((a, b) => b.ms - a.ms);
-}
-
-function explainRuns(
-	steps: readonly Step[],
-	name: string,
-	runs: readonly StepRecord[],
-	writes: ReadonlyMap<number, ReadonlyMap<string, WriteRecord>>,
-	{
-		cost,
-		limit,
-		start,
-		hostOf,
-	}: ExplainOptions & {
-		readonly cost: Cost;
-		readonly limit: number;
-		/** In milliseconds of `performance.now()`. */
-		readonly start: number;
-	},
-): ExplainOutput {
-	const records = new Map(steps.map(({ number }) => [number, newSum()]));
-	/** The steps and writes that each statement was reported to. */
-	const reporters = new Map<Statement, Set<object>>();
-	/** The texts of statements, with the index of each. */
-	const texts = new Map<string, number>();
-
-	function recordOf({ number }: Step): StepSum {
-		return records.get(number) as StepSum;
-	}
-
-	function addReporter(statement: Statement, origin: object): void {
-		const others = reporters.get(statement) ?? new Set();
-		reporters.set(statement, others.add(origin));
-	}
-
-	function addRun(run: StepRecord): void {
-		const { step, parents, startedAt, endedAt, results } = run;
-		const record = recordOf(step);
-		record.runs++;
-		record.parents += parents.length;
-		if (startedAt !== 0) {
-			record.startedAt = Math.min(record.startedAt, startedAt);
-		}
-		record.endedAt = Math.max(record.endedAt, endedAt);
-		record.hiddenEdges += run.edgesHidden;
-		for (const parent of parents) addShardOf(record.shards, parent);
-		for (const statement of run.statements ?? []) {
-			record.statements.push(statement);
-			addReporter(statement, record);
-		}
-		for (const { layer, hits, misses } of run.answers ?? []) {
-			const sum = record.cache.get(layer) ?? { hits: 0, misses: 0 };
-			sum.hits += hits;
-			sum.misses += misses;
-			record.cache.set(layer, sum);
-		}
-		if (results !== null) {
-			for (const result of results) addResult(record, result);
-			const pageFetch = steps.find(
-				({ withPage, parent }) => withPage && parent === step.number,
-			);
-			if (pageFetch) addPages(recordOf(pageFetch), results);
-		} else if (endedAt !== 0) {
-			countError(record.errors, run.error, parents.length);
-		}
-	}
-
-	function locate(
-		shardsOfParents: Iterable<number>,
-		statements: readonly Statement[],
-	): Pick<
-		ExplainStep,
-		"shards" | "modShards" | "hosts" | "statements" | "rows"
-	> {
-		const shards = [...shardsOfParents];
-		const hosts = [
-			...statements.map(({ host }) => host),
-			...(hostOf ? shards.map((shard) => hostOf(shard)) : []),
-		].filter((host) => host !== null);
-		const [onModShards, onShards] = [true, false].map((isMod) =>
-			statements
-				.filter(({ onModShard = false }) => onModShard === isMod)
-				.map(({ shard }) => shard),
-		) as [number[], number[]];
-		return {
-			shards: inOrder([...shards, ...onShards]),
-			modShards: inOrder(onModShards),
-			hosts: [...new Set(hosts)].sort(),
-			statements: statements.map(explainStatement),
-			rows: sumRows(statements),
-		};
-	}
-
-	function explainStatement(statement: Statement): ExplainStatement {
-		const { sql, ...rest } = statement;
-		return {
-			...rest,
-			sql: sql === undefined ? null : textNumber(sql.text),
-			parameters: sql?.parameters ?? [],
-			shared: (reporters.get(statement)?.size ?? 0) > 1,
-		};
-	}
-
-	function textNumber(text: string): number {
-		const number = texts.get(text) ?? texts.size;
-		texts.set(text, number);
-		return number;
-	}
-
-	function explainWriteStep(
-		{ path, field }: Step,
-		record: WriteRecord,
-	): ExplainStep {
-		const { description, runs, startedAt, endedAt } = record;
-		return {
-			kind: "write",
-			path,
-			field,
-			target: description.changes.join(", "),
-			withPage: false,
-			cost: 0,
-			runs,
-			parents: runs,
-			results: record.rowsWritten,
-			errors: [...record.errors.values()],
-			hiddenEdges: 0,
-			...locate(record.shards, record.statements),
-			cache: [],
-			startMs: startedAt - start,
-			ms: endedAt === 0 ? 0 : endedAt - startedAt,
-			write: explainWrite(record),
-			steps: [],
-		};
-	}
-
-	function explainStep(step: Step): ExplainStep {
-		const { kind, path, field, target, withPage } = step;
-		const record = recordOf(step);
-		const { runs, parents, results, startedAt, endedAt } = record;
-		return {
-			kind,
-			path,
-			field,
-			target,
-			withPage,
-			cost: cost.steps.get(step.number) ?? 0,
-			runs,
-			parents,
-			results,
-			errors: [...record.errors.values()],
-			hiddenEdges: record.hiddenEdges,
-			...locate(record.shards, record.statements),
-			cache: [...record.cache].map(([layer, sum]) => ({ layer, ...sum })),
-			startMs: Number.isFinite(startedAt) ? startedAt - start : 0,
-			ms: endedAt === 0 ? 0 : endedAt - startedAt,
-			write: null,
-			steps: [
-				...[...(writes.get(step.number)?.values() ?? [])].map((write) =>
-					explainWriteStep(step, write),
-				),
-				...explainBelow(step.number),
-			],
-		};
-	}
-
-	function explainBelow(parent: number | null): ExplainStep[] {
-		return steps.filter((step) => step.parent === parent).map(explainStep);
-	}
-
-	for (const run of runs) addRun(run);
-	const allWrites = [...writes.values()].flatMap((some) => [...some.values()]);
-	for (const write of allWrites) {
-		for (const statement of write.statements) addReporter(statement, write);
-	}
-	const below = explainBelow(null);
-	return {
-		operation: name,
-		cost: cost.total,
-		limit,
-		ms: performance.now() - start,
-		statements: reporters.size,
-		rows: sumRows([...reporters.keys()]),
-		written: allWrites.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
-		sql: [...texts.keys()],
-		steps: below,
-	};
-}
-
-/** Each number once, the lowest first. */
-function inOrder(numbers: readonly number[]): number[] {
-	return [...new Set(numbers)].sort((a, b) => a - b);
-}
-
-function newSum(): StepSum {
-	return {
-		runs: 0,
-		parents: 0,
-		results: 0,
-		hiddenEdges: 0,
-		startedAt: Number.POSITIVE_INFINITY,
-		endedAt: 0,
-		errors: new Map(),
-		shards: new Set(),
-		statements: [],
-		cache: new Map(),
-	};
-}
-
-function sumRows(statements: readonly Statement[]): number {
-	return statements.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-/** `result` is that of one parent. */
-function addResult(record: StepSum, result: unknown): void {
-	if (result instanceof Error) countError(record.errors, result, 1);
-	else if (result !== null && result !== undefined) {
-		record.results += edgesOf(result)?.length ?? 1;
-	}
-}
-
-/** Null for what is not a page. */
-function edgesOf(result: unknown): readonly PageEdge[] | null {
-	return typeof result === "object" && result !== null && "edges" in result
-		? (result.edges as readonly PageEdge[])
-		: null;
-}
-
-/** The objects of pages are the results of the fetch that the scan did along the way. */
-function addPages(record: StepSum, pages: readonly unknown[]): void {
-	record.runs++;
-	for (const page of pages) {
-		for (const { node } of edgesOf(page) ?? []) {
-			record.parents++;
-			addResult(record, node);
-			addShardOf(record.shards, node);
-		}
-	}
 }

@@ -9,6 +9,7 @@ import type {
 } from "../diagnostics.ts";
 import { asCorkboardError } from "../errors.ts";
 import { type Id, unpackId } from "../id/ids.ts";
+import type { OperationDeadline } from "../util/deadline.ts";
 import type { Step } from "./plan.ts";
 import type { StepTrace } from "./stepRunner.ts";
 
@@ -26,109 +27,160 @@ export interface HostFailure {
 	readonly ms: number;
 }
 
-export type StartWrite = (
-	step: StepRecord,
-	description: WriteDescription,
-) => WriteTrace;
+/** What all steps of one recorded execution share. */
+export interface StepRecorder {
+	/** As in `Trace`. */
+	readonly isBrief: boolean;
+	/** Of the request; null where it is not sampled. */
+	readonly span: Span | null;
+	startWrite(step: StepRecord, description: WriteDescription): WriteTrace;
+}
+
+/** What most steps have nothing of: they answer from memory. */
+class StepDetails {
+	/** 0 where nobody needs the time: of a brief record, until the step waits for something. Reading the clock would be a part of its time. */
+	startedAt = 0;
+	/** 0 while it runs. */
+	endedAt = 0;
+	error: unknown;
+	edgesHidden = 0;
+	span: Span | null = null;
+	readonly statements: Statement[] = [];
+	readonly answers: CacheAnswers[] = [];
+	readonly failures: HostFailure[] = [];
+}
+
+const NO_DETAILS: Readonly<StepDetails> = new StepDetails();
 
 /**
- * One run of a step, as it happens. Every request may be recorded, so this only
- * keeps what it is given: nothing is summed up before somebody asks for it.
+ * One run of a step, as it happens, and the options of its calls. Every request
+ * may be recorded, so this only keeps what it is given: nothing is summed up
+ * before somebody asks for it, and a step that answers from memory takes one
+ * small object.
  */
 export class StepRecord implements StepTrace, Trace {
 	readonly step: Step;
 	readonly parents: readonly unknown[];
-	readonly isBrief: boolean;
-	readonly span: Span | null;
-	/** 0 where nobody needs the time: of a brief record, until the step waits for something. Most steps answer from memory, and reading the clock would be a part of their time. */
-	startedAt: number;
-	/** 0 while it runs. */
-	endedAt = 0;
 	/** One for each parent; null while it runs, or where it failed for all. */
 	results: readonly unknown[] | null = null;
-	error: unknown;
-	edgesHidden = 0;
-	statements: Statement[] | null = null;
-	answers: CacheAnswers[] | null = null;
-	failures: HostFailure[] | null = null;
-	readonly #startWrite: StartWrite;
+	readonly #recorder: StepRecorder;
+	readonly #deadline: OperationDeadline | undefined;
+	/** What the process had, as long as nothing else answered; null if it was not asked. */
+	#processHits: number | null = null;
+	#details: StepDetails | null = null;
 
 	constructor(
+		recorder: StepRecorder,
 		step: Step,
 		parents: readonly unknown[],
-		isBrief: boolean,
-		parent: Span | null,
-		startWrite: StartWrite,
+		deadline: OperationDeadline | undefined,
 	) {
+		this.#recorder = recorder;
 		this.step = step;
 		this.parents = parents;
-		this.isBrief = isBrief;
-		this.#startWrite = startWrite;
-		this.startedAt = isBrief && parent === null ? 0 : performance.now();
-		this.span =
-			parent === null
-				? null
-				: parent.start(
-						`${step.kind} ${step.target}`,
-						"internal",
-						attributesOf(step),
-						this.startedAt,
-					);
+		this.#deadline = deadline;
+		const { isBrief, span } = recorder;
+		if (isBrief && span === null) return;
+		const details = this.#detail();
+		details.startedAt = performance.now();
+		details.span =
+			span?.start(
+				`${step.kind} ${step.target}`,
+				"internal",
+				attributesOf(step),
+				details.startedAt,
+			) ?? null;
+	}
+
+	get signal(): AbortSignal | undefined {
+		return this.#deadline?.signal;
 	}
 
 	get trace(): Trace {
 		return this;
 	}
 
+	get isBrief(): boolean {
+		return this.#recorder.isBrief;
+	}
+
+	get span(): Span | null {
+		return this.#details === null ? null : this.#details.span;
+	}
+
+	get details(): Readonly<StepDetails> {
+		return this.#details ?? NO_DETAILS;
+	}
+
+	/** In the order in which they came. */
+	get answers(): readonly CacheAnswers[] {
+		const { answers } = this.details;
+		const hits = this.#processHits;
+		return hits === null
+			? answers
+			: [{ layer: "process", hits, misses: 0 }, ...answers];
+	}
+
+	#detail(): StepDetails {
+		this.#details ??= new StepDetails();
+		return this.#details;
+	}
+
 	statement(statement: Statement): void {
-		this.statements ??= [];
-		this.statements.push(statement);
+		this.#detail().statements.push(statement);
 	}
 
 	failure(host: string, failure: string, ms: number): void {
-		this.failures ??= [];
-		this.failures.push({ host, failure, ms });
+		this.#detail().failures.push({ host, failure, ms });
 	}
 
 	cache(layer: CacheLayer, hits: number, misses: number): void {
-		this.answers ??= [];
-		this.answers.push({ layer, hits, misses });
+		if (layer === "process" && misses === 0 && !this.#details?.answers.length) {
+			this.#processHits = (this.#processHits ?? 0) + hits;
+		} else {
+			this.#detail().answers.push({ layer, hits, misses });
+		}
 	}
 
 	hiddenEdges(count: number): void {
-		this.edgesHidden += count;
+		if (count > 0) this.#detail().edgesHidden += count;
 	}
 
 	startWrite(description: WriteDescription): WriteTrace {
-		return this.#startWrite(this, description);
+		return this.#recorder.startWrite(this, description);
 	}
 
 	wait(): void {
-		if (this.startedAt === 0) this.startedAt = performance.now();
+		const details = this.#detail();
+		if (details.startedAt === 0) details.startedAt = performance.now();
 	}
 
 	end(results: readonly unknown[]): void {
-		if (this.startedAt !== 0) this.endedAt = performance.now();
 		this.results = results;
-		this.span?.end(null, this.#outcome());
+		const details = this.#details;
+		if (details === null) return;
+		if (details.startedAt !== 0) details.endedAt = performance.now();
+		details.span?.end(null, this.#outcome());
 	}
 
 	fail(error: unknown): void {
-		this.endedAt = performance.now();
-		this.error = error;
-		this.span?.end(asCorkboardError(error).code, this.#outcome());
+		const details = this.#detail();
+		details.endedAt = performance.now();
+		details.error = error;
+		details.span?.end(asCorkboardError(error).code, this.#outcome());
 	}
 
 	#outcome(): SpanAttributes {
 		const shards = new Set<number>();
 		for (const parent of this.parents) addShardOf(shards, parent);
 		let rows = 0;
-		for (const statement of this.statements ?? []) {
+		const { statements, edgesHidden } = this.details;
+		for (const statement of statements) {
 			rows += statement.rows;
 			if (statement.onModShard === undefined) shards.add(statement.shard);
 		}
 		const sums: Record<string, number> = {};
-		for (const { layer, hits, misses } of this.answers ?? []) {
+		for (const { layer, hits, misses } of this.answers) {
 			const name = `corkboard.cache.${layer}`;
 			sums[`${name}.hits`] = (sums[`${name}.hits`] ?? 0) + hits;
 			sums[`${name}.misses`] = (sums[`${name}.misses`] ?? 0) + misses;
@@ -137,7 +189,7 @@ export class StepRecord implements StepTrace, Trace {
 		return {
 			"corkboard.step.parents": this.parents.length,
 			"corkboard.step.rows": rows,
-			"corkboard.step.hidden_edges": this.edgesHidden || undefined,
+			"corkboard.step.hidden_edges": edgesHidden || undefined,
 			"corkboard.shards": [...shards]
 				.sort((a, b) => a - b)
 				.slice(0, MAX_SHARDS),

@@ -1,4 +1,4 @@
-import type { CallOptions, Trace } from "../diagnostics.ts";
+import type { CallOptions } from "../diagnostics.ts";
 import { asCorkboardError, CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { Id } from "../id/ids.ts";
@@ -6,12 +6,17 @@ import type { OperationDeadline } from "../util/deadline.ts";
 import { isPromise, type MaybePromise } from "../util/maybePromise.ts";
 import type { Step } from "./plan.ts";
 
-/** Called at the start of each step. `parents` are ids for a scan or a fetch, objects for a call. */
-export type Tracer = (step: Step, parents: readonly unknown[]) => StepTrace;
+export interface Tracer {
+	/** Called at the start of each step. `parents` are ids for a scan or a fetch, objects for a call. */
+	start(
+		step: Step,
+		parents: readonly unknown[],
+		deadline: OperationDeadline | undefined,
+	): StepTrace;
+}
 
-export interface StepTrace {
-	/** Passed to everything that the step calls. */
-	readonly trace: Trace;
+/** Passed, as the options of its calls, to everything that the step calls. */
+export interface StepTrace extends CallOptions {
 	/** Its results are not in memory. */
 	wait(): void;
 	end(results: readonly unknown[]): void;
@@ -59,7 +64,7 @@ export class StepRunner implements Disposable {
 		this.#onEnd = onEnd;
 		this.#deadline = deadline;
 		this.#tracer = tracer;
-		this.#call = new StepCall(deadline, undefined);
+		this.#call = new UntracedCall(deadline);
 	}
 
 	/** Ends the execution: results that still arrive are ignored. */
@@ -79,13 +84,10 @@ export class StepRunner implements Disposable {
 			stepRun.reject(deadlineExceeded());
 			return;
 		}
-		const traced = this.#tracer?.(step, parents);
+		const traced = this.#tracer?.start(step, parents, this.#deadline);
 		let results: MaybePromise<readonly unknown[]>;
 		try {
-			results = stepRun.run(
-				parents,
-				traced ? new StepCall(this.#deadline, traced.trace) : this.#call,
-			);
+			results = stepRun.run(parents, traced ?? this.#call);
 		} catch (thrown) {
 			fail(stepRun, thrown, traced);
 			return;
@@ -167,16 +169,11 @@ export class StepRunner implements Disposable {
 }
 
 /** The signal exists from the first time that someone asks for it: what is read from memory does not. */
-class StepCall implements CallOptions {
+class UntracedCall implements CallOptions {
 	readonly #deadline: OperationDeadline | undefined;
-	readonly trace: Trace | undefined;
 
-	constructor(
-		deadline: OperationDeadline | undefined,
-		trace: Trace | undefined,
-	) {
+	constructor(deadline: OperationDeadline | undefined) {
 		this.#deadline = deadline;
-		this.trace = trace;
 	}
 
 	get signal(): AbortSignal | undefined {

@@ -352,7 +352,9 @@ describe("the log of slow requests", () => {
 				errorIds: Array(1_000).fill(TRACE),
 				record: {
 					span: null,
-					explain: () => ({ explain, hosts: [], variables: {} }),
+					operation: {
+						recorded: () => ({ explain, hosts: [], variables: {} }),
+					},
 				},
 			}),
 		);

@@ -103,7 +103,7 @@ export function admitRequest(
 			budget,
 			budgetKey: () => budgetKeyOf(viewer, () => addressOf(message)),
 		}),
-		record: recordsRequests || span !== null ? { span, explain: null } : null,
+		record: recordsRequests || span !== null ? { span, operation: null } : null,
 	};
 }
 

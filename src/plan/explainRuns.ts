@@ -1,0 +1,269 @@
+import type { CacheLayer, Statement } from "../diagnostics.ts";
+import type { PageEdge } from "../graph/types.ts";
+import type { Cost } from "./cost.ts";
+import { countError, type ErrorCounts } from "./errorCounts.ts";
+import type {
+	ExplainOutput,
+	ExplainStatement,
+	ExplainStep,
+} from "./explainOutput.ts";
+import type { Step } from "./plan.ts";
+import { addShardOf, type StepRecord } from "./stepRecord.ts";
+import { explainWrite, type WriteRecord } from "./writeRecord.ts";
+
+export interface ExplainOptions {
+	/** The host of a shard, for steps that caches answered. Without it, only hosts that received a statement are listed. */
+	readonly hostOf?: ((shard: number) => string | null) | undefined;
+}
+
+export interface CostAndLimit {
+	readonly cost: Cost;
+	readonly limit: number;
+}
+
+/** By the number of the step that caused them. */
+export type Writes = ReadonlyMap<number, ReadonlyMap<string, WriteRecord>>;
+
+/** What one step did, over all its runs. */
+interface StepSum {
+	runs: number;
+	parents: number;
+	results: number;
+	startedAt: number;
+	endedAt: number;
+	hiddenEdges: number;
+	readonly errors: ErrorCounts;
+	readonly shards: Set<number>;
+	readonly statements: Statement[];
+	readonly cache: Map<CacheLayer, { hits: number; misses: number }>;
+}
+
+/** What the runs of steps, and the writes that they caused, add up to. */
+export function explainRuns(
+	steps: readonly Step[],
+	name: string,
+	runs: readonly StepRecord[],
+	writes: Writes,
+	/** In milliseconds of `performance.now()`. */
+	start: number,
+	{ cost, limit, hostOf }: ExplainOptions & CostAndLimit,
+): ExplainOutput {
+	const records = new Map(steps.map(({ number }) => [number, newSum()]));
+	/** The steps and writes that each statement was reported to. */
+	const reporters = new Map<Statement, Set<object>>();
+	/** The texts of statements, with the index of each. */
+	const texts = new Map<string, number>();
+
+	function recordOf({ number }: Step): StepSum {
+		return records.get(number) as StepSum;
+	}
+
+	function addReporter(statement: Statement, origin: object): void {
+		const others = reporters.get(statement) ?? new Set();
+		reporters.set(statement, others.add(origin));
+	}
+
+	function addRun(run: StepRecord): void {
+		const { step, parents, results, details } = run;
+		const { startedAt, endedAt } = details;
+		const record = recordOf(step);
+		record.runs++;
+		record.parents += parents.length;
+		if (startedAt !== 0) {
+			record.startedAt = Math.min(record.startedAt, startedAt);
+		}
+		record.endedAt = Math.max(record.endedAt, endedAt);
+		record.hiddenEdges += details.edgesHidden;
+		for (const parent of parents) addShardOf(record.shards, parent);
+		for (const statement of details.statements) {
+			record.statements.push(statement);
+			addReporter(statement, record);
+		}
+		for (const { layer, hits, misses } of run.answers) {
+			const sum = record.cache.get(layer) ?? { hits: 0, misses: 0 };
+			sum.hits += hits;
+			sum.misses += misses;
+			record.cache.set(layer, sum);
+		}
+		if (results !== null) {
+			for (const result of results) addResult(record, result);
+			const pageFetch = steps.find(
+				({ withPage, parent }) => withPage && parent === step.number,
+			);
+			if (pageFetch) addPages(recordOf(pageFetch), results);
+		} else if (endedAt !== 0) {
+			countError(record.errors, details.error, parents.length);
+		}
+	}
+
+	function locate(
+		shardsOfParents: Iterable<number>,
+		statements: readonly Statement[],
+	): Pick<
+		ExplainStep,
+		"shards" | "modShards" | "hosts" | "statements" | "rows"
+	> {
+		const shards = [...shardsOfParents];
+		const hosts = [
+			...statements.map(({ host }) => host),
+			...(hostOf ? shards.map((shard) => hostOf(shard)) : []),
+		].filter((host) => host !== null);
+		const [onModShards, onShards] = [true, false].map((isMod) =>
+			statements
+				.filter(({ onModShard = false }) => onModShard === isMod)
+				.map(({ shard }) => shard),
+		) as [number[], number[]];
+		return {
+			shards: inOrder([...shards, ...onShards]),
+			modShards: inOrder(onModShards),
+			hosts: [...new Set(hosts)].sort(),
+			statements: statements.map(explainStatement),
+			rows: sumRows(statements),
+		};
+	}
+
+	function explainStatement(statement: Statement): ExplainStatement {
+		const { sql, ...rest } = statement;
+		return {
+			...rest,
+			sql: sql === undefined ? null : textNumber(sql.text),
+			parameters: sql?.parameters ?? [],
+			shared: (reporters.get(statement)?.size ?? 0) > 1,
+		};
+	}
+
+	function textNumber(text: string): number {
+		const number = texts.get(text) ?? texts.size;
+		texts.set(text, number);
+		return number;
+	}
+
+	function explainWriteStep(
+		{ path, field }: Step,
+		record: WriteRecord,
+	): ExplainStep {
+		const { description, runs, startedAt, endedAt } = record;
+		return {
+			kind: "write",
+			path,
+			field,
+			target: description.changes.join(", "),
+			withPage: false,
+			cost: 0,
+			runs,
+			parents: runs,
+			results: record.rowsWritten,
+			errors: [...record.errors.values()],
+			hiddenEdges: 0,
+			...locate(record.shards, record.statements),
+			cache: [],
+			startMs: startedAt - start,
+			ms: endedAt === 0 ? 0 : endedAt - startedAt,
+			write: explainWrite(record),
+			steps: [],
+		};
+	}
+
+	function explainStep(step: Step): ExplainStep {
+		const { kind, path, field, target, withPage } = step;
+		const record = recordOf(step);
+		const { runs, parents, results, startedAt, endedAt } = record;
+		return {
+			kind,
+			path,
+			field,
+			target,
+			withPage,
+			cost: cost.steps.get(step.number) ?? 0,
+			runs,
+			parents,
+			results,
+			errors: [...record.errors.values()],
+			hiddenEdges: record.hiddenEdges,
+			...locate(record.shards, record.statements),
+			cache: [...record.cache].map(([layer, sum]) => ({ layer, ...sum })),
+			startMs: Number.isFinite(startedAt) ? startedAt - start : 0,
+			ms: endedAt === 0 ? 0 : endedAt - startedAt,
+			write: null,
+			steps: [
+				...[...(writes.get(step.number)?.values() ?? [])].map((write) =>
+					explainWriteStep(step, write),
+				),
+				...explainBelow(step.number),
+			],
+		};
+	}
+
+	function explainBelow(parent: number | null): ExplainStep[] {
+		return steps.filter((step) => step.parent === parent).map(explainStep);
+	}
+
+	for (const run of runs) addRun(run);
+	const allWrites = [...writes.values()].flatMap((some) => [...some.values()]);
+	for (const write of allWrites) {
+		for (const statement of write.statements) addReporter(statement, write);
+	}
+	const below = explainBelow(null);
+	return {
+		operation: name,
+		cost: cost.total,
+		limit,
+		ms: performance.now() - start,
+		statements: reporters.size,
+		rows: sumRows([...reporters.keys()]),
+		written: allWrites.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0),
+		sql: [...texts.keys()],
+		steps: below,
+	};
+}
+
+/** Each number once, the lowest first. */
+function inOrder(numbers: readonly number[]): number[] {
+	return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+function newSum(): StepSum {
+	return {
+		runs: 0,
+		parents: 0,
+		results: 0,
+		hiddenEdges: 0,
+		startedAt: Number.POSITIVE_INFINITY,
+		endedAt: 0,
+		errors: new Map(),
+		shards: new Set(),
+		statements: [],
+		cache: new Map(),
+	};
+}
+
+function sumRows(statements: readonly Statement[]): number {
+	return statements.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** `result` is that of one parent. */
+function addResult(record: StepSum, result: unknown): void {
+	if (result instanceof Error) countError(record.errors, result, 1);
+	else if (result !== null && result !== undefined) {
+		record.results += edgesOf(result)?.length ?? 1;
+	}
+}
+
+/** Null for what is not a page. */
+function edgesOf(result: unknown): readonly PageEdge[] | null {
+	return typeof result === "object" && result !== null && "edges" in result
+		? (result.edges as readonly PageEdge[])
+		: null;
+}
+
+/** The objects of pages are the results of the fetch that the scan did along the way. */
+function addPages(record: StepSum, pages: readonly unknown[]): void {
+	record.runs++;
+	for (const page of pages) {
+		for (const { node } of edgesOf(page) ?? []) {
+			record.parents++;
+			addResult(record, node);
+			addShardOf(record.shards, node);
+		}
+	}
+}
