@@ -5,13 +5,8 @@ import type { Feeds } from "./feeds.ts";
 import { invalidationMetrics } from "./invalidationMetrics.ts";
 import { outboxMetrics } from "./outboxMetrics.ts";
 import { processMetrics } from "./processMetrics.ts";
-import { requestMetrics } from "./requestMetrics.ts";
+import { type MetricsOptions, requestMetrics } from "./requestMetrics.ts";
 import { topologyMetrics } from "./topologyMetrics.ts";
-
-export interface MetricsOptions {
-	/** How many documents get a label of their own; the others share `other`. */
-	readonly documents: number;
-}
 
 /** What a process counts about itself, until disposed. */
 export interface Metrics extends Disposable {
@@ -22,11 +17,11 @@ export interface Metrics extends Disposable {
  * Metrics of this process in the names and units of Prometheus, fed by the
  * diagnostics channels. docs/operations.md lists them.
  */
-export function openMetrics({ documents }: MetricsOptions): Metrics {
+export function openMetrics(options: MetricsOptions): Metrics {
 	const registry = new Registry();
 	processMetrics(registry);
 	const feeds: Feeds = [
-		...requestMetrics(registry, documents),
+		...requestMetrics(registry, options),
 		...databaseMetrics(registry),
 		...cacheMetrics(registry),
 		...invalidationMetrics(registry),

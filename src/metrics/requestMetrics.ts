@@ -13,13 +13,23 @@ import type { Feeds } from "./feeds.ts";
 import {
 	type Distribution,
 	Distributions,
-	OTHER,
 	type Value,
 	Values,
 } from "./series.ts";
+import { TopDocuments } from "./topDocuments.ts";
+
+export interface MetricsOptions {
+	/** How many operations of documents get labels of their own, the most frequent; the others share `other`. */
+	readonly documents: number;
+	/** Milliseconds; default: `performance.now`. */
+	readonly now?: () => number;
+}
 
 /** GraphQL requests, by the way they took and by document, mutations, and what limits turned away. */
-export function requestMetrics(registry: Registry, documents: number): Feeds {
+export function requestMetrics(
+	registry: Registry,
+	{ documents, now = () => performance.now() }: MetricsOptions,
+): Feeds {
 	const requests = new Values(registry, "counter", {
 		name: "corkboard_requests_total",
 		help: "GraphQL requests answered, by way (reused: with a whole answer that was kept; short: past Fastify and Apollo; long), by how the document was sent (text, or known: by a name), kind of operation, outcome (ok; rejected: errors that the client can correct, or a limit; failed: an error on our side) and HTTP status.",
@@ -40,13 +50,15 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		labels: ["code"],
 	});
 	const labels = ["document", "operation"] as const;
-	// And the one of the others.
-	const maxSeries = documents + 1;
+	// Those that were given up, and the one of the others (topDocuments.ts).
+	const maxSeries = 2 * documents + 1;
 	const documentRequests = new Values(registry, "counter", {
 		name: "corkboard_document_requests_total",
-		help: "Requests for known documents, by the first 12 digits of the SHA-256 of the text and by operation; the rest as other.",
+		help: "Requests for known documents, by the first 12 digits of the SHA-256 of the text and by operation: the most frequent of the last minutes; the rest as other.",
 		labels,
 		maxSeries,
+		// Asked for before any of the three is printed.
+		collect: (): void => ofDocuments.review(),
 	});
 	const documentSeconds = new Values(registry, "counter", {
 		name: "corkboard_document_duration_seconds_total",
@@ -94,34 +106,20 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 		readonly seconds: Value;
 		readonly cost: Value;
 	}
-	const byDocument = new Map<string, Map<string, OfDocument>>();
-	let labeled = 0;
-	const seriesOf = (document: string, operation: string): OfDocument => ({
-		requests: documentRequests.at(document, operation),
-		seconds: documentSeconds.at(document, operation),
-		cost: documentCost.at(document, operation),
+	const ofDocuments: TopDocuments<OfDocument> = new TopDocuments({
+		limit: documents,
+		open: (...labels) => ({
+			requests: documentRequests.at(...labels),
+			seconds: documentSeconds.at(...labels),
+			cost: documentCost.at(...labels),
+		}),
+		close(...labels) {
+			for (const metric of [documentRequests, documentSeconds, documentCost]) {
+				metric.remove(...labels);
+			}
+		},
+		now,
 	});
-	let others: OfDocument | null = null;
-	const ofDocument = (sha256: string, operation: string): OfDocument => {
-		let operations = byDocument.get(sha256);
-		const known = operations?.get(operation);
-		if (known !== undefined) return known;
-		if (labeled >= documents) {
-			others ??= seriesOf(OTHER, OTHER);
-			return others;
-		}
-		labeled++;
-		const series = seriesOf(
-			sha256.slice(0, 12),
-			operation.slice(0, NAME_LENGTH),
-		);
-		if (operations === undefined) {
-			operations = new Map();
-			byDocument.set(sha256, operations);
-		}
-		operations.set(operation, series);
-		return series;
-	};
 
 	const seriesOfRequest = (completed: RequestCompleted): OfRequest => {
 		const { way, isText, type, status } = completed;
@@ -167,7 +165,7 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 				if (completed.cost !== null) cost.observe(completed.cost);
 				for (const code of codes) errors.at(code).value++;
 				if (sha256 === null) return;
-				const series = ofDocument(sha256, completed.operation ?? "");
+				const series = ofDocuments.count(sha256, completed.operation ?? "");
 				series.requests.value++;
 				series.seconds.value += ms / 1_000;
 				if (completed.cost !== null) series.cost.value += completed.cost;
@@ -200,9 +198,6 @@ export function requestMetrics(registry: Registry, documents: number): Feeds {
 }
 
 const RETRIES = ["deadlock", "lockWait", "readOnly"];
-
-/** Of an operation's name, which the client chooses. */
-const NAME_LENGTH = 100;
 
 /** What is counted of requests that are alike. */
 interface OfRequest

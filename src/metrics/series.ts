@@ -77,6 +77,10 @@ class Family<Cell extends { readonly labels: Labels }> {
 		return cell;
 	}
 
+	remove(key: string): void {
+		this.#cells.delete(key);
+	}
+
 	clear(): void {
 		this.#cells.clear();
 	}
@@ -131,6 +135,11 @@ export class Values<Label extends string = never> {
 
 	set(value: number, ...values: readonly string[]): void {
 		this.at(...values).value = value;
+	}
+
+	/** The series of these label values is not shown any more. */
+	remove(...values: readonly string[]): void {
+		this.#family.remove(join(values));
 	}
 
 	/** Before a collection that sets all that is there. */

@@ -371,6 +371,94 @@ test("a metric has a bounded number of series, whatever its labels are taken fro
 	);
 });
 
+test("the operations that are sent most have labels of their own, and a label that is given up stands still for a while", async () => {
+	let now = 0;
+	using metrics = openMetrics({ documents: DOCUMENTS, now: () => now });
+	const send = (name: string, times: number) => {
+		for (let n = 0; n < times; n++) {
+			CHANNELS.request.publish({
+				way: "short",
+				isText: false,
+				type: "query",
+				operation: name,
+				sha256: Buffer.from(name.padEnd(32)).toString("hex"),
+				status: 200,
+				codes: [],
+				ms: 1,
+				cost: 1,
+			});
+		}
+	};
+	const shown = async () => {
+		const text = await metrics.registry.metrics();
+		const of = (metric: string) =>
+			Object.fromEntries(
+				[
+					...text.matchAll(
+						new RegExp(`^${metric}\\{.*operation="(\\w+)"\\} (.*)$`, "gm"),
+					),
+				].map(([, name, value]) => [name, Number(value)]),
+			);
+		const requests = of("corkboard_document_requests_total");
+		assert.deepEqual(of("corkboard_document_cost_points_total"), requests);
+		return requests;
+	};
+	const minute = () => {
+		now += 60_000;
+	};
+	send("First", 30);
+	send("Second", 1);
+	send("Often", 40);
+	send("Seldom", 5);
+	// Known from the start, so it holds until somebody scrapes a minute later.
+	assert.deepEqual(await shown(), { First: 30, Second: 1, other: 45 });
+	minute();
+	assert.deepEqual(await shown(), {
+		First: 30,
+		Second: 1,
+		other: 45,
+		Often: 0,
+	});
+	send("Often", 3);
+	send("Second", 3);
+	assert.deepEqual(await shown(), {
+		First: 30,
+		Second: 1,
+		other: 48,
+		Often: 3,
+	});
+	// What it took before it had labels of its own counts for less and less.
+	for (let n = 0; n < 8; n++) {
+		minute();
+		await shown();
+	}
+	send("Second", 20);
+	minute();
+	await shown();
+	send("Second", 1);
+	// It goes on where it stood; `First` was given up.
+	const back = await shown();
+	assert.equal(back.Second, 2);
+	assert.equal(Object.keys(back).length, 4);
+
+	// Whatever is sent, there are at most twice as many, and the others.
+	for (let round = 0; round < 20; round++) {
+		for (let n = 0; n < 100; n++) send(`Flood${round}x${n}`, 1);
+		send(`Peak${round}`, 5_000);
+		minute();
+		const names = Object.keys(await shown());
+		assert.ok(names.length <= 2 * DOCUMENTS + 1, names.join());
+		assert.ok(names.includes(`Peak${round}`), names.join());
+	}
+	// More kinds than are counted at once hide nothing that is frequent.
+	for (let n = 0; n < 6_000; n++) {
+		send(`Once${n}`, 1);
+		if (n % 4 === 0) send("Hidden", 40);
+	}
+	minute();
+	assert.ok("Hidden" in (await shown()));
+});
+
 test("nothing is computed for metrics once they are closed", () => {
 	const counted = Object.values(CHANNELS);
 	const listening = () => counted.filter((channel) => channel.hasSubscribers);
