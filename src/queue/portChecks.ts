@@ -3,13 +3,18 @@ import { checkLocalId, checkQueueName } from "./jobId.ts";
 import {
 	type Ack,
 	type ClaimRange,
+	type CountedJobs,
+	type DueRange,
+	type ExpireOptions,
 	type Held,
 	type JobKey,
+	type JobScan,
 	MAX_JOBS,
 	MAX_KEY_BYTES,
 	type NewJob,
 	type Place,
 	PRIORITIES,
+	STATE,
 } from "./jobStore.ts";
 
 /*
@@ -77,6 +82,37 @@ export function checkClaim(range: ClaimRange): void {
 	checkInteger("limit", limit, 1, MAX_JOBS);
 	checkInteger("claim", claim, 1);
 	checkInteger("claimMs", claimMs, 1);
+}
+
+export function checkExpire({ bucket, limit }: ExpireOptions): void {
+	if (bucket !== undefined) checkInteger("bucket", bucket, 0);
+	checkInteger("limit", limit, 1, MAX_JOBS);
+}
+
+export function checkDue({ at, buckets, priority, floor }: DueRange): void {
+	checkQueueName(at.queue);
+	for (const bucket of buckets) checkInteger("bucket", bucket, 0);
+	checkPriority(priority);
+	checkInteger("floor", floor, 0);
+}
+
+export function checkScan(scan: JobScan): void {
+	checkCounted(scan);
+	checkInteger("limit", scan.limit, 1);
+	if (scan.after !== undefined) {
+		checkInteger("after.at", scan.after.at, 0);
+		checkLocalId(scan.after.local);
+	}
+}
+
+export function checkCounted(counted: CountedJobs): void {
+	const { state, priority, from, until } = counted;
+	if (!Object.hasOwn(STATE, state)) {
+		throw new TypeError(`${state} is no state of a job.`);
+	}
+	if (priority !== undefined) checkPriority(priority);
+	if (from !== undefined) checkInteger("from", from, 0);
+	if (until !== undefined) checkInteger("until", until, 0);
 }
 
 export function checkPriority(priority: number): void {

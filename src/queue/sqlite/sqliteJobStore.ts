@@ -27,12 +27,15 @@ import type {
 import {
 	checkAcks,
 	checkClaim,
+	checkCounted,
+	checkDue,
+	checkExpire,
 	checkHeld,
 	checkInteger,
 	checkKeys,
 	checkNewJobs,
 	checkPlace,
-	checkPriority,
+	checkScan,
 	unknownQueue,
 	unknownQueueShard,
 } from "../portChecks.ts";
@@ -142,6 +145,7 @@ class SqliteJobStore implements JobStore {
 	}
 
 	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
+		checkExpire(options);
 		return this.#write(at, (connection, statements, now) =>
 			expireClaims(connection, statements, options, now),
 		);
@@ -150,8 +154,8 @@ class SqliteJobStore implements JobStore {
 	async due(
 		ranges: readonly DueRange[],
 	): Promise<readonly (Due | null | CorkboardError)[]> {
+		ranges.forEach(checkDue);
 		return ranges.map(({ at, priority, floor }) => {
-			checkPriority(priority);
 			try {
 				return this.#read(at, (connection, { due }) => {
 					const [row] = connection.rows<Due>(due, [priority, floor]);
@@ -176,8 +180,7 @@ class SqliteJobStore implements JobStore {
 	}
 
 	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
-		checkPriority(scan.priority);
-		checkInteger("limit", scan.limit, 1);
+		checkScan(scan);
 		return this.#read(at, (connection, statements) =>
 			scanJobs(connection, statements, scan),
 		);
@@ -195,6 +198,7 @@ class SqliteJobStore implements JobStore {
 	}
 
 	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
+		checkCounted(of);
 		checkInteger("cap", cap, 1);
 		return this.#read(at, (connection, statements) =>
 			countJobs(connection, statements, of, cap),

@@ -1,0 +1,332 @@
+import { CorkboardError } from "../../errors.ts";
+import type { HostLimits } from "../../storage/mysql/driver/host.ts";
+import type { Sql } from "../../storage/mysql/driver/mysqlConnection.ts";
+import { StorageFailure } from "../../storage/storageFailure.ts";
+import type { Environment } from "../../topology/secret.ts";
+import type { QueueRange } from "../../topology/types.ts";
+import { deadlineIn } from "../../util/deadline.ts";
+import { hourOf } from "../bucket.ts";
+import type {
+	CountedJobs,
+	Due,
+	DueRange,
+	Enqueued,
+	Expired,
+	ExpireOptions,
+	Held,
+	Job,
+	JobChange,
+	JobKey,
+	JobScan,
+	JobStore,
+	NewJob,
+	Place,
+	QueueRow,
+	ScannedJobs,
+	Turn,
+	Turned,
+} from "../jobStore.ts";
+import {
+	checkAcks,
+	checkClaim,
+	checkCounted,
+	checkDue,
+	checkExpire,
+	checkHeld,
+	checkInteger,
+	checkKeys,
+	checkNewJobs,
+	checkPlace,
+	checkScan,
+	unknownQueueShard,
+} from "../portChecks.ts";
+import { parseSettings } from "../storedSettings.ts";
+import {
+	createJobs,
+	createKeys,
+	createQueues,
+	jobsTable,
+	keysTable,
+	queuesTable,
+} from "./ddl.ts";
+import { enqueueJobs } from "./enqueue.ts";
+import { orError, type QueueCall, queueCall } from "./queueCall.ts";
+import { mapQueueShards, type QueueShard } from "./queueShards.ts";
+import { countQueue, dueJobs, findJobs, scanQueue } from "./reads.ts";
+import { takeTurn } from "./turn.ts";
+import { changeJobs, expireClaims, renewAll } from "./upkeep.ts";
+
+export interface MysqlJobLimits extends HostLimits {
+	/** Time for a write, with all its waits and retries. Milliseconds. */
+	readonly writeMs: number;
+}
+
+const LIMITS: MysqlJobLimits = {
+	connections: 6,
+	maxWaiting: 1_000,
+	connectMs: 1_000,
+	readMs: 2_000,
+	writeMs: 5_000,
+	silenceMs: 8_000,
+};
+
+/** Of one statement that creates or drops a table. Milliseconds. */
+const DDL_MS = 60_000;
+
+export interface MysqlJobOptions {
+	readonly queues: readonly QueueRange[];
+	readonly limits?: Partial<MysqlJobLimits>;
+	/** For URLs that name variables (default: that of the process). */
+	readonly environment?: Environment;
+}
+
+/**
+ * Jobs in MySQL 8.0.19 and MariaDB 10.11, or later: each queue shard is a
+ * database `queue00000` on the host its range names, with two tables for each
+ * queue. Nothing is opened before it is needed.
+ */
+export function openMysqlJobStore(options: MysqlJobOptions): JobStore {
+	return new MysqlJobStore(options);
+}
+
+class MysqlJobStore implements JobStore {
+	readonly shards: readonly number[];
+	readonly openShards: readonly number[];
+	readonly #shards: ReadonlyMap<number, QueueShard>;
+	readonly #limits: MysqlJobLimits;
+
+	constructor({ queues, limits, environment = process.env }: MysqlJobOptions) {
+		this.#limits = { ...LIMITS, ...limits };
+		this.#shards = mapQueueShards(queues, this.#limits, environment);
+		this.shards = [...this.#shards.keys()];
+		this.openShards = [...this.#shards.values()]
+			.filter(({ isOpen }) => isOpen)
+			.map(({ number }) => number);
+	}
+
+	hostOf(shard: number): string | null {
+		return this.#shards.get(shard)?.host.name ?? null;
+	}
+
+	now(shard: number): Promise<number> {
+		const { clock } = this.#shard(shard);
+		return orError({ queue: "", shard }, () => clock.now(shard));
+	}
+
+	async enqueue(
+		at: Place,
+		jobs: readonly NewJob[],
+		{ isRepeat = false }: { readonly isRepeat?: boolean } = {},
+	): Promise<readonly Enqueued[]> {
+		checkNewJobs(jobs);
+		return this.#write(at, (call) => enqueueJobs(call, jobs, isRepeat));
+	}
+
+	async turn(at: Place, turn: Turn): Promise<Turned> {
+		checkAcks(turn.acks ?? []);
+		if (turn.claim !== undefined) checkClaim(turn.claim);
+		return this.#write(at, (call) => takeTurn(call, turn));
+	}
+
+	async renew(
+		at: Place,
+		claims: readonly Held[],
+		claimMs: number,
+	): Promise<readonly Held[]> {
+		checkHeld(claims);
+		checkInteger("claimMs", claimMs, 1);
+		return this.#write(at, (call) => renewAll(call, claims, claimMs));
+	}
+
+	async expire(at: Place, options: ExpireOptions): Promise<Expired> {
+		checkExpire(options);
+		return this.#write(at, (call) => expireClaims(call, options));
+	}
+
+	async due(
+		ranges: readonly DueRange[],
+	): Promise<readonly (Due | null | CorkboardError)[]> {
+		ranges.forEach(checkDue);
+		return dueJobs(this.#shards, ranges, this.#limits.readMs);
+	}
+
+	async find(
+		at: Place,
+		jobs: readonly JobKey[],
+		{ body = false }: { readonly body?: boolean } = {},
+	): Promise<readonly (Job | null)[]> {
+		checkKeys(jobs);
+		return this.#read(at, (call) => findJobs(call, jobs, body));
+	}
+
+	async scan(at: Place, scan: JobScan): Promise<ScannedJobs> {
+		checkScan(scan);
+		return this.#read(at, (call) => scanQueue(call, scan));
+	}
+
+	async change(
+		at: Place,
+		jobs: readonly JobKey[],
+		to: JobChange,
+	): Promise<number> {
+		checkKeys(jobs);
+		return this.#write(at, (call) => changeJobs(call, jobs, to));
+	}
+
+	async count(at: Place, of: CountedJobs, cap: number): Promise<number> {
+		checkCounted(of);
+		checkInteger("cap", cap, 1);
+		return this.#read(at, (call) => countQueue(call, of, cap));
+	}
+
+	async queues(shard: number): Promise<readonly QueueRow[]> {
+		const { host, database } = this.#shard(shard);
+		const rows = await orError({ queue: "", shard }, () =>
+			host.rows(
+				{
+					name: "queues",
+					text: `SELECT name, settings, version FROM ${queuesTable(database)} ORDER BY name`,
+					values: [],
+				},
+				{ shard, deadline: deadlineIn(this.#limits.readMs) },
+			),
+		);
+		return rows.map(([name, settings, version]) => ({
+			name: String(name),
+			settings: parseSettings(String(settings)),
+			version: Number(version),
+		}));
+	}
+
+	async put(shard: number, queue: QueueRow): Promise<void> {
+		const { name, settings, version } = queue;
+		const at = { queue: name, shard };
+		checkPlace(at);
+		checkInteger("version", version, 0);
+		const { database, clock } = this.#shard(shard);
+		await orError(at, async () => {
+			const hour = hourOf(await clock.now(shard));
+			await this.#define(shard, createJobs(database, name, hour));
+			await this.#define(shard, createKeys(database, name));
+			await this.#runOn(shard, {
+				name: "put queue",
+				text: `INSERT INTO ${queuesTable(database)}
+						(name, settings, version, tokens, filled_at)
+					VALUES (?, ?, ?, 0, 0)
+					ON DUPLICATE KEY UPDATE
+						settings = IF(VALUES(version) > version, VALUES(settings), settings),
+						version = GREATEST(VALUES(version), version)`,
+				values: [name, JSON.stringify(settings), version],
+			});
+		});
+	}
+
+	async drop(at: Place): Promise<void> {
+		checkPlace(at);
+		const { queue, shard } = at;
+		const { database } = this.#shard(shard);
+		await orError(at, async () => {
+			await this.#runOn(shard, {
+				name: "delete queue",
+				text: `DELETE FROM ${queuesTable(database)} WHERE name = ?`,
+				values: [queue],
+			});
+			for (const table of [
+				jobsTable(database, queue),
+				keysTable(database, queue),
+			]) {
+				await this.#define(shard, `DROP TABLE IF EXISTS ${table}`);
+			}
+		});
+	}
+
+	async createTables(): Promise<void> {
+		await Promise.all(
+			[...this.#shards.values()].map(async ({ number, database, host }) => {
+				try {
+					await this.#define(
+						number,
+						`CREATE DATABASE IF NOT EXISTS \`${database}\``,
+					);
+					await this.#define(number, createQueues(database));
+				} catch (thrown) {
+					if (!(thrown instanceof StorageFailure)) throw thrown;
+					throw new CorkboardError(
+						thrown.kind === "unsupported" ? "BAD_CONFIG" : "UNAVAILABLE",
+						`${host.name} could not create the tables of the queues: ${thrown.message}`,
+						{ cause: thrown },
+					);
+				}
+			}),
+		);
+	}
+
+	async missingTables(): Promise<readonly string[]> {
+		const missing = await Promise.all(
+			[...this.#shards.values()].map(async ({ number, database, host }) => {
+				const rows = await orError({ queue: "", shard: number }, () =>
+					host.rows(
+						{
+							name: "tables",
+							text: `SELECT 1 FROM information_schema.tables
+								WHERE table_schema = ? AND table_name = 'queues'`,
+							values: [database],
+						},
+						{
+							shard: number,
+							deadline: deadlineIn(this.#limits.readMs),
+						},
+					),
+				);
+				return rows.length > 0 ? [] : [`${database}.queues`];
+			}),
+		);
+		return missing.flat();
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		const hosts = new Set([...this.#shards.values()].map(({ host }) => host));
+		await Promise.all([...hosts].map((host) => host[Symbol.asyncDispose]()));
+	}
+
+	#shard(shard: number): QueueShard {
+		const found = this.#shards.get(shard);
+		if (found === undefined) throw unknownQueueShard(shard);
+		return found;
+	}
+
+	#read<T>(at: Place, body: (call: QueueCall) => Promise<T>): Promise<T> {
+		checkPlace(at);
+		const call = queueCall(at, this.#shard(at.shard), this.#limits.readMs);
+		return orError(at, () => body(call));
+	}
+
+	#write<T>(at: Place, body: (call: QueueCall) => Promise<T>): Promise<T> {
+		checkPlace(at);
+		const call = queueCall(at, this.#shard(at.shard), this.#limits.writeMs);
+		return orError(at, () => body(call));
+	}
+
+	/** A statement that commits by itself. It waits for no other for longer than the session allows. */
+	async #define(shard: number, text: string): Promise<void> {
+		const { host } = this.#shard(shard);
+		const options = {
+			shard,
+			deadline: deadlineIn(DDL_MS),
+			isPatient: true,
+		};
+		const [verb = "", object = ""] = text.split(" ");
+		const name = `${verb} ${object}`.toLowerCase();
+		await host.transaction(options, async ({ run }) => {
+			await run({ name, text, values: [] });
+			return { value: null, commit: false };
+		});
+	}
+
+	async #runOn(shard: number, sql: Sql): Promise<void> {
+		await this.#shard(shard).host.run(sql, {
+			shard,
+			deadline: deadlineIn(this.#limits.writeMs),
+		});
+	}
+}

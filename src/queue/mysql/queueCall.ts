@@ -1,0 +1,85 @@
+import { CorkboardError } from "../../errors.ts";
+import type {
+	CommitDecision,
+	MysqlTransaction,
+	QueryOptions,
+} from "../../storage/mysql/driver/host.ts";
+import {
+	StorageFailure,
+	toStorageError,
+} from "../../storage/storageFailure.ts";
+import { deadlineIn } from "../../util/deadline.ts";
+import type { Place } from "../jobStore.ts";
+import { unknownQueue } from "../portChecks.ts";
+import type { QueueShard } from "./queueShards.ts";
+import { type QueueTables, tablesOf } from "./statements.ts";
+
+/** Of a process that stood still since, no COMMIT is sent: rows must not come later than their bucket says. Milliseconds. */
+const COMMIT_MS = 5_000;
+
+/** ER_NO_SUCH_TABLE, ER_BAD_DB_ERROR, and MySQL's ER_UNKNOWN_TABLE */
+const NO_TABLE = new Set([1146, 1049, 1109]);
+
+/** One call of the port, on one queue and shard. */
+export interface QueueCall {
+	readonly at: Place;
+	readonly shard: QueueShard;
+	readonly tables: QueueTables;
+	readonly options: QueryOptions;
+}
+
+export function queueCall(at: Place, shard: QueueShard, ms: number): QueueCall {
+	return {
+		at,
+		shard,
+		tables: tablesOf(shard.database, at.queue),
+		options: { shard: at.shard, deadline: deadlineIn(ms) },
+	};
+}
+
+/**
+ * One transaction, begun again after a deadlock or on a dead connection. `body`
+ * gets the shard's time at its start, and COMMIT is sent within COMMIT_MS of it.
+ */
+export function transact<T>(
+	{ shard, options }: QueueCall,
+	body: (
+		statements: MysqlTransaction,
+		now: number,
+	) => Promise<CommitDecision<T>>,
+): Promise<T> {
+	return shard.host.transaction(options, async (statements) => {
+		const commitBy = performance.now() + COMMIT_MS;
+		const now = await shard.clock.now(shard.number);
+		return { ...(await body(statements, now)), commitBy };
+	});
+}
+
+/** Throws what callers of the port expect. */
+export async function orError<T>(
+	at: Place,
+	body: () => Promise<T>,
+): Promise<T> {
+	try {
+		return await body();
+	} catch (thrown) {
+		throw toQueueError(thrown, at);
+	}
+}
+
+/** Anything but a failure of the database stays as it is. */
+export function toQueueError(thrown: unknown, at: Place): unknown {
+	if (!(thrown instanceof StorageFailure)) return thrown;
+	if (isNoTable(thrown)) return unknownQueue(at);
+	const { code, message, details } = toStorageError(thrown, at.shard);
+	return new CorkboardError(code, message.replace(/^Shard/, "Queue shard"), {
+		cause: thrown,
+		details,
+	});
+}
+
+export function isNoTable(thrown: unknown): boolean {
+	return (
+		thrown instanceof StorageFailure && NO_TABLE.has(thrown.errno ?? Number.NaN)
+	);
+}

@@ -1,0 +1,34 @@
+import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
+import type { Server } from "../services/server.ts";
+import type { OpenJobs } from "../suites/jobStore.ts";
+import { ask } from "./mysqlStorage.ts";
+
+/** A job store on two queue shards of a server, for the suite. */
+export async function mysqlJobsForSuite(
+	server: Server,
+): Promise<OpenJobs & AsyncDisposable> {
+	const open = () =>
+		openMysqlJobStore({
+			queues: [
+				{ range: [0, 0], primary: server.url },
+				{ range: [1, 1], primary: server.url, drain: true },
+			],
+			// A disk that stands still for seconds fails no test.
+			limits: { readMs: 60_000, writeMs: 60_000, connectMs: 60_000 },
+		});
+	const store = open();
+	return {
+		store,
+		async empty({ queue, shard }) {
+			const database = `queue0000${shard}`;
+			await ask(
+				server,
+				`DELETE FROM ${database}.jobs_${queue}`,
+				`DELETE FROM ${database}.keys_${queue}`,
+				`UPDATE ${database}.queues SET tokens = 0, filled_at = 0`,
+			);
+		},
+		another: async () => open(),
+		[Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+	};
+}

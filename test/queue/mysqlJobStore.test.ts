@@ -1,0 +1,9 @@
+import { after } from "node:test";
+import { mysqlJobsForSuite } from "../helpers/mysqlJobs.ts";
+import { startMysql } from "../services/mysql.ts";
+import { jobStoreSuite } from "../suites/jobStore.ts";
+
+const server = await startMysql();
+after(() => server.stop());
+
+jobStoreSuite("MySQL", () => mysqlJobsForSuite(server));
